@@ -1,7 +1,7 @@
 """Measures the structure of the package: modules, lines, imports, rooms, and modules that only a neighbour imports.
 
-Run it to see a table; `--singles` lists the modules with one importer in their own folder. tests/unit/test_sizes.py holds
-the limits.
+Run it to see a table; `--singles` lists the modules with one importer in their own folder. tests/unit/test_sizes.py
+holds the limits.
 """
 
 import argparse

@@ -5,7 +5,7 @@ verdicts about both forms.
 """
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,6 +16,7 @@ from usher.check import batches, devices, exception_coverage, findings
 from usher.check.batches import Batch, Item, Pointer
 from usher.check.findings import Part
 from usher.check.revisions import Changes
+from usher.check.site_policies import SitePolicies
 from usher.check.surroundings import Scalers, Surroundings
 from usher.cluster.facts.store import Store
 from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compiled
@@ -185,10 +186,6 @@ def _pod_set(workload: model.Workload, path: str) -> findings.PodSet | None:
     return findings.PodSet(name=found.name, pods=found.count)
 
 
-if TYPE_CHECKING:
-    from usher.check.site_policies import SitePolicies
-
-
 class Settings(Struct, frozen=True, kw_only=True):
     """The settings of a run."""
 
@@ -220,7 +217,7 @@ class _Applied(Struct, frozen=True, kw_only=True):
     around: reading_values.Lookup
     facts: Store
     scalers: Scalers
-    policies: "SitePolicies | None"
+    policies: SitePolicies | None
 
 
 def _nothing() -> None:
@@ -233,7 +230,7 @@ def judge(  # noqa: PLR0913 - the file, its judges, and how to end
     *,
     evaluator: Evaluator,
     settings: Settings,
-    policies: "SitePolicies | None" = None,
+    policies: SitePolicies | None = None,
     before_each: Callable[[], None] = _nothing,
 ) -> Part:
     """The decisions about the objects of a file. An object that usher fails to judge becomes a failure.
@@ -321,7 +318,7 @@ def answered(  # noqa: PLR0913 - a request, and its place
     line: int,
     evaluator: Evaluator,
     settings: Settings,
-    policies: "SitePolicies | None" = None,
+    policies: SitePolicies | None = None,
 ) -> findings.Result | findings.Failure | None:
     """The decision about the object of a request; None if it makes no pods or is in another namespace.
 

@@ -16,8 +16,10 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import chain
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args
+from typing import Any, Final, TypeVar, get_args
 
 import msgspec
 import orjson
@@ -143,9 +145,6 @@ def _objects(outline: Outline) -> list[paths.Object]:
 
 
 # A run in one process without a cache needs neither of these imports.
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-    from multiprocessing.process import BaseProcess
 
 
 _Sent = TypeVar("_Sent")
@@ -172,8 +171,8 @@ class _Failed(Struct, frozen=True):
 
 
 class _Worker(Struct, frozen=True):
-    process: "BaseProcess"
-    connection: "Connection"
+    process: BaseProcess
+    connection: Connection
 
     def received(self, kind: type[_Sent]) -> _Sent:
         try:
@@ -278,7 +277,7 @@ def _parts(found: Sequence[sources.Found], number: int) -> list[Sequence[sources
 
 
 def _work(
-    connection: "Connection", part: Sequence[sources.Found], make: Make, settings: Settings, remember: Remember
+    connection: Connection, part: Sequence[sources.Found], make: Make, settings: Settings, remember: Remember
 ) -> None:
     """The work of another process. It sends results and errors to the first process and prints nothing."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process ends this one

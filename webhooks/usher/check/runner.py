@@ -3,7 +3,7 @@
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import orjson
 from msgspec.structs import replace
@@ -14,6 +14,7 @@ from usher.check import surroundings as check_surroundings
 from usher.check.batches import Batch, Item
 from usher.check.findings import Part
 from usher.check.judging import Settings
+from usher.check.site_policies import SitePolicies
 from usher.check.surroundings import Surroundings
 from usher.extensions.gatekeeper import evaluation
 from usher.extensions.gatekeeper.evaluation import Policies
@@ -125,11 +126,6 @@ def checks_not_evaluated(results: list[findings.Result], evaluator: Evaluator) -
     )
 
 
-if TYPE_CHECKING:
-    from usher.check.site_policies import SitePolicies
-    from usher.extensions.gatekeeper.evaluation import Policies
-
-
 _File = TypeVar("_File")
 
 Watch = Callable[[str, int, int], None]
@@ -153,7 +149,7 @@ def run(  # noqa: PLR0913 - the objects, their judges and the watcher
     evaluator: Evaluator,
     settings: Settings,
     watch: Watch = unwatched,
-    policies: "Policies | None" = None,
+    policies: Policies | None = None,
     together: Sequence[Batch] | None = None,
 ) -> findings.Report:
     """Judges every object of the batches, one batch at a time.
@@ -183,7 +179,7 @@ def run_each(  # noqa: PLR0913 - as above
     evaluators: Sequence[Evaluator],
     settings: Settings,
     watch: Watch = unwatched,
-    policies: "Policies | None" = None,
+    policies: Policies | None = None,
     together: Sequence[Batch] | None = None,
 ) -> list[findings.Report]:
     """Judges as `run` does with several evaluators. Gives one report for each, about the same objects."""
@@ -212,7 +208,7 @@ def run_each(  # noqa: PLR0913 - as above
 
 
 def _held(
-    batches: Iterable[Batch], together: Sequence[Batch], policies: "Policies | None"
+    batches: Iterable[Batch], together: Sequence[Batch], policies: Policies | None
 ) -> tuple[Iterable[Batch], list[Item]]:
     """The batches, and the objects with which policies compare."""
     if policies is None:
@@ -225,13 +221,13 @@ def _held(
 
 class _Side(NamedTuple):
     evaluator: Evaluator
-    site: "SitePolicies | None"
+    site: SitePolicies | None
     whole: Part
 
 
 def _site(
-    policies: "Policies | None", compared: Sequence[Item], evaluator: Evaluator, settings: Settings
-) -> "SitePolicies | None":
+    policies: Policies | None, compared: Sequence[Item], evaluator: Evaluator, settings: Settings
+) -> SitePolicies | None:
     if policies is None:
         return None
     from usher.check import site_policies
@@ -247,7 +243,7 @@ def _site(
     return site_policies.SitePolicies(policies, compared, way=way, facts=evaluator.facts, is_exempt=evaluator.is_exempt)
 
 
-def _by_policies(batch: Batch, site: "SitePolicies") -> Iterator[findings.Result]:
+def _by_policies(batch: Batch, site: SitePolicies) -> Iterator[findings.Result]:
     """The results of policies for the objects that only they judge."""
     for item in only_for_policies(batch):
         identity = judging.identity_as_written(item.value)

@@ -5,22 +5,22 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import errors
+from usher.audit.document import Audit
+from usher.audit.store.report_store import Api, Outcome
 from usher.cli import audit_shards, audit_usage, exit_codes, given_policies, inputs, output
 from usher.cli.audit_run import AuditRun, Taken
+from usher.cli.audit_shards import Part
 from usher.cli.exit_codes import FailOn
 from usher.cli.inputs import Command, with_options
-
-if TYPE_CHECKING:
-    from usher.audit.document import Audit
-    from usher.server.audit_page import Rendered
-    from usher.server.ports import Address
+from usher.server.audit_page import Rendered
+from usher.server.ports import Address
 
 _SHORTEST: Final = timedelta(seconds=10)
 _LONGEST: Final = timedelta(days=365)
@@ -29,11 +29,11 @@ _LONGEST: Final = timedelta(days=365)
 class Serving(Struct, frozen=True, kw_only=True):
     """Where and how often to show reports."""
 
-    place: "Address"
+    place: Address
     every: timedelta
     remote: bool
 
-    def run(self, make: "Callable[[], Audit]") -> None:
+    def run(self, make: Callable[[], Audit]) -> None:
         """Shows what `make` returns, until the user stops it.
 
         Raises:
@@ -56,7 +56,7 @@ class _Address(click.ParamType["Address"]):
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:  # noqa: ARG002 - click's signature
         return "[HOST:]PORT"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "Address":  # noqa: ANN401 - click's signature
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Address:  # noqa: ANN401 - click's signature
         from usher.server.ports import Address
 
         host, _, port = str(value).rpartition(":")
@@ -95,7 +95,7 @@ def serving_options(command: Command) -> Command:
     )
 
 
-def _rendered(audit: "Audit", notices: tuple[str, ...]) -> "Rendered":
+def _rendered(audit: Audit, notices: tuple[str, ...]) -> Rendered:
     from usher.audit.reports import audit_page as reports_audit_page
     from usher.audit.reports import json_document
     from usher.server.audit_page import Rendered
@@ -106,12 +106,8 @@ def _rendered(audit: "Audit", notices: tuple[str, ...]) -> "Rendered":
     )
 
 
-def _announce(address: "Address") -> None:
+def _announce(address: Address) -> None:
     click.echo(f"usher: the report is at http://{address}/ (end with Ctrl-C)", err=True)
-
-
-if TYPE_CHECKING:
-    from usher.audit.document import Audit
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
@@ -119,7 +115,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
     history: str = ""
     """A file of SQLite or a URL of PostgreSQL; empty without a history."""
-    since: "Audit | None" = None
+    since: Audit | None = None
     """An earlier report."""
 
     def check_scope(self, *, is_whole: bool) -> None:
@@ -127,7 +123,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
         if not is_whole and (self.history or self.since is not None):
             raise click.UsageError("a shard is a part of a cluster; leave out --history and --since")
 
-    def applied(self, audit: "Audit", *, former: Sequence[str] = ()) -> tuple["Audit", str]:
+    def applied(self, audit: Audit, *, former: Sequence[str] = ()) -> tuple[Audit, str]:
         """The audit with its trend, and why earlier audits could not be used; the reason is empty if they could.
 
         `former` are names that an earlier usher gave to the cluster. The audit becomes part of the history.
@@ -201,7 +197,7 @@ def comparison_options(command: inputs.Command) -> inputs.Command:
     )
 
 
-def _read_earlier_report(file: Path) -> "Audit":
+def _read_earlier_report(file: Path) -> Audit:
     from usher.audit.document import audit_document
 
     try:
@@ -211,11 +207,6 @@ def _read_earlier_report(file: Path) -> "Audit":
         raise errors.InputError(f"{file}: cannot be read: {error.strerror}") from None
     return audit_document.loads(content, source=str(file))
 
-
-if TYPE_CHECKING:
-    from usher.audit.document import Audit
-    from usher.audit.store.report_store import Api, Outcome
-    from usher.cli.audit_shards import Part
 
 _NAMES = ("openreports", "policyreport")
 
@@ -232,7 +223,7 @@ def report_objects_option(command: Command) -> Command:
     )(command)
 
 
-def namespaces_in_scope(namespace: str | None, part: "Part | None") -> frozenset[str] | None:
+def namespaces_in_scope(namespace: str | None, part: Part | None) -> frozenset[str] | None:
     """The namespaces of an audit, with an empty name for cluster-scoped objects; None for a whole cluster."""
     if namespace:
         return frozenset({namespace})
@@ -241,7 +232,7 @@ def namespaces_in_scope(namespace: str | None, part: "Part | None") -> frozenset
     return frozenset(part.names) | ({""} if part.key.shard.has_nodes else frozenset())
 
 
-def write_report_objects(family_name: str, audit: "Audit", api: "Api", *, only: frozenset[str] | None = None) -> int:
+def write_report_objects(family_name: str, audit: Audit, api: Api, *, only: frozenset[str] | None = None) -> int:
     """Writes the objects and reports the result on standard error.
 
     Returns the exit code, FAILED if one was not written.
@@ -273,7 +264,7 @@ def write_report_objects(family_name: str, audit: "Audit", api: "Api", *, only: 
     return exit_codes.FAILED if outcome.problems else 0
 
 
-def _lines(outcome: "Outcome", resource: str) -> list[str]:
+def _lines(outcome: Outcome, resource: str) -> list[str]:
     from usher.check.formats import wording
 
     lines = [f"{resource}: {outcome.written:,} written, {outcome.deleted:,} stale ones deleted"]
@@ -285,10 +276,6 @@ def _lines(outcome: "Outcome", resource: str) -> list[str]:
         shown = wording.harmless(wording.printable(reason))
         lines.append(f"{resource}: {wording.count(number, 'object')} not written or deleted: {shown}")
     return lines
-
-
-if TYPE_CHECKING:
-    from usher.audit.document import Audit
 
 
 @click.command(
@@ -398,7 +385,7 @@ def _of_shard(
     ), part
 
 
-def _applied(comparison: Comparison, taken: Taken) -> "tuple[Audit, str]":
+def _applied(comparison: Comparison, taken: Taken) -> tuple[Audit, str]:
     return comparison.applied(taken.audit, former=taken.former_names)
 
 

@@ -6,27 +6,32 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import errors, paths
+from usher.audit.document import Audit, ReadinessItem
+from usher.audit.gather.dumps import Survey
+from usher.audit.gather.estate import Estate, Scope
+from usher.audit.gather.estate_builder import EstateBuilder
+from usher.audit.gather.needed_inputs import Wanted
+from usher.audit.sections import Sections
+from usher.audit.usage.series import Source
+from usher.authorities.knowledge import Knowledge
+from usher.check import findings, judging
+from usher.check.batches import Batch
+from usher.check.runner import Watch
 from usher.cli import audit_usage, given_policies, inputs
 from usher.cli.audit_usage import AuditOptions
+from usher.cluster.api import Lists
+from usher.cluster.connection import Api
+from usher.cluster.facts.snapshot import Recorded
+from usher.cluster.facts.store import Store
 from usher.config import fields
-
-if TYPE_CHECKING:
-    from usher.audit.gather.dumps import Survey
-    from usher.audit.gather.estate_builder import EstateBuilder
-    from usher.audit.gather.needed_inputs import Wanted
-    from usher.audit.usage.series import Source
-    from usher.check.batches import Batch
-    from usher.check.runner import Watch
-    from usher.cluster.api import Lists
-    from usher.cluster.connection import Api
-    from usher.cluster.facts.snapshot import Recorded
-    from usher.cluster.facts.store import Store
+from usher.extensions.gatekeeper.evaluation import Policies
+from usher.extensions.given_policies import Given
+from usher.policy.evaluator import Evaluator
 
 
 class Inputs(Struct, frozen=True, kw_only=True):
@@ -34,27 +39,27 @@ class Inputs(Struct, frozen=True, kw_only=True):
 
     name: str
     """The name of the cluster, or the files."""
-    batches: "Iterable[Batch]"
-    facts: "Store | None" = None
+    batches: Iterable[Batch]
+    facts: Store | None = None
     """The facts of the cluster itself; None where the options name files with facts."""
     origin: str = ""
     """The name of the cluster for reports of findings; empty for files."""
     server: str = ""
     """The version of the API server."""
-    recorded: "Sequence[Recorded]" = ()
+    recorded: Sequence[Recorded] = ()
     """The other kinds that sections want."""
     pods_known: bool = False
     """Whether the files hold a list of all pods, even if it is empty."""
-    api: "Api | None" = None
+    api: Api | None = None
     """The API server; None for files and the demo."""
-    series: "Source | None" = None
+    series: Source | None = None
     """Answers questions about usage instead of Prometheus; None except for the demo."""
-    manifests: "Sequence[Batch] | None" = None
+    manifests: Sequence[Batch] | None = None
     """The batches that the files apply together; None for all batches."""
     lists_nodes: bool = False
     """Whether the batches have the nodes and namespaces of a cluster; else those of the facts count."""
 
-    def batches_beside(self, builder: "EstateBuilder", facts: "Store") -> "Iterator[Batch]":
+    def batches_beside(self, builder: EstateBuilder, facts: Store) -> Iterator[Batch]:
         """The batches to judge. The builder takes the objects of each batch before the caller gets it.
 
         Args:
@@ -87,10 +92,10 @@ def live_inputs(
     context_name: str | None,
     *,
     namespace: str,
-    wanted: "Sequence[Wanted]",
+    wanted: Sequence[Wanted],
     read_facts: bool,
-    more: "Callable[[Lists], Iterable[Batch]]" = lambda _api: (),
-    seen: "Callable[[Lists], Lists] | None" = None,
+    more: Callable[[Lists], Iterable[Batch]] = lambda _api: (),
+    seen: Callable[[Lists], Lists] | None = None,
 ) -> Inputs:
     """A cluster; its objects are listed while the caller takes batches.
 
@@ -134,7 +139,7 @@ def live_inputs(
     )
 
 
-def _namespace(api: "Lists", name: str) -> "Iterator[Batch]":
+def _namespace(api: Lists, name: str) -> Iterator[Batch]:
     """The only audited namespace, whose labels name the team, if usher may not list all namespaces."""
     from usher.check.batches import Batch
 
@@ -144,7 +149,7 @@ def _namespace(api: "Lists", name: str) -> "Iterator[Batch]":
         yield Batch(source="namespaces", aside=(value,), is_file=False)
 
 
-def demo_inputs(now: datetime, *, wanted: "Sequence[Wanted]") -> Inputs:
+def demo_inputs(now: datetime, *, wanted: Sequence[Wanted]) -> Inputs:
     """The synthetic cluster that ships with usher, with its usage.
 
     It has no objects of the kinds that it does not show, so usher knows all kinds.
@@ -177,7 +182,7 @@ def demo_inputs(now: datetime, *, wanted: "Sequence[Wanted]") -> Inputs:
     )
 
 
-def _cluster_scoped(facts: "Store") -> "Iterator[paths.Object]":
+def _cluster_scoped(facts: Store) -> Iterator[paths.Object]:
     """The nodes and namespaces among facts, without nodes that the files have too."""
     from usher.kinds.reading.values import Absence
 
@@ -189,7 +194,7 @@ def _cluster_scoped(facts: "Store") -> "Iterator[paths.Object]":
             yield found
 
 
-def file_inputs(names: tuple[str, ...], *, wanted: "Sequence[Wanted]", read_facts: bool, watch: "Watch") -> Inputs:
+def file_inputs(names: tuple[str, ...], *, wanted: Sequence[Wanted], read_facts: bool, watch: Watch) -> Inputs:
     """The objects of files. All files are read first: they may hold a dump of a cluster, whose objects belong together.
 
     Args:
@@ -217,7 +222,7 @@ def file_inputs(names: tuple[str, ...], *, wanted: "Sequence[Wanted]", read_fact
     )
 
 
-def _recorded(wanted: "Iterable[Wanted]", survey: "Survey") -> "list[Recorded]":
+def _recorded(wanted: Iterable[Wanted], survey: Survey) -> list[Recorded]:
     """The kinds that sections want, each with all of its objects."""
     from usher.audit.gather.compressed_objects import Packed
     from usher.cluster.facts.snapshot import Recorded, State
@@ -225,14 +230,14 @@ def _recorded(wanted: "Iterable[Wanted]", survey: "Survey") -> "list[Recorded]":
     return [Recorded(kind=each.fact_kind, state=State.KNOWN, values=Packed(survey.kept(each.key))) for each in wanted]
 
 
-def _version(api: "Lists") -> str:
+def _version(api: Lists) -> str:
     """The version of the API server; empty if its answer lacks it."""
     answer = api.get("/version")
     found = answer.value.get("gitVersion") if answer.status == 200 else ""
     return found[:64] if isinstance(found, str) else ""
 
 
-def _unlisted(recorded: "Iterable[Recorded]") -> "Iterator[Batch]":
+def _unlisted(recorded: Iterable[Recorded]) -> Iterator[Batch]:
     """Notes on kinds that usher may not list, and problems with other kinds that it could not list."""
     from usher.check import findings
     from usher.check.batches import Batch
@@ -248,23 +253,14 @@ def _unlisted(recorded: "Iterable[Recorded]") -> "Iterator[Batch]":
             yield Batch(source=source, notes=(note,), is_file=False)
 
 
-def require_namespace(name: str, facts: "Store") -> None:
+def require_namespace(name: str, facts: Store) -> None:
     """Raises InputError for a namespace that does not exist: a typing error must not look like a clean audit."""
     there = facts.names("", "Namespace")
     if there and name not in there:
         raise errors.InputError(f"the cluster has no namespace {name}{fields.nearest_word(name, there)}")
 
 
-if TYPE_CHECKING:
-    from usher.audit.document import ReadinessItem
-    from usher.audit.gather.estate import Estate
-    from usher.audit.gather.needed_inputs import Wanted
-    from usher.audit.sections import Sections
-    from usher.authorities.knowledge import Knowledge
-    from usher.check import findings
-
-
-def wanted_kinds() -> "tuple[Wanted, ...]":
+def wanted_kinds() -> tuple[Wanted, ...]:
     """The kinds that the sections read beside workloads, nodes and pods."""
     from usher.audit.gather.needed_inputs import merged_kinds
 
@@ -272,14 +268,14 @@ def wanted_kinds() -> "tuple[Wanted, ...]":
 
 
 def analyse(
-    estate: "Estate",
-    known: "Knowledge",
-    report: "findings.Report",
+    estate: Estate,
+    known: Knowledge,
+    report: findings.Report,
     *,
     usage: audit_usage.UsageOptions,
-    audited: "Inputs",
+    audited: Inputs,
     now: datetime,
-) -> "Sections":
+) -> Sections:
     """The sections of all analyses.
 
     Args:
@@ -300,9 +296,7 @@ def analyse(
     )
 
 
-def _readiness(
-    estate: "Estate", known: "Knowledge", now: datetime, *, server_version: str
-) -> "tuple[ReadinessItem, ...]":
+def _readiness(estate: Estate, known: Knowledge, now: datetime, *, server_version: str) -> tuple[ReadinessItem, ...]:
     """The production checklist; empty without a cluster."""
     from usher.audit.sections import checklist_items
 
@@ -311,25 +305,12 @@ def _readiness(
     return checklist_items(estate, known, config=known.config, now=now, server_version=server_version)
 
 
-if TYPE_CHECKING:
-    from usher.audit.document import Audit
-    from usher.audit.gather.estate import Estate, Scope
-    from usher.audit.gather.estate_builder import EstateBuilder
-    from usher.check import findings, judging
-    from usher.check.runner import Watch
-    from usher.cluster.api import Lists
-    from usher.cluster.connection import Api
-    from usher.extensions.gatekeeper.evaluation import Policies
-    from usher.extensions.given_policies import Given
-    from usher.policy.evaluator import Evaluator
-
-
 class Taken(Struct, frozen=True, kw_only=True):
     """A finished audit."""
 
-    found: "findings.Report"
-    audit: "Audit"
-    api: "Api | None"
+    found: findings.Report
+    audit: Audit
+    api: Api | None
     """The API server of the cluster; None for files and the demo."""
 
     @property
@@ -342,14 +323,14 @@ class AuditRun(Struct, frozen=True, kw_only=True):
     """The settings of an audit: its scope and its rules."""
 
     chosen: AuditOptions
-    policies: "Given"
+    policies: Given
     """Policies of the site."""
-    scope: "Scope"
+    scope: Scope
     """The audited part of the cluster."""
-    seen: "Callable[[Lists], Lists] | None" = None
+    seen: Callable[[Lists], Lists] | None = None
     """Restricts the API server to the part of the cluster that a shard lists."""
 
-    def take(self, now: datetime, *, watch: "Watch", quiet: bool) -> Taken:
+    def take(self, now: datetime, *, watch: Watch, quiet: bool) -> Taken:
         """Takes the audit.
 
         Args:
@@ -374,7 +355,7 @@ class AuditRun(Struct, frozen=True, kw_only=True):
             document = self._document(audited, evaluator, found, estate, now=now)
         return Taken(found=found, audit=document, api=audited.api)
 
-    def _builder(self, audited: "Inputs", evaluator: "Evaluator") -> "EstateBuilder":
+    def _builder(self, audited: Inputs, evaluator: Evaluator) -> EstateBuilder:
         from usher.audit.gather.estate_builder import EstateBuilder
 
         if self.chosen.namespace and audited.api is not None:
@@ -388,13 +369,13 @@ class AuditRun(Struct, frozen=True, kw_only=True):
 
     def _judged(
         self,
-        audited: "Inputs",
-        evaluator: "Evaluator",
-        builder: "EstateBuilder",
-        site: "Policies | None",
+        audited: Inputs,
+        evaluator: Evaluator,
+        builder: EstateBuilder,
+        site: Policies | None,
         *,
-        watch: "Watch",
-    ) -> "findings.Report":
+        watch: Watch,
+    ) -> findings.Report:
         """The decisions about all objects, which the builder takes at the same time."""
         from usher.check import runner
 
@@ -409,13 +390,13 @@ class AuditRun(Struct, frozen=True, kw_only=True):
 
     def _document(
         self,
-        audited: "Inputs",
-        evaluator: "Evaluator",
-        found: "findings.Report",
-        estate: "Estate",
+        audited: Inputs,
+        evaluator: Evaluator,
+        found: findings.Report,
+        estate: Estate,
         *,
         now: datetime,
-    ) -> "Audit":
+    ) -> Audit:
         from usher.audit import document_assembly
 
         sections = analyse(estate, evaluator.knowledge, found, usage=self.chosen.usage, audited=audited, now=now)
@@ -434,7 +415,7 @@ class AuditRun(Struct, frozen=True, kw_only=True):
 
         return synthetic_records.with_past(document, now=now)
 
-    def _noted(self, found: "findings.Report") -> "findings.Report":
+    def _noted(self, found: findings.Report) -> findings.Report:
         """The report with a note, if it is about one namespace."""
         from usher.check import findings
 
@@ -444,7 +425,7 @@ class AuditRun(Struct, frozen=True, kw_only=True):
         note = findings.Note(source=f"--namespace {self.chosen.namespace}", reason=reason)
         return replace(found, notes=(*found.notes, note))
 
-    def _inputs(self, now: datetime, site: "Policies | None", *, watch: "Watch") -> "Inputs":
+    def _inputs(self, now: datetime, site: Policies | None, *, watch: Watch) -> Inputs:
         if self.chosen.demo:
             return demo_inputs(now, wanted=wanted_kinds())
         if self.chosen.paths:
@@ -460,7 +441,7 @@ class AuditRun(Struct, frozen=True, kw_only=True):
         )
 
     @contextlib.contextmanager
-    def _evaluator(self, audited: "Inputs", now: datetime, *, quiet: bool) -> "Iterator[Evaluator]":
+    def _evaluator(self, audited: Inputs, now: datetime, *, quiet: bool) -> Iterator[Evaluator]:
         if not self.chosen.demo or self.chosen.config is not None:
             file = inputs.find_config(self.chosen.config)
             with inputs.evaluator(
@@ -482,7 +463,7 @@ class AuditRun(Struct, frozen=True, kw_only=True):
             engine.ready()
             yield evaluator
 
-    def _settings(self, audited: "Inputs") -> "judging.Settings":
+    def _settings(self, audited: Inputs) -> judging.Settings:
         from usher.check import findings, judging
 
         file = None if self.chosen.demo and self.chosen.config is None else inputs.find_config(self.chosen.config)
@@ -496,7 +477,7 @@ class AuditRun(Struct, frozen=True, kw_only=True):
             drift=True,
         )
 
-    def _require(self, found: "findings.Report") -> None:
+    def _require(self, found: findings.Report) -> None:
         """Raises InputError without any object: a typing error must not look like a clean audit."""
         if not self.chosen.paths:
             return

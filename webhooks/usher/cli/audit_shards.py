@@ -4,22 +4,20 @@ import functools
 import os
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from usher import __version__, errors
+from usher.audit.document import Audit
+from usher.audit.store.audit_parts import PartKey
+from usher.audit.store.part_stores import Store
+from usher.audit.store.shards import FleetCluster, Namespaces, Shard
 from usher.cli.inputs import Command, with_options
-
-if TYPE_CHECKING:
-    from usher.audit.document import Audit
-    from usher.audit.store.audit_parts import PartKey
-    from usher.audit.store.part_stores import Store
-    from usher.audit.store.shards import FleetCluster, Namespaces, Shard
-    from usher.cli.output import Reporting
-    from usher.cluster.api import Lists
+from usher.cli.output import Reporting
+from usher.cluster.api import Lists
 
 INDEX_VARIABLE: Final = "JOB_COMPLETION_INDEX"
 """Kubernetes sets it in the pods of an Indexed Job."""
@@ -28,10 +26,10 @@ INDEX_VARIABLE: Final = "JOB_COMPLETION_INDEX"
 class Sharding(Struct, frozen=True, kw_only=True):
     """Which part of a run this command audits."""
 
-    shard: "Shard"
-    store: "Store"
+    shard: Shard
+    store: Store
     again: bool
-    cluster: "FleetCluster | None"
+    cluster: FleetCluster | None
     """The cluster of --clusters that the index names; its shard is the whole cluster."""
     listed: tuple[str, ...] = ()
     """The names of all of --clusters, in the order of the file."""
@@ -88,7 +86,7 @@ class Sharding(Struct, frozen=True, kw_only=True):
             raise click.exceptions.Exit(0)
         return Part(sharding=self, key=key, names=names)
 
-    def _namespaces(self, api: "Lists") -> "Namespaces | None":
+    def _namespaces(self, api: Lists) -> Namespaces | None:
         """The namespaces of the cluster; None if usher may not list them, and a whole cluster does not need them."""
         from usher.audit.store.shards import list_namespaces
 
@@ -110,19 +108,19 @@ class Part(Struct, frozen=True, kw_only=True):
     """A part during its audit."""
 
     sharding: Sharding
-    key: "PartKey"
+    key: PartKey
     names: tuple[str, ...]
     """Its namespaces."""
     shared: set[str] = field(default_factory=set)
     """The cluster-scoped objects that it has listed, as every shard does."""
 
-    def seen(self, api: "Lists") -> "Lists":
+    def seen(self, api: Lists) -> Lists:
         """The part of the cluster that the shard lists."""
         from usher.audit.store.shards import PartialLists
 
         return api if self.key.shard.is_whole else PartialLists(api, names=self.names, shared=self.shared)
 
-    def write(self, audit: "Audit") -> "Audit":
+    def write(self, audit: Audit) -> Audit:
         """Writes the part, and reports this on standard error. Returns the audit for other reports of this shard.
 
         Raises:
@@ -151,7 +149,7 @@ class Part(Struct, frozen=True, kw_only=True):
         return partial.of(reduced, self.key.shard).model_copy(update={"cluster": cluster})
 
 
-def without_text(reporting: "Reporting") -> "Reporting":
+def without_text(reporting: Reporting) -> Reporting:
     """The reports to write beside a part: without the text report that is only the default."""
     targets = tuple(each for each in reporting.targets if each.path is not None or each.format_name != "text")
     return replace(reporting, targets=targets)
@@ -223,7 +221,7 @@ def _taken(
     return Sharding(shard=chosen, store=part_stores.store_at(output_dir), again=again, cluster=cluster, listed=listed)
 
 
-def _shard(shard: str | None, shards: int | None) -> "Shard":
+def _shard(shard: str | None, shards: int | None) -> Shard:
     from usher.audit.store.shards import Shard, parse_shard
 
     if shard is not None:

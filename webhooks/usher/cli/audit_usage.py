@@ -4,16 +4,19 @@ import functools
 import re
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 from msgspec import Struct
 
+from usher.audit.document import Measurement
+from usher.audit.gather.estate import Estate, Scope
+from usher.audit.prometheus.promql_source import PrometheusSource
+from usher.audit.usage.series import Source
+from usher.audit.usage.usage_amounts import Measured
 from usher.cli import exit_codes, given_policies, inputs
 from usher.cli.inputs import Command
-
-if TYPE_CHECKING:
-    from usher.audit.prometheus.promql_source import PrometheusSource
+from usher.config.audit_settings import Audit
 
 _FILE: Final = click.Path(dir_okay=False, path_type=Path)
 
@@ -83,7 +86,7 @@ class Prometheus(Struct, frozen=True, kw_only=True):
     labels: tuple[str, ...] = ()
     """NAME=VALUE; in a value, {cluster} is the name of the cluster."""
 
-    def source(self, *, cluster: str) -> "PrometheusSource":
+    def source(self, *, cluster: str) -> PrometheusSource:
         """The series of this Prometheus.
 
         Args:
@@ -189,13 +192,6 @@ def duration_text(length: timedelta) -> str:
     return f"{seconds // _UNITS[unit]}{unit}"
 
 
-if TYPE_CHECKING:
-    from usher.audit.document import Measurement
-    from usher.audit.gather.estate import Estate, Scope
-    from usher.audit.usage.series import Source
-    from usher.audit.usage.usage_amounts import Measured
-    from usher.config.audit_settings import Audit
-
 _SHORTEST_WINDOW: Final = timedelta(hours=1)
 _LONGEST_WINDOW: Final = timedelta(days=90)
 _SHORTEST_STEP: Final = timedelta(seconds=15)
@@ -213,7 +209,7 @@ class UsageOptions(Struct, frozen=True, kw_only=True):
     is_required: bool = False
     """Whether an audit fails if it lacks usage, or a part of it."""
 
-    def source(self, scope: "Scope | None" = None) -> "Source | None":
+    def source(self, scope: Scope | None = None) -> Source | None:
         """The series in Prometheus, of the whole cluster or of a scope; None without a URL.
 
         Raises:
@@ -226,9 +222,7 @@ class UsageOptions(Struct, frozen=True, kw_only=True):
         found = self.prometheus.source(cluster=self.cluster)
         return found if scope is None else usage_metrics.source_of_part(found, scope)
 
-    def measure(
-        self, estate: "Estate", *, config: "Audit", now: datetime, source: "Source | None" = None
-    ) -> "Measured":
+    def measure(self, estate: Estate, *, config: Audit, now: datetime, source: Source | None = None) -> Measured:
         """The usage of an estate, by the Prometheus of the options or another source.
 
         Raises:
@@ -240,7 +234,7 @@ class UsageOptions(Struct, frozen=True, kw_only=True):
         given = self.source(estate.scope) if source is None else usage_metrics.source_of_part(source, estate.scope)
         return measuring.measure(estate, given, config=config, window=self.window, now=now, step=self.step)
 
-    def finish(self, code: int, measurement: "Measurement", *, quiet: bool) -> int:
+    def finish(self, code: int, measurement: Measurement, *, quiet: bool) -> int:
         """The exit code of an audit that would end with `code`. Writes missing usage to standard error."""
         failures = measurement.failures
         if not failures or (quiet and not self.is_required):
@@ -296,10 +290,6 @@ def usage_options(command: Command) -> Command:
     return wrapped
 
 
-if TYPE_CHECKING:
-    from usher.audit.gather.estate import Scope
-
-
 class AuditOptions(Struct, frozen=True, kw_only=True):
     """The values of the options."""
 
@@ -319,7 +309,7 @@ class AuditOptions(Struct, frozen=True, kw_only=True):
     opa_url: str | None
 
     @property
-    def scope(self) -> "Scope":
+    def scope(self) -> Scope:
         """The audited part of the cluster, if no shard is given."""
         from usher.audit.gather.estate import WHOLE, OneNamespace
 

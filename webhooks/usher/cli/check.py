@@ -1,21 +1,21 @@
 """`usher check`: judges manifests before they are applied."""
 
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import errors
+from usher.check import findings, judging, processes
+from usher.check.baseline import Known
+from usher.check.revisions import Changes
+from usher.check.sources import Found
 from usher.cli import given_policies, inputs, output
 from usher.cli.exit_codes import FailOn
-
-if TYPE_CHECKING:
-    from usher.check import findings
-    from usher.check.baseline import Known
 
 _LARGEST = 64 * 2**20
 
@@ -27,7 +27,7 @@ class Baselines(Struct, frozen=True, kw_only=True):
     ratchet: bool
     write_baseline: Path | None
 
-    def read(self) -> "Known | None":
+    def read(self) -> Known | None:
         """The known findings; None without a baseline.
 
         Raises:
@@ -49,7 +49,7 @@ class Baselines(Struct, frozen=True, kw_only=True):
             raise errors.InputError(f"{self.baseline}: larger than {_LARGEST // 2**20} MiB")
         return baseline.loads(content, source=str(self.baseline))
 
-    def applied(self, found: "findings.Report", known: "Known | None") -> "findings.Report":
+    def applied(self, found: findings.Report, known: Known | None) -> findings.Report:
         """The report with only new findings. Writes the files that the options name.
 
         A failed run writes no file, because it does not know all findings.
@@ -82,7 +82,7 @@ class Baselines(Struct, frozen=True, kw_only=True):
         note = findings.Note(source=str(self.baseline), reason=reason)
         return replace(compared.report, notes=(*found.notes, note))
 
-    def _write(self, file: Path, known: "Known") -> None:
+    def _write(self, file: Path, known: Known) -> None:
         from usher.check import baseline
 
         output.replace_bytes(file, baseline.dumps(known), what="baseline")
@@ -107,11 +107,6 @@ baseline_options = inputs.options_as_value(
 )
 
 
-if TYPE_CHECKING:
-    from usher.check.revisions import Changes
-    from usher.check.sources import Found
-
-
 class Manifests(Struct, frozen=True, kw_only=True):
     """The manifests that the command line names."""
 
@@ -131,7 +126,7 @@ class Manifests(Struct, frozen=True, kw_only=True):
             *(f"--helm {each}" for each in self.charts),
         ]
 
-    def find(self) -> "list[Found]":
+    def find(self) -> list[Found]:
         """The files, and the output of kustomize and helm.
 
         Raises:
@@ -148,7 +143,7 @@ class Manifests(Struct, frozen=True, kw_only=True):
         charts = sources.Charts(charts=self.charts, values=self.values, namespace=self.namespace)
         return [*found, *sources.render_charts(charts)]
 
-    def changes(self, found: "list[Found]") -> "Changes | None":
+    def changes(self, found: list[Found]) -> Changes | None:
         """The changed files; None if all files are to be judged.
 
         Raises:
@@ -215,13 +210,6 @@ def facts_of(names: tuple[str, ...]) -> inputs.GivenFacts | None:
     return inputs.given_facts((), live=True, kubeconfig=None, context_name=None)
 
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from usher.check import findings, judging, processes
-    from usher.check.sources import Found
-
-
 class CheckRun(Struct, frozen=True, kw_only=True):
     """How to judge manifests: by which rules, against which facts, and in how many processes."""
 
@@ -235,7 +223,7 @@ class CheckRun(Struct, frozen=True, kw_only=True):
     jobs: int | None
     no_cache: bool
 
-    def found(self, manifests: Manifests, *, quiet: bool) -> "findings.Report":
+    def found(self, manifests: Manifests, *, quiet: bool) -> findings.Report:
         """Judges manifests.
 
         Args:
@@ -273,7 +261,7 @@ class CheckRun(Struct, frozen=True, kw_only=True):
             batches = map(sources.load, files)
             return runner.run(batches, evaluator=evaluator, settings=settings, watch=watch, policies=site)
 
-    def _settings(self, manifests: Manifests, files: "list[Found]", file: Path | None) -> "judging.Settings":
+    def _settings(self, manifests: Manifests, files: list[Found], file: Path | None) -> judging.Settings:
         from usher.check import findings, judging
 
         return judging.Settings(
@@ -287,12 +275,12 @@ class CheckRun(Struct, frozen=True, kw_only=True):
 
     def _remembered(
         self,
-        settings: "judging.Settings",
+        settings: judging.Settings,
         manifests: Manifests,
-        files: "Sequence[Found]",
+        files: Sequence[Found],
         *,
         live: bool,
-    ) -> "processes.Remember":
+    ) -> processes.Remember:
         """Returns a function that opens the verdicts of earlier runs, if this run may use them."""
         from usher.check import processes
 
@@ -315,7 +303,7 @@ class Accepted(Struct, frozen=True, kw_only=True):
     allow_empty: bool
     require_facts: bool
 
-    def check(self, found: "findings.Report", manifests: Manifests) -> None:
+    def check(self, found: findings.Report, manifests: Manifests) -> None:
         """Raises InputError for a run without objects, or without the facts that its checks need."""
         if not self.allow_empty:
             inputs.require_objects(found, manifests.named)

@@ -4,17 +4,14 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from usher import errors
 from usher.cli import given_policies, inputs
 from usher.cli import policies as cli_policies
-
-if TYPE_CHECKING:
-    from usher.policy.evaluator import Evaluator
-    from usher.policy.explaining import Explanation
+from usher.policy.evaluator import Evaluator
+from usher.policy.explaining import Explanation
 
 
 @click.command(
@@ -72,7 +69,7 @@ def explain(
     rule_pages.write_explanations(found, sys.stdout)
 
 
-def _explanations(path: str, evaluator: "Evaluator", *, namespace: str) -> "Iterator[tuple[str, Explanation]]":
+def _explanations(path: str, evaluator: Evaluator, *, namespace: str) -> Iterator[tuple[str, Explanation]]:
     from usher.check import sources
     from usher.check.formats import wording
     from usher.kinds.reading import values
@@ -91,7 +88,7 @@ def _explanations(path: str, evaluator: "Evaluator", *, namespace: str) -> "Iter
                 yield f"{batch.source}:{line}" if line else batch.source, explanation
 
 
-def _described(place: str, explanation: "Explanation") -> dict[str, object]:
+def _described(place: str, explanation: Explanation) -> dict[str, object]:
     workload = explanation.workload
     return {
         "place": place,

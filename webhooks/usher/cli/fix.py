@@ -6,17 +6,15 @@ import stat
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
 from usher import errors
+from usher.check.batches import Batch
+from usher.check.fix import remedies, rounds
 from usher.cli import exit_codes, inputs
-
-if TYPE_CHECKING:
-    from usher.check.batches import Batch
-    from usher.check.fix import remedies, rounds
-    from usher.policy.evaluator import Evaluator
+from usher.policy.evaluator import Evaluator
 
 _STDIN: Final = "<stdin>"
 _WOULD_CHANGE: Final = 1
@@ -107,7 +105,7 @@ def fix(
     context.exit(_WOULD_CHANGE if dry_run and changed else 0)
 
 
-def _choice(evaluator: "Evaluator", *, only: str | None, chosen: Sequence[str]) -> "remedies.Choice":
+def _choice(evaluator: Evaluator, *, only: str | None, chosen: Sequence[str]) -> remedies.Choice:
     from usher.check.fix import remedies
 
     found = {word: evaluator.catalogue.find(word) for word in chosen}
@@ -120,7 +118,7 @@ def _choice(evaluator: "Evaluator", *, only: str | None, chosen: Sequence[str]) 
     )
 
 
-def _content(batch: "Batch") -> bytes:
+def _content(batch: Batch) -> bytes:
     """The content of a file that may be written.
 
     Raises:
@@ -143,7 +141,7 @@ def _is_of_chart(path: Path) -> bool:
     )
 
 
-def _write(files: "Sequence[rounds.File]") -> dict[str, str]:
+def _write(files: Sequence[rounds.File]) -> dict[str, str]:
     """Writes the new contents.
 
     Returns why files could not be written, by name; these still have all of their old content.

@@ -4,21 +4,24 @@ import contextlib
 import functools
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 from msgspec import Struct
 
 from usher import errors
+from usher.check.batches import Batch
 from usher.cli import inputs
 from usher.cli.inputs import Command
-
-if TYPE_CHECKING:
-    from usher.check.batches import Batch
-    from usher.cluster.api import Lists
-    from usher.extensions.gatekeeper.evaluation import Policies
-    from usher.extensions.gatekeeper.library import Compiler as GatekeeperCompiler
-    from usher.extensions.given_policies import Given
+from usher.cluster.api import Lists
+from usher.extensions.gatekeeper.evaluation import Policies
+from usher.extensions.gatekeeper.library import Compiler as GatekeeperCompiler
+from usher.extensions.gatekeeper.library import MatchedKind
+from usher.extensions.given_policies import Given
+from usher.extensions.own_checks.folders import Folder
+from usher.extensions.own_checks.own_bundles import Compiler as OwnChecksCompiler
+from usher.policy.checks.catalogue import OwnChecks
+from usher.server.reloading import Bundles
 
 
 class Built(Struct, frozen=True, kw_only=True):
@@ -45,7 +48,7 @@ def opa_option(command: Command) -> Command:
     )(command)
 
 
-def gatekeeper_compiler(opa: Path | None) -> "GatekeeperCompiler":
+def gatekeeper_compiler(opa: Path | None) -> GatekeeperCompiler:
     """The compiler of templates, which keeps its results for the next run.
 
     Raises:
@@ -67,7 +70,7 @@ def cache_folder(name: str) -> Path | None:
 
 
 @contextlib.contextmanager
-def started_policies(given: "Given", *, opa: Path | None) -> "Iterator[Policies | None]":
+def started_policies(given: Given, *, opa: Path | None) -> Iterator[Policies | None]:
     """The policies of Gatekeeper among those given for as long as the context lasts; None without any.
 
     Raises:
@@ -84,7 +87,7 @@ def started_policies(given: "Given", *, opa: Path | None) -> "Iterator[Policies 
         yield made
 
 
-def matched_objects(api: "Lists", policies: "Policies | None", *, namespace: str) -> "Iterator[Batch]":
+def matched_objects(api: Lists, policies: Policies | None, *, namespace: str) -> Iterator[Batch]:
     """The objects of a cluster that only policies match, and notes on the kinds that usher may not list."""
     if policies is None:
         return
@@ -96,7 +99,7 @@ def matched_objects(api: "Lists", policies: "Policies | None", *, namespace: str
     yield from listed.read_matched(api, kinds, namespace=namespace)
 
 
-def gatekeeper_bundle(given: "Given", *, opa: Path | None) -> Built:
+def gatekeeper_bundle(given: Given, *, opa: Path | None) -> Built:
     """The bundle of policies of Gatekeeper.
 
     Raises:
@@ -174,15 +177,11 @@ def verify(
     context.exit(CASE_FAILED if gatekeeper_suites.Outcome.FAILED in outcomes else 0)
 
 
-if TYPE_CHECKING:
-    from usher.extensions.own_checks.folders import Folder
-    from usher.extensions.own_checks.own_bundles import Compiler as OwnChecksCompiler
-
 MISTAKES = 1
 """Exit code: a test or an example failed, or a page is not up to date."""
 
 
-def own_checks_compiler(opa: Path | None) -> "OwnChecksCompiler":
+def own_checks_compiler(opa: Path | None) -> OwnChecksCompiler:
     """The compiler of own checks, which keeps its results for the next run.
 
     Raises:
@@ -233,7 +232,7 @@ def next_own_code(codes: list[str]) -> str:
     return f"{prefix}{int(last.removeprefix(prefix)) + 1}"
 
 
-def read_own_checks(directory: Path) -> "Folder":
+def read_own_checks(directory: Path) -> Folder:
     """The checks of a directory.
 
     Raises:
@@ -364,13 +363,6 @@ def _write_pages(output: Path, pages: dict[str, str], gone: list[str]) -> None:
         outputs.replace_bytes(output / name, text.encode(), what="page")
 
 
-if TYPE_CHECKING:
-    from usher.extensions.gatekeeper.library import MatchedKind
-    from usher.extensions.given_policies import Given
-    from usher.policy.checks.catalogue import OwnChecks
-    from usher.server.reloading import Bundles
-
-
 _VERIFY_KEY: Final = click.option(
     "--verify-key",
     type=click.Path(path_type=Path),
@@ -387,7 +379,7 @@ class PolicyOptions(Struct, frozen=True, kw_only=True):
     """The program that compiles them; None for opa on the search path."""
     verify_key: Path | None
 
-    def divided(self) -> "Given":
+    def divided(self) -> Given:
         """The policies that the options name, by their kind.
 
         Raises:
@@ -402,7 +394,7 @@ class PolicyOptions(Struct, frozen=True, kw_only=True):
 
         return given_policies.divided(self.policies, key=policy_archive.public_key(self.verify_key))
 
-    def own_alone(self) -> "list[OwnChecks]":
+    def own_alone(self) -> list[OwnChecks]:
         """The own checks that the options name, for commands that show checks.
 
         Raises:
@@ -414,7 +406,7 @@ class PolicyOptions(Struct, frozen=True, kw_only=True):
             raise errors.InputError(f"{names}: holds no checks of your own; their METADATA are what this command shows")
         return own_checks_of(given, opa=self.opa)
 
-    def listed(self) -> "Sequence[tuple[str, str]]":
+    def listed(self) -> Sequence[tuple[str, str]]:
         """The groups and plurals that an audit lists for the policies.
 
         Writes to standard error which ones it leaves out.
@@ -446,7 +438,7 @@ class BundleOptions(Struct, frozen=True, kw_only=True):
     policies: tuple[str, ...]
     verify_key: Path | None
 
-    def bundles(self) -> "Bundles | None":
+    def bundles(self) -> Bundles | None:
         """The bundles, which the server reads when it starts; None without bundles."""
         from usher.server.reloading import Bundles
 
@@ -474,7 +466,7 @@ def _require_bundles(files: tuple[str, ...]) -> None:
         raise click.UsageError("--verify-key is about the bundles of --policies; name them")
 
 
-def matched_kinds(files: tuple[str, ...]) -> "Collection[MatchedKind]":
+def matched_kinds(files: tuple[str, ...]) -> Collection[MatchedKind]:
     """The kinds that the constraints for the webhook in bundles are about.
 
     Raises:
@@ -488,7 +480,7 @@ def matched_kinds(files: tuple[str, ...]) -> "Collection[MatchedKind]":
     return matched.matched_kinds(found, POINTS) if found is not None else ()
 
 
-def listed_by_bundles(files: tuple[str, ...], *, verify_key: Path | None) -> "Sequence[tuple[str, str]]":
+def listed_by_bundles(files: tuple[str, ...], *, verify_key: Path | None) -> Sequence[tuple[str, str]]:
     """The groups and plurals that an audit in a pod lists for bundles; a pod has no compiler for other policies.
 
     Raises:
@@ -502,7 +494,7 @@ def listed_by_bundles(files: tuple[str, ...], *, verify_key: Path | None) -> "Se
     return _listed(given, opa=None)
 
 
-def _listed(given: "Given", *, opa: Path | None) -> "Sequence[tuple[str, str]]":
+def _listed(given: Given, *, opa: Path | None) -> Sequence[tuple[str, str]]:
     from usher.check import site_policies
     from usher.extensions.gatekeeper import library as gatekeeper_library
     from usher.install.manifests import roles
@@ -517,7 +509,7 @@ def _listed(given: "Given", *, opa: Path | None) -> "Sequence[tuple[str, str]]":
     return found.resources
 
 
-def own_checks_of_both_sides(paths: tuple[str, ...], *, opa: Path | None) -> "list[OwnChecks]":
+def own_checks_of_both_sides(paths: tuple[str, ...], *, opa: Path | None) -> list[OwnChecks]:
     """The own checks that both sides of `usher replay` have.
 
     Raises:
@@ -535,7 +527,7 @@ def own_checks_of_both_sides(paths: tuple[str, ...], *, opa: Path | None) -> "li
     return own_checks_of(given, opa=opa)
 
 
-def own_checks_of(given: "Given", *, opa: Path | None) -> "list[OwnChecks]":
+def own_checks_of(given: Given, *, opa: Path | None) -> list[OwnChecks]:
     """The own checks among them, compiled.
 
     Raises:

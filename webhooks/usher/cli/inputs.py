@@ -7,19 +7,22 @@ import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 from click.shell_completion import CompletionItem
 from msgspec import NODEFAULT, Struct
 
 from usher import errors
+from usher.check import findings
+from usher.cluster.facts.snapshot import Recorded
+from usher.cluster.facts.store import Store
+from usher.config import models
+from usher.policy.checks.catalogue import OwnChecks
+from usher.policy.evaluator import Evaluator
 
-if TYPE_CHECKING:
-    from usher.cluster.facts.snapshot import Recorded
 
-
-def name_unread_kinds(recorded: "Iterable[Recorded]") -> bool:
+def name_unread_kinds(recorded: Iterable[Recorded]) -> bool:
     """Writes the kinds that could not be read, with reasons. Returns false if all could be read."""
     from usher.check.formats import wording
     from usher.cluster.facts.snapshot import State
@@ -30,19 +33,13 @@ def name_unread_kinds(recorded: "Iterable[Recorded]") -> bool:
     return bool(unread)
 
 
-if TYPE_CHECKING:
-    from usher.check import findings
-
-
-def require_objects(found: "findings.Report", paths: Sequence[str]) -> None:
+def require_objects(found: findings.Report, paths: Sequence[str]) -> None:
     """Raises InputError if no object was found."""
     if not found.totals.objects and not found.problems:
         raise no_objects_error(paths, notes=found.notes, documents=found.totals.ignored)
 
 
-def no_objects_error(
-    paths: Sequence[str], *, notes: "Sequence[findings.Note]", documents: int = 0
-) -> errors.InputError:
+def no_objects_error(paths: Sequence[str], *, notes: Sequence[findings.Note], documents: int = 0) -> errors.InputError:
     """The error for inputs without any Kubernetes object; it names the other content.
 
     Args:
@@ -138,12 +135,6 @@ def with_options(command: Command, *options: Option) -> Command:
     return command
 
 
-if TYPE_CHECKING:
-    from usher.cluster.facts.store import Store
-    from usher.config import models
-    from usher.policy.checks.catalogue import OwnChecks
-    from usher.policy.evaluator import Evaluator
-
 CONFIG_VARIABLE: Final = "USHER_CONFIG"
 DEFAULT_CONFIG: Final = Path("usher.yaml")
 DEFAULT_OPA_URL: Final = "http://127.0.0.1:8181"
@@ -179,7 +170,7 @@ def live_option(command: Command) -> Command:
 class GivenFacts(Struct, frozen=True, kw_only=True):
     """The facts that the options of a command name."""
 
-    store: "Store"
+    store: Store
     source: str
     """The name of the cluster, or the files."""
     live: bool
@@ -282,7 +273,7 @@ def find_config(given: Path | None) -> Path | None:
     return DEFAULT_CONFIG if DEFAULT_CONFIG.exists() else None
 
 
-def load_config(file: Path | None, *, own: "Sequence[OwnChecks]" = ()) -> "models.Config":
+def load_config(file: Path | None, *, own: Sequence[OwnChecks] = ()) -> models.Config:
     """The configuration in a file, or the defaults; it may name the own checks of the site.
 
     Raises:
@@ -309,10 +300,10 @@ def assembled(
     engine: str,
     opa_url: str | None,
     facts: Sequence[str] = (),
-    known: "Store | None" = None,
-    own: "Sequence[OwnChecks]" = (),
+    known: Store | None = None,
+    own: Sequence[OwnChecks] = (),
     own_deadline: float | None = None,
-) -> "Evaluator":
+) -> Evaluator:
     """An evaluator with the configuration of a file, or with the defaults. The caller closes its engine.
 
     Args:
@@ -360,10 +351,10 @@ def evaluator(
     engine: str,
     opa_url: str | None,
     facts: Sequence[str] = (),
-    known: "Store | None" = None,
+    known: Store | None = None,
     quiet: bool = False,
-    own: "Sequence[OwnChecks]" = (),
-) -> "Iterator[Evaluator]":
+    own: Sequence[OwnChecks] = (),
+) -> Iterator[Evaluator]:
     """An evaluator for as long as the context lasts; `facts` are files, `known` are the facts themselves, and `own`
     are checks of the site.
 

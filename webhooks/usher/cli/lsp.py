@@ -8,15 +8,13 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 import click
 
 from usher import errors
 from usher.cli import inputs
-
-if TYPE_CHECKING:
-    from usher.policy.evaluator import Evaluator
+from usher.policy.evaluator import Evaluator
 
 
 @click.command(
@@ -63,7 +61,7 @@ def lsp(*, config: Path | None, facts: tuple[str, ...], namespace: str, verbose:
         Server(session).run(stdin, stdout)
 
 
-def _evaluator(config: Path | None, facts: tuple[str, ...]) -> "Evaluator":
+def _evaluator(config: Path | None, facts: tuple[str, ...]) -> Evaluator:
     return inputs.assembled(inputs.find_config(config), engine="wasm", opa_url=None, facts=facts)
 
 

@@ -2,16 +2,13 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import click
 
-from usher import errors
+from usher import errors, paths
 from usher.cli import given_policies, inputs
 from usher.install.manifests.audits import FLEET_IMAGE, IMAGE, Settings
-
-if TYPE_CHECKING:
-    from usher import paths
 
 _DEFAULT: Final = Settings()
 
@@ -203,7 +200,7 @@ def _others() -> Sequence[tuple[str, str]]:
     return [(each.group, each.plural) for each in merged_kinds()]
 
 
-def _rules_of(listed: Sequence[tuple[str, str]]) -> "Sequence[paths.Json]":
+def _rules_of(listed: Sequence[tuple[str, str]]) -> Sequence[paths.Json]:
     from usher.install.manifests import roles
 
     return roles.audit_policy_rules(listed, others=_others())

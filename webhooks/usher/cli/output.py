@@ -11,14 +11,16 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import Any, Final, TextIO
 
 import click
 from click.shell_completion import CompletionItem
 from msgspec import Struct
 from msgspec.structs import replace
 
-from usher import errors
+from usher import errors, model
+from usher.check import findings
+from usher.check.findings import Ending
 from usher.check.formats import known_formats
 from usher.check.formats.known_formats import FORMATS, Format
 from usher.cli import exit_codes
@@ -91,11 +93,6 @@ def _mode(path: Path) -> int:
     return 0o666 & ~mask
 
 
-if TYPE_CHECKING:
-    from usher.audit.document import Audit
-    from usher.check import findings
-
-
 class Target(Struct, frozen=True, kw_only=True):
     """One report to write."""
 
@@ -107,8 +104,8 @@ class Target(Struct, frozen=True, kw_only=True):
 class Outcome(Struct, frozen=True, kw_only=True):
     """The results of a run: the findings, and the document of an audit."""
 
-    found: "findings.Report"
-    audit: "Audit | None" = None
+    found: findings.Report
+    audit: object | None = None
 
 
 def check_places(targets: Sequence[Target]) -> None:
@@ -188,7 +185,7 @@ def _write(outcome: Outcome, chosen: Format, stream: TextIO, *, color: bool, qui
         importlib.import_module(chosen.module).write(outcome.found, stream, **options)
 
 
-def _audit(outcome: Outcome, chosen: Format) -> "Audit":
+def _audit(outcome: Outcome, chosen: Format) -> object:
     if outcome.audit is None:
         raise errors.InputError(f"a report for {chosen.reader} needs an audit document, which this run has not made")
     return outcome.audit
@@ -205,7 +202,7 @@ def colored(choice: str) -> bool:
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and sys.stdout.isatty()
 
 
-def _print_failures(found: "findings.Report") -> None:
+def _print_failures(found: findings.Report) -> None:
     from usher.check.formats import wording
 
     for problem in found.problems:
@@ -213,10 +210,6 @@ def _print_failures(found: "findings.Report") -> None:
     for failure in found.failures:
         click.echo(f"usher: {wording.printable(f'{failure.source}: {failure.identity}: {failure.reason}')}", err=True)
 
-
-if TYPE_CHECKING:
-    from usher.audit.document import Audit
-    from usher.check import findings
 
 _DEFAULT: Final = next(iter(FORMATS))
 
@@ -229,7 +222,7 @@ class Reporting(Struct, frozen=True, kw_only=True):
     quiet: bool
     policy: exit_codes.Policy
 
-    def finish(self, found: "findings.Report", *, allow_unknown: bool = True, audit: "Audit | None" = None) -> int:
+    def finish(self, found: findings.Report, *, allow_unknown: bool = True, audit: object | None = None) -> int:
         """Writes the reports, and returns the exit code.
 
         Writes the reason for a failure without findings to standard error.
@@ -242,7 +235,7 @@ class Reporting(Struct, frozen=True, kw_only=True):
         Raises:
             InputError: a report cannot be written.
         """
-        ending = exit_codes.decide(found, self.policy._replace(allow_unknown=allow_unknown))
+        ending = decide(found, self.policy._replace(allow_unknown=allow_unknown))
         outcome = Outcome(found=replace(found, ending=ending), audit=audit)
         write(outcome, self.targets, color=self.color, quiet=self.quiet)
         if ending.explained:
@@ -451,3 +444,35 @@ def show_progress(*, quiet: bool) -> Iterator[Watch]:
         yield line
     finally:
         line.erase()
+
+
+def decide(found: findings.Report, policy: exit_codes.Policy) -> Ending:
+    """The exit code of a run. Failures come first, because an incomplete run proves nothing."""
+    failing = _failing(policy.fail_on)
+    outcomes = {finding.judgement.outcome for result in found.results for finding in result.findings} & failing
+    profile, explained = policy.profile, False
+    if found.failed:
+        code, reason = profile.failed, "an input could not be read, or an object could not be judged"
+    elif model.Outcome.DENY in outcomes:
+        code = profile.denied_with_milder if len(failing) > 1 else profile.denied
+        reason = "something is denied"
+    elif outcomes:
+        code, reason = profile.milder, f"there are findings, and --fail-on {policy.fail_on} counts them"
+    elif found.unread and not policy.allow_unknown:
+        code, explained = profile.failed, True
+        reason = (
+            f"some parts could not be judged, so this does not pass (exit code {code}); --allow-unknown accepts them"
+        )
+    elif policy.require_match and not any(result.makes_pods and not result.exemption for result in found.results):
+        code, explained = profile.failed, True
+        reason = f"no workload was judged, so this does not pass with --require-match (exit code {code})"
+    else:
+        code, reason = 0, "nothing fails"
+    return Ending(code=code, reason=reason, explained=explained, failing=failing, unknown_accepted=policy.allow_unknown)
+
+
+def _failing(fail_on: exit_codes.FailOn) -> frozenset[model.Outcome]:
+    if fail_on is exit_codes.FailOn.NEVER:
+        return frozenset()
+    worst_first = list(model.Outcome)
+    return frozenset(worst_first[: worst_first.index(model.Outcome(fail_on.value)) + 1])

@@ -7,13 +7,16 @@ import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
 from usher import errors
+from usher.audit.standing.finding_catalogue import CatalogueEntry
 from usher.cli import given_policies, inputs
-from usher.config import fields
+from usher.config import fields, models
+from usher.policy.checks import catalogue
+from usher.policy.checks.catalogue import OwnChecks
 
 _WIDTH: Final = 100
 """Columns at most."""
@@ -28,13 +31,10 @@ def paragraphs(text: str) -> Iterator[str]:
         yield from textwrap.wrap(" ".join(paragraph.split()), width, break_long_words=False, break_on_hyphens=False)
 
 
-if TYPE_CHECKING:
-    from usher.audit.standing.finding_catalogue import CatalogueEntry
-
 _FIELDS: Final = ("code", "name", "title", "severity", "category", "why", "remedy", "source")
 
 
-def find_audit_entry(code_or_name: str) -> "CatalogueEntry | None":
+def find_audit_entry(code_or_name: str) -> CatalogueEntry | None:
     """The entry with this code, in any case, or name."""
     from usher.audit.standing.finding_catalogue import BY_CODE, ENTRIES
 
@@ -50,7 +50,7 @@ def audit_words() -> Iterator[str]:
         yield from (entry.code, entry.name)
 
 
-def write_audit_page(entry: "CatalogueEntry", *, format_name: str) -> None:
+def write_audit_page(entry: CatalogueEntry, *, format_name: str) -> None:
     """Writes its page to standard output, or its fields as JSON."""
     if format_name == "json":
         click.echo(json.dumps({name: getattr(entry, name) for name in _FIELDS}, indent=2, sort_keys=True))
@@ -58,7 +58,7 @@ def write_audit_page(entry: "CatalogueEntry", *, format_name: str) -> None:
         click.echo("\n".join(_audit_page(entry)))
 
 
-def _audit_page(entry: "CatalogueEntry") -> Iterator[str]:
+def _audit_page(entry: CatalogueEntry) -> Iterator[str]:
     yield f"{entry.code} {entry.name}"
     yield entry.title
     yield ""
@@ -70,12 +70,6 @@ def _audit_page(entry: "CatalogueEntry") -> Iterator[str]:
         yield from paragraphs(text)
     yield ""
     yield f"Read more: {entry.source}"
-
-
-if TYPE_CHECKING:
-    from usher.config import models
-    from usher.policy.checks import catalogue
-    from usher.policy.checks.catalogue import OwnChecks
 
 
 @click.group()
@@ -147,7 +141,7 @@ def list_command(
         click.echo("usher: no check or mutation fits these options", err=True)
 
 
-def _write_table(entries: "list[tuple[catalogue.Entry, str]]") -> None:
+def _write_table(entries: list[tuple[catalogue.Entry, str]]) -> None:
     """Writes the entries by category; the title and outcomes of other namespaces wrap in the last column."""
     from rich.text import Text
 
@@ -241,7 +235,7 @@ def next_code(*, category: str) -> None:
     click.echo(folders.next_code(category, bundle.load().catalogue.checks.values()))
 
 
-def explain(code_or_name: str, *, config: Path | None, format_name: str, own: "Sequence[OwnChecks]" = ()) -> None:
+def explain(code_or_name: str, *, config: Path | None, format_name: str, own: Sequence[OwnChecks] = ()) -> None:
     """Writes the page of one check or mutation, or of a check of the site.
 
     Raises:
@@ -266,7 +260,7 @@ def explain(code_or_name: str, *, config: Path | None, format_name: str, own: "S
         click.echo("\n".join(_page(entry, loaded)))
 
 
-def _page(entry: "catalogue.Entry", config: "models.Config") -> Iterator[str]:
+def _page(entry: catalogue.Entry, config: models.Config) -> Iterator[str]:
     from usher.check.formats import rule_pages
 
     yield f"{entry.code} {entry.name}"

@@ -3,14 +3,11 @@
 import contextlib
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from usher.cli import inputs
-
-if TYPE_CHECKING:
-    from usher.config import models
+from usher.config import models
 
 
 @click.command(
@@ -80,7 +77,7 @@ def preflight(
     context.exit(2 if PointState.NOT_KNOWN in states else 1 if PointState.ATTENTION in states else 0)
 
 
-def _enforced(config: "models.Config") -> "models.Config":
+def _enforced(config: models.Config) -> models.Config:
     """The configuration with `recommended` in place of `observe`, which would deny nothing."""
     if config.enforcement.preset != "observe":
         return config

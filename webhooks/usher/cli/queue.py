@@ -3,17 +3,14 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from usher import errors
+from usher.check import findings
+from usher.check.formats.queue import ShownOutlook
 from usher.cli import exit_codes, inputs
-
-if TYPE_CHECKING:
-    from usher.check import findings
-    from usher.check.formats.queue import ShownOutlook
-    from usher.policy.evaluator import Evaluator
+from usher.policy.evaluator import Evaluator
 
 
 @click.command(
@@ -84,7 +81,7 @@ def queue(
         context.exit(exit_codes.FAILED)
 
 
-def _outlooks(path: str, evaluator: "Evaluator", *, namespace: str, as_written: bool) -> "Iterator[ShownOutlook]":
+def _outlooks(path: str, evaluator: Evaluator, *, namespace: str, as_written: bool) -> Iterator[ShownOutlook]:
     """The outlook of every workload of a file.
 
     Raises:

@@ -7,17 +7,23 @@ import sys
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import errors
+from usher.check import findings
+from usher.check.replay.comparison import Side
+from usher.check.replay.impact import Impact
+from usher.check.replay.review_record import Record
+from usher.check.runner import Watch
 from usher.cli import exit_codes, given_policies, inputs, output
-
-if TYPE_CHECKING:
-    from usher.check.replay.impact import Impact
+from usher.cluster.connection import Api
+from usher.cluster.facts.store import Store
+from usher.policy.checks.catalogue import OwnChecks
+from usher.policy.evaluator import Evaluator
 
 
 class FailOn(StrEnum):
@@ -37,7 +43,7 @@ class Ending(Struct, frozen=True, kw_only=True):
     """A text for standard error; empty if the report gives the reason."""
 
 
-def decide_ending(found: "Impact", fail_on: FailOn, *, allow_unknown: bool) -> Ending:
+def decide_ending(found: Impact, fail_on: FailOn, *, allow_unknown: bool) -> Ending:
     """The exit code. Failures come first, because an incomplete comparison proves nothing."""
     from usher.check.replay.comparison import Difference
 
@@ -58,15 +64,7 @@ def decide_ending(found: "Impact", fail_on: FailOn, *, allow_unknown: bool) -> E
     return Ending(code=0)
 
 
-if TYPE_CHECKING:
-    from usher.check import findings
-    from usher.check.replay.comparison import Side
-    from usher.check.replay.review_record import Record
-    from usher.check.runner import Watch
-    from usher.cluster.connection import Api
-
-
-def connect(kubeconfig: Path | None, context: str | None) -> "Api":
+def connect(kubeconfig: Path | None, context: str | None) -> Api:
     """The API server that the options name.
 
     Raises:
@@ -81,12 +79,12 @@ class Inputs(Struct, frozen=True, kw_only=True):
     """Where the objects are."""
 
     paths: tuple[str, ...]
-    api: "Api | None"
+    api: Api | None
     """The cluster whose workloads are judged; None for files."""
     namespace: str
     """The namespace of objects without one, or the only one of a cluster; empty for the default."""
 
-    def judged(self, judges: "Sequence[Judge]", *, watch: "Watch") -> "list[Side]":
+    def judged(self, judges: "Sequence[Judge]", *, watch: Watch) -> list[Side]:
         """The verdicts of each side about the same objects.
 
         Raises:
@@ -119,7 +117,7 @@ class Inputs(Struct, frozen=True, kw_only=True):
             sides.append(_with_records(side, records))
         return sides
 
-    def _reports(self, files: Sequence[str], judges: "Sequence[Judge]", *, watch: "Watch") -> "list[findings.Report]":
+    def _reports(self, files: Sequence[str], judges: "Sequence[Judge]", *, watch: Watch) -> list[findings.Report]:
         from usher.check import cluster_objects, findings, judging, runner, sources
 
         evaluators = [judge.evaluator for judge in judges]
@@ -134,7 +132,7 @@ class Inputs(Struct, frozen=True, kw_only=True):
         return runner.run_each(read, evaluators=evaluators, settings=settings, watch=watch)
 
 
-def _with_records(side: "Side", records: "Sequence[Record]") -> "Side":
+def _with_records(side: Side, records: Sequence[Record]) -> Side:
     from usher.check.formats import wording
 
     problems = [wording.located(problem) for record in records for problem in record.problems]
@@ -158,12 +156,6 @@ def _refuse_snapshot(path: str) -> None:
         )
 
 
-if TYPE_CHECKING:
-    from usher.check.replay.comparison import Side
-    from usher.cluster.facts.store import Store
-    from usher.policy.checks.catalogue import OwnChecks
-    from usher.policy.evaluator import Evaluator
-
 _REMEMBERED: Final = 4096
 """Answers of the engine: a run over many files meets many kinds of pods."""
 
@@ -175,7 +167,7 @@ class Rules(Struct, frozen=True, kw_only=True):
     policies: Path | None = None
 
     @contextlib.contextmanager
-    def opened(self, known: "Store | None", *, own: "Sequence[OwnChecks]" = ()) -> Iterator["Judge"]:
+    def opened(self, known: Store | None, *, own: Sequence[OwnChecks] = ()) -> Iterator["Judge"]:
         """Returns a judge with these rules for as long as the context lasts. Warnings go to standard error.
 
         Args:
@@ -211,7 +203,7 @@ class Rules(Struct, frozen=True, kw_only=True):
 class Judge(Struct, frozen=True, kw_only=True):
     """An evaluator, and how reports name it."""
 
-    evaluator: "Evaluator"
+    evaluator: Evaluator
     label: str
     policies: str
 
@@ -219,8 +211,8 @@ class Judge(Struct, frozen=True, kw_only=True):
 class Pair(Struct, frozen=True, kw_only=True):
     """The two sides; a side that judges is Rules."""
 
-    old: "Rules | Side"
-    new: "Rules | Side | None"
+    old: Rules | Side
+    new: Rules | Side | None
     """None if verdicts are only saved."""
 
     @property
@@ -251,7 +243,7 @@ def pair_of_sides(
     raise click.UsageError("name the new side with --against: a usher.yaml, a directory of policies, or saved verdicts")
 
 
-def _against(given: Path, *, config: Path | None, policies: Path | None) -> "Rules | Side":
+def _against(given: Path, *, config: Path | None, policies: Path | None) -> Rules | Side:
     """The new side.
 
     Args:
@@ -276,7 +268,7 @@ def _against(given: Path, *, config: Path | None, policies: Path | None) -> "Rul
     return Rules(config=given, policies=policies)
 
 
-def _loaded(file: Path) -> "Side":
+def _loaded(file: Path) -> Side:
     """The verdicts that --save wrote.
 
     Raises:
@@ -287,7 +279,7 @@ def _loaded(file: Path) -> "Side":
     return saved_verdicts.load_side(_content(file, saved_verdicts.LARGEST_SAVED + 1), source=str(file))
 
 
-def _saved(file: Path) -> "Side | None":
+def _saved(file: Path) -> Side | None:
     from usher.check.replay import comparison as saved_verdicts
 
     if not saved_verdicts.is_saved_side(_content(file, saved_verdicts.SAVED_HEAD)):
@@ -302,13 +294,6 @@ def _content(file: Path, most: int) -> bytes:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise errors.InputError(f"{file}: cannot be read: {reason.lower()}") from None
-
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from usher.check.replay.comparison import Side
-    from usher.check.replay.impact import Impact
 
 
 @click.command(
@@ -447,7 +432,7 @@ def replay(
     context.exit(ending.code)
 
 
-def _judged(workloads: "Inputs", judges: "Sequence[Judge]") -> "Sequence[Side]":
+def _judged(workloads: Inputs, judges: Sequence[Judge]) -> Sequence[Side]:
     """The verdicts of each side that judges; a side of saved verdicts is not judged again."""
     if not judges:
         return ()
@@ -455,7 +440,7 @@ def _judged(workloads: "Inputs", judges: "Sequence[Judge]") -> "Sequence[Side]":
         return workloads.judged(judges, watch=watch)
 
 
-def _save(side: "Side", file: Path) -> int:
+def _save(side: Side, file: Path) -> int:
     """Writes the verdicts, and returns the exit code."""
     from usher.check.formats import wording
     from usher.check.replay import comparison
@@ -468,7 +453,7 @@ def _save(side: "Side", file: Path) -> int:
     return exit_codes.FAILED if side.problems or any(each.failure for each in side.verdicts) else 0
 
 
-def _write(found: "Impact", format_name: str, file: Path | None) -> None:
+def _write(found: Impact, format_name: str, file: Path | None) -> None:
     """Writes the report to the file, replaced only when the report is complete, or to standard output."""
     from usher.check.formats import replay as replay_report
 

@@ -4,16 +4,14 @@ import importlib
 import io
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
 from usher import __version__, errors
+from usher.audit.document.fleet_document import Fleet
 from usher.check.formats.known_formats import FLEET_FORMATS
 from usher.cli import output
-
-if TYPE_CHECKING:
-    from usher.audit.document.fleet_document import Fleet
 
 _MOST_BYTES: Final = 256 << 20
 """The most bytes of an earlier document."""
@@ -118,7 +116,7 @@ def _by_ending(file: Path | None) -> str:
     return next(iter(FLEET_FORMATS))
 
 
-def _read(file: Path) -> "Fleet":
+def _read(file: Path) -> Fleet:
     import pydantic
 
     from usher.audit.document.fleet_document import Fleet
@@ -137,7 +135,7 @@ def _read(file: Path) -> "Fleet":
         ) from None
 
 
-def _write(fleet: "Fleet", name: str, file: Path | None) -> None:
+def _write(fleet: Fleet, name: str, file: Path | None) -> None:
     module = importlib.import_module(FLEET_FORMATS[name])
     if file is None:
         options = {"color": output.colored("auto")} if name == "text" else {}

@@ -1,10 +1,10 @@
 """`usher serve`: runs the admission webhooks."""
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 import click
 import orjson
@@ -12,13 +12,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import errors, paths
+from usher.authorities.gpu_quota.live.account_store import Meter
+from usher.authorities.gpu_quota.live.service import ChargingService
+from usher.authorities.knowledge import Knowledge
 from usher.cli import given_policies, inputs
+from usher.cluster.connection import Api
+from usher.policy.checks.catalogue import OwnChecks
+from usher.policy.evaluator import Evaluator
+from usher.server import recorder
+from usher.server.admin import Access
 from usher.server.certs import issue
+from usher.server.certs.serving import CertificateSource, ClientAuthorities
+from usher.server.live_cluster import ClusterParts, Events
 from usher.server.ports import Address
-
-if TYPE_CHECKING:
-    from usher.cluster.connection import Api
-    from usher.server.certs.serving import CertificateSource, ClientAuthorities
+from usher.server.serve import Portal
 
 SECRET: Final = "gpu-usher-certificates"  # noqa: S105 - its name
 CONFIGURATIONS: Final = "gpu-usher"
@@ -28,7 +35,7 @@ SERVICE: Final = "gpu-usher"
 class Connect(Protocol):
     """Connects to the cluster of the options."""
 
-    def __call__(self, *, hurried: bool = False) -> "Api": ...
+    def __call__(self, *, hurried: bool = False) -> Api: ...
 
 
 class CertificateOptions(Struct, frozen=True, kw_only=True):
@@ -101,7 +108,7 @@ certificate_options = inputs.options_as_value(
 )
 
 
-def certificate_source(chosen: CertificateOptions, connect: Connect) -> "Callable[[], CertificateSource]":
+def certificate_source(chosen: CertificateOptions, connect: Connect) -> Callable[[], CertificateSource]:
     """Returns a function that makes the source of the certificate.
 
     Raises:
@@ -127,13 +134,13 @@ def certificate_source(chosen: CertificateOptions, connect: Connect) -> "Callabl
     return lambda: _files(certificate, key, chosen)
 
 
-def _files(certificate: Path, key: Path, chosen: CertificateOptions) -> "CertificateSource":
+def _files(certificate: Path, key: Path, chosen: CertificateOptions) -> CertificateSource:
     from usher.server.certs.serving import Reloader
 
     return Reloader(certificate, key, client_file=chosen.client_ca, names=chosen.certificate_names)
 
 
-def _managed(chosen: CertificateOptions, connect: Connect) -> "CertificateSource":
+def _managed(chosen: CertificateOptions, connect: Connect) -> CertificateSource:
     import structlog
 
     from usher.cluster import kubeconfig as kubeconfigs
@@ -151,7 +158,7 @@ def _managed(chosen: CertificateOptions, connect: Connect) -> "CertificateSource
     )
 
 
-def _clients(file: Path | None) -> "ClientAuthorities | None":
+def _clients(file: Path | None) -> ClientAuthorities | None:
     from usher.server.certs.serving import ClientAuthorities
 
     return ClientAuthorities.read(file) if file is not None else None
@@ -261,9 +268,6 @@ _SAMPLES: Final[dict[str, tuple[str, str, paths.Object]]] = {
 }
 
 
-if TYPE_CHECKING:
-    from usher.server import recorder
-
 _SHORTEST_KEY: Final = 16
 """The fewest bytes of a key, so that it cannot be guessed."""
 
@@ -279,7 +283,7 @@ class RecordOptions(Struct, frozen=True, kw_only=True):
     record_anonymised: bool
     record_key: Path | None
 
-    def settings(self) -> "recorder.Settings | None":
+    def settings(self) -> recorder.Settings | None:
         """The settings of the record; None to record nothing.
 
         Raises:
@@ -348,17 +352,6 @@ def _key(file: Path) -> bytes:
     return key
 
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from usher.authorities.gpu_quota.live.account_store import Meter
-    from usher.authorities.gpu_quota.live.service import ChargingService
-    from usher.authorities.knowledge import Knowledge
-    from usher.cluster.connection import Api
-    from usher.server.admin import Access
-    from usher.server.live_cluster import ClusterParts, Events
-
-
 class ClusterOptions(Struct, frozen=True, kw_only=True):
     """The values of the options."""
 
@@ -369,7 +362,7 @@ class ClusterOptions(Struct, frozen=True, kw_only=True):
     context_name: str | None
     events: bool
 
-    def connect(self, *, hurried: bool = False) -> "Api":
+    def connect(self, *, hurried: bool = False) -> Api:
         """A connection to the API server; with `hurried` for calls that a review waits for.
 
         Raises:
@@ -379,7 +372,7 @@ class ClusterOptions(Struct, frozen=True, kw_only=True):
 
         return connection.connect(kubeconfig=self.kubeconfig, context=self.context_name, hurried=hurried)
 
-    def access(self) -> "Access":
+    def access(self) -> Access:
         """Who may ask the admin port. Without a cluster the server still decides, but no client may ask."""
         from usher.server.admin import Access
 
@@ -388,7 +381,7 @@ class ClusterOptions(Struct, frozen=True, kw_only=True):
         except errors.ClusterError:
             return Access(None)
 
-    def watched(self, *, certified: bool) -> "ClusterParts | None":
+    def watched(self, *, certified: bool) -> ClusterParts | None:
         """The cluster to watch; None where no cluster is watched.
 
         Args:
@@ -409,14 +402,14 @@ class ClusterOptions(Struct, frozen=True, kw_only=True):
         # A pod may run without a service account token: then decisions use only the reviews.
         return self._parts() if self.live or kubeconfigs.has_account() else None
 
-    def _parts(self) -> "ClusterParts":
+    def _parts(self) -> ClusterParts:
         from usher.cluster.watching import LiveFacts
         from usher.server.live_cluster import ClusterParts
 
         facts = LiveFacts(self.connect())
         return ClusterParts(facts=facts, charging=self._charging, events=self._events if self.events else None)
 
-    def _charging(self, knowledge: "Callable[[], Knowledge]", meter: "Meter") -> "ChargingService":
+    def _charging(self, knowledge: Callable[[], Knowledge], meter: Meter) -> ChargingService:
         from usher.authorities.gpu_quota.definitions import namespace_of_accounts
         from usher.authorities.gpu_quota.live.service import ChargingService
         from usher.cluster import kubeconfig as kubeconfigs
@@ -424,7 +417,7 @@ class ClusterOptions(Struct, frozen=True, kw_only=True):
         api, namespace = self.connect(hurried=True), namespace_of_accounts(kubeconfigs.own_namespace())
         return ChargingService(api, self.connect, knowledge, namespace=namespace, meter=meter)
 
-    def _events(self, count: "Callable[[str], None]") -> "Events":
+    def _events(self, count: Callable[[str], None]) -> Events:
         from usher.server.live_cluster import Events
 
         return Events(self.connect(hurried=True), count=count)
@@ -449,12 +442,6 @@ cluster_options = inputs.options_as_value(
 )
 
 
-if TYPE_CHECKING:
-    from usher.server.admin import Access
-    from usher.server.ports import Address
-    from usher.server.serve import Portal
-
-
 class PortOptions(Struct, frozen=True, kw_only=True):
     """The values of the options."""
 
@@ -465,13 +452,13 @@ class PortOptions(Struct, frozen=True, kw_only=True):
     metrics_access: str
     portal: bool
 
-    def webhook(self, *, dev: bool) -> "Address":
+    def webhook(self, *, dev: bool) -> Address:
         """Where the webhook port listens; with `dev` only this machine reaches it."""
         from usher.server.ports import Address
 
         return Address(host=self._host(dev=dev), port=self.port)
 
-    def admin(self, *, dev: bool) -> "Address":
+    def admin(self, *, dev: bool) -> Address:
         """Where the admin port listens."""
         from usher.server.ports import Address
 
@@ -481,7 +468,7 @@ class PortOptions(Struct, frozen=True, kw_only=True):
         return self.host or ("127.0.0.1" if dev else "0.0.0.0")  # noqa: S104 - a webhook must be reachable from the API server
 
 
-def portal_routes(access: "Access") -> "Portal":
+def portal_routes(access: Access) -> Portal:
     """Returns a function that makes the routes for questions of clients."""
     from usher.server import portal as server_portal
 
@@ -519,13 +506,6 @@ port_options = inputs.options_as_value(
     ),
 )
 
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from usher.policy.checks.catalogue import OwnChecks
-    from usher.policy.evaluator import Evaluator
-    from usher.server.live_cluster import ClusterParts
 
 _OWN_DEADLINE = 0.25
 """Seconds for own checks of the site and one object: small reviews run in the event loop, where all others wait."""
@@ -597,12 +577,12 @@ def serve(
 def _evaluator(
     config_file: Path | None,
     cluster: ClusterOptions,
-    watched: "ClusterParts | None",
-    own: "Sequence[OwnChecks]",
+    watched: ClusterParts | None,
+    own: Sequence[OwnChecks],
     *,
     engine: str,
     opa_url: str,
-) -> "Evaluator":
+) -> Evaluator:
     """The evaluator for the current usher.yaml. Logs its warnings."""
     import structlog
 

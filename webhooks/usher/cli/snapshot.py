@@ -5,20 +5,19 @@ import itertools
 import os
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 import orjson
 
 from usher import __version__, errors, paths
+from usher.check.batches import Batch
 from usher.cli import exit_codes, inputs
-
-if TYPE_CHECKING:
-    from usher.check.batches import Batch
-    from usher.cluster.api import Lists
-    from usher.cluster.facts.snapshot import Recorded
+from usher.cluster.api import Lists
+from usher.cluster.connection import Api
+from usher.cluster.facts.snapshot import Recorded
 
 _FILE_BYTES: Final = 256 * 2**10
 """Bytes after which a file ends. A reader holds one file at a time: its values stay in the cache of the processor.
@@ -79,7 +78,7 @@ class ObjectFiles:
             self._waiting.rmdir()
             raise
 
-    def add(self, batch: "Batch") -> None:
+    def add(self, batch: Batch) -> None:
         """Takes a page of a kind.
 
         Raises:
@@ -97,7 +96,7 @@ class ObjectFiles:
             if self._bytes[batch.source] > _FILE_BYTES:
                 self._write_objects(batch.source)
 
-    def more(self, api: "Lists") -> "Iterator[Batch]":
+    def more(self, api: Lists) -> Iterator[Batch]:
         """The kinds that only sections of audits read."""
         from usher.audit.gather.needed_inputs import merged_kinds
         from usher.cluster import recording
@@ -176,7 +175,7 @@ def _occupied(folder: Path) -> errors.InputError:
     )
 
 
-def _batch(found: "Recorded") -> "Batch":
+def _batch(found: Recorded) -> Batch:
     from usher.check import findings
     from usher.check.batches import Batch, Item
     from usher.cluster.facts.snapshot import State
@@ -188,7 +187,7 @@ def _batch(found: "Recorded") -> "Batch":
     return Batch(source=source, items=tuple(Item(value=value) for value in found.values), notes=notes, is_file=False)
 
 
-def _without_objects(found: "Recorded") -> paths.Object:
+def _without_objects(found: Recorded) -> paths.Object:
     """A list that records a kind without objects in any namespace, or one that the API server does not serve."""
     group, version = found.kind.group, found.kind.versions[0]
     written = f"{group}/{version}" if group else version
@@ -217,13 +216,6 @@ def _place(value: paths.Object) -> tuple[str, str]:
     return paths.text(metadata.get("namespace")), paths.text(metadata.get("name"))
 
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from usher.check.batches import Batch
-    from usher.cluster.api import Lists
-
-
 class WorkloadRecord:
     """Takes the pages of all kinds, and writes a line for each workload."""
 
@@ -236,7 +228,7 @@ class WorkloadRecord:
         self._number = 0
         self._data = bytearray(records.head_line(version=__version__, anonymised=False))
 
-    def add(self, batch: "Batch") -> None:
+    def add(self, batch: Batch) -> None:
         """Takes a page of a kind."""
         from usher.review import records
 
@@ -245,7 +237,7 @@ class WorkloadRecord:
             self._number += 1
             self._data += records.object_line(item.value, number=self._number, version=__version__)
 
-    def more(self, _api: "Lists") -> "Iterable[Batch]":
+    def more(self, _api: Lists) -> Iterable[Batch]:
         """No other kinds."""
         return ()
 
@@ -262,13 +254,6 @@ class WorkloadRecord:
 
     def close(self) -> None:
         """Does nothing: the record is written at once."""
-
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from usher.cluster.connection import Api
-    from usher.cluster.facts.snapshot import Recorded
 
 
 _Taker = WorkloadRecord | ObjectFiles
@@ -359,7 +344,7 @@ def snapshot(
     context.exit(exit_codes.FAILED if unread or unfinished else 0)
 
 
-def _count(recorded: "Iterable[Recorded]") -> None:
+def _count(recorded: Iterable[Recorded]) -> None:
     """Writes how many objects of each kind there are."""
     from usher.cluster.facts.snapshot import State
 
@@ -375,7 +360,7 @@ def _not_written(path: Path) -> int:
     return exit_codes.FAILED
 
 
-def _takers(workloads: Path | None, objects: Path | None) -> "Sequence[_Taker]":
+def _takers(workloads: Path | None, objects: Path | None) -> Sequence[_Taker]:
     """The writers that take the objects of a cluster.
 
     Raises:
@@ -389,7 +374,7 @@ def _takers(workloads: Path | None, objects: Path | None) -> "Sequence[_Taker]":
     return takers
 
 
-def _list(api: "Api", takers: "Sequence[_Taker]") -> None:
+def _list(api: Api, takers: Sequence[_Taker]) -> None:
     """Lists the objects of a cluster once for all takers. Writes kinds that cannot be read to standard error.
 
     Raises:

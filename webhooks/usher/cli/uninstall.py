@@ -1,15 +1,12 @@
 """`usher uninstall`: removes gpu-usher from a cluster, so that nothing waits for it afterwards."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from usher.cli import inputs
-
-if TYPE_CHECKING:
-    from usher.cluster.connection import Api
-    from usher.install.removal import Part
+from usher.cluster.connection import Api
+from usher.install.removal import Part
 
 
 @click.command(
@@ -55,14 +52,14 @@ def uninstall(
         _remove(api, part)
 
 
-def _remove(api: "Api", part: "Part") -> None:
+def _remove(api: Api, part: Part) -> None:
     from usher.install import removal
 
     label = (removal.PART_OF, "gpu-usher") if part.only_ours else None
     click.echo(f"{removal.remove(api, part.path, label=label)}: {part.title}")
 
 
-def _tell_about_quotas(api: "Api", *, with_quotas: bool) -> None:
+def _tell_about_quotas(api: Api, *, with_quotas: bool) -> None:
     from usher.install import removal
 
     number = removal.count_objects(api, removal.GPU_QUOTAS)

@@ -3,15 +3,13 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
 from usher import errors
+from usher.check.batches import Batch
 from usher.cli import inputs
-
-if TYPE_CHECKING:
-    from usher.check.batches import Batch
 
 _SHOWN_KINDS: Final = 5
 
@@ -60,7 +58,7 @@ def show(*, file: str, config: Path | None, namespace: str, format_name: str) ->
     _report_left_out(batches, file, empty=not found)
 
 
-def _report_left_out(batches: "Sequence[Batch]", file: str, *, empty: bool) -> None:
+def _report_left_out(batches: Sequence[Batch], file: str, *, empty: bool) -> None:
     """Writes to standard error which documents were left out.
 
     Raises:

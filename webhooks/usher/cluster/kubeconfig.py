@@ -2,8 +2,9 @@
 
 import contextlib
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import yaml
 from kubernetes import client
@@ -11,9 +12,6 @@ from kubernetes.config import config_exception, dateutil, exec_provider, inclust
 
 from usher import errors
 from usher.cluster import http_clients
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _LONGEST: Final = 1000
 """Characters of a plugin's output that usher shows; long, because the remedy often comes last."""
@@ -104,7 +102,7 @@ class Loader(kube_config.KubeConfigLoader):
             self.expiry = dateutil.parse_rfc3339(status["expirationTimestamp"])  # type: ignore[no-untyped-call]  # no types
         return True
 
-    def _answer_of_plugin(self, folder: str) -> "Mapping[str, Any]":
+    def _answer_of_plugin(self, folder: str) -> Mapping[str, Any]:
         try:
             plugin = exec_provider.ExecProvider(self._exec, folder, self._cluster)  # type: ignore[no-untyped-call]  # no types
             status = plugin.run()  # type: ignore[no-untyped-call]  # no types
@@ -130,7 +128,7 @@ class Loader(kube_config.KubeConfigLoader):
     def _plugin(self) -> str:
         return f"{self._place}: the credential plugin {self._exec.safe_get('command')}"
 
-    def _as_file(self, status: "Mapping[str, Any]", key: str) -> str:
+    def _as_file(self, status: Mapping[str, Any], key: str) -> str:
         found: str = kube_config.FileOrData(
             status, None, data_key_name=key, file_base_path="", base64_file_content=False
         ).as_file()  # type: ignore[no-untyped-call]  # no types

@@ -14,16 +14,13 @@ import re
 import struct
 from collections.abc import Callable
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec import Struct
 from yaml import events
 
 from usher import errors, paths
 from usher.documents import chunks
-
-if TYPE_CHECKING:
-    from yaml import events
 
 Collection = dict[str, paths.Json] | list[paths.Json]
 
@@ -109,7 +106,7 @@ class Frame:
         return True
 
 
-def span(event: "events.Event") -> tuple[int, int]:
+def span(event: events.Event) -> tuple[int, int]:
     """Offsets of an event's text; the types allow events without marks, but the parsers always set them."""
     start, end = event.start_mark, event.end_mark
     return start.index if start else 0, end.index if end else 0

@@ -2,18 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from usher import errors
-
-# Most runs have no policies, so it imports their readers only on use.
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric import ed25519
-
-    from usher.extensions.own_checks.own_bundles import Compiler
-    from usher.policy.checks.catalogue import OwnChecks
+from usher.extensions.own_checks.own_bundles import Compiler
+from usher.extensions.policy_archive import VerifyKey
+from usher.policy.checks.catalogue import OwnChecks
 
 
 class Bundle(Struct, frozen=True, kw_only=True):
@@ -38,7 +33,7 @@ class Given(Struct, frozen=True, kw_only=True):
         return bool(self.files or self.bundles)
 
 
-def divided(arguments: Sequence[str], *, key: "ed25519.Ed25519PublicKey | None" = None) -> Given:
+def divided(arguments: Sequence[str], *, key: VerifyKey | None = None) -> Given:
     """The policies by their kind.
 
     Args:
@@ -79,7 +74,7 @@ def divided(arguments: Sequence[str], *, key: "ed25519.Ed25519PublicKey | None" 
     )
 
 
-def own_checks(given: Given, *, compiler: "Callable[[], Compiler]") -> "list[OwnChecks]":
+def own_checks(given: Given, *, compiler: "Callable[[], Compiler]") -> list[OwnChecks]:
     """The own checks among them, compiled. If all are in bundles, it needs no compiler.
 
     Raises:

@@ -16,14 +16,11 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 import orjson
 
 from usher import errors, paths
-
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric import ed25519
 
 LARGEST: Final = 256 * 2**20
 """Bytes of an archive; the library of Gatekeeper, 49 templates, has 6 MiB."""
@@ -39,6 +36,18 @@ _COMMENT: Final = len(_MARK) + 88
 """Bytes of the comment: the mark, and the 64 bytes of a signature in base64."""
 _MOST_KEY: Final = 16 * 2**10
 """Bytes of a key file."""
+
+
+class VerifyKey(Protocol):
+    """A public key of Ed25519."""
+
+    def verify(self, signature: bytes, data: bytes, /) -> None: ...
+
+
+class SigningKey(Protocol):
+    """A private key of Ed25519."""
+
+    def sign(self, data: bytes, /) -> bytes: ...
 
 
 def is_archive(start: bytes) -> bool:
@@ -102,7 +111,7 @@ def entry(archive: zipfile.ZipFile, name: str, *, most: int, source: str) -> byt
     return content
 
 
-def signed(content: bytes, key: "ed25519.Ed25519PrivateKey") -> bytes:
+def signed(content: bytes, key: SigningKey) -> bytes:
     """An archive with a signature over all bytes before it."""
     buffer = io.BytesIO(content)
     with zipfile.ZipFile(buffer, "a") as archive:
@@ -111,7 +120,7 @@ def signed(content: bytes, key: "ed25519.Ed25519PrivateKey") -> bytes:
     return body + _MARK + base64.b64encode(key.sign(body))
 
 
-def verify(content: bytes, key: "ed25519.Ed25519PublicKey", *, source: str) -> None:
+def verify(content: bytes, key: VerifyKey, *, source: str) -> None:
     """Returns if the owner of a key signed these bytes.
 
     Raises:
@@ -145,7 +154,7 @@ def _decoded(text: bytes) -> bytes:
     return found
 
 
-def private_key(file: Path) -> "ed25519.Ed25519PrivateKey":
+def private_key(file: Path) -> SigningKey:
     """The key to sign with, in PEM (PKCS #8, not encrypted), as `openssl genpkey -algorithm ed25519` makes it.
 
     Raises:
@@ -166,7 +175,7 @@ def private_key(file: Path) -> "ed25519.Ed25519PrivateKey":
     return found
 
 
-def public_key(file: Path) -> "ed25519.Ed25519PublicKey":
+def public_key(file: Path) -> VerifyKey:
     """The key to verify with, in PEM, as `openssl pkey -pubout` writes it.
 
     Raises:
