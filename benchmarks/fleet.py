@@ -4,14 +4,13 @@ A shard stands for 100,000 objects: 20,000 workloads, each with four other objec
 and the memory are those of the whole process `usher report merge`, with the start of Python and its libraries.
 """
 
+import dataclasses
 import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-
-from msgspec.structs import replace
 
 import commands
 import sections
@@ -90,7 +89,7 @@ def merged(folder: Path) -> Merge:
     found = sorted((_merged(folder) for _ in range(ROUNDS)), key=lambda each: each.taken.seconds)
     middle = found[ROUNDS // 2]
     most = max(each.taken.megabytes for each in found)
-    return replace(middle, taken=replace(middle.taken, megabytes=most))
+    return dataclasses.replace(middle, taken=dataclasses.replace(middle.taken, megabytes=most))
 
 
 def _merged(folder: Path) -> Merge:

@@ -1,11 +1,11 @@
 """The server's account in a cluster, with the rights that files of manifests/ give and no others."""
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Final
 
 import yaml
-from msgspec.structs import replace
 
 from e2e.cluster import Cluster, Object
 
@@ -49,4 +49,4 @@ def tenant(cluster: Cluster, namespace: str) -> Cluster:
         "create", "clusterrolebinding", f"tenant-{namespace}", "--clusterrole=cluster-admin", f"--user={user}"
     )
     token = cluster.kubectl("create", "token", "tenant", f"--namespace={namespace}").strip()
-    return replace(cluster, token=token)
+    return dataclasses.replace(cluster, token=token)

@@ -1,12 +1,12 @@
 """The real webhook server before the real API server: started, registered by our own commands, and taken away again."""
 
 import contextlib
+import dataclasses
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import yaml
-from msgspec.structs import replace
 
 import builders
 import server_process
@@ -34,7 +34,7 @@ def serving(
     # Of two ports the last one counts.
     last = () if port is None else (f"--port={port}",)
     with server_process.running(directory, arguments=(f"--config={config}", *arguments, *last)) as server:
-        yield server if port is None else replace(server, port=port)
+        yield server if port is None else dataclasses.replace(server, port=port)
 
 
 @contextlib.contextmanager

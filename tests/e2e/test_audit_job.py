@@ -1,12 +1,12 @@
 """The audit in the cluster: its manifests on a real API server, and its account against that server's authorizer."""
 
+import dataclasses
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
-from msgspec.structs import replace
 
 from e2e import accounts
 from e2e.cluster import Cluster, Object
@@ -36,7 +36,7 @@ def site(cluster: Cluster) -> Iterator[Cluster]:
 def auditor(site: Cluster) -> Cluster:
     """The cluster, as the audit's own token sees it."""
     token = site.kubectl("create", "token", ACCOUNT, f"--namespace={accounts.NAMESPACE}").strip()
-    return replace(site, token=token)
+    return dataclasses.replace(site, token=token)
 
 
 @pytest.mark.parametrize(

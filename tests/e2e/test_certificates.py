@@ -1,6 +1,7 @@
 """A server keeps its own certificate: no call of the API server fails while it is made, renewed, damaged or deleted."""
 
 import base64
+import dataclasses
 import json
 import threading
 from collections.abc import Iterator
@@ -10,7 +11,6 @@ from typing import Any, Self
 
 import pytest
 from cryptography import x509
-from msgspec.structs import replace
 
 from e2e import accounts, certificate_site
 from e2e.certificate_site import KINDS, NAME, PLACE, SECRET, Site, now, registered, replica
@@ -54,13 +54,13 @@ def with_leaf(kept: KeptCertificates, ago: timedelta) -> KeptCertificates:
     """The same with a leaf that was made some time ago."""
     authority = CertificateAuthority(certificate=kept.signer, key=kept.authority_key)
     leaf, key = new_leaf(authority, names=PLACE.names, now=now() - ago)
-    return replace(kept, leaf=leaf, leaf_key=key)
+    return dataclasses.replace(kept, leaf=leaf, leaf_key=key)
 
 
 def with_authority_added(kept: KeptCertificates, ago: timedelta) -> KeptCertificates:
     """The same as if the CA that signs had been added some time ago: no leaf of it was made yet."""
     authority = new_authority(now=now() - ago)
-    return replace(kept, authorities=(authority.certificate, kept.issuer), authority_key=authority.key)
+    return dataclasses.replace(kept, authorities=(authority.certificate, kept.issuer), authority_key=authority.key)
 
 
 def serving(site: Site, replicas: list[ServerProcess]) -> bool:

@@ -3,12 +3,12 @@
 What other projects' operators would make of a stored object is made from its templates (operators.py).
 """
 
+import dataclasses
 import json
 from collections.abc import Iterator
 from operator import itemgetter
 
 import pytest
-from msgspec.structs import replace
 
 import builders
 from e2e import operators, pools, samples
@@ -164,7 +164,7 @@ def queued(sample: samples.Sample) -> samples.Sample:
     manifest = builders.replaced(sample.manifest, "/metadata/labels", {"kueue.x-k8s.io/queue-name": "research"})
     for spec in samples.pod_specs_of(sample, manifest):
         del spec["tolerations"]
-    return replace(sample, manifest=manifest)
+    return dataclasses.replace(sample, manifest=manifest)
 
 
 def as_suspended(sample: samples.Sample) -> Object:

@@ -1,6 +1,7 @@
 """The server's account may do what the server does, and nothing else, as the API server's own authorizer says."""
 
 import base64
+import dataclasses
 import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -8,7 +9,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from e2e import accounts
 from e2e.cluster import ApiError, Cluster, Object, wait_until
@@ -37,7 +37,7 @@ def site(cluster: Cluster) -> Iterator[Cluster]:
 def server(site: Cluster) -> Cluster:
     """The cluster, as the server's own token sees it."""
     token = site.kubectl("create", "token", "gpu-usher", f"--namespace={accounts.NAMESPACE}").strip()
-    return replace(site, token=token)
+    return dataclasses.replace(site, token=token)
 
 
 def may(cluster: Cluster, verb: str, resource: str, *, namespace: str = "", name: str = "") -> bool:

@@ -1,12 +1,12 @@
 """The current usage is part of an engine's input only where it decides, so that answers can be cached."""
 
 import copy
+import dataclasses
 from pathlib import Path
 
 import pytest
 import record_findings
 import yaml
-from msgspec.structs import replace
 
 from usher import paths
 from usher.authorities.authority import Case
@@ -23,7 +23,7 @@ def documents(evaluator: Evaluator, file: Path, *states: list[paths.Object]) -> 
     workload = evaluator.workload(request)
     assert workload is not None
     case = Case(workload=workload)
-    known = (replace(evaluator.knowledge, facts=Store.of(facts)) for facts in states)
+    known = (dataclasses.replace(evaluator.knowledge, facts=Store.of(facts)) for facts in states)
     slices = (input_cluster.cluster_input(case, each) for each in known)
     return {evaluator.documents.build(workload, cluster=cluster) for cluster in slices}
 

@@ -1,6 +1,7 @@
 """`usher replay`: shows what a change of usher.yaml, of the policies or of usher would do, before it is merged."""
 
 import contextlib
+import dataclasses
 import io
 import shutil
 import sys
@@ -11,7 +12,6 @@ from typing import Final
 
 import click
 from msgspec import Struct
-from msgspec.structs import replace
 
 from usher import errors
 from usher.check import findings
@@ -137,7 +137,7 @@ def _with_records(side: Side, records: Sequence[Record]) -> Side:
 
     problems = [wording.located(problem) for record in records for problem in record.problems]
     notes = [f"{note.source}: {note.reason}" for record in records for note in record.notes]
-    return replace(side, problems=(*side.problems, *problems), notes=(*side.notes, *notes))
+    return dataclasses.replace(side, problems=(*side.problems, *problems), notes=(*side.notes, *notes))
 
 
 def _refuse_snapshot(path: str) -> None:

@@ -3,6 +3,7 @@
 Decision: normalise, slice, document, engine, decision. Patch: normalise, document, engine, merge. Like Pods share both.
 """
 
+import dataclasses
 from collections.abc import Callable
 from datetime import date
 from functools import lru_cache, partial
@@ -234,7 +235,7 @@ class Evaluator:
         return self._knowledge(request).workload(value, namespace=request.namespace, objects=request.objects)
 
     def _knowledge(self, request: Request) -> Knowledge:
-        return self.knowledge if request.facts is None else replace(self.knowledge, facts=request.facts)
+        return self.knowledge if request.facts is None else dataclasses.replace(self.knowledge, facts=request.facts)
 
     def _found(
         self,

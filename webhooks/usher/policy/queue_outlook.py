@@ -1,5 +1,6 @@
 """The answer of `usher queue` for one object: the outlook of every authority, and with how many pods it would fit."""
 
+import dataclasses
 from collections.abc import Collection, Iterator
 from typing import Final
 
@@ -29,7 +30,7 @@ class Outlooks:
 
     def __init__(self, evaluator: Evaluator, facts: Store) -> None:
         self._evaluator = evaluator
-        self._known = replace(evaluator.knowledge, facts=facts)
+        self._known = dataclasses.replace(evaluator.knowledge, facts=facts)
 
     def of(self, request: Request, *, as_written: bool = False) -> Outlook | None:
         """The outlook of an object; None if it makes no pods by itself.
@@ -144,7 +145,7 @@ def _with(workload: model.Workload, index: int, pods: int) -> model.Workload:
     minimum = workload.gang.minimum
     if minimum is None or minimum <= smaller.pods.minimum:
         return smaller
-    return replace(smaller, gang=replace(workload.gang, minimum=smaller.pods.minimum))
+    return replace(smaller, gang=dataclasses.replace(workload.gang, minimum=smaller.pods.minimum))
 
 
 def _given(merged: Merged) -> Iterator[str]:

@@ -8,7 +8,6 @@ from typing import Final, Literal, NotRequired, cast
 
 import orjson
 from msgspec import Struct, field
-from msgspec.structs import replace
 from typing_extensions import TypedDict
 
 from usher import errors, model, paths
@@ -442,7 +441,9 @@ def as_update_of_scaled(review: Review, scaled: paths.Object) -> Review:
         scaled: the object before the update.
     """
     value = with_number_at(scaled, scaled_field(review), _replicas(review.value))
-    return replace(review, kind=_text_or_empty(scaled.get("kind")), sub_resource="", value=value, old_value=scaled)
+    return dataclasses.replace(
+        review, kind=_text_or_empty(scaled.get("kind")), sub_resource="", value=value, old_value=scaled
+    )
 
 
 def _replicas(scale: paths.Object | None) -> int:

@@ -13,6 +13,7 @@ Kubernetes' own names stay: `system:` users and groups, and the namespace kube-s
 classes, variables and resources stay too, and so do arguments of programs and labels with a domain.
 """
 
+import dataclasses
 import hashlib
 import hmac
 import re
@@ -22,7 +23,6 @@ from typing import Final
 
 import orjson
 from msgspec import Struct
-from msgspec.structs import replace
 
 from usher import errors, paths
 from usher.kinds.reading import environment
@@ -326,7 +326,7 @@ class AnonymousNames(Struct, frozen=True):
     def review(self, review: Review) -> Review:
         """The review without names."""
         names = self._known(review)
-        return replace(
+        return dataclasses.replace(
             review,
             name=self.name(review.name),
             namespace=self.name(review.namespace),

@@ -1,6 +1,7 @@
 """Records reviews in a file for `usher replay`, in its own thread. It never delays a review or makes it fail."""
 
 import contextlib
+import dataclasses
 import errno
 import os
 import queue
@@ -15,7 +16,6 @@ from typing import BinaryIO, Final
 
 import structlog
 from msgspec import Struct
-from msgspec.structs import replace
 
 from usher import __version__, errors
 from usher.review import records
@@ -133,7 +133,7 @@ class Recorder:
         review = waiting.review
         value = None if review.value is None else records.without_secrets(review.value)
         old = None if review.old_value is None else records.without_secrets(review.old_value)
-        review = replace(review, value=value, old_value=old)
+        review = dataclasses.replace(review, value=value, old_value=old)
         if self._names is not None:
             review = self._names.review(review)
         recorded = {

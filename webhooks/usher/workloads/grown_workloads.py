@@ -1,5 +1,6 @@
 """The workload after the growth that other objects allow. Pure, never raises."""
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
@@ -141,7 +142,7 @@ def grown(
         workload,
         pod_sets=pod_sets,
         totals=workloads_pod_sets.totals_of_pod_sets(pod_sets),
-        gang=replace(workload.gang, wanted=wanted),
+        gang=dataclasses.replace(workload.gang, wanted=wanted),
     )
 
 
@@ -162,7 +163,7 @@ def with_room(
         workload,
         pod_sets=pod_sets,
         totals=workloads_pod_sets.totals_of_pod_sets(pod_sets),
-        gang=replace(workload.gang, wanted=wanted),
+        gang=dataclasses.replace(workload.gang, wanted=wanted),
     )
 
 

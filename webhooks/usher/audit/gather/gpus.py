@@ -5,6 +5,7 @@ devices, NPUs) are no GPUs and count by their own name alone. The share of a MIG
 of compute and memory, so that a GPU that is divided in the usual ways counts as one.
 """
 
+import dataclasses
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +14,6 @@ from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from usher.accelerators import boards, mig, vocabulary
 from usher.accelerators.mig import Board
@@ -43,7 +43,7 @@ def number(devices: Devices, node: Node | None = None) -> float:
 
 def least(devices: Devices) -> float:
     """The GPUs that pods always request: without the pods that a rollout or an autoscaler adds for a time."""
-    return number({name: replace(amount, number=amount.least, extra=0) for name, amount in devices.items()})
+    return number({name: dataclasses.replace(amount, number=amount.least, extra=0) for name, amount in devices.items()})
 
 
 def others(devices: Devices, node: Node | None = None) -> Devices:

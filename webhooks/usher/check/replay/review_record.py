@@ -1,5 +1,6 @@
 """Judges the reviews of a record again, and gathers the verdicts of one side of a comparison."""
 
+import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -7,7 +8,6 @@ from types import MappingProxyType
 from typing import BinaryIO, Final
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from usher import errors, model, paths
 from usher.check import devices, findings, judging, sources
@@ -287,7 +287,7 @@ def verdict_of_review(judged: Judged, rules: Mapping[str, Entry]) -> Verdict:
     """The verdict about a recorded review."""
     result, occasion = judged.result, judged.occasion
     verdict = verdict_of_failure(result) if isinstance(result, findings.Failure) else verdict_of_result(result, rules)
-    return replace(
+    return dataclasses.replace(
         verdict,
         key=occasion.key,
         occasion=occasion.operation,
@@ -327,7 +327,7 @@ def _numbered(verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
     for verdict in sorted(verdicts, key=lambda each: (each.source, each.line)):
         seen[verdict.key] += 1
         number = seen[verdict.key]
-        yield verdict if number == 1 else replace(verdict, key=f"{verdict.key} ({number})")
+        yield verdict if number == 1 else dataclasses.replace(verdict, key=f"{verdict.key} ({number})")
 
 
 def _key(source: str, identity: findings.Identity) -> str:

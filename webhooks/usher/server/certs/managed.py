@@ -11,6 +11,7 @@ the old CA leaves caBundle.
 
 import base64
 import binascii
+import dataclasses
 import ssl
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +23,6 @@ from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.types import CertificateIssuerPrivateKeyTypes
 from msgspec import Struct
-from msgspec.structs import replace
 
 from usher import errors, paths
 from usher.cluster.api import Answer, Lists
@@ -348,7 +348,7 @@ def _with_new_authority(kept: KeptCertificates, *, now: datetime) -> KeptCertifi
         return kept
     authority = new_authority(now=now)
     # The leaf stays; leaves of the other CAs are not in service any more.
-    return replace(kept, authorities=(authority.certificate, kept.issuer), authority_key=authority.key)
+    return dataclasses.replace(kept, authorities=(authority.certificate, kept.issuer), authority_key=authority.key)
 
 
 def _with_new_leaf(kept: KeptCertificates, *, names: Sequence[str], now: datetime, trusted: bool) -> KeptCertificates:
@@ -356,7 +356,7 @@ def _with_new_leaf(kept: KeptCertificates, *, names: Sequence[str], now: datetim
         return kept
     authority = CertificateAuthority(certificate=kept.signer, key=kept.authority_key)
     leaf, key = new_leaf(authority, names=names, now=now)
-    return replace(kept, leaf=leaf, leaf_key=key)
+    return dataclasses.replace(kept, leaf=leaf, leaf_key=key)
 
 
 def _leaf_is_due(kept: KeptCertificates, *, names: Sequence[str], now: datetime, trusted: bool) -> bool:
@@ -373,7 +373,7 @@ def _without_old_authorities(kept: KeptCertificates, *, now: datetime) -> KeptCe
     settled = pem.issued_by(kept.leaf, kept.signer) and now >= _made(kept.leaf) + OVERLAP
     needed = (kept.signer,) if settled else kept.authorities
     left = tuple(each for each in needed if now < each.not_valid_after_utc)
-    return kept if left == kept.authorities else replace(kept, authorities=left)
+    return kept if left == kept.authorities else dataclasses.replace(kept, authorities=left)
 
 
 def _made(certificate: x509.Certificate) -> datetime:
