@@ -7,7 +7,9 @@ from msgspec.structs import replace
 from mutation_properties import Case
 from usher import model
 from usher.authorities import pool_fit
-from usher.authorities.nodes import declared_pools, judge, places, read
+from usher.authorities.nodes import declared_pools, read
+from usher.authorities.nodes import judge as nodes_judge
+from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes.places import Place, Places
 from usher.authorities.nodes.read import PodDemand
 
@@ -46,7 +48,9 @@ def keeps_pods_off_a_pool(case: Case) -> Iterator[str]:
     Pools that usher.yaml keeps for others (`for`) do not count.
     """
     known = case.evaluator.knowledge
-    all_places = places.places_of_cluster(known.facts.nodes.now, case.evaluator.config.pools, case.evaluator.vocabulary)
+    all_places = nodes_places.places_of_cluster(
+        known.facts.nodes.now, case.evaluator.config.pools, case.evaluator.vocabulary
+    )
     now = case.read(case.merged.value)
     for before, after in zip(case.workload.pod_sets, now.pod_sets if now is not None else (), strict=True):
         first, then = (read.demand_of_pod_set(each, case.evaluator.vocabulary) for each in (before, after))
@@ -84,7 +88,7 @@ def _harms(before: PodDemand, after: PodDemand, place: Place, known: Places) -> 
 
 
 def _fits(demand: PodDemand, place: Place, known: Places) -> bool:
-    return judge.could_hold(demand, place, known.nodes)
+    return nodes_judge.could_hold(demand, place, known.nodes)
 
 
 def _on_one_node(demand: PodDemand, place: Place) -> int:

@@ -12,13 +12,12 @@ from msgspec.structs import replace
 from usher import model, paths
 from usher.policy.decision import Operation, Request
 from usher.policy.evaluator import Evaluator
-from usher.policy.mutation import merge
-from usher.policy.mutation import pod_fields as mutation_pods
+from usher.policy.mutation import merge, pod_fields
 from usher.policy.mutation.editing import copied
 from usher.workloads.normalise import normalise
 
 _OWN: Final = paths.join("/metadata/annotations", merge.ANNOTATION)
-_NETWORKS: Final = paths.join("", mutation_pods.NETWORKS)
+_NETWORKS: Final = paths.join("", pod_fields.NETWORKS)
 _BESIDE_ITS_CLASS: Final = ("/spec/priority", "/spec/preemptionPolicy")
 """What the API server writes into a Pod for its class, and what goes with it when the class is another."""
 

@@ -17,7 +17,7 @@ import pydantic
 
 from usher.policy.checks import bundle, catalogue, metadata
 from usher.policy.engines.engine import Entrypoint
-from usher.policy.input import document
+from usher.policy.input import document as input_document
 
 # Functions that OPA compiles to WebAssembly natively (internal/compiler/wasm/wasm.go), without two: print has no
 # output here, and walk costs more than a check may.
@@ -41,7 +41,7 @@ def main() -> None:
     arguments = parser.parse_args()
     policies: Path = arguments.policies
     write_json(policies / "capabilities.json", capabilities(arguments.opa))
-    schema = pydantic.TypeAdapter(document.Input).json_schema()
+    schema = pydantic.TypeAdapter(input_document.Input).json_schema()
     (policies / "schemas").mkdir(exist_ok=True)
     write_json(policies / "schemas" / "input.json", closed(schema))
     entries = metadata.read_entries(policies)

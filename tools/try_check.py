@@ -22,7 +22,7 @@ import orjson
 import pydantic
 
 from usher.policy.checks import catalogue, metadata
-from usher.policy.input import document
+from usher.policy.input import document as input_document
 
 _LIBRARY: Final = re.compile(r"\bdata\.usher\.lib\.(\w+)")
 _PARAMETER: Final = re.compile(r"\bparameters\.(\w+)\.(\w+)\.")
@@ -75,7 +75,7 @@ def prepare(policies: Path, folder: Path, copy: Path) -> Trial:
     checks = [each for each in (entry, *others) if each.severity is not None]
     (copy / "usher" / "lib" / "parameters.rego").write_text(metadata.parameters_rego(checks))
     (copy / "schemas").mkdir()
-    schema = pydantic.TypeAdapter(document.Input).json_schema()
+    schema = pydantic.TypeAdapter(input_document.Input).json_schema()
     (copy / "schemas" / "input.json").write_text(json.dumps(build_policies.closed(schema)))
     examples = build_examples.examples(own, keys)
     kind, category, name = own.relative_to(copy / "usher").parts

@@ -11,7 +11,7 @@ from builders import GPU
 from e2e.cluster import ApiError, Cluster, Object, wait_until
 from unit.workloads.normalised import workload
 from usher import paths
-from usher.authorities import limit_range as limit_range_judge
+from usher.authorities import limit_range
 from usher.authorities.resource_quota import judge as resource_quota_judge
 from usher.authorities.resource_quota import read as resource_quota_read
 from usher.authorities.resource_quota.read import NamespaceLimits
@@ -98,13 +98,13 @@ def accepted(cluster: Cluster, value: Object) -> bool | None:
 
 def expected(value: Object, objects: list[Object]) -> bool:
     named = {str(paths.resolve(each, "/metadata/name")): each for each in objects}
-    ranges = limit_range_judge.read_ranges({name: each for name, each in named.items() if each["kind"] == "LimitRange"})
+    ranges = limit_range.read_ranges({name: each for name, each in named.items() if each["kind"] == "LimitRange"})
     quotas = resource_quota_read.read({name: each for name, each in named.items() if each["kind"] == "ResourceQuota"})
     of = workload(value)
     limits = NamespaceLimits(quotas=quotas, ranges=ranges, default_class="")
     found = resource_quota_judge.judge(of, limits)
     assert found is not None
-    return not (found.shortages or found.unstated or limit_range_judge.find_violations(of, ranges))
+    return not (found.shortages or found.unstated or limit_range.find_violations(of, ranges))
 
 
 def counted(cluster: Cluster, namespace: str) -> Iterator[bool]:

@@ -21,7 +21,7 @@ from integration import command
 from server_process import ServerProcess
 from unit.server import asgi
 from usher.cluster import connection
-from usher.cluster import watching as reflector
+from usher.cluster import watching as cluster_watching
 from usher.cluster.watching import LiveFacts
 from usher.config.models import Config
 from usher.policy import assembly
@@ -193,7 +193,7 @@ class Watching:
 @pytest.fixture
 def watching(account: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Watching]:
     """It knows all that there is, and tries again every second when the API server is away."""
-    monkeypatch.setattr(reflector, "LONGEST_WAIT", 1.0)
+    monkeypatch.setattr(cluster_watching, "LONGEST_WAIT", 1.0)
     made = Watching(account)
     made.facts.start()
     try:

@@ -25,13 +25,13 @@ SETTINGS = judging.Settings(command=findings.Command.CHECK, mutated=True)
 make = partial(assembly.embedded, models.Config())
 
 
-def report(files: Sequence[sources.Found], *, number: int) -> findings.Report:
+def report(files: Sequence[sources.FileOrBatch], *, number: int) -> findings.Report:
     with processes.start_run(files, make=make, settings=SETTINGS, number=number) as run:
         evaluator = make()
         return runner.report(run.judge(evaluator), evaluator=evaluator, settings=SETTINGS)
 
 
-def found(*arguments: Path) -> list[sources.Found]:
+def found(*arguments: Path) -> list[sources.FileOrBatch]:
     return list(sources.find_files([str(each) for each in arguments], stdin=io.BytesIO()))
 
 

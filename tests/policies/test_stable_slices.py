@@ -12,7 +12,7 @@ from usher import paths
 from usher.authorities.authority import Case
 from usher.cluster.facts.store import Store
 from usher.policy.evaluator import Evaluator
-from usher.policy.input import document as input_cluster
+from usher.policy.input import document as input_document
 
 CHECKS = Path(__file__).parents[2] / "policies" / "usher" / "checks"
 
@@ -24,7 +24,7 @@ def documents(evaluator: Evaluator, file: Path, *states: list[paths.Object]) -> 
     assert workload is not None
     case = Case(workload=workload)
     known = (dataclasses.replace(evaluator.knowledge, facts=Store.of(facts)) for facts in states)
-    slices = (input_cluster.cluster_input(case, each) for each in known)
+    slices = (input_document.cluster_input(case, each) for each in known)
     return {evaluator.documents.build(workload, cluster=cluster) for cluster in slices}
 
 

@@ -132,7 +132,7 @@ def canonical_sum(values: Iterable[object]) -> str:
         if not total:
             format_ = _format(value, quantity)
         total += quantity
-    return _written(total.nanos, format_)
+    return _format_nanos(total.nanos, format_)
 
 
 def _format(value: object, quantity: Quantity) -> _Format:
@@ -145,7 +145,7 @@ def _format(value: object, quantity: Quantity) -> _Format:
     return _Format.EXPONENT if {"e", "E"}.intersection(text[:-1]) else _Format.DECIMAL
 
 
-def _written(nanos: int, format_: _Format) -> str:
+def _format_nanos(nanos: int, format_: _Format) -> str:
     if nanos == 0:
         return "0"
     if format_ is _Format.BINARY and nanos % NANO == 0 and abs(nanos) >= 1024 * NANO:

@@ -11,8 +11,8 @@ from usher.authorities import beside
 from usher.authorities.authority import Case
 from usher.authorities.beside import Beside
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.nodes import present as nodes_slice
-from usher.authorities.volcano import present as volcano_slice
+from usher.authorities.nodes import present as nodes_present
+from usher.authorities.volcano import present as volcano_present
 from usher.cluster.facts.store import Store
 from usher.config import models
 from usher.kinds.reading import values
@@ -154,7 +154,7 @@ def shortages(value: paths.Object, *others: paths.Object, gpus: int) -> list[tup
     """The amounts that Volcano's queue lacks, each with the number of the group's pods; 0 for its minResources."""
     known = knowledge(queue(gpus))
     workload, its = found(value, *others, known=known)
-    lacking = volcano_slice.pod_group_slice(Case(workload=workload, beside=its), known)
+    lacking = volcano_present.pod_group_slice(Case(workload=workload, beside=its), known)
     return [] if lacking is None else [(each["needs"]["text"], each.get("ofPods", 0)) for each in lacking["shortages"]]
 
 
@@ -178,7 +178,7 @@ def test_the_pods_are_compared_with_all_nodes_together() -> None:
 
     def shortage(*others: paths.Object, minimum: int = 2) -> object:
         workload, its = found(group(minimum), *others, known=known)
-        return nodes_slice.pod_group_slice(Case(workload=workload, beside=its), known)
+        return nodes_present.pod_group_slice(Case(workload=workload, beside=its), known)
 
     assert shortage(member("a"), member("b")) == {"wanted": 2, "most": 1, "sure": False}
     assert shortage(member("a", gpus=4), member("b", gpus=4)) is None

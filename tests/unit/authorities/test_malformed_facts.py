@@ -5,7 +5,7 @@ import pytest
 import builders
 from unit.workloads.normalised import workload
 from usher import paths
-from usher.authorities import limit_range as limit_range_read
+from usher.authorities import limit_range
 from usher.authorities.kueue import configuration as kueue_configuration
 from usher.authorities.kueue import flavors as kueue_flavors
 from usher.authorities.kueue import queues
@@ -201,7 +201,7 @@ def test_the_first_unread_quota_of_a_namespace_names_the_limit_on_quotas() -> No
 def test_the_first_unread_limit_range_of_a_namespace_is_a_problem() -> None:
     ranges: dict[str, paths.Object] = {f"limits-{number:03}": {"spec": {"limits": []}} for number in range(257)}
 
-    assert [each.of for each in limit_range_read.read_ranges(ranges).unreadable] == ["LimitRange limits-256"]
+    assert [each.of for each in limit_range.read_ranges(ranges).unreadable] == ["LimitRange limits-256"]
 
 
 def test_the_first_limit_range_with_unread_bounds_is_a_problem() -> None:
@@ -209,9 +209,9 @@ def test_the_first_limit_range_with_unread_bounds_is_a_problem() -> None:
         f"limits-{letter}": {"spec": {"limits": [{"type": "Container", "max": many(128)}]}} for letter in "abc"
     }
     two = {name: value for name, value in ranges.items() if name != "limits-c"}
-    found = limit_range_read.read_ranges(ranges)
+    found = limit_range.read_ranges(ranges)
 
-    assert limit_range_read.read_ranges(two).unreadable == ()
+    assert limit_range.read_ranges(two).unreadable == ()
     assert len(found.bounds) == 256
     assert [(each.of, each.field, each.reason) for each in found.unreadable] == [
         (
@@ -230,7 +230,7 @@ def test_of_a_capability_of_a_volcano_queue_beyond_the_bound_is_said_that_it_is_
 
 
 def test_one_unreadable_limit_range_is_a_problem_with_its_field() -> None:
-    found = limit_range_read.read_ranges(
+    found = limit_range.read_ranges(
         {"odd": {"spec": {"limits": [{"type": "Container", "default": {"cpu": "7 apples"}}]}}}
     )
 

@@ -6,7 +6,7 @@ import builders
 from builders import expression, node_affinity, term
 from unit.workloads.normalised import pod_set, workload
 from usher import model, paths
-from usher.model import placement as scheduling_node_affinity
+from usher.model import placement
 from usher.model.placement import Labels
 
 LABELS: Labels = {"zone": "a", "count": "8"}
@@ -42,7 +42,7 @@ def on_name(operator: str, *names: str) -> paths.Object:
     ],
 )
 def test_a_node_fits_by_its_labels_and_its_name(asking_for: model.PodSet, fits: bool) -> None:
-    assert scheduling_node_affinity.node_matches(asking_for, labels=LABELS, name="node-1") is fits
+    assert placement.node_matches(asking_for, labels=LABELS, name="node-1") is fits
 
 
 @pytest.mark.parametrize(
@@ -56,10 +56,10 @@ def test_a_node_fits_by_its_labels_and_its_name(asking_for: model.PodSet, fits: 
 def test_a_term_that_cannot_be_parsed_matches_no_node_and_hinders_no_other_term(unparsable: paths.Object) -> None:
     here = term(expression("zone", "In", "a"))
 
-    assert not scheduling_node_affinity.node_matches(asking(unparsable), labels=LABELS, name="node-1")
-    assert scheduling_node_affinity.node_matches(asking(unparsable, here), labels=LABELS, name="node-1")
-    assert scheduling_node_affinity.parse_term(unparsable) is None
-    assert scheduling_node_affinity.parse_term(here) is not None
+    assert not placement.node_matches(asking(unparsable), labels=LABELS, name="node-1")
+    assert placement.node_matches(asking(unparsable, here), labels=LABELS, name="node-1")
+    assert placement.parse_term(unparsable) is None
+    assert placement.parse_term(here) is not None
 
 
 @pytest.mark.parametrize(
@@ -76,4 +76,4 @@ def test_a_term_that_cannot_be_parsed_matches_no_node_and_hinders_no_other_term(
 def test_a_term_that_the_api_server_would_not_read_matches_no_node(junk: paths.Object) -> None:
     (found,) = workload(builders.pod(affinity=node_affinity(junk))).pod_sets
 
-    assert not scheduling_node_affinity.node_matches(found, labels=LABELS, name="node-1")
+    assert not placement.node_matches(found, labels=LABELS, name="node-1")

@@ -14,7 +14,7 @@ from unit.server.modules_entered import modules_entered
 from usher.config import load
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator
-from usher.policy.input import document
+from usher.policy.input import document as input_document
 from usher.policy.mutation import merge
 from usher.review import webhooks
 from usher.server.metrics import Metrics
@@ -26,7 +26,7 @@ LIKE, FIRST = 20, 36
 """The most modules that a review of a Pod may enter: of one like a Pod before, and of a first one."""
 
 _DETAILS = {
-    document.cluster_input.__code__,
+    input_document.cluster_input.__code__,
     merge.merge.__code__,
     merge.verified.__code__,
     webhooks.forgive_missed_mutations.__code__,

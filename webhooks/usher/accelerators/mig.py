@@ -221,7 +221,7 @@ def room_beside(board: Board, placed: Instances) -> dict[Profile, int] | None:
     room = {}
     for index, offer in enumerate(board.offers):
         more = 0
-        while _with(counts, index, more + 1) in _feasible(board):
+        while _counts_with_more(counts, index, more + 1) in _feasible(board):
             more += 1
         room[offer.names[0]] = more
     return room
@@ -261,7 +261,7 @@ def _feasible(board: Board) -> frozenset[_Counts]:
             up_to[start + 1].add(counts)
             for index, offer in enumerate(board.offers):
                 if start in offer.shape.starts:
-                    more = _with(counts, index, 1)
+                    more = _counts_with_more(counts, index, 1)
                     if more[index] <= offer.shape.maximum and _has_engines(board, more):
                         up_to[start + offer.shape.memory].add(more)
     return frozenset(up_to[-1])
@@ -275,14 +275,14 @@ def _has_engines(board: Board, counts: _Counts) -> bool:
 
 
 @cache
-def _full(board: Board) -> tuple[_Counts, ...]:
+def _complete_layouts(board: Board) -> tuple[_Counts, ...]:
     """The sets that have no room for another instance."""
     feasible = _feasible(board)
     return tuple(
         sorted(
             counts
             for counts in feasible
-            if not any(_with(counts, index, 1) in feasible for index in range(len(counts)))
+            if not any(_counts_with_more(counts, index, 1) in feasible for index in range(len(counts)))
         )
     )
 
@@ -305,7 +305,7 @@ def _weights(board: Board) -> tuple[tuple[int, _Counts], ...]:
         ways.add(tuple(int(index == last) for index in range(len(shapes))))
         ways.add(tuple(int(index <= last) for index in range(len(shapes))))
         ways.add(tuple(int(index <= last or scarce[index]) for index in range(len(shapes))))
-    return tuple((max(_weigh(way, counts) for counts in _full(board)), way) for way in ways if any(way))
+    return tuple((max(_weigh(way, counts) for counts in _complete_layouts(board)), way) for way in ways if any(way))
 
 
 @lru_cache(maxsize=1024)
@@ -337,8 +337,8 @@ def _can_place(board: Board, counts: _Counts, gpus: int, hopeless: dict[_Counts,
 def _best_fillings(board: Board, counts: _Counts) -> list[_Counts]:
     """The fillings of one GPU with the largest instance, without those that are part of another filling."""
     largest = next(index for index, count in enumerate(counts) if count)
-    fillings = {tuple(map(min, counts, full)) for full in _full(board) if full[largest]}
-    best = [one for one in fillings if not any(one != other and _within(one, other) for other in fillings)]
+    fillings = {tuple(map(min, counts, full)) for full in _complete_layouts(board) if full[largest]}
+    best = [one for one in fillings if not any(one != other and _fits_within(one, other) for other in fillings)]
     memory = tuple(offer.shape.memory for offer in board.offers)
     return sorted(best, key=lambda filling: (_weigh(memory, filling), filling), reverse=True)
 
@@ -351,9 +351,9 @@ def _weigh(way: _Counts, counts: _Counts) -> int:
     return sum(map(int.__mul__, way, counts))
 
 
-def _within(one: _Counts, other: _Counts) -> bool:
+def _fits_within(one: _Counts, other: _Counts) -> bool:
     return all(map(int.__le__, one, other))
 
 
-def _with(counts: _Counts, index: int, more: int) -> _Counts:
+def _counts_with_more(counts: _Counts, index: int, more: int) -> _Counts:
     return (*counts[:index], counts[index] + more, *counts[index + 1 :])

@@ -60,7 +60,7 @@ def accelerator_entries(estate: Estate, findings: Iterable[FindingEntry]) -> tup
 
     waiting = _added_amounts(map(_waiting_others, workloads))
     never = _added_amounts({each.subject: each.other_accelerators for each in findings if each.never}.values())
-    asked = _added_amounts(_others(each.asks) for each in workloads)
+    asked = _added_amounts(_numbers_by_resource(each.asks) for each in workloads)
     return tuple(
         AcceleratorEntry(
             resource=name,
@@ -88,8 +88,8 @@ def _splits_by_resource(nodes: Iterable[Node], held: Mapping[str, Amounts]) -> M
     """The splits by resource, one for each node that has some."""
     found = defaultdict[str, list[NodeSplit]](list)
     for node in nodes:
-        allocatable, here = _others(node.allocatable), held.get(node.name, {})
-        for name, number in _others(node.capacity).items():
+        allocatable, here = _numbers_by_resource(node.allocatable), held.get(node.name, {})
+        for name, number in _numbers_by_resource(node.capacity).items():
             # Access to the metrics of all devices of a node is not a device.
             meaning = names.meaning_of(name)
             if meaning is None or meaning.unit is not Unit.MONITORING:
@@ -112,12 +112,12 @@ def _on_nodes(workloads: Iterable[Workload], nodes: Mapping[str, Node]) -> Mappi
 
 def _waiting_others(workload: Workload) -> Amounts:
     if not (workload.suspended and workload.exists):
-        return _added_amounts(_others(pod.devices) for pod in waiting_pods(workload))
-    held = _added_amounts(_others(pod.devices) for pod in workload.pods if pod.holds)
-    return {name: max(0.0, number - held[name]) for name, number in _others(workload.asks).items()}
+        return _added_amounts(_numbers_by_resource(pod.devices) for pod in waiting_pods(workload))
+    held = _added_amounts(_numbers_by_resource(pod.devices) for pod in workload.pods if pod.holds)
+    return {name: max(0.0, number - held[name]) for name, number in _numbers_by_resource(workload.asks).items()}
 
 
-def _others(found: devices.Devices) -> Amounts:
+def _numbers_by_resource(found: devices.Devices) -> Amounts:
     return gpus.numbers(gpus.others(found))
 
 
@@ -183,7 +183,7 @@ def headline_numbers(
         measured=usage.measured,
         used=usage.used,
         idle=usage.idle,
-        capacity=_added(usage.allocated, rest.free, rest.out_of_use),
+        capacity=_sum_if_all_known(usage.allocated, rest.free, rest.out_of_use),
         free=rest.free,
         out_of_use=rest.out_of_use,
         activity=usage.activity,
@@ -220,7 +220,7 @@ def _sum_of_splits(splits: Iterable[NodeSplit] | None, number: Callable[[NodeSpl
     return None if splits is None else _rounded(map(number, splits))
 
 
-def _added(*hours: float | None) -> float | None:
+def _sum_if_all_known(*hours: float | None) -> float | None:
     """The sum of hours; None if one of them was not measured."""
     known = [each for each in hours if each is not None]
     return _rounded(known) if len(known) == len(hours) else None
@@ -354,7 +354,7 @@ def _exception_entries(
 
 
 def _completeness(report: findings.Report, estate: Estate) -> Completeness:
-    gaps = [*(_gap(each) for each in estate.missing), *_of_report(report)]
+    gaps = [*(_gap(each) for each in estate.missing), *_gaps_of_report(report)]
     # usher may read a kind for several purposes, and lists it once.
     notes = dict.fromkeys(Gap(source=note.source, reason=note.reason) for note in report.notes)
     return Completeness(
@@ -387,7 +387,7 @@ def _not_judged(report: findings.Report) -> Iterator[NotJudgedEntry]:
                 )
 
 
-def _of_report(report: findings.Report) -> Iterator[Gap]:
+def _gaps_of_report(report: findings.Report) -> Iterator[Gap]:
     """Inputs that usher could not read, and objects that it could not judge."""
     for problem in report.problems:
         where = f"{problem.source}:{problem.line}:{problem.column}" if problem.line else problem.source

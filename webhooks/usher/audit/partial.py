@@ -68,12 +68,12 @@ def of_objects(audit: Audit, scope: Scope, *, keeping: Collection[str] = ()) -> 
             "other_accelerators": tuple(
                 needed_inputs.without_unknown(each, lacking) for each in audit.other_accelerators
             ),
-            "usage": tuple(_held(table, lacking) for table in audit.usage),
+            "usage": tuple(_split_at_pod_start(table, lacking) for table in audit.usage),
         }
     )
 
 
-def _held(table: GroupTable, lacking: frozenset[Need]) -> GroupTable:
+def _split_at_pod_start(table: GroupTable, lacking: frozenset[Need]) -> GroupTable:
     """The table of the part, without GPUs that no pod held and without groups that its pods never held."""
     if not lacking:
         return table

@@ -46,14 +46,14 @@ def first_volcano_pods(workload: model.Workload) -> Sequence[int] | None:
     total = sum(minima)
     wanted = workload.gang.minimum or total
     if wanted < total:
-        return _taken(replicas, wanted)
-    needed = _taken(minima, wanted)
+        return _take_in_turn(replicas, wanted)
+    needed = _take_in_turn(minima, wanted)
     others = [all_pods - least for all_pods, least in zip(replicas, minima, strict=True)]
-    more = _taken(others, wanted - sum(needed))
+    more = _take_in_turn(others, wanted - sum(needed))
     return [first + second for first, second in zip(needed, more, strict=True)]
 
 
-def _taken(available: Sequence[int], wanted: int) -> list[int]:
+def _take_in_turn(available: Sequence[int], wanted: int) -> list[int]:
     """Takes from each in turn until enough are taken."""
     taken = []
     for number in available:

@@ -4,46 +4,45 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from usher.authorities import authority as authorities_authority
-from usher.authorities import limit_range as limit_range_outlook
-from usher.authorities import priority as priority_outlook
+from usher.authorities import limit_range, priority
 from usher.authorities.authority import Authority, Case
-from usher.authorities.gpu_quota import present as gpu_quota_object_slice
+from usher.authorities.gpu_quota import present as gpu_quota_present
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.kueue import outlook as kueue_outlook
 from usher.authorities.kueue import slice as kueue_slice
-from usher.authorities.nodes import present as nodes_outlook
+from usher.authorities.nodes import present as nodes_present
 from usher.authorities.outlook import Section
-from usher.authorities.resource_quota import present as resource_quota_outlook
-from usher.authorities.volcano import present as volcano_outlook
+from usher.authorities.resource_quota import present as resource_quota_present
+from usher.authorities.volcano import present as volcano_present
 
 AUTHORITIES: Final = (
     Authority(slices={"kueue": kueue_slice.input_slice}, outlook=kueue_outlook.outlook_sections),
     Authority(
-        slices={"volcano": volcano_outlook.input_slice},
-        object_slices={"podGroupObject": volcano_outlook.pod_group_slice},
-        outlook=volcano_outlook.outlook_sections,
+        slices={"volcano": volcano_present.input_slice},
+        object_slices={"podGroupObject": volcano_present.pod_group_slice},
+        outlook=volcano_present.outlook_sections,
     ),
     Authority(
-        slices={"gpuQuota": gpu_quota_object_slice.input_slice},
-        object_slices={"quotaObject": gpu_quota_object_slice.quota_object_slice},
-        outlook=gpu_quota_object_slice.outlook_sections,
+        slices={"gpuQuota": gpu_quota_present.input_slice},
+        object_slices={"quotaObject": gpu_quota_present.quota_object_slice},
+        outlook=gpu_quota_present.outlook_sections,
         speaks_without_cluster=True,
     ),
     Authority(
-        slices={"resourceQuotas": resource_quota_outlook.input_slice}, outlook=resource_quota_outlook.outlook_sections
+        slices={"resourceQuotas": resource_quota_present.input_slice}, outlook=resource_quota_present.outlook_sections
     ),
-    Authority(outlook=limit_range_outlook.outlook_sections),
+    Authority(outlook=limit_range.outlook_sections),
     Authority(
         slices={
-            "priorities": priority_outlook.input_slice,
+            "priorities": priority.input_slice,
             "runtimeClasses": authorities_authority.runtime_classes_input,
         },
-        outlook=priority_outlook.outlook_sections,
+        outlook=priority.outlook_sections,
     ),
     Authority(
-        slices={"nodes": nodes_outlook.input_slice},
-        object_slices={"podGroupNodes": nodes_outlook.pod_group_slice},
-        outlook=nodes_outlook.outlook_sections,
+        slices={"nodes": nodes_present.input_slice},
+        object_slices={"podGroupNodes": nodes_present.pod_group_slice},
+        outlook=nodes_present.outlook_sections,
     ),
 )
 

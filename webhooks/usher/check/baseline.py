@@ -20,7 +20,7 @@ from usher.config import models
 
 KIND: Final = "Baseline"
 
-Known = Counter[Fingerprint]
+KnownFindings = Counter[Fingerprint]
 """The number of known occurrences of each finding."""
 
 
@@ -54,13 +54,13 @@ class Compared(Struct, frozen=True, kw_only=True):
     report: findings.Report
     known: int
     """The number of findings that were left out."""
-    remaining: Known
+    remaining: KnownFindings
     """The findings of the baseline that the run still has."""
     gone: int
     """The number of findings that the run no longer has."""
 
 
-def of(report: findings.Report) -> Known:
+def of(report: findings.Report) -> KnownFindings:
     """The findings of a report, without those that an exception of usher.yaml covers."""
     return Counter(
         findings.fingerprint(result, finding)
@@ -70,7 +70,7 @@ def of(report: findings.Report) -> Known:
     )
 
 
-def dumps(known: Known) -> bytes:
+def dumps(known: KnownFindings) -> bytes:
     """The content of a baseline file: in a stable order, one finding on each line, so that a review shows
     the changes.
     """
@@ -83,7 +83,7 @@ def dumps(known: Known) -> bytes:
     return orjson.dumps(whole, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
-def loads(content: bytes, *, source: str) -> Known:
+def loads(content: bytes, *, source: str) -> KnownFindings:
     """The findings of a baseline.
 
     Raises:
@@ -97,18 +97,18 @@ def loads(content: bytes, *, source: str) -> Known:
         raise errors.InputError(
             f"{source}: not a baseline ({place + ': ' if place else ''}{first['msg']}); make one with --write-baseline"
         ) from None
-    known: Known = Counter()
+    known: KnownFindings = Counter()
     for each in found.findings:
         values: dict[str, Any] = each.model_dump(exclude={"count"})
         known[Fingerprint(**values)] += each.count
     return known
 
 
-def compared(report: findings.Report, known: Known) -> Compared:
+def compared(report: findings.Report, known: KnownFindings) -> Compared:
     """The report with only the new findings. Among equal findings, the last ones are new."""
     left, results = known.copy(), list[findings.Result]()
     for result in report.results:
-        new = tuple(_new(result, left))
+        new = tuple(_new_findings(result, left))
         results.append(result if len(new) == len(result.findings) else replace(result, findings=new))
     remaining = known - left
     return Compared(
@@ -119,7 +119,7 @@ def compared(report: findings.Report, known: Known) -> Compared:
     )
 
 
-def _new(result: findings.Result, left: Known) -> Iterator[findings.Finding]:
+def _new_findings(result: findings.Result, left: KnownFindings) -> Iterator[findings.Finding]:
     for finding in result.findings:
         key = findings.fingerprint(result, finding)
         if left[key] > 0:

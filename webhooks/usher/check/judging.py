@@ -243,7 +243,7 @@ def judge(  # noqa: PLR0913 - the file, its judges, and how to end
         policies: policies of Gatekeeper.
         before_each: called before each object; an error that it raises ends the judging.
     """
-    part = _counted(batch, evaluator=evaluator, settings=settings)
+    part = _part_before_judging(batch, evaluator=evaluator, settings=settings)
     # The objects of one file are applied together, so they may refer to each other.
     values = [item.value for item in batch.items]
     applied = _Applied(
@@ -266,7 +266,7 @@ def judge(  # noqa: PLR0913 - the file, its judges, and how to end
     return part
 
 
-def _counted(batch: Batch, *, evaluator: Evaluator, settings: Settings) -> Part:
+def _part_before_judging(batch: Batch, *, evaluator: Evaluator, settings: Settings) -> Part:
     """The problems, notes and numbers of a file before its objects are judged.
 
     It leaves out problems and notes of a file that did not change since a commit.

@@ -43,7 +43,7 @@ _FILES_AT_ONCE: Final = 500
 class _Entry(Struct, frozen=True):
     """A file with its objects, or with its content and a remembered verdict."""
 
-    found: sources.Found
+    found: sources.FileOrBatch
     outline: Outline
     batch: Batch | None
     content: bytes = b""
@@ -59,7 +59,12 @@ class Share:
     """Reads its files on creation."""
 
     def __init__(
-        self, files: Sequence[sources.Found], *, evaluator: Evaluator, settings: Settings, verdicts: "Verdicts | None"
+        self,
+        files: Sequence[sources.FileOrBatch],
+        *,
+        evaluator: Evaluator,
+        settings: Settings,
+        verdicts: "Verdicts | None",
     ) -> None:
         self._evaluator = evaluator
         self._settings = settings
@@ -98,7 +103,7 @@ class Share:
             self._verdicts.put(new)
         return whole
 
-    def _read(self, files: Sequence[sources.Found]) -> Iterator[_Entry]:
+    def _read(self, files: Sequence[sources.FileOrBatch]) -> Iterator[_Entry]:
         """Reads some files, and looks up their verdicts together."""
         read = [_content(found) for found in files]
         keys = [b"" if isinstance(each, Batch) else self._key(*each) for each in read]
@@ -128,7 +133,7 @@ class Share:
         )
 
 
-def _content(found: sources.Found) -> tuple[sources.File, bytes] | Batch:
+def _content(found: sources.FileOrBatch) -> tuple[sources.File, bytes] | Batch:
     """A file with its content, or the batch of an input that was read already or cannot be read."""
     if isinstance(found, Batch):
         return found
@@ -195,7 +200,7 @@ class Run:
     """The share of this process, and the processes with the other shares, which wait until `judge` is called."""
 
     def __init__(
-        self, own: Sequence[sources.Found], workers: Sequence[_Worker], settings: Settings, remember: Remember
+        self, own: Sequence[sources.FileOrBatch], workers: Sequence[_Worker], settings: Settings, remember: Remember
     ) -> None:
         self._own = own
         self._workers = workers
@@ -227,7 +232,7 @@ def nothing_remembered(_evaluator: Evaluator) -> AbstractContextManager[None]:
 
 @contextlib.contextmanager
 def start_run(
-    found: Sequence[sources.Found],
+    found: Sequence[sources.FileOrBatch],
     *,
     make: Make,
     settings: Settings,
@@ -264,10 +269,10 @@ def start_run(
             worker.process.join()
 
 
-def _parts(found: Sequence[sources.Found], number: int) -> list[Sequence[sources.Found]]:
+def _parts(found: Sequence[sources.FileOrBatch], number: int) -> list[Sequence[sources.FileOrBatch]]:
     """The files in that many ranges with about the same number of bytes; without files, one empty range."""
     sizes = [each.size if isinstance(each, sources.File) else 0 for each in found]
-    total, parts, start, seen = sum(sizes) + len(found), list[Sequence[sources.Found]](), 0, 0
+    total, parts, start, seen = sum(sizes) + len(found), list[Sequence[sources.FileOrBatch]](), 0, 0
     for index, size in enumerate(sizes):
         seen += size + 1
         if seen * number >= total * (len(parts) + 1):
@@ -277,7 +282,7 @@ def _parts(found: Sequence[sources.Found], number: int) -> list[Sequence[sources
 
 
 def _work(
-    connection: Connection, part: Sequence[sources.Found], make: Make, settings: Settings, remember: Remember
+    connection: Connection, part: Sequence[sources.FileOrBatch], make: Make, settings: Settings, remember: Remember
 ) -> None:
     """The work of another process. It sends results and errors to the first process and prints nothing."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process ends this one
@@ -349,7 +354,7 @@ class Verdicts:
                 some = keys[start : start + _KEYS_AT_ONCE]
                 for key, *row in self._database.execute(f"{_SELECT} ({','.join('?' * len(some))})", some):
                     with contextlib.suppress(TypeError, ValueError, KeyError):
-                        found[key] = _kept(key, files[key], *row)
+                        found[key] = _decode_verdict(key, files[key], *row)
         return found
 
     def part(self, kept: KeptVerdict) -> Part | None:
@@ -362,7 +367,7 @@ class Verdicts:
         """Remembers verdicts. If this fails, the next run judges again."""
         now = int(time.time())
         rows = [
-            (outline.key, now, _named(outline), surroundings, msgspec.json.encode(part))
+            (outline.key, now, _encode_names(outline), surroundings, msgspec.json.encode(part))
             for outline, surroundings, part in judged
         ]
         if not rows:
@@ -378,7 +383,7 @@ class Verdicts:
                 self._file.unlink()
 
 
-def _kept(key: bytes, path: Path, named: bytes, surroundings: bytes, verdict: bytes) -> KeptVerdict:
+def _decode_verdict(key: bytes, path: Path, named: bytes, surroundings: bytes, verdict: bytes) -> KeptVerdict:
     objects, offers = orjson.loads(named)
     names = [Named(*each) for each in objects]
     if not all(type(text) is str for each in names for text in each):
@@ -396,7 +401,7 @@ def _kept(key: bytes, path: Path, named: bytes, surroundings: bytes, verdict: by
     return KeptVerdict(outline, surroundings, verdict)
 
 
-def _named(outline: Outline) -> bytes:
+def _encode_names(outline: Outline) -> bytes:
     named = [tuple(each) for each in outline.named]
     return orjson.dumps([named, outline.offers])
 

@@ -118,12 +118,12 @@ class _Difference(Struct, frozen=True, kw_only=True):
     same: frozenset[str]
     """Absolute paths of files that git tracks and that did not change."""
 
-    def leaves(self, found: sources.Found) -> bool:
+    def leaves(self, found: sources.FileOrBatch) -> bool:
         """Whether a file is unchanged. Files outside git are always new: ignored files, other folders, a stream."""
         return isinstance(found, sources.File) and os.path.realpath(found.path) in self.same
 
 
-def changed_since(revision: str, found: Sequence[sources.Found], *, namespace: str) -> Changes:
+def changed_since(revision: str, found: Sequence[sources.FileOrBatch], *, namespace: str) -> Changes:
     """The changes of a run's files since their branch left a revision, including uncommitted changes.
 
     Args:

@@ -191,7 +191,7 @@ def run_each(  # noqa: PLR0913 - as above
         namespace=settings.namespace,
     )
     checked = (together or ()) if settings.command is findings.Command.CHECK else ()
-    batches, compared = _held(batches, checked, policies)
+    batches, compared = _batches_and_compared_objects(batches, checked, policies)
     sides = [_Side(evaluator, _site(policies, compared, evaluator, settings), Part()) for evaluator in evaluators]
     done = 0
     for batch in batches:
@@ -207,7 +207,7 @@ def run_each(  # noqa: PLR0913 - as above
     ]
 
 
-def _held(
+def _batches_and_compared_objects(
     batches: Iterable[Batch], together: Sequence[Batch], policies: Policies | None
 ) -> tuple[Iterable[Batch], list[Item]]:
     """The batches, and the objects with which policies compare."""

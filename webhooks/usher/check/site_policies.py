@@ -247,7 +247,7 @@ def read_objects(arguments: Sequence[str]) -> Iterator[Written]:
     Raises:
         InputError: a file cannot be read.
     """
-    for batch in sources.read([_named(argument) for argument in arguments], stdin=io.BytesIO()):
+    for batch in sources.read([_path_of_argument(argument) for argument in arguments], stdin=io.BytesIO()):
         for problem in batch.problems:
             raise errors.ManifestError(problem.reason, source=problem.source, line=problem.line, column=problem.column)
         for item in batch.items:
@@ -273,7 +273,7 @@ def read_library(given: Given, *, compiler: Callable[[], Compiler]) -> Library:
     return found
 
 
-def _named(argument: str) -> str:
+def _path_of_argument(argument: str) -> str:
     """The path of an argument; `DIR/...` is gator's spelling for a directory with everything below it."""
     if argument == sources.STDIN:
         raise errors.InputError("-: policies are not read from standard input; name their files or directories")

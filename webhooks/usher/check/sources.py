@@ -82,7 +82,7 @@ def ignored_below(directory: Path) -> frozenset[str]:
     They begin with the directory as it was given.
     """
     git = find_program("git")
-    if git is None or not _in_repository(directory):
+    if git is None or not _is_in_repository(directory):
         return frozenset()
     # `core.fsmonitor` could run a program from the repository.
     command = [git, "-c", "core.fsmonitor=false", "ls-files", "--others", "--ignored", "--exclude-standard"]
@@ -93,7 +93,7 @@ def ignored_below(directory: Path) -> frozenset[str]:
     return frozenset(os.fspath(directory / os.fsdecode(name)) for name in printed.split(b"\0") if name)
 
 
-def _in_repository(directory: Path) -> bool:
+def _is_in_repository(directory: Path) -> bool:
     try:
         whole = directory.resolve()
     except OSError:
@@ -231,7 +231,9 @@ def batch_of_documents(documents: Sequence[reader.Document], *, source: str, exp
                 continue
             ignored += 1
             if explicit or batches.meant_as_workload(value):
-                notes.append(findings.Note(source=f"{source}:{document.line}", reason=f"{_at(prefix)}{reason}"))
+                notes.append(
+                    findings.Note(source=f"{source}:{document.line}", reason=f"{_place_prefix(prefix)}{reason}")
+                )
     return Batch(
         source=source,
         items=tuple(items),
@@ -256,7 +258,7 @@ def _holds_no_object(content: bytes) -> bool:
     return len(content) <= chunks.MAX_FILE_BYTES and not any(word in content for word in words)
 
 
-def _at(prefix: str) -> str:
+def _place_prefix(prefix: str) -> str:
     return f"{paths.readable(prefix)}: " if prefix else ""
 
 
@@ -287,7 +289,7 @@ class File(Struct, frozen=True):
     """Whether it can be read again. A pipe cannot."""
 
 
-Found = File | Batch
+FileOrBatch = File | Batch
 """A file, or a batch that was read already: standard input, or a problem with an unreadable input."""
 
 
@@ -296,7 +298,7 @@ def read(arguments: Sequence[str], *, stdin: BinaryIO) -> Iterator[Batch]:
     return map(load, find_files(arguments, stdin=stdin))
 
 
-def load(found: Found) -> Batch:
+def load(found: FileOrBatch) -> Batch:
     """The objects of a file; a batch stays unchanged."""
     if isinstance(found, Batch):
         return found
@@ -344,7 +346,7 @@ def parse_file(file: File, content: bytes) -> Batch:
     return parse_content(content, source=path_text(file.path), explicit=file.explicit)
 
 
-def find_files(arguments: Sequence[str], *, stdin: BinaryIO) -> Iterator[Found]:
+def find_files(arguments: Sequence[str], *, stdin: BinaryIO) -> Iterator[FileOrBatch]:
     """The files of the arguments in their order, sorted within a directory, and a batch for every other input.
 
     A file that is named twice is found once, so that its GPUs count once.
@@ -379,7 +381,7 @@ def _paths(argument: str) -> list[Path]:
     return [Path(argument)]
 
 
-def _walk(directory: Path, *, seen: set[tuple[int, int]], left_out: AbstractSet[str]) -> Iterator[Found]:
+def _walk(directory: Path, *, seen: set[tuple[int, int]], left_out: AbstractSet[str]) -> Iterator[FileOrBatch]:
     """The manifests below a directory. It does not follow a symbolic link to a directory that was read already.
 
     Args:
@@ -412,7 +414,7 @@ def _walk(directory: Path, *, seen: set[tuple[int, int]], left_out: AbstractSet[
         if stat.S_ISDIR(status.st_mode):
             yield from _walk(directory / entry.name, seen=seen, left_out=left_out)
         elif is_manifest and stat.S_ISREG(status.st_mode) and _is_new(status, seen):
-            yield _found(directory / entry.name, status)
+            yield _file_or_note(directory / entry.name, status)
 
 
 def _chart(directory: Path) -> Batch:
@@ -421,7 +423,7 @@ def _chart(directory: Path) -> Batch:
     return Batch(source=source, notes=(findings.Note(source=source, reason=reason),), is_file=False)
 
 
-def _found(path: Path, status: os.stat_result) -> Found:
+def _file_or_note(path: Path, status: os.stat_result) -> FileOrBatch:
     """A file of a directory, or a note about a compressed one."""
     if not path.name.endswith(_PACKED):
         return File(path, explicit=False, size=status.st_size)

@@ -161,7 +161,7 @@ def options(command: Command) -> Command:
     @functools.wraps(command)
     def run(*arguments: object, **parameters: Any) -> object:  # noqa: ANN401 - click passes values of all options
         names = ("shard", "shards", "output_dir", "clusters", "again")
-        sharding = _taken(**{name: parameters.pop(name) for name in names})
+        sharding = _sharding_from_options(**{name: parameters.pop(name) for name in names})
         return command(*arguments, sharding=sharding, **parameters)
 
     return with_options(
@@ -189,7 +189,7 @@ def options(command: Command) -> Command:
     )
 
 
-def _taken(
+def _sharding_from_options(
     *, shard: str | None, shards: int | None, output_dir: str | None, clusters: Path | None, again: bool
 ) -> Sharding | None:
     """The values of the options.

@@ -116,13 +116,13 @@ def prometheus_options(command: Command) -> Command:
     @functools.wraps(command)
     def run(*arguments: object, prometheus: str | None, **values: Any) -> object:  # noqa: ANN401 - click passes values of all options
         names = [name for name in values if name.startswith("prometheus_")]
-        given = _given(prometheus, **{name: values.pop(name) for name in names})
+        given = _prometheus_from_options(prometheus, **{name: values.pop(name) for name in names})
         return command(*arguments, prometheus=given, **values)
 
     return inputs.with_options(run, *_OPTIONS)
 
 
-def _given(
+def _prometheus_from_options(
     url: str | None,
     *,
     prometheus_secret: Path | None,

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from usher import errors
 from usher.check import findings, judging, processes
-from usher.check.baseline import Known
+from usher.check.baseline import KnownFindings
 from usher.check.revisions import Changes
-from usher.check.sources import Found
+from usher.check.sources import FileOrBatch
 from usher.cli import given_policies, inputs, output
 from usher.cli.exit_codes import FailOn
 
@@ -27,7 +27,7 @@ class Baselines(Struct, frozen=True, kw_only=True):
     ratchet: bool
     write_baseline: Path | None
 
-    def read(self) -> Known | None:
+    def read(self) -> KnownFindings | None:
         """The known findings; None without a baseline.
 
         Raises:
@@ -49,7 +49,7 @@ class Baselines(Struct, frozen=True, kw_only=True):
             raise errors.InputError(f"{self.baseline}: larger than {_LARGEST // 2**20} MiB")
         return baseline.loads(content, source=str(self.baseline))
 
-    def applied(self, found: findings.Report, known: Known | None) -> findings.Report:
+    def applied(self, found: findings.Report, known: KnownFindings | None) -> findings.Report:
         """The report with only new findings. Writes the files that the options name.
 
         A failed run writes no file, because it does not know all findings.
@@ -82,7 +82,7 @@ class Baselines(Struct, frozen=True, kw_only=True):
         note = findings.Note(source=str(self.baseline), reason=reason)
         return replace(compared.report, notes=(*found.notes, note))
 
-    def _write(self, file: Path, known: Known) -> None:
+    def _write(self, file: Path, known: KnownFindings) -> None:
         from usher.check import baseline
 
         output.replace_bytes(file, baseline.dumps(known), what="baseline")
@@ -126,7 +126,7 @@ class Manifests(Struct, frozen=True, kw_only=True):
             *(f"--helm {each}" for each in self.charts),
         ]
 
-    def find(self) -> list[Found]:
+    def find(self) -> list[FileOrBatch]:
         """The files, and the output of kustomize and helm.
 
         Raises:
@@ -143,7 +143,7 @@ class Manifests(Struct, frozen=True, kw_only=True):
         charts = sources.Charts(charts=self.charts, values=self.values, namespace=self.namespace)
         return [*found, *sources.render_charts(charts)]
 
-    def changes(self, found: list[Found]) -> Changes | None:
+    def changes(self, found: list[FileOrBatch]) -> Changes | None:
         """The changed files; None if all files are to be judged.
 
         Raises:
@@ -261,7 +261,7 @@ class CheckRun(Struct, frozen=True, kw_only=True):
             batches = map(sources.load, files)
             return runner.run(batches, evaluator=evaluator, settings=settings, watch=watch, policies=site)
 
-    def _settings(self, manifests: Manifests, files: list[Found], file: Path | None) -> judging.Settings:
+    def _settings(self, manifests: Manifests, files: list[FileOrBatch], file: Path | None) -> judging.Settings:
         from usher.check import findings, judging
 
         return judging.Settings(
@@ -277,7 +277,7 @@ class CheckRun(Struct, frozen=True, kw_only=True):
         self,
         settings: judging.Settings,
         manifests: Manifests,
-        files: Sequence[Found],
+        files: Sequence[FileOrBatch],
         *,
         live: bool,
     ) -> processes.Remember:

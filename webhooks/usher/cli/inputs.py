@@ -285,12 +285,11 @@ def load_config(file: Path | None, *, own: Sequence[OwnChecks] = ()) -> models.C
         return models.Config()
     from usher.config import load
     from usher.policy import config_problems
-    from usher.policy.checks import bundle
-    from usher.policy.checks import catalogue as own_checks
+    from usher.policy.checks import bundle, catalogue
 
     return load.load(
         file,
-        more=lambda config: config_problems.problems(config, own_checks.join_catalogues(bundle.load().catalogue, own)),
+        more=lambda config: config_problems.problems(config, catalogue.join_catalogues(bundle.load().catalogue, own)),
     )
 
 

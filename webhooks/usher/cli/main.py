@@ -32,11 +32,11 @@ def open_closed_streams() -> None:
     number of the stream, and other code would write into it.
     """
     if sys.stdin is None:
-        sys.stdin = _opened(0, _READS_NOTHING, "r")
+        sys.stdin = _open_null_device(0, _READS_NOTHING, "r")
     if sys.stdout is None:
-        sys.stdout = _opened(1, _REFUSES_WRITES, "w")
+        sys.stdout = _open_null_device(1, _REFUSES_WRITES, "w")
     if sys.stderr is None:
-        sys.stderr = _opened(2, _DROPS_WRITES, "w")
+        sys.stderr = _open_null_device(2, _DROPS_WRITES, "w")
 
 
 def flush_streams() -> None:
@@ -50,7 +50,7 @@ def flush_streams() -> None:
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def _opened(number: int, flags: int, mode: str) -> TextIO:
+def _open_null_device(number: int, flags: int, mode: str) -> TextIO:
     found = os.open(os.devnull, flags)
     if found != number and not _is_open(number):
         os.dup2(found, number)

@@ -166,7 +166,7 @@ def audit(
     if settings.is_sharded and not settings.image:
         click.echo(f"usher: {_image_note(settings.output)}", err=True)
     rules = _rules_of(given_policies.listed_by_bundles(policies, verify_key=verify_key))
-    found = audits.audit_objects(settings, others=_others(), of_policies=rules, with_role=not no_role)
+    found = audits.audit_objects(settings, others=_kinds_of_audits(), of_policies=rules, with_role=not no_role)
     click.echo(yaml.safe_dump_all(found, sort_keys=False, width=120), nl=False)
 
 
@@ -189,11 +189,11 @@ def audit_role(*, policies: given_policies.PolicyOptions, helm_values: bool) -> 
     if helm_values and not policies.policies:
         raise click.UsageError("--helm-values prints the rules for policies; name them by --policies")
     listed = policies.listed()
-    printed = audits.helm_values(_rules_of(listed)) if helm_values else roles.audit_role([*_others(), *listed])
+    printed = audits.helm_values(_rules_of(listed)) if helm_values else roles.audit_role([*_kinds_of_audits(), *listed])
     click.echo(yaml.safe_dump(printed, sort_keys=False, width=120), nl=False)
 
 
-def _others() -> Sequence[tuple[str, str]]:
+def _kinds_of_audits() -> Sequence[tuple[str, str]]:
     """Groups and plurals of the kinds that only audits read."""
     from usher.audit.gather.needed_inputs import merged_kinds
 
@@ -203,7 +203,7 @@ def _others() -> Sequence[tuple[str, str]]:
 def _rules_of(listed: Sequence[tuple[str, str]]) -> Sequence[paths.Json]:
     from usher.install.manifests import roles
 
-    return roles.audit_policy_rules(listed, others=_others())
+    return roles.audit_policy_rules(listed, others=_kinds_of_audits())
 
 
 def _image_note(output: str) -> str:

@@ -290,7 +290,7 @@ def reporting_options(*, fail_on: exit_codes.FailOn, audits: bool = False) -> Ca
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
         def run(*arguments: object, **parameters: Any) -> object:  # noqa: ANN401 - click passes values of all options
-            reporting = _taken(parameters)
+            reporting = _pop_report_options(parameters)
             try:
                 check_places(reporting.targets)
                 return command(*arguments, reporting=reporting, **parameters)
@@ -302,7 +302,7 @@ def reporting_options(*, fail_on: exit_codes.FailOn, audits: bool = False) -> Ca
     return decorate
 
 
-def _taken(parameters: dict[str, Any]) -> Reporting:
+def _pop_report_options(parameters: dict[str, Any]) -> Reporting:
     """The options of this module, which are removed from the parameters."""
     return Reporting(
         targets=_targets(parameters.pop("formats"), parameters.pop("output")),

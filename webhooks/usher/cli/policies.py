@@ -112,12 +112,11 @@ def list_command(
     """
     from usher.check.formats import rule_pages
     from usher.config import fields
-    from usher.policy.checks import bundle
-    from usher.policy.checks import catalogue as own_of_site
+    from usher.policy.checks import bundle, catalogue
 
     own = policies.own_alone()
     loaded = inputs.load_config(inputs.find_config(config), own=own)
-    known = list(own_of_site.join_catalogues(bundle.load().catalogue, own))
+    known = list(catalogue.join_catalogues(bundle.load().catalogue, own))
     categories = {entry.category for entry in known}
     if category is not None and category not in categories:
         raise errors.InputError(
@@ -242,11 +241,10 @@ def explain(code_or_name: str, *, config: Path | None, format_name: str, own: Se
         InputError: no check or mutation has that code or name.
     """
     from usher.check.formats import rule_pages
-    from usher.policy.checks import bundle
-    from usher.policy.checks import catalogue as own_of_site
+    from usher.policy.checks import bundle, catalogue
 
     loaded = inputs.load_config(inputs.find_config(config), own=own)
-    known = own_of_site.join_catalogues(bundle.load().catalogue, own)
+    known = catalogue.join_catalogues(bundle.load().catalogue, own)
     entry = known.find(code_or_name)
     if entry is None:
         rules = [word for each in known for word in (each.name, each.code)]

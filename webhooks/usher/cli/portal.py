@@ -142,8 +142,8 @@ _namespace_option = click.option("-n", "--namespace", default="default", help="O
 @click.pass_context
 def evaluate(context: click.Context, *, file: str, namespace: str, asking: Asking) -> None:
     """Show what usher would decide about the objects of a file."""
-    found = _asked(asking, "POST", f"/evaluate?namespace={quote(namespace)}", body=_content(file))
-    _shown(asking, found, _decisions)
+    found = _send_question(asking, "POST", f"/evaluate?namespace={quote(namespace)}", body=_content(file))
+    _print_answer(asking, found, _decisions)
     if found["summary"]["findings"].get("deny"):
         context.exit(exit_codes.FINDINGS)
 
@@ -154,7 +154,9 @@ def evaluate(context: click.Context, *, file: str, namespace: str, asking: Askin
 @_options
 def queue(*, file: str, namespace: str, asking: Asking) -> None:
     """Show when the workloads of a file could start, and what limits them."""
-    _shown(asking, _asked(asking, "POST", f"/queue?namespace={quote(namespace)}", body=_content(file)), _outlooks)
+    _print_answer(
+        asking, _send_question(asking, "POST", f"/queue?namespace={quote(namespace)}", body=_content(file)), _outlooks
+    )
 
 
 @portal.command()
@@ -162,7 +164,7 @@ def queue(*, file: str, namespace: str, asking: Asking) -> None:
 @_options
 def explain(*, code_or_name: str, asking: Asking) -> None:
     """Explain one check or mutation, as the server has it."""
-    _shown(asking, _asked(asking, "GET", f"/explain/{quote(code_or_name, safe='')}"), _page)
+    _print_answer(asking, _send_question(asking, "GET", f"/explain/{quote(code_or_name, safe='')}"), _page)
 
 
 @portal.command()
@@ -170,8 +172,8 @@ def explain(*, code_or_name: str, asking: Asking) -> None:
 @_options
 def quota(*, name: str, asking: Asking) -> None:
     """Show the GPUQuotas, or one of them, with the amounts in use."""
-    found = _asked(asking, "GET", f"/quotas/{quote(name, safe='')}" if name else "/quotas")
-    _shown(asking, [found] if name else found, _quotas)
+    found = _send_question(asking, "GET", f"/quotas/{quote(name, safe='')}" if name else "/quotas")
+    _print_answer(asking, [found] if name else found, _quotas)
 
 
 def _content(file: str) -> bytes:
@@ -181,7 +183,7 @@ def _content(file: str) -> bytes:
         raise errors.InputError(f"{file} cannot be read: {error.strerror}") from None
 
 
-def _asked(asking: Asking, method: str, path: str, *, body: bytes = b"") -> Any:  # noqa: ANN401 - JSON
+def _send_question(asking: Asking, method: str, path: str, *, body: bytes = b"") -> Any:  # noqa: ANN401 - JSON
     """The answer of the portal. Raises ClusterError if it refuses, or does not answer."""
     from usher.cluster import kubeconfig
 
@@ -217,7 +219,7 @@ def _value(status: int, text: bytes) -> Any:  # noqa: ANN401 - JSON
     raise errors.ClusterError(f"the portal answers {status}: {detail or 'without a reason'}")
 
 
-def _shown(asking: Asking, found: Any, lines: Callable[[Any], Iterator[str]]) -> None:  # noqa: ANN401 - JSON
+def _print_answer(asking: Asking, found: Any, lines: Callable[[Any], Iterator[str]]) -> None:  # noqa: ANN401 - JSON
     if asking.format_name == "json":
         click.echo(json.dumps(found, indent=2, sort_keys=True))
     else:

@@ -180,13 +180,12 @@ class Rules(Struct, frozen=True, kw_only=True):
         """
         from usher.config import load, models
         from usher.policy import assembly, config_problems
-        from usher.policy.checks import bundle
-        from usher.policy.checks import catalogue as own_checks
+        from usher.policy.checks import bundle, catalogue
 
         policies = bundle.load(self.policies)
         config = models.Config()
         if self.config is not None:
-            entries = own_checks.join_catalogues(policies.catalogue, own)
+            entries = catalogue.join_catalogues(policies.catalogue, own)
             config = load.load(self.config, more=lambda found: config_problems.problems(found, entries))
         evaluator = assembly.embedded(
             config, file=self.config, directory=self.policies, facts=known, remembered=_REMEMBERED, own=own

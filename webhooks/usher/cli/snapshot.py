@@ -87,7 +87,7 @@ class ObjectFiles:
         self.problems += len(batch.problems) + len(batch.notes)
         self._not_read += [_not_read(each.source, each.reason) for each in batch.problems]
         self._not_read += [_not_read(each.source, each.reason) for each in batch.notes]
-        values = [_kept(value) for value in (*(item.value for item in batch.items), *batch.aside)]
+        values = [_object_without_secrets(value) for value in (*(item.value for item in batch.items), *batch.aside)]
         self._number += len(values)
         for value in sorted(values, key=_place):
             text = orjson.dumps(value)
@@ -200,7 +200,7 @@ def _not_read(source: str, reason: str) -> paths.Object:
     return {"apiVersion": "v1", "kind": "Status", "status": "Failure", "message": f"{source}: {reason}"}
 
 
-def _kept(value: paths.Object) -> paths.Object:
+def _object_without_secrets(value: paths.Object) -> paths.Object:
     """An object without secrets."""
     from usher.review import records
 

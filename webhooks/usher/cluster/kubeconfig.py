@@ -152,7 +152,7 @@ def load(*, kubeconfig: Path | None, context: str | None) -> tuple[client.Config
     # The client has its own rules for variables: it asks for localhost through a proxy, and sends it no password.
     configuration.proxy = configuration.no_proxy = None
     try:
-        if kubeconfig is None and context is None and not _has_kubeconfig() and _in_cluster():
+        if kubeconfig is None and context is None and not _has_kubeconfig() and _runs_in_cluster():
             incluster_config.load_incluster_config(configuration)  # type: ignore[no-untyped-call]  # no types
             _choose_proxy(configuration)
             return configuration, f"the cluster of this pod ({configuration.host})"
@@ -212,7 +212,7 @@ def token(*, kubeconfig: Path | None, context: str | None) -> str:
 
 def has_account() -> bool:
     """Whether this is a pod with the token of a service account."""
-    return _in_cluster() and Path(incluster_config.SERVICE_TOKEN_FILENAME).exists()
+    return _runs_in_cluster() and Path(incluster_config.SERVICE_TOKEN_FILENAME).exists()
 
 
 def own_namespace() -> str:
@@ -223,7 +223,7 @@ def own_namespace() -> str:
     return _NAMESPACE
 
 
-def _in_cluster() -> bool:
+def _runs_in_cluster() -> bool:
     return incluster_config.SERVICE_HOST_ENV_NAME in os.environ
 
 

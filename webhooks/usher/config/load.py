@@ -45,13 +45,13 @@ def salvage_config(value: paths.Json) -> Salvaged | None:
             config = models.Config.model_validate(value)
         except pydantic.ValidationError as error:
             wrong = [tuple(detail["loc"]) for detail in error.errors()]
-            value = _without(value, wrong, paths.ROOT, entries)
+            value = _value_without_mistakes(value, wrong, paths.ROOT, entries)
         else:
             return Salvaged(config=config, entries=entries)
     return None
 
 
-def _without(
+def _value_without_mistakes(
     value: paths.Json, wrong: Sequence[tuple[int | str, ...]], pointer: str, entries: dict[str, list[int]]
 ) -> paths.Json:
     """The value without the entries of its outermost lists, and without the fields, that hold a mistake."""
@@ -76,7 +76,7 @@ def _good_fields(
         if not below:
             yield name, child
         elif all(below) and isinstance(child, dict | list):
-            yield name, _without(child, below, paths.join(pointer, name), entries)
+            yield name, _value_without_mistakes(child, below, paths.join(pointer, name), entries)
 
 
 _SAME: Final[Mapping[str, Sequence[str]]] = {

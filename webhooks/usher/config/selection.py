@@ -75,8 +75,8 @@ def entry_covers(first: Selector, second: Selector) -> bool:
     """Whether the first matches every workload that the second matches."""
     return (
         patterns_cover(first.namespaces, second.namespaces)
-        and _holds(first.kinds, second.kinds)
-        and _holds(first.roles, second.roles)
+        and _covers(first.kinds, second.kinds)
+        and _covers(first.roles, second.roles)
         and first.min_accelerators <= second.min_accelerators
         and (
             first.max_accelerators is None
@@ -106,7 +106,7 @@ def patterns_cover(first: Sequence[str], second: Iterable[str]) -> bool:
     return all(any(fnmatchcase(each.replace("*", _ANYTHING), pattern) for pattern in first) for each in second)
 
 
-def _holds(first: Sequence[str], second: Sequence[str]) -> bool:
+def _covers(first: Sequence[str], second: Sequence[str]) -> bool:
     """Whether the first list covers the second; an empty list means everything."""
     return not first or (bool(second) and set(second) <= set(first))
 

@@ -95,7 +95,7 @@ def _read(chunk: chunks.Chunk, documents: list[Document], aliased: int) -> int:
     values = _json_values(chunk)
     if isinstance(values, list):
         found = [(each.value, each.chunk.line, each.chunk) for each in values]
-    elif values is None and (plainly := _plain(chunk)) is not None:
+    elif values is None and (plainly := _read_plain_document(chunk)) is not None:
         found = [(plainly.value, chunk.line + plainly.line, chunk)] if plainly.value is not None else []
     elif composed := _composed(chunk, aliased=aliased, not_json=values):
         found = [(composed.value, chunk.place(composed.start)[0], chunk)]
@@ -149,7 +149,7 @@ def _json_values(chunk: chunks.Chunk) -> "list[JsonValue] | JSONDecodeError | No
     return values
 
 
-def _plain(chunk: chunks.Chunk) -> plain.Read | None:
+def _read_plain_document(chunk: chunks.Chunk) -> plain.Read | None:
     chunk.check_size()
     return plain.read(chunk.text)
 

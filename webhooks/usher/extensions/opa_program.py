@@ -157,14 +157,14 @@ def made_once(make: Callable[[], bytes], *, of: str, cache: Path | None) -> byte
     if cache is None:
         return make()
     file = cache / f"{hashlib.sha256(of.encode()).hexdigest()}.wasm"
-    found = _kept(file)
+    found = _cached_module(file)
     if not found:
         found = make()
         _keep(found, file)
     return found
 
 
-def _kept(file: Path) -> bytes:
+def _cached_module(file: Path) -> bytes:
     """A module of the cache; empty where the file is absent or incomplete, or could belong to another user."""
     try:
         if not belongs_to_user(file):

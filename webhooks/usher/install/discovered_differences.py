@@ -7,7 +7,7 @@ from msgspec import Struct, field
 
 from usher.accelerators import boards
 from usher.accelerators.vocabulary import Vocabulary
-from usher.authorities import priority as priority_read
+from usher.authorities import priority
 from usher.cluster.facts import node_pools
 from usher.cluster.facts.nodes import NodeClass, Nodes, Taint
 from usher.cluster.facts.store import Store
@@ -179,7 +179,7 @@ def _of_priorities(config: models.Config, facts: Store) -> Iterator[Problem]:
         pointer = f"/priorities/classes/{index}/priorityClass"
         yield from _missing(facts, discovery.PRIORITY_CLASS, rule.priority_class, pointer)
     declared = config.priorities.global_default
-    there = priority_read.default_class(facts)
+    there = priority.default_class(facts)
     if there is not None and declared is not None and declared != there.name:
         actual = f"the cluster's is {there.name}" if there.name else "no class of the cluster has globalDefault"
         yield "/priorities/globalDefault", f"{declared} is not the default PriorityClass: {actual}"

@@ -6,7 +6,7 @@ from typing import Final
 
 from usher.accelerators import boards
 from usher.accelerators.vocabulary import Vocabulary
-from usher.authorities import priority as priority_read
+from usher.authorities import priority
 from usher.cluster.facts import node_pools
 from usher.cluster.facts.store import Store
 from usher.config import models, pools
@@ -255,7 +255,7 @@ def _queues(facts: Store) -> Iterator[str]:
     yield "queues: []"
     lines = [f"- {yaml_flow({'namespaces': [each.namespace], 'localQueue': each.name})}" for each in found]
     yield from commented_lines(lines[:MOST_SUGGESTIONS])
-    yield from _more(lines)
+    yield from _remaining_count_comment(lines)
 
 
 def _routing(facts: Store) -> Iterator[str]:
@@ -264,19 +264,19 @@ def _routing(facts: Store) -> Iterator[str]:
         return
     yield "# Volcano is installed. An entry lets it place the gangs of its namespaces; uncomment it if you want that."
     yield f"# Queues of Volcano: {', '.join(found[:MOST_SUGGESTIONS])}."
-    yield from _more(found)
+    yield from _remaining_count_comment(found)
     yield "routing: []"
     entry = {"namespaces": ["research-*"], "scheduler": "volcano", "kinds": list(ROUTED_KINDS), "queue": found[0]}
     yield from commented_lines([f"- {yaml_flow(entry)}"])
 
 
 def _priorities(facts: Store) -> Iterator[str]:
-    classes = priority_read.classes_of_kind(facts, discovery.PRIORITY_CLASS)
+    classes = priority.classes_of_kind(facts, discovery.PRIORITY_CLASS)
     namespaces = discovery.object_names(facts, discovery.NAMESPACE)
     if classes is None and namespaces is None:
         yield from _unknown("PriorityClass", "priorities")
         return
-    default = priority_read.default_class(facts)
+    default = priority.default_class(facts)
     yield "priorities:"
     if namespaces is not None:
         yield "  # Namespaces whose pods may use the classes system-cluster-critical and system-node-critical."
@@ -288,14 +288,14 @@ def _priorities(facts: Store) -> Iterator[str]:
     yield from (f"  {line}" for line in _classes(classes or {}, "" if default is None else default.name))
 
 
-def _classes(classes: Mapping[str, priority_read.PriorityClass], default: str) -> Iterator[str]:
+def _classes(classes: Mapping[str, priority.PriorityClass], default: str) -> Iterator[str]:
     ranked = sorted(classes.values(), key=lambda each: (-each.value, each.name))
     own = [each for each in ranked if discovery.is_object_name(each.name) and not each.name.startswith("system-")]
     if not own:
         return
     yield "# The classes of the cluster, the highest first. An entry gives a class to pods that name no class."
     yield from (f"# {each.name}: {each.value:,}" for each in own[:MOST_SUGGESTIONS])
-    yield from _more(own)
+    yield from _remaining_count_comment(own)
     example = next((each.name for each in reversed(own) if each.name != default), default)
     yield "# classes:"
     entry = {"namespaces": ["research-*"], "roles": ["training"], "priorityClass": example}
@@ -320,7 +320,7 @@ def _enforcement(found: Sequence[Declaration]) -> Iterator[str]:
     yield f"    - {yaml_flow({'mutation': 'gpu-node-affinity', 'action': 'off'})}"
 
 
-def _more(entries: Sequence[object]) -> Iterator[str]:
+def _remaining_count_comment(entries: Sequence[object]) -> Iterator[str]:
     if len(entries) > MOST_SUGGESTIONS:
         yield f"# ... and {len(entries) - MOST_SUGGESTIONS:,} more."
 

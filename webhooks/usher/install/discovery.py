@@ -9,7 +9,7 @@ from msgspec import Struct
 from usher import paths
 from usher.accelerators import vocabulary as accelerators_vocabulary
 from usher.accelerators.vocabulary import Vocabulary
-from usher.authorities import priority as priority_read
+from usher.authorities import priority
 from usher.cluster.facts import node_pools
 from usher.cluster.facts.node_pools import FoundPool
 from usher.cluster.facts.nodes import NodeClass, Nodes
@@ -21,8 +21,8 @@ from usher.kinds.reading.values import Absence
 
 NAMESPACE: Final[Key] = ("", "Namespace")
 LOCAL_QUEUE: Final[Key] = ("kueue.x-k8s.io", "LocalQueue")
-WORKLOAD_CLASS: Final[Key] = priority_read.QUEUE_PRIORITY_CLASS
-PRIORITY_CLASS: Final[Key] = priority_read.PRIORITY_CLASS
+WORKLOAD_CLASS: Final[Key] = priority.QUEUE_PRIORITY_CLASS
+PRIORITY_CLASS: Final[Key] = priority.PRIORITY_CLASS
 VOLCANO_QUEUE: Final[Key] = ("scheduling.volcano.sh", "Queue")
 DEVICE_CLASS: Final[Key] = ("resource.k8s.io", "DeviceClass")
 

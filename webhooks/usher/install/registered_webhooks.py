@@ -22,14 +22,14 @@ def selects(selector: paths.Json, labels: Mapping[str, str]) -> bool | None:
         return None
     found = [labels.get(key) == value for key, value in match.items()]
     for expression in expressions:
-        held = _holds(expression, labels)
+        held = _expression_matches(expression, labels)
         if held is None:
             return None
         found.append(held)
     return all(found)
 
 
-def _holds(expression: paths.Json, labels: Mapping[str, str]) -> bool | None:
+def _expression_matches(expression: paths.Json, labels: Mapping[str, str]) -> bool | None:
     if not isinstance(expression, dict):
         return None
     key, values = expression.get("key"), expression.get("values") or []

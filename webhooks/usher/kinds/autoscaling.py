@@ -24,7 +24,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import model, paths
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
-from usher.kinds.reading import counts as reading_growth
+from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import values
 from usher.kinds.reading.counts import UNUSABLE, Growth, concurrent_pods, nearest_pointer, object_in
 from usher.kinds.reading.pod_templates import pod_template
@@ -199,7 +199,7 @@ def _horizontal_pod_autoscaler(value: paths.Object, growth: Growth, reading: Rea
 def _scaled_object(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
     """The growth of a ScaledObject. With `idleReplicaCount` the target has that number while no trigger is active."""
     growth = growth_of_autoscaler(value, growth, reading, _SCALED_OBJECT)
-    idle = reading_growth.object_in(value, "spec").get("idleReplicaCount")
+    idle = reading_counts.object_in(value, "spec").get("idleReplicaCount")
     if idle is not None:
         least = reading.count(idle, "/spec/idleReplicaCount", default=0)
         growth = replace(growth, minimum=min(least, growth.minimum))
@@ -211,7 +211,7 @@ def _paused(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
 
     Bounds do not limit that number, and it wins over the other annotation (scaledobject_controller.go).
     """
-    annotations = reading.strings(reading_growth.object_in(value, "metadata").get("annotations"), _ANNOTATIONS)
+    annotations = reading.strings(reading_counts.object_in(value, "metadata").get("annotations"), _ANNOTATIONS)
     text = annotations.get(PAUSED_REPLICAS)
     if text is None:
         return replace(growth, held=is_paused(annotations))
@@ -219,8 +219,8 @@ def _paused(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
     if not _WHOLE_NUMBER.fullmatch(text):
         reading.unknown(path, "expected a whole number")
         return replace(growth, held=True)
-    number = reading.count(int(text), path, default=reading_growth.UNUSABLE)
-    if number == reading_growth.UNUSABLE:
+    number = reading.count(int(text), path, default=reading_counts.UNUSABLE)
+    if number == reading_counts.UNUSABLE:
         return replace(growth, held=True)
     return replace(growth, minimum=number, maximum=number, reason="it is paused there", maximum_path=path)
 
@@ -233,8 +233,8 @@ def is_paused(annotations: Mapping[str, str]) -> bool:
 def _scale(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
     """The growth of a Scale, which has the name and the namespace of its target."""
     target = values.Reference(group="", kind="", name=growth.source.name, namespace=growth.source.namespace)
-    growth = replace(growth, target=target, target_path=reading_growth.nearest_pointer(value, "/metadata/name"))
-    return reading_growth.growth_to_number(value, growth, reading)
+    growth = replace(growth, target=target, target_path=reading_counts.nearest_pointer(value, "/metadata/name"))
+    return reading_counts.growth_to_number(value, growth, reading)
 
 
 AUTOSCALERS = [

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from usher import model, paths
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
-from usher.kinds.reading import counts as reading_growth
+from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import values
 from usher.kinds.reading.counts import Growth, share_of_replicas
 from usher.kinds.reading.pod_templates import pod_template, template_times
@@ -121,18 +121,18 @@ def _role_scaler(value: paths.Object, growth: Growth, reading: Reading) -> Growt
 
     The controller of the DisaggregatedSet makes and labels this object.
     """
-    labels = reading.strings(reading_growth.object_in(value, "metadata").get("labels"), _LABELS)
+    labels = reading.strings(reading_counts.object_in(value, "metadata").get("labels"), _LABELS)
     name, role = labels.get(SET_LABEL, ""), labels.get(ROLE_LABEL, "")
     if not (name and role):
         reading.unknown(
-            reading_growth.nearest_pointer(value, _LABELS), f"{SET_LABEL} and {ROLE_LABEL} must tell what it scales"
+            reading_counts.nearest_pointer(value, _LABELS), f"{SET_LABEL} and {ROLE_LABEL} must tell what it scales"
         )
         name = role = ""
     target = values.Reference(
         group=growth.source.group, kind="DisaggregatedSet", name=name, namespace=growth.source.namespace
     )
-    path = reading_growth.nearest_pointer(value, paths.join(_LABELS, SET_LABEL))
-    return reading_growth.growth_to_number(value, replace(growth, target=target, target_path=path, role=role), reading)
+    path = reading_counts.nearest_pointer(value, paths.join(_LABELS, SET_LABEL))
+    return reading_counts.growth_to_number(value, replace(growth, target=target, target_path=path, role=role), reading)
 
 
 _COUNTED: Final = "`replicas` (1 if missing) groups of `size` (1 if missing) pods, one of them the leader"

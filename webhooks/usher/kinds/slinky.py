@@ -61,14 +61,16 @@ def _containers(spec: Object, pod: Place, reading: Reading) -> Iterator[Containe
     """The containers: the operator puts its own two first. One without settings has no requests."""
     of_template = reading.mapping(*pod)
     lists = {name: Place(of_template.get(name), f"{pod.path}/{name}") for name, _ in LISTS}
-    yield from _own(spec, "logfile", model.ContainerType.SIDECAR, reading)
+    yield from _container_of_field(spec, "logfile", model.ContainerType.SIDECAR, reading)
     in_template = [each for each in listed_containers(lists, reading) if not _is_merged(each, reading)]
     yield from (each for each in in_template if each.type is not model.ContainerType.APP)
-    yield from _own(spec, _SLURMD, model.ContainerType.APP, reading)
+    yield from _container_of_field(spec, _SLURMD, model.ContainerType.APP, reading)
     yield from (each for each in in_template if each.type is model.ContainerType.APP)
 
 
-def _own(spec: Object, name: str, kind: model.ContainerType, reading: Reading) -> Iterator[ContainerPlace]:
+def _container_of_field(
+    spec: Object, name: str, kind: model.ContainerType, reading: Reading
+) -> Iterator[ContainerPlace]:
     value, path = spec.get(name), f"/spec/{name}"
     if value is not None:
         yield ContainerPlace(value=reading.mapping(value, path), path=path, type=kind, name=name)

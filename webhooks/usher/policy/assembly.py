@@ -93,10 +93,10 @@ def remote(  # noqa: PLR0913 - the server, and the file that errors name
 
 
 def _together(ours: Engine, own: Sequence[OwnChecks], deadline: float) -> Engine:
-    return TogetherEngine(ours, [_beside(each, deadline) for each in own]) if own else ours
+    return TogetherEngine(ours, [_own_checks_engine(each, deadline) for each in own]) if own else ours
 
 
-def _beside(own: OwnChecks, deadline: float) -> OwnChecksEngine:
+def _own_checks_engine(own: OwnChecks, deadline: float) -> OwnChecksEngine:
     try:
         engine = wasm.WasmEngine(own.module, deadline=deadline, entrypoints=(Entrypoint.FINDINGS,))
     except errors.EngineError as error:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from usher import errors, paths
 from usher.accelerators import boards
-from usher.authorities.gpu_quota import assignment as quota_problems
+from usher.authorities.gpu_quota import assignment
 from usher.config import fields, load, models, sections, selection
 from usher.kinds.registry import KINDS, WORKLOADS
 from usher.policy.checks import catalogue
@@ -118,7 +118,7 @@ def _of_site(config: models.Config) -> Iterator[Problem]:
             )
             if hiding is not None:
                 yield f"{pointer}/{index}", f"never reached: entry {hiding} before it is for the same workloads"
-    yield from quota_problems.config_problems(config.quotas)
+    yield from assignment.config_problems(config.quotas)
 
 
 def _of_roles(rules: Sequence[sections.RoleRule]) -> Iterator[Problem]:
@@ -147,7 +147,7 @@ def warnings(config: models.Config, known: Collection[str] | None = None) -> Ite
             yield from _without_effect(f"{pointer}/{index}", entry.namespaces, config, known)
     yield from _labels_for_everybody(config.roles)
     yield from _exceptions_for_nothing(config.enforcement)
-    yield from quota_problems.config_warnings(config.quotas)
+    yield from assignment.config_warnings(config.quotas)
     for index, quota in enumerate(config.quotas):
         yield from _without_effect(f"/quotas/{index}", quota.namespaces, config, known)
 

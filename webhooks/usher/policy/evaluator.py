@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.authority import Case, Ground
-from usher.authorities.gpu_quota import present as gpu_quota_slice
+from usher.authorities.gpu_quota import present as gpu_quota_present
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts.store import Store
 from usher.config import models, selection
@@ -25,7 +25,7 @@ from usher.policy import decision
 from usher.policy.checks import catalogue
 from usher.policy.decision import Identities, Operation, Request, User
 from usher.policy.engines.engine import Engine, Entrypoint
-from usher.policy.input import document as input_cluster
+from usher.policy.input import document as input_document
 from usher.policy.mutating import Mutating, MutationRules
 from usher.policy.mutation import merge
 from usher.workloads import fingerprints
@@ -78,7 +78,7 @@ class Evaluator:
         """The facts of the cluster, beside the objects that come with a request."""
         self.vocabulary = Vocabulary(config.accelerators)
         self.knowledge = Knowledge(facts=self.facts, config=config, vocabulary=self.vocabulary)
-        self.documents = input_cluster.Documents(self.knowledge, keys=entries.keys_of_checks)
+        self.documents = input_document.Documents(self.knowledge, keys=entries.keys_of_checks)
         self._identities = Identities(config)
         self._mutating = Mutating(
             engine=engine,
@@ -243,12 +243,12 @@ class Evaluator:
         known: Knowledge,
         *,
         old: model.Workload | None = None,
-        review: input_cluster.Review | None = None,
+        review: input_document.Review | None = None,
     ) -> Found:
         workload = case.workload
         if not workload.pod_sets and not workload.view:
             return Found()
-        cluster = input_cluster.cluster_input(case, known)
+        cluster = input_document.cluster_input(case, known)
         document = self.documents.build(workload, old=old, review=review, cluster=cluster, beside=case.beside)
         result = self.engine.evaluate(Entrypoint.FINDINGS, document)
         return Found(
@@ -270,7 +270,7 @@ class Evaluator:
             self.catalogue,
             age=self.facts.age(),
             bound=self._oldest_facts,
-            fresh=frozenset() if request.refusal is None else gpu_quota_slice.CHECKS_OF_REFUSALS,
+            fresh=frozenset() if request.refusal is None else gpu_quota_present.CHECKS_OF_REFUSALS,
         )
         return decision.judge_findings(
             current,

@@ -130,7 +130,7 @@ def _check(
 ) -> Explained:
     found = [judgement for judgement in decision.judgements if judgement.finding.check == entry.key]
     if found:
-        return Explained(entry=entry, state=State.FOUND, texts=tuple(map(_told, found)))
+        return Explained(entry=entry, state=State.FOUND, texts=tuple(map(_outcome_sentence, found)))
     reasons = tuple(unknown.reason for unknown in decision.unknowns if unknown.check == entry.key)
     if reasons:
         return Explained(entry=entry, state=State.NOT_EVALUATED, texts=reasons)
@@ -149,7 +149,7 @@ def _check(
     return Explained(entry=entry, state=State.GOOD)
 
 
-def _told(judgement: model.Judgement) -> str:
+def _outcome_sentence(judgement: model.Judgement) -> str:
     because = f" ({judgement.because})" if judgement.because else ""
     return f"{judgement.outcome}: {judgement.finding.message}{because}"
 
@@ -180,7 +180,7 @@ def _mutation(
 
 def _intents(entry: catalogue.Entry, intents: Iterable[model.Intent], workload: model.Workload) -> list[str]:
     return [
-        f"{_at(intent.at, workload)}{strategies.WORDS[intent.field]}: {intent.reason}"
+        f"{_place_prefix(intent.at, workload)}{strategies.WORDS[intent.field]}: {intent.reason}"
         for intent in intents
         if intent.mutation == entry.key
     ]
@@ -188,7 +188,7 @@ def _intents(entry: catalogue.Entry, intents: Iterable[model.Intent], workload: 
 
 def _skipped(entry: catalogue.Entry, skipped: Iterable[merge.Skipped], workload: model.Workload) -> list[str]:
     return [
-        f"{_at(each.intent.at, workload)}{strategies.WORDS[each.intent.field]}: {each.reason}"
+        f"{_place_prefix(each.intent.at, workload)}{strategies.WORDS[each.intent.field]}: {each.reason}"
         for each in skipped
         if each.intent.mutation == entry.key
     ]
@@ -199,10 +199,10 @@ def _off(entry: catalogue.Entry, merged: merge.Merged) -> list[str]:
 
 
 def _notes(entry: catalogue.Entry, notes: Iterable[model.Note], workload: model.Workload) -> list[str]:
-    return [_at(note.at, workload) + note.reason for note in notes if note.mutation == entry.key]
+    return [_place_prefix(note.at, workload) + note.reason for note in notes if note.mutation == entry.key]
 
 
-def _at(at: str, workload: model.Workload) -> str:
+def _place_prefix(at: str, workload: model.Workload) -> str:
     """The pod set or container, as a prefix of a note; empty for the object and for an unnamed pod set."""
     for pod_set in workload.pod_sets:
         name = f"{pod_set.name}: " if pod_set.name else ""

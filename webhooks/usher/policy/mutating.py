@@ -277,7 +277,7 @@ class Mutating(Struct, frozen=True, kw_only=True):
         intents = [intent for intent in decision.read_intents(result) if only in ("", intent.mutation)]
         intents.sort(key=lambda intent: self.catalogue.order_of(intent.mutation))
         if updating and request.old_value is not None:
-            intents = _kept(request.old_value, read, intents)
+            intents = _intents_of_old_object(request.old_value, read, intents)
         refusal = self.rules.refusal(workload, updating=updating)
         merge_intents = partial(
             merge.merge,
@@ -342,7 +342,7 @@ def _may_lose(request: Request, workload: model.Workload) -> bool:
     )
 
 
-def _kept(old_value: paths.Object, read: Read, intents: list[model.Intent]) -> list[model.Intent]:
+def _intents_of_old_object(old_value: paths.Object, read: Read, intents: list[model.Intent]) -> list[model.Intent]:
     """The intents that an object had before an UPDATE. It cannot lose them, even if no mutation adds them today."""
     old = read(old_value)
     given = merge.already_there(old_value, old, intents) if old is not None else []

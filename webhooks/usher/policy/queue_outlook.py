@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from usher import model
 from usher.authorities import outlook as authorities_outlook
-from usher.authorities import priority as priority_outlook
-from usher.authorities import registry
+from usher.authorities import priority, registry
 from usher.authorities.authority import Case
 from usher.authorities.outlook import Outlook
 from usher.authorities.verdict import Answer
@@ -50,13 +49,13 @@ class Outlooks:
             return self._outlook(Case(workload=written), ())
         merged = self._evaluator.mutate(request)
         workload = self._evaluator.workload(replace(request, value=merged.value))
-        return self._outlook(Case(workload=workload or written, before=written), tuple(_given(merged)))
+        return self._outlook(Case(workload=workload or written, before=written), tuple(_describe_added_values(merged)))
 
     def _outlook(self, case: Case, given: tuple[str, ...]) -> Outlook:
         sections = tuple(registry.sections(case, self._known))
         return Outlook(
             workload=case.workload,
-            ranks=tuple(priority_outlook.ranks(case, self._known)),
+            ranks=tuple(priority.ranks(case, self._known)),
             sections=sections,
             given=given,
             fewer=tuple(self._fewer(case.workload, authorities_outlook.answer_of_sections(sections))),
@@ -89,13 +88,15 @@ class Outlooks:
             return None
         for index in _by_size(workload)[:_MOST_TRIED]:
             low, high = 1, _pods(workload.pod_sets[index]) - 1
-            if high < 1 or self._answer(_with(workload, index, low)) in besides:
+            if high < 1 or self._answer(_workload_with_pods(workload, index, low)) in besides:
                 continue
             while low < high:
                 middle = (low + high + 1) // 2
-                fits = self._answer(_with(workload, index, middle)) not in besides
+                fits = self._answer(_workload_with_pods(workload, index, middle)) not in besides
                 low, high = (middle, high) if fits else (low, middle - 1)
-            return _Smaller(pod_set=workload.pod_sets[index], pods=low, workload=_with(workload, index, low))
+            return _Smaller(
+                pod_set=workload.pod_sets[index], pods=low, workload=_workload_with_pods(workload, index, low)
+            )
         return None
 
 
@@ -108,14 +109,14 @@ class _Smaller(Struct, frozen=True, kw_only=True):
     workload: model.Workload
 
     def text(self, whole: model.Workload, then: str) -> str:
-        before, after = asked(whole), asked(self.workload)
+        before, after = least_accelerators(whole), least_accelerators(self.workload)
         amounts = ", ".join(f"{after.get(name, 0):,} {name} instead of {number:,}" for name, number in before.items())
         of = f" in {self.pod_set.name}" if self.pod_set.name else ""
         pods = f"{self.pods:,} pod{'' if self.pods == 1 else 's'}{of}"
         return f"ask for at most {pods}{f' ({amounts})' if amounts else ''}: {then}"
 
 
-def asked(workload: model.Workload) -> dict[str, int]:
+def least_accelerators(workload: model.Workload) -> dict[str, int]:
     """Accelerators of all pods at their minimum, in whole ones, by name; without claims that pods share."""
     found: dict[str, int] = {}
     for pod_set in workload.pod_sets:
@@ -136,7 +137,7 @@ def _pods(pod_set: model.PodSet) -> int:
     return pod_set.count.minimum if pod_set.count.maximum is None else pod_set.count.maximum
 
 
-def _with(workload: model.Workload, index: int, pods: int) -> model.Workload:
+def _workload_with_pods(workload: model.Workload, index: int, pods: int) -> model.Workload:
     """The workload with this number of pods in one pod set, and with a minimum of at most that."""
     pod_set = workload.pod_sets[index]
     count = model.Count(minimum=min(pod_set.count.minimum, pods), maximum=pods, reason=pod_set.count.reason)
@@ -148,7 +149,7 @@ def _with(workload: model.Workload, index: int, pods: int) -> model.Workload:
     return replace(smaller, gang=dataclasses.replace(workload.gang, minimum=smaller.pods.minimum))
 
 
-def _given(merged: Merged) -> Iterator[str]:
+def _describe_added_values(merged: Merged) -> Iterator[str]:
     """Each kind of added value once; then the values that could not be added, with reasons."""
     yield from dict.fromkeys(strategies.WORDS[intent.field] for intent in merged.applied)
     for skipped in merged.skipped:

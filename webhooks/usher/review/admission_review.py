@@ -69,7 +69,8 @@ def parse(body: bytes) -> Review:
         raise errors.ReviewError("the body is not an AdmissionReview")
     if review.get("apiVersion") != API_VERSION:
         raise errors.ReviewError(
-            f"apiVersion is {_shown(review.get('apiVersion'))}; list {API_VERSION} alone in admissionReviewVersions"
+            f"apiVersion is {_quoted_value(review.get('apiVersion'))}; "
+            f"list {API_VERSION} alone in admissionReviewVersions"
         )
     request = review.get("request")
     if not isinstance(request, dict):
@@ -145,7 +146,7 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(result) != len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value] # add returns None, which is false
-        raise ValueError(f"key {_shown(twice)} stands twice in one object")
+        raise ValueError(f"key {_quoted_value(twice)} stands twice in one object")
     return result
 
 
@@ -160,13 +161,15 @@ def _operation(request: paths.Object) -> Operation:
     try:
         return Operation(text)
     except ValueError:
-        raise errors.ReviewError(f"request.operation: {_shown(text)} is not one of {', '.join(Operation)}") from None
+        raise errors.ReviewError(
+            f"request.operation: {_quoted_value(text)} is not one of {', '.join(Operation)}"
+        ) from None
 
 
 def _required_text(request: paths.Object, field: str) -> str:
     value = request.get(field)
     if not isinstance(value, str) or not value:
-        raise errors.ReviewError(f"request.{field}: expected a text, found {_shown(value)}")
+        raise errors.ReviewError(f"request.{field}: expected a text, found {_quoted_value(value)}")
     return value
 
 
@@ -175,7 +178,7 @@ def _text(value: paths.Object, field: str, *, at: str = "request") -> str:
     if text is None:
         return ""
     if not isinstance(text, str):
-        raise errors.ReviewError(f"{at}.{field}: expected a text, found {_shown(text)}")
+        raise errors.ReviewError(f"{at}.{field}: expected a text, found {_quoted_value(text)}")
     return text
 
 
@@ -199,7 +202,7 @@ def _object(request: paths.Object, field: str) -> paths.Object | None:
     return value
 
 
-def _shown(value: object) -> str:
+def _quoted_value(value: object) -> str:
     """A value of the sender for a message of ours: short, and on one line."""
     return repr(value)[:80]
 

@@ -92,7 +92,7 @@ def _value_without_secrets(value: paths.Json, key: str) -> paths.Json:
         return _text(value, key)
     if isinstance(value, dict):
         if key.lower() in _VARIABLES:
-            return {name: _named(name, each) for name, each in value.items()}
+            return {name: _redact_variable(name, each) for name, each in value.items()}
         return {name: _value_without_secrets(each, name) for name, each in value.items() if name not in _DROPPED}
     if isinstance(value, list):
         if key.lower() in _VARIABLES:
@@ -121,12 +121,12 @@ def _variable(entry: paths.Json, key: str) -> paths.Json:
         return entry
     name = entry.get("name")
     return {
-        field: _named(paths.text(name), each) if field == "value" else _value_without_secrets(each, field)
+        field: _redact_variable(paths.text(name), each) if field == "value" else _value_without_secrets(each, field)
         for field, each in entry.items()
     }
 
 
-def _named(name: str, value: paths.Json) -> paths.Json:
+def _redact_variable(name: str, value: paths.Json) -> paths.Json:
     """The value of a variable, unchanged if rules read it or it is empty."""
     if not value or _is_read(name) or isinstance(value, bool):
         return value

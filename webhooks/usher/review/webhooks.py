@@ -352,7 +352,7 @@ async def validate_and_charge(
         found = await site(sent) if answer.allowed else NOTHING
         return _answer(review, joined(oversized_decision(review), found)) if found else answer
     decision = await run(partial(decide, review, evaluator))
-    found = await _found(site, sent, decision)
+    found = await _judge_by_site_policies(site, sent, decision)
     request, refusal = charge_request(review, decision) if joined(decision, found).allowed else None, None
     if admission is not None and request is not None:
         refusal = _refusal(await admission.charge(request, until=until))
@@ -363,7 +363,7 @@ async def validate_and_charge(
     return _answer(review, joined(decision, found), quota=refusal.quota if refusal is not None else None)
 
 
-async def _found(site: Site, sent: Review, decision: model.Decision) -> Found:
+async def _judge_by_site_policies(site: Site, sent: Review, decision: model.Decision) -> Found:
     """The findings of policies. If they fail, an existing denial stays: under Ignore the object would come in."""
     try:
         return await site(sent)

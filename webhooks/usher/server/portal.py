@@ -20,7 +20,8 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
 from usher import errors, paths
-from usher.authorities.gpu_quota import definitions, entries, status
+from usher.authorities.gpu_quota import definitions, entries
+from usher.authorities.gpu_quota import status as gpu_quota_status
 from usher.authorities.gpu_quota.amounts import Amounts as UnitAmounts
 from usher.authorities.gpu_quota.definitions import GROUP
 from usher.check import findings, judging, runner, sources
@@ -93,13 +94,13 @@ def evaluation(batches: Sequence[Batch], evaluator: Evaluator, *, namespace: str
     """The output of `usher check --format json` for these objects."""
     settings = judging.Settings(command=findings.Command.CHECK, namespace=namespace, mutated=True)
     found = runner.run(batches, evaluator=evaluator, settings=settings)
-    return _written(lambda stream: json_report.write(found, stream))
+    return _render(lambda stream: json_report.write(found, stream))
 
 
 def outlook(batches: Sequence[Batch], evaluator: Evaluator, *, namespace: str) -> bytes:
     """The output of `usher queue --format json` for these objects."""
     found = [ShownOutlook(place, each) for place, each in queue.outlooks_of(batches, evaluator, namespace=namespace)]
-    return _written(lambda stream: queue.write_json(found, stream, as_written=False))
+    return _render(lambda stream: queue.write_json(found, stream, as_written=False))
 
 
 def explanation(code_or_name: str, evaluator: Evaluator) -> dict[str, object] | None:
@@ -121,7 +122,7 @@ def _quota(name: str, value: paths.Object) -> Quota:
     if isinstance(quota, definitions.Malformed):
         return Quota(name=name, limits=[], problems=[f"{pointer}: {reason}" for pointer, reason in quota.problems])
     head: Any = value.get("status")
-    decoded = status.decode(head)
+    decoded = gpu_quota_status.decode(head)
     used: Any = head.get("used") if isinstance(head, dict) else None
     # The API server validates the status by the definition. An account that was never charged has no sums.
     amounts: list[Amounts] = used if isinstance(used, list) else []
@@ -141,7 +142,7 @@ def _amounts(of_units: UnitAmounts) -> Amounts:
     return {unit: amount for unit, amount in encoded.items() if isinstance(amount, int | str)}
 
 
-def _written(write: Callable[[io.StringIO], None]) -> bytes:
+def _render(write: Callable[[io.StringIO], None]) -> bytes:
     stream = io.StringIO()
     write(stream)
     return stream.getvalue().encode()
@@ -206,14 +207,14 @@ class Portal:
         body = await self._body(request, resource)
         batches = await self._run(resource, partial(read_objects, body))
         for each in sorted(namespaces(batches, namespace=namespace)):
-            await self._allowed(request, _right(resource, "create", namespace=each), question=resource)
+            await self._allowed(request, _access_right(resource, "create", namespace=each), question=resource)
         call = partial(_judged, answer, batches, self._evaluator, namespace)
         found = await self._run(resource, call)
         return self._answered(resource, Response(found, media_type="application/json", headers=_HEADERS))
 
     async def _quotas(self, request: Request, name: str) -> Response:
         verb = "get" if name else "list"
-        await self._allowed(request, _right("gpuquotas", verb, name=name), question="quotas")
+        await self._allowed(request, _access_right("gpuquotas", verb, name=name), question="quotas")
         found = quotas(self._evaluator(), name=name)
         if found is None:
             raise self._refusal("quotas", HTTPStatus.SERVICE_UNAVAILABLE, "the GPUQuotas are not known yet")
@@ -286,7 +287,7 @@ _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
 }
 
 
-def _right(resource: str, verb: str, *, namespace: str = "", name: str = "") -> Right:
+def _access_right(resource: str, verb: str, *, namespace: str = "", name: str = "") -> Right:
     named = {"namespace": namespace, "name": name}
     return {
         "resourceAttributes": {

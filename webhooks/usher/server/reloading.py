@@ -75,7 +75,7 @@ class Bundles:
         """
         given = self._given()
         own = given_policies.own_checks(given, compiler=_no_compiler)
-        return LoadedPolicies(own=tuple(own), policies=_started(_library(given)))
+        return LoadedPolicies(own=tuple(own), policies=_start_policies(_library(given)))
 
     def library(self) -> library.Library | None:
         """The current templates and constraints; None without any. Raises as `load` does."""
@@ -96,7 +96,7 @@ def _library(given: given_policies.Given) -> library.Library | None:
     return site_policies.read_library(given, compiler=_no_compiler) if given.of_gatekeeper else None
 
 
-def _started(found: library.Library | None) -> Policies | None:
+def _start_policies(found: library.Library | None) -> Policies | None:
     if found is None:
         return None
     return Policies(

@@ -233,7 +233,7 @@ class Reviews:
         # YAML takes a hundred times as long as JSON.
         large = len(body) > LARGE_BODY or review is judge
         if review is validate and (self._admission is not None or policies is not None):
-            run = partial(self._run_large, when) if large else _in_thread if evaluator.engine.waits else run_inline
+            run = partial(self._run_large, when) if large else _run_in_thread if evaluator.engine.waits else run_inline
             site = self._site(policies, evaluator)
             answer = await validate_and_charge(body, evaluator, self._admission, run=run, site=site)
         elif large:
@@ -266,7 +266,7 @@ class Reviews:
         return await self._large.run(begun)
 
 
-async def _in_thread(call: Callable[[], _Result], /) -> _Result:
+async def _run_in_thread(call: Callable[[], _Result], /) -> _Result:
     return await asyncio.to_thread(call)
 
 

@@ -199,7 +199,7 @@ _ONE: Final = quantities.parse(1)
 Entry = tuple[str, Mapping[str, paths.Json]]
 
 
-class Asked(NamedTuple):
+class ClassRequest(NamedTuple):
     """The request of a claim, or of one request in it, to one device class."""
 
     device_class: str
@@ -217,7 +217,7 @@ class Asked(NamedTuple):
 class Claim(NamedTuple):
     """The accelerator requests of a claim: each device class once, and once for each part of its devices."""
 
-    asked: tuple[Asked, ...] = ()
+    asked: tuple[ClassRequest, ...] = ()
     giving: frozenset[str] = frozenset()
     """Names of the requests for them, and the empty text for the whole claim."""
     unclear: tuple[model.UnclearDevices, ...] = ()
@@ -238,7 +238,7 @@ def read_claim_spec(spec: Place, inner: Reading, *, reading: Reading, vocabulary
     value = inner.mapping(*spec)
     devices_path = spec.path + "/devices"
     devices = inner.mapping(value.get("devices"), devices_path)
-    together: defaultdict[tuple[str, model.Route, DevicePart], list[Asked]] = defaultdict(list)
+    together: defaultdict[tuple[str, model.Route, DevicePart], list[ClassRequest]] = defaultdict(list)
     giving = set()
     for request_path, request in entries_at_most(
         MAX_REQUESTS, devices.get("requests"), devices_path + "/requests", inner
@@ -276,7 +276,7 @@ def requests_of_claim(claim: Claim, *, path: str, shared_by: str = "") -> Iterat
         )
 
 
-def _sum_of_asked(requests: Sequence[Asked]) -> Asked:
+def _sum_of_asked(requests: Sequence[ClassRequest]) -> ClassRequest:
     """The sum of several requests for the same part of one device class."""
     maxima = [asked.maximum for asked in requests if asked.maximum is not None]
     return requests[0]._replace(
@@ -295,7 +295,7 @@ def _union_of_texts(several: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
 
 def _asked_by_request(
     path: str, request: Mapping[str, paths.Json], inner: Reading, like: Callable[[str], str | None]
-) -> Iterator[Asked]:
+) -> Iterator[ClassRequest]:
     """The most that any alternative takes, by device class, because it is unknown which alternative a pod gets.
 
     Admin access takes no devices: it uses the devices of other pods.
@@ -322,7 +322,7 @@ def _asked_by_request(
         reasons = [] if bounded else ["allocationMode All takes every device of a node that fits"]
         if len(alternatives) > 1:
             reasons.append(f"one of {len(alternatives)} alternatives")
-        yield Asked(
+        yield ClassRequest(
             device_class=device_class,
             route=model.Route.ACCESS if administers else model.Route.CLAIM,
             minimum=min(low for low, _ in found) if always else 0,

@@ -50,7 +50,7 @@ def requests_of_pod(
         only: names of the resources to count; None for all.
     """
     containers = tuple(containers)
-    totals = _summed(_asked(containers, only=only, unit=quantities.MILLI))
+    totals = _summed(_requests_by_container(containers, only=only, unit=quantities.MILLI))
     if pod_requests or pod_limits:
         totals |= _nanos(pod_level_requests(containers, pod_requests, pod_limits), only=only)
     for name, nanos in _nanos(overhead, only=only).items():
@@ -78,7 +78,7 @@ def _summed(amounts: Iterable[tuple[model.ContainerType, _Nanos]]) -> _Nanos:
     return together
 
 
-def _asked(
+def _requests_by_container(
     containers: Iterable[model.Container], *, only: Collection[str] | None, unit: int
 ) -> Iterator[tuple[model.ContainerType, _Nanos]]:
     """Requests of each container, or else its limits (docs/domain/principles.md#requests-from-limits)."""
@@ -103,7 +103,7 @@ def pod_level_requests(
     if not limits and not pod_limits:
         return given
     # It only rounds the final result.
-    asked = _quantities(_summed(_asked(containers, only=_OVERCOMMITTED, unit=1)))
+    asked = _quantities(_summed(_requests_by_container(containers, only=_OVERCOMMITTED, unit=1)))
     return {**limits, **asked, **given}
 
 

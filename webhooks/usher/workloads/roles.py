@@ -108,14 +108,14 @@ def _programs_of_script(script: str) -> Iterator[Program]:
 
 
 def _started_programs(words: list[str]) -> Iterator[Program]:
-    plain = _plain(words)
+    plain = _normalise_words(words)
     if not plain:
         return
     yield Program(plain)
     if _base(plain[0]) in _MPI_LAUNCHERS:
         # The options of launchers take values, so every word may be the program.
         for index in range(1, min(len(plain), _MOST_AFTER_LAUNCHER)):
-            behind = () if plain[index].startswith("-") else _plain(list(plain[index:]))
+            behind = () if plain[index].startswith("-") else _normalise_words(list(plain[index:]))
             if behind:
                 yield Program(behind, by_mpi=True)
 
@@ -139,7 +139,7 @@ def _unwrapped(words: list[str]) -> list[str]:
     return words
 
 
-def _plain(words: list[str]) -> Words:
+def _normalise_words(words: list[str]) -> Words:
     """The words without quotes, with `python` for all its versions and without Python's options."""
     words = [word.strip("'\"()") for word in words]
     if not words or not words[0]:
@@ -239,7 +239,7 @@ def _evidence_of_container(container: model.Container) -> Evidence | None:
 def _evidence_of_command(command: tuple[str, ...]) -> Evidence | None:
     started = [each for each in read_programs(command) if not is_beside(each)]
     for family in _NOT_TESTS:
-        program = _first(started, family)
+        program = _first_of_family(started, family)
         if program is not None:
             return _evidence(program, family, spans_pods=_spans_pods(program))
     return _evidence_of_tests(started)
@@ -258,7 +258,7 @@ def _evidence_of_tests(started: Sequence[Program]) -> Evidence | None:
     return _evidence(*found[0]) if found and not others else None
 
 
-def _first(started: Iterable[Program], family: Family) -> Program | None:
+def _first_of_family(started: Iterable[Program], family: Family) -> Program | None:
     return next((each for each in started if _belongs(each, family)), None)
 
 
@@ -364,7 +364,7 @@ class Roles:
         """
         claimed = _role_of_label(subject.labels, reading)
         for index, rule in self._rules_of(subject.namespace):
-            role = _of_rule(rule, subject) if _conditions_hold(rule, subject) else None
+            role = _role_of_rule(rule, subject) if _conditions_hold(rule, subject) else None
             if role is not None:
                 trusting = "" if rule.from_label is None else f"its label {rule.from_label}, which "
                 return Purpose(role, f"{trusting}roles[{index}] of usher.yaml{' trusts' if trusting else ''}")
@@ -460,7 +460,7 @@ def _has(labels: Mapping[str, str], key: str, value: str | None) -> bool:
     return key in labels and value in (None, labels[key])
 
 
-def _of_rule(rule: RoleRule, subject: Subject) -> model.Role | None:
+def _role_of_rule(rule: RoleRule, subject: Subject) -> model.Role | None:
     """The role that a rule gives; None if the label that it trusts is missing or does not name a role."""
     if rule.from_label is None:
         return None if rule.role is None else model.Role(rule.role)

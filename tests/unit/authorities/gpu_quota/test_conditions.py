@@ -5,7 +5,7 @@ from typing import Any
 from builders import gpu_quota
 from usher import paths
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
-from usher.authorities.gpu_quota import status as gpu_quota_conditions
+from usher.authorities.gpu_quota import status as gpu_quota_status
 from usher.authorities.gpu_quota.status import IN_FORCE, Condition
 from usher.config import models
 
@@ -13,8 +13,8 @@ NOW = "2026-11-22T08:00:00Z"
 
 
 def condition(value: paths.Object, overlap: str = "") -> Condition:
-    return gpu_quota_conditions.condition_of_quota(
-        gpu_quota_definitions.of_object(value), gpu_quota_conditions.decode(value.get("status")), overlap
+    return gpu_quota_status.condition_of_quota(
+        gpu_quota_definitions.of_object(value), gpu_quota_status.decode(value.get("status")), overlap
     )
 
 
@@ -66,7 +66,7 @@ def test_an_excess_for_some_priority_classes_names_them() -> None:
 
 
 def overlaps(*values: paths.Object, **labels: dict[str, str]) -> Any:
-    return gpu_quota_conditions.overlap_texts(
+    return gpu_quota_status.overlap_texts(
         [gpu_quota_definitions.of_object(value) for value in values],
         {name.replace("_", "-"): each for name, each in labels.items()},
     )
@@ -88,17 +88,17 @@ def test_overlapping_quotas_name_each_other_and_a_namespace() -> None:
 
 
 def test_a_written_condition_is_found_again() -> None:
-    made = gpu_quota_conditions.put_condition(charged(), condition(gpu_quota(gpus=-1)), now=NOW)
+    made = gpu_quota_status.put_condition(charged(), condition(gpu_quota(gpus=-1)), now=NOW)
 
-    assert gpu_quota_conditions.find_condition(made) == condition(gpu_quota(gpus=-1))
+    assert gpu_quota_status.find_condition(made) == condition(gpu_quota(gpus=-1))
     assert made["version"] == 1
 
 
 def test_a_condition_keeps_the_moment_in_which_it_became_what_it_is() -> None:
     other: Any = {"type": "Watched", "status": "True"}
-    made = gpu_quota_conditions.put_condition({"conditions": [other]}, condition(gpu_quota(gpus="many")), now=NOW)
-    again: Any = gpu_quota_conditions.put_condition(made, condition(gpu_quota(gpus="few")), now="2026-11-22T09:00:00Z")
-    ready: Any = gpu_quota_conditions.put_condition(again, IN_FORCE, now="2026-11-22T10:00:00Z")
+    made = gpu_quota_status.put_condition({"conditions": [other]}, condition(gpu_quota(gpus="many")), now=NOW)
+    again: Any = gpu_quota_status.put_condition(made, condition(gpu_quota(gpus="few")), now="2026-11-22T09:00:00Z")
+    ready: Any = gpu_quota_status.put_condition(again, IN_FORCE, now="2026-11-22T10:00:00Z")
 
     assert [each["lastTransitionTime"] for each in again["conditions"][1:]] == [NOW]
     assert ready["conditions"] == [
@@ -116,18 +116,15 @@ def test_a_condition_keeps_the_moment_in_which_it_became_what_it_is() -> None:
 def test_a_status_of_any_shape_gets_one() -> None:
     shapes: list[Any] = [None, 7, [], {"conditions": 7}, {"conditions": [None, {"type": "Ready"}]}]
     for strange in shapes:
-        assert gpu_quota_conditions.find_condition(strange) is None
-        assert (
-            gpu_quota_conditions.find_condition(gpu_quota_conditions.put_condition(strange, IN_FORCE, now=NOW))
-            == IN_FORCE
-        )
+        assert gpu_quota_status.find_condition(strange) is None
+        assert gpu_quota_status.find_condition(gpu_quota_status.put_condition(strange, IN_FORCE, now=NOW)) == IN_FORCE
 
 
 def test_a_quota_of_usher_yaml_may_have_the_name_of_one_in_the_cluster() -> None:
     entry = {"name": "research", "namespaces": ["ml-a"], "limits": [{"hard": {"gpus": 8}}]}
     (declared,) = models.Config.model_validate({"quotas": [entry]}).quotas
 
-    found = gpu_quota_conditions.overlap_texts(
+    found = gpu_quota_status.overlap_texts(
         [gpu_quota_definitions.of_object(gpu_quota()), gpu_quota_definitions.of_entry(declared)], {"ml-a": {}}
     )
 
@@ -140,7 +137,7 @@ def test_a_quota_of_usher_yaml_has_no_condition() -> None:
     entry = {"name": "declared", "namespaces": ["ml-a"], "limits": [{"hard": {"gpus": 8}}]}
     (declared,) = models.Config.model_validate({"quotas": [entry]}).quotas
 
-    found = gpu_quota_conditions.overlap_texts(
+    found = gpu_quota_status.overlap_texts(
         [gpu_quota_definitions.of_object(gpu_quota()), gpu_quota_definitions.of_entry(declared)], {"ml-a": {}}
     )
 

@@ -9,7 +9,7 @@ from unit.workloads.normalised import workload
 from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.authority import Case
-from usher.authorities.gpu_quota import present
+from usher.authorities.gpu_quota import present as gpu_quota_present
 from usher.authorities.gpu_quota.present import QuotaObject
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts.store import Store
@@ -29,7 +29,7 @@ def namespace(name: str, **labels: str) -> paths.Object:
 def seen(value: paths.Object, *facts: paths.Object, config: models.Config | None = None) -> QuotaObject | None:
     config = config or models.Config()
     known = Knowledge(facts=Store.of(facts), config=config, vocabulary=Vocabulary(config.accelerators))
-    return present.quota_object_slice(Case(workload=workload(value)), known)
+    return gpu_quota_present.quota_object_slice(Case(workload=workload(value)), known)
 
 
 def test_a_quota_with_namespaces_of_its_own() -> None:

@@ -16,7 +16,7 @@ from usher.authorities.gpu_quota.ledger import Excess
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.policy.input import document as input_cluster
+from usher.policy.input import document as input_document
 from usher.quantities import NANO
 from usher.workloads.normalise import normalise
 
@@ -36,8 +36,8 @@ def seen(
     workload = normalise(value, vocabulary=vocabulary)
     assert workload is not None
     known = Knowledge(facts=Store.of(facts), config=config, vocabulary=vocabulary)
-    documents = input_cluster.Documents(known)
-    cluster = input_cluster.cluster_input(Case(workload=workload, refusal=refusal), known)
+    documents = input_document.Documents(known)
+    cluster = input_document.cluster_input(Case(workload=workload, refusal=refusal), known)
     return orjson.loads(documents.build(workload, cluster=cluster)).get("cluster", {}).get("gpuQuota")
 
 

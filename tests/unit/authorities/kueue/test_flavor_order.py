@@ -10,7 +10,7 @@ from builders.queues import cluster_queue, cohort, configuration, flavor, group,
 from unit.authorities.kueue.judging import job, judged
 from unit.workloads.normalised import workload
 from usher import paths
-from usher.authorities.kueue import capacity as kueue_free
+from usher.authorities.kueue import capacity as kueue_capacity
 from usher.authorities.kueue import demand as kueue_demand
 from usher.authorities.kueue import judge, read
 from usher.authorities.kueue.flavor_fit import KueueVerdict
@@ -87,7 +87,7 @@ def now(fungibility: paths.Json, **reserved: int) -> KueueVerdict:
     cluster, configured = read.cluster(store), read.configuration(store)
     assert cluster.queues is not None
     (demand,) = kueue_demand.demands(workload(job()), configured)
-    free = kueue_free.free_amounts(store, cluster.capacities)
+    free = kueue_capacity.free_amounts(store, cluster.capacities)
     return judge.judge(demand, cluster.queues["research"], cluster, configured, supply=free)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from builders import GPU
 from builders.queues import cluster_queue, gpu_group
 from usher import paths
-from usher.authorities.kueue import capacity as kueue_free
+from usher.authorities.kueue import capacity as kueue_capacity
 from usher.authorities.kueue import queues as kueue_queues
 from usher.authorities.kueue.capacity import Capacities, Free
 from usher.authorities.kueue.queues import ClusterQueue, Cohort
@@ -32,7 +32,7 @@ def status(total: paths.Json) -> paths.Object:
 
 
 def free(*queues: ClusterQueue, cohorts: tuple[Cohort, ...] = (), **reserved: paths.Json) -> Free:
-    read = {name: kueue_free.read_reservations(name, status(total)) for name, total in reserved.items()}
+    read = {name: kueue_capacity.read_reservations(name, status(total)) for name, total in reserved.items()}
     return Free(Capacities(queues, cohorts), read)
 
 
@@ -90,7 +90,7 @@ def test_where_nothing_is_reserved_all_is_free_that_a_queue_could_ever_give(
         for index, (nominal, borrowed, lent, name) in enumerate(found)
     ]
     cohorts = (cohort("c", 4, parent="top", borrowing=borrowing), cohort("top", 10))
-    nothing = {each.name: kueue_free.read_reservations(each.name, status("0")) for each in queues}
+    nothing = {each.name: kueue_capacity.read_reservations(each.name, status("0")) for each in queues}
     capacities = Capacities(queues, cohorts)
 
     for each in queues:
@@ -107,11 +107,11 @@ def test_quota_that_a_queue_takes_is_not_free_any_more(
     ]
     capacities, taken = Capacities(queues, ()), {each.name: 0 for each in queues}
     for each in queues:
-        reserved = {name: kueue_free.read_reservations(name, status(str(amount))) for name, amount in taken.items()}
+        reserved = {name: kueue_capacity.read_reservations(name, status(str(amount))) for name, amount in taken.items()}
         before = Free(capacities, reserved).of(each, KEY)
         more = data.draw(st.integers(0, before))
         taken[each.name] += more
-        reserved[each.name] = kueue_free.read_reservations(each.name, status(str(taken[each.name])))
+        reserved[each.name] = kueue_capacity.read_reservations(each.name, status(str(taken[each.name])))
 
         assert Free(capacities, reserved).of(each, KEY) == before - more
 
@@ -163,7 +163,7 @@ def test_an_unknown_queue_below_one_cohort_is_a_problem_below_every_cohort_of_th
 def test_a_flavor_without_reservations_in_its_cohort_is_completely_free() -> None:
     a = queue("a", 16, cohort="c")
     other: paths.Object = {"name": "h100", "resources": [{"name": GPU, "total": "4"}]}
-    read = {"a": kueue_free.read_reservations("a", {"status": {"flavorsReservation": [other]}})}
+    read = {"a": kueue_capacity.read_reservations("a", {"status": {"flavorsReservation": [other]}})}
 
     assert Free(Capacities([a], ()), read).of(a, KEY) == 16
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import builders
 from unit.authorities.clusters import cluster, demand
 from usher import paths
-from usher.authorities.nodes import judge
+from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes.judge import GangMember, GangRoom
 from usher.config import pools as config_pools
 
@@ -21,7 +21,7 @@ def room(
     asked = [
         GangMember(demand=demand(builders.pod(builders.container(gpus=gpus))), pods=pods) for pods, gpus in members
     ]
-    return judge.gang_room(asked, cluster(*nodes, pools=pools))
+    return nodes_judge.gang_room(asked, cluster(*nodes, pools=pools))
 
 
 def test_a_gang_that_may_fit_has_no_verdict() -> None:
@@ -74,7 +74,7 @@ def test_hosts_that_are_chosen_by_name_are_counted_one_by_one() -> None:
     names = builders.expression("kubernetes.io/hostname", "In", "gpu-1", "gpu-2")
     pod = builders.pod(builders.container(gpus=8), affinity=builders.node_affinity(builders.term(names)))
 
-    found = judge.gang_room([GangMember(demand=demand(pod), pods=3)], cluster(*NODES, pools=[FIXED]))
+    found = nodes_judge.gang_room([GangMember(demand=demand(pod), pods=3)], cluster(*NODES, pools=[FIXED]))
     assert found == GangRoom(most=2, sure=True)
 
 
@@ -93,8 +93,8 @@ def test_what_a_pod_of_a_gang_asks_for_that_is_not_known_leaves_all_open() -> No
         GangMember(demand=demand(claiming), pods=1),
     ]
 
-    assert judge.gang_room(members[:1], cluster(*NODES, pools=[FIXED])) == GangRoom(most=4, sure=True)
-    assert judge.gang_room(members, cluster(*NODES, pools=[FIXED])) is None
+    assert nodes_judge.gang_room(members[:1], cluster(*NODES, pools=[FIXED])) == GangRoom(most=4, sure=True)
+    assert nodes_judge.gang_room(members, cluster(*NODES, pools=[FIXED])) is None
 
 
 def test_nodes_that_hold_only_some_of_the_pods_give_only_these_what_they_have() -> None:
@@ -103,7 +103,7 @@ def test_nodes_that_hold_only_some_of_the_pods_give_only_these_what_they_have() 
     workers = GangMember(demand=demand(builders.pod(builders.container(gpus=8))), pods=2)
     there = [*NODES[:2], *(builders.node(f"cpu-{index}") for index in range(8))]
 
-    found = judge.gang_room([launcher, workers, workers], cluster(*there, pools=[FIXED]))
+    found = nodes_judge.gang_room([launcher, workers, workers], cluster(*there, pools=[FIXED]))
     assert found == GangRoom(most=3, sure=False)
 
 
@@ -115,7 +115,7 @@ def test_pods_that_select_one_host_take_nothing_from_the_number_of_the_others() 
     ]
 
     for each in (members, members[::-1]):
-        assert judge.gang_room(each, cluster(*NODES, pools=[FIXED])) == GangRoom(most=4, sure=True)
+        assert nodes_judge.gang_room(each, cluster(*NODES, pools=[FIXED])) == GangRoom(most=4, sure=True)
 
 
 def test_a_host_that_two_alternatives_name_is_one_host() -> None:
@@ -123,18 +123,18 @@ def test_a_host_that_two_alternatives_name_is_one_host() -> None:
     affinity = builders.node_affinity(*(builders.term(each) for each in names))
     pod = builders.pod(builders.container(gpus=8), affinity=affinity)
 
-    found = judge.gang_room([GangMember(demand=demand(pod), pods=3)], cluster(*NODES, pools=[FIXED]))
+    found = nodes_judge.gang_room([GangMember(demand=demand(pod), pods=3)], cluster(*NODES, pools=[FIXED]))
     assert found == GangRoom(most=2, sure=True)
 
 
 def test_devices_that_a_device_class_may_serve_are_not_counted() -> None:
     served = demand(builders.pod(builders.container(gpus=8)), from_classes=["nvidia.com/gpu"])
 
-    assert judge.gang_room([GangMember(demand=served, pods=9)], cluster(*NODES, pools=[FIXED])) is None
+    assert nodes_judge.gang_room([GangMember(demand=served, pods=9)], cluster(*NODES, pools=[FIXED])) is None
 
 
 def test_what_a_pool_does_not_say_of_its_nodes_bounds_nothing() -> None:
     pool = POOL.model_copy(update={"scales_from_zero": True, "max_nodes": 3, "allocatable": {"nvidia.com/gpu": 8}})
     worker = GangMember(demand=demand(builders.pod(builders.container(gpus=8, requests={"cpu": "64"}))), pods=7)
 
-    assert judge.gang_room([worker], cluster(builders.node(), pools=[pool])) == GangRoom(most=3, sure=True)
+    assert nodes_judge.gang_room([worker], cluster(builders.node(), pools=[pool])) == GangRoom(most=3, sure=True)

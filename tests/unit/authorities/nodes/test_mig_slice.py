@@ -11,7 +11,7 @@ from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts.store import Store
 from usher.config import models, sections
 from usher.config import pools as config_pools
-from usher.policy.input import document
+from usher.policy.input import document as input_document
 from usher.workloads.normalise import normalise
 
 A100_40 = {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB"}
@@ -36,7 +36,7 @@ def facts(
     workload = normalise(value, vocabulary=vocabulary)
     assert workload is not None
     known = Knowledge(facts=Store(), config=config, vocabulary=vocabulary)
-    (pod_set,) = orjson.loads(document.Documents(known).build(workload))["podSets"]
+    (pod_set,) = orjson.loads(input_document.Documents(known).build(workload))["podSets"]
     return pod_set.get("mig")
 
 

@@ -10,7 +10,7 @@ from builders import toleration
 from unit.authorities.knowing import case, knowing
 from usher import paths
 from usher.authorities import amount_texts
-from usher.authorities.nodes import present as nodes_slice
+from usher.authorities.nodes import present as nodes_present
 from usher.authorities.nodes.present import NodesInput
 from usher.cluster.facts.store import Store
 from usher.config import models
@@ -25,7 +25,7 @@ POOL = config_pools.Pool(
 
 
 def of(value: paths.Object, *facts: paths.Object, pools: Sequence[config_pools.Pool] = ()) -> NodesInput | None:
-    return nodes_slice.input_slice(case(value), knowing(Store.of(facts), models.Config(pools=list(pools))))
+    return nodes_present.input_slice(case(value), knowing(Store.of(facts), models.Config(pools=list(pools))))
 
 
 def gpu_pod(gpus: int = 1, **spec: Any) -> paths.Object:
@@ -171,10 +171,10 @@ def test_a_gang_that_does_not_fit_learns_how_many_of_its_pods_could_run() -> Non
 
 def test_answers_follow_the_current_nodes() -> None:
     known, pod = knowing(Store.of([GPU_NODE])), case(gpu_pod(16))
-    assert verdict(nodes_slice.input_slice(pod, known)) == "never"
+    assert verdict(nodes_present.input_slice(pod, known)) == "never"
 
     known.facts.put(builders.node("gpu-1", gpus=16))
-    assert nodes_slice.input_slice(pod, known) is None
+    assert nodes_present.input_slice(pod, known) is None
 
 
 @pytest.mark.parametrize(
@@ -208,4 +208,4 @@ def test_amounts_are_rounded_so_that_an_excess_never_looks_equal(
     ],
 )
 def test_requirements_are_shown_as_people_write_them(operator: str, values: tuple[str, ...], text: str) -> None:
-    assert nodes_slice.requirement_text(Requirement(key="zone", operator=operator, values=values)) == text
+    assert nodes_present.requirement_text(Requirement(key="zone", operator=operator, values=values)) == text

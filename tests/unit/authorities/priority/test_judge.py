@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usher.authorities import priority as priority_judge
+from usher.authorities import priority
 from usher.authorities.priority import ClassPair, PriorityClass
 
 
@@ -16,7 +16,7 @@ def pair(in_queue: int, of_pods: int) -> ClassPair:
 
 
 def contradicting(own: ClassPair, *others: ClassPair) -> ClassPair | None:
-    found = priority_judge.find_contradiction([own], others)
+    found = priority.find_contradiction([own], others)
     return None if found is None else found.other
 
 
@@ -43,6 +43,4 @@ def test_a_name_namesakes_stands_for_one_rank() -> None:
     in_queue = {"a": of("a", 1), "b": of("b", 2)}
     of_pods = {"b": of("b", 20), "c": of("c", 30)}
 
-    assert list(priority_judge.namesakes(in_queue, of_pods)) == [
-        ClassPair(in_queue=in_queue["b"], of_pods=of_pods["b"])
-    ]
+    assert list(priority.namesakes(in_queue, of_pods)) == [ClassPair(in_queue=in_queue["b"], of_pods=of_pods["b"])]

@@ -9,7 +9,7 @@ from builders import GPU, resource_quota
 from unit.authorities.resource_quota.judging import GPUS, judge, judged
 from unit.workloads.normalised import workload
 from usher import model, paths
-from usher.authorities import limit_range as limit_range_read
+from usher.authorities import limit_range
 from usher.authorities.limit_range import NO_RANGES
 from usher.authorities.resource_quota import judge as resource_quota_judge
 from usher.authorities.resource_quota import read as resource_quota_read
@@ -214,7 +214,7 @@ def test_an_affinity_that_may_lead_into_another_namespace_is_in_doubt(kind: str)
 
 
 def unstated(value: paths.Object, hard: Mapping[str, str], *ranges: paths.Object) -> list[tuple[str, str]]:
-    defaults = limit_range_read.read_ranges({str(index): each for index, each in enumerate(ranges)})
+    defaults = limit_range.read_ranges({str(index): each for index, each in enumerate(ranges)})
     found = judge(value, resource_quota(hard), ranges=defaults).unstated
     return [(each.container.path, each.what) for each in found]
 
@@ -296,7 +296,7 @@ def test_a_workload_without_pods_lacks_nothing() -> None:
 
 def test_whether_a_pod_is_best_effort_is_in_doubt_where_a_limit_range_cannot_be_read() -> None:
     """It may give the containers cpu and memory."""
-    unreadable = limit_range_read.read_ranges({"odd": {"spec": {"limits": 7}}})
+    unreadable = limit_range.read_ranges({"odd": {"spec": {"limits": 7}}})
     best_effort = resource_quota({GPUS: "1"}, scopes=["BestEffort"])
     silent, asking = builders.container(gpus=2), builders.container(gpus=2, requests={"cpu": "1"})
 

@@ -76,7 +76,9 @@ def test_a_place_without_explanations_has_no_hover() -> None:
 
 def test_completions_keep_their_order() -> None:
     values = [
-        completion.Completion(label=label, sort=completion.Sort.KEY, range=SPAN, text=f"{label}: ", description="d")
+        completion.Completion(
+            label=label, sort=completion.CompletionType.KEY, range=SPAN, text=f"{label}: ", description="d"
+        )
         for label in ("zebra", "apple")
     ]
     items = serving.to_completions(values).items

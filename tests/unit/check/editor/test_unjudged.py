@@ -11,7 +11,7 @@ import editors
 import engines
 from usher import errors
 from usher.check.editor import documents
-from usher.check.editor.documents import Diagnostic, Point, Severity, Sort
+from usher.check.editor.documents import Diagnostic, DocumentType, Point, Severity
 from usher.check.editor.open_manifests import Site
 from usher.check.editor.session import Cancelled, Session
 from usher.config import models
@@ -130,14 +130,14 @@ def test_only_a_file_of_this_machine_has_a_path(uri: str, path: str | None) -> N
 @pytest.mark.parametrize(
     ("uri", "content", "sort"),
     [
-        ("file:///a/usher.yaml", "", Sort.CONFIGURATION),
-        ("file:///a/other.yaml", CONFIG, Sort.CONFIGURATION),
-        ("untitled:1", f"# ours\n{CONFIG}".replace("\n", "\r\n"), Sort.CONFIGURATION),
-        ("file:///a/pod.yaml", CONFIG.replace("Config", "Report"), Sort.MANIFEST),
-        ("file:///a/pod.yaml", "apiVersion: v1\nkind: Config\n", Sort.MANIFEST),
+        ("file:///a/usher.yaml", "", DocumentType.CONFIGURATION),
+        ("file:///a/other.yaml", CONFIG, DocumentType.CONFIGURATION),
+        ("untitled:1", f"# ours\n{CONFIG}".replace("\n", "\r\n"), DocumentType.CONFIGURATION),
+        ("file:///a/pod.yaml", CONFIG.replace("Config", "Report"), DocumentType.MANIFEST),
+        ("file:///a/pod.yaml", "apiVersion: v1\nkind: Config\n", DocumentType.MANIFEST),
     ],
 )
-def test_usher_yaml_is_known_by_its_name_or_its_first_lines(uri: str, content: str, sort: Sort) -> None:
+def test_usher_yaml_is_known_by_its_name_or_its_first_lines(uri: str, content: str, sort: DocumentType) -> None:
     assert documents.sort_of(editors.document(content, at=uri)) is sort
 
 

@@ -10,12 +10,11 @@ from builders.queues import volcano_queue
 from unit.authorities.knowing import case, knowing
 from unit.workloads.normalised import workload
 from usher import model, paths
-from usher.authorities import authority
-from usher.authorities import priority as priority_slice
+from usher.authorities import authority, priority
 from usher.authorities.authority import Case
-from usher.authorities.resource_quota import present as resource_quota_slice
+from usher.authorities.resource_quota import present as resource_quota_present
 from usher.authorities.resource_quota.present import ResourceQuotasInput
-from usher.authorities.volcano import present as volcano_slice
+from usher.authorities.volcano import present as volcano_present
 from usher.cluster.facts.store import Store
 from usher.config import models
 
@@ -33,7 +32,7 @@ def priority_class(name: str, value: int, *, kind: str = "PriorityClass", defaul
 
 
 def quotas_of(value: paths.Object, *facts: paths.Object) -> ResourceQuotasInput | None:
-    return resource_quota_slice.input_slice(case(value), knowing(Store.of(facts)))
+    return resource_quota_present.input_slice(case(value), knowing(Store.of(facts)))
 
 
 def training(workers: int, **policy: str) -> paths.Object:
@@ -87,8 +86,8 @@ def test_a_quota_that_cannot_be_read_is_named_and_never_in_the_way(spec: paths.J
 
 
 def test_a_workload_without_a_class_names_no_unknown_class() -> None:
-    assert priority_slice.input_slice(case(training(1)), knowing(Store())) is None
-    found = priority_slice.input_slice(case(training(1)), knowing(Store.of([priority_class("a", 5)])))
+    assert priority.input_slice(case(training(1)), knowing(Store())) is None
+    found = priority.input_slice(case(training(1)), knowing(Store.of([priority_class("a", 5)])))
     assert found == {"classes": {}, "default": {"name": "", "value": 0, "preempts": True}, "notAbove": []}
 
 
@@ -97,7 +96,7 @@ def test_a_class_of_kueue_is_read_from_its_own_kind() -> None:
         builders.template(builders.container(gpus=1)), labels={"kueue.x-k8s.io/priority-class": "a"}
     )
     store = Store.of([priority_class("a", 5), priority_class("b", 7, kind="WorkloadPriorityClass")])
-    found = priority_slice.input_slice(case(labelled), knowing(store))
+    found = priority.input_slice(case(labelled), knowing(store))
 
     assert found is not None
     assert found["inQueue"] == {"exists": False}
@@ -114,7 +113,7 @@ def test_the_slice_says_whether_the_runtime_class_exists() -> None:
 
 def queues_of(value: model.Workload, store: Store) -> list[tuple[str, str]]:
     """Name and standing."""
-    found = volcano_slice.input_slice(Case(workload=value), knowing(store)) or {}
+    found = volcano_present.input_slice(Case(workload=value), knowing(store)) or {}
     return [(each["name"], each["standing"]) for each in found.get("queues", [])]
 
 
@@ -136,7 +135,7 @@ def test_a_queue_in_which_nothing_stands_in_the_way_is_left_out() -> None:
 def test_an_object_of_a_controller_has_no_volcano_slice() -> None:
     owned = workload(builders.volcano_job(queue="gone", owner_kind="CronJob"))
 
-    assert volcano_slice.input_slice(Case(workload=owned), knowing(Store.of([volcano_queue(gpu=8)]))) is None
+    assert volcano_present.input_slice(Case(workload=owned), knowing(Store.of([volcano_queue(gpu=8)]))) is None
 
 
 def gpu_quota(
@@ -200,7 +199,7 @@ def test_an_unreadable_quota_leaves_no_resource_unbounded() -> None:
 def test_a_quota_of_usher_yaml_bounds_the_namespace_as_a_gpu_quota_does() -> None:
     declared = {"quotas": [{"name": "ci", "namespaces": ["*"], "limits": [{"hard": {"gpus": 64}}]}]}
     config = models.Config.model_validate(declared)
-    found = resource_quota_slice.input_slice(case(training(1)), knowing(Store.of([quota(pods="10")]), config))
+    found = resource_quota_present.input_slice(case(training(1)), knowing(Store.of([quota(pods="10")]), config))
 
     assert "uncounted" not in (found or {})
 
@@ -212,22 +211,22 @@ def pod_group(**spec: paths.Json) -> paths.Object:
 def test_a_pod_group_has_a_queue_slice_only_if_its_queue_has_a_problem() -> None:
     known = knowing(Store.of([volcano_queue(gpu=8)]))
 
-    assert volcano_slice.pod_group_slice(case(pod_group(queue="research")), known) is None
-    assert volcano_slice.pod_group_slice(case(pod_group(queue="reserch")), known) == {
+    assert volcano_present.pod_group_slice(case(pod_group(queue="research")), known) is None
+    assert volcano_present.pod_group_slice(case(pod_group(queue="reserch")), known) == {
         "queue": "reserch",
         "path": "/spec/queue",
         "standing": "missing",
     }
-    assert volcano_slice.pod_group_slice(case(pod_group()), known) == {
+    assert volcano_present.pod_group_slice(case(pod_group()), known) == {
         "queue": "default",
         "path": "/spec",
         "standing": "missing",
     }
-    assert volcano_slice.pod_group_slice(case(builders.pod()), known) is None
+    assert volcano_present.pod_group_slice(case(builders.pod()), known) is None
 
 
 def test_without_queues_among_the_facts_only_a_queue_that_is_named_is_asked_for() -> None:
-    named = volcano_slice.pod_group_slice(case(pod_group(queue="research")), knowing(Store()))
+    named = volcano_present.pod_group_slice(case(pod_group(queue="research")), knowing(Store()))
 
     assert named == {"queue": "research", "path": "/spec/queue", "standing": "not known"}
-    assert volcano_slice.pod_group_slice(case(pod_group()), knowing(Store())) is None
+    assert volcano_present.pod_group_slice(case(pod_group()), knowing(Store())) is None

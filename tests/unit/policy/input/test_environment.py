@@ -8,9 +8,9 @@ from usher import paths
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.policy.input import document
+from usher.policy.input import document as input_document
 
-DOCUMENTS = document.Documents(Knowledge(facts=Store(), config=models.Config(), vocabulary=VOCABULARY))
+DOCUMENTS = input_document.Documents(Knowledge(facts=Store(), config=models.Config(), vocabulary=VOCABULARY))
 ENV = "/spec/containers/0/env"
 
 

@@ -8,7 +8,7 @@ from usher import paths
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.policy.input import document
+from usher.policy.input import document as input_document
 from usher.policy.input import site as input_site
 
 POOLS = [
@@ -34,7 +34,7 @@ def fabrics_of(product: str | None) -> paths.Json:
     """The profiles in the document of a pod that selects nodes of a product."""
     pod = builders.pod(builders.container(gpus=8), nodeSelector=None if product is None else {"product": product})
     known = Knowledge(facts=Store(), config=CONFIG, vocabulary=VOCABULARY)
-    found: paths.Object = orjson.loads(document.Documents(known).build(workload(pod)))
+    found: paths.Object = orjson.loads(input_document.Documents(known).build(workload(pod)))
     return found.get("fabrics")
 
 

@@ -17,8 +17,7 @@ from unit.policy.mutation.manifests import (
 )
 from usher import model, paths
 from usher.kinds.reading.values import Objects
-from usher.policy.mutation import editing, merge
-from usher.policy.mutation import pod_fields as mutation_pods
+from usher.policy.mutation import editing, merge, pod_fields
 
 TEMPLATE = "/spec/runtimeRef/name/spec/template/spec/replicatedJobs/0/template/spec/template"
 NODE = TEMPLATE + "/spec/containers/0"
@@ -97,7 +96,7 @@ def test_a_second_toleration_joins_the_first_in_one_patch() -> None:
 def test_what_a_later_patch_says_is_not_written_into_ours_again_and_again() -> None:
     ours, kueue = patch(OURS, tolerations=[TOLERATION]), patch(KUEUE, tolerations=[THEIRS])
 
-    assert refusals(tolerating(train_job(runtimePatches=[ours, kueue]))) == [mutation_pods.TAKEN_OVER]
+    assert refusals(tolerating(train_job(runtimePatches=[ours, kueue]))) == [pod_fields.TAKEN_OVER]
 
 
 def test_a_requirement_goes_into_every_term_of_the_runtime() -> None:
@@ -137,7 +136,7 @@ def test_a_requirement_that_a_later_patch_drops_is_not_written_again_and_again()
     ours = patch(OURS, affinity=affinity({"matchExpressions": [ON_H100]}))
     theirs = patch("team", affinity=affinity({"matchExpressions": [IN_ZONE]}))
 
-    assert refusals(requiring(train_job(runtimePatches=[ours, theirs]))) == [mutation_pods.TAKEN_OVER]
+    assert refusals(requiring(train_job(runtimePatches=[ours, theirs]))) == [pod_fields.TAKEN_OVER]
 
 
 def test_an_affinity_that_matches_no_node_still_matches_no_node() -> None:

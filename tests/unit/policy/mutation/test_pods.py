@@ -22,8 +22,7 @@ from unit.policy.mutation.manifests import (
     replica,
 )
 from usher import paths
-from usher.policy.mutation import editing, merge
-from usher.policy.mutation import pod_fields as mutation_pods
+from usher.policy.mutation import editing, merge, pod_fields
 
 ANY_GPU_TAINT = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 ON_H100 = {"key": "product", "operator": "In", "values": ["H100"]}
@@ -270,12 +269,12 @@ def test_annotations_of_a_wrong_type_are_not_changed() -> None:
 
 
 def attached(present: Any, wanted: str = "rdma/rail@net1") -> merge.Merged:
-    metadata: paths.Object = {} if present is None else {"annotations": {mutation_pods.NETWORKS: present}}
+    metadata: paths.Object = {} if present is None else {"annotations": {pod_fields.NETWORKS: present}}
     return merged(pod(metadata=metadata), intent("network", {"name": wanted}))
 
 
 def networks(result: merge.Merged) -> Any:
-    return at(result, paths.join("/metadata/annotations", mutation_pods.NETWORKS))
+    return at(result, paths.join("/metadata/annotations", pod_fields.NETWORKS))
 
 
 @pytest.mark.parametrize("present", [None, ""])

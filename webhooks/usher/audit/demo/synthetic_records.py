@@ -285,8 +285,8 @@ def _point(audit: Audit, seen: Mapping[str, str], taken: str, week: _Week) -> Po
         gpus=summary.gpus,
         gpus_allocated=round((summary.gpus_allocated or 0.0) * week.held, 6),
         idle=None if idle is None else round(idle * week.idle, 6),
-        not_held=_rest(summary.not_held, summary.allocated, week),
-        not_held_cost=_rest(summary.cost_not_held, summary.cost_allocated, week),
+        not_held=_not_held_in_week(summary.not_held, summary.allocated, week),
+        not_held_cost=_not_held_in_week(summary.cost_not_held, summary.cost_allocated, week),
         idle_cost=None if cost is None else round(cost * week.idle, 6),
         activity=None if activity is None else round(activity / week.idle, 6),
         findings=len(there) + week.fixed,
@@ -295,7 +295,7 @@ def _point(audit: Audit, seen: Mapping[str, str], taken: str, week: _Week) -> Po
     )
 
 
-def _rest(not_held: float | None, held: float | None, week: _Week) -> float | None:
+def _not_held_in_week(not_held: float | None, held: float | None, week: _Week) -> float | None:
     """The GPUs that no pod held in a week whose pods held more or fewer GPUs than now."""
     return None if not_held is None or held is None else round(not_held + held * (1 - week.held), 6)
 

@@ -22,7 +22,7 @@ from usher.check import cluster_objects, findings, sources
 from usher.check.batches import Batch, Item, comes_from_cluster
 from usher.check.cluster_objects import Owners
 from usher.check.findings import Note, Problem
-from usher.check.sources import File, Found, path_text
+from usher.check.sources import File, FileOrBatch, path_text
 from usher.cluster.facts.store import Store
 from usher.documents import chunks
 from usher.kinds import registry
@@ -444,7 +444,7 @@ class DumpFiles(Struct, frozen=True, kw_only=True):
     """The knowledge about the cluster from all files."""
     together: Batch
     """The batch of objects and notes that follow from all files together."""
-    found: Sequence[Found | Lines]
+    found: Sequence[FileOrBatch | Lines]
     """The files in order: dumps as files or parts of large files, all others with their settled objects."""
 
     @property
@@ -458,7 +458,7 @@ class DumpFiles(Struct, frozen=True, kw_only=True):
             yield each if isinstance(each, Batch) else self.survey.settled(_load(each))
 
 
-def read_files(found: Iterable[Found], *, survey: Survey) -> DumpFiles:
+def read_files(found: Iterable[FileOrBatch], *, survey: Survey) -> DumpFiles:
     """The files, after the survey has taken them.
 
     Raises:
@@ -470,7 +470,7 @@ def read_files(found: Iterable[Found], *, survey: Survey) -> DumpFiles:
     return DumpFiles(survey=survey, together=together, found=settled)
 
 
-def _file_parts(found: Found) -> Iterator[Found | Lines]:
+def _file_parts(found: FileOrBatch) -> Iterator[FileOrBatch | Lines]:
     """A file unchanged, or the parts of a large dump."""
     parts = lines_of_file(found) if isinstance(found, File) else None
     if parts is None or isinstance(parts, Batch):
@@ -479,11 +479,11 @@ def _file_parts(found: Found) -> Iterator[Found | Lines]:
         yield from parts
 
 
-def _load(found: Found | Lines) -> Batch:
+def _load(found: FileOrBatch | Lines) -> Batch:
     return read_lines(found) if isinstance(found, Lines) else sources.load(found)
 
 
-def _surveyed(found: Found | Lines, survey: Survey) -> Found | Lines:
+def _surveyed(found: FileOrBatch | Lines, survey: Survey) -> FileOrBatch | Lines:
     batch = _load(found)
     survey.add(batch)
     again = isinstance(found, Lines) or (isinstance(found, File) and found.is_regular)

@@ -117,7 +117,7 @@ class Client:
         if status == 502:
             raise self._error("a gateway before it does not reach it (HTTP 502)")
         if not isinstance(value, dict) or value.get("status") not in {"success", "error"}:
-            raise self._error(_of_another_server(status, body))
+            raise self._error(_url_mistake(status, body))
         if status != 200 or value["status"] == "error":
             raise self._error(f"it refuses the query (HTTP {status}){_reason(value)}")
         return value
@@ -220,7 +220,7 @@ def _missing(body: bytes) -> str:
     return "see --prometheus-token-file and --prometheus-header, or write user:password@ into the URL"
 
 
-def _of_another_server(status: int, body: bytes) -> str:
+def _url_mistake(status: int, body: bytes) -> str:
     """The mistake in the URL, from an answer that Prometheus never gives."""
     if status >= 500:
         return f"it fails (HTTP {status}); look at its log, or at that of the gateway before it"

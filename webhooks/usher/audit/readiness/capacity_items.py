@@ -10,7 +10,7 @@ from usher.audit.gather.needed_inputs import API_SERVICE, HYPER_NODE, KAI_QUEUE,
 from usher.audit.readiness import checklist
 from usher.audit.readiness.checklist import Item, Judgement, Look, failed, not_applicable, not_known, passed
 from usher.audit.standing import cluster_equipment, node_health, situation
-from usher.authorities import priority as priority_read
+from usher.authorities import priority
 from usher.authorities.kueue.queues import GROUP
 from usher.authorities.volcano import read as volcano_read
 from usher.kinds.reading.values import Absence
@@ -83,12 +83,12 @@ def queues(look: Look) -> Judgement:
 
 def priorities(look: Look) -> Judgement:
     """Whether services have a higher priority than training, by the classes of the existing workloads."""
-    classes = priority_read.classes_of_kind(look.known.facts, priority_read.PRIORITY_CLASS)
+    classes = priority.classes_of_kind(look.known.facts, priority.PRIORITY_CLASS)
     if classes is None:
         return checklist.not_listed("priorityclasses.scheduling.k8s.io")
     own = {name: each.value for name, each in sorted(classes.items()) if not name.startswith(_SYSTEM)}
     if len(set(own.values())) < 2:
-        in_queue = priority_read.classes_of_kind(look.known.facts, priority_read.QUEUE_PRIORITY_CLASS) or {}
+        in_queue = priority.classes_of_kind(look.known.facts, priority.QUEUE_PRIORITY_CLASS) or {}
         if len({each.value for each in in_queue.values()}) > 1:
             return not_known(
                 f"pods have one priority; WorkloadPriorityClasses of Kueue order its queues: "

@@ -79,7 +79,7 @@ def _text(value: object) -> str:
     return value.isoformat() if isinstance(value, date) else str(value)
 
 
-def _whole(value: int) -> int | None:
+def _whole_amount(value: int) -> int | None:
     return json_report.bounded(int(value))
 
 
@@ -94,7 +94,7 @@ def _amounts(value: Mapping[str, float]) -> dict[str, float]:
 _CONVERTED: Final[dict[Type, Callable[[Any], Value]]] = {
     Type.TEXT: _text,
     Type.FLAG: bool,
-    Type.WHOLE: _whole,
+    Type.WHOLE: _whole_amount,
     Type.NUMBER: _number,
     Type.TEXTS: lambda value: [str(each) for each in value],
     Type.AMOUNTS: _amounts,

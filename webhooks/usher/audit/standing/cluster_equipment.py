@@ -21,7 +21,6 @@ from usher.audit.gather.needed_inputs import KARPENTER_POOL
 from usher.audit.standing.situation import Situation
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts import node_pools
-from usher.cluster.facts import node_pools as facts_node_pools
 from usher.cluster.facts.store import Store
 from usher.kinds.kind import CONFIG_MAP
 from usher.model import placement
@@ -117,7 +116,7 @@ def has_autoscaler_status(facts: Store) -> bool:
 def karpenter_pools(estate: Estate, vocabulary: Vocabulary) -> Sequence[paths.Object]:
     """Karpenter's NodePools for nodes with accelerators."""
     labels = [node.labels for node in estate.nodes or ()]
-    filled = {each[key] for each in labels for key in facts_node_pools.KARPENTER if key in each}
+    filled = {each[key] for each in labels for key in node_pools.KARPENTER if key in each}
     listed = fields.listed(estate, *KARPENTER_POOL.key) or ()
     return [each for each in listed if fields.name(each) in filled or _is_for_accelerators(each, vocabulary)]
 

@@ -25,7 +25,7 @@ from usher.authorities.authority import Case
 from usher.authorities.kueue import read as kueue_read
 from usher.authorities.kueue.queues import ClusterQueue
 from usher.authorities.kueue.read import QUEUE_LABEL
-from usher.authorities.nodes import judge as node_verdicts
+from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import read as nodes_read
 from usher.authorities.nodes.places import Obstacles
 from usher.authorities.outlook import Section, answer_of_sections
@@ -150,7 +150,7 @@ class Outlooks:
 
     def _could_hold(self, workload: model.Workload) -> bool:
         """Whether other nodes than the current ones could hold the pods."""
-        verdicts = node_verdicts.node_verdicts(self._known)
+        verdicts = nodes_judge.node_verdicts(self._known)
         if verdicts is None:
             return True
         found = [verdicts.of(each).nearest for each in nodes_read.demands_of_workload(workload, self._known)]

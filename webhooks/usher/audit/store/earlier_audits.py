@@ -115,7 +115,7 @@ def compare(known: Past, audit: Audit) -> Change:
     later = max(points) > audit.taken
     now = {each.fingerprint: newly_seen(each, at=audit.taken) for each in audit.findings}
     before = {each.fingerprint: each for each in known.findings}
-    written = [_joined(before.get(key), each) for key, each in now.items()]
+    written = [_merge_sightings(before.get(key), each) for key, each in now.items()]
     unseen = [each for key, each in before.items() if key not in now and not each.gone]
     # Another audit in the same second may have seen the findings that this one leaves out.
     missing = [] if later else [each for each in unseen if each.last_seen < audit.taken]
@@ -180,7 +180,7 @@ def _scope_name(namespace: str) -> str:
     return f"namespace {namespace}" if namespace else "all namespaces"
 
 
-def _joined(before: Seen | None, now: Seen) -> Seen:
+def _merge_sightings(before: Seen | None, now: Seen) -> Seen:
     """The finding with its whole duration; a finding that was gone starts again."""
     if before is None or (before.gone and before.gone < now.last_seen):
         return now

@@ -84,7 +84,7 @@ def keep(api: Api, reports: Reports, wanted: Iterable[paths.Object], *, run: Run
     """
     kinds = [kind for kind in reports.plurals if run.only is None or "" in run.only or not kind.startswith("Cluster")]
     within = next(iter(run.only)) if run.only is not None and len(run.only) == 1 else ""
-    old = {_key(each, kind): each for kind in kinds for each in _ours(api, reports, kind, within)}
+    old = {_key(each, kind): each for kind in kinds for each in _stored_reports(api, reports, kind, within)}
     outcome, kept = Outcome(), set[tuple[str, str, str]]()
     for each in wanted:
         key = _key(each, paths.text(each.get("kind")))
@@ -92,7 +92,7 @@ def keep(api: Api, reports: Reports, wanted: Iterable[paths.Object], *, run: Run
             kept.add(key)
             _write(api, reports, each, old.get(key), run=run, outcome=outcome)
     for key, each in old.items():
-        if key in kept or _taken(each, reports) > run.taken or not (run.only is None or key[1] in run.only):
+        if key in kept or _report_time(each, reports) > run.taken or not (run.only is None or key[1] in run.only):
             continue
         if run.complete:
             _delete(api, reports, key, each, outcome=outcome)
@@ -106,7 +106,7 @@ def _key(value: paths.Object, kind: str) -> tuple[str, str, str]:
     return kind, paths.text(metadata.get("namespace")), paths.text(metadata.get("name"))
 
 
-def _ours(api: Api, reports: Reports, kind: str, namespace: str) -> Iterable[paths.Object]:
+def _stored_reports(api: Api, reports: Reports, kind: str, namespace: str) -> Iterable[paths.Object]:
     """The metadata of usher's own objects of a kind; their contents stay at the API server."""
     query = {"labelSelector": ",".join(f"{key}={value}" for key, value in reports.labels.items())}
     path = reports.path(kind, namespace)
@@ -137,7 +137,7 @@ def _write(  # noqa: PLR0913 - an object beside the one that exists
         elif not _is_ours(old, reports):
             outcome.add_problem(f"an object {name} is there that usher did not write, and stays as it is")
             return
-        elif _taken(old, reports) > run.taken:
+        elif _report_time(old, reports) > run.taken:
             outcome.add_problem("a later audit has written its report, which stays")
             return
         else:
@@ -182,6 +182,6 @@ def _is_ours(value: paths.Object, reports: Reports) -> bool:
     return isinstance(labels, dict) and all(labels.get(key) == each for key, each in reports.labels.items())
 
 
-def _taken(value: paths.Object, reports: Reports) -> str:
+def _report_time(value: paths.Object, reports: Reports) -> str:
     annotations = paths.metadata(value).get("annotations")
     return paths.text(annotations.get(reports.taken)) if isinstance(annotations, dict) else ""

@@ -52,7 +52,7 @@ def find_idle(case: Case) -> Candidate | None:
     least = _MOSTLY if case.replicas_path else _NEARLY_ALWAYS
     if not case.holding or not case.is_measured or tally.idle < least * tally.measured:
         return None
-    kept = _kept(case)
+    kept = _replicas_to_keep(case)
     part = 1 - kept / len(case.holding)
     if part <= 0:
         return None
@@ -109,7 +109,7 @@ def _room_for_others(case: Case, waiting: Sequence[estate.Pod]) -> Iterator[str]
         )
 
 
-def _kept(case: Case) -> int:
+def _replicas_to_keep(case: Case) -> int:
     """The replicas that do the work of 95 % of the time at the highest target activity; 0 if there was no work."""
     activity = case.tally.activity_at(_MOST_OF_THE_TIME) or 0.0
     if not case.replicas_path or (case.tally.activity or 0.0) < _NOT_USED:
@@ -466,7 +466,7 @@ def all_savings(
     result = [
         each
         for candidates in sorted(filter(None, by_case), key=_case_order)
-        for each in _of_one(candidates, taken, offered)
+        for each in _savings_of_workload(candidates, taken, offered)
     ]
     return tuple(sorted(result, key=lambda each: (*_size(each), each.subject.namespace, each.subject.name, each.kind)))
 
@@ -475,22 +475,22 @@ def _candidates(case: Case) -> list[Candidate]:
     return [found for found in (find(case) for find in _KINDS) if found is not None]
 
 
-def _of_one(candidates: list[Candidate], taken: _Taken, offered: Offers) -> Iterator[Saving]:
+def _savings_of_workload(candidates: list[Candidate], taken: _Taken, offered: Offers) -> Iterator[Saving]:
     chosen = False
     for each in candidates:
         if chosen or each.saving.needs:
             yield each.saving.model_copy(update={"adds_up": False})
             continue
-        short = _short(each, taken, offered)
+        short = _missing_devices_sentence(each, taken, offered)
         if short:
             yield each.saving.model_copy(update={"needs": short, "adds_up": False})
             continue
-        _take(each, taken)
+        _take_devices(each, taken)
         chosen = True
         yield each.saving
 
 
-def _short(candidate: Candidate, taken: _Taken, offered: Offers) -> str:
+def _missing_devices_sentence(candidate: Candidate, taken: _Taken, offered: Offers) -> str:
     """The sentence about missing devices for a saving; empty if enough are free."""
     left = sum(offer.free - taken[offer.node.name, offer.resource] for offer in candidate.takes)
     if left >= candidate.number:
@@ -504,7 +504,7 @@ def _short(candidate: Candidate, taken: _Taken, offered: Offers) -> str:
     )
 
 
-def _take(candidate: Candidate, taken: _Taken) -> None:
+def _take_devices(candidate: Candidate, taken: _Taken) -> None:
     missing = candidate.number
     for offer in candidate.takes:
         number = min(missing, offer.free - taken[offer.node.name, offer.resource])

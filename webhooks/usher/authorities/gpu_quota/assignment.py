@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from usher.accelerators import boards
-from usher.authorities import priority as priority_read
+from usher.authorities import priority
 from usher.authorities.gpu_quota import definitions
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, Malformed, Quota, Requirement
 from usher.authorities.knowledge import Knowledge
@@ -122,7 +122,7 @@ def labels_of_namespaces(facts: Store) -> Mapping[str, Labels | None] | None:
 
 def default_class(known: Knowledge) -> str:
     """The PriorityClass of pods without a class name; empty where there is no default class, or it is unknown."""
-    return priority_read.default_class_name(known.facts, known.config.priorities.global_default) or ""
+    return priority.default_class_name(known.facts, known.config.priorities.global_default) or ""
 
 
 def _of_cluster(facts: Store) -> tuple[Quota | Malformed, ...]:

@@ -205,7 +205,7 @@ def charge(  # noqa: PLR0913 - the workload, and what gives its devices a meanin
     if workload.is_template or not workload.makes_pods:
         return NO_CHARGE
     if not workload.asks_accelerators and not any(pod_set.unclear_devices for pod_set in workload.pod_sets):
-        return Charge(amounts={}, suspended=workload.suspended, whole=_whole(workload))
+        return Charge(amounts={}, suspended=workload.suspended, whole=_is_fully_known(workload))
     own: list[_Portion] = []
     shared: defaultdict[tuple[str, str, model.Route, DevicePart], list[_Portion]] = defaultdict(list)
     for pod_set in workload.pod_sets:
@@ -320,9 +320,9 @@ def _charge_of_portions(portions: Iterable[_Portion], workload: model.Workload) 
         suspended=workload.suspended,
         unbounded="; ".join(unbounded),
         unclear=tuple(unclear.values()),
-        whole=_whole(workload),
+        whole=_is_fully_known(workload),
     )
 
 
-def _whole(workload: model.Workload) -> bool:
+def _is_fully_known(workload: model.Workload) -> bool:
     return all(pod_set.whole for pod_set in workload.pod_sets)

@@ -145,7 +145,7 @@ def charge(ledger: Ledger, entry: Entry, limits: Limits, ending: ByClasses = NO_
         ending: the amounts of pods of deleted objects of the same name, until they end; charged in the same entry.
     """
     former, entry = find_entry(ledger, entry), _relevant_entry(entry, limits)
-    after = _joined(former, _with_ending(entry, relevant_amounts(ending, limits)))
+    after = _merge_entries(former, _with_ending(entry, relevant_amounts(ending, limits)))
     excesses = tuple(_excesses(ledger, former, after, entry, limits, ending))
     if excesses:
         return Refused(excesses=excesses)
@@ -155,7 +155,7 @@ def charge(ledger: Ledger, entry: Entry, limits: Limits, ending: ByClasses = NO_
 def force(ledger: Ledger, entry: Entry, limits: Limits, ending: ByClasses = NO_AMOUNTS) -> Granted | Full:
     """Charges without regard to limits, for sites that only warn and for workloads that exist already."""
     former, entry = find_entry(ledger, entry), _relevant_entry(_with_ending(entry, ending), limits)
-    return _granted(ledger, former, replace(_joined(former, entry), forced=True))
+    return _granted(ledger, former, replace(_merge_entries(former, entry), forced=True))
 
 
 def settle(ledger: Ledger, key: str, actual: ByClasses) -> Ledger:
@@ -205,7 +205,7 @@ def _with_ending(entry: Entry, ending: ByClasses) -> Entry:
     return replace(entry, amounts=sum_of_charges([entry.amounts, ending])) if ending else entry
 
 
-def _joined(former: Entry | None, entry: Entry) -> Entry:
+def _merge_entries(former: Entry | None, entry: Entry) -> Entry:
     if former is None:
         return entry
     until = [each for each in (former.reserved_until, entry.reserved_until) if each is not None]

@@ -11,8 +11,9 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import model, paths, quantities
 from usher.authorities.authority import Case
-from usher.authorities.gpu_quota import amounts, assignment, definitions, judge, ledger, status
+from usher.authorities.gpu_quota import amounts, assignment, definitions, judge, ledger
 from usher.authorities.gpu_quota import charge as gpu_quota_charge
+from usher.authorities.gpu_quota import status as gpu_quota_status
 from usher.authorities.gpu_quota.amounts import Limit
 from usher.authorities.gpu_quota.assignment import Labels, Undecided
 from usher.authorities.gpu_quota.charge import Charge, Unclear
@@ -231,7 +232,7 @@ def _account(quota: Quota, facts: Store) -> Ledger | None:
     value = None if quota.declared or isinstance(found, Absence) else found.get(quota.name)
     if value is None or "status" not in value:
         return None
-    decoded = status.decode(value["status"])
+    decoded = gpu_quota_status.decode(value["status"])
     return decoded.ledger if decoded.writable and not decoded.problems else None
 
 

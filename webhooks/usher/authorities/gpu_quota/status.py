@@ -224,7 +224,7 @@ def overlap_texts(quotas: Iterable[Quota | Malformed], labels: Mapping[str, Mapp
 
 def find_condition(value: paths.Json) -> Condition | None:
     """The condition in a status; None where it is missing or cannot be read."""
-    match _of_type(value):
+    match _ready_condition(value):
         case {"status": str(said), "reason": str(reason), "message": str(message)}:
             return Condition(ready=said == "True", reason=reason, message=message)
     return None
@@ -239,7 +239,7 @@ def put_condition(value: paths.Json, condition: Condition, *, now: str) -> paths
         now: the time in Kubernetes' notation; becomes the transition time if `status` changes.
     """
     told: paths.Object = {**value} if isinstance(value, dict) else {}
-    before, said = _of_type(value), "True" if condition.ready else "False"
+    before, said = _ready_condition(value), "True" if condition.ready else "False"
     since = before.get("lastTransitionTime") if before is not None and before.get("status") == said else None
     made: paths.Object = {
         "type": READY,
@@ -293,7 +293,7 @@ def _all_conditions(value: paths.Json) -> list[paths.Json]:
     return said if isinstance(said, list) else []
 
 
-def _of_type(value: paths.Json) -> paths.Object | None:
+def _ready_condition(value: paths.Json) -> paths.Object | None:
     return next((each for each in _all_conditions(value) if isinstance(each, dict) and each.get("type") == READY), None)
 
 

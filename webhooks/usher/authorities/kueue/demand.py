@@ -30,8 +30,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import model, paths, quantities
-from usher.authorities import limit_range as limit_range_read
-from usher.authorities import verdict
+from usher.authorities import limit_range, verdict
 from usher.authorities.kueue import queues
 from usher.authorities.kueue.configuration import Configuration
 from usher.authorities.limit_range import LimitRanges
@@ -67,7 +66,7 @@ def additions_of_namespace(namespace: str, facts: Store) -> Additions:
     """The additions to the pods of a namespace."""
     found = facts.objects("node.k8s.io", "RuntimeClass")
     classes = None if isinstance(found, Absence) else found
-    return Additions(ranges=limit_range_read.ranges_of_namespace(namespace, facts), classes=classes)
+    return Additions(ranges=limit_range.ranges_of_namespace(namespace, facts), classes=classes)
 
 
 def add_to_pod_set(pod_set: model.PodSet, additions: Additions) -> EnlargedPodSet:

@@ -15,7 +15,7 @@ from usher import model, paths
 from usher.authorities.kueue.queues import problems_of
 from usher.config import pools
 from usher.kinds.reading.values import Reading
-from usher.model import placement as model_placement
+from usher.model import placement
 
 TOPOLOGY_PREFIX: Final = "kueue.x-k8s.io/podset-"
 REQUIRED_TOPOLOGY: Final = TOPOLOGY_PREFIX + "required-topology"
@@ -143,13 +143,13 @@ def flavor_refusal(flavor: Flavor, pod_set: model.PodSet, keys: Container[str]) 
         pod_set: the pods.
         keys: the labels that selectors are compared with.
     """
-    untolerated = model_placement.untolerated([*pod_set.tolerations, *flavor.tolerations], flavor.node_taints)
+    untolerated = placement.untolerated([*pod_set.tolerations, *flavor.tolerations], flavor.node_taints)
     if untolerated:
         taint = untolerated[0]
         value = f"={taint.value}" if taint.value else ""
         written = f"{taint.key}{value}:{taint.effect}"
         return FlavorRefusal(flavor=flavor.name, reason=f"its taint {written} is not tolerated", untolerated=written)
-    if not model_placement.node_matches(_declared_only(keys, pod_set), labels=flavor.node_labels, name=""):
+    if not placement.node_matches(_declared_only(keys, pod_set), labels=flavor.node_labels, name=""):
         return FlavorRefusal(flavor=flavor.name, reason=_wrong_labels(flavor, pod_set, keys))
     return None
 

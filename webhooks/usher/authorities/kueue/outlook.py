@@ -10,7 +10,7 @@ from usher import model
 from usher.authorities import amount_texts
 from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.kueue import capacity as kueue_free
+from usher.authorities.kueue import capacity as kueue_capacity
 from usher.authorities.kueue import demand as kueue_demand
 from usher.authorities.kueue import judge, read
 from usher.authorities.kueue.capacity import Free
@@ -136,7 +136,7 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
     facts = read.for_namespace(workload.namespace, known)
     name = facts.queue_of(workload)
     if name:
-        free = kueue_free.free_amounts(known.facts, facts.cluster.capacities)
+        free = kueue_capacity.free_amounts(known.facts, facts.cluster.capacities)
         given = case.before is not None and _queue_label(case.before) != _queue_label(workload)
         yield replace(_Queueing(workload, facts, free).section(name), given=given)
     elif facts.configuration.queues_unlabelled and facts.manages_namespace:
@@ -215,7 +215,7 @@ class _Queueing:
             answer=answer,
             reasons=tuple(dict.fromkeys(reasons)),
             balances=tuple(self._balances(queue)),
-            taken=tuple(_taken(ever, now)),
+            taken=tuple(_taken_flavors(ever, now)),
             elsewhere=() if answer is Answer.FITS else self._elsewhere(local.cluster_queue),
             remedies=tuple(dict.fromkeys(verdict_remedies(ever, queue, answer))),
             waits=tuple(dict.fromkeys(self._waits(now, queue))) if answer is Answer.NOT_NOW else (),
@@ -302,7 +302,7 @@ def _answer(ever: Sequence[KueueVerdict], now: Sequence[KueueVerdict]) -> Answer
     return Answer.FITS if certain else Answer.COULD
 
 
-def _taken(ever: Sequence[KueueVerdict], now: Sequence[KueueVerdict]) -> Iterator[Taken]:
+def _taken_flavors(ever: Sequence[KueueVerdict], now: Sequence[KueueVerdict]) -> Iterator[Taken]:
     for verdict, at_once in zip(ever, now, strict=True):
         for each in at_once.choices or verdict.choices:
             yield Taken(

@@ -12,7 +12,7 @@ from usher import model, paths
 from usher.authorities import knowledge
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.kueue import configuration as kueue_configuration
-from usher.authorities.kueue import demand as kueue_additions
+from usher.authorities.kueue import demand as kueue_demand
 from usher.authorities.kueue import flavors as kueue_flavors
 from usher.authorities.kueue import queues as kueue_queues
 from usher.authorities.kueue.capacity import Capacities
@@ -21,7 +21,7 @@ from usher.authorities.kueue.demand import Additions
 from usher.authorities.kueue.flavors import Flavor, Topology
 from usher.authorities.kueue.queues import GROUP, ClusterQueue, LocalQueue, State
 from usher.authorities.kueue.topology import TopologyNodes
-from usher.authorities.nodes import judge
+from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import read as nodes_read
 from usher.cluster.facts import store
 from usher.cluster.facts.store import NODE, Store
@@ -106,13 +106,13 @@ def for_namespace(namespace: str, known: Knowledge) -> KueueFacts:
         cluster=replace(cluster(facts), nodes=nodes(known)),
         queues=local_queues(facts, namespace),
         labels=store.namespace_labels(namespace, facts),
-        additions=kueue_additions.additions_of_namespace(namespace, facts),
+        additions=kueue_demand.additions_of_namespace(namespace, facts),
     )
 
 
 def nodes(known: Knowledge) -> TopologyNodes | None:
     """The nodes for placement by topology, kept until one of them changes; None where they are unknown."""
-    verdicts = judge.node_verdicts(known)
+    verdicts = nodes_judge.node_verdicts(known)
     if verdicts is None:
         return None
     return known.derived(
@@ -164,17 +164,19 @@ _configuration = lru_cache(maxsize=4)(kueue_configuration.read_configuration)
 
 
 def _read(facts: Store) -> Cluster:
-    queues = _all(facts, "ClusterQueue", kueue_queues.cluster_queue)
-    cohorts = _all(facts, "Cohort", kueue_queues.cohort)
+    queues = _read_all_of_kind(facts, "ClusterQueue", kueue_queues.cluster_queue)
+    cohorts = _read_all_of_kind(facts, "Cohort", kueue_queues.cohort)
     return Cluster(
         queues=queues,
         capacities=Capacities((queues or {}).values(), (cohorts or {}).values(), whole=cohorts is not None),
-        flavors=_all(facts, "ResourceFlavor", kueue_flavors.read_flavor),
-        topologies=_all(facts, "Topology", kueue_flavors.read_topology),
+        flavors=_read_all_of_kind(facts, "ResourceFlavor", kueue_flavors.read_flavor),
+        topologies=_read_all_of_kind(facts, "Topology", kueue_flavors.read_topology),
     )
 
 
-def _all(facts: Store, kind: str, read: Callable[[str, paths.Object], _Read]) -> Mapping[str, _Read] | None:
+def _read_all_of_kind(
+    facts: Store, kind: str, read: Callable[[str, paths.Object], _Read]
+) -> Mapping[str, _Read] | None:
     found = facts.objects(GROUP, kind)
     if isinstance(found, Absence):
         return None if found is Absence.NOT_KNOWN else {}

@@ -16,10 +16,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from usher.accelerators.vocabulary import Vocabulary
-from usher.authorities.kueue import flavors as kueue_placement
+from usher.authorities.kueue import flavors as kueue_flavors
 from usher.authorities.kueue.demand import CountedPods
 from usher.authorities.kueue.flavors import Flavor, FlavorRefusal, Topology, TopologyPlacement
-from usher.authorities.nodes import places as nodes_obstacles
+from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes import read
 from usher.authorities.nodes.places import Place, Places
 from usher.authorities.nodes.read import PodDemand
@@ -186,7 +186,7 @@ def room_refusal(
     """
     largest = max(unit, key=lambda each: each.pods)
     known = topology.levels if len(set(topology.levels)) == len(topology.levels) <= _MOST_LEVELS else ()
-    placement = kueue_placement.topology_placement(largest.pod_set, known)
+    placement = kueue_flavors.topology_placement(largest.pod_set, known)
     wanted = None if placement is None else pods_to_place(unit, flavor, placement, nodes)
     if wanted is None or not wanted.pods:
         return None
@@ -286,8 +286,8 @@ class _Counting:
     def _admits(self, place: Place) -> bool:
         """Whether a class of nodes admits the pods. Labels that differ from node to node count as met."""
         demand = self._asked.each
-        return not nodes_obstacles.blocking_taints(demand, place) and any(
-            not nodes_obstacles.unmet_requirements(each, place, self._individual) for each in demand.alternatives
+        return not nodes_places.blocking_taints(demand, place) and any(
+            not nodes_places.unmet_requirements(each, place, self._individual) for each in demand.alternatives
         )
 
     def _parent(self, domain: Domain, depth: int) -> _Count:

@@ -21,7 +21,7 @@ from usher.accelerators.names import Unit
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities import pool_fit
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.nodes import places
+from usher.authorities.nodes import places as nodes_places
 from usher.authorities.pool_fit import Placement
 from usher.cluster.facts import node_pools
 from usher.config import models, pools, selection
@@ -252,7 +252,7 @@ def _accelerators(pod_set: model.PodSet, vocabulary: Vocabulary) -> tuple[int, i
     """
     least, most = 0, 0
     unbounded = False
-    for request in _counted(pod_set, vocabulary):
+    for request in _countable_requests(pod_set, vocabulary):
         least += request.minimum.value
         if request.maximum is None:
             unbounded = True
@@ -263,7 +263,7 @@ def _accelerators(pod_set: model.PodSet, vocabulary: Vocabulary) -> tuple[int, i
     return least, None if unbounded else most
 
 
-def _counted(pod_set: model.PodSet, vocabulary: Vocabulary) -> Iterator[model.AcceleratorRequest]:
+def _countable_requests(pod_set: model.PodSet, vocabulary: Vocabulary) -> Iterator[model.AcceleratorRequest]:
     for request in pod_set.requests:
         meaning = vocabulary.meaning(request.name)
         if request.route is model.Route.CLAIM or (meaning is not None and meaning.unit in _COUNTED):
@@ -401,7 +401,7 @@ class PoolPlacements:
         return tuple(
             fit
             for fit in pool_fit.place_pod_set(pod_set, self.found, offering).fits
-            if places.is_large_enough(fit.pool, pod_set) and not self._is_reserved(fit)
+            if nodes_places.is_large_enough(fit.pool, pod_set) and not self._is_reserved(fit)
         )
 
     def _is_reserved(self, fit: pool_fit.PoolFit) -> bool:
@@ -465,7 +465,7 @@ def _selected_devices_input(labels: Mapping[str, list[str]]) -> list[SelectedDev
 
 def _without_small_pools(found: pool_fit.Placement, pod_set: model.PodSet) -> pool_fit.Placement:
     """Leaves out pools whose nodes are too small for one pod. If all are, the verdict about the nodes says so."""
-    fits = tuple(fit for fit in found.fits if places.is_large_enough(fit.pool, pod_set))
+    fits = tuple(fit for fit in found.fits if nodes_places.is_large_enough(fit.pool, pod_set))
     return replace(found, fits=fits) if 0 < len(fits) < len(found.fits) else found
 
 

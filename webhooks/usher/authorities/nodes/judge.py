@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from usher import memo, model
 from usher.authorities import gang_demand
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.nodes import places
+from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes.places import Obstacles, Place, Places, fewest_obstacles
 from usher.authorities.nodes.read import Alternative, PodDemand
 from usher.authorities.verdict import Answer
@@ -102,13 +102,15 @@ def holding_nodes(demand: PodDemand, place: Place, nodes: Nodes) -> int:
 
 def _holding(demand: PodDemand, place: Place, nodes: Nodes) -> Iterator[str | None]:
     """The names of nodes where individual labels decide; None where the class decides."""
-    if not any(places.fits_amounts(demand, amounts, place.template) for amounts in place.frontier):
+    if not any(nodes_places.fits_amounts(demand, amounts, place.template) for amounts in place.frontier):
         return
-    if places.blocking_taints(demand, place):
+    if nodes_places.blocking_taints(demand, place):
         return
     own = nodes.individual
     alternatives = [
-        alternative for alternative in demand.alternatives if not places.unmet_requirements(alternative, place, own)
+        alternative
+        for alternative in demand.alternatives
+        if not nodes_places.unmet_requirements(alternative, place, own)
     ]
     if place.nodes is None:
         if alternatives:
@@ -151,7 +153,7 @@ def _is_met(demand: PodDemand, alternative: Alternative, of_class: NodeClass, na
     return (
         all(placement.labels_match(each, own.labels) for each in alternative.on_labels)
         and all(placement.name_matches(each, name) for each in alternative.on_fields)
-        and places.fits_amounts(demand, own.amounts, None)
+        and nodes_places.fits_amounts(demand, own.amounts, None)
     )
 
 
@@ -220,7 +222,7 @@ def _nearest(demand: PodDemand, places: Places) -> Nearest:
 
 def _individual_obstacles(demand: PodDemand, place: Place, own: Container[str]) -> Obstacles:
     """The individual labels or names that keep a pod off the nodes of a class that itself fits."""
-    fitting = [each for each in demand.alternatives if not places.unmet_requirements(each, place, own)]
+    fitting = [each for each in demand.alternatives if not nodes_places.unmet_requirements(each, place, own)]
     missing = min((_individual(each, own) for each in fitting), key=lambda each: len(each.on_labels + each.on_fields))
     return Obstacles(labels=missing.on_labels, names=missing.on_fields)
 
@@ -436,7 +438,7 @@ def node_verdicts(known: Knowledge) -> NodeVerdicts | None:
     return known.derived(
         "verdicts of nodes",
         [("", "Node")],
-        lambda: NodeVerdicts(places.places_of_cluster(table.now, known.config.pools, known.vocabulary)),
+        lambda: NodeVerdicts(nodes_places.places_of_cluster(table.now, known.config.pools, known.vocabulary)),
     )
 
 

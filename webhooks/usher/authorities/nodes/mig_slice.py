@@ -106,7 +106,7 @@ class MigAnswers:
             advertised = mig.profile_of_resource(name)
             if advertised is None:
                 if name not in self._declared:
-                    result["misspelt"][name] = _meant(name)
+                    result["misspelt"][name] = _likely_profile_name(name)
                 continue
             result["profiles"][name] = self._profile(name, advertised)
             if not advertised.shared:
@@ -146,7 +146,7 @@ def _having() -> Mapping[Profile, tuple[Board, ...]]:
 _HAVING: Final = _having()
 
 
-def _meant(name: str) -> str:
+def _likely_profile_name(name: str) -> str:
     """The likely name. It repairs a + for a dot, upper case, and a compute instance for its GPU instance."""
     text = name.removeprefix(MIG_RESOURCE_PREFIX).lower()
     text, dot, shared = text.partition(".shared")

@@ -11,7 +11,8 @@ from usher.accelerators import boards, mig
 from usher.authorities import amount_texts
 from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.nodes import declared_pools, judge, read
+from usher.authorities.nodes import declared_pools, read
+from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes.declared_pools import PoolsInput
 from usher.authorities.nodes.judge import Nearest, NodeVerdict
@@ -177,11 +178,11 @@ class NodesInput(TypedDict):
 def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
     """The obstacles on all nodes; None without obstacles, with unknown nodes, or without requests for accelerators."""
     workload = case.workload
-    verdicts = judge.node_verdicts(known)
+    verdicts = nodes_judge.node_verdicts(known)
     if verdicts is None or not workload.asks_accelerators:
         return None
     found: dict[str, PodSetNodesInput] = {}
-    members: list[judge.GangMember] = []
+    members: list[nodes_judge.GangMember] = []
     for pod_set, written in zip(workload.pod_sets, read.demands_of_workload(workload, known), strict=True):
         if pod_set.placed and pod_set.node_name:
             continue
@@ -193,7 +194,7 @@ def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
             found[pod_set.path] = _pod_set_input(
                 pod_set, demand, verdict, verdicts.places, declared=pools["poolsDeclared"]
             )
-        members.append(judge.gang_member(pod_set, demand, workload.gang))
+        members.append(nodes_judge.gang_member(pod_set, demand, workload.gang))
     gang = None if found else verdicts.of_gang(workload, members)
     if gang is not None:
         return {"pods": found, "gang": {"wanted": gang.wanted, "most": gang.most, "sure": gang.sure}}
@@ -245,7 +246,7 @@ def _crowded_input(place: Place, demand: PodDemand) -> CrowdedInput:
     return {"place": place.name, "asked": demand.in_one_container["nvidia.com/gpu"], "most": most or 0}
 
 
-def _nearest_input(pod_set: model.PodSet, nearest: judge.Nearest, places: Places) -> NearestInput:
+def _nearest_input(pod_set: model.PodSet, nearest: nodes_judge.Nearest, places: Places) -> NearestInput:
     obstacles = nearest.obstacles
     result: NearestInput = {
         "shortages": [_missing_amount_input(pod_set, each) for each in obstacles.amounts],
@@ -285,7 +286,7 @@ def _missing_amount_input(pod_set: model.PodSet, missing: MissingAmount) -> Miss
 def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
     """One section about the nodes and the pools of usher.yaml."""
     workload = case.workload
-    verdicts = judge.node_verdicts(known)
+    verdicts = nodes_judge.node_verdicts(known)
     if verdicts is None:
         yield Section(authority=NODES, answer=Answer.UNKNOWN, reasons=("the nodes are not known",))
         return
@@ -294,7 +295,7 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
     for pod_set, demand in zip(workload.pod_sets, read.demands_of_workload(workload, known), strict=True):
         verdict = verdicts.of(demand)
         holding.append(_holding_nodes(pod_set, demand, verdict, places))
-        members.append(judge.gang_member(pod_set, demand, workload.gang))
+        members.append(nodes_judge.gang_member(pod_set, demand, workload.gang))
         if verdict.nearest is not None:
             remedies |= dict.fromkeys(_fitting_texts(pod_set, verdict.nearest))
             divisions |= dict.fromkeys(_dividing_texts(demand, verdict.nearest, places))
@@ -317,8 +318,8 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
 def _holding_nodes(pod_set: model.PodSet, demand: PodDemand, verdict: NodeVerdict, places: Places) -> Holding:
     there, grows = 0, list[str]()
     for place in () if demand.too_large else places.all:
-        there += judge.holding_nodes(demand, place, places.nodes)
-        if place.nodes is None and judge.could_hold(demand, place, places.nodes):
+        there += nodes_judge.holding_nodes(demand, place, places.nodes)
+        if place.nodes is None and nodes_judge.could_hold(demand, place, places.nodes):
             grows.append(place.name)
     nearest = ""
     missing: tuple[str, ...] = (verdict.reason,) if verdict.reason else ()

@@ -8,10 +8,9 @@ from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.authorities import amount_texts
-from usher.authorities import limit_range as limit_range_judge
+from usher.authorities import amount_texts, limit_range
 from usher.authorities.authority import Case
-from usher.authorities.gpu_quota import present as gpu_quota_slice
+from usher.authorities.gpu_quota import present as gpu_quota_present
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.limit_range import LimitViolationInput, violations_input
 from usher.authorities.outlook import LimitedResource, Section
@@ -131,7 +130,7 @@ def _input_of_ranges(workload: model.Workload, namespace: NamespaceLimits) -> Re
     unreadable = unreadable_input((*quotas, *namespace.known_ranges.unreadable))
     if unreadable:
         result["unreadable"] = unreadable
-    violations = violations_input(limit_range_judge.find_violations(workload, namespace.known_ranges))
+    violations = violations_input(limit_range.find_violations(workload, namespace.known_ranges))
     if violations:
         result["refusals"] = violations
     return result
@@ -160,7 +159,9 @@ def _add_uncounted(
     """Adds accelerators that no quota counts; adds nothing where a quota is unreadable, because it may count them."""
     if verdict.unknowns:
         return
-    uncounted = [name for name in verdict.uncounted if gpu_quota_slice.limits_resource(workload, name, known) is False]
+    uncounted = [
+        name for name in verdict.uncounted if gpu_quota_present.limits_resource(workload, name, known) is False
+    ]
     if uncounted:
         paths_of = {request.name: request.path for pod_set in workload.pod_sets for request in pod_set.requests}
         result["uncounted"] = [{"name": name, "path": paths_of[name]} for name in uncounted]

@@ -6,9 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from usher import paths
-from usher.authorities import limit_range as limit_range_read
-from usher.authorities import priority as priority_read
-from usher.authorities import verdict
+from usher.authorities import limit_range, priority, verdict
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.limit_range import NO_RANGES, LimitRanges
 from usher.authorities.verdict import Amounts, Unreadable
@@ -68,8 +66,8 @@ def of_namespace(namespace: str, known: Knowledge) -> NamespaceLimits:
     """The limits of a namespace. The quotas and ranges stay the same values until one of them changes."""
     return NamespaceLimits(
         quotas=_quotas(known.facts, namespace),
-        ranges=limit_range_read.ranges_of_namespace(namespace, known.facts),
-        default_class=priority_read.default_class_name(known.facts, known.config.priorities.global_default),
+        ranges=limit_range.ranges_of_namespace(namespace, known.facts),
+        default_class=priority.default_class_name(known.facts, known.config.priorities.global_default),
         runtime_classes=known.facts.objects("node.k8s.io", "RuntimeClass"),
     )
 

@@ -76,14 +76,14 @@ def judge(
     queue = queues.by_name.get(name)
     if queue is None:
         standing = Standing.ROOT if name == ROOT else Standing.MISSING
-        return QueueVerdict(queue=name, answer=_of_standing(standing), standing=standing)
+        return QueueVerdict(queue=name, answer=_answer_for_standing(standing), standing=standing)
     chain, problems = _with_ancestors(queue, queues)
-    takes = _takes(workload)
+    takes = _amounts_of_pod_sets(workload)
     limited = [each for one in chain for each in _limited(workload, one, takes, minimum, resources)]
     shortages = [each for one in limited for each in one.shortages() if each.reach in (Reach.START, Reach.ALL)]
     unreadable = (*(each for one in chain for each in one.unreadable), *problems)
     standing = _standing(queue, queues)
-    answers = [_of_standing(standing), *(_of_shortage(each, name) for each in shortages)]
+    answers = [_answer_for_standing(standing), *(_answer_for_shortage(each, name) for each in shortages)]
     return QueueVerdict(
         queue=name,
         answer=worst([*answers, *(Answer.UNKNOWN for _ in unreadable)]),
@@ -96,13 +96,13 @@ def judge(
     )
 
 
-def _of_standing(standing: Standing) -> Answer:
+def _answer_for_standing(standing: Standing) -> Answer:
     if standing is Standing.USABLE:
         return Answer.COULD
     return Answer.NEVER if standing is Standing.ROOT else Answer.NOT_NOW
 
 
-def _of_shortage(shortage: Shortage, queue: str) -> Answer:
+def _answer_for_shortage(shortage: Shortage, queue: str) -> Answer:
     if shortage.reach is Reach.ALL:
         return Answer.COULD
     # The facts do not show whether the scheduler uses parents.
@@ -130,7 +130,7 @@ def _with_ancestors(queue: Queue, queues: Queues) -> tuple[list[Queue], list[Unr
     return ([*chain, root] if root is not None and root not in chain else chain), []
 
 
-def _takes(workload: model.Workload) -> Sequence[Amounts]:
+def _amounts_of_pod_sets(workload: model.Workload) -> Sequence[Amounts]:
     """The amounts that one pod of each pod set takes."""
     return [
         pod_sets.requests_of_pod(

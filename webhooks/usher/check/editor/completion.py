@@ -55,12 +55,12 @@ def cursor_at(text: Text, point: Point) -> Cursor | None:
     line = text.line(point.line)
     before = line[: text.column(point)]
     match = _LINE.match(before)
-    if match is None or _in_comment(before):
+    if match is None or _is_in_comment(before):
         return None
     marks = list(_marks(before))
     rest, start = match["rest"], match.start("rest")
     key = _KEY.match(rest)
-    word = _word(rest)
+    word = _word_at_start(rest)
     if key is not None:
         return _value(text, point.line, marks, rest[key.end() :], word)
     if rest != word:
@@ -82,7 +82,7 @@ def key_at(text: Text, point: Point) -> tuple[tuple[str | int, ...], int, int] |
         return None
     start = match.start("rest")
     keys, _ = _surroundings(text, point.line, list(_marks(line)))
-    return (*keys, _plain(key["key"])), start, start + key.end("key")
+    return (*keys, _unquoted_key(key["key"])), start, start + key.end("key")
 
 
 def _value(text: Text, number: int, marks: Sequence[_Mark], written: str, word: str) -> Cursor | None:
@@ -140,19 +140,19 @@ def _marks(line: str) -> Iterator[_Mark]:
             yield _Mark(match.start("dashes") + number, 0)
     key = _KEY.match(match["rest"])
     if key is not None:
-        yield _Mark(match.start("rest"), _plain(key["key"]))
+        yield _Mark(match.start("rest"), _unquoted_key(key["key"]))
 
 
-def _plain(key: str) -> str:
+def _unquoted_key(key: str) -> str:
     return key[1:-1] if key[:1] in "\"'" else key
 
 
-def _word(rest: str) -> str:
+def _word_at_start(rest: str) -> str:
     found = _WORD.search(rest)
     return found[0] if found else ""
 
 
-def _in_comment(before: str) -> bool:
+def _is_in_comment(before: str) -> bool:
     return before.lstrip().startswith("#") or " #" in before
 
 
@@ -193,7 +193,7 @@ def fields_below(keys: Sequence[str | int]) -> dict[str, Field]:
 
 
 def _nodes(keys: Sequence[str | int]) -> list[_Node]:
-    found = list(_variants(_whole()))
+    found = list(_variants(_config_schema()))
     for key in keys:
         found = [variant for node in found for child in _children(node, key) for variant in _variants(child)]
     return found
@@ -218,7 +218,7 @@ def _variants(node: _Node) -> Iterator[_Node]:
     """The node with references and alternatives resolved. Keywords beside a reference also apply to its target."""
     beside = {key: value for key, value in node.items() if key not in {"$ref", "anyOf", "oneOf", "allOf"}}
     if "$ref" in node:
-        for target in _variants(_whole()["$defs"][node["$ref"].removeprefix(_DEFINITIONS)]):
+        for target in _variants(_config_schema()["$defs"][node["$ref"].removeprefix(_DEFINITIONS)]):
             yield {**target, **beside}
         return
     alternatives = [each for word in ("anyOf", "oneOf", "allOf") for each in node.get(word, ())]
@@ -256,7 +256,7 @@ def _json(value: object) -> str:
 
 
 @cache
-def _whole() -> _Node:
+def _config_schema() -> _Node:
     return Config.model_json_schema(by_alias=True)
 
 
@@ -328,7 +328,7 @@ def _flowing(text: str) -> str:
     return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
 
 
-class Sort(StrEnum):
+class CompletionType(StrEnum):
     KEY = "key"
     VALUE = "value"
 
@@ -337,7 +337,7 @@ class Completion(Struct, frozen=True, kw_only=True):
     """One word that the user may insert."""
 
     label: str
-    sort: Sort
+    sort: CompletionType
     range: Range
     """The range to replace: the part of the word before the cursor."""
     text: str
@@ -350,12 +350,12 @@ class Completion(Struct, frozen=True, kw_only=True):
 _Words = Callable[[Catalogue], Iterator[tuple[str, str]]]
 
 
-def _of(entries: Iterator[Entry]) -> Iterator[tuple[str, str]]:
+def _names_with_titles(entries: Iterator[Entry]) -> Iterator[tuple[str, str]]:
     return ((entry.name, f"{entry.code}: {entry.title}") for entry in entries)
 
 
 def _checks(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
-    yield from _of(iter(catalogue.checks.values()))
+    yield from _names_with_titles(iter(catalogue.checks.values()))
 
 
 def _checks_and_categories(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
@@ -366,12 +366,12 @@ def _checks_and_categories(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
 
 
 def _with_parameters(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
-    yield from _of(entry for entry in catalogue.checks.values() if entry.parameters)
+    yield from _names_with_titles(entry for entry in catalogue.checks.values() if entry.parameters)
 
 
 def _mutations(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     yield "*", "all mutations"
-    yield from _of(iter(catalogue.mutations.values()))
+    yield from _names_with_titles(iter(catalogue.mutations.values()))
 
 
 def _fabrics(_catalogue: Catalogue) -> Iterator[tuple[str, str]]:
@@ -410,7 +410,7 @@ def _key_completions(found: Cursor, span: Range) -> Iterator[Completion]:
             opens = field.holds_mapping or field.holds_list
             yield Completion(
                 label=name,
-                sort=Sort.KEY,
+                sort=CompletionType.KEY,
                 range=span,
                 text=f"{name}:" if opens else f"{name}: ",
                 description=field.description,
@@ -427,7 +427,7 @@ def _value_completions(found: Cursor, span: Range, catalogue: Catalogue) -> Iter
     for word, description in words(catalogue) if words is not None else known:
         # A star without quotes would be a YAML alias.
         text = f'"{word}"' if word == "*" else word
-        yield Completion(label=word, sort=Sort.VALUE, range=span, text=text, description=description)
+        yield Completion(label=word, sort=CompletionType.VALUE, range=span, text=text, description=description)
 
 
 def hover_of_key(text: Text, point: Point) -> Hover | None:

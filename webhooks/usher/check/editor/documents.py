@@ -137,7 +137,7 @@ _IS_CONFIG: Final = re.compile(
 _KIND_CONFIG: Final = re.compile(r"^kind:[ \t]*[\"']?Config[\"']?[ \t]*(?:#.*)?\r?$", re.MULTILINE)
 
 
-class Sort(StrEnum):
+class DocumentType(StrEnum):
     MANIFEST = "manifest"
     CONFIGURATION = "configuration"
     """usher.yaml."""
@@ -170,18 +170,18 @@ def path_of(uri: str) -> Path | None:
     return Path(path) if path.startswith("/") and "\0" not in path else None
 
 
-def sort_of(document: Document) -> Sort:
+def sort_of(document: Document) -> DocumentType:
     """The type of the document, by its size, its place and its first words."""
     content, path = document.text.content, document.path
     if len(content) > MAX_BYTES // 4 and len(content.encode(errors="surrogatepass")) > MAX_BYTES:
-        return Sort.TOO_LARGE
+        return DocumentType.TOO_LARGE
     if path is not None and _is_of_chart(path):
-        return Sort.CHART_TEMPLATE
+        return DocumentType.CHART_TEMPLATE
     if (path is not None and path.name in _CONFIG_NAMES) or (
         _IS_CONFIG.search(content) and _KIND_CONFIG.search(content)
     ):
-        return Sort.CONFIGURATION
-    return Sort.MANIFEST
+        return DocumentType.CONFIGURATION
+    return DocumentType.MANIFEST
 
 
 def _is_of_chart(path: Path) -> bool:

@@ -200,7 +200,7 @@ class Manifests:
         """
         text = document.text
         batch = _read(document)
-        unread = list(_of_unread(batch, text))
+        unread = list(_diagnostics_of_unread(batch, text))
         if not batch.items:
             return Analysis(document=document, diagnostics=tuple(unread))
         try:
@@ -213,7 +213,7 @@ class Manifests:
         around = self._around(document, opened, check)
         # The editor shows its problems and notes already.
         report = self._report(replace(batch, problems=(), notes=()), around, evaluator, diff=False, check=check)
-        shown = [*unread, *_of_report(report, text, evaluator)]
+        shown = [*unread, *_diagnostics_of_report(report, text, evaluator)]
         if around.left_out:
             shown.append(diagnostic_at_line(text, 1, severity=Severity.INFORMATION, message=around.left_out))
         return Analysis(
@@ -274,22 +274,23 @@ def _read(document: Document) -> Batch:
     return sources.parse_content(content, source=source, explicit=False)
 
 
-def _of_unread(batch: Batch, text: Text) -> Iterator[Diagnostic]:
+def _diagnostics_of_unread(batch: Batch, text: Text) -> Iterator[Diagnostic]:
     """Diagnostics of a file whose objects usher cannot read: broken YAML, and workloads without apiVersion."""
     for problem in batch.problems:
         message = wording.printable(problem.reason)
         if problem.reason.startswith(chunks.UNRENDERED):
-            yield _placed(text, problem.line, problem.column, severity=Severity.INFORMATION, message=message)
+            severity = Severity.INFORMATION
+            yield _diagnostic_at_word(text, problem.line, problem.column, severity=severity, message=message)
         else:
             message = wording.capitalised(message)
-            yield _placed(text, problem.line, problem.column, severity=Severity.ERROR, message=message)
+            yield _diagnostic_at_word(text, problem.line, problem.column, severity=Severity.ERROR, message=message)
     for note in batch.notes:
         line = note.source.rpartition(":")[2]
         message = f"usher did not judge this: {wording.printable(note.reason)}"
         yield diagnostic_at_line(text, int(line) if line.isdecimal() else 1, severity=Severity.WARNING, message=message)
 
 
-def _placed(text: Text, line: int, column: int, *, severity: Severity, message: str) -> Diagnostic:
+def _diagnostic_at_word(text: Text, line: int, column: int, *, severity: Severity, message: str) -> Diagnostic:
     """A diagnostic from a place to the end of its word."""
     if not line:
         return diagnostic_at_line(text, 1, severity=severity, message=message)
@@ -298,7 +299,7 @@ def _placed(text: Text, line: int, column: int, *, severity: Severity, message: 
     return Diagnostic(range=text.range(start, word.end() if word else start + 1), severity=severity, message=message)
 
 
-def _of_report(found: findings.Report, text: Text, evaluator: Evaluator) -> list[Diagnostic]:
+def _diagnostics_of_report(found: findings.Report, text: Text, evaluator: Evaluator) -> list[Diagnostic]:
     every = entries.worst_first(entries.of_report(found))
     shown = [_diagnostic(entry, text, evaluator) for entry in every[:MAX_DIAGNOSTICS]]
     if len(every) > MAX_DIAGNOSTICS:

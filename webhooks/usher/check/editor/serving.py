@@ -25,12 +25,12 @@ from usher.check.editor.documents import (
     Change,
     Diagnostic,
     Document,
+    DocumentType,
     Edit,
     Encoding,
     Point,
     Range,
     Severity,
-    Sort,
     Text,
 )
 from usher.check.editor.open_manifests import Check
@@ -47,8 +47,8 @@ _SEVERITIES: Final = {
     Severity.INFORMATION: types.DiagnosticSeverity.Information,
 }
 _KINDS: Final = {
-    completion.Sort.KEY: types.CompletionItemKind.Property,
-    completion.Sort.VALUE: types.CompletionItemKind.EnumMember,
+    completion.CompletionType.KEY: types.CompletionItemKind.Property,
+    completion.CompletionType.VALUE: types.CompletionItemKind.EnumMember,
 }
 # Everything that CommonMark lets a backslash escape, except characters that never begin markup within a sentence.
 _MARKS: Final = re.compile(r"([\\`*_\[\]<>#|~!&])")
@@ -88,7 +88,7 @@ def to_hover(values: Sequence[Hover], kind: types.MarkupKind) -> types.Hover | N
     """One hover for all explanations of a place; None without an explanation."""
     if not values:
         return None
-    text = _markdown if kind is MARKDOWN else _plain
+    text = _markdown if kind is MARKDOWN else _plain_text
     separator = "\n\n---\n\n" if kind is MARKDOWN else "\n\n"
     contents = types.MarkupContent(kind=kind, value=separator.join(map(text, values)))
     return types.Hover(contents=contents, range=to_range(values[0].range))
@@ -138,7 +138,7 @@ def _markdown(value: Hover) -> str:
     return "\n\n".join(lines)
 
 
-def _plain(value: Hover) -> str:
+def _plain_text(value: Hover) -> str:
     return "\n\n".join([value.title, *value.paragraphs, *(f"{title}: {address}" for title, address in value.links)])
 
 
@@ -257,7 +257,7 @@ class Server:
         if document is None:
             return None
         point = point_of(params.position)
-        if documents.sort_of(document) is Sort.CONFIGURATION:
+        if documents.sort_of(document) is DocumentType.CONFIGURATION:
             key = completion.hover_of_key(document.text, point)
             return to_hover([key] if key is not None else [], self._markup())
         analysis = self._analyses.get(document.uri)
@@ -268,7 +268,7 @@ class Server:
 
     def _completion(self, params: types.CompletionParams) -> types.CompletionList | None:
         document = self._document(params.text_document.uri)
-        if document is None or documents.sort_of(document) is not Sort.CONFIGURATION:
+        if document is None or documents.sort_of(document) is not DocumentType.CONFIGURATION:
             return None
         point = point_of(params.position)
         return to_completions(completion.completions(document.text, point, self._session.catalogue))
@@ -285,11 +285,11 @@ class Server:
         def found() -> list[types.CodeAction]:
             check = _check(stop)
             actions = list[types.CodeAction]()
-            if _asked(types.CodeActionKind.QuickFix, only):
+            if _is_requested_kind(types.CodeActionKind.QuickFix, only):
                 remedies = self._session.remedies(analysis, wanted, opened, check=check)
                 actions += (self._quick_fix(each, analysis) for each in remedies)
             # An editor asks for light bulbs at each move of the cursor.
-            if _asked(types.CodeActionKind.SourceFixAll, only) and not automatic:
+            if _is_requested_kind(types.CodeActionKind.SourceFixAll, only) and not automatic:
                 kind = types.CodeActionKind.SourceFixAll
                 every = self._session.whole_changes(document, opened, check=check)
                 actions += (_action(each, kind, document, ()) for each in every)
@@ -345,7 +345,7 @@ def _action(
     return to_action(change, kind=kind, uri=document.uri, version=document.version, diagnostics=diagnostics)
 
 
-def _asked(kind: types.CodeActionKind, only: Sequence[types.CodeActionKind | str] | None) -> bool:
+def _is_requested_kind(kind: types.CodeActionKind, only: Sequence[types.CodeActionKind | str] | None) -> bool:
     """Whether an editor asks for a kind of actions, or for a kind that includes it: `source` includes all its kinds."""
     words = [each.value if isinstance(each, types.CodeActionKind) else each for each in only or ()]
     return not words or any(kind.value == word or kind.value.startswith(f"{word}.") for word in words)

@@ -10,7 +10,16 @@ from usher import errors, paths
 from usher.check import batches
 from usher.check.batches import Item
 from usher.check.editor import completion, documents
-from usher.check.editor.documents import Analysis, Diagnostic, Document, Range, Severity, Sort, Text, diagnostic_at_line
+from usher.check.editor.documents import (
+    Analysis,
+    Diagnostic,
+    Document,
+    DocumentType,
+    Range,
+    Severity,
+    Text,
+    diagnostic_at_line,
+)
 from usher.check.editor.open_manifests import Check, Manifests
 from usher.check.formats import wording
 from usher.config import load, models
@@ -34,11 +43,11 @@ def config_diagnostics(text: Text, catalogue: Catalogue) -> list[Diagnostic]:
     if len(documents) > 1:
         message = "usher.yaml is one document; remove this one"
         return [diagnostic_at_line(text, documents[1].line, severity=Severity.ERROR, message=message)]
-    found = list(_found(documents[0], text, catalogue))
+    found = list(_find_mistakes(documents[0], text, catalogue))
     return sorted(found, key=lambda each: each.range.start)
 
 
-def _found(document: reader.Document, text: Text, catalogue: Catalogue) -> Iterator[Diagnostic]:
+def _find_mistakes(document: reader.Document, text: Text, catalogue: Catalogue) -> Iterator[Diagnostic]:
     mistakes = load.find_mistakes(document.value, more=lambda config: config_problems.problems(config, catalogue))
     where = _Places(document, text)
     for pointer, reason in mistakes:
@@ -90,9 +99,10 @@ MAX_REMEDIES: Final = 8
 """The most checks for which one place offers changes."""
 _REMEMBERED: Final = 64
 _NOT_JUDGED: Final = {
-    Sort.CHART_TEMPLATE: "a template of a Helm chart, which usher does not render; run: helm template CHART | usher "
+    DocumentType.CHART_TEMPLATE: "a template of a Helm chart, which usher does not render; "
+    "run: helm template CHART | usher "
     "check -",
-    Sort.TOO_LARGE: f"usher judges files of up to {documents.MAX_BYTES // 2**20} MiB in an editor; usher check "
+    DocumentType.TOO_LARGE: f"usher judges files of up to {documents.MAX_BYTES // 2**20} MiB in an editor; usher check "
     "judges larger ones",
 }
 
@@ -183,7 +193,7 @@ class Session:
             # A chart can be large too, and its templates are not YAML.
             about = diagnostic_at_line(document.text, 1, severity=Severity.INFORMATION, message=_NOT_JUDGED[sort])
             return Analysis(document=document, diagnostics=(about,))
-        if sort is Sort.CONFIGURATION:
+        if sort is DocumentType.CONFIGURATION:
             found = config_diagnostics(document.text, self.catalogue)
             return Analysis(document=document, diagnostics=tuple(found))
         return self._manifests.analysed(document, opened, check=check)
@@ -191,7 +201,7 @@ class Session:
     def _edit(
         self, document: Document, keys: Collection[str], opened: Mapping[Path, str], check: Check
     ) -> documents.Edit | None:
-        if self._write is None or documents.sort_of(document) is not Sort.MANIFEST:
+        if self._write is None or documents.sort_of(document) is not DocumentType.MANIFEST:
             return None
         known = document.uri, document.text.content, frozenset(keys)
         if known not in self._written:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from usher import paths
 from usher.check.fix import syntax, text_edits
-from usher.check.fix.syntax import Entry, Node, Sort
+from usher.check.fix.syntax import Entry, Node, NodeType
 from usher.check.fix.text_edits import Edit, Style
 from usher.documents import reader
 
@@ -41,10 +41,10 @@ def add_block_items(node: Node, place: int, items: Sequence[paths.Json], text: s
 def replace_with_block(parent: Node, entry: Entry, after: paths.Json, text: str, style: Style) -> list[Edit]:
     """Replaces null, {} or [] by a mapping or a list with entries."""
     node = entry.value
-    if parent.sort is Sort.LIST:
+    if parent.sort is NodeType.LIST:
         margin = text_edits.column(text, text_edits.dash_of(entry, text)) + 2
         if node.start == node.body:
-            return [_in_item(node, after, text, style)]
+            return [_edit_in_item(node, after, text, style)]
     else:
         if not text_edits.starts_line(text, entry.start, after_dashes=True):
             raise text_edits.RefusedError(entry.start, "its key does not begin a line; change it by hand")
@@ -55,15 +55,15 @@ def replace_with_block(parent: Node, entry: Entry, after: paths.Json, text: str,
     start = text_edits.before_blanks(text, node.body) if node.body < node.end else node.body
     return [
         Edit(start=start, end=node.end, text=""),
-        Edit(start=end, end=end, text=text_edits.end_of_line(text, end) + _joined(text, end, lines)),
+        Edit(start=end, end=end, text=text_edits.end_of_line(text, end) + _join_lines(text, end, lines)),
     ]
 
 
-def _in_item(node: Node, after: paths.Json, text: str, style: Style) -> Edit:
+def _edit_in_item(node: Node, after: paths.Json, text: str, style: Style) -> Edit:
     """The edit for a mapping or list that begins after the dash of its item."""
     is_bare = node.body == node.end
     margin = text_edits.column(text, node.body) + is_bare
-    lines = _joined(text, node.end, text_edits.indented(text_edits.render_block(after, style), margin))
+    lines = _join_lines(text, node.end, text_edits.indented(text_edits.render_block(after, style), margin))
     return Edit(start=node.body, end=node.end, text=" " * is_bare + lines.lstrip(" "))
 
 
@@ -74,14 +74,14 @@ def remove_block_entries(node: Node, doomed: Sequence[Entry], text: str) -> list
     for index, entry in enumerate(node.entries):
         if entry not in doomed or entry.start < position:
             continue
-        start = entry.start if node.sort is Sort.MAPPING else text_edits.dash_of(entry, text)
+        start = entry.start if node.sort is NodeType.MAPPING else text_edits.dash_of(entry, text)
         if text_edits.starts_line(text, start):
             found.append(text_edits.without_lines(text, start, entry.end))
             continue
         kept = next((each for each in node.entries[index:] if each not in doomed), None)
         if kept is None or not text_edits.starts_line(text, start, after_dashes=True):
             raise text_edits.RefusedError(start, "it does not begin a line; change it by hand")
-        position = kept.start if node.sort is Sort.MAPPING else text_edits.dash_of(kept, text)
+        position = kept.start if node.sort is NodeType.MAPPING else text_edits.dash_of(kept, text)
         text_edits.check_no_comment(text, start, position)
         found.append(Edit(start=start, end=position, text=""))
     return found
@@ -89,12 +89,12 @@ def remove_block_entries(node: Node, doomed: Sequence[Entry], text: str) -> list
 
 def empty_block(node: Node, entry: Entry, text: str) -> list[Edit]:
     """Replaces all entries by {} or []."""
-    empty = "{}" if node.sort is Sort.MAPPING else "[]"
+    empty = "{}" if node.sort is NodeType.MAPPING else "[]"
     text_edits.check_no_comment(text, node.body, node.end)
     header = text[entry.start : node.body]
     colon = _COLON.match(text, entry.key.end) if entry.key is not None else None
     if colon is None or "\n" not in header or node.start != node.body:
-        if node.sort is Sort.LIST or node.start != node.body:
+        if node.sort is NodeType.LIST or node.start != node.body:
             raise text_edits.RefusedError(node.start, "its last entry would go; change it by hand")
         return [Edit(start=node.body, end=node.end, text=empty)]
     return [
@@ -107,11 +107,13 @@ def _below(text: str, end: int, lines: Sequence[str], *, margin: int) -> Edit:
     position = text_edits.after_comments(text, end, margin=margin)
     indented = text_edits.indented(list(lines), margin)
     return Edit(
-        start=position, end=position, text=text_edits.end_of_line(text, position) + _joined(text, position, indented)
+        start=position,
+        end=position,
+        text=text_edits.end_of_line(text, position) + _join_lines(text, position, indented),
     )
 
 
-def _joined(text: str, offset: int, lines: Sequence[str]) -> str:
+def _join_lines(text: str, offset: int, lines: Sequence[str]) -> str:
     return text_edits.end_of_line(text, offset).join(lines)
 
 
@@ -127,7 +129,7 @@ def replace_inline(entry: Entry, after: paths.Json, text: str, style: Style) -> 
     is_bare = node.body == node.end
     quote = node.style if node.style in {'"', "'"} else style.quote if is_bare else ""
     written = text_edits.render_flow(after, replace(style, quote=quote))
-    if node.sort is Sort.ALIAS:
+    if node.sort is NodeType.ALIAS:
         return [Edit(start=node.start, end=node.end, text=written)]
     if "!" in text[node.start : node.body]:
         # The tag belongs to the old value.
@@ -154,7 +156,7 @@ def add_flow_keys(node: Node, added: paths.Object, doomed: Collection[Entry], te
             else text_edits.render_json(name, style)
         )
         written.append(f"{start}{style.colon}{_inline(value, text, last.start, style, node)}")
-    return _behind(node, len(node.entries) - 1, written, text, style)
+    return _insert_after(node, len(node.entries) - 1, written, text, style)
 
 
 def add_flow_items(node: Node, place: int, items: Sequence[paths.Json], text: str, style: Style) -> list[Edit]:
@@ -163,7 +165,7 @@ def add_flow_items(node: Node, place: int, items: Sequence[paths.Json], text: st
         raise text_edits.RefusedError(node.start, "an item would stand before the first one; change it by hand")
     style = _spaced(node, text, style)
     written = [_inline(item, text, node.entries[place].start, style, node) for item in items]
-    return _behind(node, place, written, text, style)
+    return _insert_after(node, place, written, text, style)
 
 
 def remove_flow_entries(node: Node, doomed: Collection[Entry], text: str) -> list[Edit]:
@@ -171,7 +173,7 @@ def remove_flow_entries(node: Node, doomed: Collection[Entry], text: str) -> lis
     entries = node.entries
     if len(doomed) == len(entries):
         text_edits.check_no_comment(text, node.body, node.end)
-        return [Edit(start=node.body, end=node.end, text="{}" if node.sort is Sort.MAPPING else "[]")]
+        return [Edit(start=node.body, end=node.end, text="{}" if node.sort is NodeType.MAPPING else "[]")]
     first = next(index for index, entry in enumerate(entries) if entry not in doomed)
     found = []
     if first:
@@ -186,7 +188,7 @@ def remove_flow_entries(node: Node, doomed: Collection[Entry], text: str) -> lis
     return found
 
 
-def _behind(node: Node, place: int, written: Sequence[str], text: str, style: Style) -> list[Edit]:
+def _insert_after(node: Node, place: int, written: Sequence[str], text: str, style: Style) -> list[Edit]:
     entry = node.entries[place]
     comma = _COMMA.match(text, entry.end)
     position = text_edits.line_end(text, comma.end() if comma else entry.end)
@@ -275,10 +277,10 @@ class _Planner:
         self, node: Node, before: paths.Json, after: paths.Json, pointer: str, *, slot: tuple[Node, Entry] | None
     ) -> None:
         """Plans one value; `slot` is the collection and the entry that hold it."""
-        if syntax.is_same_value(before, after) or (node.sort is Sort.ALIAS and node.anchor in self._shared.agreed):
+        if syntax.is_same_value(before, after) or (node.sort is NodeType.ALIAS and node.anchor in self._shared.agreed):
             return
         with self._refusing(pointer):
-            if text_edits.is_inline(before) and (node.sort is not Sort.ALIAS or text_edits.is_inline(after)):
+            if text_edits.is_inline(before) and (node.sort is not NodeType.ALIAS or text_edits.is_inline(after)):
                 self._replace(node, after, slot)
                 return
             self._check_own(node)
@@ -294,7 +296,7 @@ class _Planner:
     def _replace(self, node: Node, after: paths.Json, slot: tuple[Node, Entry] | None) -> None:
         if slot is None:
             raise text_edits.RefusedError(node.start, "the whole document would change; change it by hand")
-        if node.sort is not Sort.ALIAS:
+        if node.sort is not NodeType.ALIAS:
             self._check_own(node)
         parent, entry = slot
         if parent.flow or text_edits.is_inline(after):
@@ -373,7 +375,7 @@ class _Planner:
 
     def _renamed(self, entry: Entry, name: str) -> list[text_edits.Edit]:
         key = entry.key
-        if key is None or key.anchor or key.sort is not Sort.SCALAR:
+        if key is None or key.anchor or key.sort is not NodeType.SCALAR:
             raise text_edits.RefusedError(entry.start, "its key is an anchor or an alias; write it out")
         quote = '"' if self._style.is_json else key.style
         return [text_edits.Edit(start=key.start, end=key.end, text=text_edits.render_scalar(name, quote=quote))]
@@ -396,7 +398,7 @@ class _Planner:
     def _check_own(self, node: Node) -> None:
         if node.anchor in self._shared.agreed:
             return
-        if node.sort is Sort.ALIAS:
+        if node.sort is NodeType.ALIAS:
             reason = f"the alias *{node.anchor} gives the value, and a change at its anchor would change other places"
             raise text_edits.RefusedError(node.start, f"{reason}; write the value out here", anchor=node.anchor)
         if node.shared:

@@ -114,7 +114,7 @@ def apply_steps(value: paths.Object, steps: Iterable[Step]) -> tuple[paths.Objec
         LookupError: a step does not fit the object.
     """
     copy = editing.copied(value)
-    return copy, tuple(_take(copy, step) for step in steps)
+    return copy, tuple(_apply_step(copy, step) for step in steps)
 
 
 def pointers_overlap(one: str, other: str) -> bool:
@@ -122,7 +122,7 @@ def pointers_overlap(one: str, other: str) -> bool:
     return one == other or one.startswith(f"{other}/") or other.startswith(f"{one}/")
 
 
-def _take(value: paths.Object, step: Step) -> str:
+def _apply_step(value: paths.Object, step: Step) -> str:
     parent = _parent(value, step)
     last = paths.split(step.pointer)[-1]
     if isinstance(parent, list):
@@ -147,7 +147,7 @@ def _take(value: paths.Object, step: Step) -> str:
         del parent[int(last)]
     above = step.pointer.rpartition("/")[0]
     if step.action is Action.PRUNE and not parent and above:
-        return _take(value, Step(action=Action.REMOVE, pointer=above))
+        return _apply_step(value, Step(action=Action.REMOVE, pointer=above))
     return step.pointer
 
 

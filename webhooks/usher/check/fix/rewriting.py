@@ -68,7 +68,7 @@ def rewrite(content: bytes, documents: Sequence[reader.Document], wanted: Mappin
     if not changes:
         return Rewritten(content=content, documents=documents, refusals={})
     if reason := why_file_is_not_edited(content):
-        refused = {index: (_whole(documents[index], reason),) for index in changes}
+        refused = {index: (_refuse_document(documents[index], reason),) for index in changes}
         return Rewritten(content=content, documents=documents, refusals=refused)
     texts: dict[int, str] = {}
     refusals: dict[int, tuple[planning.Refusal, ...]] = {}
@@ -111,21 +111,21 @@ def _proven(
         # One document can change the meaning of the whole file, so each has to prove itself separately.
         alone = {index for index in texts if _wrong(_parsed(texts[index].encode()), [documents[index]], wanted)}
         for index in alone or set(texts):
-            refusals[index] = (_whole(documents[index], _UNPROVEN),)
+            refusals[index] = (_refuse_document(documents[index], _UNPROVEN),)
             del texts[index]
     return Rewritten(content=content, documents=documents, refusals=refusals)
 
 
 def _rewritten(document: reader.Document, wanted: paths.Json) -> tuple[str, tuple[planning.Refusal, ...]]:
     if reason := why_document_is_not_edited(document.chunk.text):
-        return "", (_whole(document, reason),)
+        return "", (_refuse_document(document, reason),)
     plan = planning.plan(document, wanted)
     if plan.refusals:
         return "", plan.refusals
     try:
         return text_edits.apply_edits(document.chunk.text, plan.edits), ()
     except text_edits.RefusedError:
-        return "", (_whole(document, _UNPROVEN),)
+        return "", (_refuse_document(document, _UNPROVEN),)
 
 
 def _put_stretches(content: bytes, stretches: Mapping[int, tuple[chunks.Chunk, str]]) -> bytes:
@@ -160,7 +160,7 @@ def _wrong(
     }
 
 
-def _whole(document: reader.Document, reason: str) -> planning.Refusal:
+def _refuse_document(document: reader.Document, reason: str) -> planning.Refusal:
     return planning.Refusal(pointer=paths.ROOT, line=document.line, reason=reason)
 
 
@@ -168,7 +168,7 @@ _SEVERAL_DOCUMENTS: Final = "the object consists of several documents; change it
 _RESTS_ON_ANOTHER: Final = "it rests on another change that cannot be written here"
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class NumberedWish(Struct, frozen=True, kw_only=True):
     """A wish, and the number of its object in the file."""
 
     item: int
@@ -176,7 +176,7 @@ class Asked(Struct, frozen=True, kw_only=True):
 
 
 class Unwritten(Struct, frozen=True, kw_only=True):
-    asked: Asked
+    asked: NumberedWish
     line: int
     """Line of the text in the way; of the document if the object as a whole is in the way."""
     reason: str
@@ -186,7 +186,7 @@ class Written(Struct, frozen=True, kw_only=True):
     content: bytes
     documents: Sequence[reader.Document]
     """The documents of the new content."""
-    pointers: Sequence[tuple[Asked, tuple[str, ...]]]
+    pointers: Sequence[tuple[NumberedWish, tuple[str, ...]]]
     """The written wishes, each with the pointers in its object that it changed."""
     unwritten: Sequence[Unwritten]
 
@@ -195,11 +195,11 @@ class _Attempt(Struct, kw_only=True):
     """The values of documents after as many wishes as possible."""
 
     wanted: dict[int, paths.Json] = field(default_factory=dict)
-    taken: list[tuple[Asked, tuple[str, ...]]] = field(default_factory=list)
+    taken: list[tuple[NumberedWish, tuple[str, ...]]] = field(default_factory=list)
     unfit: list[Unwritten] = field(default_factory=list)
 
 
-def write_wishes(content: bytes, batch: Batch, asked: Sequence[Asked]) -> Written:
+def write_wishes(content: bytes, batch: Batch, asked: Sequence[NumberedWish]) -> Written:
     """Writes as many wishes as possible.
 
     A wish that cannot be written only stops the wishes that depend on it.
@@ -214,7 +214,7 @@ def write_wishes(content: bytes, batch: Batch, asked: Sequence[Asked]) -> Writte
     while True:
         attempt = _attempt(batch.items, open_wishes)
         done = rewrite(content, batch.documents, attempt.wanted)
-        found = list(_in_the_way(batch.items, attempt, done.refusals))
+        found = list(_wishes_in_the_way(batch.items, attempt, done.refusals))
         if not found:
             return Written(
                 content=done.content,
@@ -227,9 +227,9 @@ def write_wishes(content: bytes, batch: Batch, asked: Sequence[Asked]) -> Writte
         open_wishes = [each for each in open_wishes if id(each) not in gone]
 
 
-def _attempt(items: Sequence[Item], asked: Sequence[Asked]) -> _Attempt:
+def _attempt(items: Sequence[Item], asked: Sequence[NumberedWish]) -> _Attempt:
     attempt = _Attempt()
-    by_item: defaultdict[int, list[Asked]] = defaultdict(list)
+    by_item: defaultdict[int, list[NumberedWish]] = defaultdict(list)
     for each in asked:
         by_item[each.item].append(each)
     for number, wishes in by_item.items():
@@ -237,7 +237,7 @@ def _attempt(items: Sequence[Item], asked: Sequence[Asked]) -> _Attempt:
         if item.document is None:
             continue
         value = item.value
-        taken: list[tuple[Asked, tuple[str, ...]]] = []
+        taken: list[tuple[NumberedWish, tuple[str, ...]]] = []
         for each in wishes:
             try:
                 value, pointers = remedies.apply_steps(value, each.wish.steps)
@@ -247,7 +247,7 @@ def _attempt(items: Sequence[Item], asked: Sequence[Asked]) -> _Attempt:
                 taken.append((each, pointers))
         index = item.document.index
         whole = attempt.wanted.get(index, item.document.value)
-        new = _with(whole, item, value)
+        new = _document_with_object(whole, item, value)
         if new is None:
             unfit = (Unwritten(asked=each, line=item.document.line, reason=_SEVERAL_DOCUMENTS) for each, _ in taken)
             attempt.unfit.extend(unfit)
@@ -257,7 +257,7 @@ def _attempt(items: Sequence[Item], asked: Sequence[Asked]) -> _Attempt:
     return attempt
 
 
-def _with(document: paths.Json, item: Item, value: paths.Object) -> paths.Json:
+def _document_with_object(document: paths.Json, item: Item, value: paths.Object) -> paths.Json:
     """The value of a document with a changed object in it; None if the object is not a part of the document."""
     part = paths.resolve(document, item.prefix)
     if not isinstance(part, dict):
@@ -283,7 +283,7 @@ def _put_value(holder: paths.Json, keys: Sequence[str], value: paths.Json) -> pa
     return {**holder, key: _put_value(holder[key], rest, value)} if isinstance(holder, dict) else holder
 
 
-def _in_the_way(
+def _wishes_in_the_way(
     items: Sequence[Item], attempt: _Attempt, refusals: Mapping[int, Sequence[planning.Refusal]]
 ) -> Iterator[Unwritten]:
     """The wishes to which refusals apply: those that touch a refused place, or else all of the document."""
@@ -304,7 +304,7 @@ def _in_the_way(
 class _Concerned(Struct, frozen=True, kw_only=True):
     """A wish in a document with refusals."""
 
-    asked: Asked
+    asked: NumberedWish
     prefix: str
     pointers: tuple[str, ...]
     """The pointers in its object that it changed."""

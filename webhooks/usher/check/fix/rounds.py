@@ -38,7 +38,7 @@ def why_taken_back(
     """
     if after is None:
         return {}
-    old, new = _counted(before), _counted(after)
+    old, new = _count_findings(before), _count_findings(after)
     remedied = Counter(wish.key for wish in made if wish.source is WishSource.REMEDIES)
     stays = {
         wish.identity: _STAYS
@@ -61,7 +61,7 @@ def why_taken_back(
     return {wish.identity: reason for wish in made}
 
 
-def _counted(result: findings.Result) -> _Counted:
+def _count_findings(result: findings.Result) -> _Counted:
     return Counter((each.judgement.finding.check, each.judgement.outcome) for each in result.findings)
 
 
@@ -214,13 +214,13 @@ class _Run:
             if result.change is not None and (place := places.get(id(result.change.before))) is not None
         }
 
-    def _open(self, results: Mapping[_Object, findings.Result]) -> dict[int, list[rewriting.Asked]]:
-        found: dict[int, list[rewriting.Asked]] = {}
-        waiting: dict[int, list[rewriting.Asked]] = {}
+    def _open(self, results: Mapping[_Object, findings.Result]) -> dict[int, list[rewriting.NumberedWish]]:
+        found: dict[int, list[rewriting.NumberedWish]] = {}
+        waiting: dict[int, list[rewriting.NumberedWish]] = {}
         for place, result in results.items():
             number, index = place
             wished = [
-                rewriting.Asked(item=index, wish=wish)
+                rewriting.NumberedWish(item=index, wish=wish)
                 for wish in remedies.wishes_of_result(result, self._choice)
                 if (place, wish.identity) not in self._closed
             ]
@@ -233,7 +233,7 @@ class _Run:
         return found or waiting
 
     def _written(
-        self, number: int, asked: Sequence[rewriting.Asked], results: Mapping[_Object, findings.Result]
+        self, number: int, asked: Sequence[rewriting.NumberedWish], results: Mapping[_Object, findings.Result]
     ) -> rewriting.Written | None:
         file = self._file(number)
         if file.problem:

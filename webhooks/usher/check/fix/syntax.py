@@ -22,7 +22,7 @@ _BLOCK_STYLES: Final = ("|", ">")
 _KEEP: Final = re.compile(r"[|>][0-9]?\+|[|>]\+")
 
 
-class Sort(Enum):
+class NodeType(Enum):
     MAPPING = auto()
     LIST = auto()
     SCALAR = auto()
@@ -32,7 +32,7 @@ class Sort(Enum):
 class Node(Struct, frozen=True, kw_only=True):
     """A value as written; offsets count the characters of the chunk, the end is exclusive."""
 
-    sort: Sort
+    sort: NodeType
     start: int
     """Start, with its anchor and tag."""
     body: int
@@ -114,7 +114,7 @@ def tree(document: reader.Document) -> Node:
 
 def anchors(node: Node) -> Iterator[Node]:
     """The values at and below a node to which aliases refer."""
-    if node.shared and node.sort is not Sort.ALIAS:
+    if node.shared and node.sort is not NodeType.ALIAS:
         yield node
     for entry in node.entries:
         yield from anchors(entry.value)
@@ -138,12 +138,14 @@ def _leaf(event: events.NodeEvent, text: str, aliased: frozenset[str]) -> Node:
     start, end = composing.span(event)
     anchor = event.anchor or ""
     if isinstance(event, events.AliasEvent):
-        return Node(sort=Sort.ALIAS, start=start, body=start, end=end, anchor=anchor, shared=True)
+        return Node(sort=NodeType.ALIAS, start=start, body=start, end=end, anchor=anchor, shared=True)
     style = str(getattr(event, "style", None) or "")
     body = min(_body(event, text), end)
     if style in _BLOCK_STYLES:
         end = _end_of_block(text, body, end)
-    return Node(sort=Sort.SCALAR, start=start, body=body, end=end, style=style, anchor=anchor, shared=anchor in aliased)
+    return Node(
+        sort=NodeType.SCALAR, start=start, body=body, end=end, style=style, anchor=anchor, shared=anchor in aliased
+    )
 
 
 def _collection(opened: _Open, event: events.CollectionEndEvent, text: str, aliased: frozenset[str]) -> Node:
@@ -153,7 +155,7 @@ def _collection(opened: _Open, event: events.CollectionEndEvent, text: str, alia
     end = composing.span(event)[1] if flow else opened.entries[-1].end
     anchor = begun.anchor or ""
     return Node(
-        sort=Sort.MAPPING if opened.is_mapping else Sort.LIST,
+        sort=NodeType.MAPPING if opened.is_mapping else NodeType.LIST,
         start=start,
         body=_body(begun, text),
         end=end,
@@ -236,7 +238,7 @@ def _embedded(few: list[paths.Json], many: list[paths.Json]) -> list[int | None]
     pairs: list[int | None] = []
     partner = 0
     for item in many:
-        if partner < len(few) and _alike(few[partner], item):
+        if partner < len(few) and _match_by_name(few[partner], item):
             pairs.append(partner)
             partner += 1
         else:
@@ -246,7 +248,7 @@ def _embedded(few: list[paths.Json], many: list[paths.Json]) -> list[int | None]
     return [index if index < len(few) else None for index in range(len(many))]
 
 
-def _alike(one: paths.Json, other: paths.Json) -> bool:
+def _match_by_name(one: paths.Json, other: paths.Json) -> bool:
     if isinstance(one, dict) and isinstance(other, dict) and isinstance(one.get("name"), str):
         return one["name"] == other.get("name")
     return is_same_value(one, other)
@@ -276,7 +278,7 @@ def shared(root: Node, wanted: paths.Json) -> Shared:
     while pending:
         node, value, pointer = pending.pop()
         if node.shared:
-            defined[node.anchor] += node.sort is not Sort.ALIAS
+            defined[node.anchor] += node.sort is not NodeType.ALIAS
             values[node.anchor].append(value)
             sites[node.anchor].append(pointer)
         for number, entry in enumerate(node.entries):

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import paths
-from usher.check.fix.syntax import Entry, Node, Sort
+from usher.check.fix.syntax import Entry, Node, NodeType
 from usher.documents import composing
 
 _COMMENT: Final = re.compile(r"[ \t]*#")
@@ -236,7 +236,7 @@ def render_flow(value: paths.Json, style: Style) -> str:
 def render_json(value: paths.Json, style: Style, *, indent: int | None = None) -> str:
     """The value as JSON; with `indent` over several lines, the first without indentation."""
     separators = ("," if indent is not None else style.comma, style.colon)
-    return json.dumps(_in_order(value), ensure_ascii=False, indent=indent, separators=separators)
+    return json.dumps(_with_ordered_keys(value), ensure_ascii=False, indent=indent, separators=separators)
 
 
 def ordered_keys(value: paths.Object) -> list[str]:
@@ -248,10 +248,10 @@ def key_rank(key: str) -> tuple[int, str]:
     return _ORDER.index(key) if key in _ORDER else len(_ORDER), key
 
 
-def _in_order(value: paths.Json) -> paths.Json:
+def _with_ordered_keys(value: paths.Json) -> paths.Json:
     if isinstance(value, dict):
-        return {key: _in_order(value[key]) for key in ordered_keys(value)}
-    return [_in_order(item) for item in value] if isinstance(value, list) else value
+        return {key: _with_ordered_keys(value[key]) for key in ordered_keys(value)}
+    return [_with_ordered_keys(item) for item in value] if isinstance(value, list) else value
 
 
 def _is_plain(text: str) -> bool:
@@ -299,19 +299,19 @@ def style_of_document(root: Node, text: str, *, is_json: bool) -> Style:
     steps, dashes, quotes = Counter[int](), Counter[int](), Counter[str]()
     for parent, entry in _pairs(root):
         value = entry.value
-        if value.sort is Sort.SCALAR and value.style in {"", '"', "'"} and value.end > value.body:
+        if value.sort is NodeType.SCALAR and value.style in {"", '"', "'"} and value.end > value.body:
             quotes[value.style] += 1
-        if parent.sort is not Sort.MAPPING or parent.flow or value.flow or not value.entries:
+        if parent.sort is not NodeType.MAPPING or parent.flow or value.flow or not value.entries:
             continue
         columns = _column(value, text) - column(text, entry.start)
-        if value.sort is Sort.MAPPING and 0 < columns <= _WIDEST:
+        if value.sort is NodeType.MAPPING and 0 < columns <= _WIDEST:
             steps[columns] += 1
-        elif value.sort is Sort.LIST and 0 <= columns <= _WIDEST:
+        elif value.sort is NodeType.LIST and 0 <= columns <= _WIDEST:
             dashes[columns] += 1
-    quote = _most(quotes, "")
+    quote = _most_common(quotes, "")
     return Style(
-        step=_most(steps, 2),
-        dash=_most(dashes, 0),
+        step=_most_common(steps, 2),
+        dash=_most_common(dashes, 0),
         quote=quote if quotes[quote] * 2 > quotes.total() else "",
         colon=":" if is_json and not _SPACED_COLON.search(text) else ": ",
         comma="," if is_json and not _SPACED_COMMA.search(text) else ", ",
@@ -336,7 +336,7 @@ def style_of_keys(node: Node, style: Style) -> Style:
 def style_of_siblings(node: Node, text: str, style: Style) -> Style:
     """The style with the dash column of the other lists in the mapping."""
     for entry in node.entries:
-        if entry.value.sort is Sort.LIST and not entry.value.flow:
+        if entry.value.sort is NodeType.LIST and not entry.value.flow:
             columns = _column(entry.value, text) - column(text, entry.start)
             if 0 <= columns <= _WIDEST:
                 return replace(style, dash=columns)
@@ -362,7 +362,7 @@ def dash_of(entry: Entry, text: str) -> int:
 
 def _column(node: Node, text: str) -> int:
     """The column of the keys or dashes of a block collection; -1 where unknown."""
-    if node.sort is Sort.MAPPING:
+    if node.sort is NodeType.MAPPING:
         return column(text, node.entries[0].start)
     try:
         return column(text, dash_of(node.entries[0], text))
@@ -379,5 +379,5 @@ def _pairs(node: Node) -> Iterator[tuple[Node, Entry]]:
             pending.append(entry.value)
 
 
-def _most(counted: Counter[T], default: T) -> T:
+def _most_common(counted: Counter[T], default: T) -> T:
     return counted.most_common(1)[0][0] if counted else default

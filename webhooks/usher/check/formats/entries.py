@@ -69,7 +69,7 @@ class Entry(Struct, frozen=True, kw_only=True):
 
 def of_report(found: findings.Report) -> list[Entry]:
     """The entries of a run: first inputs and objects without a decision, then results in the order of reading."""
-    return [*(_problem(each, found) for each in found.problems), *unfinished(found), *_of_results(found)]
+    return [*(_problem(each, found) for each in found.problems), *unfinished(found), *_entries_of_results(found)]
 
 
 def unfinished(found: findings.Report) -> Iterator[Entry]:
@@ -168,7 +168,7 @@ def _problem(problem: findings.Problem, found: findings.Report) -> Entry:
     )
 
 
-def _of_results(found: findings.Report) -> Iterator[Entry]:
+def _entries_of_results(found: findings.Report) -> Iterator[Entry]:
     for result in found.results:
         yield from (of_finding(each, result, found) for each in result.findings)
         yield from unread(result, found)

@@ -68,7 +68,7 @@ def _escaped(line: str) -> str:
 
 def _file(file: rounds.File, lines: Lines) -> None:
     by_object: dict[str, list[_Row]] = {}
-    for row in sorted([*_done(file), *_left(file)], key=lambda row: row.line):
+    for row in sorted([*_rows_of_changes(file), *_rows_of_failed_changes(file)], key=lambda row: row.line):
         by_object.setdefault(row.identity, []).append(row)
     if not by_object and not file.problem:
         return
@@ -87,7 +87,7 @@ def _row(row: _Row, lines: Lines) -> None:
     lines.wrapped(row.text, first=start, rest=" " * cell_len(start.plain))
 
 
-def _done(file: rounds.File) -> Iterator[_Row]:
+def _rows_of_changes(file: rounds.File) -> Iterator[_Row]:
     """One row for all values that one mutation sets in one place for one reason."""
     groups: dict[tuple[str, str, str, str], tuple[int, dict[str, None]]] = {}
     # In the order of the documents, because only the places of the last document are kept.
@@ -95,16 +95,16 @@ def _done(file: rounds.File) -> Iterator[_Row]:
         # The place of the value in the new content, or of the nearest value above if it was removed.
         place = batches.Pointer(file.batch.items[done.item]).place(done.pointers[0] if done.pointers else paths.ROOT)
         line = place.line if place is not None else 0
-        about, value, reason = _said(done.wish)
+        about, value, reason = _describe_wish(done.wish)
         _, values = groups.setdefault((str(done.identity), _name(done.wish), about, reason), (line, {}))
         values[value] = None
     for (identity, name, about, reason), (line, values) in groups.items():
         yield _Row(identity, line, "+", f"{name}: {about}: {', '.join(values)} ({reason})")
 
 
-def _left(file: rounds.File) -> Iterator[_Row]:
+def _rows_of_failed_changes(file: rounds.File) -> Iterator[_Row]:
     for left in file.left:
-        about, value, _ = _said(left.wish)
+        about, value, _ = _describe_wish(left.wish)
         yield _Row(str(left.identity), left.line, "!", f"{_name(left.wish)}: {about}: {value}: {left.reason}")
 
 
@@ -114,7 +114,7 @@ def _name(wish: remedies.Wish) -> str:
     return wish.change.names[wish.key] if wish.change is not None else wish.key
 
 
-def _said(wish: remedies.Wish) -> tuple[str, str, str]:
+def _describe_wish(wish: remedies.Wish) -> tuple[str, str, str]:
     """The place of a change, its value, and its reason."""
     if wish.intent is not None and wish.change is not None:
         return mended.intent_and_place(wish.intent, wish.change), mended.intent_value(wish.intent), wish.intent.reason

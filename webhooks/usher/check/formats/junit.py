@@ -44,7 +44,7 @@ def _numbers(counted: Iterable[test_cases.Case], *, without: str = "") -> dict[s
 
 def _case(case: test_cases.Case, suite: str) -> Iterator[str]:
     start = f"<testcase{_attributes(name=case.name, classname=suite, time='0')}"
-    text = "\n".join(line for entry in case.said for line in _said(entry))
+    text = "\n".join(line for entry in case.said for line in _describe_entry(entry))
     match case.state:
         case test_cases.State.PASSED if not text:
             yield f"{start}/>"
@@ -62,7 +62,7 @@ def _case(case: test_cases.Case, suite: str) -> Iterator[str]:
     yield "</testcase>"
 
 
-def _said(entry: Entry) -> Iterator[str]:
+def _describe_entry(entry: Entry) -> Iterator[str]:
     yield f"{entry.where}: {entry.level}: {entry.text}"
     yield from (f"  {detail}" for detail in entry.details)
 

@@ -54,13 +54,13 @@ def intent_value(intent: model.Intent) -> str:
         return _recipe(wanted)
     for name, content in _PAIRS:
         if set(wanted) == {name, content}:
-            return f"{wanted[name]}={_short(wanted[content])}"
+            return f"{wanted[name]}={_short_text(wanted[content])}"
     if "name" in wanted:
         return str(wanted["name"])
-    return " ".join(f"{key}={_short(wanted[key])}" for key in sorted(wanted, key=text_edits.key_rank))
+    return " ".join(f"{key}={_short_text(wanted[key])}" for key in sorted(wanted, key=text_edits.key_rank))
 
 
-def _short(content: paths.Json) -> str:
+def _short_text(content: paths.Json) -> str:
     if isinstance(content, list):
         return ",".join(str(each) for each in content)
     return str(content)
@@ -71,13 +71,13 @@ def _recipe(wanted: paths.Object) -> str:
     found = wanted.get("recipe")
     lists = found if isinstance(found, dict) else {}
     parts = {
-        noun: [str(each["name"]) for field in fields for each in _named(lists.get(field))]
+        noun: [str(each["name"]) for field in fields for each in _objects_of_list(lists.get(field))]
         for noun, fields in _PARTS.items()
     }
     return ", ".join(f"{noun} {' '.join(names)}" for noun, names in parts.items() if names)
 
 
-def _named(content: paths.Json) -> list[paths.Object]:
+def _objects_of_list(content: paths.Json) -> list[paths.Object]:
     return [each for each in content if isinstance(each, dict)] if isinstance(content, list) else []
 
 
@@ -103,11 +103,11 @@ def has_lines(result: findings.Result) -> bool:
     return result.change is not None and any(True for _ in entries_of(result.change))
 
 
-Told = dict[tuple[tuple[str, str, str], ...], str]
+ShownChanges = dict[tuple[tuple[str, str, str], ...], str]
 """The changes that a report has shown, each with the object where it did."""
 
 
-def write_note(result: findings.Result, lines: Lines, told: Told) -> None:
+def write_note(result: findings.Result, lines: Lines, told: ShownChanges) -> None:
     """Writes the note about one object, if it has changes, and adds it to `told`."""
     entries = tuple(entries_of(result.change)) if result.change is not None else ()
     if not entries:
@@ -181,7 +181,7 @@ def entries_of(change: findings.Change) -> Iterator[tuple[str, str, str]]:
     for intent in merged.applied:
         if intent.mutation not in change.silent:
             applied.setdefault(intent.mutation, []).append(intent)
-    yield from (("+", change.names[key], _added(found, change)) for key, found in applied.items())
+    yield from (("+", change.names[key], _describe_added_values(found, change)) for key, found in applied.items())
     notes = [(note.mutation, note.reason) for note in merged.warnings]
     notes += [(each.intent.mutation, each.reason) for each in merged.skipped if each.told]
     for conflict in merged.conflicts:
@@ -191,19 +191,19 @@ def entries_of(change: findings.Change) -> Iterator[tuple[str, str, str]]:
     yield from (("!", change.names[key], reason) for key, reason in dict.fromkeys(notes))
 
 
-def _added(applied: list[model.Intent], change: findings.Change) -> str:
+def _describe_added_values(applied: list[model.Intent], change: findings.Change) -> str:
     """`toleration key=nvidia.com/gpu effect=NoSchedule in Worker, Master`, one for each field."""
     by_field: dict[str, list[model.Intent]] = {}
     for intent in applied:
         by_field.setdefault(intent_field(intent), []).append(intent)
     parts = []
     for field, found in by_field.items():
-        places = _some([named for intent in found if (named := intent_place(intent, change))])
-        parts.append(f"{field} {_some(map(intent_value, found))}" + (f" in {places}" if places else ""))
+        places = _first_texts([named for intent in found if (named := intent_place(intent, change))])
+        parts.append(f"{field} {_first_texts(map(intent_value, found))}" + (f" in {places}" if places else ""))
     return "; ".join(parts)
 
 
-def _some(texts: Iterable[str]) -> str:
+def _first_texts(texts: Iterable[str]) -> str:
     """The first texts, each once, and the number of others."""
     different = list(dict.fromkeys(texts))
     more = f" and {len(different) - _SHOWN} more" if len(different) > _SHOWN else ""

@@ -90,7 +90,7 @@ def _write(outlook: Outlook, lines: Lines) -> None:
 def _overview(outlook: Outlook) -> Iterator[Row]:
     workload = outlook.workload
     yield Row("verdict", VERDICTS[outlook.answer])
-    for index, text in enumerate(_asks(workload)):
+    for index, text in enumerate(_describe_requests(workload)):
         yield Row("" if index else "asks for", text)
     for index, rank in enumerate(outlook.ranks):
         yield Row("" if index else "priority", _rank(rank))
@@ -102,7 +102,7 @@ def _overview(outlook: Outlook) -> Iterator[Row]:
         yield Row("gpu-usher adds", ", ".join(outlook.given))
 
 
-def _asks(workload: model.Workload) -> Iterator[str]:
+def _describe_requests(workload: model.Workload) -> Iterator[str]:
     """`64 nvidia.com/gpu: Worker 8 pods x 8`, by resource."""
     names = dict.fromkeys(request.name for pod_set in workload.pod_sets for request in pod_set.requests)
     totals = {total.name: total for total in workload.totals}
@@ -143,13 +143,13 @@ def _write_section(section: OutlookSection, lines: Lines) -> None:
     for reason in section.reasons:
         lines.wrapped(reason, first=Text("    "), rest="      ")
     _write_balances(section, lines)
-    for text in _taken(section):
+    for text in _describe_taken_flavors(section):
         lines.wrapped(text, first=Text("    "), rest="      ")
     for holding in section.holding:
-        lines.wrapped(_held(holding), first=Text("    "), rest="      ")
+        lines.wrapped(_describe_holding(holding), first=Text("    "), rest="      ")
 
 
-def _taken(section: OutlookSection) -> Iterator[str]:
+def _describe_taken_flavors(section: OutlookSection) -> Iterator[str]:
     for each in section.taken:
         pods = each.pod_set or "the pods"
         when = "would get" if each.now else "would get, when there is room,"
@@ -187,7 +187,7 @@ def _amount(resource: str, quantity: quantities.Quantity, *, up: bool = False) -
     return str(quantity) if gpu_quota_amounts.is_unit(resource) else amount_texts.text(resource, quantity, up=up)
 
 
-def _held(holding: Holding) -> str:
+def _describe_holding(holding: Holding) -> str:
     pods = f"one pod of {holding.pod_set}" if holding.pod_set else "one pod"
     missing = "; ".join(holding.missing)
     if holding.answer is Answer.NEVER:

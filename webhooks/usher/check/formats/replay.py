@@ -241,7 +241,7 @@ def _write_table(headers: Sequence[str], rows: Sequence[Sequence[str]], lines: L
         return
     kept = [index for index in range(len(headers)) if any(row[index] for row in rows)]
     lines.table([headers[index] for index in kept], [[row[index] for index in kept] for row in rows[:SHOWN]])
-    _more(len(rows) - SHOWN, headers[0], lines)
+    _write_remaining_count(len(rows) - SHOWN, headers[0], lines)
     lines.write()
 
 
@@ -256,7 +256,7 @@ def _differences_by_cause(difference: Difference, chapters: Sequence[Chapter], i
     )
     for chapter in chapters[: room.checks]:
         _chapter(chapter, room, lines)
-    _more(len(chapters) - room.checks, "check", lines)
+    _write_remaining_count(len(chapters) - room.checks, "check", lines)
     lines.write()
 
 
@@ -276,11 +276,11 @@ def _chapter(chapter: Chapter, room: _Room, lines: Lines) -> None:
             # Never wraps: people cannot click or copy a path that is broken over lines.
             text = f"      {subject(change)}, {place(change, cause.message)}"
             lines.write(Text(wording.printable(text)))
-        _more(len(cause.changes) - room.objects, "object", lines, margin=6)
-    _more(len(chapter.causes) - room.causes, "message", lines, margin=4)
+        _write_remaining_count(len(cause.changes) - room.objects, "object", lines, margin=6)
+    _write_remaining_count(len(chapter.causes) - room.causes, "message", lines, margin=4)
 
 
-def _more(number: int, thing: str, lines: Lines, *, margin: int = 2) -> None:
+def _write_remaining_count(number: int, thing: str, lines: Lines, *, margin: int = 2) -> None:
     if number > 0:
         lines.write(Text(f"{' ' * margin}and {wording.count(number, f'more {thing}')}; {_ALL}", style="dim"))
 
@@ -294,13 +294,13 @@ def _end(impact: Impact, lines: Lines) -> None:
     notes = list(dict.fromkeys((*comparison.before.notes, *comparison.after.notes)))
     for note in notes[:SHOWN]:
         lines.wrapped(note, first=Text("left out: ", style="dim"), rest="  ")
-    _more(len(notes) - SHOWN, "note", lines, margin=0)
+    _write_remaining_count(len(notes) - SHOWN, "note", lines, margin=0)
     for problem in dict.fromkeys((*comparison.before.problems, *comparison.after.problems)):
         lines.write(Text.assemble(("not read: ", "bold red"), wording.printable(problem)))
     for change in comparison.failures[:SHOWN]:
         text = f"{change.shown.subject}, {place(change)}: {change.reason}"
         lines.write(Text.assemble(("not judged: ", "bold red"), wording.printable(text)))
-    _more(len(comparison.failures) - SHOWN, "object", lines, margin=0)
+    _write_remaining_count(len(comparison.failures) - SHOWN, "object", lines, margin=0)
     if incomplete := not_proven(impact):
         lines.write(Text(incomplete, style="bold red"))
 
@@ -330,7 +330,7 @@ def write_json(impact: Impact, stream: TextIO, /) -> None:
     json_report.write_document(document, stream)
 
 
-def _named(found: Mapping[Difference, object]) -> Mapping[str, object]:
+def _by_difference_text(found: Mapping[Difference, object]) -> Mapping[str, object]:
     return {difference.value: each for difference, each in found.items()}
 
 
@@ -344,7 +344,7 @@ class Concerned(Shape):
     accelerators: dict[str, Amount] = attribute("devices")
 
 
-ByDifference = Annotated[dict[str, Concerned], BeforeValidator(_named)]
+ByDifference = Annotated[dict[str, Concerned], BeforeValidator(_by_difference_text)]
 
 
 class Side(Shape):

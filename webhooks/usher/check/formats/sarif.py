@@ -215,7 +215,7 @@ def _rule(entry: catalogue.Entry) -> Rule:
 
 def _help(entry: catalogue.Entry) -> Message:
     parts = [part.strip() for part in (entry.why, entry.description, entry.remediation) if part.strip()]
-    more = [] if entry.category == catalogue.OWN_CATEGORY else [_more(entry)]
+    more = [] if entry.category == catalogue.OWN_CATEGORY else [_help_sentence(entry)]
     links = [f"[{markdown.prose(each.description or each.ref)}](<{each.ref}>)" for each in entry.links]
     sources = "\n".join(f"* {link}" for link in links)
     return {
@@ -224,7 +224,7 @@ def _help(entry: catalogue.Entry) -> Message:
     }
 
 
-def _more(entry: catalogue.Entry) -> str:
+def _help_sentence(entry: catalogue.Entry) -> str:
     page = f"docs/checks/{entry.name}.md"
     return f"`usher explain {entry.code}` and {page} of gpu-usher show examples."
 

@@ -185,7 +185,7 @@ def findings_by_check(results: Iterable[findings.Result]) -> list[Check]:
             name=name,
             causes=_causes(found),
         )
-        for (outcome, _, code, name), found in sorted(_by(hits, check_of).items())
+        for (outcome, _, code, name), found in sorted(_group_hits(hits, check_of).items())
     ]
 
 
@@ -200,7 +200,7 @@ def affected(results: Iterable[findings.Result]) -> str:
 
 
 def _causes(hits: Iterable[Hit]) -> list[Cause]:
-    groups = sorted(_by(hits, _message).items(), key=lambda entry: (_gpus(entry[1]), entry[0]))
+    groups = sorted(_group_hits(hits, _message).items(), key=lambda entry: (_gpus(entry[1]), entry[0]))
     return [
         Cause(
             message=message,
@@ -225,7 +225,7 @@ def _gpus(hits: Iterable[Hit]) -> int | Decimal:
 _Key = TypeVar("_Key", bound=Hashable)
 
 
-def _by(hits: Iterable[Hit], key: Callable[[Hit], _Key]) -> dict[_Key, list[Hit]]:
+def _group_hits(hits: Iterable[Hit], key: Callable[[Hit], _Key]) -> dict[_Key, list[Hit]]:
     groups: dict[_Key, list[Hit]] = defaultdict(list)
     for hit in hits:
         groups[key(hit)].append(hit)

@@ -43,7 +43,7 @@ def of(found: findings.Report) -> list[Suite]:
     """The suites by file, in the order of reading; the last one holds entries about the whole run."""
     by_source: dict[str, list[Case]] = {}
     for result in found.results:
-        by_source.setdefault(result.source, []).extend(_of_result(result, found))
+        by_source.setdefault(result.source, []).extend(_cases_of_result(result, found))
     for entry in entries.of_report(found):
         if entry.result is None:
             case = Case(
@@ -54,7 +54,7 @@ def of(found: findings.Report) -> list[Suite]:
             )
             by_source.setdefault(entry.source, []).append(case)
     suites = [Suite(name=source, cases=cases) for source, cases in by_source.items()]
-    whole = list(_of_run(found))
+    whole = list(_cases_of_run(found))
     return [*suites, Suite(name="gpu-usher", cases=whole)] if whole or not suites else suites
 
 
@@ -63,7 +63,7 @@ def failing(found: findings.Report) -> frozenset[model.Outcome]:
     return frozenset({model.Outcome.DENY}) | (found.ending.failing if found.ending is not None else frozenset())
 
 
-def _of_result(result: findings.Result, found: findings.Report) -> Iterator[Case]:
+def _cases_of_result(result: findings.Result, found: findings.Report) -> Iterator[Case]:
     name = str(result.identity)
     if result.exemption and not result.findings:
         yield Case(name=name, state=State.SKIPPED, reason=f"not judged: {result.exemption}")
@@ -89,7 +89,7 @@ def _of_result(result: findings.Result, found: findings.Report) -> Iterator[Case
         yield Case(name=name)
 
 
-def _of_run(found: findings.Report) -> Iterator[Case]:
+def _cases_of_run(found: findings.Report) -> Iterator[Case]:
     accepted = found.ending is None or found.ending.unknown_accepted
     for each in found.not_evaluated:
         where = wording.count(each.workloads, each.subject)

@@ -151,14 +151,14 @@ def _places(hits: Iterable[summary.Hit], lines: Lines) -> None:
         by_file.setdefault(hit.result.source, []).append(hit)
     for found in list(by_file.values())[:_FILES]:
         # Never wraps: people cannot click or copy a path that is broken over lines.
-        lines.write(Text("      " + wording.printable(", ".join(_in_file(found)))))
+        lines.write(Text("      " + wording.printable(", ".join(_places_in_file(found)))))
     rest = list(by_file.values())[_FILES:]
     if rest:
         number = wording.count(sum(map(len, rest)), "more place")
         lines.write(Text(f"      and {number} in {wording.count(len(rest), 'more file')}; {_ALL_PLACES}", style="dim"))
 
 
-def _in_file(hits: Sequence[summary.Hit]) -> Iterator[str]:
+def _places_in_file(hits: Sequence[summary.Hit]) -> Iterator[str]:
     """`jobs/a.yaml:16:38  Job ml/train`, or with several places `jobs/a.yaml:16:38, 33:38 and 7 more`."""
     if len(hits) == 1:
         yield f"{hits[0].where}  {hits[0].result.identity}"
@@ -304,7 +304,7 @@ def write(
 
 def _by_file(found: findings.Report, lines: Lines, *, listed: Iterable[findings.Result], notes: bool) -> None:
     """Writes the parts that could not be read or judged, and the listed results, below the names of their files."""
-    told: mended.Told | None = {} if notes else None
+    told: mended.ShownChanges | None = {} if notes else None
     for source, entries in groupby(_entries(found, listed, notes=notes), key=lambda entry: entry.source):
         lines.write(Text(wording.printable(source), style="bold"))
         for entry in entries:
@@ -345,7 +345,7 @@ def _failure(failure: findings.Failure, lines: Lines) -> None:
     lines.wrapped(failure.reason, first=Text("        = ", style="dim"), rest="          ")
 
 
-def _result(result: findings.Result, lines: Lines, told: mended.Told | None) -> None:
+def _result(result: findings.Result, lines: Lines, told: mended.ShownChanges | None) -> None:
     for _, group in groupby(result.findings, key=_heading_key):
         _findings(result, list(group), lines)
     unread = [entry for entry in result.not_judged if not entry.unknown.check]

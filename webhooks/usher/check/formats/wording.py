@@ -83,13 +83,13 @@ def about(result: findings.Result, pod_set: findings.PodSet | None) -> str:
 
 def amount(value: scan_devices.Amount) -> str:
     """`64`, `0.5`, `2 to 3` if some exist only at times, or `64+` without an upper bound."""
-    most = _plain(value.number)
+    most = _number_text(value.number)
     if value.unbounded:
         return f"{most}+"
-    return f"{_plain(value.least)} to {most}" if value.extra else most
+    return f"{_number_text(value.least)} to {most}" if value.extra else most
 
 
-def _plain(number: int | Decimal) -> str:
+def _number_text(number: int | Decimal) -> str:
     whole = int(number) if number == int(number) else Decimal(number).normalize()
     return f"{whole:,}"
 
@@ -209,10 +209,10 @@ def memory_unit(name: str, vocabulary: Vocabulary) -> str:
 
 def resource_amount(name: str, quantity: quantities.Quantity) -> str:
     """`memory 32Gi`, `cpu 500m`: with the suffixes of manifests, but plain numbers for accelerators."""
-    return f"{name} {_written(name, quantity)}"
+    return f"{name} {_shortest_text(name, quantity)}"
 
 
-def _written(name: str, quantity: quantities.Quantity) -> str:
+def _shortest_text(name: str, quantity: quantities.Quantity) -> str:
     if name not in _BYTES and not name.startswith(_HUGE_PAGES):
         return str(quantity)
     # The manifest may have either suffix; people write the shorter one.

@@ -75,10 +75,10 @@ class CommonValues(NamedTuple):
 
     @classmethod
     def of(cls, pod_sets: Sequence[model.PodSet]) -> "CommonValues":
-        return cls(*(_same(pod_sets, describe) for describe in (scheduler_text, _operator_environment)))
+        return cls(*(_text_if_equal(pod_sets, describe) for describe in (scheduler_text, _operator_environment)))
 
 
-def _same(pod_sets: Sequence[model.PodSet], describe: Callable[[model.PodSet], str]) -> str:
+def _text_if_equal(pod_sets: Sequence[model.PodSet], describe: Callable[[model.PodSet], str]) -> str:
     texts = {describe(pod_set) for pod_set in pod_sets}
     return texts.pop() if len(texts) == 1 else ""
 
@@ -278,7 +278,7 @@ def write_text(
         name = wording.workload_name(each.workload)
         lines.wrapped(f"{name} ({each.workload.api_version})", first=Text(""), rest="  ")
         if _is_recognised(each.workload):
-            lines.labelled([*_known(each, vocabulary)])
+            lines.labelled([*_rows_of_known_fields(each, vocabulary)])
         unknown = list(_unknown(each))
         if unknown:
             lines.write("  unknown")
@@ -291,7 +291,7 @@ def _is_recognised(workload: model.Workload) -> bool:
     return bool(workload.pod_sets) or workload.role is not model.Role.UNKNOWN or not workload.unknowns
 
 
-def _known(shown: ShownWorkload, vocabulary: Vocabulary) -> Iterator[Row]:
+def _rows_of_known_fields(shown: ShownWorkload, vocabulary: Vocabulary) -> Iterator[Row]:
     workload = shown.workload
     reason = f" ({workload.role_reason})" if workload.role_reason else ""
     yield Row("role", f"{workload.role}{reason}")

@@ -121,7 +121,7 @@ class Side:
     """How many of them this side answers as the server did."""
 
 
-Said = Found | Unknown
+CheckResult = Found | Unknown
 """The result of a check: a finding, or a part that it could not evaluate."""
 
 
@@ -162,7 +162,7 @@ class CheckChange(Struct, frozen=True, kw_only=True):
     name: str
     before: State
     after: State
-    said: tuple[Said, ...]
+    said: tuple[CheckResult, ...]
     """The results on the side that matters: the side that could not evaluate it, else after, else before."""
 
     @property
@@ -223,7 +223,7 @@ def _difference(before: Verdict, after: Verdict, checks: tuple[CheckChange, ...]
         return Difference.NEWLY_WARNED if new is Outcome.WARN else Difference.NO_LONGER_WARNED
     if checks:
         return Difference.OTHER_FINDINGS
-    return Difference.NOTHING if _words(before) == _words(after) else Difference.OTHER_WORDS
+    return Difference.NOTHING if _comparable_content(before) == _comparable_content(after) else Difference.OTHER_WORDS
 
 
 def _check_changes(before: Verdict, after: Verdict) -> Iterator[CheckChange]:
@@ -234,9 +234,9 @@ def _check_changes(before: Verdict, after: Verdict) -> Iterator[CheckChange]:
         if was is now:
             continue
         if State.NOT_EVALUATED in (was, now):
-            said: tuple[Said, ...] = _unknown(after if now is State.NOT_EVALUATED else before, key)
+            said: tuple[CheckResult, ...] = _unknown(after if now is State.NOT_EVALUATED else before, key)
         else:
-            said = _found(after if now is not State.NOTHING else before, key)
+            said = _findings_of_check(after if now is not State.NOTHING else before, key)
         yield CheckChange(check=key, code=said[0].code, name=said[0].name, before=was, after=now, said=said)
 
 
@@ -250,13 +250,13 @@ def _state(verdict: Verdict, check: str, *, other: Verdict) -> State:
 
     If it could not evaluate a part that it could for the other verdict, this outweighs its milder findings.
     """
-    found = _found(verdict, check)
+    found = _findings_of_check(verdict, check)
     state = State(found[0].outcome.value) if found else State.NOTHING
     alone = bool(_unknown(verdict, check)) and not _unknown(other, check)
     return State.NOT_EVALUATED if alone and state is not State.DENY else state
 
 
-def _found(verdict: Verdict, check: str) -> tuple[Found, ...]:
+def _findings_of_check(verdict: Verdict, check: str) -> tuple[Found, ...]:
     return tuple(_worst_first(each for each in verdict.found if each.check == check))
 
 
@@ -269,7 +269,7 @@ def _worst_first(found: Iterable[Found]) -> list[Found]:
     return sorted(found, key=lambda each: order.index(each.outcome))
 
 
-def _words(verdict: Verdict) -> object:
+def _comparable_content(verdict: Verdict) -> object:
     found = sorted((each.check, each.outcome, each.path, each.message, each.remedy) for each in verdict.found)
     return found, sorted((each.check, each.path, each.reason) for each in verdict.unknown)
 

@@ -83,7 +83,14 @@ def by_check(changes: Iterable[Change]) -> list[OfCheck]:
         for check in change.checks:
             pairs[check.check].append((change, check))
     found = [_check_amounts(each) for each in pairs.values()]
-    return sorted(found, key=lambda each: (*_least(each.newly_denies), *_least(each.no_longer_denies), each.code))
+    return sorted(
+        found,
+        key=lambda each: (
+            *_sort_key_most_first(each.newly_denies),
+            *_sort_key_most_first(each.no_longer_denies),
+            each.code,
+        ),
+    )
 
 
 def by_namespace(changes: Iterable[Change]) -> list[AffectedGroup]:
@@ -138,12 +145,12 @@ def _groups(changes: Iterable[Change], name: Callable[[Change], str]) -> list[Af
 
     def weight(group: AffectedGroup) -> tuple[object, ...]:
         worst = (group.of(each) for each in Difference)
-        return (*(number for each in worst for number in _least(each)), group.name)
+        return (*(number for each in worst for number in _sort_key_most_first(each)), group.name)
 
     return sorted(groups, key=weight)
 
 
-def _least(each: Affected) -> tuple[object, ...]:
+def _sort_key_most_first(each: Affected) -> tuple[object, ...]:
     """A sort key, most first."""
     return -each.gpus.number, -each.objects
 
@@ -237,10 +244,10 @@ def _most_first(changes: Sequence[Change]) -> tuple[int | Decimal, int]:
 def _reasons(change: Change) -> Iterator[Reason]:
     difference, before, after = change.difference, change.before, change.after
     if before is None or after is None:
-        yield _plain("seen only by the new side" if before is None else "seen only by the old side")
+        yield _reason_without_check("seen only by the new side" if before is None else "seen only by the old side")
     elif before.failure or after.failure:
         side = "new" if after.failure else "old"
-        yield _plain(f"the {side} side gives no verdict: {after.failure or before.failure}")
+        yield _reason_without_check(f"the {side} side gives no verdict: {after.failure or before.failure}")
     elif difference is Difference.OTHER_WORDS:
         yield from _other_words(before, after)
     else:
@@ -250,7 +257,7 @@ def _reasons(change: Change) -> Iterator[Reason]:
                 yield from _check_reasons(check, remedies=not improved, exemption=after.exemption if improved else "")
 
 
-def _plain(message: str) -> Reason:
+def _reason_without_check(message: str) -> Reason:
     return Reason(heading=Heading(code="", name="", turn=""), message=message, remedy="")
 
 
@@ -305,7 +312,9 @@ def _other_words(before: Verdict, after: Verdict) -> Iterator[Reason]:
         turn = "" if not was else "the place differs" if was == each.message else f"before: {was}"
         yield Reason(heading=Heading(code=each.code, name=each.name, turn=turn), message=each.message, remedy="")
     if old >= new:
-        yield _plain("fewer messages of the same checks" if old > new else "other words about what was not evaluated")
+        yield _reason_without_check(
+            "fewer messages of the same checks" if old > new else "other words about what was not evaluated"
+        )
 
 
 class Impact(Struct, frozen=True, kw_only=True):

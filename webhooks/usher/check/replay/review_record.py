@@ -277,7 +277,7 @@ def verdict_of_result(result: findings.Result, rules: Mapping[str, Entry]) -> Ve
         pods=devices.of_pods(result.pods) if counted and result.makes_pods else devices.NOTHING,
         devices=result.accelerators if counted else {},
         workload=result.makes_pods,
-        found=tuple(_found(each) for each in result.findings),
+        found=tuple(_finding_of(each) for each in result.findings),
         unknown=tuple(_unknown(each, rules) for each in result.not_judged),
         exemption=result.exemption,
     )
@@ -340,7 +340,7 @@ def _owner(result: findings.Result) -> str:
     return f"{result.identity.kind}/{result.identity.name}" if owner is None else f"{owner.kind}/{owner.name}"
 
 
-def _found(finding: findings.Finding) -> Found:
+def _finding_of(finding: findings.Finding) -> Found:
     judgement = finding.judgement
     return Found(
         check=judgement.finding.check,

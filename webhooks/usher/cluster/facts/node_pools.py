@@ -153,7 +153,7 @@ def found_pools(nodes: Nodes, vocabulary: Vocabulary) -> tuple[FoundPool, ...]:
         for each, its in zip(ours, traits, strict=True):
             groups[its[:length]].append(each)
         if len(groups) <= MOST_POOLS:
-            return tuple(_named(_pools(groups.values(), vocabulary)))
+            return tuple(_with_unique_names(_pools(groups.values(), vocabulary)))
     return ()
 
 
@@ -273,7 +273,7 @@ def _name(labels: Mapping[str, str], offered: Sequence[str]) -> str:
     return plain or "accelerators"
 
 
-def _named(found: Iterable[FoundPool]) -> Iterable[FoundPool]:
+def _with_unique_names(found: Iterable[FoundPool]) -> Iterable[FoundPool]:
     """The pools in order, each with a name of its own."""
     used: set[str] = set()
     for each in sorted(found, key=lambda each: (each.pool.name, -each.nodes, each.example)):

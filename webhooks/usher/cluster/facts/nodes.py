@@ -333,7 +333,7 @@ class NodeTable:
             return
         key, own = self._division.divide(found)
         if self._keys.get(name) != key or self._members[key][name] != own:
-            self._move(name, (key, own), unreadable=_without(self.now.unreadable, name))
+            self._move(name, (key, own), unreadable=_entries_without(self.now.unreadable, name))
             if len(self._members) > self._too_many:
                 nodes = [node for other in self.now.by_name if (node := self._node(other)) is not None]
                 division = divide_nodes(nodes)
@@ -342,7 +342,7 @@ class NodeTable:
     def remove(self, name: str) -> None:
         """Forgets a deleted node."""
         if name in self._keys or name in self.now.unreadable:
-            self._move(name, None, unreadable=_without(self.now.unreadable, name))
+            self._move(name, None, unreadable=_entries_without(self.now.unreadable, name))
 
     def named(self, name: str) -> paths.Object | None:
         """A node as a manifest with the kept fields; an unreadable node has only its name. None for an unknown name."""
@@ -467,5 +467,5 @@ def _indexed(index: _Index, name: str, labels: Mapping[str, str], *, there: bool
     return changed
 
 
-def _without(entries: Mapping[str, str], name: str) -> Mapping[str, str]:
+def _entries_without(entries: Mapping[str, str], name: str) -> Mapping[str, str]:
     return {key: value for key, value in entries.items() if key != name} if name in entries else entries

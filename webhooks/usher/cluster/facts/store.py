@@ -66,7 +66,7 @@ class Store:
         for template in made:
             by_kind[_key(template)].append(template)
         for key, listed in by_kind.items():
-            store.replace(key, [_placed(value, key, namespace) for value in listed])
+            store.replace(key, [_object_in_namespace(value, key, namespace) for value in listed])
         return store
 
     @property
@@ -151,7 +151,7 @@ class Store:
         result.revision, result.nodes = self.revision, self.nodes
         result._kinds, result._missing = dict(self._kinds), self._missing
         for value in new:
-            result.put(_placed(value, _key(value), namespace))
+            result.put(_object_in_namespace(value, _key(value), namespace))
         return result
 
     def replace(self, key: Key, values: Iterable[paths.Object]) -> None:
@@ -256,7 +256,7 @@ def _identity(value: paths.Object) -> tuple[str, str]:
     return paths.text(metadata.get("namespace")), paths.text(metadata.get("name"))
 
 
-def _placed(value: paths.Object, key: Key, namespace: str) -> paths.Object:
+def _object_in_namespace(value: paths.Object, key: Key, namespace: str) -> paths.Object:
     """The object with its namespace, or without one for a cluster-scoped kind, even if the manifest has one."""
     metadata = value.get("metadata")
     if not isinstance(metadata, dict):

@@ -190,14 +190,16 @@ def run_suite(suite: Suite, *, read_file: ReadFile, compiler: Compiler) -> Itera
     """The results of a suite, in its order."""
     for test in suite.tests:
         if suite.skip or test.skip:
-            yield from _same(suite, test, Outcome.SKIPPED, "the suite skips it")
+            yield from _same_result_for_cases(suite, test, Outcome.SKIPPED, "the suite skips it")
         elif test.expansion:
-            yield from _same(suite, test, Outcome.NOT_RUN, "it expands objects by an ExpansionTemplate")
+            yield from _same_result_for_cases(
+                suite, test, Outcome.NOT_RUN, "it expands objects by an ExpansionTemplate"
+            )
         else:
             yield from _Run(suite, test, read_file).results(compiler)
 
 
-def _same(suite: Suite, test: Test, outcome: Outcome, reason: str) -> Iterator[Result]:
+def _same_result_for_cases(suite: Suite, test: Test, outcome: Outcome, reason: str) -> Iterator[Result]:
     """The same result for every case of a test."""
     for case in test.cases or (None,):
         name = case.name if case is not None else ""
@@ -218,7 +220,7 @@ class _Run:
             constraint = constraints.read_constraint(self._first(self._test.constraint))
             problem = library.why_parameters_do_not_fit(constraint, {compiled.template.kind: compiled.template})
         except errors.InputError as error:
-            yield from _same(self._suite, self._test, Outcome.FAILED, str(error))
+            yield from _same_result_for_cases(self._suite, self._test, Outcome.FAILED, str(error))
             return
         if self._test.invalid or problem:
             yield self._of_schema(problem)
@@ -227,7 +229,7 @@ class _Run:
         policies = Policies(library.Library(templates={compiled.template.kind: compiled}, constraints=(constraint,)))
         try:
             if reason := policies.not_evaluated.get(compiled.template.kind):
-                yield from _same(self._suite, self._test, Outcome.NOT_RUN, reason)
+                yield from _same_result_for_cases(self._suite, self._test, Outcome.NOT_RUN, reason)
             else:
                 yield from (self._result(case, policies) for case in self._test.cases)
         finally:

@@ -33,7 +33,7 @@ from usher.policy.checks.catalogue import Catalogue, OwnChecks
 from usher.policy.decision import Identities, User
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.engines.wasm import WasmEngine
-from usher.policy.input import document as input_cluster
+from usher.policy.input import document as input_document
 from usher.workloads.normalise import normalise
 from usher.workloads.roles import Roles
 
@@ -72,16 +72,16 @@ def input_of_example(
     old = request.get("oldObject")
     known = Knowledge(facts=cluster, config=config, vocabulary=vocabulary)
     case = Case(workload=workload, beside=beside.of(workload, others, known))
-    return input_cluster.Documents(known, keys=keys).build(
+    return input_document.Documents(known, keys=keys).build(
         workload,
         old=None if old is None else read(old),
         review=_review(request, config),
-        cluster=input_cluster.cluster_input(case, known),
+        cluster=input_document.cluster_input(case, known),
         beside=case.beside,
     )
 
 
-def _review(request: Mapping[str, Any], config: models.Config) -> input_cluster.Review | None:
+def _review(request: Mapping[str, Any], config: models.Config) -> input_document.Review | None:
     user = request.get("userInfo")
     by = Identities(config).of(
         None if user is None else User(name=user["username"], groups=tuple(user.get("groups", ())))

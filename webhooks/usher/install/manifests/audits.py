@@ -108,20 +108,20 @@ def _egress(settings: Settings) -> list[paths.Object]:
     found: list[paths.Object] = [
         {"ports": [{"protocol": "UDP", "port": 53}, {"protocol": "TCP", "port": 53}]},
         # API servers are not pods, and clouds hide their addresses.
-        _to(_API_SERVER, [{"ipBlock": {"cidr": each}} for each in settings.api_servers]),
+        _egress_rule(_API_SERVER, [{"ipBlock": {"cidr": each}} for each in settings.api_servers]),
     ]
     if settings.prometheus:
         parts = urlsplit(settings.prometheus)
         port = parts.port or _DEFAULT_PORTS.get(parts.scheme, 443)
         label = "kubernetes.io/metadata.name"
         selector: paths.Object = {"matchLabels": {label: settings.prometheus_namespace}}
-        found.append(_to((port,), [{"namespaceSelector": selector}]))
+        found.append(_egress_rule((port,), [{"namespaceSelector": selector}]))
     if settings.output and settings.api_servers:
-        found.append(_to((_STORE,), []))
+        found.append(_egress_rule((_STORE,), []))
     return found
 
 
-def _to(ports: tuple[int, ...], peers: list[paths.Json]) -> paths.Object:
+def _egress_rule(ports: tuple[int, ...], peers: list[paths.Json]) -> paths.Object:
     opened: list[paths.Json] = [{"protocol": "TCP", "port": port} for port in ports]
     return {"ports": opened, **({"to": peers} if peers else {})}
 

@@ -119,7 +119,7 @@ def mounts_devices(pod: str, config: models.Config, checks: catalogue.Catalogue)
 
 def is_accelerator(key: str, config: models.Config) -> str:
     """An expression that is true only for the name of a resource that usher knows as an accelerator."""
-    return _all(f"{key}.contains('/')", _not_ignored(key, config), _known(key, config, words=False))
+    return _join_with_and(f"{key}.contains('/')", _not_ignored(key, config), _known_key_cel(key, config, words=False))
 
 
 def names_devices(container: str) -> str:
@@ -153,7 +153,7 @@ def _resource(key: str, config: models.Config) -> str:
 
     Names without a slash, like cpu, cost little; the API server limits the cost.
     """
-    return _all(f"{key}.contains('/')", _not_ignored(key, config), _known(key, config, words=True))
+    return _join_with_and(f"{key}.contains('/')", _not_ignored(key, config), _known_key_cel(key, config, words=True))
 
 
 def _not_ignored(key: str, config: models.Config) -> str:
@@ -161,7 +161,7 @@ def _not_ignored(key: str, config: models.Config) -> str:
     return f"!({key} in {cel_texts(ignored)})" if ignored else ""
 
 
-def _known(key: str, config: models.Config, *, words: bool) -> str:
+def _known_key_cel(key: str, config: models.Config, *, words: bool) -> str:
     return f"({key} in {cel_texts(_names(config))} || {key}.matches({cel_text(_patterns(config, words=words))}))"
 
 
@@ -225,19 +225,21 @@ def _any(*expressions: str) -> str:
     return " || ".join(expressions)
 
 
-def _all(*expressions: str) -> str:
+def _join_with_and(*expressions: str) -> str:
     return " && ".join(filter(None, expressions))
 
 
 def all_of(expressions: Sequence[str]) -> str:
     """An expression that is true if all of these expressions are true."""
-    return _all(*(f"({expression})" for expression in expressions))
+    return _join_with_and(*(f"({expression})" for expression in expressions))
 
 
 def requested_by(identity: Identity) -> str:
     """An expression that is true for requests by one of these users, or by a member of one of these groups."""
-    users = [_is("request.userInfo.?username.orValue('')", pattern) for pattern in identity.users]
-    groups = [f"request.userInfo.?groups.orValue([]).exists(g, {_is('g', pattern)})" for pattern in identity.groups]
+    users = [_equals_cel("request.userInfo.?username.orValue('')", pattern) for pattern in identity.users]
+    groups = [
+        f"request.userInfo.?groups.orValue([]).exists(g, {_equals_cel('g', pattern)})" for pattern in identity.groups
+    ]
     return " || ".join([*users, *groups]) or "false"
 
 
@@ -250,10 +252,10 @@ def in_namespaces(namespaces: Iterable[str]) -> str:
     named = [pattern for pattern in patterns if "*" not in pattern]
     here = "request.?namespace.orValue('')"
     found = [f"{here} in {cel_texts(named)}"] if named else []
-    return " || ".join([*found, *(_is(here, pattern) for pattern in patterns if "*" in pattern)]) or "false"
+    return " || ".join([*found, *(_equals_cel(here, pattern) for pattern in patterns if "*" in pattern)]) or "false"
 
 
-def _is(value: str, pattern: str) -> str:
+def _equals_cel(value: str, pattern: str) -> str:
     if "*" not in pattern:
         return f"{value} == {cel_text(pattern)}"
     start, _, rest = pattern.partition("*")
@@ -347,7 +349,7 @@ def fail_closed_kinds() -> Sequence[Kind]:
 def fail_closed_conditions(config: models.Config, checks: Catalogue) -> Sequence[paths.Object]:
     """The match conditions of objects that are refused while usher does not answer; all of them must be true."""
     return (
-        _condition("takes-accelerators", _takes(config, checks)),
+        _condition("takes-accelerators", _takes_devices_cel(config, checks)),
         _condition("new-or-changed", _CHANGED),
         _condition("no-administrator", f"!({administrators(config)})"),
         _condition("no-namespace-that-heals-the-cluster", f"!({in_namespaces(healing_namespaces(config))})"),
@@ -393,7 +395,7 @@ _CHANGED: Final = (
 )
 
 
-def _takes(config: models.Config, checks: Catalogue) -> str:
+def _takes_devices_cel(config: models.Config, checks: Catalogue) -> str:
     """An expression for pods that take accelerators; debug containers get devices only by variables and mounts."""
     debug = debug_container_takes("object")
     whole = f"{pod_templates()}.exists(t, {takes_accelerators('t', config, checks)})"

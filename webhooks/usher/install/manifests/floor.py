@@ -352,7 +352,9 @@ def mutating_policies(config: models.Config, catalogue: Catalogue, *, static: bo
             *match_conditions(here, config, spared=_spared(config)),
             {"name": "without-devices-by-annotation", "expression": f"!({_BY_ANNOTATION})"},
         ],
-        "mutations": [{"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": _added(config)}}],
+        "mutations": [
+            {"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": _added_variable_cel(config)}}
+        ],
     }
     binding: paths.Object = {"policyName": name, "matchResources": {"namespaceSelector": namespace_selector(config)}}
     return [
@@ -373,7 +375,7 @@ def _spared(config: models.Config) -> str:
     return f"{seeing} || ({_POD_OF_DAEMON_SET} && ({controllers}))"
 
 
-def _added(config: models.Config) -> str:
+def _added_variable_cel(config: models.Config) -> str:
     """The variable for each container that takes no accelerator, as the fields to apply."""
     lists = ", ".join(f"{field}: {_containers(field, config)}" for field in ("containers", "initContainers"))
     return f"Object{{spec: Object.spec{{{lists}}}}}"

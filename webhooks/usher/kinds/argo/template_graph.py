@@ -16,7 +16,8 @@ import orjson
 from msgspec import Struct, field
 
 from usher import paths
-from usher.kinds.reading import counts, layers
+from usher.kinds.reading import counts as reading_counts
+from usher.kinds.reading import layers
 from usher.kinds.reading.counts import NEVER, ONCE, Times, nested_times, sum_of_times, unite_reasons
 from usher.kinds.reading.templates import NOWHERE, Place
 from usher.kinds.reading.values import MAX_PODS, Reading, Reference
@@ -485,7 +486,7 @@ class Graph:
             if number is not None:
                 self.nodes[number].callers[caller.path] = caller
                 times.setdefault(number, []).append(call.times)
-        return [(number, counts.sum_of_times(found)) for number, found in times.items()]
+        return [(number, reading_counts.sum_of_times(found)) for number, found in times.items()]
 
     def _capped(self, runs: Runs, node: ReachedTemplate) -> Runs:
         """The runs as far as the template's own `parallelism` allows; runs that these runs start are not counted."""
@@ -493,7 +494,7 @@ class Graph:
         if place.value is None or not runs:
             return runs
         limit = self._reading.count(place.value, place.path, default=MAX_PODS)
-        capped = counts.cap_times([times for _, times in runs], limit, _PARALLELISM)
+        capped = reading_counts.cap_times([times for _, times in runs], limit, _PARALLELISM)
         return [(number, times) for (number, _), times in zip(runs, capped, strict=True)]
 
     def _node(self, template: Place, name: str, holder: Holder) -> int:

@@ -134,7 +134,7 @@ def _nodes(  # noqa: PLR0913 - as above
     if first_field(annotations, _BACKEND).value == "mp":
         return Nodes(number=sizes.pipeline, head=sizes.tensor, worker=sizes.tensor)
     total = reading.count(sizes.pipeline * sizes.tensor, path, default=1)
-    asked = {name: _asked(template, name) for template, name in ((head, SERVING), (worker, _WORKER))}
+    asked = {name: _requested_accelerators(template, name) for template, name in ((head, SERVING), (worker, _WORKER))}
     nodes = replicas.on_ray(total, head=asked[SERVING], worker=asked[_WORKER])
     if nodes is None:
         reading.unknown(path, f"KServe refuses it: it needs {total} GPUs, more than its head and workers ask for")
@@ -170,7 +170,7 @@ def _resources(place: ContainerPlace) -> tuple[Place, Place]:
     return limits, place.requests or Place(held.get("requests"), path + "/requests")
 
 
-def _asked(template: Template, name: str) -> int:
+def _requested_accelerators(template: Template, name: str) -> int:
     """Accelerators that a container requests; KServe ignores its limits (KS:pkg/utils/utils.go)."""
     for place in template.containers or ():
         if place.name == name:
@@ -321,7 +321,7 @@ def _predictor(predictor: Layers, workers: Layers, canary: Place, shared: _Servi
         count = model.Count(minimum=0, maximum=0, reason="ModelMesh serves it in the pods of its runtimes")
     canaries = list(_canaries(canary, predictor, shared)) if how.mode is Mode.STANDARD and not how.stopped else []
     if canaries and is_said(first_field(predictor, "minReplicas").value):
-        count = _beside(count, sum(number for _, number in canaries))
+        count = _count_beside_canaries(count, sum(number for _, number in canaries))
     runtime = _runtime(predictor, shared) if count.maximum != 0 else ()
     head = _component(predictor, runtime, shared, name="predictor", count=count, known=FRAMEWORKS)
     if workers:
@@ -375,7 +375,7 @@ def _beneath(canary: Place, predictor: Place, reading: Reading) -> Place:
     return Place(value, predictor.path)
 
 
-def _beside(count: model.Count, ready: int) -> model.Count:
+def _count_beside_canaries(count: model.Count, ready: int) -> model.Count:
     """The number of stable pods: fewer while canaries are ready (KServe's adjustStableMinReplicasForCanaries)."""
     lowest = min(count.minimum, max(count.minimum - ready, 1))
     fewer = "fewer while its canaries are ready" if lowest < count.minimum else ""

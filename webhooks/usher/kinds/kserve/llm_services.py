@@ -109,17 +109,17 @@ def _service(service: Object, reading: Reading) -> Iterator[Template]:
         stopped=kserve_replicas.is_stopped(annotations),
         changeable=complete,
     )
-    yield from _all((*own, *configs), shared)
+    yield from _templates_of_service((*own, *configs), shared)
 
 
 def _config(config: Object, reading: Reading) -> Iterator[Template]:
     """The pods of a configuration alone; the service that uses it adds the rest."""
     own = field_layers((Place(config, paths.ROOT),), "spec", reading)
     if own:
-        yield from _all(own, _Service(reading=reading, labels={}, annotations={}, whole=False))
+        yield from _templates_of_service(own, _Service(reading=reading, labels={}, annotations={}, whole=False))
 
 
-def _all(spec: Layers, shared: _Service) -> Iterator[Template]:
+def _templates_of_service(spec: Layers, shared: _Service) -> Iterator[Template]:
     prefill = field_layers(spec, "prefill", shared.reading)
     yield from _workload(spec, shared, name="decode" if prefill else "")
     if prefill:

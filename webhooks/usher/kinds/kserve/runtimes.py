@@ -197,7 +197,7 @@ def named_by(own: Layers, reading: Reading) -> tuple[Layers, bool]:
             reading.unknown(refs.path, f"more than {_MAX_CONFIGS} configurations: the others are not judged")
             return tuple(reversed(found.values())), False
         name = reading.text(ref.get("name"), path + "/name")
-        config = _named(name, path + "/name", reading) if name else None
+        config = _look_up_runtime(name, path + "/name", reading) if name else None
         complete = complete and config is not None
         if config is not None:
             # A repeated name counts at its last position.
@@ -206,7 +206,7 @@ def named_by(own: Layers, reading: Reading) -> tuple[Layers, bool]:
     return tuple(reversed(found.values())), complete
 
 
-def _named(name: str, path: str, reading: Reading) -> Place | None:
+def _look_up_runtime(name: str, path: str, reading: Reading) -> Place | None:
     for namespace in (reading.context.namespace, SYSTEM_NAMESPACE):
         reference = Reference(group=GROUP, kind=KIND, name=name, namespace=namespace)
         found = reading.context.find(reference)

@@ -235,7 +235,11 @@ def apply_patches(template: Template, patches: list[Patch], reading: Reading) ->
         for field in ("nodeSelector", "affinity", "tolerations", "schedulingGates", "terminationGracePeriodSeconds"):
             if own.get(field) is not None:
                 before = fields[field].value if field in fields else spec.get(field)
-                merged = _added(before, own[field]) if field == "schedulingGates" else _merged(before, own[field])
+                merged = (
+                    _merge_gates(before, own[field])
+                    if field == "schedulingGates"
+                    else _merge_values(before, own[field])
+                )
                 fields[field] = Place(merged, f"{path}/{field}")
     return replace(
         template,
@@ -249,19 +253,19 @@ def _metadata(before: Place, patch: Place, reading: Reading) -> Place:
     """The merged labels and annotations, key by key."""
     own = reading.mapping(*patch)
     changes = {field: own[field] for field in ("labels", "annotations") if own.get(field) is not None}
-    return Place(_merged(before.value, changes), patch.path) if changes else before
+    return Place(_merge_values(before.value, changes), patch.path) if changes else before
 
 
-def _merged(before: object, own: object, depth: int = _DEPTH_OF_AFFINITY) -> object:
+def _merge_values(before: object, own: object, depth: int = _DEPTH_OF_AFFINITY) -> object:
     """The merged value: objects merge by key, and a list replaces another."""
     if not isinstance(before, dict) or not depth:
         return own
     if isinstance(own, dict):
-        return {**before, **{key: _merged(before.get(key), value, depth - 1) for key, value in own.items()}}
+        return {**before, **{key: _merge_values(before.get(key), value, depth - 1) for key, value in own.items()}}
     return before if own is None else own
 
 
-def _added(before: object, own: object) -> object:
+def _merge_gates(before: object, own: object) -> object:
     """The merged scheduling gates: they merge by name and have no other field."""
     return [*own, *before] if isinstance(own, list) and isinstance(before, list) else own
 
@@ -309,7 +313,7 @@ def _patched(container: ContainerPlace, patch: Place, reading: Reading) -> Conta
     value: dict[str, Any] = dict(container.value)
     places = dict(container.field_places)
     if own.get("securityContext") is not None:
-        value["securityContext"] = _merged(value.get("securityContext"), own["securityContext"])
+        value["securityContext"] = _merge_values(value.get("securityContext"), own["securityContext"])
         changed = reading.mapping(own["securityContext"], path + "/securityContext")
         places |= {f"securityContext/{field}": f"{path}/securityContext/{field}" for field in changed}
     added = reading.sequence(own.get("volumeMounts"), path + "/volumeMounts")
@@ -372,10 +376,10 @@ def _train_job(train_job: Object, reading: Reading) -> Iterator[Template]:
         reading.unknown(
             "/spec/runtimeRef/name", f"its runtime has more than {MAX_JOBS} jobs: the others are not judged"
         )
-    counted = _counted(jobs[:MAX_JOBS], nodes, policy)
+    counted = _templates_with_node_counts(jobs[:MAX_JOBS], nodes, policy)
     training = 0
     for job, template in zip(jobs, counted, strict=False):
-        own = replace(_own(template, reading), overrides=way_to_patch(spec, job.name))
+        own = replace(_template_of_train_job(template, reading), overrides=way_to_patch(spec, job.name))
         template = apply_patches(own, patches.pop(job.name, []), reading)  # noqa: PLW2901 - the same template, patched
         if job.step == TRAINER or (policy.launcher_is_node and job.name == NODE):
             training += 1
@@ -386,7 +390,7 @@ def _train_job(train_job: Object, reading: Reading) -> Iterator[Template]:
         yield template
 
 
-def _counted(jobs: list[Job], nodes: int | None, policy: Policy) -> Iterator[Template]:
+def _templates_with_node_counts(jobs: list[Job], nodes: int | None, policy: Policy) -> Iterator[Template]:
     """The templates of the jobs.
 
     The number of nodes belongs to the first job that trains, or to the node job of MPI.
@@ -434,7 +438,7 @@ def _nearest(spec: Object, ref: Object) -> str:
     return "/spec/runtimeRef" if "runtimeRef" in spec else "/spec"
 
 
-def _own(template: Template, reading: Reading) -> Template:
+def _template_of_train_job(template: Template, reading: Reading) -> Template:
     """A template of the runtime as one of the TrainJob. usher cannot change it: an edit would not reach a pod."""
     spec = reading.mapping(*template.spec)
     lists = {name: Place(spec.get(name), f"{template.spec.path}/{name}") for name, _ in LISTS}

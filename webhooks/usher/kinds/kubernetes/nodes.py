@@ -16,7 +16,7 @@ _LABELS: Final = ("nvidia.com/", "amd.com/", "gpu.intel.com/")
 """Prefixes of the labels in which operators describe the accelerators of a node."""
 
 
-def _of_accelerators(labels: object) -> object:
+def _accelerator_labels(labels: object) -> object:
     if not isinstance(labels, dict):
         return labels
     return {key: value for key, value in labels.items() if isinstance(key, str) and key.startswith(_LABELS)}
@@ -35,7 +35,7 @@ def _is_accelerator(name: str) -> bool:
 
 @with_config(STRICT)
 class NodeMetadata(TypedDict):
-    labels: NotRequired[Annotated[dict[str, str], BeforeValidator(_of_accelerators)]]
+    labels: NotRequired[Annotated[dict[str, str], BeforeValidator(_accelerator_labels)]]
     """Only those that tell of accelerators."""
 
 

@@ -62,12 +62,12 @@ def _fraction(annotations: Mapping[str, str], path: str, reading: Reading) -> mo
         if GPU_MEMORY in annotations:
             reading.unknown(paths.join(path, GPU_MEMORY), f"KAI-Scheduler refuses it beside {GPU_FRACTION}; remove one")
     elif GPU_MEMORY in annotations:
-        name, share = GPU_MEMORY, _whole(annotations[GPU_MEMORY])
+        name, share = GPU_MEMORY, _parse_whole_number(annotations[GPU_MEMORY])
         wanted = "is not a number of MiB; write a whole number, for example 4096"
     else:
         return None
     here = paths.join(path, name)
-    devices = _whole(annotations.get(GPU_FRACTION_DEVICES, "1"))
+    devices = _parse_whole_number(annotations.get(GPU_FRACTION_DEVICES, "1"))
     if share is None:
         reading.unknown(here, f"{annotations[name][:40]!r} {wanted}")
     if devices is None:
@@ -90,7 +90,7 @@ def _part(text: str) -> quantities.Quantity | None:
     return found if quantities.ZERO < found < _ONE else None
 
 
-def _whole(text: str) -> quantities.Quantity | None:
+def _parse_whole_number(text: str) -> quantities.Quantity | None:
     return quantities.parse(int(text)) if _WHOLE.fullmatch(text) else None
 
 

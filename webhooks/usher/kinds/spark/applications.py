@@ -18,12 +18,12 @@ from usher.kinds.reading.environment import READ_VARIABLES
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
 from usher.kinds.reading.templates import LISTS, NOWHERE, ONE, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading
-from usher.kinds.spark import resources as spark_conf
+from usher.kinds.spark import resources as spark_resources
 from usher.kinds.spark.resources import Conf, Overhead
 
 _CONTAINERS: Final[Mapping[str, str]] = {
-    spark_conf.DRIVER: "spark-kubernetes-driver",
-    spark_conf.EXECUTOR: "spark-kubernetes-executor",
+    spark_resources.DRIVER: "spark-kubernetes-driver",
+    spark_resources.EXECUTOR: "spark-kubernetes-executor",
 }
 _VARIABLES: Final = frozenset({"SPARK_*"})
 _BESIDE_A_TEMPLATE: Final = ("affinity", "nodeSelector", "priorityClassName", "schedulerName", "tolerations")
@@ -37,7 +37,7 @@ class Application(Struct, frozen=True, kw_only=True):
     conf: Conf
     node_selector: Place = NOWHERE
     batch_scheduler: Place = NOWHERE
-    memory: spark_conf.Overhead
+    memory: spark_resources.Overhead
 
 
 class _Fields(NamedTuple):
@@ -57,7 +57,7 @@ def template_of_role(
     spec = _Fields(reading.mapping(*pod.place("spec")), pod.path + "/spec")
     has_template = own.values.get("template") is not None
     conf = application.conf
-    spark_conf.record_unjudged_properties(conf, role, reading, has_template=has_template)
+    spark_resources.record_unjudged_properties(conf, role, reading, has_template=has_template)
     metadata, requests = _metadata(own, pod, reading)
     containers = list(_containers(role, own, spec, application, reading, missing=not isinstance(place.value, dict)))
     return Template(
@@ -145,17 +145,19 @@ def _complete_container(
     resources = _Fields(
         reading.mapping(container.value.get("resources"), container.path + "/resources"), container.path + "/resources"
     )
-    amounts = spark_conf.amounts_of_role(role, own.place, application.conf, application.memory, reading)
+    amounts = spark_resources.amounts_of_role(role, own.place, application.conf, application.memory, reading)
     given = (Place(container.value.get("env"), container.path + "/env"),) if container.path != own.path else ()
     return container._replace(
         name=_container_name(container) or ("" if container.value.get("name") else _CONTAINERS[role]),
-        requests=spark_conf.write_amounts_over(resources.place("requests"), amounts.requests, reading, path=own.path),
-        limits=spark_conf.write_amounts_over(
+        requests=spark_resources.write_amounts_over(
+            resources.place("requests"), amounts.requests, reading, path=own.path
+        ),
+        limits=spark_resources.write_amounts_over(
             resources.place("limits"), amounts.limits, reading, path=amounts.path or own.path
         ),
         environment=(
             *given,
-            *spark_conf.conf_environment(application.conf, role),
+            *spark_resources.conf_environment(application.conf, role),
             *_variables(own.place("envVars"), reading),
             own.place("env"),
         ),
@@ -182,9 +184,9 @@ def _first_text(places: tuple[Place, ...], reading: Reading, *, otherwise: Place
 def _node_selector(role: str, own: _Fields, spec: _Fields, application: Application, reading: Reading) -> Place:
     merged = {
         **reading.strings(*spec.place("nodeSelector")),
-        **spark_conf.conf_node_selector(application.conf, "spark.kubernetes"),
+        **spark_resources.conf_node_selector(application.conf, "spark.kubernetes"),
         **reading.strings(*application.node_selector),
-        **spark_conf.conf_node_selector(application.conf, f"spark.kubernetes.{role}"),
+        **spark_resources.conf_node_selector(application.conf, f"spark.kubernetes.{role}"),
         **reading.strings(*own.place("nodeSelector")),
     }
     return Place(merged, _either(own, spec, "nodeSelector").path)
@@ -237,7 +239,7 @@ _OF_CONNECT: Final = ("cores", "memory", "template")
 
 def _application(spec: Mapping[str, paths.Json], path: str, reading: Reading) -> Iterator[Template]:
     """The driver and the executors of a SparkApplicationSpec."""
-    conf = spark_conf.read_conf(spec.get("sparkConf"), path + "/sparkConf", reading)
+    conf = spark_resources.read_conf(spec.get("sparkConf"), path + "/sparkConf", reading)
     application_type = reading.text(spec.get("type"), path + "/type")
     application = Application(
         conf=conf,
@@ -250,22 +252,26 @@ def _application(spec: Mapping[str, paths.Json], path: str, reading: Reading) ->
     )
     driver, executor = (Place(spec.get(role), f"{path}/{role}") for role in ("driver", "executor"))
     in_client_mode = reading.text(spec.get("mode"), path + "/mode") == "client"
-    yield template_of_role(spark_conf.DRIVER, driver, application, reading, count=_NO_DRIVER if in_client_mode else ONE)
+    yield template_of_role(
+        spark_resources.DRIVER, driver, application, reading, count=_NO_DRIVER if in_client_mode else ONE
+    )
     # The operator's own default (SP:api/v1beta2/defaults.go); Spark has another.
     count = _executors(spec, path, conf, reading, unless_told=1)
-    yield template_of_role(spark_conf.EXECUTOR, executor, application, reading, count=count)
+    yield template_of_role(spark_resources.EXECUTOR, executor, application, reading, count=count)
 
 
 def _executors(
-    spec: Mapping[str, paths.Json], path: str, conf: spark_conf.Conf, reading: Reading, *, unless_told: int
+    spec: Mapping[str, paths.Json], path: str, conf: spark_resources.Conf, reading: Reading, *, unless_told: int
 ) -> model.Count:
     here = path + "/executor"
     executor = reading.mapping(spec.get("executor"), here)
     given = reading.count(executor.get("instances"), here + "/instances", default=-1)
-    in_conf = spark_conf.number_of_pods(conf.place(_INSTANCES), reading)
+    in_conf = spark_resources.number_of_pods(conf.place(_INSTANCES), reading)
     instances = given if given >= 0 else unless_told if in_conf is None else in_conf
     here = path + "/dynamicAllocation"
-    dynamic = spark_conf.dynamic_executors(conf, reading.mapping(spec.get("dynamicAllocation"), here), here, reading)
+    dynamic = spark_resources.dynamic_executors(
+        conf, reading.mapping(spec.get("dynamicAllocation"), here), here, reading
+    )
     return dynamic or model.Count(minimum=instances, maximum=instances)
 
 
@@ -294,13 +300,13 @@ def _spark_connect(spark_connect: Mapping[str, paths.Json], reading: Reading) ->
     """
     spec = reading.mapping(spark_connect.get("spec"), "/spec")
     yield _server(Place(spec.get("server"), "/spec/server"), reading)
-    conf = spark_conf.read_conf(spec.get("sparkConf"), "/spec/sparkConf", reading)
+    conf = spark_resources.read_conf(spec.get("sparkConf"), "/spec/sparkConf", reading)
     executor = spec.get("executor")
     own: object = executor
     if isinstance(executor, dict):
         own = {field: executor[field] for field in _OF_CONNECT if field in executor}
     yield template_of_role(
-        spark_conf.EXECUTOR,
+        spark_resources.EXECUTOR,
         Place(own, "/spec/executor"),
         Application(conf=conf, memory=Overhead()),
         reading,
@@ -315,7 +321,7 @@ def _server(server: Place, reading: Reading) -> Template:
     value, path = template.spec
     spec = value if isinstance(value, dict) else {}
     containers = list(listed_containers({name: Place(spec.get(name), f"{path}/{name}") for name, _ in LISTS}, reading))
-    traits = traits_of_role(spark_conf.DRIVER, containers, changeable=place.value is not None)
+    traits = traits_of_role(spark_resources.DRIVER, containers, changeable=place.value is not None)
     if isinstance(server.value, dict) and not spec.get("containers"):
         containers.append(ContainerPlace(value={}, path=server.path, name=traits.trains))
     return replace(template, traits=traits, containers=tuple(containers))

@@ -235,13 +235,13 @@ def _subset(whole: Value, part: Value) -> bool:
         return bool(whole) and _keys(part.items) <= _keys(whole)
     if type(whole) is not type(part) or not isinstance(whole, tuple | Object | Set):
         raise UndefinedError("object.subset takes two objects, two sets, two arrays, or an array and a set")
-    return _within(whole, part)
+    return _is_part_of(whole, part)
 
 
-def _within(whole: Value, part: Value) -> bool:
+def _is_part_of(whole: Value, part: Value) -> bool:
     if isinstance(whole, Object) and isinstance(part, Object):
         found: Mapping[object, Value] = {sort_key(key): value for key, value in whole.items}
-        return all(sort_key(key) in found and _within(found[sort_key(key)], value) for key, value in part.items)
+        return all(sort_key(key) in found and _is_part_of(found[sort_key(key)], value) for key, value in part.items)
     if isinstance(whole, Set) and isinstance(part, Set):
         return _keys(part.items) <= _keys(whole.items)
     if isinstance(whole, tuple) and isinstance(part, tuple):

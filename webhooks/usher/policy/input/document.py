@@ -21,7 +21,7 @@ from typing_extensions import TypedDict
 
 from usher import model
 from usher.authorities import beside as beside_objects
-from usher.authorities import priority as priority_read
+from usher.authorities import priority
 from usher.authorities import registry as authorities_registry
 from usher.authorities.authority import Case, RuntimeClassesInput
 from usher.authorities.gpu_quota.present import GpuQuota, QuotaObject
@@ -266,7 +266,7 @@ class Documents:
         if workload.view:
             document["object"] = workload.view
         if old is not None:
-            document["old"] = _old(old)
+            document["old"] = _old_object_input(old)
         if review is not None:
             document["review"] = review
         if cluster is not None:
@@ -282,7 +282,7 @@ class Documents:
             return found
         declared = found.get("globalDefaultPriority")
         # The classes of the cluster decide, if they are known.
-        there = priority_read.default_class_name(self._known.facts, declared)
+        there = priority.default_class_name(self._known.facts, declared)
         return {**found, "globalDefaultPriority": there} if there and there != declared else found
 
     def _pod_set(self, pod_set: model.PodSet, workload: model.Workload) -> PodSet:
@@ -294,7 +294,7 @@ class Documents:
         return result
 
 
-def _old(workload: model.Workload) -> Old:
+def _old_object_input(workload: model.Workload) -> Old:
     result: Old = {
         "suspended": workload.suspended,
         "asksAccelerators": workload.asks_accelerators,

@@ -366,17 +366,17 @@ def _leaf_is_due(kept: KeptCertificates, *, names: Sequence[str], now: datetime,
         return True
     if pem.issued_by(kept.leaf, kept.signer):
         return now >= renewal_time(kept.leaf)
-    return trusted and now >= _made(kept.signer) + OVERLAP
+    return trusted and now >= _creation_time(kept.signer) + OVERLAP
 
 
 def _without_old_authorities(kept: KeptCertificates, *, now: datetime) -> KeptCertificates:
-    settled = pem.issued_by(kept.leaf, kept.signer) and now >= _made(kept.leaf) + OVERLAP
+    settled = pem.issued_by(kept.leaf, kept.signer) and now >= _creation_time(kept.leaf) + OVERLAP
     needed = (kept.signer,) if settled else kept.authorities
     left = tuple(each for each in needed if now < each.not_valid_after_utc)
     return kept if left == kept.authorities else dataclasses.replace(kept, authorities=left)
 
 
-def _made(certificate: x509.Certificate) -> datetime:
+def _creation_time(certificate: x509.Certificate) -> datetime:
     return certificate.not_valid_before_utc + CLOCK_SKEW
 
 

@@ -27,7 +27,7 @@ from msgspec.structs import replace
 
 from usher import errors, paths
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
-from usher.authorities.gpu_quota import entries as account_parts
+from usher.authorities.gpu_quota import entries as gpu_quota_entries
 from usher.authorities.gpu_quota import ledger as gpu_quota_ledger
 from usher.authorities.gpu_quota import status as gpu_quota_status
 from usher.authorities.gpu_quota.definitions import Quota
@@ -159,7 +159,7 @@ class PartStore:
         grown = bool(before.names) and names[: len(before.names)] == before.names
         entries = dict(before.ledger.entries.base) if grown else {}
         for name in names[len(before.names) :] if grown else names:
-            account_parts.apply_content(entries, contents[name])
+            gpu_quota_entries.apply_content(entries, contents[name])
         unread = sum(len(content.unread) for content in contents.values())
         whole = AllEntries(names=names, ledger=gpu_quota_ledger.in_parts(entries), unread=unread)
         self._keep(whole, contents)
@@ -180,14 +180,14 @@ class PartStore:
             version: the version of the head that the next write replaces.
         """
         changes: EntryChanges = ledger.entries.changes if parts else dict(ledger.entries)
-        if len(changes) <= account_parts.MOST_CHANGES or self._clock() < self._paused_until:
+        if len(changes) <= gpu_quota_entries.MOST_CHANGES or self._clock() < self._paused_until:
             return ledger, tuple(parts)
-        first = account_parts.first_part_to_merge(parts, changes=len(changes), live=len(ledger.entries))
+        first = gpu_quota_entries.first_part_to_merge(parts, changes=len(changes), live=len(ledger.entries))
         try:
             self.read(parts)
             before = [self._contents[part.name] for part in parts]
-            new = account_parts.merge_contents(before[first:], changes, all_of_them=first == 0)
-            contents = {self._create(each, owner, version): each for each in account_parts.split_content(new)}
+            new = gpu_quota_entries.merge_contents(before[first:], changes, all_of_them=first == 0)
+            contents = {self._create(each, owner, version): each for each in gpu_quota_entries.split_content(new)}
         except errors.ClusterError as error:
             self._paused_until = self._clock() + _PART_PAUSE
             structlog.get_logger().warning("quota_account_not_spread", quota=owner.get("name"), reason=str(error))
@@ -217,7 +217,7 @@ class PartStore:
             raise errors.ClusterError(f"{path} cannot be read: {answer.message}")
         data = answer.value.get("data")
         try:
-            return account_parts.decode_content(data.get(PART_KEY) if isinstance(data, dict) else None)
+            return gpu_quota_entries.decode_content(data.get(PART_KEY) if isinstance(data, dict) else None)
         except MalformedError as error:
             raise errors.ClusterError(f"{path} cannot be read: {error}") from None
 
@@ -235,7 +235,7 @@ class PartStore:
             "kind": "ConfigMap",
             "metadata": metadata,
             "immutable": True,
-            "data": {PART_KEY: account_parts.encode_content(content)},
+            "data": {PART_KEY: gpu_quota_entries.encode_content(content)},
         }
         path = config_maps_path(self._namespace)
         answer = self._api.post(path, value)

@@ -118,7 +118,7 @@ class Confirmation:
         self._holdings = holdings
         self._knowledge = knowledge
         self._owners = Owners(api, holdings, self._charge_of)
-        self._kinds = {kind.key: replace(kind, keep=_whole) for kind in observer.kinds(self._charge_of)}
+        self._kinds = {kind.key: replace(kind, keep=_unchanged) for kind in observer.kinds(self._charge_of)}
 
     def confirmed(self, action: Action, is_charged: IsCharged) -> Iterator[Action]:
         """The action that the current object needs: at most one.
@@ -234,7 +234,7 @@ def _sum_of_holdings(itself: Holding | None, remaining: Holding | None) -> Holdi
     return replace(itself, charge=sum_of_charges([itself.charge, remaining.charge]))
 
 
-def _whole(value: paths.Object) -> paths.Object:
+def _unchanged(value: paths.Object) -> paths.Object:
     return value
 
 

@@ -210,7 +210,7 @@ class Holdings:
             self._forget_without_pods(held.owner)
 
     def _unlink(self, held: Held) -> None:
-        _without(self._children, held.owner, held.holding.uid)
+        _remove_uid(self._children, held.owner, held.holding.uid)
 
     def _forget(self, held: Held) -> None:
         """Forgets an object, and deleted owners that were kept only for it."""
@@ -219,7 +219,7 @@ class Holdings:
             self._held.pop(uid, None)
             self._gone.discard(uid)
             self._unlink(held)
-            _without(self._named, _name_of(held.holding), uid)
+            _remove_uid(self._named, _name_of(held.holding), uid)
             above = self._without_pods(held.owner)
             if above is None:
                 return
@@ -343,7 +343,7 @@ def _name_of(of: Entry | Holding) -> Name:
     return of.group, of.kind, of.namespace, of.name
 
 
-def _without(sets: dict[_Key, frozenset[str]], key: _Key, uid: str) -> None:
+def _remove_uid(sets: dict[_Key, frozenset[str]], key: _Key, uid: str) -> None:
     left = sets.get(key, _NONE) - {uid}
     if left:
         sets[key] = left

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from usher import errors, paths
 from usher.authorities.gpu_quota import assignment, ledger
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
-from usher.authorities.gpu_quota import status as gpu_quota_conditions
+from usher.authorities.gpu_quota import status as gpu_quota_status
 from usher.authorities.gpu_quota.assignment import Undecided
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.ledger import Action, Adopt, Ledger, Release, Settle
@@ -71,7 +71,7 @@ class ConditionsWriter:
         for name, value in found.items():
             overlap = overlaps.get(name, "")
             try:
-                if gpu_quota_conditions.find_condition(value.get("status")) == self._condition(value, overlap):
+                if gpu_quota_status.find_condition(value.get("status")) == self._condition(value, overlap):
                     continue
                 changed += self._write(name, overlap)
             except errors.ClusterError as error:
@@ -90,10 +90,10 @@ class ConditionsWriter:
         if answer.status != 200:
             raise errors.ClusterError(f"{QUOTAS_PATH}/{name} cannot be read: {answer.message}")
         status, condition = answer.value.get("status"), self._condition(answer.value, overlap)
-        if gpu_quota_conditions.find_condition(status) == condition:
+        if gpu_quota_status.find_condition(status) == condition:
             return False
         now = datetime.fromtimestamp(self._clock(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        new = gpu_quota_conditions.put_condition(status, condition, now=now)
+        new = gpu_quota_status.put_condition(status, condition, now=now)
         written = self._api.put(f"{QUOTAS_PATH}/{name}/status", {**answer.value, "status": new})
         if written.status == 409:
             self._meter.conflicted()
@@ -106,11 +106,11 @@ class ConditionsWriter:
 
     def _condition(self, value: paths.Object, overlap: str) -> Condition:
         """The condition of a quota; the parts of a large account are read for it."""
-        quota, found = gpu_quota_definitions.of_object(value), gpu_quota_conditions.decode(value.get("status"))
+        quota, found = gpu_quota_definitions.of_object(value), gpu_quota_status.decode(value.get("status"))
         if isinstance(quota, Quota) and found.parts and found.writable:
             account = self._accounts.store(quota).read().state
             found = replace(found, ledger=account.ledger, problems=(*found.problems, *_account_problems(account)))
-        return gpu_quota_conditions.condition_of_quota(quota, found, overlap)
+        return gpu_quota_status.condition_of_quota(quota, found, overlap)
 
 
 def _account_problems(account: Account) -> Iterator[tuple[str, str]]:
@@ -120,7 +120,7 @@ def _account_problems(account: Account) -> Iterator[tuple[str, str]]:
 
 def _quota_overlaps(known: Knowledge) -> Mapping[str, str]:
     labels = assignment.labels_of_namespaces(known.facts) or {}
-    return gpu_quota_conditions.overlap_texts(
+    return gpu_quota_status.overlap_texts(
         assignment.all_quotas(known), {name: each for name, each in labels.items() if each is not None}
     )
 
