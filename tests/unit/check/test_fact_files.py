@@ -7,7 +7,7 @@ import yaml
 
 import builders
 from usher import errors, paths
-from usher.check.fact_files import from_files
+from usher.check.sources import from_files
 from usher.cluster.facts.store import Store
 from usher.kinds.reading.values import Absence, Lookup, LookupsInTurn, Objects, Reference
 

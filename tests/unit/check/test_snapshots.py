@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from usher import errors, paths
-from usher.check import fact_files
+from usher.check import sources
 from usher.cluster.facts import snapshot
 from usher.cluster.facts.snapshot import Recorded, State
 from usher.kinds.reading.values import Absence, Reference
@@ -42,7 +42,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_snapshot_distinguishes_existing_missing_and_unknown_objects(file: Path) -> None:
-    store = fact_files.from_files([str(file)])
+    store = sources.from_files([str(file)])
 
     assert not isinstance(store.find(class_named("a")), Absence)
     assert store.find(class_named("b")) is Absence.MISSING
@@ -56,7 +56,7 @@ def test_files_add_to_a_snapshot(file: Path, tmp_path: Path) -> None:
     other = tmp_path / "more.yaml"
     other.write_text("apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: b}\nvalue: 8\n")
 
-    store = fact_files.from_files([str(file), str(other)])
+    store = sources.from_files([str(file), str(other)])
 
     assert set(store.names("scheduling.k8s.io", "PriorityClass") or ()) == {"a", "b"}
 
@@ -65,11 +65,11 @@ def test_a_damaged_snapshot_is_an_error_and_not_an_empty_cluster(file: Path) -> 
     file.write_bytes(file.read_bytes()[:40])
 
     with pytest.raises(errors.InputError, match="damaged"):
-        fact_files.from_files([str(file)])
+        sources.from_files([str(file)])
 
 
 def test_an_empty_snapshot_is_one(tmp_path: Path) -> None:
     path = tmp_path / "cluster.json.gz"
     path.write_bytes(snapshot.dumps([Recorded(kind=CLASSES, state=State.KNOWN)]))
 
-    assert fact_files.from_files([str(path)]).find(class_named("a")) is Absence.MISSING
+    assert sources.from_files([str(path)]).find(class_named("a")) is Absence.MISSING

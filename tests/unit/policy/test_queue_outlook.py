@@ -17,7 +17,7 @@ from usher.kinds.reading import values
 from usher.policy import assembly
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
-from usher.policy.queue_outlook import Outlooks
+from usher.policy.explaining import Outlooks
 
 NAMESPACE: paths.Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "research"}}
 FLAVOR = queues.flavor("a100")

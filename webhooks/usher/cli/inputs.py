@@ -194,7 +194,7 @@ def given_facts(
         return _of_cluster(kubeconfig, context_name)
     if not facts:
         return None
-    from usher.check.fact_files import from_files
+    from usher.check.sources import from_files
 
     return GivenFacts(store=from_files(facts), source=", ".join(facts), live=False)
 
@@ -319,7 +319,7 @@ def assembled(
         BundleError: the installation is damaged.
         InputError: the facts cannot be read.
     """
-    from usher.check.fact_files import from_files
+    from usher.check.sources import from_files
     from usher.policy import assembly
     from usher.policy.engines.engine import DEFAULT_DEADLINE
 

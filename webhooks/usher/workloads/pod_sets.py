@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from usher import model, paths, quantities
 from usher.accelerators.names import GKE_DEVICES, Unit
 from usher.accelerators.vocabulary import Vocabulary
-from usher.kinds.reading import annotated_requests, shapes
+from usher.kinds.reading import environment, shapes
 from usher.kinds.reading.pod_templates import listed_containers
 from usher.kinds.reading.templates import DEFAULT_SCHEDULER, LISTS, TERMS, ClaimPlace, ContainerPlace, Place, Template
 from usher.kinds.reading.values import Reading
@@ -399,9 +399,9 @@ def _devices_of_pod(  # noqa: PLR0913 - all ways to give a pod an accelerator
         containers.read_container(place, template, reading=reading, vocabulary=vocabulary, giving=claimed.giving)
         for place in places
     )
-    by_annotation = annotated_requests.NOTHING
+    by_annotation = environment.NOTHING
     if any("gpu" in key or key.startswith(GKE_DEVICES) for key in annotations):
-        by_annotation = annotated_requests.of_pod(annotations, template.metadata.path + "/annotations", reading)
+        by_annotation = environment.of_pod(annotations, template.metadata.path + "/annotations", reading)
     made = [_claimed_by_operator(place, reading, vocabulary) for place in template.claims]
     for otherwise in (by_annotation, *made):
         if otherwise.requests:
@@ -429,7 +429,7 @@ def _devices_of_pod(  # noqa: PLR0913 - all ways to give a pod an accelerator
     return _Devices(found, overhead, of_one_pod, asked, unclear)
 
 
-def _claimed_by_operator(place: ClaimPlace, reading: Reading, vocabulary: Vocabulary) -> annotated_requests.Annotated:
+def _claimed_by_operator(place: ClaimPlace, reading: Reading, vocabulary: Vocabulary) -> environment.Annotated:
     """The requests of a claim that no template names."""
     inner = Reading()
     before = len(reading.unknowns)
@@ -438,7 +438,7 @@ def _claimed_by_operator(place: ClaimPlace, reading: Reading, vocabulary: Vocabu
     )
     for unknown in inner.found():
         reading.unknown(place.path, unknown.reason)
-    return annotated_requests.Annotated(
+    return environment.Annotated(
         requests=tuple(claims.requests_of_claim(found, path=place.path)),
         containers=frozenset(filter(None, [place.container])),
         first_container=not place.container,

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from unit.check.formats.test_workloads import assert_golden
 from usher import paths
 from usher.authorities.outlook import Outlook
-from usher.check import fact_files, sources
+from usher.check import sources
 from usher.check.formats import queue
 from usher.check.formats.lines import LOG_WIDTH
 from usher.check.formats.queue import ShownOutlook
@@ -22,7 +22,7 @@ from usher.config import load
 from usher.policy import assembly
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
-from usher.policy.queue_outlook import Outlooks
+from usher.policy.explaining import Outlooks
 
 QUEUE = Path(__file__).parents[3] / "data" / "queue"
 CLUSTER, CONFIG = QUEUE / "cluster.yaml", QUEUE / "usher.yaml"
@@ -31,7 +31,7 @@ NAMES = sorted(file.stem for file in QUEUE.glob("*.yaml") if file not in (CLUSTE
 
 @cache
 def site() -> Evaluator:
-    return assembly.embedded(load.load(CONFIG), file=CONFIG, facts=fact_files.from_files([str(CLUSTER)]))
+    return assembly.embedded(load.load(CONFIG), file=CONFIG, facts=sources.from_files([str(CLUSTER)]))
 
 
 def look(value: paths.Object) -> Outlook:

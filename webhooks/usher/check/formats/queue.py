@@ -36,7 +36,7 @@ from usher.check.formats.wording import readable_number, readable_range
 from usher.kinds.reading import values as reading_values
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
-from usher.policy.queue_outlook import Outlooks
+from usher.policy.explaining import Outlooks
 
 VERDICTS: Final = {
     Answer.NEVER: "never: this configuration does not let it start, even if nothing else runs",

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from usher import model, paths
-from usher.kinds.reading import annotated_requests
+from usher.kinds.reading import environment as reading_environment
 from usher.kinds.reading.pod_templates import listed_containers
 from usher.kinds.reading.templates import LISTS, ContainerPlace, Place
 from usher.kinds.reading.values import Reading
@@ -308,7 +308,7 @@ def _drop_unreadable(below: dict[str, tuple[str, str]], own: Mapping[str, paths.
     inner = Reading()
     texts = {key: text for key, (text, _) in below.items()}
     texts |= {key: text for key, text in own.items() if isinstance(text, str)}
-    annotated_requests.of_pod(texts, paths.ROOT, inner)
+    reading_environment.of_pod(texts, paths.ROOT, inner)
     for unknown in inner.found():
         key = paths.split(unknown.path)[-1]
         if key in below:

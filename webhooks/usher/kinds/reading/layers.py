@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from usher import paths
-from usher.kinds.reading import annotated_requests
+from usher.kinds.reading import environment
 from usher.kinds.reading.templates import NOWHERE, Place
 from usher.kinds.reading.values import Reading
 
@@ -95,7 +95,7 @@ def metadata(layers: Layers, reading: Reading) -> paths.Object:
         texts = reading.strings(value.get("annotations"), layer.path + "/annotations")
         annotations.update({key: (text, f"{layer.path}/annotations") for key, text in texts.items()})
     inner = Reading()
-    annotated_requests.of_pod({key: text for key, (text, _) in annotations.items()}, paths.ROOT, inner)
+    environment.of_pod({key: text for key, (text, _) in annotations.items()}, paths.ROOT, inner)
     for unknown in inner.found():
         # An annotation that asks for accelerators and cannot be read is recorded at its own path.
         key = paths.split(unknown.path)[-1]

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from usher import model, paths
 from usher.kinds import kind
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
-from usher.kinds.reading import annotated_requests
+from usher.kinds.reading import environment
 from usher.kinds.reading.environment import READ_VARIABLES
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
 from usher.kinds.reading.templates import LISTS, NOWHERE, ONE, ContainerPlace, Place, Template, Traits
@@ -218,7 +218,7 @@ def _metadata(own: _Fields, pod: _Fields, reading: Reading) -> tuple[Place, tupl
     annotations = {
         key: value for key, value in reading.strings(*metadata.place("annotations")).items() if key not in winning
     }
-    asking = annotated_requests.of_pod(annotations, metadata.path + "/annotations", reading)
+    asking = environment.of_pod(annotations, metadata.path + "/annotations", reading)
     quiet = {} if asking.requests else annotations
     labels = {**reading.strings(*metadata.place("labels")), **reading.strings(*own.place("labels"))}
     return Place({"labels": {**labels}, "annotations": {**quiet, **winning}}, own.path), asking.requests
