@@ -9,6 +9,7 @@ import ast
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Final
 
@@ -31,6 +32,8 @@ class Module:
     """The number of lines of each function, nested ones included."""
     imports: frozenset[str]
     """The modules of the package that it imports, at any depth of its code."""
+    hidden_imports: int
+    """How many imports stand under TYPE_CHECKING."""
 
     @property
     def room(self) -> str:
@@ -56,7 +59,13 @@ def modules(package: Path = PACKAGE) -> list[Module]:
                 for node in ast.walk(tree)
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
             },
-            imports=frozenset(_imported(tree, package.name, trees.keys())) - {name},
+            imports=frozenset(_imported(tree, package.name, frozenset(trees))) - {name},
+            hidden_imports=sum(
+                isinstance(below, ast.Import | ast.ImportFrom)
+                for node in ast.walk(tree)
+                if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+                for below in ast.walk(node)
+            ),
         )
         for name, (file, tree) in trees.items()
     ]
@@ -65,7 +74,8 @@ def modules(package: Path = PACKAGE) -> list[Module]:
 def single_importers(found: list[Module]) -> dict[str, str]:
     """Modules that only one module imports, which stands in the same folder: each with that importer.
 
-    The `__init__` of a family gathers its modules, and `kinds.registry` the families, so these do not count.
+    The `__init__` of a family gathers its modules, `kinds.registry` the families, and every authority has the same
+    modules, so these do not count.
     """
     importers = defaultdict(set)
     for module in found:
@@ -75,7 +85,8 @@ def single_importers(found: list[Module]) -> dict[str, str]:
     return {
         module.name: importer
         for module in found
-        if not module.is_package and len(importers[module.name]) == 1
+        if not module.is_package and module.name.rpartition(".")[2] not in FAMILY_NAMES
+        if len(importers[module.name]) == 1
         for importer in importers[module.name]
         if importer not in packages and importer.rpartition(".")[0] == module.folder and importer != "kinds.registry"
     }
@@ -89,6 +100,16 @@ def repeated_names(found: list[Module]) -> dict[str, list[str]]:
         if not module.is_package and stem not in FAMILY_NAMES:
             places[stem].append(module.name)
     return {stem: names for stem, names in sorted(places.items()) if len(names) > 1}
+
+
+def circles(found: list[Module]) -> list[list[str]]:
+    """Groups of modules that import each other, directly or through others of the group."""
+    sorter = TopologicalSorter({module.name: module.imports for module in found})
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        return [error.args[1]]
+    return []
 
 
 def table(found: list[Module]) -> Iterator[tuple[str, str]]:
@@ -119,8 +140,7 @@ def _length(node: ast.stmt) -> int:
     return (node.end_lineno or node.lineno) - node.lineno + 1
 
 
-def _imported(tree: ast.Module, package: str, names: Mapping[str, object] | object) -> Iterator[str]:
-    known = set(names)  # type: ignore[call-overload]
+def _imported(tree: ast.Module, package: str, known: frozenset[str]) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] == package:
             parent = node.module.partition(".")[2]

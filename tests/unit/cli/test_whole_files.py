@@ -14,12 +14,12 @@ SMALL, LARGE = 1_000, 100_000
 FULL_DISK = f"""
 import resource, signal, sys
 from pathlib import Path
-from usher.cli import whole_files
+from usher.cli import output
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, ({LARGE // 2}, {LARGE // 2}))
 given = zip(sys.argv[1::2], map(int, sys.argv[2::2]))
-new = [whole_files.File(path=Path(name), content=bytes(size)) for name, size in given]
-whole_files.replace_all(new, what="report")
+new = [output.WholeFile(path=Path(name), content=bytes(size)) for name, size in given]
+output.replace_files(new, what="report")
 """
 
 

@@ -57,8 +57,6 @@ class _Address(click.ParamType["Address"]):
         return "[HOST:]PORT"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Address:  # noqa: ANN401 - click's signature
-        from usher.server.ports import Address
-
         host, _, port = str(value).rpartition(":")
         if not port.isdecimal() or int(port) > 65_535:
             self.fail(f"{value!r} is not HOST:PORT; write for example 127.0.0.1:8090.", param, ctx)
@@ -98,7 +96,6 @@ def serving_options(command: Command) -> Command:
 def _rendered(audit: Audit, notices: tuple[str, ...]) -> Rendered:
     from usher.audit.reports import audit_page as reports_audit_page
     from usher.audit.reports import json_document
-    from usher.server.audit_page import Rendered
 
     return Rendered(
         html=reports_audit_page.text(audit, notices=notices).encode(errors="backslashreplace"),

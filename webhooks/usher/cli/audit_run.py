@@ -141,8 +141,6 @@ def live_inputs(
 
 def _namespace(api: Lists, name: str) -> Iterator[Batch]:
     """The only audited namespace, whose labels name the team, if usher may not list all namespaces."""
-    from usher.check.batches import Batch
-
     answer = api.get(f"/api/v1/namespaces/{name}")
     if answer.status == 200:
         value = {"apiVersion": "v1", "kind": "Namespace", **answer.value}
@@ -155,8 +153,7 @@ def demo_inputs(now: datetime, *, wanted: Sequence[Wanted]) -> Inputs:
     It has no objects of the kinds that it does not show, so usher knows all kinds.
     """
     from usher.audit.demo import synthetic_cluster, synthetic_records
-    from usher.audit.gather.dumps import Survey
-    from usher.check.batches import Batch, Item
+    from usher.check.batches import Item
     from usher.kinds.registry import FACTS
 
     objects = list(synthetic_cluster.objects(now))
@@ -207,7 +204,6 @@ def file_inputs(names: tuple[str, ...], *, wanted: Sequence[Wanted], read_facts:
         InputError: they hold two clusters.
     """
     from usher.audit.gather import dumps
-    from usher.audit.gather.dumps import Survey
     from usher.check import runner, sources
 
     survey = Survey({each.key: each.keep for each in wanted})
@@ -225,7 +221,7 @@ def file_inputs(names: tuple[str, ...], *, wanted: Sequence[Wanted], read_facts:
 def _recorded(wanted: Iterable[Wanted], survey: Survey) -> list[Recorded]:
     """The kinds that sections want, each with all of its objects."""
     from usher.audit.gather.compressed_objects import Packed
-    from usher.cluster.facts.snapshot import Recorded, State
+    from usher.cluster.facts.snapshot import State
 
     return [Recorded(kind=each.fact_kind, state=State.KNOWN, values=Packed(survey.kept(each.key))) for each in wanted]
 
@@ -239,8 +235,6 @@ def _version(api: Lists) -> str:
 
 def _unlisted(recorded: Iterable[Recorded]) -> Iterator[Batch]:
     """Notes on kinds that usher may not list, and problems with other kinds that it could not list."""
-    from usher.check import findings
-    from usher.check.batches import Batch
     from usher.cluster.facts.snapshot import State
 
     for each in recorded:
@@ -286,7 +280,7 @@ def analyse(
         audited: the cluster or the files.
         now: the time of the audit, in UTC.
     """
-    from usher.audit.sections import Sections, standing_findings
+    from usher.audit.sections import standing_findings
 
     return Sections(
         measured=usage.measure(estate, config=known.config.audit, now=now, source=audited.series),
@@ -356,8 +350,6 @@ class AuditRun(Struct, frozen=True, kw_only=True):
         return Taken(found=found, audit=document, api=audited.api)
 
     def _builder(self, audited: Inputs, evaluator: Evaluator) -> EstateBuilder:
-        from usher.audit.gather.estate_builder import EstateBuilder
-
         if self.chosen.namespace and audited.api is not None:
             require_namespace(self.chosen.namespace, evaluator.facts)
         return EstateBuilder(
@@ -417,8 +409,6 @@ class AuditRun(Struct, frozen=True, kw_only=True):
 
     def _noted(self, found: findings.Report) -> findings.Report:
         """The report with a note, if it is about one namespace."""
-        from usher.check import findings
-
         if not self.chosen.namespace:
             return found
         reason = "other namespaces are left out, and the numbers of nodes, targets, prices and the checklist with them"
@@ -464,8 +454,6 @@ class AuditRun(Struct, frozen=True, kw_only=True):
             yield evaluator
 
     def _settings(self, audited: Inputs) -> judging.Settings:
-        from usher.check import findings, judging
-
         file = None if self.chosen.demo and self.chosen.config is None else inputs.find_config(self.chosen.config)
         return judging.Settings(
             command=findings.Command.AUDIT,

@@ -205,7 +205,7 @@ def _sharding_from_options(
             raise click.UsageError(f"{given} needs --output-dir, the folder for the parts of all shards")
         return None
     from usher.audit.store import part_stores
-    from usher.audit.store.shards import Shard, read_clusters
+    from usher.audit.store.shards import read_clusters
 
     chosen = _shard(shard, shards)
     cluster, listed = None, tuple[str, ...]()
@@ -222,7 +222,7 @@ def _sharding_from_options(
 
 
 def _shard(shard: str | None, shards: int | None) -> Shard:
-    from usher.audit.store.shards import Shard, parse_shard
+    from usher.audit.store.shards import parse_shard
 
     if shard is not None:
         if shards is not None:

@@ -96,7 +96,6 @@ class Prometheus(Struct, frozen=True, kw_only=True):
             InputError: the URL, a file, a header or a label of the options cannot be used.
         """
         from usher.audit.prometheus import endpoint, query_client
-        from usher.audit.prometheus.promql_source import PrometheusSource
 
         files = endpoint.mounted_files(self.folder) if self.folder else endpoint.MountedFiles()
         found = endpoint.read_address(

@@ -59,7 +59,7 @@ class Baselines(Struct, frozen=True, kw_only=True):
         """
         if known is None and self.write_baseline is None:
             return found
-        from usher.check import baseline, findings
+        from usher.check import baseline
         from usher.check.formats.wording import count
 
         if self.write_baseline is not None and not found.failed:
@@ -233,7 +233,7 @@ class CheckRun(Struct, frozen=True, kw_only=True):
         Raises:
             UsherError: an input cannot be used.
         """
-        from usher.check import processes, runner, sources
+        from usher.check import runner, sources
 
         files = manifests.find()
         file = inputs.find_config(self.config)
@@ -262,8 +262,6 @@ class CheckRun(Struct, frozen=True, kw_only=True):
             return runner.run(batches, evaluator=evaluator, settings=settings, watch=watch, policies=site)
 
     def _settings(self, manifests: Manifests, files: list[FileOrBatch], file: Path | None) -> judging.Settings:
-        from usher.check import findings, judging
-
         return judging.Settings(
             command=findings.Command.CHECK,
             configuration=str(file) if file else "",
@@ -282,8 +280,6 @@ class CheckRun(Struct, frozen=True, kw_only=True):
         live: bool,
     ) -> processes.Remember:
         """Returns a function that opens the verdicts of earlier runs, if this run may use them."""
-        from usher.check import processes
-
         # A few files are judged before a cache is open; a diff needs the objects themselves.
         many = len(files) >= processes.FILES_PER_PROCESS
         if not many or live or self.policies.policies or self.no_cache or self.diff or manifests.changed_since:

@@ -74,7 +74,6 @@ def fix(
     and judges the result before it writes.
     """
     from usher.check import findings, judging, runner, sources
-    from usher.check.fix import rounds
     from usher.check.formats import fixes
 
     settings = judging.Settings(command=findings.Command.CHECK, namespace=namespace, mutated=True, diff=True)
@@ -106,8 +105,6 @@ def fix(
 
 
 def _choice(evaluator: Evaluator, *, only: str | None, chosen: Sequence[str]) -> remedies.Choice:
-    from usher.check.fix import remedies
-
     found = {word: evaluator.catalogue.find(word) for word in chosen}
     if unknown := [word for word, entry in found.items() if entry is None]:
         raise click.UsageError(f"--check: no check or mutation is called {unknown[0]}; usher policies list names them")

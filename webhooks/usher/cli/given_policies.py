@@ -80,7 +80,6 @@ def started_policies(given: Given, *, opa: Path | None) -> Iterator[Policies | N
         yield None
         return
     from usher.check import site_policies
-    from usher.extensions.gatekeeper.evaluation import Policies
 
     found = site_policies.read_library(given, compiler=functools.partial(gatekeeper_compiler, opa))
     with contextlib.closing(Policies(found)) as made:
@@ -108,7 +107,6 @@ def gatekeeper_bundle(given: Given, *, opa: Path | None) -> Built:
     from usher.check import site_policies
     from usher.check.formats import wording
     from usher.extensions.gatekeeper import library
-    from usher.extensions.gatekeeper.evaluation import Policies
 
     made = gatekeeper_compiler(opa)
     found = site_policies.read_library(given, compiler=lambda: made)
@@ -150,7 +148,6 @@ def verify(
     PATH is a file with a Suite (test.gatekeeper.sh), or a directory, in which usher looks for them. The templates are
     compiled by opa and evaluated by the engine that judges objects in `usher check`.
     """
-    from usher import errors
     from usher.check import site_policies
     from usher.check.formats import policy_tests
     from usher.extensions.gatekeeper import suites as gatekeeper_suites
@@ -440,8 +437,6 @@ class BundleOptions(Struct, frozen=True, kw_only=True):
 
     def bundles(self) -> Bundles | None:
         """The bundles, which the server reads when it starts; None without bundles."""
-        from usher.server.reloading import Bundles
-
         if self.verify_key is not None:
             _require_bundles(self.policies)
         return Bundles(self.policies, verify_key=self.verify_key) if self.policies else None
@@ -474,7 +469,6 @@ def matched_kinds(files: tuple[str, ...]) -> Collection[MatchedKind]:
     """
     from usher.extensions.gatekeeper import library as matched
     from usher.review.site_policies import POINTS
-    from usher.server.reloading import Bundles
 
     found = Bundles(files, verify_key=None).library() if files else None
     return matched.matched_kinds(found, POINTS) if found is not None else ()

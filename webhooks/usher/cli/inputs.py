@@ -279,8 +279,6 @@ def load_config(file: Path | None, *, own: Sequence[OwnChecks] = ()) -> models.C
     Raises:
         ConfigError: the file cannot be used; usher never falls back to other rules.
     """
-    from usher.config import models
-
     if file is None:
         return models.Config()
     from usher.config import load

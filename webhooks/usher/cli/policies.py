@@ -111,8 +111,7 @@ def list_command(
     With --policies, your own checks are among them.
     """
     from usher.check.formats import rule_pages
-    from usher.config import fields
-    from usher.policy.checks import bundle, catalogue
+    from usher.policy.checks import bundle
 
     own = policies.own_alone()
     loaded = inputs.load_config(inputs.find_config(config), own=own)
@@ -241,7 +240,7 @@ def explain(code_or_name: str, *, config: Path | None, format_name: str, own: Se
         InputError: no check or mutation has that code or name.
     """
     from usher.check.formats import rule_pages
-    from usher.policy.checks import bundle, catalogue
+    from usher.policy.checks import bundle
 
     loaded = inputs.load_config(inputs.find_config(config), own=own)
     known = catalogue.join_catalogues(bundle.load().catalogue, own)

@@ -90,7 +90,6 @@ def _outlooks(path: str, evaluator: Evaluator, *, namespace: str, as_written: bo
     from usher.check import sources
     from usher.check.formats import queue as formats_queue
     from usher.check.formats import wording
-    from usher.check.formats.queue import ShownOutlook
 
     notes: list[findings.Note] = []
     nothing = True

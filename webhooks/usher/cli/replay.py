@@ -118,7 +118,7 @@ class Inputs(Struct, frozen=True, kw_only=True):
         return sides
 
     def _reports(self, files: Sequence[str], judges: "Sequence[Judge]", *, watch: Watch) -> list[findings.Report]:
-        from usher.check import cluster_objects, findings, judging, runner, sources
+        from usher.check import cluster_objects, judging, runner, sources
 
         evaluators = [judge.evaluator for judge in judges]
         if self.api is not None:
@@ -406,7 +406,6 @@ def replay(
     - for standard input. Both sides judge the same objects with the same facts.
     """
     from usher.check.replay import comparison, impact
-    from usher.check.replay.comparison import Side
 
     live = live or kubeconfig is not None or context_name is not None
     pair = pair_of_sides(config=config, before=before, against=against, policies=against_policies, save=save)

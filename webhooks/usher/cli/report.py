@@ -119,8 +119,6 @@ def _by_ending(file: Path | None) -> str:
 def _read(file: Path) -> Fleet:
     import pydantic
 
-    from usher.audit.document.fleet_document import Fleet
-
     try:
         if file.stat().st_size > _MOST_BYTES:
             raise errors.InputError(f"{file}: more than {_MOST_BYTES >> 20} MB is not a document of a merge")

@@ -28,8 +28,8 @@ from usher.server.ports import Address
 from usher.server.serve import Portal
 
 SECRET: Final = "gpu-usher-certificates"  # noqa: S105 - its name
-CONFIGURATIONS: Final = "gpu-usher"
-SERVICE: Final = "gpu-usher"
+NAME: Final = "gpu-usher"
+"""The webhook configurations and the Service of the server."""
 
 
 class Connect(Protocol):
@@ -87,7 +87,7 @@ certificate_options = inputs.options_as_value(
     click.option(
         "--webhook-configurations",
         metavar="NAME",
-        default=CONFIGURATIONS,
+        default=NAME,
         show_default=True,
         help="Webhook configurations whose caBundle is kept right.",
     ),
@@ -149,7 +149,7 @@ def _managed(chosen: CertificateOptions, connect: Connect) -> CertificateSource:
 
     before, _, name = chosen.certificate_secret.rpartition("/")
     secret = SecretName(namespace=before or kubeconfigs.own_namespace(), name=name)
-    names = chosen.certificate_names or service_names(SERVICE, namespace=secret.namespace)
+    names = chosen.certificate_names or service_names(NAME, namespace=secret.namespace)
     return ManagedCertificate(
         connect(hurried=True),
         Place(secret=secret, configurations=chosen.webhook_configurations, names=names),
@@ -159,8 +159,6 @@ def _managed(chosen: CertificateOptions, connect: Connect) -> CertificateSource:
 
 
 def _clients(file: Path | None) -> ClientAuthorities | None:
-    from usher.server.certs.serving import ClientAuthorities
-
     return ClientAuthorities.read(file) if file is not None else None
 
 
@@ -290,8 +288,6 @@ class RecordOptions(Struct, frozen=True, kw_only=True):
             InputError: the key cannot be read, or is too short.
             UsageError: an option misses the one that it belongs to.
         """
-        from usher.server import recorder
-
         if self.record_file is None:
             if self.record_anonymised or self.record_key is not None:
                 raise click.UsageError("--record-anonymised and --record-key need --record FILE")
@@ -374,8 +370,6 @@ class ClusterOptions(Struct, frozen=True, kw_only=True):
 
     def access(self) -> Access:
         """Who may ask the admin port. Without a cluster the server still decides, but no client may ask."""
-        from usher.server.admin import Access
-
         try:
             return Access(self.connect(hurried=True))
         except errors.ClusterError:
@@ -404,22 +398,18 @@ class ClusterOptions(Struct, frozen=True, kw_only=True):
 
     def _parts(self) -> ClusterParts:
         from usher.cluster.watching import LiveFacts
-        from usher.server.live_cluster import ClusterParts
 
         facts = LiveFacts(self.connect())
         return ClusterParts(facts=facts, charging=self._charging, events=self._events if self.events else None)
 
     def _charging(self, knowledge: Callable[[], Knowledge], meter: Meter) -> ChargingService:
         from usher.authorities.gpu_quota.definitions import namespace_of_accounts
-        from usher.authorities.gpu_quota.live.service import ChargingService
         from usher.cluster import kubeconfig as kubeconfigs
 
         api, namespace = self.connect(hurried=True), namespace_of_accounts(kubeconfigs.own_namespace())
         return ChargingService(api, self.connect, knowledge, namespace=namespace, meter=meter)
 
     def _events(self, count: Callable[[str], None]) -> Events:
-        from usher.server.live_cluster import Events
-
         return Events(self.connect(hurried=True), count=count)
 
 
@@ -454,14 +444,10 @@ class PortOptions(Struct, frozen=True, kw_only=True):
 
     def webhook(self, *, dev: bool) -> Address:
         """Where the webhook port listens; with `dev` only this machine reaches it."""
-        from usher.server.ports import Address
-
         return Address(host=self._host(dev=dev), port=self.port)
 
     def admin(self, *, dev: bool) -> Address:
         """Where the admin port listens."""
-        from usher.server.ports import Address
-
         return Address(host=self.admin_host or self._host(dev=dev), port=self.admin_port)
 
     def _host(self, *, dev: bool) -> str:

@@ -177,7 +177,7 @@ def _occupied(folder: Path) -> errors.InputError:
 
 def _batch(found: Recorded) -> Batch:
     from usher.check import findings
-    from usher.check.batches import Batch, Item
+    from usher.check.batches import Item
     from usher.cluster.facts.snapshot import State
 
     source = found.kind.resource

@@ -121,8 +121,6 @@ def _read(chunk: chunks.Chunk, documents: list[Document], aliased: int) -> int:
 
 def trace(document: Document) -> "composing.Composed | None":
     """The document composed again, with the offsets of its values and keys in its chunk."""
-    from usher.documents import composing
-
     return composing.compose(document.chunk, event_source(document), traced=True)
 
 
@@ -156,8 +154,6 @@ def _read_plain_document(chunk: chunks.Chunk) -> plain.Read | None:
 
 def _composed(chunk: chunks.Chunk, *, aliased: int, not_json: JSONDecodeError | None) -> "composing.Composed | None":
     import yaml
-
-    from usher.documents import chunks, composing
 
     chunk.check_size()
     try:

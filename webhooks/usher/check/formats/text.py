@@ -294,8 +294,6 @@ def write(
     elif by_cause:
         write_compact(found.results, lines, notes=notes)
     if found.diff:
-        from usher.check.formats import mended  # its YAML takes long to import
-
         for result in found.results:
             mended.write_diff(result, lines)
     if not quiet:
