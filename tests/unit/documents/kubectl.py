@@ -22,6 +22,7 @@ def sent(files: Sequence[Path]) -> list[Any]:
     Every object needs a `kind`.
     """
     command: list[str | Path] = [KUBECTL, "patch", "--local", "--type=merge", "--patch={}", "--output=json"]
+    command.append("--show-managed-fields")  # the printer leaves them out otherwise; the request does not
     for file in files:
         command += ["--filename", file]
     environment = {"KUBECONFIG": "/dev/null", "HOME": "/nonexistent"}
