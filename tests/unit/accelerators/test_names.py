@@ -59,7 +59,7 @@ REAL_NAMES = [
     *_units(Unit.FABRIC, "", "koordinator.sh/rdma", "rdma/ib", "rdma/roce_gdr", "rdma/rdma_shared_device_ib"),
     *_units(Unit.FABRIC, "", "openshift.io/mlnx_bf", "openshift.io/sriovlegacy"),
     *_units(Unit.DEVICE, "huawei", "huawei.com/Ascend910", "huawei.com/Ascend310P", "huawei.com/Ascend910B4-1"),
-    *_units(Unit.DEVICE, "huawei", "huawei.com/Ascend910C", "huawei.com/npu"),
+    *_units(Unit.DEVICE, "huawei", "huawei.com/Ascend910C", "huawei.com/npu", "huawei.com/ascend-1980"),
     *_units(Unit.PARTITION, "huawei", "huawei.com/Ascend910-16c", "huawei.com/Ascend310P-4c.3cpu"),
     *_units(Unit.MEMORY, "huawei", "huawei.com/Ascend310P-memory", "huawei.com/Ascend910B4-1-memory"),
     *_units(Unit.CORES, "huawei", "huawei.com/Ascend910B3-core", "huawei.com/npu-core"),

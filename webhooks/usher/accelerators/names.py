@@ -195,7 +195,8 @@ VENDORS: Final[dict[str, tuple[Known, ...]]] = {
     "huawei": (
         # Ascend/mind-cluster (npu of Atlas 350); volcano-sh/volcano docs/user-guide/how_to_use_vnpu.md (npu-core);
         # koordinator-sh/koordinator apis/extension/device_share.go (npu-cpu and npu-dvpp, other units of the chip).
-        *_names(Unit.DEVICE, "huawei.com/npu"),
+        # volcano-sh/kthena examples/model-booster/prefill-decode-disaggregation.yaml (ascend-1980, a whole NPU).
+        *_names(Unit.DEVICE, "huawei.com/npu", "huawei.com/ascend-1980"),
         *_names(Unit.CORES, "huawei.com/npu-core"),
         *_names(Unit.SETTING, "huawei.com/npu-cpu", "huawei.com/npu-dvpp"),
         _pattern(Unit.MEMORY, "huawei.com", r"(Ascend\d\w*(?:-\d)?)-memory\Z", size=MIB, divides=r"huawei.com/\1"),
