@@ -16,13 +16,31 @@ OWN = sorted(kind_definitions.OWN.rglob("*.yaml"))
 NOT_WORKLOADS = re.compile(
     r"kueue\.x-k8s\.io/.*|cert-manager\.io/.*|monitoring\.coreos\.com/.*|.*[Rr]eports?\.?.*/.*Report|wgpolicyk8s.io/.*"
     r"|bus\.volcano\.sh/Command|topology\.volcano\.sh/HyperNode|kai\.scheduler/Topology"
-    r"|scheduling\.(volcano\.sh|run\.ai)/(Queue|PodGroup)"
-    r"|resource\.nvidia\.com/.*|nvidia\.com/.*"
+    r"|scheduling\.(volcano\.sh|run\.ai)/(Queue|PodGroup)|scheduler\.grove\.io/PodGang|grove\.io/ClusterTopologyBinding"
+    r"|resource\.nvidia\.com/.*|nvidia\.com/(ClusterPolicy|GPUCluster|NVIDIADriver)"
+    r"|nvidia\.com/Dynamo(GraphDeploymentScalingAdapter|Model)|optimization\.nvidia\.com/ResourceInterface"
+    r"|ome\.io/(AcceleratorClass|(Cluster)?BaseModel)|inference\.networking\.k8s\.io/InferencePool"
+    r"|autoscaling\.aibrix\.ai/PodAutoscaler|workload\.serving\.volcano\.sh/AutoscalingPolicy"
+    r"|workloads\.x-k8s\.io/RoleBasedGroupScalingAdapter"
     r"|serving\.kserve\.io/(ClusterStorageContainer|InferenceGraph)|serving\.knative\.dev/Route"
     r"|keda\.sh/ScaledObject|disaggregatedset\.x-k8s\.io/DisaggregatedSetRoleScaler|tekton\.dev/StepAction"
     r"|argoproj\.io/(?!Workflow|ClusterWorkflow|CronWorkflow).*"
 )
 """Kinds that make no pods by a template of their own: settings, quotas, reports, growth of others, parts of pods."""
+
+NOT_KNOWN_YET = {
+    "flux-framework.org": {"MiniCluster"},
+    "grove.io": {"PodClique", "PodCliqueScalingGroup", "PodCliqueSet"},
+    "kaito.sh": {"InferenceSet", "MultiRoleInference", "RAGEngine", "Workspace"},
+    "kubeflow.org": {"Experiment", "Suggestion", "Trial"},
+    "nvidia.com": {"DynamoComponentDeployment", "DynamoGraphDeployment", "DynamoGraphDeploymentRequest"},
+    "ome.io": {"BenchmarkJob", "ClusterServingRuntime", "InferenceService", "ServingRuntime"},
+    "orchestration.aibrix.ai": {"KVCache", "PodSet", "RayClusterFleet", "RoleSet", "StormService"},
+    "training.volcano.sh": {"HyperJob"},
+    "workload.serving.volcano.sh": {"ModelBooster", "ModelServing"},
+    "workloads.x-k8s.io": {"RoleBasedGroup", "RoleBasedGroupSet", "RoleInstance", "RoleInstanceSet"},
+}
+"""Published kinds that make pods and that the registry lacks. usher reports where they hold pod specs as not judged."""
 
 
 @pytest.mark.thorough
@@ -46,7 +64,8 @@ def test_every_kind_that_is_published_is_known_or_makes_no_pods() -> None:
     names = {f"{found.group}/{found.kind}" for found in definitions()}
     known = {f"{kind.group}/{kind.kind}" for kind in WORKLOADS.values()}
 
-    assert {name for name in names - known if not NOT_WORKLOADS.fullmatch(name)} == set()
+    not_known_yet = {f"{group}/{kind}" for group, kinds in NOT_KNOWN_YET.items() for kind in kinds}
+    assert {name for name in names - known if not NOT_WORKLOADS.fullmatch(name)} == not_known_yet
 
 
 @pytest.mark.thorough
