@@ -11,6 +11,8 @@ every_corpus = pytest.mark.parametrize("corpus", shared_files.corpora)
 
 WORKERS = "KServe writes GPUs into a runtime with a workerSpec, which the object itself does not show"
 
+EXTENDED = "kubernetes-sigs+dra-example-driver/demo/examples/extended-resource-request"
+
 DISAGREEING: dict[Corpus, dict[str, str]] = {
     OWN: {},
     PUBLISHED: {
@@ -19,6 +21,9 @@ DISAGREEING: dict[Corpus, dict[str, str]] = {
         ),
         "NVIDIA+k8s-dra-driver-gpu/demo/specs/quickstart/v1/gpu-test-vfio-config.yaml: pod1-full-vfioconfig": (
             "its template of claims stands in another namespace, where the pod will not find it"
+        ),
+        f"{EXTENDED}/extended-resource-request.yaml: pod1": (
+            "asks for example.com/gpu, which only a DeviceClass of the cluster can make an accelerator"
         ),
         **{
             f"kserve+kserve/{file}.yaml: kserve-huggingfaceserver-multinode": WORKERS
