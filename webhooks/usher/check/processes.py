@@ -9,17 +9,14 @@ import contextlib
 import hashlib
 import os
 import signal
-import sqlite3
 import sys
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import chain
-from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any, Final, TypeVar, get_args
+from typing import Any, Final, Protocol, TypeVar, get_args
 
 import msgspec
 import orjson
@@ -175,9 +172,26 @@ class _Failed(Struct, frozen=True):
     reason: str
 
 
+class _Process(Protocol):
+    """A process of multiprocessing, which few files do not import."""
+
+    @property
+    def exitcode(self) -> int | None: ...
+    def join(self, timeout: float | None = None) -> None: ...
+    def terminate(self) -> None: ...
+
+
+class _Connection(Protocol):
+    """One end of a pipe between processes."""
+
+    def send(self, obj: Any) -> None: ...  # noqa: ANN401 - any value that pickle knows
+    def recv(self) -> Any: ...  # noqa: ANN401
+    def close(self) -> None: ...
+
+
 class _Worker(Struct, frozen=True):
-    process: BaseProcess
-    connection: Connection
+    process: _Process
+    connection: _Connection
 
     def received(self, kind: type[_Sent]) -> _Sent:
         try:
@@ -282,7 +296,7 @@ def _parts(found: Sequence[sources.FileOrBatch], number: int) -> list[Sequence[s
 
 
 def _work(
-    connection: Connection, part: Sequence[sources.FileOrBatch], make: Make, settings: Settings, remember: Remember
+    connection: _Connection, part: Sequence[sources.FileOrBatch], make: Make, settings: Settings, remember: Remember
 ) -> None:
     """The work of another process. It sends results and errors to the first process and prints nothing."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process ends this one
@@ -333,10 +347,20 @@ class KeptVerdict(Struct, frozen=True):
     verdict: bytes
 
 
+class _Database(Protocol):
+    """A database of SQLite, which few files do not import."""
+
+    def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Iterable[Any]: ...
+    def executemany(self, sql: str, parameters: Iterable[Any], /) -> object: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> object: ...
+    def __exit__(self, kind: object, error: object, trace: object, /) -> object: ...
+
+
 class Verdicts:
     """The verdicts of one configuration, with the facts and the installation of this run."""
 
-    def __init__(self, database: sqlite3.Connection, file: Path, basis: bytes) -> None:
+    def __init__(self, database: _Database, file: Path, basis: bytes) -> None:
         self._database = database
         self._file = file
         self._basis = basis
@@ -348,6 +372,8 @@ class Verdicts:
 
     def find(self, files: Mapping[bytes, Path]) -> dict[bytes, KeptVerdict]:
         """The remembered verdicts about files, by the digests of the files."""
+        import sqlite3
+
         found, keys = dict[bytes, KeptVerdict](), list(files)
         with contextlib.suppress(sqlite3.Error):
             for start in range(0, len(keys), _KEYS_AT_ONCE):
@@ -365,6 +391,8 @@ class Verdicts:
 
     def put(self, judged: Iterable[tuple[Outline, bytes, Part]]) -> None:
         """Remembers verdicts. If this fails, the next run judges again."""
+        import sqlite3
+
         now = int(time.time())
         rows = [
             (outline.key, now, _encode_names(outline), surroundings, msgspec.json.encode(part))
@@ -415,6 +443,8 @@ def open_verdicts(evaluator: Evaluator, settings: Settings, *, facts: bytes) -> 
         settings: the settings of the run.
         facts: a digest of the facts.
     """
+    import sqlite3
+
     try:
         file = opa_program.cache_directory() / f"verdicts-{_DATABASE_FORMAT}.sqlite"
         database = _database(file)
@@ -429,7 +459,9 @@ def open_verdicts(evaluator: Evaluator, settings: Settings, *, facts: bytes) -> 
         yield Verdicts(database, file, _basis(evaluator, settings, facts))
 
 
-def _database(file: Path) -> sqlite3.Connection:
+def _database(file: Path) -> _Database:
+    import sqlite3
+
     folder = file.parent
     opa_program.make_cache_folder(folder)
     for each in (folder, file):

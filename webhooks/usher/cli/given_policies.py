@@ -21,7 +21,6 @@ from usher.extensions.given_policies import Given
 from usher.extensions.own_checks.folders import Folder
 from usher.extensions.own_checks.own_bundles import Compiler as OwnChecksCompiler
 from usher.policy.checks.catalogue import OwnChecks
-from usher.server.reloading import Bundles
 
 
 class Built(Struct, frozen=True, kw_only=True):
@@ -435,11 +434,10 @@ class BundleOptions(Struct, frozen=True, kw_only=True):
     policies: tuple[str, ...]
     verify_key: Path | None
 
-    def bundles(self) -> Bundles | None:
-        """The bundles, which the server reads when it starts; None without bundles."""
+    def check(self) -> None:
+        """Raises UsageError if there is a key and no bundle."""
         if self.verify_key is not None:
             _require_bundles(self.policies)
-        return Bundles(self.policies, verify_key=self.verify_key) if self.policies else None
 
 
 bundle_options = inputs.options_as_value(
@@ -469,6 +467,7 @@ def matched_kinds(files: tuple[str, ...]) -> Collection[MatchedKind]:
     """
     from usher.extensions.gatekeeper import library as matched
     from usher.review.site_policies import POINTS
+    from usher.server.reloading import Bundles
 
     found = Bundles(files, verify_key=None).library() if files else None
     return matched.matched_kinds(found, POINTS) if found is not None else ()

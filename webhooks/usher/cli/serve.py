@@ -25,6 +25,7 @@ from usher.server.certs import issue
 from usher.server.certs.serving import CertificateSource, ClientAuthorities
 from usher.server.live_cluster import ClusterParts, Events
 from usher.server.ports import Address
+from usher.server.reloading import Bundles
 from usher.server.serve import Portal
 
 SECRET: Final = "gpu-usher-certificates"  # noqa: S105 - its name
@@ -537,6 +538,7 @@ def serve(
     certified = certificate.certificates_mode == "self-managed"
     if dev:
         certificate = development_certificate(certificate)
+    policies.check()
     source = certificate_source(certificate, cluster.connect)
     watched = cluster.watched(certified=certified)
     if ports.portal and watched is None:
@@ -551,7 +553,7 @@ def serve(
         metrics_access=cluster.access() if ports.metrics_access == "token" else None,
         portal=portal_routes(cluster.access()) if ports.portal else None,
         record=record.settings(),
-        policies=policies.bundles(),
+        policies=Bundles(policies.policies, verify_key=policies.verify_key) if policies.policies else None,
     )
     logs.configure()
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-import yaml
 from msgspec import Struct
 
 from usher import errors
@@ -171,8 +170,8 @@ _TOLD_AT_THE_START: Final = frozenset(
 )
 
 
-def syntax_error(chunk: Chunk, error: yaml.YAMLError) -> errors.ManifestError:
-    """The error to raise for libyaml's error about a document."""
+def syntax_error(chunk: Chunk, error: Exception) -> errors.ManifestError:
+    """The error to raise for libyaml's error about a document, a yaml.YAMLError."""
     mark = getattr(error, "problem_mark", None)
     if mark is None:
         return _unreadable(chunk, error)
@@ -213,7 +212,7 @@ def _reason(text: str, offset: int, problem: str) -> str:
     return _REASONS.get(problem, f"not YAML: {problem}; mend it or quote the value")
 
 
-def _unreadable(chunk: Chunk, error: yaml.YAMLError) -> errors.ManifestError:
+def _unreadable(chunk: Chunk, error: Exception) -> errors.ManifestError:
     match = _FORBIDDEN.search(chunk.text)
     if match is None:
         return chunk.refusal(f"not YAML: {error}")

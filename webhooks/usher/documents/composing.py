@@ -17,11 +17,12 @@ from decimal import Decimal
 from typing import Any, Final
 
 from msgspec import Struct
-from yaml import events
 
 from usher import errors, paths
 from usher.documents import chunks
 
+Event = Any
+"""An event of libyaml (yaml.events), which plainly written files do without."""
 Collection = dict[str, paths.Json] | list[paths.Json]
 
 
@@ -67,7 +68,7 @@ class Frame:
         self.due = type(value) is dict
         self.merging = False
         self.key = ""
-        self.keys: dict[str, events.Event] = {}
+        self.keys: dict[str, Event] = {}
         """The keys written here, without merged keys."""
 
     def place(self, value: paths.Json, node: Node | None) -> None:
@@ -106,7 +107,7 @@ class Frame:
         return True
 
 
-def span(event: events.Event) -> tuple[int, int]:
+def span(event: Event) -> tuple[int, int]:
     """Offsets of an event's text; the types allow events without marks, but the parsers always set them."""
     start, end = event.start_mark, event.end_mark
     return start.index if start else 0, end.index if end else 0
@@ -300,7 +301,7 @@ MAX_DEPTH: Final = 128
 MAX_ALIASED: Final = 4 * 2**20
 """Characters that the aliases of one file may stand for, aliases within aliases counted each time."""
 
-EventSource = Callable[[], events.Event | None]
+EventSource = Callable[[], Event | None]
 """Gives the next event of a document at each call, as `CParser.get_event` does."""
 
 _MERGE_TAG: Final = "tag:yaml.org,2002:merge"
@@ -324,6 +325,8 @@ def compose(chunk: chunks.Chunk, next_event: EventSource, *, aliased: int = 0, t
         ManifestError: kubectl would refuse the document, or would change or drop a part of it without an error.
         yaml.YAMLError: not YAML, from the event source.
     """
+    from yaml import events
+
     composer = _Composer(chunk, aliased=aliased, traced=traced)
     handlers: dict[type, Callable[[Any], None]] = {
         events.ScalarEvent: composer.scalar,
@@ -358,12 +361,12 @@ class _Composer:
         node = nodes[0] if isinstance(nodes, list) else None
         return Composed(value=self._root[0], start=self._start, aliased=self._aliased, node=node)
 
-    def document(self, event: events.DocumentStartEvent) -> None:
+    def document(self, event: Event) -> None:
         if self._root:
             reason = "kubectl ends lines at line feeds only and would drop this document; save the file with line feeds"
             raise self._refusal(reason, event)
 
-    def scalar(self, event: events.ScalarEvent) -> None:
+    def scalar(self, event: Event) -> None:
         text, tag, frame = event.value, event.tag, self._frames[-1]
         value: Scalar = text
         if tag is not None and not (frame.due and text == "<<" and tag == _MERGE_TAG):
@@ -385,7 +388,7 @@ class _Composer:
         else:
             self._put(value, text, node, event)
 
-    def alias(self, event: events.AliasEvent) -> None:
+    def alias(self, event: Event) -> None:
         anchor, frame = self._anchors.get(event.anchor or ""), self._frames[-1]
         if anchor is None:
             reason = f"no &{event.anchor} stands before this alias; define it, or quote the value if text is meant"
@@ -406,13 +409,13 @@ class _Composer:
         else:
             self._place(self._copied(anchor.value, len(self._frames), event), node, event)
 
-    def mapping(self, event: events.MappingStartEvent) -> None:
+    def mapping(self, event: Event) -> None:
         self._open(event, {})
 
-    def sequence(self, event: events.SequenceStartEvent) -> None:
+    def sequence(self, event: Event) -> None:
         self._open(event, [])
 
-    def close(self, event: events.CollectionEndEvent) -> None:
+    def close(self, event: Event) -> None:
         frame = self._frames.pop()
         if frame.anchor is not None or frame.node is not None:
             start, end = span(event)
@@ -422,7 +425,7 @@ class _Composer:
                 frame.node.end = end
         self._place(frame.value, frame.node, event)
 
-    def _open(self, event: events.CollectionStartEvent, value: Collection) -> None:
+    def _open(self, event: Event, value: Collection) -> None:
         if self._frames[-1].due:
             raise self._no_key(event)
         self._check_depth(len(self._frames), event)
@@ -438,7 +441,7 @@ class _Composer:
             self._start = start
         self._frames.append(frame)
 
-    def _put(self, scalar: Scalar, text: str, node: Node | None, event: events.NodeEvent) -> None:
+    def _put(self, scalar: Scalar, text: str, node: Node | None, event: Event) -> None:
         """Uses a scalar as the key that is due, or else as a value."""
         frame = self._frames[-1]
         key, value = text, scalar
@@ -461,14 +464,14 @@ class _Composer:
             frame.keys[key] = event
             frame.key, frame.due = key, False
 
-    def _place(self, value: paths.Json, node: Node | None, event: events.Event) -> None:
+    def _place(self, value: paths.Json, node: Node | None, event: Event) -> None:
         frame = self._frames[-1]
         if not frame.merging:
             frame.place(value, node)
         elif not frame.merge(value, node):
             raise self._no_merge(event)
 
-    def _copied(self, value: paths.Json, depth: int, event: events.Event) -> paths.Json:
+    def _copied(self, value: paths.Json, depth: int, event: Event) -> paths.Json:
         """A copy for a place at that depth; MAX_DEPTH bounds the recursion."""
         if not isinstance(value, dict | list):
             return value
@@ -477,17 +480,17 @@ class _Composer:
             return [self._copied(item, depth + 1, event) for item in value]
         return {key: self._copied(item, depth + 1, event) for key, item in value.items()}
 
-    def _check_depth(self, depth: int, event: events.Event) -> None:
+    def _check_depth(self, depth: int, event: Event) -> None:
         if depth > MAX_DEPTH:
             raise self._refusal(f"nested deeper than {MAX_DEPTH} levels; flatten it", event)
 
-    def _no_key(self, event: events.Event) -> errors.ManifestError:
+    def _no_key(self, event: Event) -> errors.ManifestError:
         start, end = span(event)
         template = chunks.template_error(self._chunk, start, end)
         return template or self._refusal("a key is a list or a mapping; quote it if text is meant", event)
 
-    def _no_merge(self, event: events.Event) -> errors.ManifestError:
+    def _no_merge(self, event: Event) -> errors.ManifestError:
         return self._refusal("<< takes a mapping or a list of mappings; quote the key if text is meant", event)
 
-    def _refusal(self, reason: str, event: events.Event) -> errors.ManifestError:
+    def _refusal(self, reason: str, event: Event) -> errors.ManifestError:
         return self._chunk.refusal(reason, offset=span(event)[0])

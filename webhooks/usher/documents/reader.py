@@ -16,8 +16,6 @@ from json import JSONDecodeError
 from typing import Final, NoReturn
 
 from msgspec import Struct
-from yaml import error as yaml_error
-from yaml import events
 
 from usher import errors, paths
 from usher.documents import chunks, composing, plain
@@ -298,7 +296,10 @@ def _has_half_characters(value: paths.Json) -> bool:
     return False
 
 
-def _json_events(chunk: chunks.Chunk, start: int) -> Iterator[events.Event]:
+def _json_events(chunk: chunks.Chunk, start: int) -> Iterator[composing.Event]:
+    from yaml import error as yaml_error
+    from yaml import events
+
     depth = 0
     for match in _TOKEN.finditer(chunk.text, start):
         kind = match.lastgroup or ""

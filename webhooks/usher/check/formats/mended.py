@@ -7,7 +7,6 @@ import difflib
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-import yaml
 from rich.cells import cell_len
 from rich.text import Text
 
@@ -214,13 +213,6 @@ _STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
 _CONTEXT: Final = 3
 
 
-class _Dumper(yaml.CSafeDumper):
-    """Writes repeated values in full, as people write manifests."""
-
-    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - PyYAML's signature
-        return True
-
-
 def write_diff(result: findings.Result, lines: Lines) -> None:
     """Writes the changed parts of one object, then each intent, whether it was applied, and why."""
     change = result.change
@@ -265,7 +257,15 @@ def _ordered(after: paths.Json, before: paths.Json) -> paths.Json:
 
 
 def _yaml(value: paths.Json) -> list[str]:
-    text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10_000)
+    import yaml
+
+    class Dumper(yaml.CSafeDumper):
+        """Writes repeated values in full, as people write manifests."""
+
+        def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - PyYAML's signature
+            return True
+
+    text: str = yaml.dump(value, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=10_000)
     return text.split("\n")[:-1]
 
 
