@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import chain
 from pathlib import Path
+from types import TracebackType
 from typing import Any, Final, Protocol, TypeVar, get_args
 
 import msgspec
@@ -354,7 +355,9 @@ class _Database(Protocol):
     def executemany(self, sql: str, parameters: Iterable[Any], /) -> object: ...
     def close(self) -> None: ...
     def __enter__(self) -> object: ...
-    def __exit__(self, kind: object, error: object, trace: object, /) -> object: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> object: ...
 
 
 class Verdicts:

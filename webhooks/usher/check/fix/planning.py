@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from usher import paths
 from usher.check.fix import syntax, text_edits
-from usher.check.fix.syntax import Entry, Node, NodeType
-from usher.check.fix.text_edits import Edit, Style
+from usher.check.fix.text_edits import Edit, Entry, Node, NodeType, Style
 from usher.documents import reader
 
 _COLON: Final = re.compile(r"[ \t]*:")

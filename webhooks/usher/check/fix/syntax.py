@@ -6,13 +6,13 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from enum import Enum, auto
 from typing import Any, Final
 
 from msgspec import Struct
 from yaml import events
 
 from usher import paths
+from usher.check.fix.text_edits import Entry, Node, NodeType
 from usher.documents import composing, reader
 
 MERGE: Final = "<<"
@@ -20,55 +20,6 @@ MERGE: Final = "<<"
 _PROPERTIES: Final = re.compile(r"(?:[&!][^\s,\[\]{}]*(?:[ \t\r\n]+(?:#[^\n]*)?)*)+")
 _BLOCK_STYLES: Final = ("|", ">")
 _KEEP: Final = re.compile(r"[|>][0-9]?\+|[|>]\+")
-
-
-class NodeType(Enum):
-    MAPPING = auto()
-    LIST = auto()
-    SCALAR = auto()
-    ALIAS = auto()
-
-
-class Node(Struct, frozen=True, kw_only=True):
-    """A value as written; offsets count the characters of the chunk, the end is exclusive."""
-
-    sort: NodeType
-    start: int
-    """Start, with its anchor and tag."""
-    body: int
-    """Start without anchor and tag."""
-    end: int
-    """The end after its last character. A block collection ends with its last value, before any comments
-    that follow.
-    """
-    style: str = ""
-    """The quote or block indicator of a scalar."""
-    flow: bool = False
-    """Whether the collection is in brackets."""
-    anchor: str = ""
-    """The name of its anchor, or the one that the alias names."""
-    entries: "tuple[Entry, ...]" = ()
-    shared: bool = False
-    """Whether an alias of the document refers to it, or to the anchor that this alias names."""
-
-
-class Entry(Struct, frozen=True, kw_only=True):
-    """An item of a list, or a key of a mapping with its value."""
-
-    value: Node
-    key: Node | None = None
-    name: str = ""
-    """The key as kubectl sends it."""
-    merges: bool = False
-    """Whether the key is `<<`: then the entries of its value belong to the mapping."""
-
-    @property
-    def start(self) -> int:
-        return self.value.start if self.key is None else self.key.start
-
-    @property
-    def end(self) -> int:
-        return self.value.end if self.key is None else max(self.key.end, self.value.end)
 
 
 class _Open:
