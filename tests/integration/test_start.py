@@ -44,7 +44,7 @@ spec:
 """
 """A Pod that the webhook changes."""
 
-_STANDARD = ["Knowledge", "_GangQuestion", "_Question", "Gang", "Amount"]
+_STANDARD = ["Knowledge", "_Question", "_GangQuestion", "_Question", "Amount", "Gang"]
 """Classes with a field that is not compared or not shown, and what a saved verdict holds."""
 
 _SERVERS_AND_AUDITS = ("asyncio", "cryptography", "fastapi", "kubernetes", "pygls", "requests", "ssl", "uvicorn")
