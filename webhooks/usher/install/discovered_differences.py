@@ -16,10 +16,14 @@ from usher.config import pools as config_pools
 from usher.install import discovery
 from usher.kinds.kind import Key
 
-PoolProblem = tuple[str, str]
+Problem = tuple[str, str]
+"""JSON Pointer into usher.yaml, and the difference there."""
+
+_NAMED: Final = 3
+"""How many namespaces a difference names."""
 
 
-def pool_differences(pools: Sequence[config_pools.Pool], nodes: Nodes, vocabulary: Vocabulary) -> Iterator[PoolProblem]:
+def pool_differences(pools: Sequence[config_pools.Pool], nodes: Nodes, vocabulary: Vocabulary) -> Iterator[Problem]:
     """The differences, each with its JSON Pointer into usher.yaml."""
     for index, pool in enumerate(pools):
         its = [each for each in nodes.classes if _is_of(pool, each)]
@@ -36,7 +40,7 @@ def _is_of(pool: config_pools.Pool, nodes: NodeClass) -> bool:
     return all(nodes.labels.get(key, own.get(key)) == value for key, value in pool.node_selector.items())
 
 
-def _of_pool(pool: config_pools.Pool, its: Sequence[NodeClass], vocabulary: Vocabulary) -> Iterator[PoolProblem]:
+def _of_pool(pool: config_pools.Pool, its: Sequence[NodeClass], vocabulary: Vocabulary) -> Iterator[Problem]:
     if not its:
         if not pool.scales:
             yield (
@@ -50,7 +54,7 @@ def _of_pool(pool: config_pools.Pool, its: Sequence[NodeClass], vocabulary: Voca
         yield from _of_gpus(pool.gpu, its, vocabulary)
 
 
-def _of_taints(pool: config_pools.Pool, its: Sequence[NodeClass], vocabulary: Vocabulary) -> Iterator[PoolProblem]:
+def _of_taints(pool: config_pools.Pool, its: Sequence[NodeClass], vocabulary: Vocabulary) -> Iterator[Problem]:
     declared = {Taint(taint.key, taint.value, taint.effect) for taint in pool.taints}
     there = {taint for each in its for taint in each.taints}
     for taint in sorted(there - declared):
@@ -65,7 +69,7 @@ def _of_taints(pool: config_pools.Pool, its: Sequence[NodeClass], vocabulary: Vo
             yield f"/taints/{index}", f"no node of pool {pool.name} has the taint {taint}"
 
 
-def _of_resources(pool: config_pools.Pool, its: Sequence[NodeClass], vocabulary: Vocabulary) -> Iterator[PoolProblem]:
+def _of_resources(pool: config_pools.Pool, its: Sequence[NodeClass], vocabulary: Vocabulary) -> Iterator[Problem]:
     offered = {name for each in its for name in each.most if vocabulary.contains(name)}
     for index, name in enumerate(pool.resources):
         if name not in offered:
@@ -75,7 +79,7 @@ def _of_resources(pool: config_pools.Pool, its: Sequence[NodeClass], vocabulary:
         yield "/resources", f"{_nodes(having)} offer {name}, which pool {pool.name} does not declare"
 
 
-def _of_gpus(gpu: config_pools.Gpus, its: Sequence[NodeClass], vocabulary: Vocabulary) -> Iterator[PoolProblem]:
+def _of_gpus(gpu: config_pools.Gpus, its: Sequence[NodeClass], vocabulary: Vocabulary) -> Iterator[Problem]:
     products = {each.labels.get(boards.PRODUCT_LABEL, "") for each in its}
     known = {found.board.name for product in products if (found := boards.by_product(product)) is not None}
     declared = None if gpu.board is None else boards.by_name(gpu.board)
@@ -92,13 +96,6 @@ def _of_gpus(gpu: config_pools.Gpus, its: Sequence[NodeClass], vocabulary: Vocab
 def _nodes(classes: Sequence[NodeClass]) -> str:
     number, example = sum(each.count for each in classes), min(each.example for each in classes)
     return f"the nodes like {example} ({number:,})"
-
-
-Problem = tuple[str, str]
-"""JSON Pointer into usher.yaml, and the difference there."""
-
-_NAMED: Final = 3
-"""How many namespaces a difference names."""
 
 
 class Comparison(Struct, frozen=True, kw_only=True):

@@ -79,7 +79,6 @@ class Gaps:
             )
 
 
-_NODE: Final[Key] = ("", "Node")
 _NAMESPACE: Final[Key] = ("", "Namespace")
 
 _REMEDY: Final = "dump one cluster, once, into a folder of its own"
@@ -136,7 +135,7 @@ class Repeated:
             f"{key[1]} {name} has another uid than in a file before, so the files hold two clusters, or one cluster"
         )
         reason = f"{reason} at two times; {_REMEDY}"
-        if key in (_NODE, _NAMESPACE):  # they keep their uid while a cluster is dumped
+        if key in (_NODE_KIND, _NAMESPACE):  # they keep their uid while a cluster is dumped
             raise errors.InputError(f"{source}: {reason}")
         if not self._others:
             self._other = Problem(source=source, reason=reason)
@@ -212,7 +211,6 @@ class ReplicaSets:
 
 
 _LIST: Final = "List"
-_POD: Final[Key] = ("", "Pod")
 
 
 class Survey:
@@ -314,7 +312,7 @@ class Survey:
         operator, for example a ClusterServiceVersion. An audit of the cluster does not list them either.
         """
         if (
-            _POD not in self._kinds
+            _POD_KIND not in self._kinds
             or cluster_objects.group_and_kind(value) in registry.BY_KEY
             or not pod_templates.find_pod_specs(value)
         ):

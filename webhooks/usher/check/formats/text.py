@@ -88,7 +88,6 @@ _FILES: Final = 20
 """The most files of one message."""
 _PLACES: Final = 10
 """The most places in one file."""
-_ALL_PLACES: Final = "--format json lists all"
 
 
 def is_long(found: findings.Report, *, notes: bool) -> bool:
@@ -130,7 +129,7 @@ def _write_compact_check(check: summary.Check, lines: Lines) -> None:
         added = wording.ADDED if any(cause.added for cause in same) else ""
         for text in filter(None, (added, *remedies)):
             lines.wrapped(text, first=Text("  = ", style="dim"), rest="    ")
-    _write_more_messages(len(check.causes) - _CAUSES, "message", lines, margin=2)
+    _write_more(len(check.causes) - _CAUSES, "message", lines, margin=2)
     lines.write()
 
 
@@ -155,7 +154,7 @@ def _places(hits: Iterable[summary.Hit], lines: Lines) -> None:
     rest = list(by_file.values())[_FILES:]
     if rest:
         number = wording.count(sum(map(len, rest)), "more place")
-        lines.write(Text(f"      and {number} in {wording.count(len(rest), 'more file')}; {_ALL_PLACES}", style="dim"))
+        lines.write(Text(f"      and {number} in {wording.count(len(rest), 'more file')}; {_ALL}", style="dim"))
 
 
 def _places_in_file(hits: Sequence[summary.Hit]) -> Iterator[str]:
@@ -169,11 +168,6 @@ def _places_in_file(hits: Sequence[summary.Hit]) -> Iterator[str]:
         place = hit.finding.place
         where = f"{place.line}:{place.column}" if place is not None else hit.where
         yield f"{where} and {more} more" if number == _PLACES and more > 0 else where
-
-
-def _write_more_messages(number: int, thing: str, lines: Lines, *, margin: int) -> None:
-    if number > 0:
-        lines.write(Text(f"{' ' * margin}and {wording.count(number, f'more {thing}')}; {_ALL_PLACES}", style="dim"))
 
 
 _Row = tuple[str, ...]
