@@ -233,7 +233,7 @@ class Summary(Part):
     cost_allocated: float | None = None
     cost_idle: float | None = None
     cost_free: float | None = None
-    """Money for the `free` GPU-hours that have a price. `cost_allocated` includes neither this nor `cost_out_of_use`."""
+    """Money for the `free` GPU-hours that have a price; `cost_allocated` does not include it, nor `cost_out_of_use`."""
     cost_out_of_use: float | None = None
     not_priced: float | None = None
     savings_gpu_hours: float | None = None

@@ -72,9 +72,8 @@ class FindingEntry(Part):
     remedy: str = ""
     team: str = ""
     gpus: float | None = 0
-    """For a workload: the GPUs that it holds or, if it holds no GPU, the most that it asks for. All findings of a workload
-    have the same number. For any other object: the GPUs that the message is about. Null where an amount cannot be
-    read."""
+    """For a workload: the GPUs that it holds or, if it holds no GPU, the most that it asks for. All its findings have
+    the same number. For any other object: the GPUs that the message is about. Null where an amount cannot be read."""
     since: str = ""
     """When what it is about began, ISO 8601 in UTC: creation of the object, or start of the waiting."""
     evidence: tuple[str, ...] = ()
@@ -382,7 +381,7 @@ class Saving(Part):
     """`gpu_hours` x 7 / `days`: what a week like these days saves."""
     cost_per_week: float | None = None
     needs: str = ""
-    """A step of another team that has to come first; empty where the team can make the change now."""
+    """A step of the platform team that has to come first; empty where the team can make the change now."""
     finding: str = ""
     """The fingerprint of the finding that is the cause; empty where the audit did not find a cause."""
     adds_up: bool = True

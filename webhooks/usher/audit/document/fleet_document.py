@@ -42,8 +42,8 @@ class FleetSummary(Part):
     """Capacity of the clusters whose nodes are known; null where no cluster's are."""
     gpus_allocatable: float | None = None
     gpus_allocated: float | None = None
-    """GPUs that pods hold, of the clusters whose pods are known. The GPUs that wait, never run or are half-started are of
-    the same clusters."""
+    """GPUs that pods hold, of the clusters whose pods are known. `gpus_waiting`, `gpus_never` and `gpus_half_started`
+    are of the same clusters."""
     gpus_free: float | None = None
     """Allocatable and not allocated, of the clusters whose nodes and pods are all known."""
     gpus_waiting: float | None = None

@@ -70,8 +70,8 @@ class Table(Struct, frozen=True, kw_only=True):
     total: tuple[cells.Cell, ...] = ()
     """The last row, which stays; empty for no sum."""
     part: str = ""
-    """The name of the last row while filters hide some of the rows: then page.js adds up the columns that have a unit.
-    Empty where the last row is not a sum."""
+    """The words after `Sum` in the last row while filters hide some of the rows: then page.js adds up the columns that
+    have a unit. Empty where the last row is not a sum."""
     empty: str = "No entries."
     """Said where no row is there."""
 
