@@ -29,7 +29,7 @@ from usher.audit.document.audit_entries import (
 
 
 class AcceleratorEntry(Part):
-    """Those of one resource, in units of the resource. Null is not known.
+    """The accelerators of one resource, in units of the resource. Null is not known.
 
     Each resource counts by itself: a node may offer the same devices by two of them, as Neuron devices and their cores.
     """
@@ -71,7 +71,7 @@ class ReadinessItem(Part):
     title: str
     standing: Standing
     evidence: tuple[str, ...]
-    """What was seen, or why it is not known."""
+    """The facts that the audit saw, or the reason why the standing is not known."""
     remedy: str = ""
     reference: str = ""
     """The document that asks for it."""
@@ -144,7 +144,7 @@ class Cluster(Part):
 
     @property
     def title(self) -> str:
-        """What the document is about: `prod`, `namespace ml-research of prod`, `shard 3/10 of prod`."""
+        """The audited part of the cluster: `prod`, `namespace ml-research of prod`, `shard 3/10 of prod`."""
         parts = (f"{what} {name}" for what, name in (("shard", self.shard), ("namespace", self.namespace)) if name)
         return " of ".join((*parts, self.name))
 
@@ -188,7 +188,7 @@ class Summary(Part):
     gpus_out_of_use: float | None = None
     """Neither allocated nor free: on nodes that are cordoned or not ready, or not healthy."""
     gpus_not_priced: float | None = None
-    """Of all GPUs of the nodes, those without a price."""
+    """GPUs of nodes, held by pods or not, that have no price."""
     cost_per_hour_allocated: float | None = None
     """Money of one hour at the prices and the GPUs of now, as the next two; null where they have no price."""
     cost_per_hour_free: float | None = None
@@ -211,7 +211,7 @@ class Summary(Part):
     gpus_asked_least: float | None = None
     """Without the extra pods of rollouts and autoscalers."""
     other_asked: Mapping[str, float] = Field(default={})
-    """Accelerators that are no GPUs, by resource: the most that all workloads ask for."""
+    """The most accelerators other than GPUs that all workloads ask for, by resource."""
     workloads_not_known: int = 0
     """Workloads with accelerators that cannot be read."""
     manifests: int = 0
@@ -233,15 +233,15 @@ class Summary(Part):
     cost_allocated: float | None = None
     cost_idle: float | None = None
     cost_free: float | None = None
-    """Of the `free` GPU-hours that have a price; `cost_allocated` does not have it, as the next one."""
+    """Money for the `free` GPU-hours that have a price; `cost_allocated` does not include it, nor `cost_out_of_use`."""
     cost_out_of_use: float | None = None
     not_priced: float | None = None
     savings_gpu_hours: float | None = None
     savings_cost: float | None = None
     savings_cost_saved: float | None = None
-    """Of `savings_cost`: the bill falls."""
+    """The part of `savings_cost` by which the bill falls."""
     savings_cost_freed: float | None = None
-    """Of `savings_cost`: paid for anyway, the GPUs are free for others."""
+    """The part of `savings_cost` that is paid for anyway: the GPUs become free for others."""
     queue_wait_p95_seconds: float | None = None
     exceptions_ending: int = 0
     """Exceptions that end within 14 days."""
@@ -307,7 +307,7 @@ class Audit(Part):
     summary: Summary
     measurement: Measurement
     other_accelerators: tuple[AcceleratorEntry, ...] = ()
-    """Accelerators that are no GPUs, by resource."""
+    """Accelerators other than GPUs, by resource."""
     workloads: tuple[WorkloadEntry, ...] = ()
     findings: tuple[FindingEntry, ...] = ()
     not_evaluated: tuple[NotEvaluatedEntry, ...] = ()

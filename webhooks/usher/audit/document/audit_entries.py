@@ -72,8 +72,8 @@ class FindingEntry(Part):
     remedy: str = ""
     team: str = ""
     gpus: float | None = 0
-    """Of a workload the GPUs that it holds, or the most that it asks for where it holds none, so that all its findings
-    have one number; of anything else those that the message is about. Null where an amount cannot be read."""
+    """For a workload: the GPUs that it holds or, if it holds no GPU, the most that it asks for. All its findings have
+    the same number. For any other object: the GPUs that the message is about. Null where an amount cannot be read."""
     since: str = ""
     """When what it is about began, ISO 8601 in UTC: creation of the object, or start of the waiting."""
     evidence: tuple[str, ...] = ()
@@ -94,17 +94,17 @@ class FindingEntry(Part):
     """`gpus` without the extra pods of a rollout or an autoscaler; null where it is not known, and for findings about
     the cluster also where it is the same number."""
     other_accelerators: Mapping[str, float] = Field(default={})
-    """Accelerators that are no GPUs, which the object holds or asks for, by resource."""
+    """Accelerators other than GPUs that the object holds or asks for, by resource."""
     because: str = ""
     """Why the outcome is milder than the one of the rule: an assumption of usher, or usher.yaml."""
     place: str = ""
     """File and line of a manifest; empty for what comes from a cluster."""
 
     gpus_lost: float | None = None
-    """Of a node the GPUs that are out of use until it is repaired; of a gang those that it holds without work. Null for
-    all other findings, and where pods were not read."""
+    """For a node: the GPUs that are out of use until it is repaired. For a gang: the GPUs that it holds without work.
+    Null for all other findings, and where pods were not read."""
     cost_per_hour: float | None = None
-    """What `gpus_lost` cost in an hour; null where not priced."""
+    """The cost of `gpus_lost` for one hour; null where not priced."""
     fixed_by_platform: bool = False
     """Whether the remedy changes nodes alone, so that the platform team makes it, and not `team`."""
 
@@ -178,8 +178,8 @@ class Measurement(Part):
     sources: tuple[str, ...] = ()
     """Where numbers come from that could come from several sources. Unlike problems, nothing is missing."""
     failures: tuple[str, ...] = ()
-    """Those of the problems for which usage is missing, though a source was asked: a query without an answer, or no
-    series of GPUs at all."""
+    """The problems for which usage is missing although usher asked a source: a query has no answer, or the source has
+    no series of GPUs."""
 
 
 class Cost(Part):
@@ -254,7 +254,7 @@ class WorkloadEntry(Part):
     gpus_least: float | None = None
     """Without these extra pods."""
     other_accelerators: Mapping[str, float] = Field(default={})
-    """Of `accelerators`, those that are no GPUs."""
+    """The part of `accelerators` that are not GPUs."""
     pods_wanted: int | None = None
     """The most pods that it asks for; null where nothing bounds them."""
     pods_running: int = 0
@@ -285,19 +285,19 @@ class Group(Part):
 
     name: str
     workloads: int
-    """Those of `Summary.workloads` in the group; of a product or a capacity type those that held its GPUs in the window
-    or hold some now."""
+    """Workloads of `Summary.workloads` in the group. For a product or a capacity type: workloads that held its GPUs in
+    the window or hold some now."""
     usage: Usage
     gpus_free: float | None = None
-    """Of the nodes of the group now, as the next one: free GPUs. Null in tables that are not about nodes, and where
-    nodes or pods are not known."""
+    """Free GPUs on the nodes of the group now. This field and `gpus_out_of_use` are null in tables that are not about
+    nodes, and where nodes or pods are not known."""
     gpus_out_of_use: float | None = None
     free: float | None = None
     """GPU-hours of the window that no pod held, as the next one: those of free GPUs. Null in tables that are not about
     nodes, and without series of the nodes of the group."""
     out_of_use: float | None = None
     cost_free: float | None = None
-    """Of the `free` GPU-hours that have a price."""
+    """Money for the `free` GPU-hours that have a price."""
     cost_out_of_use: float | None = None
 
     @property
@@ -371,19 +371,19 @@ class Saving(Part):
     cost: float | None = None
     """In the window: the price of these GPU-hours; null where not priced."""
     cost_saved: float | None = None
-    """Of `cost`: on on-demand and spot nodes, so that the bill falls when nodes become empty and go."""
+    """The part of `cost` on on-demand and spot nodes: the bill falls when nodes become empty and go."""
     cost_freed: float | None = None
-    """Of `cost`: on reserved nodes, or on nodes that no label says how they are paid for. They are paid for anyway, and
-    the GPUs are free for others."""
+    """The part of `cost` on reserved nodes, and on nodes without a label that says how they are paid for. These nodes
+    are paid for anyway, and the GPUs become free for others."""
     days: float | None = None
     """The days of the window in which the workload was there: the saving rests on these."""
     gpu_hours_per_week: float | None = None
     """`gpu_hours` x 7 / `days`: what a week like these days saves."""
     cost_per_week: float | None = None
     needs: str = ""
-    """What somebody else has to do before; empty where the change can be made now."""
+    """A step of the platform team that has to come first; empty where the team can make the change now."""
     finding: str = ""
-    """The fingerprint of the finding that is the cause; empty where the audit has no such finding."""
+    """The fingerprint of the finding that is the cause; empty where the audit did not find a cause."""
     adds_up: bool = True
     """Whether the sum of savings counts it: the largest of each workload that can be made now."""
 
@@ -395,16 +395,17 @@ class Prevented(Part):
     """
 
     code: str
-    """Of the rule."""
+    """The code of the rule."""
     title: str
     denies: bool = True
     """Whether the rule denies today. Otherwise it only warns, and it would have prevented this if it denied."""
     workloads: int
     gpus: float = 0
-    """GPUs that they hold, or ask for where they hold none; each workload counts once."""
+    """GPUs that they hold or, if they hold no GPU, ask for; each workload counts once."""
     idle: float | None = None
-    """Their idle GPU-hours in the window; null where none of them was measured."""
+    """Their idle GPU-hours in the window; null where no usage of them was measured."""
     stuck: float = 0
     """GPU-hours that they hold in the window while an authority keeps them from starting. They are idle as well."""
     cost: float | None = None
-    """Of each workload the idle or the stuck GPU-hours, whichever cost more; null where they have no price."""
+    """The sum of the money of all workloads: for each its idle or its stuck GPU-hours, whichever cost more. Null where
+    they have no price."""

@@ -42,7 +42,8 @@ class FleetSummary(Part):
     """Capacity of the clusters whose nodes are known; null where no cluster's are."""
     gpus_allocatable: float | None = None
     gpus_allocated: float | None = None
-    """Of the clusters whose pods are known, as the GPUs that wait, never run or are half-started."""
+    """GPUs that pods hold, of the clusters whose pods are known. `gpus_waiting`, `gpus_never` and `gpus_half_started`
+    are of the same clusters."""
     gpus_free: float | None = None
     """Allocatable and not allocated, of the clusters whose nodes and pods are all known."""
     gpus_waiting: float | None = None
@@ -104,7 +105,7 @@ class FleetRow(Part):
 
 
 class GroupRow(Part):
-    """What one team, product or other group has in all clusters. `name` is empty for what belongs to no group."""
+    """The sum of one team, product or other group in all clusters. `name` is empty for workloads without a group."""
 
     name: str
     clusters: int
@@ -124,14 +125,14 @@ class FleetTable(Part):
 
 
 class AcceleratorRow(Part):
-    """Accelerators that are no GPUs, of one resource, in units of the resource. Null is not known."""
+    """Accelerators other than GPUs, of one resource, in units of the resource. Null is not known."""
 
     resource: str
     clusters: int
-    """Those that have or want some."""
+    """Clusters that have or want some."""
     nodes: int | None = None
     capacity: float | None = None
-    """Of the clusters where it is known."""
+    """The capacity of the clusters where it is known."""
     allocated: float | None = None
     waiting: float | None = None
     never: float | None = None

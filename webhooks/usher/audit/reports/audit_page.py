@@ -168,21 +168,21 @@ _NEVER: Final = {
     "LimitRange": "breaks a limit of its namespace",
     "the priority classes": "names a priority class that the cluster does not have",
 }
-"""What somebody who does not know Kubernetes has to know, by the authority that holds a workload."""
+"""The reason why a workload waits, for readers who do not know Kubernetes, by the authority that holds it."""
 
 
 _NEVER_ELSEWHERE: Final = "waits for something that does not come"
 
 
 def _usage_cards(audit: Audit) -> Iterator[Html]:
-    """What gives back most GPU time, and whose GPUs are idle."""
+    """Two cards: the steps that give back most GPU time, and the teams whose GPUs are idle."""
     if audit.has_usage:
         yield _card("Do first", _link("All savings", "#savings"), *savings_tables.first_steps(audit))
         yield _card("GPU time that teams held, and how much was idle", _link("Usage", "#usage"), *_team_bars(audit))
 
 
 def _cards(audit: Audit) -> Iterator[Html]:
-    """What can never run, what changed, and which exceptions end."""
+    """Three cards: workloads that can never run, changes since the audit before, and exceptions that end."""
     yield _card("Can never run", _link("All of them", "#findings-table", "never=yes"), *_never_list(audit))
     yield _card(
         f"Since {numbers.day(audit.trend.previous)}" if audit.trend.previous else "Changes", None, *_changes_list(audit)

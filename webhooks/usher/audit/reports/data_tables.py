@@ -309,7 +309,7 @@ ACCELERATORS: Final = Table(
     ),
     parts=lambda audit: audit.other_accelerators,
 )
-"""Those other than GPUs."""
+"""The table of accelerators other than GPUs."""
 
 
 READINESS: Final = Table(

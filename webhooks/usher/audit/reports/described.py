@@ -92,9 +92,9 @@ class Amount(Struct, frozen=True):
 
     value: float | None
     missing: str | None = None
-    """What stands in its place where it is missing; None for what the unit says."""
+    """The words in its place where it is missing; None for the words of the unit."""
     note: str = ""
-    """What a page says below it."""
+    """The small text below it on a page."""
 
 
 class Column(Struct, Generic[Read_contra], frozen=True, kw_only=True):
@@ -107,11 +107,11 @@ class Column(Struct, Generic[Read_contra], frozen=True, kw_only=True):
     value: Callable[[Read_contra], Any] = lambda _: None
     unit: Unit | None = None
     missing: Callable[[Read_contra], str] | None = None
-    """What stands in the place of a number that is missing, where the reason depends on the row."""
+    """The words in the place of a missing number, where the reason depends on the row."""
     instead: Callable[[Read_contra], str] = lambda _: ""
-    """What stands in the place of the column in rows that it says nothing about; empty for all other rows."""
+    """The words in the place of the value, in rows that the column does not apply to; empty for all other rows."""
     empty: str = ""
-    """What a page says instead of an empty text."""
+    """The words on a page in the place of an empty text."""
     cell: Callable[[Read_contra], cells.Cell] | None = None
     """The cell on a page, where it is more than the value."""
     plain: Callable[[Read_contra], str] | None = None
@@ -119,7 +119,7 @@ class Column(Struct, Generic[Read_contra], frozen=True, kw_only=True):
     prose: Callable[[Read_contra], str] | None = None
     """The cell in Markdown, where it is more than the value."""
     note: Callable[[Read_contra], str] = lambda _: ""
-    """What a page says below a number."""
+    """The small text below a number on a page."""
     meaning: str = ""
     heads: bool = False
     narrow: bool = False
@@ -196,7 +196,7 @@ class Table(Struct, Generic[Row], frozen=True, kw_only=True):
     filters: Mapping[str, tuple[str, Callable[[Row], str]]] = field(default_factory=dict)
     """The title and the choice of a row for each filter of a page, by its name."""
     fragment: Callable[[Row], str] = lambda _: ""
-    """What leads to a row of the page."""
+    """The fragment that leads to a row on a page; empty for a row without one."""
     adds: Callable[[Row], bool] | None = None
     """Whether the sum has a row; None where it has all."""
     total: Mapping[str, Amount] = field(default_factory=dict)

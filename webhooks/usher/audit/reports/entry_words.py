@@ -1,4 +1,4 @@
-"""What reports call the entries of an audit, how they add them up, and in which order they show them."""
+"""The words, the sums and the order that reports use for the entries of an audit."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -41,7 +41,7 @@ BY: Final = {
 
 
 class Asking(Protocol):
-    """What holds or wants accelerators: an entry of a workload, or of a finding about one."""
+    """An entry that holds or wants accelerators: a workload, or a finding about one."""
 
     @property
     def gpus(self) -> float | None: ...
@@ -64,7 +64,7 @@ def together(entries: Iterable[Asking]) -> str:
 
 
 def asked(audit: Audit) -> str:
-    """What all workloads ask for together."""
+    """The accelerators that all workloads ask for together, as one text."""
     found = audit.summary
     most = sum(each.known_gpus for each in audit.workloads) if found.gpus_asked is None else found.gpus_asked
     return TEXT.accelerators(most, found.gpus_asked_least, found.other_asked)
@@ -195,7 +195,7 @@ AT_ADMISSION: Final = {
     "unknown": "not known",
     "clean": "would be let in",
 }
-"""What admission would do, by the outcome."""
+"""The answer of admission in words, by the outcome."""
 
 
 def place(subject: Subject) -> str:
@@ -257,7 +257,7 @@ def worst_first(found: Iterable[FindingEntry]) -> list[FindingEntry]:
 
 
 def largest_first(found: Iterable[Saving]) -> list[Saving]:
-    """Those that the sum counts before the others, and of each the most money first."""
+    """Savings that the sum counts come before the others; in both parts, the most money comes first."""
     return sorted(found, key=lambda each: (not each.adds_up, -(each.cost or 0.0), -each.gpu_hours, each.kind))
 
 

@@ -88,7 +88,7 @@ def _place_words(entry: FindingEntry) -> str:
 
 
 def _gpus_of(entries: Iterable[FindingEntry]) -> float:
-    """Those of the objects, each counted once."""
+    """The GPUs of all objects of the entries; each object counts once."""
     return sum(each.known_gpus for each in _largest_by_object(entries))
 
 
@@ -333,7 +333,7 @@ def _amount_cell(found: FindingEntry) -> cells.Cell:
 
 
 def _at_admission(found: FindingEntry) -> str:
-    """What admission would do; findings about the cluster as a whole concern no admission."""
+    """The answer of admission in words; empty for findings about the cluster as a whole."""
     return "" if found.category == "cluster" else entry_words.AT_ADMISSION.get(found.outcome, found.outcome)
 
 

@@ -333,7 +333,7 @@ def checklist(fleet: Fleet) -> Table[ReadinessRow]:
 
 
 def problems(fleet: Fleet) -> Table[FleetProblem]:
-    """What is missing in the merge, or old, or of another version."""
+    """A row for each audit that is missing in the merge, damaged, incomplete, old or of another version."""
     return Table(
         name="gaps-table",
         caption="Gaps",

@@ -138,7 +138,7 @@ def _measured_rows(audit: Audit) -> Iterator[Row]:
 
 
 def _hourly_rows(found: Summary) -> Iterator[Row]:
-    """What GPUs cost for an hour that no pod holds now."""
+    """The cost of one hour of the GPUs that no pod holds now."""
     free, out = found.cost_per_hour_free, found.cost_per_hour_out_of_use
     if free is not None and out is not None:
         yield Row(
@@ -178,7 +178,10 @@ def _of_it_idle(found: Summary) -> str:
 
 
 def _of_nodes(audit: Audit) -> Iterator[Row]:
-    """What no pod held by board and by capacity type, the most expensive first, with its part of all their hours."""
+    """The cost of GPUs that no pod held, by board and by capacity type, the most expensive first.
+
+    Each amount has its share of all GPU-hours of its group.
+    """
     for table in audit.usage:
         currency = audit.summary.currency
         costs = {row.name: row.cost_not_held for row in table.rows if row.cost_not_held}
@@ -472,7 +475,10 @@ def _not_held_tile(audit: Audit) -> Html:
 
 
 def _savings_tile(audit: Audit) -> Html:
-    """What may come off the bill, apart from the GPUs that become free; GPU-hours where nothing has a price."""
+    """The tile of savings: money that may come off the bill, else the worth of GPUs that may become free.
+
+    It shows GPU-hours where nothing has a price.
+    """
     found, money = audit.summary, audit.summary.currency
     if found.savings_gpu_hours is None:
         return _tile("savings", "Could be saved", None, "")
@@ -531,7 +537,7 @@ def _large(text: str) -> Html | str:
 
 
 def _changed(audit: Audit, number: Callable[[Point], float | None], shown: Callable[[float], str]) -> Html | None:
-    """What changed between the last two audits; None where one of them did not measure it."""
+    """The change between the last two audits; None where one of them did not measure the number."""
     if len(audit.trend.points) < 2:
         return None
     before, now = audit.trend.points[-2:]

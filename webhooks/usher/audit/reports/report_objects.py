@@ -21,7 +21,7 @@ TAKEN: Final = "gpu-usher.io/taken"
 """The annotation that says when the audit was taken."""
 
 MAX_RESULTS: Final = 1_000
-"""Of one object."""
+"""Results of one object."""
 MAX_SIZE: Final = 900_000
 """Bytes of the results of one object. etcd takes 1.5 MiB, and other fields and managers need room too."""
 MAX_PARTS: Final = 5
@@ -160,7 +160,7 @@ def _finding(finding: FindingEntry, audit: Audit) -> paths.Object:
 
 
 def _errors(audit: Audit) -> Iterator[_Result]:
-    """What the audit could not read or judge."""
+    """An error for each source that could not be read, and for each check that was not evaluated."""
     for gap in audit.completeness.gaps[:_MAX_ERRORS]:
         yield _result(_error("audit-complete", f"{gap.source} could not be read: {gap.reason}"), outcome="error")
     for each in audit.not_evaluated[:_MAX_ERRORS]:

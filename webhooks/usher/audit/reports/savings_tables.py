@@ -1,4 +1,4 @@
-"""What could be saved, what stands still until somebody repairs it, and what rules of usher would have prevented."""
+"""Savings, GPUs that do no work until a repair, and workloads that rules of usher would have prevented."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -20,7 +20,7 @@ _HOUR: Final = 3_600
 
 
 class Repair(Struct, frozen=True, kw_only=True):
-    """What a finding has cost in the window; without a window, what it costs in an hour."""
+    """The cost of a finding in the window; without a window, its cost in an hour."""
 
     finding: FindingEntry
     gpus: float
@@ -31,7 +31,7 @@ class Repair(Struct, frozen=True, kw_only=True):
 
 
 def repairs_of(audit: Audit) -> Iterator[Repair]:
-    """Those of findings whose object has no saving that counts.
+    """The repairs of findings whose object has no saving that counts.
 
     GPUs count since they are lost, but not longer than the window, and for the whole window where no time is known.
     """
@@ -81,7 +81,7 @@ def _write_savings(audit: Audit, lines: Lines) -> None:
 
 
 def _on_the_bill(found: Summary) -> str:
-    """What may come off the bill, and apart from it the GPUs that become free for others."""
+    """The money that may come off the bill, and separately the money of GPUs that become free for others."""
     saved, freed, currency = found.savings_cost_saved, found.savings_cost_freed, found.currency
     if saved is None and freed is None:
         return "" if found.savings_cost is None else f", {TEXT.money(found.savings_cost, currency)}"
@@ -277,7 +277,7 @@ def _sum_of_a_week(audit: Audit) -> float | None:
 
 
 def prevented_table(audit: Audit) -> Table[Prevented]:
-    """What rules of usher would have prevented; those that deny come first."""
+    """The workloads that each rule of usher would have prevented; rules that deny come first."""
 
     def held_none(each: Prevented) -> str:
         return entry_words.HELD_NONE if entry_words.held_no_gpu_by_rule(audit, each) else ""

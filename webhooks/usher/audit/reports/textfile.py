@@ -15,7 +15,7 @@ from usher.check.formats import wording
 
 _PREFIX: Final = "gpu_usher_audit_"
 _GROUPS: Final = 50
-"""Of one property, rules that would have prevented something, and resources of accelerators."""
+"""The most groups of one property, rules that would have prevented something, and resources of accelerators."""
 _OTHERS: Final = "(others)"
 _UNASSIGNED: Final = "(unassigned)"
 """An empty label is the same as a missing one for Prometheus."""

@@ -67,7 +67,7 @@ def cost_of_idle(currency: str) -> Headline:
 
 
 def cost_not_held(currency: str) -> Headline:
-    """What GPUs cost that no pod held; `NOT_HELD` in money."""
+    """The cost of GPUs that no pod held: `NOT_HELD` in money."""
     return replace(
         NOT_HELD,
         unit=described.money(currency),
@@ -97,7 +97,7 @@ def _unsure(points: Sequence[Point]) -> str:
 
 
 def _headlines(audit: Audit) -> Iterator[Headline]:
-    """Those that have a line; what no pod held in money where one of the audits has that."""
+    """The numbers that have a line. GPUs that no pod held are in money where one of the audits has their cost."""
     currency, points = audit.summary.currency, audit.trend.points
     yield IDLE
     yield cost_of_idle(currency)

@@ -1,4 +1,4 @@
-"""What workloads hold, want and wait for: the table of workloads, the accelerators, and where GPUs are now."""
+"""The table of workloads, the accelerators that they hold, want and wait for, and where GPUs are now."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ def asked_by_manifests(audit: Audit) -> Iterator[Row]:
 
 
 def asked_rows(audit: Audit) -> Iterator[Row]:
-    """What all workloads ask for; where it is more at times alone, both numbers."""
+    """The accelerators that all workloads ask for; with extra pods and without, where the two numbers differ."""
     found = audit.summary
     known = found.workloads - found.workloads_not_known
     if known or not found.workloads_not_known:

@@ -51,7 +51,7 @@ def _stretches(parts: Sequence[Part], whole: float) -> Iterator[Html]:
 
 
 def legend(parts: Sequence[Part]) -> Html:
-    """What the looks mean, each with its number."""
+    """A list of the looks of the parts, each with its title."""
     entries = (element("li", element("i", class_=f"key {part.look}"), part.title) for part in parts)
     return element("ul", *entries, class_="legend")
 
@@ -148,7 +148,7 @@ def _text(length: float) -> str:
 
 
 def scale(first: str, last: str) -> Html:
-    """What the two ends of a bar stand for."""
+    """The words at the two ends of a bar."""
     return element("span", element("span", first), element("span", last), class_="scale")
 
 
@@ -164,7 +164,7 @@ def row(label: Html | str, bar: Html, amount: Html | str) -> Html:
 def tile(
     label: Html | str, value: Html | str | None, note: str = "", change: Html | None = None, *, missing: str
 ) -> Html:
-    """A number of the first screen with its name; `missing` stands in the place of one that is not there."""
+    """A number of the first screen with its name; `missing` takes the place of a number that is None."""
     return element(
         "div",
         element("span", label, class_="label"),

@@ -21,7 +21,7 @@ class Section(Struct, frozen=True, kw_only=True):
     title: str
     body: Html
     lead: Html | str = ""
-    """What it shows, in a sentence or two."""
+    """A sentence or two about the content."""
     count: int | None = None
     """How many entries it has; None where that says nothing."""
 
@@ -35,7 +35,7 @@ class Page(Struct, frozen=True, kw_only=True):
     """The first screen, before all sections."""
     sections: Sequence[Section]
     notices: Sequence[Html | str] = ()
-    """What a reader has to know before anything else."""
+    """Warnings that a reader has to see before anything else."""
 
 
 def html(page: Page) -> Html:

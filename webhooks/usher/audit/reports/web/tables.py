@@ -70,14 +70,14 @@ class Table(Struct, frozen=True, kw_only=True):
     total: tuple[cells.Cell, ...] = ()
     """The last row, which stays; empty for no sum."""
     part: str = ""
-    """What the last row says of itself when filters leave some of the rows: then page.js adds up those columns that say
-    in which unit. Empty where the last row is not a sum."""
+    """The words after `Sum` in the last row while filters hide some of the rows: then page.js adds up the columns that
+    have a unit. Empty where the last row is not a sum."""
     empty: str = "No entries."
     """Said where no row is there."""
 
 
 def query(**chosen: str) -> str:
-    """What follows the fragment of a table and a `?` in a link to some of its rows: `q` for words, or filters."""
+    """The part of a link to some rows after the fragment of a table and a `?`: `q` for words, or filters."""
     return urlencode({name: visible(_value(value)) for name, value in chosen.items()})
 
 
@@ -124,7 +124,7 @@ def _all_columns(table: Table) -> Html | None:
 
 
 def _explained(table: Table) -> Html | None:
-    """What the headings mean, for those who have no mouse to rest on them."""
+    """The meaning of the headings, for readers who have no mouse to rest on them."""
     known = [column for column in table.columns if column.explained]
     if not known:
         return None
