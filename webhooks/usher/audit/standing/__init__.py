@@ -1,1 +1,1 @@
-"""Findings about a cluster as a whole, beside the checks on single objects: workloads that wait, objects without effect, and gaps in protection."""
+"""Findings about a cluster as a whole, for example waiting workloads, unused quotas and gaps in coverage."""

@@ -1,4 +1,4 @@
-"""The texts that an editor shows at a place: completions and meanings of keys in usher.yaml, and explanations of findings.
+"""Texts that an editor shows at a place: completions and meanings of keys in usher.yaml, and explanations of findings.
 
 It reads block style, and lists in brackets on one line. In other texts it finds no place.
 """
