@@ -37,7 +37,7 @@ class Module:
 
     @property
     def room(self) -> str:
-        """The top room, or the module itself where it stands in none."""
+        """The top room; the module itself if it is not in a room."""
         return self.name.partition(".")[0]
 
     @property

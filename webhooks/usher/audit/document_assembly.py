@@ -1,7 +1,7 @@
 """Puts the audit document together: decisions, estate, headline numbers, and the sections of the other analyses.
 
-`docs/audit.md` has the formula and the source of each headline number. The numbers of accelerators that are no GPUs are
-those of GPUs, by resource and in its own units.
+`docs/audit.md` has the formula and the source of each headline number. Accelerators other
+than GPUs have the same numbers, by resource and in its own units.
 """
 
 from collections import Counter, defaultdict

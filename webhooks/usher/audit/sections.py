@@ -1,8 +1,9 @@
 """The sections of an audit: findings about the cluster as a whole, the production checklist, and usage.
 
-Findings stand beside the checks on single objects: what waits, what is dead, what is open. `finding_catalogue` says
-what each of them means. A kind that is not known leads to no finding. An item of the checklist passes, fails, is not
-known or does not apply, with evidence; a kind that may not be listed makes an item not known, never a pass.
+Findings complement the checks on single objects: waiting workloads, unused quotas, gaps in coverage and others.
+`finding_catalogue` explains each of them. A kind that is not known leads to no finding. An item of the checklist
+passes, fails, is not known or does not apply, with evidence; a kind that may not be listed makes an item not known,
+never a pass.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What the files of a run say about each other: their outlines, their directories and the autoscalers."""
+"""The context of the objects of a run: outlines of its files, their directories and the autoscalers."""
 
 import hashlib
 import os

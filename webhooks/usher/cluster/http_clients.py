@@ -1,4 +1,4 @@
-"""What HTTP clients share: why a connection failed, the proxy of a request, and waits between retries."""
+"""Functions for HTTP clients: the cause of a failed connection, the proxy of a request, and waits between retries."""
 
 import base64
 import email.utils

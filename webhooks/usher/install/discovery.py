@@ -1,4 +1,4 @@
-"""What usher.yaml can name of a cluster: its queues, classes, namespaces and pools."""
+"""The names of a cluster that usher.yaml can use: its queues, classes, namespaces and pools."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What a cluster must have before usher enforces anything in it, and what would happen then. It changes nothing.
+"""Checks whether a cluster is ready for enforcement by usher, and predicts the effects. It changes nothing.
 
 The API server calls mutating webhooks one after the other and validating ones in parallel; the whole request has 60
 seconds (docs/domain/webhooks.md#failures).
@@ -258,7 +258,7 @@ def points_of_server(deployment: paths.Object | None, *, endpoints: int | None, 
     """The points about the server.
 
     Args:
-        deployment: our Deployment; None if there is none.
+        deployment: our Deployment; None if it does not exist.
         endpoints: the number of ready endpoints of our Service; None if unknown.
         refusal: why our server did not answer a review through the API server; empty if it did, None if unknown.
     """

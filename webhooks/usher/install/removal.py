@@ -1,4 +1,4 @@
-"""What an installation consists of, in the order to remove it, and its removal from a cluster.
+"""The objects of an installation, in the order to remove them, and their removal from a cluster.
 
 The webhook configurations go first: after that no request of the cluster waits for a server. Definitions stay, because
 removing them would delete all GPUQuotas.

@@ -53,7 +53,7 @@ class Limit(BaseModel):
 
 
 class Quota(BaseModel):
-    """A GPUQuota with what is used of it."""
+    """A GPUQuota with its used amounts."""
 
     name: str
     limits: list[Limit]
@@ -171,7 +171,7 @@ class Portal:
         self._waiting = 0
 
     async def evaluate(self, request: Request, namespace: str = "default") -> Response:
-        """What usher would decide about the manifests of the body (YAML or JSON), and what it would change."""
+        """The decisions of usher about the manifests of the body (YAML or JSON), and the changes that it would make."""
         return await self._about(request, namespace, resource="evaluations", answer=evaluation)
 
     async def queue(self, request: Request, namespace: str = "default") -> Response:
@@ -187,7 +187,7 @@ class Portal:
         return self._answered("explain", JSONResponse(found, headers=_HEADERS))
 
     async def quotas(self, request: Request) -> Response:
-        """All GPUQuotas, with their limits and what is used."""
+        """All GPUQuotas, with their limits and used amounts."""
         return await self._quotas(request, "")
 
     async def quota(self, request: Request, name: str) -> Response:

@@ -1,4 +1,4 @@
-"""What others have recorded of the synthetic cluster: a Prometheus its usage, and a history the audits before."""
+"""Invented records of the synthetic cluster: its usage as Prometheus has it, and earlier audits."""
 
 import copy
 import math

@@ -1,4 +1,4 @@
-"""What an audit sees of a cluster: its accelerator nodes, and the workloads that hold or want accelerators.
+"""The data that an audit reads of a cluster: its accelerator nodes, and the workloads that hold or want accelerators.
 
 Each accelerator counts once, at the top-level workload: its pods are folded into it. Times are in UTC. An audit may be
 about all of a cluster, one namespace, or a shard (`usher.audit.store.shards`).
@@ -204,7 +204,7 @@ class Workload(Struct, frozen=True, kw_only=True):
     """The controller that it names; empty for the usual controller of its kind."""
     suspended: bool = False
     gang: bool = False
-    """Whether its pods need each other, so that a part of them holds accelerators for nothing."""
+    """Whether its pods need each other, so that a part of them holds accelerators without any work."""
     gang_minimum: int | None = None
     """How many of its pods can work without the others, if the object says so; None if it needs all."""
     deleting: bool = False

@@ -6,8 +6,8 @@ its own tree, so that no reference takes it out of an audit.
 
 A decision has seen the objects that a workload names, the mutations of a manifest and the autoscalers of its files. So
 it counts what the object alone does not say. Pods may refute it: GKE and other clusters add tolerations at admission
-(k8s.io/kubernetes plugin/pkg/admission/extendedresourcetoleration), and so do webhooks of others. The template of such
-pods stays as it was written. An audit sees both.
+(k8s.io/kubernetes plugin/pkg/admission/extendedresourcetoleration), and so do webhooks of others. The template of
+these pods does not change. An audit sees both.
 """
 
 from collections import Counter, defaultdict
@@ -152,7 +152,7 @@ class Gathered(Struct):
     objects: dict[Key, Packed | Absence] = field(default_factory=dict)
     """Other objects that sections want."""
     recorded: set[Key] = field(default_factory=set)
-    """The kinds of which all objects of the cluster were read."""
+    """The kinds whose objects were all read, in the whole cluster."""
     teams: dict[str, str] = field(default_factory=dict)
     """Teams by namespace."""
     cluster_id: str = ""

@@ -1,8 +1,8 @@
 """How many GPUs stand behind accelerators, where they are now, and what one of them costs in an hour.
 
 Whole devices count as one, MIG devices by their share, time slices by their part. Other accelerators (TPUs, Neuron
-devices, NPUs) are no GPUs and count by their own name alone. The share of a MIG device is the larger one of its shares
-of compute and memory, so that a GPU that is divided in the usual ways counts as one.
+devices, NPUs) are not GPUs; they count by their own name alone. The share of a MIG device is the larger one of its
+shares of compute and memory, so that a GPU that is divided in the usual ways counts as one.
 """
 
 import dataclasses

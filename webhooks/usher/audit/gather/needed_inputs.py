@@ -1,4 +1,4 @@
-"""What an audit reads beside workloads, nodes and pods, and what each number of its document needs.
+"""The kinds that an audit reads beside workloads, nodes and pods, and the needs of each number of its document.
 
 The first table has each kind with the fields that are kept of it and the section that wants it; the role of auditors
 allows these kinds too. The second says of each number what has to be read for it: the number is null where that is
@@ -23,7 +23,7 @@ from usher.kinds.kind import FactKind, Keep, Key, keeping
 
 
 class Section(StrEnum):
-    """What an audit makes of the objects that it reads."""
+    """The part of an audit that uses the objects of a kind."""
 
     ESTATE = "estate"
     """Nodes, workloads and pods."""

@@ -1,4 +1,4 @@
-"""What one item of the checklist is, how a cluster stands on it, and what the checklist looks at.
+"""Items of the checklist, their verdicts on a cluster, and the data that the checklist looks at.
 
 Versions are numbers; the ends of Kubernetes releases and the container escapes of NVIDIA's toolkit are known by them.
 """

@@ -1,4 +1,4 @@
-"""What keeps tenants apart, and what keeps a cluster running and brings it back."""
+"""Checklist items about the isolation of tenants, and about the operation and recovery of a cluster."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final

@@ -1,1 +1,1 @@
-"""Findings about a cluster as a whole, beside the checks on single objects: what waits, what is dead, what is open."""
+"""Findings about a cluster as a whole, for example waiting workloads, unused quotas and gaps in coverage."""

@@ -1,4 +1,4 @@
-"""What a cluster has for accelerators: how many there are and may be, autoscalers, and the DaemonSets of the GPU stack.
+"""The equipment of a cluster for accelerators: capacity, autoscalers, and the DaemonSets of the GPU stack.
 
 Karpenter has a NodePool for each kind of node, and labels its nodes. Cluster Autoscaler, also that of a service, writes
 a ConfigMap with its status. Usher knows only its name, so that it may be for nodes with accelerators or for others.

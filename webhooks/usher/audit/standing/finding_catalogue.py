@@ -1,4 +1,4 @@
-"""What an audit can find about a cluster as a whole, beside the checks on single objects."""
+"""The findings that an audit can make about a cluster as a whole, beside the checks on single objects."""
 
 from collections.abc import Mapping
 from typing import Final, Literal

@@ -1,7 +1,7 @@
 """Queues and quotas against the cluster and the workloads: those that nothing uses, and those that promise too much.
 
-A Queue of KAI-Scheduler promises `spec.resources.gpu.quota` GPUs and bounds its workloads by `limit`, where -1 is no
-bound. Workloads are in queues without children.
+A Queue of KAI-Scheduler promises `spec.resources.gpu.quota` GPUs and bounds its workloads by `limit`, where -1 means
+unlimited. Workloads are in queues without children.
 """
 
 from collections import defaultdict
@@ -141,7 +141,7 @@ def _of_volcano(situation: Situation) -> Iterator[FindingEntry]:
 
 
 def queue_quota_findings(situation: Situation) -> Iterator[FindingEntry]:
-    """A finding for each flavor and accelerator of which queues promise more than the nodes have.
+    """A finding for each flavor and accelerator where queues promise more than the nodes have.
 
     It adds up the nominal quotas of all queues and cohorts; they include what a queue may borrow. It skips flavors with
     unknown nodes or quotas, and flavors to which an autoscaler may add nodes.

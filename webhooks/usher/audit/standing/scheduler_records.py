@@ -1,4 +1,4 @@
-"""What schedulers have written about workloads, and whether the pods of a workload wait for each other.
+"""The records of schedulers about workloads, and whether the pods of a workload wait for each other.
 
 Kueue writes Workloads, Volcano and KAI PodGroups. They are found by their owner.
 """
@@ -151,7 +151,7 @@ _APPS: Final = "apps"
 
 
 def is_gang(workload: Workload) -> bool:
-    """Whether some of its pods hold accelerators for nothing without the others."""
+    """Whether some of its pods hold accelerators without any work until the others run."""
     return workload.gang and not _has_groups(workload)
 
 

@@ -327,7 +327,7 @@ def _wait(workload: Workload, *, all_pods: bool) -> _Wait | None:
     starting = [pod for pod in workload.pods if pod.holds and pod.phase == "Pending" and not pod.terminating]
     runs = any(pod.holds for pod in workload.pods)
     too_few = all_pods and workload.managed_by != MULTI_KUEUE and scheduler_records.misses_pods(workload)
-    # A suspended schedule waits for nothing.
+    # A suspended schedule does not wait.
     suspended = workload.suspended and not scheduler_records.is_schedule(workload)
     if not waiting and not starting and not suspended and not too_few:
         return None

@@ -1,1 +1,1 @@
-"""What audits leave behind: a history of one cluster, parts of large audits, and the merge of parts to one document."""
+"""Stored results of audits: a history of one cluster, parts of large audits, and the merge of parts to one document."""

@@ -23,7 +23,7 @@ from usher.audit.store.shards import MOST_SHARDS, Shard
 
 RECORD_NAME: Final = "record.json"
 MOST_RECORD_BYTES: Final = 1 << 20
-"""Of a record."""
+"""The most bytes of a record."""
 
 MOST_GAPS: Final = 100
 LONGEST_TEXT: Final = 500
@@ -59,7 +59,7 @@ class Record(Part):
     api_version: Literal["gpu-usher.io/v1alpha1"] = API_VERSION
     kind: Literal["AuditPart"] = "AuditPart"
     version: _BoundedText
-    """Of the usher that wrote it."""
+    """The version of the usher that wrote the record."""
     cluster: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_TEXT)]
     cluster_id: _BoundedText = ""
     """The uid of the namespace kube-system, by which two clusters of one name differ; empty where it is not known."""
@@ -106,8 +106,8 @@ def part_folder(cluster: str, cluster_id: str, shard: Shard) -> str:
 
 
 _MADE_WHOLE_BY_MERGE: Final = ("gpus_usable", "gpus_free", "readiness")
-"""What no shard knows by itself, and the merge makes whole: it subtracts from the usable GPUs what the pods of each
-shard hold there, and an item of the checklist stands as in the worst shard."""
+"""Fields that no shard knows by itself. The merge completes them: it subtracts from the usable GPUs those that the
+pods of each shard hold there, and gives each item of the checklist its verdict in the worst shard."""
 
 
 def reduced_to_shard(audit: Audit, shard: Shard, *, shared: int = 0) -> Audit:
@@ -132,7 +132,7 @@ MOST_OF_A_FILE: Final = 1 << 30
 
 
 class PartKey(Struct, frozen=True, kw_only=True):
-    """A part of a run, by what is known before the audit."""
+    """A part of a run, by the values that are known before the audit."""
 
     cluster: str
     cluster_id: str

@@ -108,7 +108,7 @@ class Change(Struct, frozen=True, kw_only=True):
 def compare(known: Past, audit: Audit) -> Change:
     """The trend of an audit, compared with the known past.
 
-    An audit that is older than the last known one adds its findings and fixes none.
+    An audit that is older than the last known one adds its findings but does not mark any as fixed.
     """
     points = {each.taken: each for each in (*known.points, point_of(audit))}
     earlier = [taken for taken in points if taken < audit.taken]

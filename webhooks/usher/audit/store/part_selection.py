@@ -1,4 +1,4 @@
-"""Which parts a merge counts: of each cluster the newest, each shard once. It says what is left out.
+"""The parts that a merge counts: the newest of each cluster, and each shard once. It also reports omitted parts.
 
 The list of clusters of a run is kept beside its parts, so that a merge names a cluster that wrote no part at all. A
 shard writes it before it asks its cluster, because a cluster that does not answer writes nothing else.

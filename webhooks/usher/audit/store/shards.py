@@ -1,4 +1,4 @@
-"""What one shard audits: its cluster of the fleet, the namespaces that are its own, and their lists.
+"""The share of one shard in an audit: its cluster of the fleet, its own namespaces, and their lists.
 
 The same namespace is in the same shard at every run.
 """
@@ -148,7 +148,7 @@ _DEPTH: Final = {"api": 3, "apis": 4}
 class Namespaces(Struct, frozen=True, kw_only=True):
     names: tuple[str, ...]
     cluster_id: str
-    """The uid of kube-system, which a cluster never changes; empty if it has no such namespace."""
+    """The uid of kube-system, which a cluster never changes; empty if the cluster lacks this namespace."""
 
 
 def list_namespaces(api: Lists) -> Namespaces:

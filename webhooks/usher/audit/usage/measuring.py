@@ -199,7 +199,7 @@ class Observation(Struct, frozen=True, kw_only=True):
     """By node; None if no series shows the capacity of nodes."""
     problems: tuple[str, ...]
     failures: tuple[str, ...]
-    """The problems because of which usage is missing."""
+    """The problems that cause missing usage."""
 
     def all_devices(self, nodes: Mapping[str, Node]) -> AllDevices | None:
         """The devices of all tracks together; None if no device was measured."""

@@ -1,4 +1,4 @@
-"""What could be saved: idle workloads, smaller MIG profiles, spot nodes, and fewer replicas at night.
+"""Possible savings: idle workloads, smaller MIG profiles, spot nodes, and fewer replicas at night.
 
 The largest saving comes first. Of several for one workload the largest that can be made now adds up. A profile that
 nodes offer comes first. Without one the saving names the GPU to divide, which is work of the platform team, so it does

@@ -1,4 +1,4 @@
-"""What usher's own rules would have prevented: idle and stuck GPU-hours of the workloads that each rule denies.
+"""The idle and stuck GPU-hours that usher's own rules would have prevented, by the rule that denies the workloads.
 
 A rule that only warns prevents nothing. It has a row of its own if a finding about the cluster names it: what it would
 have prevented if it denied. A workload whose mistake the mutations of admission mend would have run as well.

@@ -64,12 +64,12 @@ class Case(Struct, frozen=True, kw_only=True):
 
     @property
     def replicas_path(self) -> str:
-        """The field that counts the pods of the workload; empty if its kind has no such field."""
+        """The field that counts the pods of the workload; empty if its kind lacks this field."""
         return _field_text(registry.SCALES.get(self.kind)) if self.kind[0] == _SCALED_BY_PODS else ""
 
     @property
     def suspend_path(self) -> str:
-        """The boolean field that suspends the workload; empty if its kind has no such field."""
+        """The boolean field that suspends the workload; empty if its kind lacks this field."""
         pods = registry.PODS.get(self.kind)
         return _field_text(pods.suspend_path) if pods else ""
 

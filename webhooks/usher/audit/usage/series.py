@@ -110,7 +110,7 @@ class Source(Protocol):
 
     @property
     def url(self) -> str:
-        """The address without user and password; empty if there is none."""
+        """The address without user and password; empty if the source has no address."""
         ...
 
     @property

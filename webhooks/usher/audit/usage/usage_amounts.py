@@ -1,4 +1,4 @@
-"""What was measured as entries of the document: usage and money, what no pod held, tables, prices and targets."""
+"""Measurements as entries of the document: usage and money, GPUs that no pod held, tables, prices and targets."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple

@@ -1,4 +1,4 @@
-"""What Rego and `usher queue` say about GPUQuotas: the charge of a workload, and the room of its quota.
+"""The data about GPUQuotas for Rego and `usher queue`: the charge of a workload, and the room of its quota.
 
 The room that is left is part of the slice only after a refused charge; otherwise the slice is stable.
 """

@@ -1,4 +1,4 @@
-"""The verdict of Kueue on a workload in a queue: which flavors take its pods, and what is short.
+"""The verdict of Kueue on a workload in a queue: the flavors that take its pods, and the shortages.
 
 KQ:pkg/scheduler/flavorassigner/flavorassigner.go:1065-1210 and 1263-1280. Each pod set gets the first flavor with room.
 With `whenCanBorrow: TryNextFlavor` it gets the first in which the queue need not borrow, or else one in which the queue

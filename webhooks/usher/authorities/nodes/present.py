@@ -1,4 +1,4 @@
-"""What Rego and `usher queue` say about nodes: the obstacles that keep the pods of a workload off all nodes."""
+"""The data about nodes for Rego and `usher queue`: the obstacles that keep the pods of a workload off all nodes."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NotRequired

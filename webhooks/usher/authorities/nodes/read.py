@@ -1,4 +1,4 @@
-"""What one pod of a pod set needs from its node, with the resources and tolerations that it gets before scheduling."""
+"""The demand of one pod of a pod set on its node, with the resources and tolerations that it gets before scheduling."""
 
 from collections.abc import Collection, Iterator, Mapping
 from itertools import islice

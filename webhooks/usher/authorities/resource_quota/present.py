@@ -1,4 +1,4 @@
-"""What Rego and `usher queue` say about the ResourceQuotas and LimitRanges of a workload's namespace."""
+"""The data about ResourceQuotas and LimitRanges of a workload's namespace for Rego and `usher queue`."""
 
 from collections.abc import Iterator
 from typing import Final, NotRequired

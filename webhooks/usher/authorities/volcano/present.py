@@ -1,4 +1,4 @@
-"""What Rego and `usher queue` say about Volcano: the queues and PodGroups of a workload."""
+"""The data about Volcano for Rego and `usher queue`: the queues and PodGroups of a workload."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice

@@ -1,4 +1,4 @@
-"""What an editor shows at a place: completions and meanings of keys in usher.yaml, and explanations of findings.
+"""Texts that an editor shows at a place: completions and meanings of keys in usher.yaml, and explanations of findings.
 
 It reads block style, and lists in brackets on one line. In other texts it finds no place.
 """
@@ -177,7 +177,7 @@ class Field(Struct, frozen=True, kw_only=True):
 
 
 def field_at(keys: Sequence[str | int]) -> Field | None:
-    """The field at keys and indices from the top; None if usher.yaml has no such place."""
+    """The field at keys and indices from the top; None if usher.yaml does not have this place."""
     found = _nodes(keys)
     return _field(found) if found else None
 

@@ -1,4 +1,4 @@
-"""What a run has to say, as flat entries with fingerprints: findings, unjudged parts and unusable inputs."""
+"""The messages of a run, as flat entries with fingerprints: findings, unjudged parts and unusable inputs."""
 
 import hashlib
 import posixpath

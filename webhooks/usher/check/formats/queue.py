@@ -223,7 +223,7 @@ class PodSet(Shape):
 
 
 class Total(Shape):
-    """What all pods together ask for; without `maximum` where nothing bounds it."""
+    """The amount that all pods together ask for; without `maximum` if it has no bound."""
 
     minimum: Exact
     maximum: ExactIfKnown
@@ -282,7 +282,7 @@ class Nodes(Shape):
 
 
 class Section(Shape):
-    """What one authority says; `given` where gpu-usher names the first queue of `way`, and the file does not."""
+    """The answer of one authority; `given` if gpu-usher names the first queue of `way`, and the file does not."""
 
     authority: str
     answer: str

@@ -1,4 +1,4 @@
-"""What a change of configuration, policies or version would do, as text, JSON and Markdown.
+"""The effects of a change of configuration, policies or version, as text, JSON and Markdown.
 
 A `difference` is a text of `usher.check.replay.comparison.Difference`. A field is absent where it does not apply.
 

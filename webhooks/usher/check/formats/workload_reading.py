@@ -1,4 +1,4 @@
-"""What usher reads from a manifest (`usher workload show`), for people and for programs.
+"""The workloads that usher reads from a manifest (`usher workload show`), for people and for programs.
 
 Paths are JSON Pointers into the object. A field is absent where it does not apply: `maximum` where nothing bounds the
 number, `reason` where the maximum is the minimum.

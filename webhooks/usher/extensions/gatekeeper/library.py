@@ -118,7 +118,7 @@ def make_compiler(opa: Path | None, *, cache: Path | None) -> Compiler:
     """A compiler with the given program, or with the `opa` of the search path.
 
     Raises:
-        InputError: there is no such program, or it is not OPA.
+        InputError: the program does not exist, or it is not OPA.
     """
     program, version = opa_program.find_opa(
         opa,

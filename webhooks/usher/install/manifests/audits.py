@@ -287,7 +287,7 @@ def _of_shards(settings: Settings) -> paths.Object:
 
 
 def _rules(settings: Settings) -> list[paths.Json]:
-    """Rules for failed pods: an eviction is no failure, and findings of --fail-on (exit code 1) are final."""
+    """Rules for failed pods: an eviction does not count, and findings of --fail-on (exit code 1) are final."""
     given_up = "FailIndex" if settings.is_sharded else "FailJob"
     return [
         {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
