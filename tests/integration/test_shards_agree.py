@@ -57,7 +57,7 @@ def options(
 
     monkeypatch.setattr("usher.cli.audit.datetime", Clock)
     monkeypatch.setattr(
-        "usher.audit.prometheus.promql_source.PrometheusSource",
+        "usher.cli.audit_usage.PrometheusSource",
         lambda *_, **__: synthetic_records.SyntheticSource(objects),
     )
     config = tmp_path / "usher.yaml"
