@@ -4,8 +4,9 @@ Objects of one kind often get the same changes. A report shows them at the first
 """
 
 import difflib
+import functools
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Any, Final
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -256,7 +257,8 @@ def _ordered(after: paths.Json, before: paths.Json) -> paths.Json:
     return after
 
 
-def _yaml(value: paths.Json) -> list[str]:
+@functools.cache
+def _dumper() -> type[Any]:
     import yaml
 
     class Dumper(yaml.CSafeDumper):
@@ -265,7 +267,13 @@ def _yaml(value: paths.Json) -> list[str]:
         def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - PyYAML's signature
             return True
 
-    text: str = yaml.dump(value, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=10_000)
+    return Dumper
+
+
+def _yaml(value: paths.Json) -> list[str]:
+    import yaml
+
+    text: str = yaml.dump(value, Dumper=_dumper(), sort_keys=False, allow_unicode=True, width=10_000)
     return text.split("\n")[:-1]
 
 
