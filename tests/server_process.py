@@ -168,6 +168,7 @@ def running(
     arguments: tuple[str, ...] = (),
     awaited: bool = True,
     from_files: bool = True,
+    env: Mapping[str, str] | None = None,
 ) -> Iterator[ServerProcess]:
     """A server that is ready, and has ended when the context is left.
 
@@ -177,6 +178,7 @@ def running(
         arguments: further ones of `usher serve`.
         awaited: whether to wait until it is ready; else only until it answers at all.
         from_files: whether it serves the certificate in the directory; else `arguments` say which.
+        env: further variables of its environment.
 
     Raises:
         ProcessError: it did not get ready; the message holds the end of its log.
@@ -198,7 +200,7 @@ def running(
         ],
         health=f"http://{processes.LOOPBACK}:{admin_port}/{'readyz' if awaited else 'healthz'}",
         log=directory / "usher.log",
-        env=command.environment(),
+        env=command.environment(**(env or {})),
     )
     server = ServerProcess(directory=directory, port=port, admin_port=admin_port, running=process)
     try:

@@ -13,7 +13,9 @@ The server offers these metrics on its admin port, at `/metrics`. Their names, l
 release that changes one says so in the changelog. Values of labels come from usher's own catalogue and from names of
 GPUQuotas, never from a request, so that the number of series is bounded.
 
-`kubectl apply -k manifests/monitoring` adds a ServiceMonitor, the [alerts](alerts.md) and two dashboards for Grafana.
+`kubectl apply -k manifests/monitoring` adds a ServiceMonitor, the [alerts](alerts.md), the [objectives](slo.md) and two
+dashboards for Grafana. To clients that accept OpenMetrics, `usher_review_duration_seconds` has exemplars of
+[traces](operations.md#traces).
 Metrics that begin with `process_` and `python_` are those of the Prometheus client.
 
 | metric | type | labels | meaning |

@@ -36,6 +36,10 @@ OPTIONAL_REASONS = {
     "lsp": {"pygls": "the Language Server Protocol, for `usher lsp`"},
     "fleet": {"duckdb": "the merge of Parquet parts", "fsspec": "parts in object stores"},
     "report": {"duckdb": "Parquet"},
+    "tracing": {
+        "opentelemetry-exporter-otlp-proto-http": "spans of reviews to a collector",
+        "opentelemetry-sdk": "spans of reviews, and the variables OTEL_*",
+    },
 }
 
 
@@ -223,7 +227,7 @@ def check_reasons(what: str, lines: list[str], reasons: dict[str, str]) -> None:
 
 
 def distribution(line: str) -> str:
-    return re.split(r"[<>=!~\[; (]", line)[0].strip().lower()
+    return re.split(r"[<>=!~\[; (]", line)[0].strip().lower().replace("_", "-")
 
 
 def needed(names: Iterable[str]) -> set[str]:

@@ -25,7 +25,7 @@ LABELS: Final = {"app.kubernetes.io/name": "gpu-usher", "app.kubernetes.io/part-
 TEMPLATES: Final = frozenset({"configuration.yaml", "deployment.yaml", "disruption-budget.yaml"})
 """Files of manifests/base that depend on values."""
 
-MONITORING: Final = ("service-monitor.yaml", "alerts.yaml")
+MONITORING: Final = ("service-monitor.yaml", "alerts.yaml", "objectives.yaml")
 MUTATE_TIMEOUT: Final = 1001
 VALIDATE_TIMEOUT: Final = 1003
 """Seconds that no real webhook has; the chart replaces them."""

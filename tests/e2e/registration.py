@@ -3,7 +3,7 @@
 import contextlib
 import dataclasses
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import yaml
@@ -23,9 +23,14 @@ MUTATING = "MutatingWebhookConfiguration"
 
 @contextlib.contextmanager
 def serving(
-    directory: Path, *, port: int | None = None, config: Path = CONFIG, arguments: tuple[str, ...] = ()
+    directory: Path,
+    *,
+    port: int | None = None,
+    config: Path = CONFIG,
+    arguments: tuple[str, ...] = (),
+    env: Mapping[str, str] | None = None,
 ) -> Iterator[ServerProcess]:
-    """A server with a configuration and more arguments, on a certain port or a free one.
+    """A server with a configuration, more arguments and more variables, on a certain port or a free one.
 
     `usher certs` makes its certificate, once in a directory.
     """
@@ -33,7 +38,7 @@ def serving(
     assert done.code == 0, done.err
     # Of two ports the last one counts.
     last = () if port is None else (f"--port={port}",)
-    with server_process.running(directory, arguments=(f"--config={config}", *arguments, *last)) as server:
+    with server_process.running(directory, arguments=(f"--config={config}", *arguments, *last), env=env) as server:
         yield server if port is None else dataclasses.replace(server, port=port)
 
 

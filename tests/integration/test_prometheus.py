@@ -1,5 +1,6 @@
 """The alerts by `promtool`, and a real Prometheus that scrapes a real server."""
 
+import copy
 import json
 import shutil
 import subprocess
@@ -19,10 +20,14 @@ from e2e.cluster import wait_until
 from integration.served_reviews import BAD_JOB
 from reviews import body
 from server_process import BOUND, ServerProcess
-from unit.test_monitoring import DASHBOARDS, MONITORING
+from unit.test_monitoring import ALERTS, DASHBOARDS, GROUPS, MONITORING, RULES
 from usher import paths
 
 ROOT: Final = Path(__file__).parents[2]
+CASES: Final = {
+    "alerts.yaml": ROOT / "tests" / "data" / "alerts" / "cases.yaml",
+    "objectives.yaml": ROOT / "tests" / "data" / "alerts" / "objectives.yaml",
+}
 
 pytestmark = [
     pytest.mark.process,
@@ -34,15 +39,13 @@ pytestmark = [
 
 
 def rules(directory: Path, *, at_once: bool = False) -> Path:
-    """The alerts as Prometheus reads them; with `at_once` they do not wait."""
-    spec = yaml.safe_load((MONITORING / "alerts.yaml").read_text())["spec"]
+    """Alerts and objectives as Prometheus reads them; with `at_once` alerts do not wait."""
     if at_once:
-        for group in spec["groups"]:
+        for group in (groups := copy.deepcopy(GROUPS)):
             group["interval"] = "1s"
-            for rule in group["rules"]:
-                rule["for"] = "0s"
+            group["rules"] = [{**rule, "for": "0s"} if "alert" in rule else rule for rule in group["rules"]]
     file = directory / "rules.yaml"
-    file.write_text(yaml.safe_dump(spec))
+    file.write_text(yaml.safe_dump({"groups": groups if at_once else GROUPS}))
     return file
 
 
@@ -53,12 +56,13 @@ def promtool(*arguments: str | Path) -> str:
 
 
 def test_the_alerts_are_rules_of_prometheus(tmp_path: Path) -> None:
-    assert "SUCCESS: 18 rules found" in promtool("check", "rules", rules(tmp_path))
+    assert f"SUCCESS: {len(RULES)} rules found" in promtool("check", "rules", rules(tmp_path))
 
 
-def test_each_alert_fires_when_it_should_and_only_then(tmp_path: Path) -> None:
-    rules(tmp_path)
-    cases = ROOT / "tests" / "data" / "alerts" / "cases.yaml"
+@pytest.mark.parametrize(("name", "cases"), CASES.items())
+def test_each_alert_fires_when_it_should_and_only_then(name: str, cases: Path, tmp_path: Path) -> None:
+    spec = yaml.safe_load((MONITORING / name).read_text())["spec"]
+    (tmp_path / name).write_text(yaml.safe_dump(spec))
     copied = tmp_path / "cases.yaml"
     copied.write_text(cases.read_text())
 
@@ -66,15 +70,10 @@ def test_each_alert_fires_when_it_should_and_only_then(tmp_path: Path) -> None:
 
 
 def test_a_case_shows_each_alert() -> None:
-    alerts = {rule["alert"] for rule in _rules()}
-    cases = (ROOT / "tests" / "data" / "alerts" / "cases.yaml").read_text()
+    alerts = {rule["alert"] for rule in ALERTS}
+    cases = "".join(file.read_text() for file in CASES.values())
 
     assert {alert for alert in alerts if f'alertname="{alert}"' in cases} == alerts
-
-
-def _rules() -> list[Any]:
-    spec = yaml.safe_load((MONITORING / "alerts.yaml").read_text())["spec"]
-    return [rule for group in spec["groups"] for rule in group["rules"]]
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ def names(lines: Iterable[str]) -> set[str]:
     return {re.split(r"[^A-Za-z0-9-]", line)[0].lower() for line in lines}
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-fleet.lock"])
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-fleet.lock", "requirements-tracing.lock"])
 def test_every_package_has_a_hash(name: str) -> None:
     packages = re.split(r"^(?=[a-z])", (ROOT / name).read_text(), flags=re.MULTILINE)[1:]
 
@@ -38,6 +38,16 @@ def test_the_lock_of_fleets_has_what_the_server_needs_and_the_extras_of_fleets()
 
     assert wanted | server.keys() <= fleet.keys()
     assert {name for name, version in server.items() if fleet[name] != version} <= OLDER
+
+
+def test_the_image_with_traces_is_the_server_and_the_libraries_of_the_extra() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    wanted = names(project["project"]["optional-dependencies"]["tracing"])
+
+    tracing, server = locked("requirements-tracing.lock"), locked("requirements.lock")
+
+    assert wanted <= tracing.keys() - server.keys()
+    assert {name for name, version in server.items() if tracing.get(name) != version} == set()
 
 
 def test_the_server_has_no_database_and_no_library_of_an_object_store() -> None:

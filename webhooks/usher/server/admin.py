@@ -157,6 +157,7 @@ def admin_app(
             status = await access.status(request.headers.get("authorization", ""), READ_METRICS)
             if status is not HTTPStatus.OK:
                 return Response(f"{status.phrase}\n", status_code=status, media_type="text/plain")
-        return Response(metrics.exposition(), media_type="text/plain; version=1.0.0; charset=utf-8")
+        exposed, content_type = metrics.accepted_exposition(request.headers.get("accept", ""))
+        return Response(exposed, media_type=content_type)
 
     return app

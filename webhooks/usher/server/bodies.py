@@ -1,8 +1,10 @@
 """Reads the body of a request: bounded in size, in time, and together with all other bodies in flight."""
 
 import asyncio
+import contextlib
 import re
 import time
+from collections.abc import Iterator
 from typing import Final
 
 from starlette.types import Message, Receive, Scope
@@ -31,7 +33,7 @@ _SECONDS: Final = {b"ms": 0.001, b"s": 1.0, b"m": 60.0}
 class ReviewTime:
     """The time of one review, in seconds of `time.monotonic`."""
 
-    __slots__ = ("arrived", "began", "deciding", "read", "until")
+    __slots__ = ("arrived", "began", "deciding", "read", "until", "waits")
 
     def __init__(self, scope: Scope) -> None:
         self.began: float = time.monotonic()
@@ -40,6 +42,8 @@ class ReviewTime:
         self.arrived: float = scope.get(ARRIVED, self.began)
         self.until: float = self.arrived + allowed_seconds(scope.get("query_string", b""))
         """The time at which the server must send the answer."""
+        self.waits: list[tuple[str, float, float]] = []
+        """Name, begin and end of each wait of the decision."""
 
     @property
     def waited_too_long(self) -> bool:
@@ -57,6 +61,27 @@ class ReviewTime:
         """Seconds by phase: waiting for other reviews, reading the body, deciding and answering."""
         queued = self.began - self.arrived + self.deciding - self.read
         return {"queued": queued, "read": self.read - self.began, "decided": now - self.deciding}
+
+    def steps(self, now: float) -> Iterator[tuple[str, float, float]]:
+        """The phases with their begin and end, and what the decision waited for. A review may wait for others twice."""
+        for name, begin, end in (
+            ("queued", self.arrived, self.began),
+            ("read", self.began, self.read),
+            ("queued", self.read, self.deciding),
+            ("decided", self.deciding, now),
+        ):
+            if end > begin:
+                yield name, begin, end
+        yield from self.waits
+
+    @contextlib.contextmanager
+    def waiting(self, name: str) -> Iterator[None]:
+        """Notes how long the decision waits for something."""
+        begin = time.monotonic()
+        try:
+            yield
+        finally:
+            self.waits.append((name, begin, time.monotonic()))
 
 
 def allowed_seconds(query: bytes) -> float:

@@ -98,7 +98,7 @@ def configure(*, stream: TextIO | None = None) -> None:
     logging.getLogger("urllib3").setLevel(logging.ERROR)
 
 
-def decision(endpoint: str, answer: Answer, *, seconds: float, phases: Mapping[str, float]) -> None:
+def decision(endpoint: str, answer: Answer, *, seconds: float, phases: Mapping[str, float], trace_id: str = "") -> None:
     """Writes the decision log; docs/decision-log.md explains its fields.
 
     It names the object and never shows it: pod specs hold secrets.
@@ -108,6 +108,7 @@ def decision(endpoint: str, answer: Answer, *, seconds: float, phases: Mapping[s
         answer: the answer.
         seconds: from the arrival of the request to its answer.
         phases: seconds by phase.
+        trace_id: the trace of the review; empty without one.
     """
     review = answer.review
     event: dict[str, object] = {
@@ -137,6 +138,7 @@ def decision(endpoint: str, answer: Answer, *, seconds: float, phases: Mapping[s
         "conflicts": [on_one_line(conflict, _LONGEST) for conflict in answer.conflicts[:_MOST]],
         "missedMutations": answer.missed,
         "notEvaluated": answer.unknowns,
+        "traceId": trace_id,
     }
     event.update({name: value for name, value in rest.items() if value})
     _LOGGER.info("decision", **event)
@@ -179,11 +181,11 @@ class Refusals:
         )
 
 
-def failure(endpoint: str, error: Exception) -> None:
+def failure(endpoint: str, error: Exception, *, trace_id: str = "") -> None:
     """Logs a review without a verdict. For unexpected errors it logs only type and place, because their text may quote
     the object.
     """
-    event = {"endpoint": endpoint, "error": type(error).__name__}
+    event = {"endpoint": endpoint, "error": type(error).__name__, **({"traceId": trace_id} if trace_id else {})}
     if isinstance(error, errors.UsherError):
         event["reason"] = on_one_line(str(error), 500)
     else:

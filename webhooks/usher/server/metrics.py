@@ -8,6 +8,7 @@ from typing import Final
 
 import prometheus_client as prometheus
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.openmetrics import exposition as openmetrics
 from prometheus_client.registry import Collector
 
 from usher import __version__, errors, paths, quantities
@@ -233,11 +234,11 @@ class Metrics:
     def lagged(self, seconds: float) -> None:
         self._lag.observe(seconds)
 
-    def answered(self, endpoint: str, answer: Answer, *, seconds: float, queued: float) -> None:
+    def answered(self, endpoint: str, answer: Answer, *, seconds: float, queued: float, trace_id: str = "") -> None:
         self._queued.observe(queued)
         result = _result(answer)
         self._review(endpoint, result).inc()
-        self._second(endpoint).observe(seconds)
+        self._second(endpoint).observe(seconds, _exemplar(trace_id))
         for check, outcome in answer.outcomes.items():
             self._findings.labels(check, outcome).inc()
         for check in answer.observed:
@@ -263,10 +264,10 @@ class Metrics:
         """Counts a review that was refused for lack of time or memory (503 with Retry-After)."""
         self._review(endpoint, "overload").inc()
 
-    def failed(self, endpoint: str, *, seconds: float) -> None:
+    def failed(self, endpoint: str, *, seconds: float, trace_id: str = "") -> None:
         """Counts a review without a verdict (5xx), for which failurePolicy decides."""
         self._review(endpoint, "error").inc()
-        self._second(endpoint).observe(seconds)
+        self._second(endpoint).observe(seconds, _exemplar(trace_id))
 
     def watch_certificate(self, source: CertificateSource) -> None:
         """Adds metrics of the certificate in service at the time of a scrape."""
@@ -306,6 +307,18 @@ class Metrics:
 
     def exposition(self) -> bytes:
         return prometheus.generate_latest(self.registry)
+
+    def accepted_exposition(self, accept: str) -> tuple[bytes, str]:
+        """The metrics in a format of the header Accept, and their content type. Only OpenMetrics has exemplars."""
+        offered = {part.partition(";")[0].strip() for part in accept.split(",")}
+        if openmetrics.CONTENT_TYPE_LATEST.partition(";")[0] in offered:
+            generate: Callable[[prometheus.CollectorRegistry], bytes] = openmetrics.generate_latest
+            return generate(self.registry), openmetrics.CONTENT_TYPE_LATEST
+        return self.exposition(), prometheus.CONTENT_TYPE_LATEST
+
+
+def _exemplar(trace_id: str) -> dict[str, str] | None:
+    return {"trace_id": trace_id} if trace_id else None
 
 
 def _kind(name: str) -> str:

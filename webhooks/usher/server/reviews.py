@@ -15,8 +15,11 @@ from typing import Final, TypeVar
 
 from starlette.types import Receive, Scope, Send
 
-from usher import errors
+from usher import errors, paths
+from usher.authorities.authority import QuotaRefusal
+from usher.authorities.gpu_quota.ledger import Full
 from usher.authorities.gpu_quota.live.admission import Admission
+from usher.authorities.gpu_quota.status import ChargeRequest
 from usher.extensions.gatekeeper.evaluation import Policies
 from usher.policy.engines import engine
 from usher.policy.engines.engine import ANSWER_UNTIL
@@ -30,6 +33,7 @@ from usher.server.bodies import Body, BusyError, BytesInFlight, RefusedError, Re
 from usher.server.live_cluster import return_memory
 from usher.server.metrics import Metrics
 from usher.server.reloading import Current
+from usher.server.tracing import Traces, parent_of
 
 POLICY_PART: Final = 0.5
 """Share of a review's remaining time, after usher's verdict, that all its policies get. A charge may follow them."""
@@ -134,6 +138,7 @@ class Reviews:
         admission: Admission | None = None,
         told: Callable[[Answer], None] = lambda _answer: None,
         record: Record | None = None,
+        traces: Traces | None = None,
     ) -> None:
         """Prepares to answer.
 
@@ -145,10 +150,12 @@ class Reviews:
             told: gets each answer.
             record: gets each answer with its endpoint and the size of the review in bytes, and returns at once; None
                 without a record.
+            traces: gets the times of each review; None without traces.
         """
         self._admission = admission
         self._told = told
         self._record = record
+        self._traces = traces
         self._current = current
         self._metrics = metrics
         self._stopping = stopping
@@ -192,22 +199,35 @@ class Reviews:
         except RefusedError as refused:
             self._refuse(endpoint, refused.status, str(refused))
             await _send(send, refused.status, str(refused).encode(), _TEXT, close=close)
+            self._trace(scope, when, refused.status)
         except errors.ReviewError as error:
             self._refuse(endpoint, error.status, str(error))
             await _send(send, error.status, f"{error}\n".encode(), _TEXT, close=close)
         except Exception as error:  # noqa: BLE001 - any error is our fault and must not look like a verdict
-            self._metrics.failed(endpoint, seconds=time.monotonic() - when.arrived)
-            logs.failure(endpoint, error)
+            trace_id = self._trace(scope, when, 500)
+            self._metrics.failed(endpoint, seconds=time.monotonic() - when.arrived, trace_id=trace_id)
+            logs.failure(endpoint, error, trace_id=trace_id)
             await _send(send, 500, b"usher could not decide; its log says why\n", _TEXT, close=close)
         else:
             await _send(send, 200, answer.body, _JSON, close=close)
-            now = time.monotonic()
-            phases = when.phases(now)
-            self._metrics.answered(endpoint, answer, seconds=now - when.arrived, queued=phases["queued"])
-            logs.decision(endpoint, answer, seconds=now - when.arrived, phases=phases)
-            self._told(answer)
-            if self._record is not None:
-                self._record(endpoint, answer, len(received))
+            self._answered(scope, answer, when, size=len(received))
+
+    def _answered(self, scope: Scope, answer: Answer, when: ReviewTime, *, size: int) -> None:
+        endpoint, now = scope["path"][1:], time.monotonic()
+        seconds, phases = now - when.arrived, when.phases(now)
+        trace_id = self._trace(scope, when, 200, answer)
+        self._metrics.answered(endpoint, answer, seconds=seconds, queued=phases["queued"], trace_id=trace_id)
+        logs.decision(endpoint, answer, seconds=seconds, phases=phases, trace_id=trace_id)
+        self._told(answer)
+        if self._record is not None:
+            self._record(endpoint, answer, size)
+
+    def _trace(self, scope: Scope, when: ReviewTime, status: int, answer: Answer | None = None) -> str:
+        """The id of the trace of a review that was answered; empty without one."""
+        if self._traces is None:
+            return ""
+        parent = parent_of(scope["headers"])
+        return self._traces.add(when, scope["path"][1:], status, parent=parent, answer=answer)
 
     def _refuse(self, endpoint: str, status: int, reason: str) -> None:
         self._refusals.log(endpoint, status, reason)
@@ -234,8 +254,9 @@ class Reviews:
         large = len(body) > LARGE_BODY or review is judge
         if review is validate and (self._admission is not None or policies is not None):
             run = partial(self._run_large, when) if large else _run_in_thread if evaluator.engine.waits else run_inline
-            site = self._site(policies, evaluator)
-            answer = await validate_and_charge(body, evaluator, self._admission, run=run, site=site)
+            site = self._site(policies, evaluator, when)
+            admission = None if self._admission is None else _TimedAdmission(self._admission, when)
+            answer = await validate_and_charge(body, evaluator, admission, run=run, site=site)
         elif large:
             answer = await self._run_large(when, partial(review, body, evaluator))
         elif evaluator.engine.waits:
@@ -245,8 +266,15 @@ class Reviews:
         self._large.answered(len(body))
         return answer
 
-    def _site(self, policies: Policies | None, evaluator: Evaluator) -> Site:
-        return no_site if policies is None else lambda review: self._threads.judged(review, policies, evaluator)
+    def _site(self, policies: Policies | None, evaluator: Evaluator, when: ReviewTime) -> Site:
+        if policies is None:
+            return no_site
+
+        async def judged(review: Review) -> site_policies.Found:
+            with when.waiting("policies of the site"):
+                return await self._threads.judged(review, policies, evaluator)
+
+        return judged
 
     async def _run_large(self, when: ReviewTime, call: Callable[[], _Result]) -> _Result:
         """The result of a call in the thread for large reviews. A call that would be too late does not start.
@@ -264,6 +292,26 @@ class Reviews:
             return call()
 
         return await self._large.run(begun)
+
+
+class _TimedAdmission:
+    """Asks the cluster, and notes how long a review waits for it."""
+
+    def __init__(self, admission: Admission, when: ReviewTime) -> None:
+        self._admission = admission
+        self._when = when
+
+    async def scaled(  # noqa: PLR0913 - as in the protocol
+        self, *, group: str, version: str, plural: str, namespace: str, name: str, until: float
+    ) -> paths.Object | None:
+        with self._when.waiting("scaled object"):
+            return await self._admission.scaled(
+                group=group, version=version, plural=plural, namespace=namespace, name=name, until=until
+            )
+
+    async def charge(self, request: ChargeRequest, *, until: float, force: bool = False) -> QuotaRefusal | Full | None:
+        with self._when.waiting("charge"):
+            return await self._admission.charge(request, until=until, force=force)
 
 
 async def _run_in_thread(call: Callable[[], _Result], /) -> _Result:

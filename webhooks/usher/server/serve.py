@@ -19,7 +19,7 @@ from usher import errors, paths
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
 from usher.review.admission_review import on_one_line
-from usher.server import ports, recorder
+from usher.server import ports, recorder, tracing
 from usher.server.admin import Access, admin_app
 from usher.server.certs.serving import RELOAD_INTERVAL, CertificateSource, Checked, watch
 from usher.server.live_cluster import Cluster, ClusterParts, bound_arenas
@@ -105,6 +105,7 @@ async def _serve(
     live = Cluster(cluster, lambda: current.evaluator, metrics)
     live.start(interval=settings.reload_interval)
     recorded = None if settings.record is None else recorder.Recorder(settings.record)
+    traces = tracing.from_environment()
     reviews = Reviews(
         current=current,
         metrics=metrics,
@@ -112,6 +113,7 @@ async def _serve(
         admission=live.admission,
         told=live.tell,
         record=None if recorded is None else recorded.record,
+        traces=traces,
     )
     webhook = ports.http_server(reviews, context=source.context, clients=settings.clients)
 
@@ -151,6 +153,8 @@ async def _serve(
             reviews.close()
             if recorded is not None:
                 recorded.close()
+            if traces is not None:
+                traces.close()
             current.close()
             live.stop()
 
