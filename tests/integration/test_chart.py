@@ -69,6 +69,37 @@ def test_the_webhooks_are_those_that_the_command_prints(mutate: str, validate: s
     assert [each for each in found if each["kind"].endswith("WebhookConfiguration")] == printed
 
 
+@pytest.mark.parametrize(("policy", "seconds"), [("Ignore", 1), ("Fail", 3)])
+def test_a_mutation_that_fails_closed_has_more_time(policy: str, seconds: int, tmp_path: Path) -> None:
+    printed = command.usher("manifests", "webhooks", f"--mutate-failure-policy={policy}").out
+    found = helm.rendered(f"--set=webhooks.mutate.failurePolicy={policy}", home=tmp_path)
+
+    for objects in (found, yaml.safe_load_all(printed)):
+        (mutating,) = [each for each in objects if each["kind"] == "MutatingWebhookConfiguration"]
+        assert {webhook["timeoutSeconds"] for webhook in mutating["webhooks"]} == {seconds}
+
+
+def test_variables_of_the_container_are_values(tmp_path: Path) -> None:
+    found = helm.rendered("--set=env.OTEL_TRACES_SAMPLER_ARG=0.1", "--set=env.OTEL_SDK_DISABLED=false", home=tmp_path)
+
+    (container,) = by_name(found)["Deployment", "gpu-usher", "gpu-usher"]["spec"]["template"]["spec"]["containers"]
+    assert container["env"] == [
+        {"name": "OTEL_SDK_DISABLED", "value": "false"},
+        {"name": "OTEL_TRACES_SAMPLER_ARG", "value": "0.1"},
+    ]
+
+
+def test_runbooks_are_those_of_the_mirror_that_a_value_names(tmp_path: Path) -> None:
+    mirror = "https://git.corp.test/gpu-usher/alerts"
+    found = helm.rendered("--set=monitoring.enabled=true", f"--set=monitoring.runbooks={mirror}", home=tmp_path)
+
+    groups = [group for each in found if each["kind"] == "PrometheusRule" for group in each["spec"]["groups"]]
+    alerts = [rule for group in groups for rule in group["rules"] if "alert" in rule]
+    assert {rule["annotations"]["runbook_url"] for rule in alerts} == {
+        f"{mirror}#{each['alert'].lower()}" for each in alerts
+    }
+
+
 def test_values_change_the_server(tmp_path: Path) -> None:
     found = helm.rendered(
         *("--set=image.repository=registry.example.com/gpu-usher", "--set=image.tag=1.2.3", "--set=replicas=3"),

@@ -44,6 +44,7 @@ class Serving(Struct, frozen=True, kw_only=True):
         from usher.server.audit_page import Refresher
 
         logs.configure()
+        logs.take_over_process()
         refresher = Refresher(make, _rendered, every=self.every, now=lambda: datetime.now(UTC))
         audit_page.serve(refresher, self.place, policy=page.policy(), remote=self.remote, started=_announce)
 

@@ -310,9 +310,9 @@ manifests.add_command(audit_role)
 @click.option(
     "--mutate-timeout",
     type=click.IntRange(1, 30),
-    default=1,
-    show_default=True,
-    help="Seconds that the API server waits for the changes of a workload.",
+    default=None,
+    help="Seconds that the API server waits for the changes of a workload [default: 1; 3 with "
+    "--mutate-failure-policy=Fail].",
 )
 @click.option(
     "--validate-timeout",
@@ -339,7 +339,7 @@ def webhooks(
     url: str,
     validate_failure_policy: Literal["Ignore", "Fail"],
     mutate_failure_policy: Literal["Ignore", "Fail"],
-    mutate_timeout: int,
+    mutate_timeout: int | None,
     validate_timeout: int,
     policies: tuple[str, ...],
     helm_values: bool,

@@ -556,6 +556,7 @@ def serve(
         policies=Bundles(policies.policies, verify_key=policies.verify_key) if policies.policies else None,
     )
     logs.configure()
+    logs.take_over_process()
 
     make = partial(_evaluator, config_file, cluster, watched, engine=engine, opa_url=opa_url)
     started = print_hints if dev else lambda _webhook, _admin: None

@@ -1,6 +1,7 @@
 """Requests to an API server, which are answered with plain JSON."""
 
 import contextlib
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -82,6 +83,9 @@ def json_object(data: bytes, response: urllib3.BaseHTTPResponse, *, name: str, p
         return {}
     raise errors.ClusterError(f"{name}: the answer to {path} is not a JSON object; is that an API server?")
 
+
+# urllib3 would log every attempt for every kind while no API server answers. Callers say what got no answer.
+logging.getLogger("urllib3").setLevel(logging.ERROR)
 
 _TIMEOUT: Final = urllib3.Timeout(connect=5, read=60)
 """Seconds. A page of 500 large objects takes a busy API server a while."""

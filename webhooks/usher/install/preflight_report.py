@@ -1,5 +1,6 @@
 """Writes the report of a preflight, for people and for programs."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final, TypedDict
@@ -44,8 +45,7 @@ def denials_of(report: findings.Report) -> tuple[Denied, ...]:
 
 def points_of_denials(report: findings.Report, denied: tuple[Denied, ...]) -> Iterator[preflight.Point]:
     topic = "workloads"
-    for problem in report.problems:
-        yield preflight.unknown_point(topic, f"{problem.source}: {problem.reason}")
+    yield from _points_of_unread(report)
     if report.failures:
         yield preflight.unknown_point(
             topic, f"{len(report.failures)} objects could not be judged because of errors in usher"
@@ -61,6 +61,24 @@ def points_of_denials(report: findings.Report, denied: tuple[Denied, ...]) -> It
         topic, text, "tell their owners, mend them, or write rules and exceptions into usher.yaml"
     )
 
+
+def _points_of_unread(report: findings.Report) -> Iterator[preflight.Point]:
+    """One point for each reason why kinds or groups were not read, with their number: there are more than a hundred."""
+    sources: dict[str, list[tuple[str, str]]] = {}
+    hidden = [(each.source, each.reason) for each in report.notes if each.hides_objects]
+    for source, reason in [*((each.source, each.reason) for each in report.problems), *hidden]:
+        alike = _PATH.sub("...", reason.replace(source, "..."))
+        sources.setdefault(alike, []).append((source, reason))
+    for found in sources.values():
+        names = [name for name, _ in found]
+        others = f" and {len(names) - _NAMED} others" if len(names) > _NAMED else ""
+        number = f"{len(names)} kinds and groups, " if len(names) > 1 else ""
+        yield preflight.unknown_point("workloads", f"{number}{', '.join(names[:_NAMED])}{others}: {found[0][1]}")
+
+
+_PATH: Final = re.compile(r"/apis?/[^\s:,;\"']+")
+_NAMED: Final = 5
+"""The most kinds that one point names."""
 
 _MARKS: Final = {PointState.GOOD: "good     ", PointState.ATTENTION: "attention", PointState.NOT_KNOWN: "not known"}
 _SHOWN: Final = 20

@@ -3,8 +3,10 @@
 import contextlib
 import logging
 import sys
+import threading
 import time
 import traceback
+import types
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import BinaryIO, Final, TextIO
@@ -26,6 +28,9 @@ _GROUPS: Final = 10
 
 _BETWEEN_REFUSALS: Final = 10.0
 """Seconds between two lines about refused requests of one endpoint and status; there are few statuses."""
+
+_KINDS_OF_LINES: Final = 200
+"""Kinds of lines of libraries that are kept apart."""
 
 _MOST: Final = 20
 """The most conflicts, denials, owners and frames of a traceback that one line has."""
@@ -80,7 +85,7 @@ def configure(*, stream: TextIO | None = None) -> None:
         structlog.stdlib.ProcessorFormatter(
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.processors.format_exc_info,
+                structlog.processors.ExceptionRenderer(_places),
                 structlog.processors.JSONRenderer(),
             ],
             foreign_pre_chain=[
@@ -89,13 +94,65 @@ def configure(*, stream: TextIO | None = None) -> None:
             ],
         )
     )
+    handler.addFilter(_Repetitions())
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(logging.WARNING)
     # A handler that cannot write would print a traceback for each line.
     logging.raiseExceptions = False
-    # urllib3 logs every attempt for every kind while no API server answers; usher logs a missing API server once.
-    logging.getLogger("urllib3").setLevel(logging.ERROR)
+
+
+def _places(error: structlog.typing.ExcInfo) -> str:
+    """The type and the places of an error. Its text may quote an object."""
+    kind, _, trace = error
+    return "".join([*traceback.format_tb(trace, limit=-_MOST), kind.__name__])
+
+
+class _Repetitions(logging.Filter):
+    """Lets one line of each kind through in a while, because clients and servers that are away cause many."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._clock = clock
+        self._last: dict[tuple[str, str], float] = {}
+        self._left_out: Counter[tuple[str, str]] = Counter()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether a line is written. It ends with the number of similar ones that were not."""
+        key, now = (record.name, str(record.msg)[:_LONGEST]), self._clock()
+        if key in self._last and now - self._last[key] < _BETWEEN_REFUSALS:
+            self._left_out[key] += 1
+            return False
+        if len(self._last) >= _KINDS_OF_LINES:
+            self._last.clear()
+        self._last[key] = now
+        if similar := self._left_out.pop(key, 0):
+            record.msg, record.args = f"{record.getMessage()} ({similar} similar before)", ()
+        return True
+
+
+def take_over_process() -> None:
+    """Makes JSON lines also of warnings, and of errors that end a thread, a finalizer or the process.
+
+    Python writes them as plain text of many lines. A traceback has places and no values, as for failed reviews.
+    """
+    logging.captureWarnings(capture=True)
+    sys.excepthook = lambda kind, error, trace: _log_uncaught("process", kind, error, trace)
+    threading.excepthook = lambda given: _log_uncaught("thread", given.exc_type, given.exc_value, given.exc_traceback)
+    sys.unraisablehook = lambda given: _log_uncaught("finalizer", given.exc_type, given.exc_value, given.exc_traceback)
+
+
+def _log_uncaught(
+    place: str, kind: type[BaseException], error: BaseException | None, trace: types.TracebackType | None
+) -> None:
+    if kind is SystemExit:
+        return
+    event = {"place": place, "error": kind.__name__}
+    if isinstance(error, errors.UsherError):
+        event["reason"] = on_one_line(str(error), 500)
+    else:
+        event["traceback"] = "".join(traceback.format_tb(trace, limit=-_MOST))
+    structlog.get_logger().error("uncaught_error", **event)
 
 
 def decision(endpoint: str, answer: Answer, *, seconds: float, phases: Mapping[str, float], trace_id: str = "") -> None:

@@ -2,10 +2,13 @@
 
 import asyncio
 import contextlib
+import errno
+import resource
 import socket
 import ssl
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 import structlog
@@ -140,6 +143,42 @@ def _log_refusal(name: str) -> None:
         structlog.get_logger().warning(
             "client_refused", client=name[:_LONGEST_NAME], reason="--client-name does not allow this common name"
         )
+
+
+_SPARE_DESCRIPTORS: Final = 16
+"""Free file descriptors below which clients are refused soon."""
+
+_BETWEEN_DESCRIPTORS: Final = 60.0
+"""Seconds between two lines about exhausted descriptors."""
+
+_DESCRIPTORS: Final = Path("/proc/self/fd")
+
+
+def open_descriptors() -> tuple[int, int]:
+    """The number of open file descriptors of this process, and the most that it may open; -1 for unlimited."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    try:
+        return sum(1 for _ in _DESCRIPTORS.iterdir()), limit
+    except OSError as error:
+        # Reading the folder takes a descriptor too.
+        return (limit if error.errno in (errno.EMFILE, errno.ENFILE) else 0), limit
+
+
+async def watch_descriptors(look: float = 1.0) -> None:
+    """Logs exhausted file descriptors. The event loop then closes new connections without a message."""
+    logged = -_BETWEEN_DESCRIPTORS
+    while True:
+        await asyncio.sleep(look)
+        number, limit = open_descriptors()
+        now = time.monotonic()
+        if 0 <= limit <= number + _SPARE_DESCRIPTORS and now - logged >= _BETWEEN_DESCRIPTORS:
+            logged = now
+            structlog.get_logger().error(
+                "descriptors_exhausted",
+                open=number,
+                limit=limit,
+                reason="new connections are closed, and failurePolicy decides; raise the limit of open files (nofile)",
+            )
 
 
 KEEP_ALIVE: Final = 120

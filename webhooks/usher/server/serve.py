@@ -140,6 +140,7 @@ async def _serve(
             asyncio.create_task(current.watch(settings.reload_interval, report=tell_configuration)),
             asyncio.create_task(_end_after_drain(servers, stopping)),
             asyncio.create_task(measure_lag(metrics.lagged)),
+            asyncio.create_task(ports.watch_descriptors()),
         ]
         try:
             await asyncio.gather(

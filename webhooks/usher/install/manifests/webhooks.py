@@ -10,7 +10,7 @@ this. The API server asks once about an object, so resources of usher's other we
 """
 
 import base64
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -29,7 +29,11 @@ from usher.review.admission_review import SCALE_SUB_RESOURCE
 
 FailurePolicy = Literal["Ignore", "Fail"]
 
-MUTATE_TIMEOUT: Final = 1
+MUTATE_TIMEOUT: Final[Mapping[FailurePolicy, int]] = {"Ignore": 1, "Fail": 3}
+"""Seconds. A late mutation is mended with Ignore and a refused object with Fail, so Fail waits longer: on busy nodes a
+second was too short for one object in a hundred (docs/reliability.md, P1).
+"""
+
 VALIDATE_TIMEOUT: Final = 3
 """Seconds, as for Gatekeeper; a healthy review takes less than a thousandth of that."""
 
@@ -52,9 +56,14 @@ class Calls(Struct, frozen=True, kw_only=True):
 
     mutate_failure_policy: FailurePolicy = "Ignore"
     validate_failure_policy: FailurePolicy = "Ignore"
-    mutate_timeout: int = MUTATE_TIMEOUT
+    mutate_timeout: int | None = None
+    """Seconds, from 1 to 30; None for those of its failure policy."""
     validate_timeout: int = VALIDATE_TIMEOUT
     """Seconds, from 1 to 30."""
+
+    @property
+    def seconds_of_mutations(self) -> int:
+        return self.mutate_timeout or MUTATE_TIMEOUT[self.mutate_failure_policy]
 
 
 Scope = Literal["Namespaced", "Cluster", "*"]
@@ -319,7 +328,7 @@ def _mutations(site: _Site) -> Iterator[paths.Object]:
 def _mutation(site: _Site, name: str, *conditions: paths.Object) -> paths.Object:
     """A webhook that changes workloads."""
     return {
-        **_webhook("mutate", site, timeout=site.calls.mutate_timeout, failure_policy="Ignore", name=name),
+        **_webhook("mutate", site, timeout=site.calls.seconds_of_mutations, failure_policy="Ignore", name=name),
         "reinvocationPolicy": "IfNeeded",
         # Pods are often updated, but rarely in their spec, which is nearly immutable.
         **_conditions(site, {"name": "no-pod-of-the-same-spec", "expression": _NO_POD_OF_THE_SAME_SPEC}, *conditions),
