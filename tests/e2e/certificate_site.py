@@ -9,7 +9,7 @@ import contextlib
 import http.client
 import signal
 import ssl
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -149,15 +149,15 @@ def site(cluster: Cluster) -> Iterator[Site]:
 
 
 @contextlib.contextmanager
-def replica(site: Site, directory: Path) -> Iterator[ServerProcess]:
-    """A server that is ready."""
+def replica(site: Site, directory: Path, *, env: Mapping[str, str] | None = None) -> Iterator[ServerProcess]:
+    """A server that is ready; `env` are further variables of its environment."""
     directory.mkdir()
     arguments = (
         *("--certificates=self-managed", f"--kubeconfig={site.account}", "--reload-interval=2"),
         *(f"--certificate-secret={accounts.NAMESPACE}/{SECRET}", f"--webhook-configurations={NAME}"),
         *(f"--certificate-name={name}" for name in PLACE.names),
     )
-    with server_process.running(directory, arguments=arguments, from_files=False) as server:
+    with server_process.running(directory, arguments=arguments, from_files=False, env=env) as server:
         try:
             yield server
         finally:

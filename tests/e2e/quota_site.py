@@ -2,7 +2,7 @@
 
 import contextlib
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import yaml
@@ -41,14 +41,18 @@ def account(cluster: Cluster) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def replica(directory: Path, number: int, account: Path, *, config: Path = CONFIG) -> Iterator[ServerProcess]:
-    """One of several servers, whose files are below a directory; all are known by one certificate."""
+def replica(
+    directory: Path, number: int, account: Path, *, config: Path = CONFIG, env: Mapping[str, str] | None = None
+) -> Iterator[ServerProcess]:
+    """One of several servers, whose files are below a directory; all are known by one certificate. `env` are further
+    variables of its environment.
+    """
     own, first = directory / str(number), directory / "0"
     own.mkdir()
     for name in ("ca.crt", "ca.key", "tls.crt", "tls.key") if number else ():
         shutil.copy(first / name, own / name)
     arguments = (f"--config={config}", "--live", f"--kubeconfig={account}")
-    with server_process.running(own, arguments=arguments) as server:
+    with server_process.running(own, arguments=arguments, env=env) as server:
         yield server
 
 
