@@ -102,9 +102,9 @@ def configure(*, stream: TextIO | None = None) -> None:
     logging.raiseExceptions = False
 
 
-def _places(error: structlog.typing.ExcInfo) -> str:
+def _places(exc_info: structlog.typing.ExcInfo) -> str:
     """The type and the places of an error. Its text may quote an object."""
-    kind, _, trace = error
+    kind, _, trace = exc_info
     return "".join([*traceback.format_tb(trace, limit=-_MOST), kind.__name__])
 
 
