@@ -17,8 +17,8 @@ from e2e.facts_workloads import job, template
 from e2e.verdicts import Said, expected, identity, reported
 from integration import command
 from server_process import ServerProcess
-from usher.cluster.facts import snapshot
-from usher.cluster.facts.snapshot import State
+from usher.cluster.facts import store
+from usher.cluster.facts.store import State
 
 WORKLOADS = list(facts_workloads.asked_about())
 
@@ -127,7 +127,7 @@ def by_snapshot(taken: Path, written: Path) -> Said:
 @pytest.fixture(scope="module")
 def manifests(site: Cluster, taken: Path) -> Path:
     """A directory with what kubectl prints of all objects that a snapshot is made of."""
-    recorded = snapshot.loads(taken.read_bytes(), source="snapshot")
+    recorded = store.loads(taken.read_bytes(), source="snapshot")
     there = ",".join(each.kind.resource for each in recorded if each.state is State.KNOWN)
     directory = site.directory / "manifests"
     directory.mkdir()

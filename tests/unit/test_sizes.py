@@ -22,14 +22,14 @@ ALONE: Final = {
     "cli.completion": "a command is one module",
     "cli.policies": "a command is one module",
     "documents.plain": "the fast reader, which the exact one checks",
-    "kinds.argo.template_graph": "with the kinds themselves it is too long",
-    "kinds.spark.resources": "with the kinds themselves it is too long",
-    "kinds.tekton.tasks": "with the kinds themselves it is too long",
+    "kinds.argo_templates": "with the kinds themselves it is too long",
+    "kinds.kubernetes_objects": "with the kinds that make pods it is too long",
+    "kinds.spark_resources": "with the kinds themselves it is too long",
+    "kinds.tekton_tasks": "with the kinds themselves it is too long",
     "policy.input.site": "the part of usher.yaml in the input document; with the rest it is too long",
     "policy.mutating": "what mutations do, apart from the way of an object; with it it is too long",
     "server.reviews": "the webhook port, apart from the process that runs both ports",
     "workloads.containers": "a container and what it starts; with the pod set it is too long",
-    "workloads.program_families": "a table: programs by what they are for",
 }
 """Modules that only a neighbour in their folder imports, each with the reason why it stands alone."""
 

@@ -11,15 +11,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import model, paths
-from usher.kinds import kind
+from usher.kinds import kind, spark_resources
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
 from usher.kinds.reading import environment
 from usher.kinds.reading.environment import READ_VARIABLES
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
 from usher.kinds.reading.templates import LISTS, NOWHERE, ONE, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading
-from usher.kinds.spark import resources as spark_resources
-from usher.kinds.spark.resources import Conf, Overhead
+from usher.kinds.spark_resources import Conf, Overhead
 
 _CONTAINERS: Final[Mapping[str, str]] = {
     spark_resources.DRIVER: "spark-kubernetes-driver",

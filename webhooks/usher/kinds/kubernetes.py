@@ -14,7 +14,7 @@ from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds import kind
+from usher.kinds import kind, kubernetes_objects
 from usher.kinds.kind import MINIMUM_OF_OWNER, Kind, Kueue, KueueUnit, Pods, Starts
 from usher.kinds.reading.counts import concurrent_pods, in_turns, share_of_replicas
 from usher.kinds.reading.pod_templates import pod_template
@@ -467,3 +467,17 @@ APPS = [
         ),
     ),
 ]
+
+KINDS = (
+    *PODS,
+    *APPS,
+    *JOBS,
+    *kubernetes_objects.NAMESPACES,
+    *kubernetes_objects.NODES,
+    *kubernetes_objects.QUOTAS,
+    *kubernetes_objects.CONFIG_MAPS,
+    *kubernetes_objects.PRIORITY_CLASSES,
+    *kubernetes_objects.DEVICES,
+    *kubernetes_objects.DEFINITIONS,
+    *kubernetes_objects.DISRUPTION_BUDGETS,
+)

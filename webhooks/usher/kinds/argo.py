@@ -16,9 +16,9 @@ from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
+from usher.kinds import argo_templates
 from usher.kinds import kind as kinds_kind
-from usher.kinds.argo import template_graph
-from usher.kinds.argo.template_graph import GROUP, Graph, Holder, ReachedTemplate
+from usher.kinds.argo_templates import GROUP, Graph, Holder, ReachedTemplate
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
 from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import layers
@@ -322,15 +322,15 @@ def _templates(spec: Place, reading: Reading, *, used_by_others: bool = False) -
     specs = _specs(spec, reading)
     workflow = workflow_defaults(specs, reading)
     record_opaque_patch(workflow, reading)
-    templates = template_graph.templates_by_name(workflow.field("templates"), reading)
+    templates = argo_templates.templates_by_name(workflow.field("templates"), reading)
     # The workflow that runs a template may give its parameters other values.
-    known = template_graph.UNKNOWN_PARAMETERS if used_by_others else template_graph.workflow_parameters(specs)
+    known = argo_templates.UNKNOWN_PARAMETERS if used_by_others else argo_templates.workflow_parameters(specs)
     graph = Graph(Holder(templates=templates), workflow.defaults, known, reading)
-    starts = graph.start(template_graph.calls_of_workflow(specs, reading))
+    starts = graph.start(argo_templates.calls_of_workflow(specs, reading))
     if used_by_others:
         for name, template in templates.items():
             graph.include(template, _name(name, template))
-    counts = template_graph.times_of_templates(
+    counts = argo_templates.times_of_templates(
         starts, [node.runs for node in graph.nodes], [node.skipped for node in graph.nodes]
     )
     reached = {node.template.path for node in graph.nodes}
@@ -359,8 +359,8 @@ def _mapping(place: Place) -> Mapping[str, paths.Json]:
 def _specs(spec: Place, reading: Reading) -> tuple[Place, ...]:
     """The spec, and below it that of the WorkflowTemplate which it refers to as a whole (AR:workflow/util/merge.go)."""
     ref = Place(_mapping(spec).get("workflowTemplateRef"), spec.path + "/workflowTemplateRef")
-    wanted = template_graph.read_reference(ref, reading)
-    found = None if wanted is None else template_graph.spec_of(wanted, ref.path + "/name", reading)
+    wanted = argo_templates.read_reference(ref, reading)
+    found = None if wanted is None else argo_templates.spec_of(wanted, ref.path + "/name", reading)
     return (spec,) if found is None else (spec, found)
 
 

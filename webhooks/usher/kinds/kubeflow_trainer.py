@@ -17,8 +17,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import model, paths
+from usher.kinds import kubeflow
 from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts, keep_spec_without_secrets
-from usher.kinds.kubeflow import training_jobs
 from usher.kinds.reading.pod_templates import listed_containers, pod_template
 from usher.kinds.reading.templates import LISTS, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
@@ -540,7 +540,7 @@ def _runtime_kind(kind: str, plural: str, *, key: str, cluster_scoped: bool) -> 
         plural=plural,
         cluster_scoped=cluster_scoped,
         key=key,
-        shape=training_jobs.Runtime,
+        shape=kubeflow.Runtime,
         facts=Facts(keep=keep_spec_without_secrets),
         pods=Pods(
             templates=_runtime,
@@ -567,7 +567,7 @@ KINDS: list[Kind] = [
         versions=("v1alpha1",),
         plural="trainjobs",
         key="trainJob",
-        shape=training_jobs.TrainJob,
+        shape=kubeflow.TrainJob,
         pods=Pods(
             templates=_train_job,
             template_paths=("those of the runtime that `spec.runtimeRef` names", "spec.trainer"),

@@ -1,4 +1,4 @@
-"""pipelines.kubeflow.org: compiled pipelines, in files (see `compiled`) and as PipelineVersions.
+"""pipelines.kubeflow.org: compiled pipelines (IR YAML), in files and as PipelineVersions.
 
 A run makes one pod for every execution of a task. A driver pod runs before each of them. It requests no accelerators
 and ends before the task starts, so usher does not count it.
@@ -9,6 +9,10 @@ backend/src/v2/driver/k8s.go of kubeflow/pipelines.
 
 Components stand beside each other and refer to each other by name, so a small document may describe very many
 executions. usher looks at every component once, after all components that call it.
+
+The compiler writes a PipelineSpec, and behind it, where the pipeline has settings for Kubernetes, a PlatformSpec
+(kubeflow/pipelines, api/v2alpha1/pipeline_spec.proto and sdk/python/kfp/compiler/pipeline_spec_builder.py). Here
+they are one object, in which the settings stand as `platforms`, beside the fields of the PipelineSpec.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,10 +24,60 @@ from msgspec.structs import replace
 
 from usher import errors, model, paths, quantities
 from usher.kinds.kind import Kind, KueueUnit, Pods, Starts
-from usher.kinds.kubeflow_pipelines import compiled
 from usher.kinds.reading.pod_templates import template_times
 from usher.kinds.reading.templates import NOWHERE, ONE, TERMS, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import MAX_PODS, Reading
+
+GROUP: Final = "pipelines.kubeflow.org"
+KIND: Final = "PipelineSpec"
+VERSION: Final = "2"
+"""First number of the schema version that usher reads; other first numbers have another shape."""
+
+PLATFORMS: Final = "platforms"
+
+
+def is_pipeline(value: paths.Json) -> bool:
+    """Whether a document is a pipeline, whatever else is wrong with it."""
+    return (
+        isinstance(value, dict)
+        and _says_no_kind(value)
+        and isinstance(value.get("pipelineInfo"), dict)
+        and any(isinstance(value.get(field), dict) for field in ("root", "deploymentSpec"))
+    )
+
+
+def is_platforms(value: paths.Json) -> bool:
+    """Whether a document is the settings for a pipeline."""
+    return isinstance(value, dict) and [*value] == [PLATFORMS] and isinstance(value[PLATFORMS], dict)
+
+
+def with_platforms(pipeline: paths.Object, settings: paths.Object) -> paths.Object:
+    """A pipeline and its settings as one object, which shares their parts."""
+    return {**pipeline, PLATFORMS: settings[PLATFORMS]}
+
+
+def group_version_kind(value: paths.Object) -> tuple[str, str, str]:
+    """Group, version and kind of an object, as texts that may be empty. usher recognises a pipeline by its fields."""
+    if is_pipeline(value):
+        version = str(value.get("schemaVersion") or "").partition(".")[0]
+        return GROUP, version if version.isascii() and version.isalnum() else "", KIND
+    group, _, version = _plain_text(value.get("apiVersion")).rpartition("/")
+    return group, version, _plain_text(value.get("kind"))
+
+
+def name(value: paths.Object) -> str:
+    """The name of a pipeline; empty for all other objects."""
+    information = value.get("pipelineInfo") if is_pipeline(value) else None
+    return _plain_text(information.get("name")) if isinstance(information, dict) else ""
+
+
+def _says_no_kind(value: Mapping[str, paths.Json]) -> bool:
+    return value.get("apiVersion") is None and value.get("kind") is None
+
+
+def _plain_text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
 
 Object = Mapping[str, paths.Json]
 
@@ -334,7 +388,7 @@ _AMOUNTS: Final = (
 
 
 def _pipeline(pipeline: Object, reading: Reading) -> Iterator[Template]:
-    platforms = Place(pipeline.get(compiled.PLATFORMS), f"/{compiled.PLATFORMS}")
+    platforms = Place(pipeline.get(PLATFORMS), f"/{PLATFORMS}")
     information = reading.mapping(pipeline.get("pipelineInfo"), "/pipelineInfo")
     reading.text(information.get("name"), "/pipelineInfo/name")
     yield from _templates(Place(pipeline, paths.ROOT), platforms, reading)
@@ -343,7 +397,7 @@ def _pipeline(pipeline: Object, reading: Reading) -> Iterator[Template]:
 def _pipeline_version(version: Object, reading: Reading) -> Iterator[Template]:
     spec = reading.mapping(version.get("spec"), "/spec")
     platform = reading.mapping(spec.get("platformSpec"), "/spec/platformSpec")
-    platforms = Place(platform.get(compiled.PLATFORMS), f"/spec/platformSpec/{compiled.PLATFORMS}")
+    platforms = Place(platform.get(PLATFORMS), f"/spec/platformSpec/{PLATFORMS}")
     yield from _templates(Place(spec.get("pipelineSpec"), "/spec/pipelineSpec"), platforms, reading)
 
 
@@ -502,9 +556,9 @@ _SOURCE: Final = "kubeflow/pipelines @ 7b70c7b9:api/v2alpha1/pipeline_spec.proto
 
 KINDS: list[Kind] = [
     Kind(
-        group=compiled.GROUP,
-        kind=compiled.KIND,
-        versions=(compiled.VERSION,),
+        group=GROUP,
+        kind=KIND,
+        versions=(VERSION,),
         plural="",
         pods=Pods(
             templates=_pipeline,
@@ -521,7 +575,7 @@ KINDS: list[Kind] = [
         ),
     ),
     Kind(
-        group=compiled.GROUP,
+        group=GROUP,
         kind="PipelineVersion",
         versions=("v2beta1",),
         plural="pipelineversions",

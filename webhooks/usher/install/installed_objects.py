@@ -1,10 +1,12 @@
-"""The objects of an installation, in the order to remove them, and their removal from a cluster.
+"""The objects of an installation: their webhooks as registered, and their removal in order.
 
 The webhook configurations go first: after that no request of the cluster waits for a server. Definitions stay, because
 removing them would delete all GPUQuotas.
+
+Source: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.33/#labelselector-v1-meta
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Final, Protocol
 
@@ -169,3 +171,133 @@ def _read(api: Lists, path: str) -> paths.Object | None:
     metadata = answer.value.get("metadata")
     ends = isinstance(metadata, dict) and metadata.get("deletionTimestamp") is not None
     return None if ends else {**answer.value}
+
+
+def selects(selector: paths.Json, labels: Mapping[str, str]) -> bool | None:
+    """Whether a selector selects these labels. An empty one selects all. None if usher cannot read the selector."""
+    if selector is None:
+        return True
+    if not isinstance(selector, dict):
+        return None
+    match, expressions = selector.get("matchLabels") or {}, selector.get("matchExpressions") or []
+    if not isinstance(match, dict) or not isinstance(expressions, list):
+        return None
+    found = [labels.get(key) == value for key, value in match.items()]
+    for expression in expressions:
+        held = _expression_matches(expression, labels)
+        if held is None:
+            return None
+        found.append(held)
+    return all(found)
+
+
+def _expression_matches(expression: paths.Json, labels: Mapping[str, str]) -> bool | None:
+    if not isinstance(expression, dict):
+        return None
+    key, values = expression.get("key"), expression.get("values") or []
+    if not isinstance(key, str) or not isinstance(values, list):
+        return None
+    match expression.get("operator"):
+        case "In":
+            return labels.get(key) in values
+        case "NotIn":
+            return labels.get(key) not in values
+        case "Exists":
+            return key in labels
+        case "DoesNotExist":
+            return key not in labels
+        case _:
+            return None
+
+
+DEFAULT_TIMEOUT: Final = 10
+"""Seconds, for a webhook without a timeout."""
+
+
+class Webhook(Struct, frozen=True, kw_only=True):
+    """One webhook of a configuration; `value` is its object."""
+
+    configuration: str
+    mutating: bool
+    value: paths.Object
+
+    @property
+    def name(self) -> str:
+        return str(self.value.get("name", ""))
+
+    @property
+    def title(self) -> str:
+        kind = "MutatingWebhookConfiguration" if self.mutating else "ValidatingWebhookConfiguration"
+        return f"{self.name} ({kind} {self.configuration})"
+
+    @property
+    def fails_closed(self) -> bool:
+        return self.value.get("failurePolicy", "Fail") == "Fail"
+
+    @property
+    def timeout(self) -> int:
+        """In seconds."""
+        value = self.value.get("timeoutSeconds", DEFAULT_TIMEOUT)
+        return value if isinstance(value, int) else DEFAULT_TIMEOUT
+
+    @property
+    def service(self) -> tuple[str, str] | None:
+        """Namespace and name of its Service; None for a webhook with a URL."""
+        client = self.value.get("clientConfig")
+        service = client.get("service") if isinstance(client, dict) else None
+        if not isinstance(service, dict):
+            return None
+        return str(service.get("namespace", "")), str(service.get("name", ""))
+
+    @property
+    def bundle(self) -> str:
+        """The CA certificates that it trusts, as base64 of PEM; empty without any."""
+        client = self.value.get("clientConfig")
+        return str(client.get("caBundle") or "") if isinstance(client, dict) else ""
+
+    @property
+    def chooses(self) -> bool:
+        """Whether an objectSelector or conditions limit the requests that it gets."""
+        return bool(self.value.get("matchConditions")) or not _is_empty(self.value.get("objectSelector"))
+
+    def creates(self, group: str, resource: str) -> bool:
+        """Whether the API server calls it for the creation of a resource."""
+        return any(_fits(rule, group, resource) for rule in _list(self.value.get("rules")))
+
+    def selects(self, labels: Mapping[str, str]) -> bool | None:
+        """Whether the API server calls it for objects of a namespace with these labels; None if the selector cannot be
+        read.
+        """
+        return selects(self.value.get("namespaceSelector"), labels)
+
+
+def read_webhooks(configurations: Iterable[paths.Object], *, mutating: bool) -> Iterator[Webhook]:
+    """All webhooks of the given configurations."""
+    for configuration in configurations:
+        metadata = configuration.get("metadata")
+        name = str(metadata.get("name", "")) if isinstance(metadata, dict) else ""
+        for value in _list(configuration.get("webhooks")):
+            if isinstance(value, dict):
+                yield Webhook(configuration=name, mutating=mutating, value=value)
+
+
+def _fits(rule: paths.Json, group: str, resource: str) -> bool:
+    if not isinstance(rule, dict):
+        return False
+    return (
+        _names(rule.get("operations"), "CREATE")
+        and _names(rule.get("apiGroups"), group)
+        and (_names(rule.get("resources"), resource) or "*/*" in _list(rule.get("resources")))
+    )
+
+
+def _names(values: paths.Json, wanted: str) -> bool:
+    return not {"*", wanted}.isdisjoint(each for each in _list(values) if isinstance(each, str))
+
+
+def _list(value: paths.Json) -> list[paths.Json]:
+    return list(value) if isinstance(value, list) else []
+
+
+def _is_empty(selector: paths.Json) -> bool:
+    return not isinstance(selector, dict) or not any(selector.values())

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from usher.audit.reports import numbers
-from usher.audit.reports.web.markup import Html, element, joined, visible
+from usher.audit.reports.html_elements import Html, element, joined, visible
 
 Piece: TypeAlias = tuple[str, str] | tuple[str, str, "str | float | tuple[str, ...]"]
 """The look, the text, and what the look needs besides: a fragment, a share, lines, a class."""

@@ -15,15 +15,14 @@ from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds import kind
+from usher.kinds import kind, tekton_tasks
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
 from usher.kinds.reading import layers
 from usher.kinds.reading.counts import NEVER, ONCE, Times, nested_times
 from usher.kinds.reading.shapes import STRICT, Present
 from usher.kinds.reading.templates import NOWHERE, Place, Template
 from usher.kinds.reading.values import MAX_DEPTH, Reading
-from usher.kinds.tekton import tasks
-from usher.kinds.tekton.tasks import GROUP, PARAMETER, V1BETA1, ApiVersion, Task, TaskRunSettings, version_of
+from usher.kinds.tekton_tasks import GROUP, PARAMETER, V1BETA1, ApiVersion, Task, TaskRunSettings, version_of
 
 
 @with_config(STRICT)
@@ -148,10 +147,10 @@ def templates_of_reference(
 
     If the pipeline cannot be found, the run may still set the requests of some of its tasks.
     """
-    found = tasks.referenced_object(ref, "Pipeline", consequence="its pods are not judged", reading=reading)
+    found = tekton_tasks.referenced_object(ref, "Pipeline", consequence="its pods are not judged", reading=reading)
     if found is not None:
         (spec,), (metadata,) = layers.field((found,), "spec"), layers.field((found,), "metadata")
-        version = tasks.version_of(reading.mapping(*found))
+        version = tekton_tasks.version_of(reading.mapping(*found))
         handed_on = (*pipeline.metadata, metadata)
         known = replace(pipeline, spec=spec, version=version, metadata=handed_on, is_own=False)
         yield from templates_of_pipeline(known, budget, reading)
@@ -200,7 +199,7 @@ def _templates_of_pods(  # noqa: PLR0913 - a task of a pipeline, and how often i
     if not budget.spend(*shared):
         reading.unknown(task.spec.path, _TOO_LARGE)
         return
-    template = tasks.template_of_task(
+    template = tekton_tasks.template_of_task(
         task,
         TaskRunSettings(pod_templates=pod_templates, version=pipeline.run_version, overrides=run_spec),
         name=name,
@@ -225,7 +224,7 @@ def _task_of(task: Mapping[str, paths.Json], path: str, pipeline: Pipeline, read
         if reading.text(value.get("apiVersion"), place.path + "/apiVersion") and kind:
             return None
         if field == "taskRef":
-            return tasks.task_of_reference(place, reading)
+            return tekton_tasks.task_of_reference(place, reading)
         metadata = Place(value.get("metadata"), place.path + "/metadata")
         return Task(spec=place, version=pipeline.version, is_own=pipeline.is_own, metadata=metadata)
     return None
@@ -304,7 +303,7 @@ _METADATA: Final = "/metadata"
 
 def _task(task: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
     """The template of a Task, which has no fields for scheduling: its runs have them."""
-    yield tasks.template_of_task(
+    yield tekton_tasks.template_of_task(
         Task(spec=Place(task.get("spec"), "/spec"), version=version_of(task), is_own=True),
         TaskRunSettings(pod_templates=(Place(None, "/spec"),)),
         name="",
@@ -329,9 +328,9 @@ def _task_run(task_run: Mapping[str, paths.Json], reading: Reading) -> Iterator[
     if own.value is None:
         if not reading.mapping(*ref):
             return
-        task = tasks.task_of_reference(ref, reading)
+        task = tekton_tasks.task_of_reference(ref, reading)
         metadata = Place(layers.metadata((metadata, task.metadata), reading), _METADATA)
-    yield tasks.template_of_task(
+    yield tekton_tasks.template_of_task(
         task,
         TaskRunSettings(
             pod_templates=(Place(spec.get("podTemplate"), "/spec/podTemplate"),),
