@@ -77,15 +77,20 @@ class Cluster:
 
     def answer_to_creation(self, manifest: Object, *, dry_run: bool = False, strict: bool = False) -> Response:
         """As `create`, with the warnings that a user sees."""
-        query = {**({"dryRun": "All"} if dry_run else {}), **({"fieldValidation": "Strict"} if strict else {})}
+        query = _options(dry_run=dry_run, strict=strict)
         return self.request("POST", self._path_of(manifest, named=False), body=manifest, query=query)
 
-    def apply(self, manifest: Object) -> Object:
-        """The object as stored, after server-side apply."""
-        query = {"fieldManager": _FIELD_MANAGER, "force": "true"}
+    def apply(self, manifest: Object, *, dry_run: bool = False, strict: bool = False) -> Object:
+        """The object as stored, after server-side apply; `dry_run` and `strict` as in `create`."""
+        query = {"fieldManager": _FIELD_MANAGER, "force": "true", **_options(dry_run=dry_run, strict=strict)}
         return self.request(
             "PATCH", self._path_of(manifest), body=manifest, query=query, content="apply-patch+yaml"
         ).body
+
+    def merge(self, value: Object, change: Object, *, subresource: str = "") -> Object:
+        """The object as stored, after a merge patch of it or of a subresource."""
+        path = "/".join(filter(None, (self._path_of(value), subresource)))
+        return self.request("PATCH", path, body=change, content="merge-patch+json").body
 
     def replace(self, value: Object, *, user: str = "") -> Object:
         """The object as stored instead of what was there; as `user`, who may do everything."""
@@ -184,6 +189,13 @@ class Cluster:
         if found:
             self.request("DELETE", path, query={"gracePeriodSeconds": "0"})
         return bool(found)
+
+    def account_token(self, account: str, *, namespace: str) -> str:
+        """A new token of a ServiceAccount."""
+        asked: Object = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+        path = f"{self._path('ServiceAccount', api_version='v1', namespace=namespace, name=account)}/token"
+        token: str = self.request("POST", path, body=asked).body["status"]["token"]
+        return token
 
     def wait_for_service_account(self, namespace: str) -> None:
         """Until then admission refuses every pod there."""
@@ -299,6 +311,10 @@ def condition(of: Object, name: str) -> Object:
     """The condition of that type in an object's status; empty while the status lacks it."""
     conditions = of.get("status", {}).get("conditions") or []
     return next((each for each in conditions if each["type"] == name), {})
+
+
+def _options(*, dry_run: bool, strict: bool) -> dict[str, str]:
+    return {**({"dryRun": "All"} if dry_run else {}), **({"fieldValidation": "Strict"} if strict else {})}
 
 
 def _refusal(status: int, payload: bytes, warnings: tuple[str, ...]) -> ApiError:

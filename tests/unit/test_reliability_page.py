@@ -10,7 +10,7 @@ import pytest
 TESTS: Final = Path(__file__).parents[1]
 PAGE: Final = (TESTS.parent / "docs" / "reliability.md").read_text()
 ROWS: Final = re.findall(r"^\| ([A-Z]\d\d) \|", PAGE, flags=re.MULTILINE)
-REFERENCES: Final = sorted(set(re.findall(r"`([\w/]+\.py)(?:::(\w+))?`", PAGE)))
+REFERENCES: Final = sorted(set(re.findall(r"`([\w/]+\.py)(?:::(?:\w+::)?(\w+))?`", PAGE)))
 
 
 def functions(file: Path) -> set[str]:
