@@ -19,6 +19,9 @@ T = TypeVar("T")
 
 _FIELD_MANAGER = "gpu-usher-e2e"
 
+_MOST_IDLE = 16
+"""Connections that wait for the next request."""
+
 _ENDS_WITHIN = 180.0
 """Seconds for a namespace to end: its controller looks at every kind there is, and waits longer each time it fails."""
 
@@ -51,6 +54,29 @@ class Response:
     warnings: tuple[str, ...]
 
 
+class Connections:
+    """Connections to a server that wait for the next request. A new one costs both sides a TLS handshake."""
+
+    def __init__(self) -> None:
+        self._idle: list[http.client.HTTPSConnection] = []
+
+    def __del__(self) -> None:
+        for each in self._idle:
+            each.close()
+
+    def take(self) -> http.client.HTTPSConnection | None:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return None
+
+    def keep(self, connection: http.client.HTTPSConnection) -> None:
+        if len(self._idle) < _MOST_IDLE:
+            self._idle.append(connection)
+        else:
+            connection.close()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
     """A running API server, with an administrator's rights.
@@ -67,6 +93,7 @@ class Cluster:
     token: str = field(repr=False)
     tls: ssl.SSLContext = field(repr=False)
     _resources: dict[tuple[str, str], Object] = field(default_factory=dict, init=False, repr=False)
+    _connections: Connections = field(default_factory=Connections, init=False, repr=False)
 
     def create(self, manifest: Object, *, dry_run: bool = False, strict: bool = False) -> Object:
         """The object as stored. With `dry_run`, as it would be stored: admission runs, nothing is kept.
@@ -248,20 +275,37 @@ class Cluster:
         }
         if user:
             headers |= {"Impersonate-User": user, "Impersonate-Group": "system:masters"}
-        address = urlsplit(self.server)
-        connection = http.client.HTTPSConnection(address.hostname or "", address.port, timeout=60, context=self.tls)
-        try:
-            url = f"{path}?{urlencode(query)}" if query else path
-            text = body if isinstance(body, str | None) else json.dumps(body)
-            connection.request(method, url, body=text and text.encode(), headers=headers)
-            answer = connection.getresponse()
-            payload = answer.read()
-        finally:
-            connection.close()
+        url = f"{path}?{urlencode(query)}" if query else path
+        text = body if isinstance(body, str | None) else json.dumps(body)
+        answer, payload = self._exchange(method, url, text and text.encode(), headers)
         warnings = _warnings(answer.headers.get_all("Warning", []))
         if answer.status >= 400:
             raise _refusal(answer.status, payload, warnings)
         return Response(body=json.loads(payload), warnings=warnings)
+
+    def _exchange(
+        self, method: str, url: str, body: bytes | str | None, headers: Mapping[str, str]
+    ) -> tuple[http.client.HTTPResponse, bytes]:
+        """An answer with its body, over a connection that is open already if there is one."""
+        open_one = self._connections.take()
+        connection = open_one or self._new_connection()
+        try:
+            connection.request(method, url, body=body, headers=dict(headers))
+            answer = connection.getresponse()
+            payload = answer.read()
+        except BaseException as error:
+            connection.close()
+            closed = isinstance(error, OSError | http.client.HTTPException) and not isinstance(error, TimeoutError)
+            if open_one is not None and closed:
+                # The server has ended since: what waits is of no use any more.
+                return self._exchange(method, url, body, headers)
+            raise
+        self._connections.keep(connection)
+        return answer, payload
+
+    def _new_connection(self) -> http.client.HTTPSConnection:
+        address = urlsplit(self.server)
+        return http.client.HTTPSConnection(address.hostname or "", address.port, timeout=60, context=self.tls)
 
     def _path_of(self, manifest: Object, *, named: bool = True) -> str:
         metadata = manifest["metadata"]
