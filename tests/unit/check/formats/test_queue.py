@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from unit.check.formats.test_workloads import assert_golden
+from unit.check.formats.test_workload_reading import assert_golden
 from usher import paths
 from usher.authorities.outlook import Outlook
 from usher.check import sources
