@@ -36,7 +36,7 @@ def test_an_empty_file_is_refused_and_is_not_the_defaults(tmp_path: Path, text: 
     """Half a write of a file, or a mistake of a tool that fills it in, would start to deny."""
     file = tmp_path / "usher.yaml"
     file.write_text(text)
-    with pytest.raises(errors.ConfigError, match="the file is empty; begin it with apiVersion: .* and kind: Config"):
+    with pytest.raises(errors.ConfigError, match=r"the file is empty; begin it with apiVersion: .* and kind: Config"):
         load(file)
 
 
