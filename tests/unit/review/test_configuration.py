@@ -1,7 +1,6 @@
 """A review of the ConfigMap with usher.yaml: what no server could load does not get in."""
 
 import base64
-from pathlib import Path
 from typing import Any
 
 import pytest
