@@ -1,14 +1,17 @@
-"""Reads the registered webhooks from their configurations.
+"""Reads the registered webhooks from their configurations, and what they need to call a server.
 
 Source: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.33/#labelselector-v1-meta
 """
 
+import base64
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from msgspec import Struct
 
-from usher import paths
+from usher import errors, paths
+from usher.cluster.api import Lists
+from usher.install.manifests import roles, webhooks
 
 
 def selects(selector: paths.Json, labels: Mapping[str, str]) -> bool | None:
@@ -117,6 +120,78 @@ def read_webhooks(configurations: Iterable[paths.Object], *, mutating: bool) -> 
         for value in _list(configuration.get("webhooks")):
             if isinstance(value, dict):
                 yield Webhook(configuration=name, mutating=mutating, value=value)
+
+
+ADMISSION_PATH: Final = "/apis/admissionregistration.k8s.io/v1"
+
+_PLURALS: Final = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
+
+_CA_FILE: Final = "ca.crt"
+"""The part of the Secret of the server with the CAs that the webhooks have to trust."""
+
+
+def live_bundle(api: Lists, *, namespace: str) -> bytes:
+    """The CA certificates (PEM) that our webhooks trust now; those of the server's Secret before there are webhooks.
+
+    With them, a change of the webhook configurations has no moment in which a new webhook trusts no server.
+
+    Raises:
+        ClusterError: the cluster has none, or the API server does not show them.
+    """
+    found = ""
+    for mutating, plural in zip((True, False), _PLURALS, strict=True):
+        answer = api.get(f"{ADMISSION_PATH}/{plural}/{webhooks.NAME}")
+        if answer.status == 200:
+            bundles = [each.bundle for each in read_webhooks([answer.value], mutating=mutating)]
+            found = next(filter(None, [found, *bundles]), "")
+        elif answer.status != 404:
+            raise errors.ClusterError(f"the webhook configuration {webhooks.NAME} cannot be read: {answer.message}")
+    if not found:
+        secret = api.get(f"/api/v1/namespaces/{namespace}/secrets/{roles.CERTIFICATES_NAME}").value
+        data = secret.get("data")
+        found = str(data.get(_CA_FILE) or "") if isinstance(data, dict) else ""
+    try:
+        bundle = base64.b64decode(found, validate=True)
+    except ValueError:
+        bundle = b""
+    if not bundle:
+        raise errors.ClusterError(
+            f"no webhook configuration {webhooks.NAME} has a caBundle, and the Secret {namespace}/"
+            f"{roles.CERTIFICATES_NAME} has no CA; wait until the server is ready: "
+            f"kubectl rollout status deployment/gpu-usher --namespace {namespace}"
+        )
+    return bundle
+
+
+def require_ready_server(api: Lists, *, namespace: str, service: str) -> None:
+    """Raises ClusterError if no endpoint of a Service is ready, because then webhooks with Fail refuse requests."""
+    ready = dict(ready_endpoints(api, [(namespace, service)]))
+    if not any(ready.values()):
+        raise errors.ClusterError(
+            f"no server behind the Service {namespace}/{service} is ready, and with Fail the API server would refuse "
+            f"all objects with accelerators; wait: kubectl rollout status deployment/gpu-usher --namespace {namespace}"
+        )
+
+
+def ready_endpoints(api: Lists, services: Iterable[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], int]]:
+    """The number of ready endpoints of Services, by namespace and name; without Services that usher may not read."""
+    for namespace, name in services:
+        path = f"/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices"
+        answer = api.get(path, query={"labelSelector": f"kubernetes.io/service-name={name}"})
+        slices = answer.value.get("items")
+        if answer.status == 200 and isinstance(slices, list):
+            yield (namespace, name), sum(_ready_of(each) for each in slices)
+
+
+def _ready_of(value: paths.Json) -> int:
+    endpoints = value.get("endpoints") if isinstance(value, dict) else None
+    return sum(_is_ready(each) for each in endpoints) if isinstance(endpoints, list) else 0
+
+
+def _is_ready(endpoint: paths.Json) -> bool:
+    """Whether an endpoint is ready. One without the field is ready, as the Service sees it."""
+    conditions = endpoint.get("conditions") if isinstance(endpoint, dict) else None
+    return not isinstance(conditions, dict) or conditions.get("ready") is not False
 
 
 def _fits(rule: paths.Json, group: str, resource: str) -> bool:
