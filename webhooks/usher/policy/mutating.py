@@ -277,7 +277,7 @@ class Mutating(Struct, frozen=True, kw_only=True):
         intents = [intent for intent in decision.read_intents(result) if only in ("", intent.mutation)]
         intents.sort(key=lambda intent: self.catalogue.order_of(intent.mutation))
         if updating and request.old_value is not None:
-            intents = _intents_of_old_object(request.old_value, read, intents)
+            intents = self._given_back(request.old_value, workload, read, intents)
         refusal = self.rules.refusal(workload, updating=updating)
         merge_intents = partial(
             merge.merge,
@@ -296,6 +296,33 @@ class Mutating(Struct, frozen=True, kw_only=True):
             *self.rules.warnings(workload, iter(merged.applied)),
         )
         return replace(merged, warnings=warnings) if warnings else merged
+
+    def _given_back(
+        self, old_value: paths.Object, workload: model.Workload, read: Read, intents: list[model.Intent]
+    ) -> list[model.Intent]:
+        """The intents that an UPDATE must not lose, and those that an UPDATE without usher has lost."""
+        old = read(old_value)
+        if old is None:
+            return []
+        kept = {id(each) for each in merge.already_there(old_value, old, intents)}
+        lost: set[int] = set()
+        if (workload.group, workload.kind) in _TEMPLATE_CAN_CHANGE:
+            # Unlike a value that is there, usher.yaml may refuse it.
+            refusal = self.rules.refusal(workload, updating=False)
+            names = merge.recorded(old_value)
+            places = {(each.mutation, each.at, each.field) for each in intents if id(each) in kept}
+            candidates = [each for each in intents if (each.mutation, each.at, each.field) not in places]
+            missing = merge.missing_from(old_value, old, candidates)
+            lost = {
+                id(each)
+                for each in missing
+                if self.catalogue.mutation_name(each.mutation) in names and refusal(each) is None
+            }
+        return [
+            replace(each, needs=()) if id(each) in kept else each
+            for each in intents
+            if id(each) in kept or id(each) in lost
+        ]
 
     def _with_debug_containers(self, request: Request, workload: model.Workload, read: Read) -> merge.Merged:
         """The Pod with its new debug containers mutated; the API server takes no other change, not even a record."""
@@ -329,6 +356,21 @@ class Mutating(Struct, frozen=True, kw_only=True):
         return decision.read_notes(self.engine.evaluate(Entrypoint.SKIPS, self._document(request, workload)), "skips")
 
 
+_TEMPLATE_CAN_CHANGE: Final = frozenset(
+    {
+        ("", "ReplicationController"),
+        ("apps", "DaemonSet"),
+        ("apps", "Deployment"),
+        ("apps", "StatefulSet"),
+        ("batch", "CronJob"),
+    }
+)
+"""Kinds of which every update may change the pod template (k8s.io/kubernetes pkg/apis/apps/validation and batch).
+
+An update that only changes a label of another kind, for example a Job, would be refused with a changed template.
+"""
+
+
 def _debug_containers(workload: model.Workload) -> Iterator[model.Container]:
     for pod_set in workload.pod_sets:
         yield from (each for each in pod_set.containers if each.type is model.ContainerType.EPHEMERAL)
@@ -340,13 +382,6 @@ def _may_lose(request: Request, workload: model.Workload) -> bool:
     return merge.is_recorded(old) and not (
         workload.is_pod and old is not None and request.value.get("spec") == old.get("spec")
     )
-
-
-def _intents_of_old_object(old_value: paths.Object, read: Read, intents: list[model.Intent]) -> list[model.Intent]:
-    """The intents that an object had before an UPDATE. It cannot lose them, even if no mutation adds them today."""
-    old = read(old_value)
-    given = merge.already_there(old_value, old, intents) if old is not None else []
-    return [replace(intent, needs=()) for intent in given]
 
 
 def _unfit(merged: merge.Merged, read: Read, known: Knowledge) -> Refusal | None:
