@@ -142,23 +142,13 @@ def already_there(value: paths.Object, workload: model.Workload, intents: Iterab
     return [intent for intent in intents if _is_there(value, intent, workload)]
 
 
-def missing_from(value: paths.Object, workload: model.Workload, intents: Iterable[model.Intent]) -> list[model.Intent]:
-    """The intents that an object has a place for, but no value of theirs or of its author."""
-    return [intent for intent in intents if _reason(value, intent, workload) == ""]
-
-
 def _is_there(value: paths.Object, intent: model.Intent, workload: model.Workload) -> bool:
-    return _reason(value, intent, workload) == editing.ALREADY_THERE
-
-
-def _reason(value: paths.Object, intent: model.Intent, workload: model.Workload) -> str | None:
-    """Why an intent would change nothing in an object; empty if it would, None if the object has no place for it."""
     try:
         # Each on its own copy: one intent must not find what another has just added.
-        return _apply(Edit(value), intent, workload)
+        return _apply(Edit(value), intent, workload) == editing.ALREADY_THERE
     except (LookupError, errors.MutationError):
         # An intent has the places of the new object; the old one may lack the container.
-        return None
+        return False
 
 
 def owner_compares(workload: model.Workload) -> bool:
