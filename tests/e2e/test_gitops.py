@@ -39,11 +39,12 @@ def test_what_an_apply_without_usher_drops_comes_back_with_the_next_update(
     manifest = deployment(namespace)
     beside = cluster.create_namespace()
     batch = job(beside)
+    bare = without_own_list(deployment(beside))
     fixed = builders.replaced(fixed_by_usher(batch, tmp_path), "/metadata/name", "fixed")
     with contextlib.ExitStack() as stack:
         with serving(tmp_path) as first:
             stack.enter_context(registered(cluster, first))
-            for each in (manifest, batch, fixed):
+            for each in (manifest, batch, fixed, bare):
                 apply(cluster, each)
             running_pods(cluster, namespace)
             before = stored(cluster, manifest)
@@ -56,10 +57,10 @@ def test_what_an_apply_without_usher_drops_comes_back_with_the_next_update(
         assert "Running" in phases(cluster, namespace), "the old pod stays until a new one is ready"
         with pytest.raises(KubectlError, match="field is immutable"):
             apply(cluster, batch)
-        kept = stored(cluster, fixed)
-        apply(cluster, fixed)
-        assert kept["metadata"] == stored(cluster, fixed)["metadata"]
-        assert stored(cluster, fixed)["spec"] == kept["spec"], "git has what usher would add"
+        for each, reason in ((fixed, "git has what usher would add"), (bare, "git does not have the list")):
+            kept = stored(cluster, each)["spec"]
+            apply(cluster, each)
+            assert stored(cluster, each)["spec"] == kept, reason
 
         with serving(tmp_path, port=first.port):
             wait_until(lambda: heals(cluster, namespace), description="an update of the Deployment is mutated")
@@ -68,6 +69,11 @@ def test_what_an_apply_without_usher_drops_comes_back_with_the_next_update(
             assert after["spec"] == before["spec"]
             apply(cluster, batch)
     cluster.delete_namespace(beside, wait=False)
+
+
+def without_own_list(manifest: Object) -> Object:
+    del manifest["spec"]["template"]["spec"]["tolerations"]
+    return manifest
 
 
 def fixed_by_usher(manifest: Object, directory: Path) -> Object:
