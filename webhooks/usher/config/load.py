@@ -304,7 +304,7 @@ def find_mistakes(value: paths.Json, *, more: Callable[[models.Config], Iterable
 def _validated(
     value: paths.Json, more: Callable[[models.Config], Iterable[Problem]]
 ) -> tuple[models.Config | None, list[Problem]]:
-    """The configuration; or None, and what is wrong."""
+    """The configuration; or None, and all mistakes."""
     # Before anything that takes longer for many entries.
     excess = list(_excess(value))
     if excess:

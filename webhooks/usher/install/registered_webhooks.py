@@ -136,7 +136,7 @@ def live_bundle(api: Lists, *, namespace: str) -> bytes:
     With them, a change of the webhook configurations has no moment in which a new webhook trusts no server.
 
     Raises:
-        ClusterError: the cluster has none, or the API server does not show them.
+        ClusterError: the cluster has no CA for them, or the API server does not show it.
     """
     found = ""
     for mutating, plural in zip((True, False), _PLURALS, strict=True):

@@ -134,8 +134,10 @@ def _of_site(config: models.Config) -> Iterator[Problem]:
 
 def _excess(config: models.Config) -> Iterator[Problem]:
     """Lists that are too long to compare each entry with all others: the time grows with the square of their length."""
-    for pointer, entries in (*_lists(config), (_QUOTAS, config.quotas)):
-        named = sum(max(1, len(each.namespaces)) for each in entries)
+    counts = [(pointer, [len(each.namespaces) for each in entries]) for pointer, entries in _lists(config)]
+    counts.append((_QUOTAS, [len(each.namespaces) for each in config.quotas]))
+    for pointer, numbers in counts:
+        named = sum(max(1, number) for number in numbers)
         if named > MOST_COMPARED:
             reason = (
                 f"names {named} namespaces, and usher compares at most {MOST_COMPARED}; join them by patterns (team-*)"

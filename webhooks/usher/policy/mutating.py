@@ -360,7 +360,7 @@ _TEMPLATE_CAN_CHANGE: Final = frozenset(
         ("batch", "CronJob"),
     }
 )
-"""Kinds of which every update may change the pod template (k8s.io/kubernetes pkg/apis/apps/validation and batch).
+"""Kinds whose pod template every update may change (k8s.io/kubernetes pkg/apis/apps/validation and batch).
 
 An update that only changes a label of another kind, for example a Job, would be refused with a changed template.
 """

@@ -300,7 +300,7 @@ class Metrics:
         self._configured.set(good)
 
     def decides_by(self, *, configuration: str, policies: str) -> None:
-        """Records the digests of what is in force, which are equal in all replicas."""
+        """Records the digests of the files in force, which are equal in all replicas."""
         self._in_force.info({"configuration": configuration, "policies": policies})
 
     def policies_loaded(self, *, good: bool) -> None:
