@@ -257,11 +257,11 @@ def floor(*, static: bool, checks: tuple[str, ...], config: Path | None) -> None
     import yaml
 
     from usher.install.manifests import floor as manifests_floor
-    from usher.policy.checks import bundle
+    from usher.policy.checks import catalogue as checks_catalogue
     from usher.policy.decision import today
 
     site = inputs.load_config(inputs.find_config(config))
-    catalogue = bundle.load().catalogue
+    catalogue = checks_catalogue.load().catalogue
     unknown = sorted(set(checks) - manifests_floor.part_names(catalogue))
     if unknown:
         known = ", ".join(sorted(manifests_floor.part_names(catalogue)))
@@ -368,7 +368,7 @@ def webhooks(
     from usher.install.manifests import conditions
     from usher.install.manifests.webhooks import Calls, Client, configurations
     from usher.install.manifests.webhooks import helm_values as values_of
-    from usher.policy.checks import bundle
+    from usher.policy.checks import catalogue as checks_catalogue
 
     site = inputs.load_config(inputs.find_config(config))
     closed = "Fail" in (validate_failure_policy, mutate_failure_policy)
@@ -378,7 +378,7 @@ def webhooks(
             raise click.UsageError("--live takes the CA from the cluster; leave out --ca-bundle and --url")
         bundle_of_ca = _live_bundle(kubeconfig, context_name, namespace=namespace, service=service if closed else "")
     client = Client(service=service, namespace=namespace, url=url.rstrip("/"), ca_bundle=bundle_of_ca)
-    failing = conditions.fail_closed_conditions(site, bundle.load().catalogue) if closed else ()
+    failing = conditions.fail_closed_conditions(site, checks_catalogue.load().catalogue) if closed else ()
     calls = Calls(
         mutate_failure_policy=mutate_failure_policy,
         validate_failure_policy=validate_failure_policy,
@@ -399,12 +399,12 @@ def webhooks(
 def _live_bundle(kubeconfig: Path | None, context_name: str | None, *, namespace: str, service: str) -> bytes:
     """The CA that the server uses now. With a service, one of its servers must be ready."""
     from usher.cluster import connection
-    from usher.install import registered_webhooks
+    from usher.install import installed_objects
 
     api = connection.connect(kubeconfig=kubeconfig, context=context_name)
     if service:
-        registered_webhooks.require_ready_server(api, namespace=namespace, service=service)
-    return registered_webhooks.live_bundle(api, namespace=namespace)
+        installed_objects.require_ready_server(api, namespace=namespace, service=service)
+    return installed_objects.live_bundle(api, namespace=namespace)
 
 
 @manifests.command()

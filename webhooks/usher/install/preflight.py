@@ -16,9 +16,9 @@ from msgspec import Struct
 from usher import __version__, errors, paths
 from usher.cluster.api import Answer, Lists
 from usher.config.models import EXEMPTION_LABEL
+from usher.install.installed_objects import ADMISSION_PATH, Webhook, read_webhooks, ready_endpoints
 from usher.install.manifests import webhooks as made
 from usher.install.manifests.webhooks import Client
-from usher.install.registered_webhooks import ADMISSION_PATH, Webhook, read_webhooks, ready_endpoints
 
 _SERVICES: Final = 100
 """The most Services of webhooks whose endpoints it counts."""
