@@ -205,7 +205,7 @@ def running(
     issue.ensure(directory, names=[processes.LOOPBACK, "localhost"], now=datetime.now(UTC))
     if config is not None:
         # JSON is YAML.
-        (directory / "usher.yaml").write_bytes(orjson.dumps(config))
+        (directory / "usher.yaml").write_bytes(orjson.dumps({**command.CONFIG, **config}))
         arguments = (f"--config={directory / 'usher.yaml'}", *arguments)
     port, admin_port = ports.free(2)
     files = (f"--certificate={directory / 'tls.crt'}", f"--key={directory / 'tls.key'}") if from_files else ()

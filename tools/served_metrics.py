@@ -54,7 +54,10 @@ class _NoFacts:
         return ()
 
 
-_INFO_LABELS: Final[Mapping[str, tuple[str, ...]]] = {"usher_build": ("version", "engine", "policies")}
+_INFO_LABELS: Final[Mapping[str, tuple[str, ...]]] = {
+    "usher_build": ("version", "engine", "policies"),
+    "usher_in_force": ("configuration", "policies"),
+}
 
 
 def own() -> Iterator[Served]:

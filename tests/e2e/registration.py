@@ -93,8 +93,8 @@ def _repoint(cluster: Cluster, url: str) -> None:
 
 
 def remove(cluster: Cluster, *, kinds: Sequence[str]) -> None:
-    """Deletes our configurations of these kinds and waits until the API server sends no more reviews."""
-    for kind in kinds:
+    """Deletes our configurations of these kinds, if they exist, and waits for the last review."""
+    for kind in filter(lambda each: cluster.exists(each, "gpu-usher", api_version=_API_VERSION), kinds):
         cluster.delete(kind, "gpu-usher", api_version=_API_VERSION)
     wait_until(lambda: not _mutates(cluster) and not _validates(cluster), description="the API server asks no webhook")
 

@@ -209,7 +209,7 @@ def test_pods_that_a_quota_refuses_are_missing_in_the_words_of_their_controller(
     deployment = builders.deployment(template, replicas=2, name="server", namespace=namespace)
     cluster.create(builders.replaced(deployment, "/spec/selector", {"matchLabels": {"app": "server"}}))
     config = tmp_path / "usher.yaml"
-    config.write_text("audit: {pending: 1s}")
+    command.config(config, audit={"pending": "1s"})
 
     def missing() -> list[str]:
         """The messages of the finding, once the refusal is older than a second."""

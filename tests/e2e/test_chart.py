@@ -3,6 +3,7 @@
 import base64
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ pytestmark = helm.needs_helm
 REGISTRATION = "admissionregistration.k8s.io/v1"
 DEFINITIONS = "apiextensions.k8s.io/v1"
 DEFINITION = "gpuquotas.gpu-usher.io"
+CLOSED = ("--set=webhooks.mutate.failurePolicy=Fail", "--set=webhooks.validate.failurePolicy=Fail")
 CONFIGURATIONS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
 
@@ -38,16 +40,30 @@ def site(cluster: Cluster) -> Iterator[Cluster]:
 def test_it_is_installed_upgraded_and_removed_without_a_trace(site: Cluster, tmp_path: Path) -> None:
     where = [f"--namespace={helm.NAMESPACE}", f"--kubeconfig={site.kubeconfig}"]
 
+    refused = helm.run(
+        ["install", "gpu-usher", helm.CHART, "--create-namespace", *CLOSED, *where], home=tmp_path, code=1
+    )
+    assert "no server is ready: install with Ignore, wait" in refused
     notes = helm.run(["install", "gpu-usher", helm.CHART, "--create-namespace", *where], home=tmp_path)
     assert "usher preflight" in notes
     running_pods(site, helm.NAMESPACE, count=2)
     crds.wait_until_served(site, "gpu-usher.io/gpuquotas")
     site.create(builders.gpu_quota("research", namespaces=["ml-*"], limits=[{"hard": {"gpus": 8}}]))
 
+    refused = helm.run(["upgrade", "gpu-usher", helm.CHART, *CLOSED, *where], home=tmp_path, code=1)
+    assert "no server is ready" in refused, "no server has filled caBundle in yet"
     trust_a_ca(site)
     helm.run(["upgrade", "gpu-usher", helm.CHART, "--set=replicas=3", *where], home=tmp_path)
     running_pods(site, helm.NAMESPACE, count=3)
     assert bundles(site) == {base64.b64encode(b"CA").decode()}, "an upgrade keeps what the server has written"
+
+    names = len(webhooks(site))
+    helm.run(["upgrade", "gpu-usher", helm.CHART, "--set=replicas=3", *CLOSED, *where], home=tmp_path)
+    assert len(webhooks(site)) == names + 2
+    assert bundles(site) == {base64.b64encode(b"CA").decode()}, "a new webhook trusts the server from its first moment"
+    site.kubectl("scale", "deployment/gpu-usher", "--replicas=0", f"--namespace={helm.NAMESPACE}")
+    helm.run(["upgrade", "gpu-usher", helm.CHART, "--set=replicas=2", *CLOSED, *where], home=tmp_path)
+    assert bundles(site) == {base64.b64encode(b"CA").decode()}, "what failed closed before can always be repaired"
 
     helm.run(["uninstall", "gpu-usher", "--wait", *where], home=tmp_path)
     assert not any(site.exists(kind, "gpu-usher", api_version=REGISTRATION) for kind in CONFIGURATIONS)
@@ -64,6 +80,10 @@ def trust_a_ca(cluster: Cluster) -> None:
         cluster.replace({**value, "kind": kind, "apiVersion": REGISTRATION})
 
 
-def bundles(cluster: Cluster) -> set[str]:
+def webhooks(cluster: Cluster) -> list[Any]:
     configurations = [cluster.get(kind, "gpu-usher", api_version=REGISTRATION) for kind in CONFIGURATIONS]
-    return {webhook["clientConfig"].get("caBundle", "") for each in configurations for webhook in each["webhooks"]}
+    return [webhook for each in configurations for webhook in each["webhooks"]]
+
+
+def bundles(cluster: Cluster) -> set[str]:
+    return {webhook["clientConfig"].get("caBundle", "") for webhook in webhooks(cluster)}

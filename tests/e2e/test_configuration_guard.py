@@ -40,6 +40,19 @@ def test_a_broken_file_never_reaches_the_cluster(cluster: Cluster) -> None:
     assert cluster.get("ConfigMap", "gpu-usher", namespace="gpu-usher")["data"]["usher.yaml"] == GOOD
 
 
+def test_an_empty_file_or_a_huge_one_never_reaches_the_cluster(cluster: Cluster) -> None:
+    """An empty one would stand for defaults that deny. A huge one would slow every review down."""
+    cluster.create(config_map(GOOD))
+    rule = "    - {check: gpu-requests-equal-limits, action: warn, namespaces: [team-%d-*]}\n"
+    huge = GOOD + "enforcement:\n  rules:\n" + "".join(rule % number for number in range(12_500))
+
+    for text, reason in (("", "the file is empty"), ("enforcement: {}\n", "this key is required"), (huge, "bytes")):
+        with pytest.raises(KubectlError, match=reason):
+            cluster.kubectl("replace", "--filename=-", stdin=json.dumps(config_map(text)))
+
+    assert cluster.get("ConfigMap", "gpu-usher", namespace="gpu-usher")["data"]["usher.yaml"] == GOOD
+
+
 def test_a_good_file_and_other_config_maps_get_in(cluster: Cluster) -> None:
     cluster.create(config_map(GOOD))
     cluster.create(config_map(BROKEN, name="other"))

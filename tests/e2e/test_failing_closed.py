@@ -1,6 +1,7 @@
 """With failurePolicy Fail and no server, a cluster goes on: only objects that ask for accelerators wait for us."""
 
 import contextlib
+import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,10 +11,13 @@ import yaml
 
 import builders
 from e2e.cluster import Cluster, KubectlError, Object, wait_until
-from e2e.pods import running_pods
-from e2e.registration import registered, serving
+from e2e.pods import GPU_NODES, running_pods
+from e2e.registration import CONFIG, registered, serving
+from integration import command
 
 TENANT = ("--as=erin", "--as-group=tenants")
+PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
+BREAK_GLASS = PAGE.partition("\n## Break glass")[2].partition("\n## ")[0]
 REFUSED = r"accelerators\.gpu-usher\.io"
 
 
@@ -130,6 +134,34 @@ def test_pods_that_run_can_be_labelled_released_and_ended(cluster: Cluster, name
 def is_let_in(cluster: Cluster, namespace: str) -> bool:
     try:
         create(cluster, gpu_pod(namespace, "rescued"))
+    except KubectlError:
+        return False
+    return True
+
+
+@pytest.mark.usefixtures("away")
+def test_break_glass_lets_everything_in_with_what_it_needs(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
+    """As the page says: both kinds of configuration go, and `usher fix` writes what the webhook would have added."""
+    file = tmp_path / "deployment.yaml"
+    template = builders.template(builders.container(gpus=1))
+    file.write_text(yaml.safe_dump(deployment(namespace, "urgent", template, replicas=1)))
+    with pytest.raises(KubectlError, match=REFUSED):
+        cluster.kubectl("create", f"--filename={file}", *TENANT)
+
+    (delete,) = re.findall(r"`kubectl (delete \S*webhookconfiguration\S* gpu-usher)`", BREAK_GLASS)
+    cluster.kubectl(*delete.split())
+    (fix,) = re.findall(r"`usher (fix [^`]*) FILE`", BREAK_GLASS)
+    done = command.usher(*fix.replace("usher.yaml", str(CONFIG)).split(), file)
+    assert done.code == 0, done.err
+
+    wait_until(lambda: is_created(cluster, file), description="the API server asks no webhook")
+    (pod,) = running_pods(cluster, namespace, count=1).values()
+    assert pod["spec"]["nodeName"] in GPU_NODES
+
+
+def is_created(cluster: Cluster, file: Path) -> bool:
+    try:
+        cluster.kubectl("create", f"--filename={file}", *TENANT)
     except KubectlError:
         return False
     return True

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -62,6 +63,38 @@ def test_a_replaced_manifest_gets_back_what_it_had(cluster: Cluster, namespace: 
     cluster.kubectl("replace", "--filename=-", stdin=json.dumps(manifest))
 
     assert stored(cluster, manifest)["spec"] == first["spec"]
+
+
+@pytest.mark.parametrize("manager", ["argocd-controller", "kustomize-controller", "helm-controller"])
+@pytest.mark.parametrize("make", [deployment, job, pytorch_job])
+def test_a_server_side_diff_shows_nothing_of_what_usher_added(
+    cluster: Cluster, namespace: str, make: Callable[[str], Object], manager: str
+) -> None:
+    """Argo CD with ServerSideDiff=true, and Flux: both compare the live object with a dry run of their apply."""
+    crds.install(cluster, ["kubeflow.org/pytorchjobs"])
+    manifest = make(namespace)
+    server_side(cluster, manifest, manager=manager)
+    live = stored(cluster, manifest)
+    assert "gpu-toleration" in live["metadata"]["annotations"]["gpu-usher.io/mutations"]
+
+    predicted = json.loads(server_side(cluster, manifest, "--dry-run=server", "--output=json", manager=manager))
+
+    assert compared(predicted) == compared(live)
+    # No manager owns what a webhook adds, so `managedFieldsManagers` of ignoreDifferences cannot name one.
+    assert {each["manager"] for each in live["metadata"]["managedFields"]} <= {manager, "kube-controller-manager"}
+
+
+def server_side(cluster: Cluster, manifest: Object, *options: str, manager: str) -> str:
+    arguments = ("apply", "--server-side", "--force-conflicts", f"--field-manager={manager}", "--filename=-")
+    return cluster.kubectl(*arguments, *options, stdin=json.dumps(manifest))
+
+
+def compared(value: Object) -> Any:
+    """The parts that these tools compare."""
+    metadata = {key: value["metadata"].get(key) for key in ("labels", "annotations")}
+    # A controller counts rollouts in an annotation, which no manifest has.
+    counted = {key: each for key, each in (metadata["annotations"] or {}).items() if "revision" not in key}
+    return {**metadata, "annotations": counted, "spec": value["spec"]}
 
 
 def stored(cluster: Cluster, manifest: Object) -> Object:

@@ -129,8 +129,12 @@ def warned() -> paths.Object:
     return builders.pod(builders.container(gpus=1), name="warned")
 
 
+CONFIG: Final = {"apiVersion": "gpu-usher.io/v1alpha1", "kind": "Config"}
+"""The keys that each usher.yaml has."""
+
+
 def config(file: Path, **sections: Any) -> Path:
-    return write(file, {"apiVersion": "gpu-usher.io/v1alpha1", "kind": "Config", **sections})
+    return write(file, {**CONFIG, **sections})
 
 
 SWITCHED_OFF: Final = {"enforcement": {"rules": [{"check": "gpu-requests-equal-limits", "action": "off"}]}}

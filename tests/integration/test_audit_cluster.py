@@ -197,7 +197,7 @@ def test_a_report_of_one_namespace_says_so_everywhere(
         api.troubles.append(lambda path, _: status(403, "no") if path == "/api/v1/namespaces" else None)
     api.troubles.append(lambda path, _: Response(value=labelled) if path == "/api/v1/namespaces/team-a" else None)
     config = tmp_path / "usher.yaml"
-    config.write_text("audit: {teamLabels: [team]}")
+    command.config(config, audit={"teamLabels": ["team"]})
     given = ("audit", "--kubeconfig", kubeconfig, "--config", config, "--namespace", "team-a", "--cluster-name", "prod")
     forms = {each: command.usher(*given, "--format", each).out for each in ("text", "markdown", "html", "prometheus")}
     document = command.usher(*given, "--format", "json").json

@@ -119,12 +119,20 @@ def test_values_change_the_server(tmp_path: Path) -> None:
 
 
 def test_usher_yaml_is_a_value(tmp_path: Path) -> None:
-    found = helm.rendered("--set=config.enforcement.preset=observe", home=tmp_path)
+    found = helm.rendered("--set=config.enforcement.preset=strict", home=tmp_path)
     text = next(each for each in found if each["kind"] == "ConfigMap")["data"]["usher.yaml"]
     (tmp_path / "usher.yaml").write_text(text)
 
     assert command.usher("config", "check", tmp_path / "usher.yaml").code == 0
-    assert yaml.safe_load(text)["enforcement"] == {"preset": "observe"}
+    assert yaml.safe_load(text)["enforcement"] == {"preset": "strict"}
+
+
+def test_the_chart_and_the_base_begin_with_the_preset_that_denies_nothing(tmp_path: Path) -> None:
+    base = yaml.safe_load((MANIFESTS / "base/configuration.yaml").read_text())
+    (chart,) = (each for each in helm.rendered(home=tmp_path) if each["kind"] == "ConfigMap")
+
+    for each in (base, chart):
+        assert yaml.safe_load(each["data"]["usher.yaml"])["enforcement"] == {"preset": "observe"}
 
 
 def test_options_add_their_objects(tmp_path: Path) -> None:
@@ -226,16 +234,16 @@ def test_a_history_of_several_clusters_needs_their_names() -> None:
     assert command.usher("manifests", "audit", history, "--cluster-name=prod").err == ""
 
 
-def test_the_floor_is_an_option_for_usher_yaml_as_it_comes(tmp_path: Path) -> None:
+def test_the_floor_is_an_option_for_the_preset_recommended(tmp_path: Path) -> None:
     printed = list(yaml.safe_load_all(command.usher("manifests", "floor").out))
-    found = by_name(helm.rendered("--set=floor.enabled=true", home=tmp_path))
+    enforced = ("--set=floor.enabled=true", "--set=config.enforcement.preset=recommended")
+    found = by_name(helm.rendered(*enforced, home=tmp_path))
     specs = {key: each["spec"] for key, each in by_name(printed).items()}
 
     assert {key: found[key]["spec"] for key in specs} == specs
-    refused = helm.run(
-        helm.arguments("--set=floor.enabled=true", "--set=config.enforcement.preset=observe"), home=tmp_path, code=1
-    )
-    assert "usher manifests floor --config usher.yaml" in refused
+    for other in ((), (*enforced, "--set=config.mutations.missed=error")):
+        refused = helm.run(helm.arguments("--set=floor.enabled=true", *other), home=tmp_path, code=1)
+        assert "usher manifests floor --config usher.yaml" in refused
 
 
 @opa_server.needs_opa[1]

@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 import yaml
 
-from integration.command import EXAMPLES, usher
+from integration.command import EXAMPLES, config, usher
 
 
 def test_a_good_file_is_called_good() -> None:
@@ -24,13 +24,13 @@ def test_the_example_sites_are_good(file: Path) -> None:
 
 def test_a_check_that_does_not_exist_is_named(tmp_path: Path) -> None:
     file = tmp_path / "usher.yaml"
-    file.write_text("enforcement: {rules: [{check: gpu-memory-limit, action: warn}]}\n")
+    config(file, enforcement={"rules": [{"check": "gpu-memory-limit", "action": "warn"}]})
 
     done = usher("config", "check", file)
 
     assert done.code == 2
     assert done.err == (
-        f"usher: {file}:1: enforcement.rules[0].check: there is no check 'gpu-memory-limit'; "
+        f"usher: {file}:5: enforcement.rules[0].check: there is no check 'gpu-memory-limit'; "
         "did you mean shared-memory-above-limit? `usher policies list` shows all\n"
     )
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import builders
+from integration import command
 from integration.command import usher, write
 
 QUOTAS: Any = {"quotas": [{"name": "research", "namespaces": ["research"], "limits": [{"hard": {"gpus": 16}}]}]}
@@ -26,7 +27,7 @@ def overlapping() -> Any:
 
 @pytest.fixture
 def config(tmp_path: Path) -> Path:
-    return write(tmp_path / "usher.yaml", QUOTAS)
+    return command.config(tmp_path / "usher.yaml", **QUOTAS)
 
 
 def test_check_tells_what_a_quota_can_never_give_without_a_cluster(tmp_path: Path, config: Path) -> None:

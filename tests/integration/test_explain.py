@@ -4,6 +4,7 @@ from pathlib import Path
 
 import builders
 from integration.command import BAD_EXAMPLE, EXAMPLES, manifest, usher
+from integration.command import config as write_config
 from usher.audit.standing.finding_catalogue import ENTRIES
 
 
@@ -90,7 +91,7 @@ def test_hostile_names_reach_the_terminal_escaped() -> None:
 
 def test_a_file_shows_the_role_with_its_reason_and_the_label_that_does_not_count(tmp_path: Path) -> None:
     config = tmp_path / "usher.yaml"
-    config.write_text("queues:\n  - {namespaces: ['*'], roles: [inference], localQueue: serving}\n")
+    write_config(config, queues=[{"namespaces": ["*"], "roles": ["inference"], "localQueue": "serving"}])
     value = builders.job(builders.template(builders.container(gpus=1)), labels={"gpu-usher.io/role": "inference"})
 
     done = usher("explain", "-", "--config", config, stdin=manifest(value))

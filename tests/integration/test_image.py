@@ -77,7 +77,7 @@ def server(run: Buildah, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
     directory.chmod(0o755)
     issue.ensure(directory, names=[processes.LOOPBACK], now=datetime.now(UTC))
     (directory / "tls.key").chmod(0o644)  # a Secret is mounted for the user; a folder of the test is not
-    (directory / "usher.yaml").write_text("{}\n")
+    (directory / "usher.yaml").write_text("apiVersion: gpu-usher.io/v1alpha1\nkind: Config\n")
     spec = DEPLOYMENT["spec"]["template"]["spec"]["containers"][0]
     # There is no cluster here that would keep a certificate.
     arguments = [each for each in spec["args"] if each != "--certificates=self-managed"]

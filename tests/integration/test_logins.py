@@ -55,7 +55,7 @@ def test_each_command_says_that_a_credential_plugin_is_missing(
 ) -> None:
     user: paths.Object = {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "nosuch-plugin"}}
     file = _kubeconfig(tmp_path, api.url, user)
-    tmp_path.joinpath("usher.yaml").touch()
+    command.config(tmp_path / "usher.yaml")
     # What $KUBECONFIG says; the library reads the variable when it is imported.
     monkeypatch.setattr(kube_config, "KUBE_CONFIG_DEFAULT_LOCATION", str(file))
 

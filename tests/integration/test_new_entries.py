@@ -98,7 +98,7 @@ def test_a_fabric_is_a_profile_in_config_fabrics(copy: Copy) -> None:
     )
     labels = {"example.com/pool": "cray"}
     pool = {"name": "cray", "nodeSelector": labels, "resources": [builders.GPU], "fabric": "slingshot"}
-    (copy.root / "usher.yaml").write_text(yaml.safe_dump({"pools": [pool]}))
+    (copy.root / "usher.yaml").write_text(yaml.safe_dump({**command.CONFIG, "pools": [pool]}))
     file = write(copy.root / "job.yaml", training(builders.GPU, node_selector=labels))
 
     run = copy.usher("check", "--diff", file)

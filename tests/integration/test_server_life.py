@@ -173,7 +173,7 @@ def test_serve_names_a_missing_certificate_file(tmp_path: Path, missing: str) ->
 
 
 def test_a_configuration_that_is_wrong_is_named(tmp_path: Path) -> None:
-    (tmp_path / "usher.yaml").write_text("pools: 7\n")
+    (tmp_path / "usher.yaml").write_text("pools: 7\napiVersion: gpu-usher.io/v1alpha1\nkind: Config\n")
 
     run = serve(tmp_path, *certified(tmp_path), f"--config={tmp_path / 'usher.yaml'}")
 

@@ -97,7 +97,9 @@ def disturb(server: ServerProcess, second: int) -> None:
         server.ask("POST", "/validate?timeout=3s", body=large_review(second), headers=JSON)
     if second % 60 == 30:
         team = f"team-{second // 60 % 50}"
-        (server.directory / "usher.yaml").write_text(f"exemptNamespaces: [{team}]\n")
+        (server.directory / "usher.yaml").write_text(
+            f"apiVersion: gpu-usher.io/v1alpha1\nkind: Config\nexemptNamespaces: [{team}]\n"
+        )
     if second % 600 == 300:
         (server.directory / "tls.crt").unlink()
         issue.ensure(server.directory, names=[processes.LOOPBACK, "localhost"], now=datetime.now(UTC))

@@ -13,7 +13,7 @@ import server_process
 import site_bundles
 from builders import policies
 from e2e.cluster import wait_until
-from integration.command import usher, write
+from integration.command import CONFIG, usher, write
 from reviews import body
 from server_process import BOUND, ServerProcess
 from usher.extensions import policy_archive
@@ -76,7 +76,7 @@ def test_a_bundle_that_cannot_be_used_leaves_the_last_good_one_in_service(tmp_pa
         assert server.metrics()["usher_policies_good{}"] == 0
         assert 'lacks the labels {"team"}' in said(server)
 
-        replaced(config, orjson.dumps({"enforcement": {"preset": "observe"}}))
+        replaced(config, orjson.dumps({**CONFIG, "enforcement": {"preset": "observe"}}))
         wait_until(lambda: server.log("configuration_reloaded"), description="usher.yaml is read", timeout=BOUND)
         assert 'lacks the labels {"team"}' in said(server)
 
@@ -96,7 +96,7 @@ def test_own_checks_judge_and_usher_yaml_decides_about_them(tmp_path: Path) -> N
         assert "ACME101" in answer["auditAnnotations"]["deny"]
         assert server.log("configuration_warning") == []
 
-        replaced(tmp_path / "usher.yaml", orjson.dumps({}))
+        replaced(tmp_path / "usher.yaml", orjson.dumps(CONFIG))
         wait_until(
             lambda: server.review("validate", body(BIG))["allowed"], description="the check only warns", timeout=BOUND
         )

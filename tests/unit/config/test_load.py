@@ -6,15 +6,16 @@ import pytest
 
 from usher import errors
 from usher.cli import inputs
-from usher.config import models
 from usher.config.load import load
 
+HEAD = "\napiVersion: gpu-usher.io/v1alpha1\nkind: Config\n"
 EXAMPLE = Path(__file__).parents[3] / "examples" / "usher.yaml"
 
 
 def refused(tmp_path: Path, text: str) -> list[tuple[int, str, str]]:
     file = tmp_path / "usher.yaml"
-    file.write_text(text)
+    # Behind it, so that the lines are those of the text.
+    file.write_text(text + HEAD if text[0] not in "-{" else text)
     with pytest.raises(errors.ConfigError) as caught:
         load(file)
     assert str(caught.value).startswith(str(file))
@@ -30,11 +31,81 @@ def test_the_example_is_good_and_uses_every_section() -> None:
     assert config.routing
 
 
-def test_an_empty_file_gives_the_defaults(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ["", "# nothing yet\n", "---\n", "null\n", "\n\n"])
+def test_an_empty_file_is_refused_and_is_not_the_defaults(tmp_path: Path, text: str) -> None:
+    """Half a write of a file, or a mistake of a tool that fills it in, would start to deny."""
     file = tmp_path / "usher.yaml"
-    file.write_text("# nothing yet\n")
+    file.write_text(text)
+    with pytest.raises(errors.ConfigError, match=r"the file is empty; begin it with apiVersion: .* and kind: Config"):
+        load(file)
 
-    assert load(file) == models.Config()
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("{}", ["apiVersion", "kind"]),
+        ("enforcement: {preset: observe}\n", ["apiVersion", "kind"]),
+        ("kind: Config\npools: []\n", ["apiVersion"]),
+        ("apiVersion: gpu-usher.io/v1alpha1\n", ["kind"]),
+        ("kind: Config\npoools: []\n", ["apiVersion", "poools"]),
+    ],
+)
+def test_a_file_that_does_not_say_what_it_is_is_refused(tmp_path: Path, text: str, missing: list[str]) -> None:
+    file = tmp_path / "usher.yaml"
+    file.write_text(text)
+    with pytest.raises(errors.ConfigError) as caught:
+        load(file)
+
+    assert [key for _, key, _ in caught.value.problems] == missing
+    assert "begin it with apiVersion: gpu-usher.io/v1alpha1 and kind: Config" in str(caught.value)
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "usher.yaml"
+    file.write_text("apiVersion: v1\nkind: ConfigMap\n")
+    with pytest.raises(errors.ConfigError, match=r"apiVersion: expected gpu-usher.io/v1alpha1, found 'v1'"):
+        load(file)
+
+
+RULE = "    - {check: gpu-requests-equal-limits, action: warn, namespaces: [team-%d-*]}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "reason"),
+    [
+        ("enforcement:\n  rules:\n" + "".join(RULE % number for number in range(13_000)), "", "bytes"),
+        ("enforcement:\n  rules:\n" + "".join(RULE % number for number in range(1001)), "enforcement.rules", "1001"),
+        ("exemptNamespaces: [" + "a, " * 1000 + "a]\n", "exemptNamespaces", "1001 entries"),
+        ("fabrics:\n" + "".join(f"  f{number}: {{}}\n" for number in range(1001)), "fabrics", "1001 entries"),
+        (
+            "enforcement:\n  rules:\n" + f"    - {{check: '*', action: warn, namespaces: [{'a, ' * 998}a]}}\n" * 21,
+            "",
+            "values, and usher reads at most 20000",
+        ),
+        (
+            "pools:\n" + "".join(f"  - {{name: p{n}, nodeSelector: {{p: p{n}}}}}\n" for n in range(201)),
+            "pools",
+            "has 201 entries, and usher reads at most 200",
+        ),
+    ],
+    ids=["1 MB of rules", "rules", "a list", "a mapping", "values", "pools"],
+)
+def test_a_file_that_would_slow_every_review_down_is_refused(tmp_path: Path, text: str, key: str, reason: str) -> None:
+    (problem,) = refused(tmp_path, text)
+
+    assert problem[1] == key
+    assert reason in problem[2]
+    assert "join" in problem[2] or key == "pools"
+
+
+def test_a_thousand_rules_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "usher.yaml"
+    file.write_text("enforcement:\n  rules:\n" + "".join(RULE % number for number in range(1000)) + HEAD)
+
+    enforcement = load(file).enforcement
+
+    assert len(enforcement.rules) == 1000
+    assert enforcement.rules_in("team-7-a") == (enforcement.rules[7],)
 
 
 def test_all_mistakes_are_named_at_once(tmp_path: Path) -> None:
@@ -121,7 +192,7 @@ def test_mistakes_of_meaning_are_named_beside_others(tmp_path: Path) -> None:
         "enforcement:\n"
         "  rules:\n"
         "    - {check: gpus-per-workload, action: refuse}\n"
-        "    - {check: gpus-per-workloads, action: deny}\n"
+        "    - {check: gpus-per-workloads, action: deny}\n" + HEAD
     )
     with pytest.raises(errors.ConfigError) as caught:
         inputs.load_config(file)
@@ -149,7 +220,7 @@ def test_facts_cannot_be_asked_to_be_newer_than_a_silent_watch_can_tell(tmp_path
 
 
 def test_a_second_document_is_refused(tmp_path: Path) -> None:
-    assert refused(tmp_path, "kind: Config\n---\nkind: Config\n") == [(3, "", "expected one document, found several")]
+    assert refused(tmp_path, "pools: []\n---\npools: []\n") == [(3, "", "expected one document, found several")]
 
 
 def test_the_error_names_a_missing_file(tmp_path: Path) -> None:

@@ -52,7 +52,8 @@ def test_a_pattern_has_only_the_characters_of_its_field(value: dict[str, Any]) -
 
 def test_a_misspelt_role_is_named_at_its_line_with_the_nearest_role(tmp_path: Path) -> None:
     file = tmp_path / "usher.yaml"
-    file.write_text("roles:\n  - namespaces: [a]\n    role: trainig\n  - namespaces: [b]\n    role: Inference\n")
+    rules = "roles:\n  - namespaces: [a]\n    role: trainig\n  - namespaces: [b]\n    role: Inference\n"
+    file.write_text(f"{rules}apiVersion: gpu-usher.io/v1alpha1\nkind: Config\n")
     with pytest.raises(errors.ConfigError) as caught:
         load(file)
 
@@ -64,7 +65,7 @@ def test_a_misspelt_role_is_named_at_its_line_with_the_nearest_role(tmp_path: Pa
 
 def test_a_word_that_is_near_no_role_is_only_refused(tmp_path: Path) -> None:
     file = tmp_path / "usher.yaml"
-    file.write_text("roles:\n  - namespaces: [a]\n    role: zzzz\n")
+    file.write_text("roles:\n  - namespaces: [a]\n    role: zzzz\napiVersion: gpu-usher.io/v1alpha1\nkind: Config\n")
     with pytest.raises(errors.ConfigError) as caught:
         load(file)
 

@@ -78,6 +78,54 @@ def test_the_variables_and_the_queue_of_a_job_are_given_back(evaluator: Evaluato
     assert updated(evaluator, job, stored) == stored
 
 
+def without_ours(stored: paths.Object, *, tolerations: paths.Json) -> paths.Object:
+    """The object after a tool has applied its own list again while usher did not answer."""
+    return builders.replaced(stored, "/spec/template/spec/tolerations", tolerations)
+
+
+@pytest.mark.parametrize("kind", ["Deployment", "StatefulSet", "DaemonSet"])
+@pytest.mark.parametrize("own", [[], [OWN_TOLERATION]])
+def test_tolerations_that_an_apply_without_usher_took_away_come_back_with_the_next_update(
+    evaluator: Evaluator, kind: str, own: paths.Json
+) -> None:
+    template = builders.template(builders.container(gpus=1), tolerations=own)
+    stored = created(evaluator, {**builders.deployment(template, replicas=1), "kind": kind})
+    lost = without_ours(stored, tolerations=own)
+    labelled = builders.replaced(lost, "/metadata/labels", {"team": "nlp"})
+
+    assert updated(evaluator, labelled, lost) == builders.replaced(stored, "/metadata/labels", {"team": "nlp"})
+
+
+def test_a_job_whose_template_cannot_change_stays_as_it_is(evaluator: Evaluator) -> None:
+    """The API server would refuse the label."""
+    stored = created(evaluator, builders.job(builders.template(builders.container(gpus=1))))
+    lost = without_ours(stored, tolerations=[OWN_TOLERATION])
+    labelled = builders.replaced(lost, "/metadata/labels", {"team": "nlp"})
+
+    assert updated(evaluator, labelled, lost) == labelled
+
+
+def test_a_lost_toleration_that_is_switched_off_or_was_never_given_does_not_come(evaluator: Evaluator) -> None:
+    stored = created(evaluator, manifest())
+    lost = without_ours(stored, tolerations=[OWN_TOLERATION])
+    unrecorded = builders.replaced(lost, "/metadata/annotations", {"gpu-usher.io/mutations": "queue-label"})
+    rules: paths.Json = [{"mutation": "gpu-toleration", "action": "off"}]
+    off = assembly.embedded(models.Config.model_validate({"mutations": {"rules": rules}}))
+
+    assert updated(off, lost, lost) == lost
+    assert updated(evaluator, unrecorded, unrecorded) == unrecorded
+
+
+def test_a_template_that_tolerates_an_accelerator_taint_has_lost_nothing(evaluator: Evaluator) -> None:
+    """A pool whose taint changed, or that is declared later, must not roll out what somebody scales."""
+    stored = created(evaluator, manifest())
+    taints = [{"key": "example.com/new"}]
+    pools = [{"name": "new", "nodeSelector": {"pool": "new"}, "taints": taints}]
+    later = assembly.embedded(models.Config.model_validate({"pools": pools}))
+
+    assert updated(later, stored, stored) == stored
+
+
 def test_an_object_from_before_the_webhooks_is_left_as_it_is(evaluator: Evaluator) -> None:
     old = manifest()
     new = manifest(replicas=5)

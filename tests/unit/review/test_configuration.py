@@ -1,7 +1,6 @@
 """A review of the ConfigMap with usher.yaml: what no server could load does not get in."""
 
 import base64
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -63,12 +62,11 @@ def test_every_way_to_break_it_is_denied(evaluator: Evaluator, text: str | None,
     assert reason in judged(evaluator, config_map(text))["status"]["message"]
 
 
-def test_an_empty_file_is_good_because_a_server_starts_with_it(evaluator: Evaluator, tmp_path: Path) -> None:
-    file = tmp_path / "usher.yaml"
-    file.write_text("")
+@pytest.mark.parametrize("text", ["", "# nothing yet", "enforcement: {preset: observe}"])
+def test_a_file_that_does_not_say_what_it_is_is_denied(evaluator: Evaluator, text: str) -> None:
+    message = judged(evaluator, config_map(text))["status"]["message"]
 
-    assert load.load(file).pools == []
-    assert judged(evaluator, config_map(""))["allowed"]
+    assert "begin it with apiVersion: gpu-usher.io/v1alpha1 and kind: Config" in message
 
 
 def test_bytes_are_read_as_a_pod_would_see_them(evaluator: Evaluator) -> None:
@@ -99,8 +97,8 @@ def test_a_likely_mistake_is_a_warning(evaluator: Evaluator) -> None:
     assert response["warnings"]
 
 
-def test_a_thousand_mistakes_make_an_answer_of_a_bounded_size(evaluator: Evaluator) -> None:
-    text = HEAD + "".join(f"wrong\x1bkey{number}: 1\n".replace("\x1b", "-") for number in range(1000))
+def test_hundreds_of_mistakes_make_an_answer_of_a_bounded_size(evaluator: Evaluator) -> None:
+    text = HEAD + "".join(f"wrong\x1bkey{number}: 1\n".replace("\x1b", "-") for number in range(900))
 
     message = judged(evaluator, config_map(text))["status"]["message"]
 
@@ -108,13 +106,23 @@ def test_a_thousand_mistakes_make_an_answer_of_a_bounded_size(evaluator: Evaluat
     assert " more" in message.splitlines()[-1]
 
 
-def test_a_file_too_large_to_read_in_time_is_let_in_unread_with_a_warning(evaluator: Evaluator) -> None:
-    large = BROKEN + "#" * configuration.MAX_CONTENT
+def test_a_file_too_large_to_read_in_time_is_denied(evaluator: Evaluator) -> None:
+    message = judged(evaluator, config_map(GOOD + "#" * load.MOST_BYTES))["status"]["message"]
 
-    response = judged(evaluator, config_map(large))
+    assert "usher reads at most 262144" in message
 
-    assert response["allowed"]
-    assert response["warnings"][0].startswith("not judged: usher.yaml has more than")
+
+def test_lists_whose_entries_take_too_long_to_compare_are_denied(evaluator: Evaluator) -> None:
+    """The API server waits three seconds, and then lets the file in."""
+    queues = "".join(f"  - {{localQueue: q{n}, namespaces: [team-{n}]}}\n" for n in range(501))
+    quotas = "".join(
+        f"  - {{name: q{n}, namespaces: [a{n}, b{n}], limits: [{{hard: {{gpus: 1}}}}]}}\n" for n in range(251)
+    )
+
+    message = judged(evaluator, config_map(f"{HEAD}queues:\n{queues}quotas:\n{quotas}"))["status"]["message"]
+
+    assert "queues: names 501 namespaces, and usher compares at most 500; join them by patterns (team-*)" in message
+    assert "quotas: names 502 namespaces" in message
 
 
 @pytest.mark.parametrize("hostile", ["\x1b[31mred: 1", "a: &a [*a]", "? {}\n: 1", "\ud800"], ids=repr)

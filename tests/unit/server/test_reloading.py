@@ -13,7 +13,8 @@ from usher.policy.checks.catalogue import OwnChecks
 from usher.policy.evaluator import Evaluator
 from usher.server.reloading import Current, Looked
 
-GOOD = "enforcement: {preset: %s}\n"
+HEAD = "apiVersion: gpu-usher.io/v1alpha1\nkind: Config\n"
+GOOD = HEAD + "enforcement: {preset: %s}\n"
 
 
 @pytest.fixture
@@ -58,7 +59,12 @@ def test_a_good_change_takes_effect(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["enforcement: {preset: lenient}\n", "parameters: [{check: nope, values: {a: 1}}]\n", "{", "a: b\n"]
+    "text",
+    [
+        HEAD + "enforcement: {preset: lenient}\n",
+        HEAD + "parameters: [{check: nope, values: {a: 1}}]\n",
+        *("{", HEAD + "a: b\n", "", "# empty\n", "enforcement: {preset: observe}\n"),
+    ],
 )
 def test_a_bad_change_leaves_the_last_good_one_in_service(file: Path, text: str) -> None:
     holder = current(file)
@@ -68,6 +74,18 @@ def test_a_bad_change_leaves_the_last_good_one_in_service(file: Path, text: str)
     assert isinstance(found.problem, errors.ConfigError)
     assert f"{file}:" in str(found.problem)
     assert preset(holder) == "baseline"
+
+
+def test_digests_say_which_configuration_is_in_force(file: Path) -> None:
+    holder = current(file)
+    before = holder.digests
+
+    looked(holder, lambda: file.write_text(f"# the same\n{GOOD % 'baseline'}"))
+    assert holder.digests == before
+    looked(holder, lambda: file.write_text(GOOD % "lenient"))
+    assert holder.digests == before, "a file that is refused is not in force"
+    looked(holder, lambda: file.write_text(GOOD % "strict"))
+    assert holder.digests != before
 
 
 def test_a_file_that_goes_away_leaves_the_last_good_one_in_service(file: Path) -> None:

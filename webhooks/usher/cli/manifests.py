@@ -288,6 +288,13 @@ manifests.add_command(audit_role)
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="CA that signed the certificate (PEM).",
 )
+@click.option(
+    "--live",
+    is_flag=True,
+    help="Take the CA from the cluster, so that new webhooks trust the server at once. With Fail, a server must be "
+    "ready.",
+)
+@inputs.cluster_options
 @click.option("--service", default="gpu-usher", show_default=True, help="Service in front of the webhook server.")
 @click.option("--namespace", default="gpu-usher", show_default=True, help="Its namespace.")
 @click.option("--url", default="", help="Base URL to call instead of the Service, like https://127.0.0.1:8443.")
@@ -333,7 +340,11 @@ manifests.add_command(audit_role)
 )
 @inputs.config_option
 def webhooks(
+    *,
     ca_bundle: Path | None,
+    live: bool,
+    kubeconfig: Path | None,
+    context_name: str | None,
     service: str,
     namespace: str,
     url: str,
@@ -348,6 +359,7 @@ def webhooks(
     """Print the webhook configurations, with a rule for every kind of workload that usher knows.
 
     \b
+    usher manifests webhooks --live | kubectl apply -f -
     usher manifests webhooks --ca-bundle ca.crt | kubectl apply -f -
     usher manifests webhooks --policies policies.bundle | kubectl apply -f -
     """
@@ -358,14 +370,14 @@ def webhooks(
     from usher.install.manifests.webhooks import helm_values as values_of
     from usher.policy.checks import catalogue as checks_catalogue
 
-    client = Client(
-        service=service,
-        namespace=namespace,
-        url=url.rstrip("/"),
-        ca_bundle=ca_bundle.read_bytes() if ca_bundle else b"",
-    )
     site = inputs.load_config(inputs.find_config(config))
     closed = "Fail" in (validate_failure_policy, mutate_failure_policy)
+    bundle_of_ca = ca_bundle.read_bytes() if ca_bundle else b""
+    if live or kubeconfig is not None or context_name is not None:
+        if ca_bundle or url:
+            raise click.UsageError("--live takes the CA from the cluster; leave out --ca-bundle and --url")
+        bundle_of_ca = _live_bundle(kubeconfig, context_name, namespace=namespace, service=service if closed else "")
+    client = Client(service=service, namespace=namespace, url=url.rstrip("/"), ca_bundle=bundle_of_ca)
     failing = conditions.fail_closed_conditions(site, checks_catalogue.load().catalogue) if closed else ()
     calls = Calls(
         mutate_failure_policy=mutate_failure_policy,
@@ -382,6 +394,17 @@ def webhooks(
     if helm_values:
         documents = [values_of(documents)]
     click.echo(yaml.safe_dump_all(documents, sort_keys=False, width=120), nl=False)
+
+
+def _live_bundle(kubeconfig: Path | None, context_name: str | None, *, namespace: str, service: str) -> bytes:
+    """The CA that the server uses now. With a service, one of its servers must be ready."""
+    from usher.cluster import connection
+    from usher.install import installed_objects
+
+    api = connection.connect(kubeconfig=kubeconfig, context=context_name)
+    if service:
+        installed_objects.require_ready_server(api, namespace=namespace, service=service)
+    return installed_objects.live_bundle(api, namespace=namespace)
 
 
 @manifests.command()

@@ -15,6 +15,15 @@ from usher import errors, paths
 from usher.config import fields, models
 from usher.documents import places, reader
 
+MOST_BYTES: Final = 256 * 1024
+"""The largest usher.yaml. The API server waits three seconds for a verdict on it."""
+
+MOST_ENTRIES: Final = 1000
+"""The most entries of one list or mapping of usher.yaml. Reviews look through lists of rules."""
+
+MOST_VALUES: Final = 20_000
+"""The most single values in usher.yaml."""
+
 _MOST_ROUNDS: Final = 8
 """A mistake may hide another one, so usher removes mistakes this many times."""
 
@@ -197,6 +206,14 @@ def _form_error(given: object, context: Mapping[str, Any]) -> str:
     return f"expected {form or f'a text that matches {pattern}'}, found {_shown_value(given)}"
 
 
+def _excess_error(_given: object, context: Mapping[str, Any]) -> str:
+    return _too_many(context.get("actual_length"), context.get("max_length", MOST_ENTRIES))
+
+
+def _too_many(found: int | None, most: int) -> str:
+    return f"has {'too many' if found is None else found} entries, and usher reads at most {most}"
+
+
 def _shortage_error(_given: object, context: Mapping[str, Any]) -> str:
     least = context.get("min_length", 1)
     return "must not be empty" if least == 1 else f"needs at least {least} entries"
@@ -219,6 +236,7 @@ _SAYINGS: Final[Mapping[str, Callable[[object, Mapping[str, Any]], str]]] = {
     "literal_error": _word_error,
     "string_pattern_mismatch": _form_error,
     "string_too_short": _shortage_error,
+    "too_long": _excess_error,
     "too_short": _shortage_error,
 }
 
@@ -240,7 +258,7 @@ def load(file: Path, *, more: Callable[[models.Config], Iterable[Problem]] = _no
             them. For a valid file the caller runs it.
 
     Raises:
-        ConfigError: the file cannot be read, is not YAML, or does not match the schema; names every line and key.
+        ConfigError: as `parse`; or the file cannot be read.
     """
     try:
         data = file.read_bytes()
@@ -253,34 +271,81 @@ def parse(data: bytes, *, source: str, more: Callable[[models.Config], Iterable[
     """The configuration in the content of a file; `more` as for `load`.
 
     Raises:
-        ConfigError: the content is not YAML, or does not match the schema; names every line and key.
+        ConfigError: the content is empty, too large, not YAML, names no version and kind, or does not match the schema;
+            names every line and key.
     """
+    if len(data) > MOST_BYTES:
+        size = f"has {len(data)} bytes, and usher reads at most {MOST_BYTES}"
+        raise errors.ConfigError(source, [(0, "", f"{size}; let patterns as team-* join entries")])
     try:
         documents = reader.parse(data, source=source)
     except errors.ManifestError as error:
         raise errors.ConfigError(source, [(error.line, "", error.reason)]) from None
     if not documents:
-        return models.Config()
+        raise errors.ConfigError(source, [(1, "", f"the file is empty; {_BEGINNING}")])
     if len(documents) > 1:
         raise errors.ConfigError(source, [(documents[1].line, "", "expected one document, found several")])
-    try:
-        return models.Config.model_validate(documents[0].value)
-    except pydantic.ValidationError as error:
-        where = places.Places(documents[0])
-        problems = [
-            (_line(where, pointer), paths.readable(pointer) if pointer else "", reason)
-            for pointer, reason in _mistakes(documents[0].value, error, more)
-        ]
-        raise errors.ConfigError(source, sorted(problems, key=lambda problem: problem[0])) from None
+    config, found = _validated(documents[0].value, more)
+    if config is not None:
+        return config
+    where = places.Places(documents[0])
+    problems = [
+        (_line(where, pointer), paths.readable(pointer) if pointer else "", reason) for pointer, reason in found
+    ]
+    raise errors.ConfigError(source, sorted(problems, key=lambda problem: problem[0]))
 
 
 def find_mistakes(value: paths.Json, *, more: Callable[[models.Config], Iterable[Problem]] = _nothing) -> list[Problem]:
     """All mistakes in the value of usher.yaml, at their pointers; `more` also checks a valid value."""
+    config, found = _validated(value, more)
+    return found if config is None else list(more(config))
+
+
+def _validated(
+    value: paths.Json, more: Callable[[models.Config], Iterable[Problem]]
+) -> tuple[models.Config | None, list[Problem]]:
+    """The configuration; or None, and all mistakes."""
+    # Before anything that takes longer for many entries.
+    excess = list(_excess(value))
+    if excess:
+        return None, excess
+    headless = list(_missing_head(value))
     try:
         config = models.Config.model_validate(value)
     except pydantic.ValidationError as error:
-        return list(_mistakes(value, error, more))
-    return list(more(config))
+        return None, [*headless, *_mistakes(value, error, more)]
+    return (None, [*headless, *more(config)]) if headless else (config, [])
+
+
+_BEGINNING: Final = f"begin it with apiVersion: {models.API_VERSION} and kind: Config"
+
+
+def _missing_head(value: paths.Json) -> Iterable[Problem]:
+    """Keys that say what the file is. Without them an empty file, or a wrong one, would be usher's defaults."""
+    if isinstance(value, dict):
+        for key in ("apiVersion", "kind"):
+            if key not in value:
+                yield paths.join(paths.ROOT, key), f"this key is required; {_BEGINNING}"
+
+
+def _excess(value: paths.Json) -> Iterable[Problem]:
+    """Lists and mappings with too many entries, or too many values in the whole file."""
+    waiting, values = [(paths.ROOT, value)], 0
+    while waiting:
+        pointer, each = waiting.pop()
+        if not isinstance(each, dict | list):
+            values += 1
+            continue
+        if len(each) > MOST_ENTRIES:
+            yield pointer, f"{_too_many(len(each), MOST_ENTRIES)}; let patterns as team-* join them"
+            continue
+        inner = each.items() if isinstance(each, dict) else enumerate(each)
+        waiting += [(paths.join(pointer, key), child) for key, child in inner]
+    if values > MOST_VALUES:
+        yield (
+            paths.ROOT,
+            f"the file has {values} values, and usher reads at most {MOST_VALUES}; let patterns join entries",
+        )
 
 
 def _mistakes(

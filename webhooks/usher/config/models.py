@@ -1,12 +1,14 @@
 """usher.yaml as pydantic models. Every field has a default that is safe on a cluster we know nothing about."""
 
+from collections.abc import Callable
 from datetime import date
+from functools import cached_property, lru_cache
 from typing import Final, Literal
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from usher.config import fabrics as fabrics_shipped
-from usher.config import fields
+from usher.config import fields, selection
 from usher.config.audit_settings import Audit
 from usher.config.fabrics import RESERVED_VARIABLES, Fabric, with_base
 from usher.config.fields import ANY_NAMESPACE, Name, Pattern, Place, Role, Section, Selector, repeated
@@ -56,6 +58,10 @@ EXEMPTION_LABEL: Final = "gpu-usher.io/exempt"
 """With the value true, usher neither judges nor changes the objects of a namespace. A check guards this label."""
 
 DEFAULT_EXEMPT_NAMESPACES = ["kube-system", "kube-public", "kube-node-lease", "gpu-usher", "gpu-operator"]
+
+
+_MOST_NAMESPACES: Final = 1024
+"""Namespaces whose rules are remembered. A bound is necessary: names come from users."""
 
 
 class Priorities(Section):
@@ -147,6 +153,26 @@ class Enforcement(Section):
         default=[], description="Findings that are only noted until the exception expires."
     )
 
+    @cached_property
+    def rules_in(self) -> Callable[[str], tuple[EnforcementRule, ...]]:
+        """The rules for a namespace, in their order. Remembered, because each finding asks for them."""
+        return lru_cache(maxsize=_MOST_NAMESPACES)(
+            lambda namespace: tuple(
+                each for each in self.rules if selection.matches_pattern(namespace, each.namespaces)
+            )
+        )
+
+    @cached_property
+    def exceptions_in(self) -> Callable[[str], tuple[tuple[int, ExceptionRule], ...]]:
+        """The exceptions for a namespace, with their numbers from 0. Remembered as `rules_in`."""
+        return lru_cache(maxsize=_MOST_NAMESPACES)(
+            lambda namespace: tuple(
+                (number, each)
+                for number, each in enumerate(self.exceptions)
+                if selection.matches_pattern(namespace, each.namespaces)
+            )
+        )
+
 
 class MutationRule(Section):
     mutation: str = Field(description="Name or code of a mutation, or * for all.")
@@ -178,6 +204,9 @@ class Mutations(Section):
 class Config(Section):
     """All of usher.yaml."""
 
+    # A file has both keys (`load`); without a file, the defaults stand for them.
+    model_config = ConfigDict(json_schema_extra={"required": ["apiVersion", "kind"]})
+
     api_version: Literal["gpu-usher.io/v1alpha1"] = Field(
         default=API_VERSION, description="The version of this format."
     )
@@ -187,7 +216,7 @@ class Config(Section):
     )
     # Before the pools, because their validation reads it.
     fabrics: dict[Name, Fabric] = Field(default={}, description="Interconnect profiles beside the shipped ones.")
-    pools: list[Pool] = Field(default=[], description="The node pools with accelerators.")
+    pools: list[Pool] = Field(default=[], max_length=200, description="The node pools with accelerators.")
     gangs: Gangs = Field(default=Gangs(), description="What usher does with pods that start together.")
     roles: RoleRules = Field(default=[], description="The first rule that matches a workload gives it its role.")
     queues: list[Queue] = Field(default=[], description="The first entry that matches a workload decides.")

@@ -4,7 +4,6 @@ In a namespace pattern `*` stands for any characters; every other character stan
 """
 
 from collections.abc import Iterable, Sequence
-from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import TypeVar
 
@@ -17,7 +16,7 @@ from usher.config.fields import Selector
 
 def matches_pattern(namespace: str, patterns: Iterable[str]) -> bool:
     """Whether any pattern fits; the models accept `*` as the only wildcard."""
-    return any(fnmatchcase(namespace, pattern) for pattern in patterns)
+    return any(fields.glob_fits(namespace, pattern) for pattern in patterns)
 
 
 Entry = TypeVar("Entry", bound=fields.Selector)
@@ -98,12 +97,25 @@ def entries_overlap(first: Selector, second: Selector) -> bool:
 
 def patterns_meet(first: Iterable[str], second: Sequence[str]) -> bool:
     """Whether a name can match one of the first and one of the second."""
-    return any(_meet(one, other) for one in first for other in second)
+    return any(_ends_agree(one, other) and _meet(one, other) for one in first for other in second)
+
+
+def _ends_agree(one: str, other: str) -> bool:
+    """Whether the starts of both patterns agree up to the first `*`, and their ends. It spares most comparisons."""
+    (start, end), (other_start, other_end) = _ends(one), _ends(other)
+    return (start.startswith(other_start) or other_start.startswith(start)) and (
+        end.endswith(other_end) or other_end.endswith(end)
+    )
+
+
+@lru_cache(maxsize=4096)
+def _ends(pattern: str) -> tuple[str, str]:
+    return pattern.partition("*")[0], pattern.rpartition("*")[2]
 
 
 def patterns_cover(first: Sequence[str], second: Iterable[str]) -> bool:
     """Whether every name of the second matches one of the first; coverage by several patterns together is not found."""
-    return all(any(fnmatchcase(each.replace("*", _ANYTHING), pattern) for pattern in first) for each in second)
+    return all(any(fields.glob_fits(each.replace("*", _ANYTHING), pattern) for pattern in first) for each in second)
 
 
 def _covers(first: Sequence[str], second: Sequence[str]) -> bool:

@@ -6,6 +6,7 @@ removing them would delete all GPUQuotas.
 Source: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.33/#labelselector-v1-meta
 """
 
+import base64
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Final, Protocol
@@ -25,7 +26,7 @@ PART_OF: Final = "app.kubernetes.io/part-of"
 GPU_QUOTAS: Final = f"/apis/{definitions.GROUP}/{definitions.VERSION}/{quota_definition.PLURAL}"
 """The path of all GPUQuotas."""
 
-_ADMISSION: Final = "/apis/admissionregistration.k8s.io/v1"
+ADMISSION_PATH: Final = "/apis/admissionregistration.k8s.io/v1"
 _RBAC: Final = "/apis/rbac.authorization.k8s.io/v1"
 _CLUSTER_ROLES: Final = (
     *(roles.FACTS_NAME, roles.QUOTA_NAME, roles.CONFIG_MAPS_NAME, roles.AUDIT_NAME),
@@ -51,10 +52,12 @@ def parts(namespace: str) -> Sequence[Part]:
     accounts = namespace_of_accounts(namespace)
     kueue, _ = KUEUE_CONFIGURATION
     return (
-        _part("ValidatingWebhookConfiguration", webhooks.NAME, _ADMISSION),
-        _part("MutatingWebhookConfiguration", webhooks.NAME, _ADMISSION),
+        _part("ValidatingWebhookConfiguration", webhooks.NAME, ADMISSION_PATH),
+        _part("MutatingWebhookConfiguration", webhooks.NAME, ADMISSION_PATH),
         *(
-            _part(kind, name, _ADMISSION, plural=f"{kind.lower().removesuffix('y')}ies" if kind.endswith("y") else "")
+            _part(
+                kind, name, ADMISSION_PATH, plural=f"{kind.lower().removesuffix('y')}ies" if kind.endswith("y") else ""
+            )
             for kind, name in floor.installed_objects()
         ),
         # The pods answer reviews that are still under way: their preStop hook waits for ten seconds.
@@ -70,8 +73,8 @@ def parts(namespace: str) -> Sequence[Part]:
         # Without this role a pod that still runs cannot make the Secret again.
         _part("RoleBinding", roles.CERTIFICATES_NAME, _RBAC, namespace),
         _part("Role", roles.CERTIFICATES_NAME, _RBAC, namespace),
-        _part("ValidatingAdmissionPolicyBinding", _GUARD, _ADMISSION),
-        _part("ValidatingAdmissionPolicy", _GUARD, _ADMISSION, plural="validatingadmissionpolicies"),
+        _part("ValidatingAdmissionPolicyBinding", _GUARD, ADMISSION_PATH),
+        _part("ValidatingAdmissionPolicy", _GUARD, ADMISSION_PATH, plural="validatingadmissionpolicies"),
         _part("ConfigMap", "gpu-usher", "/api/v1", namespace),
         *(_part("Secret", name, "/api/v1", namespace) for name in ("gpu-usher-tls", roles.CERTIFICATES_NAME)),
         _part("ServiceAccount", roles.ACCOUNT, "/api/v1", namespace),
@@ -279,6 +282,76 @@ def read_webhooks(configurations: Iterable[paths.Object], *, mutating: bool) -> 
         for value in _list(configuration.get("webhooks")):
             if isinstance(value, dict):
                 yield Webhook(configuration=name, mutating=mutating, value=value)
+
+
+_PLURALS: Final = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
+
+_CA_FILE: Final = "ca.crt"
+"""The part of the Secret of the server with the CAs that the webhooks have to trust."""
+
+
+def live_bundle(api: Lists, *, namespace: str) -> bytes:
+    """The CA certificates (PEM) that our webhooks trust now; those of the server's Secret before there are webhooks.
+
+    With them, a change of the webhook configurations has no moment in which a new webhook trusts no server.
+
+    Raises:
+        ClusterError: the cluster has no CA for them, or the API server does not show it.
+    """
+    found = ""
+    for mutating, plural in zip((True, False), _PLURALS, strict=True):
+        answer = api.get(f"{ADMISSION_PATH}/{plural}/{webhooks.NAME}")
+        if answer.status == 200:
+            bundles = [each.bundle for each in read_webhooks([answer.value], mutating=mutating)]
+            found = next(filter(None, [found, *bundles]), "")
+        elif answer.status != 404:
+            raise errors.ClusterError(f"the webhook configuration {webhooks.NAME} cannot be read: {answer.message}")
+    if not found:
+        secret = api.get(f"/api/v1/namespaces/{namespace}/secrets/{roles.CERTIFICATES_NAME}").value
+        data = secret.get("data")
+        found = str(data.get(_CA_FILE) or "") if isinstance(data, dict) else ""
+    try:
+        bundle = base64.b64decode(found, validate=True)
+    except ValueError:
+        bundle = b""
+    if not bundle:
+        raise errors.ClusterError(
+            f"no webhook configuration {webhooks.NAME} has a caBundle, and the Secret {namespace}/"
+            f"{roles.CERTIFICATES_NAME} has no CA; wait until the server is ready: "
+            f"kubectl rollout status deployment/gpu-usher --namespace {namespace}"
+        )
+    return bundle
+
+
+def require_ready_server(api: Lists, *, namespace: str, service: str) -> None:
+    """Raises ClusterError if no endpoint of a Service is ready, because then webhooks with Fail refuse requests."""
+    ready = dict(ready_endpoints(api, [(namespace, service)]))
+    if not any(ready.values()):
+        raise errors.ClusterError(
+            f"no server behind the Service {namespace}/{service} is ready, and with Fail the API server would refuse "
+            f"all objects with accelerators; wait: kubectl rollout status deployment/gpu-usher --namespace {namespace}"
+        )
+
+
+def ready_endpoints(api: Lists, services: Iterable[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], int]]:
+    """The number of ready endpoints of Services, by namespace and name; without Services that usher may not read."""
+    for namespace, name in services:
+        path = f"/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices"
+        answer = api.get(path, query={"labelSelector": f"kubernetes.io/service-name={name}"})
+        slices = answer.value.get("items")
+        if answer.status == 200 and isinstance(slices, list):
+            yield (namespace, name), sum(_ready_of(each) for each in slices)
+
+
+def _ready_of(value: paths.Json) -> int:
+    endpoints = value.get("endpoints") if isinstance(value, dict) else None
+    return sum(_is_ready(each) for each in endpoints) if isinstance(endpoints, list) else 0
+
+
+def _is_ready(endpoint: paths.Json) -> bool:
+    """Whether an endpoint is ready. One without the field is ready, as the Service sees it."""
+    conditions = endpoint.get("conditions") if isinstance(endpoint, dict) else None
+    return not isinstance(conditions, dict) or conditions.get("ready") is not False
 
 
 def _fits(rule: paths.Json, group: str, resource: str) -> bool:

@@ -5,7 +5,7 @@ seconds (docs/domain/webhooks.md#failures).
 """
 
 import base64
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Final, Protocol
@@ -16,11 +16,10 @@ from msgspec import Struct
 from usher import __version__, errors, paths
 from usher.cluster.api import Answer, Lists
 from usher.config.models import EXEMPTION_LABEL
-from usher.install.installed_objects import Webhook, read_webhooks
+from usher.install.installed_objects import ADMISSION_PATH, Webhook, read_webhooks, ready_endpoints
 from usher.install.manifests import webhooks as made
 from usher.install.manifests.webhooks import Client
 
-_ADMISSION: Final = "/apis/admissionregistration.k8s.io/v1"
 _SERVICES: Final = 100
 """The most Services of webhooks whose endpoints it counts."""
 
@@ -57,8 +56,8 @@ def read_cluster(api: Lists, *, namespace: str) -> Cluster:
     """
     not_read: list[str] = []
     webhooks = (
-        *read_webhooks(_items(api, f"{_ADMISSION}/mutatingwebhookconfigurations", not_read), mutating=True),
-        *read_webhooks(_items(api, f"{_ADMISSION}/validatingwebhookconfigurations", not_read), mutating=False),
+        *read_webhooks(_items(api, f"{ADMISSION_PATH}/mutatingwebhookconfigurations", not_read), mutating=True),
+        *read_webhooks(_items(api, f"{ADMISSION_PATH}/validatingwebhookconfigurations", not_read), mutating=False),
     )
     found = _items(api, "/api/v1/namespaces", not_read)
     services = {each.service for each in webhooks if each.service is not None} | {(namespace, SERVER_NAME)}
@@ -69,7 +68,7 @@ def read_cluster(api: Lists, *, namespace: str) -> Cluster:
         version=api.get("/version").value,
         webhooks=webhooks,
         namespaces={name: labels for name, labels in map(_labelled, found) if name},
-        ready=dict(_ready(api, sorted(services)[:_SERVICES])),
+        ready=dict(ready_endpoints(api, sorted(services)[:_SERVICES])),
         deployment=deployment.value if deployment.status == 200 else None,
         not_read=tuple(not_read),
     )
@@ -125,26 +124,6 @@ def _labelled(value: paths.Object) -> tuple[str, Mapping[str, str]]:
     labels = metadata.get("labels")
     kept = labels if isinstance(labels, dict) else {}
     return str(metadata.get("name", "")), {key: text for key, text in kept.items() if isinstance(text, str)}
-
-
-def _ready(api: Lists, services: Iterable[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], int]]:
-    for namespace, name in services:
-        path = f"/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices"
-        answer = api.get(path, query={"labelSelector": f"kubernetes.io/service-name={name}"})
-        slices = answer.value.get("items")
-        if answer.status == 200 and isinstance(slices, list):
-            yield (namespace, name), sum(_ready_of(each) for each in slices)
-
-
-def _ready_of(value: paths.Json) -> int:
-    endpoints = value.get("endpoints") if isinstance(value, dict) else None
-    return sum(_is_ready(each) for each in endpoints) if isinstance(endpoints, list) else 0
-
-
-def _is_ready(endpoint: paths.Json) -> bool:
-    """Whether an endpoint is ready. One without the field is ready, as the Service sees it."""
-    conditions = endpoint.get("conditions") if isinstance(endpoint, dict) else None
-    return not isinstance(conditions, dict) or conditions.get("ready") is not False
 
 
 class PointState(StrEnum):

@@ -5,6 +5,7 @@ logs warnings: entries that overlap, and entries without effect.
 """
 
 from collections.abc import Collection, Iterator, Sequence
+from typing import Final
 
 from usher import errors, paths
 from usher.accelerators import boards
@@ -17,6 +18,11 @@ Problem = tuple[str, str]
 """JSON Pointer into usher.yaml, and the problem there."""
 
 Lists = Iterator[tuple[str, Sequence[fields.Selector]]]
+
+_QUOTAS: Final = "/quotas"
+
+MOST_COMPARED: Final = 500
+"""The most namespaces in the entries of a list whose entries are compared with each other."""
 
 _KINDS = {word for kind in WORKLOADS.values() for word in (kind.kind, f"{kind.group}/{kind.kind}")}
 
@@ -105,6 +111,8 @@ def _of_site(config: models.Config) -> Iterator[Problem]:
             meant = f"; did you mean {longer}?" if longer else fields.nearest_word(board, known)
             meant = meant or f"; there are {', '.join(known)}"
             yield f"/pools/{index}/gpu/board", f"usher knows no board {board} that MIG divides{meant}"
+    excess = dict(_excess(config))
+    yield from excess.items()
     for pointer, entries in _lists(config):
         for index, entry in enumerate(entries):
             for number, kind in enumerate(entry.kinds):
@@ -113,12 +121,28 @@ def _of_site(config: models.Config) -> Iterator[Problem]:
                         f"{pointer}/{index}/kinds/{number}",
                         f"usher knows no workloads of kind {kind}{fields.nearest_word(kind, _KINDS)}",
                     )
+            if pointer in excess:
+                continue
             hiding = next(
                 (i for i, before in enumerate(entries[:index]) if selection.entry_covers(before, entry)), None
             )
             if hiding is not None:
                 yield f"{pointer}/{index}", f"never reached: entry {hiding} before it is for the same workloads"
-    yield from assignment.config_problems(config.quotas)
+    if _QUOTAS not in excess:
+        yield from assignment.config_problems(config.quotas)
+
+
+def _excess(config: models.Config) -> Iterator[Problem]:
+    """Lists that are too long to compare each entry with all others: the time grows with the square of their length."""
+    counts = [(pointer, [len(each.namespaces) for each in entries]) for pointer, entries in _lists(config)]
+    counts.append((_QUOTAS, [len(each.namespaces) for each in config.quotas]))
+    for pointer, numbers in counts:
+        named = sum(max(1, number) for number in numbers)
+        if named > MOST_COMPARED:
+            reason = (
+                f"names {named} namespaces, and usher compares at most {MOST_COMPARED}; join them by patterns (team-*)"
+            )
+            yield pointer, reason
 
 
 def _of_roles(rules: Sequence[sections.RoleRule]) -> Iterator[Problem]:

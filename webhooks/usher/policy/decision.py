@@ -107,8 +107,9 @@ def outcome_of_finding(
     preset = outcome_of_preset(check, enforcement.preset)
     decided = preset
     because = ""
-    for rule in enforcement.rules:
-        if rule.check in check_words(check) and _rule_holds(rule, where):
+    words = check_words(check)
+    for rule in enforcement.rules_in(where.namespace):
+        if rule.check in words and _rule_holds(rule, where):
             decided = OFF if rule.action == "off" else model.Outcome(rule.action)
             because = f"usher.yaml sets {check.name} to {rule.action} here"
     excepting = covering_exception(check, where=where, enforcement=enforcement)
@@ -136,7 +137,8 @@ def outcome_of_preset(check: catalogue.Entry, preset: str) -> model.Outcome | No
 
 def covering_exception(check: catalogue.Entry, *, where: Circumstances, enforcement: models.Enforcement) -> int | None:
     """The number of the first exception that covers the check here, counted from 0."""
-    return next((n for n, each in enumerate(enforcement.exceptions) if exception_covers(each, check, where)), None)
+    given = enforcement.exceptions_in(where.namespace)
+    return next((number for number, each in given if exception_covers(each, check, where)), None)
 
 
 def exception_covers(exception: models.ExceptionRule, check: catalogue.Entry, where: Circumstances) -> bool:
@@ -168,11 +170,7 @@ def check_words(check: catalogue.Entry) -> tuple[str, ...]:
 
 
 def _rule_holds(rule: models.EnforcementRule, where: Circumstances) -> bool:
-    return (
-        selection.matches_pattern(where.namespace, rule.namespaces)
-        and (not rule.roles or where.role.value in rule.roles)
-        and (not rule.places or where.place in rule.places)
-    )
+    return (not rule.roles or where.role.value in rule.roles) and (not rule.places or where.place in rule.places)
 
 
 def today() -> date:

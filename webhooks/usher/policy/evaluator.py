@@ -146,8 +146,9 @@ class Evaluator:
         """The object with all mutations applied.
 
         An UPDATE often removes values that a mutation added, as `kubectl apply` does with every list of the user's
-        manifest. It gets these values back. It gets no new values, so that no workload restarts by surprise. New debug
-        containers of a Pod get the values that its other containers get.
+        manifest. It gets these values back, and also the tolerations that an UPDATE without usher has removed, if the
+        object records their mutation and its template can change. It gets no new values, so that no workload restarts
+        by surprise. New debug containers of a Pod get the values that its other containers get.
 
         Args:
             request: the object, and the operation.

@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import model, paths
+from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.kueue import slice as kueue_slice
@@ -277,7 +278,7 @@ class Mutating(Struct, frozen=True, kw_only=True):
         intents = [intent for intent in decision.read_intents(result) if only in ("", intent.mutation)]
         intents.sort(key=lambda intent: self.catalogue.order_of(intent.mutation))
         if updating and request.old_value is not None:
-            intents = _intents_of_old_object(request.old_value, read, intents)
+            intents = self._given_back(request, read, known, intents)
         refusal = self.rules.refusal(workload, updating=updating)
         merge_intents = partial(
             merge.merge,
@@ -296,6 +297,27 @@ class Mutating(Struct, frozen=True, kw_only=True):
             *self.rules.warnings(workload, iter(merged.applied)),
         )
         return replace(merged, warnings=warnings) if warnings else merged
+
+    def _given_back(
+        self, request: Request, read: Read, known: Knowledge, intents: list[model.Intent]
+    ) -> list[model.Intent]:
+        """The intents that an UPDATE must not lose, and those that an UPDATE without usher has lost."""
+        old_value = request.old_value or {}
+        old = read(old_value)
+        if old is None:
+            return []
+        kept = {id(each) for each in merge.already_there(old_value, old, intents)}
+        lost = set[int]()
+        if (old.group, old.kind) in _TEMPLATE_CAN_CHANGE:
+            # Unlike a value that is there, usher.yaml may refuse it.
+            refusal, names = self.rules.refusal(old, updating=False), merge.recorded(old_value)
+            lost = {
+                id(each)
+                for each in _lost_tolerations(intents, old, known)
+                if self.catalogue.mutation_name(each.mutation) in names and refusal(each) is None
+            }
+        given = [each for each in intents if id(each) in kept | lost]
+        return [replace(each, needs=()) if id(each) in kept else each for each in given]
 
     def _with_debug_containers(self, request: Request, workload: model.Workload, read: Read) -> merge.Merged:
         """The Pod with its new debug containers mutated; the API server takes no other change, not even a record."""
@@ -329,6 +351,43 @@ class Mutating(Struct, frozen=True, kw_only=True):
         return decision.read_notes(self.engine.evaluate(Entrypoint.SKIPS, self._document(request, workload)), "skips")
 
 
+_TEMPLATE_CAN_CHANGE: Final = frozenset(
+    {
+        ("", "ReplicationController"),
+        ("apps", "DaemonSet"),
+        ("apps", "Deployment"),
+        ("apps", "StatefulSet"),
+        ("batch", "CronJob"),
+    }
+)
+"""Kinds whose pod template every update may change (k8s.io/kubernetes pkg/apis/apps/validation and batch).
+
+An update that only changes a label of another kind, for example a Job, would be refused with a changed template.
+"""
+
+
+def _lost_tolerations(intents: Sequence[model.Intent], old: model.Workload, known: Knowledge) -> Iterator[model.Intent]:
+    """The tolerations that a template may have lost: it tolerates no taint of a node with accelerators.
+
+    A template that tolerates some of these taints lost nothing, because an apply replaces the list as a whole. It gets
+    no toleration of a pool that was declared since, so that it does not restart by surprise.
+    """
+    keys = {taint.key for pool in known.config.pools for taint in pool.taints}
+    lacking = {
+        pod_set.path
+        for pod_set in old.pod_sets
+        if not any(_tolerates_accelerators(each, keys, known.vocabulary) for each in pod_set.tolerations)
+    }
+    yield from (each for each in intents if each.field == "toleration" and each.at in lacking)
+
+
+def _tolerates_accelerators(
+    toleration: Mapping[str, paths.Json], keys: Collection[str], vocabulary: Vocabulary
+) -> bool:
+    key, value = str(toleration.get("key") or ""), str(toleration.get("value") or "")
+    return not key or key in keys or vocabulary.marks_accelerators(key, value)
+
+
 def _debug_containers(workload: model.Workload) -> Iterator[model.Container]:
     for pod_set in workload.pod_sets:
         yield from (each for each in pod_set.containers if each.type is model.ContainerType.EPHEMERAL)
@@ -340,13 +399,6 @@ def _may_lose(request: Request, workload: model.Workload) -> bool:
     return merge.is_recorded(old) and not (
         workload.is_pod and old is not None and request.value.get("spec") == old.get("spec")
     )
-
-
-def _intents_of_old_object(old_value: paths.Object, read: Read, intents: list[model.Intent]) -> list[model.Intent]:
-    """The intents that an object had before an UPDATE. It cannot lose them, even if no mutation adds them today."""
-    old = read(old_value)
-    given = merge.already_there(old_value, old, intents) if old is not None else []
-    return [replace(intent, needs=()) for intent in given]
 
 
 def _unfit(merged: merge.Merged, read: Read, known: Knowledge) -> Refusal | None:

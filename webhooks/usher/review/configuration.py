@@ -21,9 +21,6 @@ KEY: Final = "usher.yaml"
 OUTCOME: Final = "configuration"
 """The name of this review in logs and metrics."""
 
-MAX_CONTENT: Final = 256 * 1024
-"""The most bytes of usher.yaml that it judges: reading YAML takes long, and any client of the port may send some."""
-
 _MAX_LINE: Final = 500
 
 
@@ -42,8 +39,6 @@ def judge(body: bytes, evaluator: Evaluator) -> Answer:
         return _allowed(review)
     if content is None:
         return _denied(review, [f"data has no key {KEY}"])
-    if len(content) > MAX_CONTENT:
-        return _allowed(review, f"not judged: {KEY} has more than {MAX_CONTENT} bytes; run usher config check on it")
     try:
         config = config_problems.checked(content, evaluator.catalogue)
     except errors.ConfigError as error:

@@ -210,6 +210,10 @@ class Metrics:
             registry=self.registry,
         )  # fmt: skip
         self._configured.set(1)
+        self._in_force = prometheus.Info(
+            "usher_in_force", "Digests of usher.yaml and of the policies of the site that this replica decides by.",
+            registry=self.registry,
+        )  # fmt: skip
         self._policies_good = prometheus.Gauge(
             "usher_policies_good", "1 while the policies of the site are in use as their bundles are; 0 while older "
             "ones are kept.", registry=self.registry,
@@ -295,6 +299,10 @@ class Metrics:
     def configured(self, *, good: bool) -> None:
         """Records whether a changed usher.yaml is in use."""
         self._configured.set(good)
+
+    def decides_by(self, *, configuration: str, policies: str) -> None:
+        """Records the digests of the files in force, which are equal in all replicas."""
+        self._in_force.info({"configuration": configuration, "policies": policies})
 
     def policies_loaded(self, *, good: bool) -> None:
         """Records whether changed bundles of policies are in use."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NoReturn
 
+import orjson
 from msgspec import Struct
 
 from usher import errors
@@ -134,6 +135,9 @@ def _no_compiler() -> NoReturn:
 GRACE: Final = 10.0
 """Seconds in which running reviews may still end with the former engine."""
 
+_SHOWN: Final = 16
+"""Characters of a digest in metrics."""
+
 MakeEvaluator = Callable[[Sequence[OwnChecks]], Evaluator]
 """Makes an evaluator from the present usher.yaml, with the site's own checks."""
 
@@ -189,6 +193,13 @@ class Current:
     def bundles_in_service(self) -> bool:
         """Whether the present bundles are the ones in service."""
         return self._digest[1] == self._in_service
+
+    @property
+    def digests(self) -> tuple[str, str]:
+        """Digests of the configuration and of the bundles in force; empty without bundles. Comments do not count."""
+        config = self.evaluator.config.model_dump(mode="json", by_alias=True)
+        of_config = hashlib.sha256(orjson.dumps(config, option=orjson.OPT_SORT_KEYS)).hexdigest()
+        return of_config[:_SHOWN], self._in_service.hex()[:_SHOWN]
 
     def close(self) -> None:
         self.evaluator.engine.close()

@@ -259,10 +259,12 @@ def _log_configuration(looked: Looked, *, current: Current, metrics: Metrics) ->
 
 
 def _tell_policies(current: Current, metrics: Metrics) -> None:
-    """Logs which policies of the site are in service, and which of them a server cannot evaluate."""
+    """Logs which policies of the site are in service, and which of them a server cannot evaluate; sets metrics."""
     policies, own = current.policies, current.own_checks
     missing = {} if policies is None else policies.not_evaluated
     templates = 0 if policies is None else len(policies.library.templates)
+    configuration, bundles = current.digests
+    metrics.decides_by(configuration=configuration, policies=bundles)
     metrics.policies_in_service(evaluated=templates - len(missing), not_evaluated=len(missing))
     if policies is not None or own:
         constraints = 0 if policies is None else len(policies.library.constraints)
