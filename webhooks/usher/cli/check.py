@@ -132,16 +132,16 @@ class Manifests(Struct, frozen=True, kw_only=True):
         Raises:
             UsageError: nothing is named.
         """
-        from usher.check import sources
+        from usher.check import rendering, sources
 
         if not self.named:
             raise click.UsageError("name a PATH (a file, a directory, or - for standard input), or use -k or --helm")
         if self.values and not self.charts:
             raise click.UsageError("--values is for charts; name one with --helm")
         found = list(sources.find_files(self.paths, stdin=sys.stdin.buffer))
-        found += map(sources.render_kustomization, self.kustomizations)
-        charts = sources.Charts(charts=self.charts, values=self.values, namespace=self.namespace)
-        return [*found, *sources.render_charts(charts)]
+        found += map(rendering.render_kustomization, self.kustomizations)
+        charts = rendering.Charts(charts=self.charts, values=self.values, namespace=self.namespace)
+        return [*found, *rendering.render_charts(charts)]
 
     def changes(self, found: list[FileOrBatch]) -> Changes | None:
         """The changed files; None if all files are to be judged.
