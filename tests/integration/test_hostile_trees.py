@@ -535,3 +535,56 @@ def test_a_kustomization_with_bases_generators_and_addresses_in_its_texts_is_ren
     )
 
     assert "prod-pod" in names(check("-k", "overlays/prod", cwd=work))
+
+
+def config(file: Path, *, preset: str) -> None:
+    write(file, {"apiVersion": "gpu-usher.io/v1alpha1", "kind": "Config", "enforcement": {"preset": preset}})
+
+
+@needs_git
+def test_the_rules_of_a_revision_decide_and_those_of_the_tree_do_not(work: Path, git: Git, tmp_path: Path) -> None:
+    write(work / "bad.yaml", greedy("bad"))
+    config(work / "usher.yaml", preset="recommended")
+    git("add", ".")
+    git("commit", "--quiet", "--message=second")
+    config(work / "usher.yaml", preset="observe")
+    config(tmp_path / "usher.yaml", preset="observe")
+    (work / "linked.yaml").symlink_to(tmp_path / "usher.yaml")
+    git("add", ".")
+    git("commit", "--quiet", "--message=third")
+
+    assert check("bad.yaml", cwd=work).code == 0
+    run = check("bad.yaml", "--rules-from", "HEAD~1", cwd=work)
+    assert run.code == 1
+    assert run.json["configuration"] == {"preset": "recommended", "source": "usher.yaml of HEAD~1"}
+    assert [each["reason"] for each in run.json["notes"]] == ["the one of HEAD~1 decides; here it is another one"]
+
+    assert check("bad.yaml", "--rules-from", "HEAD~1", cwd=work, USHER_CONFIG="usher.yaml").code == 1
+    assert check("bad.yaml", "--rules-from", "HEAD", cwd=work).code == 0
+    run = check("bad.yaml", "--rules-from", "HEAD~2", cwd=work)
+    assert (run.code, run.json["configuration"]) == (1, {"preset": "recommended", "source": "defaults"})
+    assert "decides nothing" in run.json["notes"][0]["reason"]
+    outside = check("bad.yaml", "--rules-from", "HEAD~1", "--config", str(tmp_path / "usher.yaml"), cwd=work)
+    assert outside.code == 0, "no pull request changes a file outside of the repository"
+    assert check("bad.yaml", "--rules-from", "HEAD", "--config", "linked.yaml", cwd=work).code == 2
+    assert check("bad.yaml", "--rules-from", "--output=x", cwd=work).code == 2
+
+
+@needs_git
+def test_policies_a_baseline_and_facts_of_the_tree_do_not_decide(work: Path, git: Git) -> None:
+    write(work / "bad.yaml", greedy("bad"))
+    made = check("bad.yaml", "--write-baseline", "known.json", cwd=work)
+    assert made.code == 0, made.err
+    write(work / "facts.yaml", builders.custom("kueue.x-k8s.io/v1beta1", "ResourceFlavor", {}, name="a"))
+    write(work / "more" / "empty.yaml", greedy("not-a-policy"))
+
+    for option in ("--baseline=known.json", "--facts=facts.yaml", "--policies=more"):
+        run = check("bad.yaml", "--rules-from", "HEAD", option, cwd=work)
+        assert run.code == 1, (option, run.err)
+        assert "decides nothing" in run.json["notes"][0]["reason"], option
+    assert check("bad.yaml", "--rules-from", "HEAD", "--verify-key=k.pem", "--policies=more", cwd=work).code == 2
+
+    git("add", ".")
+    git("commit", "--quiet", "--message=second")
+    assert check("bad.yaml", "--rules-from", "HEAD", "--baseline=known.json", cwd=work).code == 0
+    assert check("bad.yaml", "--rules-from", "HEAD", "--baseline=known.json", "--ratchet", cwd=work).code == 2

@@ -155,10 +155,11 @@ _SECONDS_FOR_IGNORED: Final = 30.0
 
 
 class Blob(Struct, frozen=True, kw_only=True):
-    """A regular file of a commit."""
+    """A file of a commit."""
 
     digest: str
     size: int
+    is_link: bool = False
 
 
 class Repository(Struct, frozen=True, kw_only=True):
@@ -203,13 +204,15 @@ class Repository(Struct, frozen=True, kw_only=True):
         return found
 
     def files(self, commit: str) -> dict[str, Blob]:
-        """The regular files of a commit by their path from the top."""
+        """The regular files and links of a commit by their path from the top."""
         found = dict[str, Blob]()
         for entry in self.run("ls-tree", "-r", "-l", "-z", "--full-tree", commit).split(b"\0"):
             described, _, name = entry.partition(b"\t")
-            if described.startswith(b"100"):
-                _, _, digest, size = described.decode().split()
-                found[os.fsdecode(name)] = Blob(digest=digest, size=int(size) if size.isdecimal() else 0)
+            mode, kind, digest, size = described.decode().split() if described else ("", "", "", "")
+            if kind == "blob":
+                is_link = mode == "120000"
+                number = int(size) if size.isdecimal() else 0
+                found[os.fsdecode(name)] = Blob(digest=digest, size=number, is_link=is_link)
         return found
 
     def content(self, blob: Blob) -> bytes:

@@ -182,7 +182,7 @@ def _difference(repository: programs.Repository, base: str, found: Sequence[sour
     before, same = dict[str, programs.Blob](), set[str]()
     for name, blob in repository.files(base).items():
         may_hold = name.endswith(sources.SUFFIXES)
-        if not may_hold and name not in of_run:
+        if blob.is_link or (not may_hold and name not in of_run):
             continue
         if repository.holds_unchanged(name, blob):
             same.add(f"{top}/{name}")
@@ -196,3 +196,74 @@ def _earlier_batches(repository: programs.Repository, difference: _Difference) -
     for name, blob in sorted(difference.before.items()):
         if blob.size <= chunks.MAX_FILE_BYTES:
             yield sources.parse_content(repository.content(blob), source=name, explicit=False)
+
+
+class RevisionFiles(Struct, frozen=True, kw_only=True):
+    """The files of a commit, written into a folder where a run needs them instead of those of the tree."""
+
+    repository: programs.Repository
+    revision: str
+    """The user's name for the commit."""
+    files: Mapping[str, programs.Blob]
+    folder: Path
+
+    @classmethod
+    def of(cls, revision: str, folder: Path, *, option: str) -> "RevisionFiles":
+        """The files of a revision of the repository of the working directory.
+
+        Raises:
+            InputError: git is missing, or does not know the revision.
+        """
+        repository = repository_for(option)
+        commit = named_commit(repository, revision, option=option)
+        return cls(repository=repository, revision=revision, files=repository.files(commit), folder=folder)
+
+    def written(self, path: str) -> str | None:
+        """The path of the written copy of a file or folder; None if the commit lacks it.
+
+        A path outside of the repository stays, because no pull request can change it.
+
+        Raises:
+            InputError: it is, or holds, a link; or it cannot be written.
+        """
+        name = self._name(path)
+        if name is None:
+            return path
+        below = {
+            each: blob
+            for each, blob in self.files.items()
+            if each == name or each.startswith(f"{name}/") or name == os.curdir
+        }
+        for each, blob in below.items():
+            if blob.is_link:
+                raise errors.InputError(f"{each} is a link in {self.revision}; name the file that it leads to")
+            place = self.folder / each
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(self.repository.content(blob))
+        return os.fspath(self.folder / name) if below else None
+
+    def differs(self, path: str) -> bool:
+        """Whether a file or folder of the tree is not the one of the commit."""
+        name = self._name(path)
+        if name is None:
+            return False
+        here = self.repository.top / name
+        found = (
+            {name}
+            if here.is_file()
+            else {
+                os.path.relpath(Path(folder) / file, self.repository.top)
+                for folder, _, files in os.walk(here)
+                for file in files
+            }
+        )
+        known = {each for each in self.files if each == name or each.startswith(f"{name}/")}
+        return found != known or not all(self.repository.holds_unchanged(each, self.files[each]) for each in known)
+
+    def _name(self, path: str) -> str | None:
+        """The path from the top of the repository; None for one outside, by its words and by its links."""
+        lexical = os.path.abspath(path)  # noqa: PTH100 - a link of the tree must not lead out of the commit
+        for whole in (lexical, os.path.realpath(path)):
+            if whole == os.fspath(self.repository.top) or whole.startswith(f"{self.repository.top}/"):
+                return os.path.relpath(whole, self.repository.top)
+        return None
