@@ -101,7 +101,7 @@ def test_a_finding_about_more_pods_or_accelerators_is_new(work: Path) -> None:
 
 def test_a_finding_about_another_value_is_new(work: Path) -> None:
     def pod(path: str) -> paths.Object:
-        mounts = [{"name": "host", "mountPath": "/a"}]
+        mounts: paths.Json = [{"name": "host", "mountPath": "/a"}]
         return builders.pod(
             {**builders.container(), "volumeMounts": mounts},
             name="old",

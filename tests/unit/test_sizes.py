@@ -29,7 +29,6 @@ ALONE: Final = {
     "policy.mutating": "what mutations do, apart from the way of an object; with it it is too long",
     "server.reviews": "the webhook port, apart from the process that runs both ports",
     "workloads.containers": "a container and what it starts; with the pod set it is too long",
-    "workloads.program_families": "a table: programs by what they are for",
 }
 """Modules that only a neighbour in their folder imports, each with the reason why it stands alone."""
 

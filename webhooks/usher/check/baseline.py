@@ -46,7 +46,7 @@ class KnownFinding(NamedTuple):
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """All but the amounts, of which a finding may have less."""
+        """All but the amounts. A finding may have smaller ones."""
         return self[:-1]
 
     def covers(self, other: "KnownFinding") -> bool:

@@ -163,7 +163,7 @@ def placed_findings(
 
 
 def _value_digest(judged: paths.Object, path: str) -> str:
-    """The digest of the value at a place; empty if it is no single value."""
+    """The digest of the value at a place; empty for an object or a list, and without a value."""
     try:
         value = paths.resolve(judged, path)
     except (LookupError, ValueError):

@@ -1,4 +1,4 @@
-"""Runs git, helm and kustomize in trees that may be hostile: those of a pull request, or an archive of somebody else.
+"""Runs git, helm and kustomize in trees that may be hostile: those of a pull request, or an unpacked archive.
 
 A program gets an environment of ours, bounded time, memory and output, and no terminal. usher runs only commands of git
 that read objects and the index: they never look at attributes, so no filter, textconv or external diff runs.
@@ -149,7 +149,7 @@ _ENVIRONMENT: Final = {
 _KEPT_VARIABLES: Final = re.compile(
     r"HOME|XDG_CONFIG_HOME|TMPDIR|SUDO_UID|GIT_CONFIG_(?:COUNT|GLOBAL|SYSTEM|NOSYSTEM|KEY_\d+|VALUE_\d+)"
 )
-"""What git needs to read the configuration of the user, which says whose repositories are safe."""
+"""Variables by which git finds the configuration of the user, which says whose repositories are safe."""
 
 _SECONDS_FOR_IGNORED: Final = 30.0
 

@@ -152,13 +152,15 @@ def repository_for(option: str) -> programs.Repository:
     """The repository of the working directory, which an option needs.
 
     Raises:
-        InputError: there is none, or git is missing or refuses it.
+        InputError: it has no repository, or git is missing or refuses it.
     """
     if programs.find_program("git") is None:
         raise errors.InputError(f"{option} needs git, which is not installed")
     repository = programs.Repository.around(Path())
     if repository is None:
-        raise errors.InputError(f"{option} needs a repository of git, and the working directory is in none")
+        raise errors.InputError(
+            f"{option} needs a repository of git, but no folder around the working directory is one"
+        )
     return repository
 
 

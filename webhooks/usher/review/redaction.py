@@ -261,7 +261,7 @@ def _object_text(text: str) -> str:
         if len(found) == 1 and isinstance(found[0], dict | list):
             given = found[0]
             kept = without_secrets(given) if isinstance(given, dict) else _without(given, _LISTED)
-            # A comment is no part of the object.
+            # A comment is not part of the object.
             return text if kept == given and "#" not in text else orjson.dumps(kept).decode()
     except (errors.UsherError, orjson.JSONEncodeError):
         pass
