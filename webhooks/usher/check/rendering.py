@@ -257,7 +257,7 @@ def _remote(value: paths.Json) -> Iterator[str]:
 
 
 def _tree_of(path: str) -> Path:
-    """The tree that holds a chart or a kustomization: its repository, else the working directory, else the path itself."""
+    """The tree of a chart or a kustomization: its repository, else the working directory, else the path itself."""
     whole = Path(_absolute(path))
     top = programs.repository_top(whole)
     if top is not None:
