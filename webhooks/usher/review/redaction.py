@@ -19,7 +19,7 @@ from usher import errors, paths
 from usher.documents import reader
 from usher.kinds.reading import environment
 from usher.policy.input.pod_sets import READ_KEYS
-from usher.workloads import model_servers, program_families
+from usher.workloads import model_servers
 
 REDACTED: Final = "not-recorded"
 """Replaces a value."""
@@ -337,7 +337,7 @@ def _assigned(text: str) -> str:
 
 def _patterns() -> Iterator[str]:
     """The words of commands by which usher knows programs, as patterns."""
-    for family in program_families.ALL:
+    for family in model_servers.ALL:
         for command in family.commands:
             yield from (word for word in command.split() if len(word.replace("*", "")) > 1)
 
