@@ -278,8 +278,10 @@ def test_kubectl_usher_says_why_it_has_no_answer(portal: Portal, asker: str, tmp
     assert "does the server run with --portal?" in away.err
 
 
-def test_the_interface_is_described(portal: Portal) -> None:
-    described = portal.ask("GET", "openapi.json")
+def test_the_interface_is_described_to_users_of_the_cluster_alone(portal: Portal, asker: str) -> None:
+    assert portal.ask("GET", "openapi.json").status == 401
+    assert portal.ask("GET", "openapi.json", token="wrong").status == 401
+    described = portal.ask("GET", "openapi.json", token=asker)
 
     assert described.status == 200
     assert {"/api/v1/evaluate", "/api/v1/queue", "/api/v1/explain/{code}", "/api/v1/quotas"} <= described.value[

@@ -34,6 +34,8 @@ class Runner:
     """A machine that runs steps in a checkout."""
 
     home: Path
+    base: str = ""
+    """The commit that GitHub names as the base of a pull request."""
 
     @property
     def checkout(self) -> Path:
@@ -77,7 +79,10 @@ class Runner:
             GITHUB_ACTION_PATH=str(ROOT),
             GITHUB_OUTPUT=str(self.home / "output"),
             GITHUB_STEP_SUMMARY=str(self.home / "summary"),
-            **{name: _EXPRESSION.sub(lambda found: inputs[found[1]], text) for name, text in step["env"].items()},
+            **{
+                name: self.base if "github.event." in text else _EXPRESSION.sub(lambda found: inputs[found[1]], text)
+                for name, text in step["env"].items()
+            },
         )
         return subprocess.run(
             ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)],

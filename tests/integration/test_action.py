@@ -3,7 +3,8 @@
 import json
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -97,13 +98,22 @@ def test_the_inputs_become_options(runner: Runner) -> None:
     assert not (runner.checkout / "usher.sarif").exists()
 
 
-@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
-def test_only_what_the_branch_changed_is_judged(runner: Runner) -> None:
-    def git(*arguments: str) -> None:
-        names = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
-        subprocess.run(["git", *names, *arguments], cwd=runner.checkout, check=True, capture_output=True)
+@pytest.fixture
+def git(runner: Runner) -> Callable[..., str]:
+    """Runs git in the checkout, which it makes a repository; without git the test is left out."""
+    if shutil.which("git") is None:
+        pytest.skip("needs git")
 
-    git("init", "--initial-branch=main")
+    def run(*arguments: str) -> str:
+        names = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
+        command = ["git", *names, *arguments]
+        return subprocess.run(command, cwd=runner.checkout, check=True, capture_output=True, text=True).stdout.strip()
+
+    run("init", "--initial-branch=main")
+    return run
+
+
+def test_only_what_the_branch_changed_is_judged(runner: Runner, git: Callable[..., str]) -> None:
     write(runner.checkout / "old.yaml", bad("old"))
     git("add", ".")
     git("commit", "--message=first")
@@ -116,6 +126,44 @@ def test_only_what_the_branch_changed_is_judged(runner: Runner) -> None:
 
     assert "file=new.yaml" in ended.log
     assert "file=old.yaml" not in ended.log
+
+
+def test_the_base_of_a_pull_request_decides_and_not_its_own_files(runner: Runner, git: Callable[..., str]) -> None:
+    write(runner.checkout / "bad.yaml", bad())
+    command.config(runner.checkout / "usher.yaml", enforcement={"preset": "recommended"})
+    git("add", ".")
+    git("commit", "--message=first")
+    base = git("rev-parse", "HEAD")
+    command.config(runner.checkout / "usher.yaml", **command.SWITCHED_OFF)
+    (runner.checkout / "known.json").write_text("{}")
+    git("add", ".")
+    git("commit", "--message=second")
+
+    assert "USH103" not in runner.steps().log, "without a pull request the checkout decides"
+    ended = replace(runner, base=base).steps(options="--baseline=known.json")
+    assert ended.code == 1
+    assert "file=bad.yaml" in ended.log
+    assert f"usher.yaml: the one of {base} decides; here it is another one" in ended.log
+    assert "known.json: " in ended.log
+
+    ended = replace(runner, base=base).steps(rules_from="tree")
+    assert "file=bad.yaml" not in ended.log
+    assert "::warning title=gpu-usher::rules-from is tree: usher.yaml" in ended.log
+    assert "may switch checks off" in ended.summary
+
+
+def test_a_clone_without_the_base_says_that_the_pull_request_decides_itself(
+    runner: Runner, git: Callable[..., str]
+) -> None:
+    write(runner.checkout / "bad.yaml", bad())
+    git("add", ".")
+    git("commit", "--message=first")
+
+    ended = replace(runner, base="1" * 40).steps()
+
+    assert ended.code == 1
+    assert "::warning title=gpu-usher::The clone lacks the base of the pull request" in ended.log
+    assert "may switch checks off" in ended.summary
 
 
 def test_a_run_that_proves_nothing_says_so_and_offers_no_report(runner: Runner) -> None:
@@ -132,7 +180,9 @@ def test_a_run_that_proves_nothing_says_so_and_offers_no_report(runner: Runner) 
     assert not (runner.checkout / "usher.sarif").exists()
 
 
-@pytest.mark.parametrize(("name", "value"), by_turns(["config", "changed_since", "fail_on", "sarif"], HOSTILE))
+@pytest.mark.parametrize(
+    ("name", "value"), by_turns(["config", "changed_since", "fail_on", "sarif", "rules_from"], HOSTILE)
+)
 def test_no_input_becomes_a_command(runner: Runner, name: str, value: str) -> None:
     write(runner.checkout / "good.yaml", good())
 

@@ -86,6 +86,38 @@ def test_a_second_finding_like_a_known_one_is_new(work: Path) -> None:
     assert len(codes(check(work, "--baseline", str(file)))) == 1
 
 
+def _job(pods: int, container: paths.Object = GREEDY) -> paths.Object:
+    return builders.job(builders.template(container, restartPolicy="Never"), name="train", parallelism=pods)
+
+
+def test_a_finding_about_more_pods_or_accelerators_is_new(work: Path) -> None:
+    write(work / "job.yaml", _job(80, builders.container(gpus=1, env={"NVIDIA_VISIBLE_DEVICES": "all"})))
+    file = made(work)
+
+    for pods, gpus, code in ((80, 1, 0), (8, 1, 0), (80_000, 1, 1), (80, 8, 1)):
+        write(work / "job.yaml", _job(pods, builders.container(gpus=gpus, env={"NVIDIA_VISIBLE_DEVICES": "all"})))
+        assert check(work, "--baseline", str(file)).code == code, (pods, gpus)
+
+
+def test_a_finding_about_another_value_is_new(work: Path) -> None:
+    def pod(path: str) -> paths.Object:
+        mounts: paths.Json = [{"name": "host", "mountPath": "/a"}]
+        return builders.pod(
+            {**builders.container(), "volumeMounts": mounts},
+            name="old",
+            volumes=[{"name": "host", "hostPath": {"path": path}}],
+        )
+
+    write(work / "pods.yaml", pod("/dev/nvidia0"))
+    file = made(work)
+    assert known(file), "the path is a finding"
+    assert check(work, "--baseline", str(file)).code == 0
+
+    write(work / "pods.yaml", pod("/dev/nvidia1"))
+
+    assert check(work, "--baseline", str(file)).code == 1
+
+
 def test_findings_that_are_gone_are_counted_and_removed_on_request_alone(work: Path) -> None:
     write(work / "more.yaml", builders.pod(GREEDY, name="mended"))
     file = made(work)

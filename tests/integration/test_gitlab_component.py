@@ -43,7 +43,7 @@ def test_no_input_is_written_into_a_script_or_expanded() -> None:
     assert "$[[" not in json.dumps(job)
     assert "$PATHS" not in "".join([*job["before_script"], *job["script"]])
     free = {name for name, about in gitlab_component.spec().items() if about.get("regex")}
-    assert {"paths", "options", "config", "package"} == free
+    assert {"paths", "options", "config", "package", "rules-from"} == free
     assert all(job["variables"][name]["expand"] is False for name in ("USHER_PATHS", "USHER_OPTIONS", "USHER_FILE"))
 
 
@@ -111,6 +111,33 @@ def test_no_input_becomes_a_command(tmp_path: Path, name: str) -> None:
 
     assert ended.code == 2
     assert not (tmp_path / "checkout/pwned").exists()
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_the_target_branch_decides_and_not_the_merge_request(tmp_path: Path) -> None:
+    checkout = tmp_path / "checkout"
+    checkout.mkdir()
+
+    def git(*arguments: str) -> str:
+        names = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
+        done = subprocess.run(["git", *names, *arguments], cwd=checkout, check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    git("init", "--initial-branch=main")
+    write(checkout / "bad.yaml", bad())
+    git("add", ".")
+    git("commit", "--message=first")
+    base = git("rev-parse", "HEAD")
+    command.config(checkout / "usher.yaml", **command.SWITCHED_OFF)
+    job, own = (gitlab_component.job(package=PACKAGE, **more) for more in ({}, {"rules_from": "tree"}))
+
+    assert gitlab_component.run(job, tmp_path).code == 0, "on a branch the checkout decides"
+    ended = gitlab_component.run(job, tmp_path, CI_MERGE_REQUEST_DIFF_BASE_SHA=base)
+    assert (ended.code, "decides nothing" in ended.log) == (1, True)
+    ended = gitlab_component.run(own, tmp_path, CI_MERGE_REQUEST_DIFF_BASE_SHA=base)
+    assert (ended.code, "which a merge request may change" in ended.log) == (0, True)
+    ended = gitlab_component.run(job, tmp_path, CI_MERGE_REQUEST_DIFF_BASE_SHA="1" * 40)
+    assert (ended.code, "lacks the commit" in ended.log) == (2, True)
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")

@@ -157,10 +157,10 @@ def test_an_anonymised_record_keeps_no_name_and_equal_names_stay_equal(tmp_path:
 
 def test_a_full_record_is_renamed_and_the_log_says_so(tmp_path: Path) -> None:
     arguments = (f"--record={tmp_path / 'reviews.jsonl'}", "--record-size=1")
-    padding = {f"example.com/{number}": "x" * 15_000 for number in range(14)}
+    padding = builders.container(env={f"NCCL_PADDING_{number}": "x" * 15_000 for number in range(14)})
     with server_process.running(tmp_path, config=PRESET, arguments=arguments) as server:
         for number in range(12):
-            value = builders.pod(name=f"pod-{number}", namespace="research", annotations=padding)
+            value = builders.pod(padding, name=f"pod-{number}", namespace="research")
             assert server.review("validate", body(value))["allowed"]
         record_of(server, 1, name="reviews.jsonl.1")
         assert [line["older"] for line in server.log("record_rotated")][:1] == [str(tmp_path / "reviews.jsonl.1")]

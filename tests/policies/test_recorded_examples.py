@@ -9,11 +9,16 @@ import yaml
 
 from usher import model, paths
 from usher.policy.decision import Request
-from usher.review import records
+from usher.review import redaction
 
 POLICIES: Final = Path(__file__).parents[2] / "policies" / "usher"
+QUOTED: Final = frozenset({"topology_annotations_refused/bad_level"})
+"""Examples whose message quotes a text that is no name, and so is not recorded."""
 EXAMPLES: Final = sorted(
-    file for pattern in ("good_*", "bad_*") for file in POLICIES.glob(f"checks/*/*/examples/{pattern}.yaml")
+    file
+    for pattern in ("good_*", "bad_*")
+    for file in POLICIES.glob(f"checks/*/*/examples/{pattern}.yaml")
+    if f"{file.parts[-3]}/{file.stem}" not in QUOTED
 )
 
 
@@ -38,5 +43,5 @@ def test_a_manifest_without_secrets_is_judged_as_before(file: Path) -> None:
     evaluator = record_findings.evaluator_of(file.parent)
 
     for value in manifests(file):
-        whole, redacted = (evaluator.decide(Request(value=each)) for each in (value, records.without_secrets(value)))
+        whole, redacted = (evaluator.decide(Request(value=each)) for each in (value, redaction.without_secrets(value)))
         assert said(redacted) == said(whole)

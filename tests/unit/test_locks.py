@@ -52,3 +52,21 @@ def test_the_image_with_traces_is_the_server_and_the_libraries_of_the_extra() ->
 
 def test_the_server_has_no_database_and_no_library_of_an_object_store() -> None:
     assert not {"duckdb", "fsspec", "s3fs", "psycopg"} & locked("requirements.lock").keys()
+
+
+def test_the_image_is_built_from_what_hashes_name() -> None:
+    lines = (ROOT / "Containerfile").read_text().splitlines()
+    (base,) = [line for line in lines if line.startswith("ARG BASE=")]
+    fetching = [line for line in lines if '"pip", "install"' in line and '"/source"' not in line]
+    (own,) = [line for line in lines if '"pip", "install"' in line and '"/source"' in line]
+
+    assert re.fullmatch(r"ARG BASE=[a-z0-9.:/-]+@sha256:[0-9a-f]{64}", base)
+    assert [line for line in fetching if "--require-hashes" not in line] == []
+    assert "--no-build-isolation" in own
+    assert "--no-deps" in own
+    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
+    assert [each.partition(">")[0] for each in wanted] == ["hatchling"]
+    assert {"hatchling", "packaging", "pathspec", "pluggy", "trove-classifiers"} == set(
+        locked("requirements-build.lock")
+    )
+    assert locked("requirements-build.lock").items() <= locked("requirements-dev.lock").items()

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 import builders
 from reviews import body
 from usher import errors
-from usher.review import records
+from usher.review import redaction
 from usher.review.admission_review import Answer, parse
 from usher.server.recorder import MEBIBYTE, Recorder, Settings
 
@@ -60,14 +60,14 @@ def test_other_endpoints_dry_runs_and_reviews_without_object_are_not_recorded(tm
 def test_reviews_beyond_the_bounds_are_counted_in_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The thread waits in the first review, so that the others pile up."""
     go_on, waits = threading.Event(), threading.Event()
-    real = records.without_secrets
+    real = redaction.without_secrets
 
     def slow(value: Any) -> Any:
         waits.set()
         go_on.wait(30)
         return real(value)
 
-    monkeypatch.setattr(records, "without_secrets", slow)
+    monkeypatch.setattr(redaction, "without_secrets", slow)
     made = Recorder(settings(tmp_path))
     made.record("validate", answer("first"), 500)
     waits.wait(30)
@@ -115,14 +115,14 @@ def test_a_full_disk_ends_the_record_and_nothing_else(tmp_path: Path, monkeypatc
 def test_an_object_that_cannot_be_written_is_counted_and_the_next_is_recorded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = records.without_secrets
+    real = redaction.without_secrets
 
     def faulty(value: Any) -> Any:
         if value["metadata"]["name"] == "odd":
             raise ValueError
         return real(value)
 
-    monkeypatch.setattr(records, "without_secrets", faulty)
+    monkeypatch.setattr(redaction, "without_secrets", faulty)
     made = Recorder(settings(tmp_path))
     made.record("validate", answer("odd"), 500)
     made.record("validate", answer("even"), 500)

@@ -120,6 +120,8 @@ class Finding(Struct, frozen=True, kw_only=True):
     """None if the finding is about the whole workload."""
     added: bool = False
     """Whether it is about a field that the mutating webhook adds. Then its place is the nearest one in the file."""
+    value_digest: str = ""
+    """A digest of the value at its path; empty if it is about more than one value."""
 
 
 class NotJudged(Struct, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ Rules do not read which node the scheduler chose. Of the status they only read w
 verdicts about both forms.
 """
 
+import hashlib
 from collections.abc import Callable, Iterable
 from typing import Final
 
@@ -155,9 +156,20 @@ def placed_findings(
             place=pointer.place(each.finding.path),
             pod_set=_pod_set(workload, each.finding.path),
             added=_is_added(each.finding.path, before, judged),
+            value_digest=_value_digest(judged, each.finding.path),
         )
         for each in decision.judgements
     )
+
+
+def _value_digest(judged: paths.Object, path: str) -> str:
+    """The digest of the value at a place; empty for an object or a list, and without a value."""
+    try:
+        value = paths.resolve(judged, path)
+    except (LookupError, ValueError):
+        return ""
+    single = isinstance(value, str | int | float)
+    return hashlib.sha256(repr(value).encode(errors="backslashreplace")).hexdigest()[:16] if single else ""
 
 
 def _is_added(path: str, before: paths.Object, judged: paths.Object) -> bool:

@@ -2,15 +2,16 @@
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import orjson
 from msgspec import Struct
 
 from usher import errors, paths
-from usher.check import sources, surroundings
+from usher.check import programs, sources, surroundings
 from usher.check.batches import Batch
+from usher.documents import chunks
 from usher.kinds import registry
 from usher.workloads.grown_workloads import growth_of
 
@@ -113,18 +114,20 @@ def _parts(value: paths.Json) -> Iterator[paths.Json]:
 
 
 class _Difference(Struct, frozen=True, kw_only=True):
-    before: frozenset[str]
-    """Paths in the commit, from the top of the repository, of files that changed or were deleted."""
+    before: Mapping[str, programs.Blob]
+    """Files of the commit that may hold manifests, and that changed or are gone, by their path from the top."""
     same: frozenset[str]
-    """Absolute paths of files that git tracks and that did not change."""
+    """Absolute paths of files of the run that did not change."""
 
     def leaves(self, found: sources.FileOrBatch) -> bool:
-        """Whether a file is unchanged. Files outside git are always new: ignored files, other folders, a stream."""
+        """Whether a file is unchanged. Files outside the commit are new: ignored files, other folders, a stream."""
         return isinstance(found, sources.File) and os.path.realpath(found.path) in self.same
 
 
 def changed_since(revision: str, found: Sequence[sources.FileOrBatch], *, namespace: str) -> Changes:
     """The changes of a run's files since their branch left a revision, including uncommitted changes.
+
+    Files are compared byte for byte with what git keeps, so no attribute and no flag of the index hides a change.
 
     Args:
         revision: a commit, a branch or a tag.
@@ -134,67 +137,135 @@ def changed_since(revision: str, found: Sequence[sources.FileOrBatch], *, namesp
     Raises:
         InputError: git is missing, or does not know the revision.
     """
-    git = _Git.here()
-    base = git.base(revision)
-    difference = git.difference(base)
+    repository = repository_for("--changed-since")
+    commit = named_commit(repository, revision, option="--changed-since")
+    try:
+        base = repository.text("merge-base", commit, "HEAD")
+    except errors.InputError:  # without a common ancestor
+        base = commit
+    difference = _difference(repository, base, found)
     now = [sources.load(each) for each in found if not difference.leaves(each)]
-    return changes_between(git.files(base, difference.before), now, since=revision, namespace=namespace)
+    return changes_between(_earlier_batches(repository, difference), now, since=revision, namespace=namespace)
 
 
-class _Git(Struct, frozen=True, kw_only=True):
-    program: str
-    top: Path
+def repository_for(option: str) -> programs.Repository:
+    """The repository of the working directory, which an option needs.
+
+    Raises:
+        InputError: it has no repository, or git is missing or refuses it.
+    """
+    if programs.find_program("git") is None:
+        raise errors.InputError(f"{option} needs git, which is not installed")
+    repository = programs.Repository.around(Path())
+    if repository is None:
+        raise errors.InputError(
+            f"{option} needs a repository of git, but no folder around the working directory is one"
+        )
+    return repository
+
+
+def named_commit(repository: programs.Repository, revision: str, *, option: str) -> str:
+    """The name of the commit of a revision that an option has.
+
+    Raises:
+        InputError: git knows no commit of this name.
+    """
+    try:
+        return repository.commit(revision)
+    except errors.InputError as error:
+        raise errors.InputError(f"{option} {revision}: {error}") from None
+
+
+def _difference(repository: programs.Repository, base: str, found: Sequence[sources.FileOrBatch]) -> _Difference:
+    """The difference between a commit and the present files."""
+    top = os.path.realpath(repository.top)
+    named = {os.path.realpath(each.path) for each in found if isinstance(each, sources.File)}
+    of_run = {path.removeprefix(f"{top}/") for path in named if path.startswith(f"{top}/")}
+    before, same = dict[str, programs.Blob](), set[str]()
+    for name, blob in repository.files(base).items():
+        may_hold = name.endswith(sources.SUFFIXES)
+        if blob.is_link or (not may_hold and name not in of_run):
+            continue
+        if repository.holds_unchanged(name, blob):
+            same.add(f"{top}/{name}")
+        elif may_hold:
+            before[name] = blob
+    return _Difference(before=before, same=frozenset(same))
+
+
+def _earlier_batches(repository: programs.Repository, difference: _Difference) -> Iterator[Batch]:
+    """The files of the commit that changed. One that is too large is left out, so its objects count as new."""
+    for name, blob in sorted(difference.before.items()):
+        if blob.size <= chunks.MAX_FILE_BYTES:
+            yield sources.parse_content(repository.content(blob), source=name, explicit=False)
+
+
+class RevisionFiles(Struct, frozen=True, kw_only=True):
+    """The files of a commit, written into a folder where a run needs them instead of those of the tree."""
+
+    repository: programs.Repository
+    revision: str
+    """The user's name for the commit."""
+    files: Mapping[str, programs.Blob]
+    folder: Path
 
     @classmethod
-    def here(cls) -> "_Git":
-        """The repository of the working directory."""
-        program = sources.find_program("git")
-        if program is None:
-            raise errors.InputError("--changed-since needs git, which is not installed")
-        printed = sources.program_output([program, "rev-parse", "--show-toplevel"])
-        return cls(program=program, top=Path(os.fsdecode(printed.removesuffix(b"\n"))))
+    def of(cls, revision: str, folder: Path, *, option: str) -> "RevisionFiles":
+        """The files of a revision of the repository of the working directory.
 
-    def base(self, revision: str) -> str:
-        """The commit where the branch left the revision; the revision itself without a common ancestor."""
-        try:
-            commit = self._text("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-        except errors.InputError:
-            raise errors.InputError(
-                f"--changed-since {revision}: git knows no commit of this name; in a shallow clone, fetch it first"
-            ) from None
-        try:
-            return self._text("merge-base", commit, "HEAD")
-        except errors.InputError:
-            return commit
+        Raises:
+            InputError: git is missing, or does not know the revision.
+        """
+        repository = repository_for(option)
+        commit = named_commit(repository, revision, option=option)
+        return cls(repository=repository, revision=revision, files=repository.files(commit), folder=folder)
 
-    def difference(self, base: str) -> _Difference:
-        """The difference between a commit and the present files."""
-        before, now = set[str](), set[str]()
-        top = os.path.realpath(self.top)
-        entries = iter(self._names("diff", "--name-status", "-z", "--find-renames", "--no-ext-diff", base))
-        for status in entries:
-            old = next(entries, "")
-            new = next(entries, "") if status[:1] in {"R", "C"} else old
-            if status != "A":
-                before.add(old)
-            if status != "D":
-                now.add(new)
-        tracked = set(self._names("ls-files", "-z")) - now
-        return _Difference(before=frozenset(before), same=frozenset(f"{top}/{name}" for name in tracked))
+    def written(self, path: str) -> str | None:
+        """The path of the written copy of a file or folder; None if the commit lacks it.
 
-    def files(self, base: str, names: frozenset[str]) -> Iterator[Batch]:
-        """The files of a commit that may hold manifests."""
-        for name in sorted(names):
-            if name.endswith(sources.SUFFIXES):
-                content = self._run("cat-file", "blob", f"{base}:{name}")
-                yield sources.parse_content(content, source=name, explicit=False)
+        A path outside of the repository stays, because no pull request can change it.
 
-    def _text(self, *arguments: str) -> str:
-        return self._run(*arguments).decode(errors="replace").strip()
+        Raises:
+            InputError: it is, or holds, a link; or it cannot be written.
+        """
+        name = self._name(path)
+        if name is None:
+            return path
+        below = {
+            each: blob
+            for each, blob in self.files.items()
+            if each == name or each.startswith(f"{name}/") or name == os.curdir
+        }
+        for each, blob in below.items():
+            if blob.is_link:
+                raise errors.InputError(f"{each} is a link in {self.revision}; name the file that it leads to")
+            place = self.folder / each
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(self.repository.content(blob))
+        return os.fspath(self.folder / name) if below else None
 
-    def _names(self, *arguments: str) -> list[str]:
-        return [os.fsdecode(name) for name in self._run(*arguments).split(b"\0") if name]
+    def differs(self, path: str) -> bool:
+        """Whether a file or folder of the tree is not the one of the commit."""
+        name = self._name(path)
+        if name is None:
+            return False
+        here = self.repository.top / name
+        found = (
+            {name}
+            if here.is_file()
+            else {
+                os.path.relpath(Path(folder) / file, self.repository.top)
+                for folder, _, files in os.walk(here)
+                for file in files
+            }
+        )
+        known = {each for each in self.files if each == name or each.startswith(f"{name}/")}
+        return found != known or not all(self.repository.holds_unchanged(each, self.files[each]) for each in known)
 
-    def _run(self, *arguments: str) -> bytes:
-        # `core.fsmonitor` could run a program from the repository.
-        return sources.program_output([self.program, "-c", "core.fsmonitor=false", *arguments], where=self.top)
+    def _name(self, path: str) -> str | None:
+        """The path from the top of the repository; None for one outside, by its words and by its links."""
+        lexical = os.path.abspath(path)  # noqa: PTH100 - a link of the tree must not lead out of the commit
+        for whole in (lexical, os.path.realpath(path)):
+            if whole == os.fspath(self.repository.top) or whole.startswith(f"{self.repository.top}/"):
+                return os.path.relpath(whole, self.repository.top)
+        return None

@@ -8,10 +8,7 @@ import glob
 import os
 import re
 import select
-import shutil
 import stat
-import subprocess
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
@@ -23,86 +20,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import errors, paths
-from usher.check import batches, findings
+from usher.check import batches, findings, programs
 from usher.check.batches import Batch, Item
-from usher.check.findings import Problem
 from usher.cluster.facts import store as facts_store
 from usher.cluster.facts.store import Recorded, State, Store
 from usher.documents import chunks, reader
-
-PROGRAM_SECONDS: Final = 120.0
-_LONGEST_MESSAGE: Final = 2000
-
-
-def find_program(*names: str) -> str | None:
-    """The path of the first installed program; None without one."""
-    return next((path for name in names if (path := shutil.which(name))), None)
-
-
-def program_output(command: Sequence[str], *, where: Path | None = None, seconds: float = PROGRAM_SECONDS) -> bytes:
-    """The standard output of a program.
-
-    Args:
-        command: the program and its arguments, which no shell interprets.
-        where: the directory in which it starts.
-        seconds: its time limit.
-
-    Raises:
-        InputError: it cannot be started, fails, prints more than a file may hold, or takes too long.
-    """
-    name = Path(command[0]).name
-    with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as complaint:
-        try:
-            done = subprocess.run(  # noqa: S603 - a program that the user has installed
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=printed,
-                stderr=complaint,
-                cwd=where,
-                timeout=seconds,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise errors.InputError(f"{name} did not end within {seconds:g} s: {' '.join(command[1:])}") from None
-        except OSError as error:
-            raise errors.InputError(f"{name} cannot be started: {error.strerror}") from None
-        if done.returncode:
-            complaint.seek(0)
-            said = complaint.read(_LONGEST_MESSAGE).decode(errors="replace").strip()
-            raise errors.InputError(f"{name} failed (exit code {done.returncode}): {said or 'it does not say why'}")
-        size = printed.tell()
-        if size > chunks.MAX_FILE_BYTES:
-            raise errors.InputError(
-                f"{name} printed more than {chunks.MAX_FILE_BYTES // 2**20} MiB; render parts of it"
-            )
-        printed.seek(0)
-        return printed.read()
-
-
-def ignored_below(directory: Path) -> frozenset[str]:
-    """The paths below a directory that git ignores; empty outside a repository or without git.
-
-    They begin with the directory as it was given.
-    """
-    git = find_program("git")
-    if git is None or not _is_in_repository(directory):
-        return frozenset()
-    # `core.fsmonitor` could run a program from the repository.
-    command = [git, "-c", "core.fsmonitor=false", "ls-files", "--others", "--ignored", "--exclude-standard"]
-    try:
-        printed = program_output([*command, "--directory", "-z"], where=directory, seconds=30)
-    except errors.InputError:
-        return frozenset()
-    return frozenset(os.fspath(directory / os.fsdecode(name)) for name in printed.split(b"\0") if name)
-
-
-def _is_in_repository(directory: Path) -> bool:
-    try:
-        whole = directory.resolve()
-    except OSError:
-        return False
-    return any((each / ".git").exists() for each in (whole, *whole.parents))
-
 
 _META: Final = "meta.k8s.io/"
 _WORDS: Final = 200
@@ -364,14 +286,17 @@ def find_files(arguments: Sequence[str], *, stdin: BinaryIO) -> Iterator[FileOrB
             yield parse_content(stdin.read(chunks.MAX_FILE_BYTES + 1), source="<stdin>", explicit=True)
             continue
         for path in _paths(argument):
+            if _leaves_its_repository(path):
+                yield _problem(path, _OUTSIDE)
+                continue
             try:
                 status = path.stat()
             except (OSError, ValueError) as error:
                 yield _unreadable(path, error)
                 continue
             if stat.S_ISDIR(status.st_mode):
-                left_out = ignored_below(path)
-                yield from _walk(path, seen=seen, left_out=left_out)
+                tree = programs.repository_top(path) or path
+                yield from _Walk(seen=seen, left_out=programs.ignored_below(path), tree=tree).below(path)
             elif _is_new(status, seen):
                 yield File(path, explicit=True, size=status.st_size, is_regular=stat.S_ISREG(status.st_mode))
 
@@ -384,40 +309,65 @@ def _paths(argument: str) -> list[Path]:
     return [Path(argument)]
 
 
-def _walk(directory: Path, *, seen: set[tuple[int, int]], left_out: AbstractSet[str]) -> Iterator[FileOrBatch]:
-    """The manifests below a directory. It does not follow a symbolic link to a directory that was read already.
+def _leaves_its_repository(path: Path) -> bool:
+    """Whether a path in a repository is, or passes, a link that leads out of it."""
+    whole = os.path.abspath(path)  # noqa: PTH100 - pathlib follows links
+    if os.path.realpath(whole) == whole:
+        return False
+    top = programs.repository_top(whole)
+    return top is not None and programs.leads_outside(whole, top)
 
-    Args:
-        directory: the directory to search.
-        seen: the files and directories that were found before.
-        left_out: paths to skip.
+
+class _Walk(Struct, frozen=True, kw_only=True):
+    """Finds manifests below directories. It does not follow a link to a directory that was read already, or out of the
+    tree.
     """
-    try:
-        if not _is_new(directory.stat(), seen):
+
+    seen: set[tuple[int, int]]
+    """The files and directories that were found before."""
+    left_out: AbstractSet[str]
+    """Paths to skip."""
+    tree: Path
+    """The repository or directory that links may not leave."""
+
+    def below(self, directory: Path) -> Iterator[FileOrBatch]:
+        """The manifests below a directory, sorted by name."""
+        try:
+            if not _is_new(directory.stat(), self.seen):
+                return
+            with os.scandir(directory) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
+        except OSError as error:
+            yield _unreadable(directory, error)
             return
-        with os.scandir(directory) as found:
-            entries = sorted(found, key=lambda entry: entry.name)
-    except OSError as error:
-        yield _unreadable(directory, error)
-        return
-    is_chart = any(entry.name == _CHART for entry in entries)
-    for entry in entries:
+        is_chart = any(entry.name == _CHART for entry in entries)
+        for entry in entries:
+            path = directory / entry.name
+            if entry.name.startswith(".") or (self.left_out and os.fspath(path) in self.left_out):
+                continue
+            if is_chart and entry.name == "templates":
+                yield _chart(directory)
+            else:
+                yield from self._at(path, entry)
+
+    def _at(self, path: Path, entry: os.DirEntry[str]) -> Iterator[FileOrBatch]:
+        """The manifests of an entry of a directory."""
         is_manifest = entry.name.endswith((*SUFFIXES, *_PACKED))
-        if entry.name.startswith(".") or (left_out and os.fspath(directory / entry.name) in left_out):
-            continue
-        if is_chart and entry.name == "templates":
-            yield _chart(directory)
-            continue
         try:
             status = entry.stat()
         except OSError as error:
             if is_manifest:
-                yield _unreadable(directory / entry.name, error)
-            continue
-        if stat.S_ISDIR(status.st_mode):
-            yield from _walk(directory / entry.name, seen=seen, left_out=left_out)
-        elif is_manifest and stat.S_ISREG(status.st_mode) and _is_new(status, seen):
-            yield _file_or_note(directory / entry.name, status)
+                yield _unreadable(path, error)
+            return
+        is_directory = stat.S_ISDIR(status.st_mode)
+        if not is_directory and not (is_manifest and stat.S_ISREG(status.st_mode)):
+            return
+        if entry.is_symlink() and programs.leads_outside(path, self.tree):
+            yield _problem(path, _OUTSIDE)
+        elif is_directory:
+            yield from self.below(path)
+        elif _is_new(status, self.seen):
+            yield _file_or_note(path, status)
 
 
 def _chart(directory: Path) -> Batch:
@@ -439,6 +389,11 @@ def _unreadable(path: Path, error: OSError | ValueError) -> Batch:
     return _problem(path, f"{reason[:1].lower()}{reason[1:]}")
 
 
+_OUTSIDE: Final = (
+    "a link that leads out of the tree, which a pull request could point anywhere; name what it leads to as PATH"
+)
+
+
 def _problem(path: Path, reason: str) -> Batch:
     problem = findings.Problem(source=path_text(path), reason=f"cannot be read: {reason}")
     return Batch(source=path_text(path), problems=(problem,))
@@ -455,65 +410,6 @@ def _is_new(status: os.stat_result, seen: set[tuple[int, int]]) -> bool:
 def path_text(path: Path) -> str:
     """The path as text that UTF-8 can encode, because file names are bytes."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
-
-
-_KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
-
-
-class Charts(Struct, frozen=True, kw_only=True):
-    """Helm charts to render, with their values."""
-
-    charts: Sequence[str] = ()
-    """Directories, archives, or references that the installed helm resolves."""
-    values: Sequence[str] = ()
-    """Files of values; later ones override earlier ones."""
-    namespace: str = "default"
-
-
-def render_kustomization(directory: str) -> Batch:
-    """The objects from `kustomize build` of a directory; a problem if it fails."""
-    source = f"kustomize build {directory}"
-    if not any((Path(directory) / name).is_file() for name in _KUSTOMIZATIONS):
-        wanted = " or ".join(_KUSTOMIZATIONS[:2])
-        return _rendering_problem(
-            directory, f"not a directory with {wanted}; give its files as PATH instead of with -k"
-        )
-    kustomize, kubectl = find_program("kustomize"), find_program("kubectl")
-    if kustomize:
-        command = [kustomize, "build", directory]
-    elif kubectl:
-        command = [kubectl, "kustomize", directory]
-    else:
-        return _rendering_problem(
-            directory,
-            "-k needs kustomize or kubectl, and neither is installed; or: kustomize build DIR | usher check -",
-        )
-    return _rendered(command, source)
-
-
-def render_charts(given: Charts) -> list[Batch]:
-    """The objects of each chart from `helm template`."""
-    helm = find_program("helm")
-    if given.charts and not helm:
-        reason = "--helm needs helm, which is not installed; or: helm template CHART | usher check -"
-        return [_rendering_problem(chart, reason) for chart in given.charts]
-    options = [f"--namespace={given.namespace}", *(f"--values={each}" for each in given.values)]
-    return [
-        _rendered([str(helm), "template", "release-name", chart, *options], f"helm template {chart}")
-        for chart in given.charts
-    ]
-
-
-def _rendered(command: Sequence[str], source: str) -> Batch:
-    try:
-        content = program_output(command)
-    except errors.InputError as error:
-        return _rendering_problem(source, str(error))
-    return parse_content(content, source=source, explicit=True)
-
-
-def _rendering_problem(source: str, reason: str) -> Batch:
-    return Batch(source=source, problems=(Problem(source=source, reason=reason),), is_file=False)
 
 
 def from_files(arguments: Sequence[str]) -> Store:

@@ -1,9 +1,12 @@
 """`usher check`: judges manifests before they are applied."""
 
+import contextlib
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 import click
 from msgspec import Struct
@@ -12,7 +15,7 @@ from msgspec.structs import replace
 from usher import errors
 from usher.check import findings, judging, processes
 from usher.check.baseline import KnownFindings
-from usher.check.revisions import Changes
+from usher.check.revisions import Changes, RevisionFiles
 from usher.check.sources import FileOrBatch
 from usher.cli import given_policies, inputs, output
 from usher.cli.exit_codes import FailOn
@@ -132,16 +135,16 @@ class Manifests(Struct, frozen=True, kw_only=True):
         Raises:
             UsageError: nothing is named.
         """
-        from usher.check import sources
+        from usher.check import rendering, sources
 
         if not self.named:
             raise click.UsageError("name a PATH (a file, a directory, or - for standard input), or use -k or --helm")
         if self.values and not self.charts:
             raise click.UsageError("--values is for charts; name one with --helm")
         found = list(sources.find_files(self.paths, stdin=sys.stdin.buffer))
-        found += map(sources.render_kustomization, self.kustomizations)
-        charts = sources.Charts(charts=self.charts, values=self.values, namespace=self.namespace)
-        return [*found, *sources.render_charts(charts)]
+        found += map(rendering.render_kustomization, self.kustomizations)
+        charts = rendering.Charts(charts=self.charts, values=self.values, namespace=self.namespace)
+        return [*found, *rendering.render_charts(charts)]
 
     def changes(self, found: list[FileOrBatch]) -> Changes | None:
         """The changed files; None if all files are to be judged.
@@ -196,6 +199,10 @@ manifest_options = inputs.options_as_value(
 )
 
 
+_LIVE: Final = "live"
+"""The value of --facts for a cluster instead of files."""
+
+
 def facts_of(names: tuple[str, ...]) -> inputs.GivenFacts | None:
     """The facts that --facts names: files, or `live` for the cluster of the current context.
 
@@ -203,9 +210,9 @@ def facts_of(names: tuple[str, ...]) -> inputs.GivenFacts | None:
         InputError: `live` stands beside files, or the files cannot be read.
         ClusterError: the API server does not answer.
     """
-    if "live" not in names:
+    if _LIVE not in names:
         return inputs.given_facts(names, live=False, kubeconfig=None, context_name=None)
-    if set(names) != {"live"}:
+    if set(names) != {_LIVE}:
         raise errors.InputError("--facts live reads all facts from the cluster; leave out the files, or `live`")
     return inputs.given_facts((), live=True, kubeconfig=None, context_name=None)
 
@@ -222,9 +229,37 @@ class CheckRun(Struct, frozen=True, kw_only=True):
     opa_url: str | None
     jobs: int | None
     no_cache: bool
+    rules_from: str
+    config_name: str = ""
+    """The name of the configuration in reports; empty for that of the file."""
+
+    @contextlib.contextmanager
+    def deciding(self, baselines: Baselines) -> Iterator[tuple["CheckRun", Baselines, tuple[findings.Note, ...]]]:
+        """The run and its baseline by the files of the revision that decides, and notes about these files.
+
+        Raises:
+            InputError: git is missing, or does not know the revision.
+        """
+        file = inputs.find_config(self.config)
+        if not self.rules_from:
+            yield replace(self, config=file), baselines, ()
+            return
+        from usher.check import revisions
+
+        if baselines.ratchet or baselines.write_baseline is not None:
+            raise click.UsageError(
+                "--rules-from reads the baseline of a revision; leave out --ratchet and --write-baseline"
+            )
+        with tempfile.TemporaryDirectory(prefix="usher-rules-") as folder:
+            found = revisions.RevisionFiles.of(self.rules_from, Path(folder), option="--rules-from")
+            given = _Given(config=file, facts=self.facts, policies=self.policies, baseline=baselines.baseline)
+            used = given.of(found)
+            name = f"{file} of {self.rules_from}" if used.config is not None else ""
+            run = replace(self, config=used.config, config_name=name, facts=used.facts, policies=used.policies)
+            yield run, replace(baselines, baseline=used.baseline), tuple(given.notes(found))
 
     def found(self, manifests: Manifests, *, quiet: bool) -> findings.Report:
-        """Judges manifests.
+        """Judges manifests by the configuration in `config`, or by the defaults.
 
         Args:
             manifests: the manifests to judge.
@@ -236,7 +271,7 @@ class CheckRun(Struct, frozen=True, kw_only=True):
         from usher.check import runner, sources
 
         files = manifests.find()
-        file = inputs.find_config(self.config)
+        file = self.config
         settings = self._settings(manifests, files, file)
         given = facts_of(self.facts)
         chosen = self.policies.divided()
@@ -264,7 +299,7 @@ class CheckRun(Struct, frozen=True, kw_only=True):
     def _settings(self, manifests: Manifests, files: list[FileOrBatch], file: Path | None) -> judging.Settings:
         return judging.Settings(
             command=findings.Command.CHECK,
-            configuration=str(file) if file else "",
+            configuration=self.config_name or (str(file) if file else ""),
             namespace=manifests.namespace,
             mutated=not self.as_written,
             diff=self.diff,
@@ -286,6 +321,55 @@ class CheckRun(Struct, frozen=True, kw_only=True):
             return processes.nothing_remembered
 
         return partial(processes.open_verdicts, settings=settings, facts=inputs.facts_digest(self.facts))
+
+
+class _Given(Struct, frozen=True, kw_only=True):
+    """The files by which a run decides."""
+
+    config: Path | None
+    facts: tuple[str, ...]
+    policies: given_policies.PolicyOptions
+    baseline: Path | None
+
+    def of(self, found: RevisionFiles) -> "_Given":
+        """The same files of a revision. One that it lacks decides nothing.
+
+        Raises:
+            InputError: it lacks the key of policies, or a file cannot be used.
+        """
+        given = self.policies
+        key = None if given.verify_key is None else found.written(str(given.verify_key))
+        if given.verify_key is not None and key is None:
+            raise errors.InputError(f"--verify-key {given.verify_key}: {found.revision} has no file of this name")
+        chosen = tuple(path for each in given.policies if (path := found.written(each)) is not None)
+        facts = tuple(path for each in self.facts if (path := _of_revision(found, each)) is not None)
+        return _Given(
+            config=_path_of(found, self.config),
+            facts=facts,
+            policies=replace(given, policies=chosen, verify_key=Path(key) if key and chosen else None),
+            baseline=_path_of(found, self.baseline),
+        )
+
+    def notes(self, found: RevisionFiles) -> Iterator[findings.Note]:
+        """Which files of the tree decide nothing, because the revision lacks them or has others."""
+        named = [str(each) for each in (self.config, self.baseline, *self.facts, *self.policies.policies) if each]
+        for each in named:
+            if each != _LIVE and found.written(each) is None:
+                reason = f"{found.revision} has no file of this name, so this one decides nothing"
+            elif each != _LIVE and found.differs(each):
+                reason = f"the one of {found.revision} decides; here it is another one"
+            else:
+                continue
+            yield findings.Note(source=each, reason=reason)
+
+
+def _of_revision(found: RevisionFiles, path: str) -> str | None:
+    return path if path == _LIVE else found.written(path)
+
+
+def _path_of(found: RevisionFiles, path: Path | None) -> Path | None:
+    written = None if path is None else found.written(str(path))
+    return None if written is None else Path(written)
 
 
 run_options = inputs.options_as_value("run", CheckRun)
@@ -362,6 +446,14 @@ Exit codes (docs/ci.md has those of --exit-codes):
 @click.option(
     "--no-cache", is_flag=True, help="Judge every file, also those whose verdict an earlier run has remembered."
 )
+@click.option(
+    "--rules-from",
+    default="",
+    metavar="REV",
+    shell_complete=inputs.complete_revisions,
+    help="Decide by usher.yaml and by the files of --policies, --facts and --baseline as this git revision has them: a "
+    "pull request could bring others.",
+)
 @accepted_options
 @run_options
 @click.pass_context
@@ -382,7 +474,16 @@ def check(
     As in the cluster, the mutating webhook goes first: what it adds is a note, and the findings are about what remains
     wrong. With --as-written the findings are about the file alone.
     """
-    known = baseline.read()
-    found = run.found(manifests, quiet=reporting.quiet)
-    accepted.check(found, manifests)
-    context.exit(reporting.finish(baseline.applied(found, known), allow_unknown=accepted.allow_unknown))
+    from usher.check.formats import wording
+
+    with run.deciding(baseline) as (decided, deciding, notes):
+        known = deciding.read()
+        found = decided.found(manifests, quiet=reporting.quiet)
+        accepted.check(found, manifests)
+        shown = deciding.applied(found, known)
+        shown = replace(shown, notes=(*shown.notes, *notes))
+        for note in () if reporting.quiet else notes:
+            click.echo(
+                f"usher: warning: {wording.harmless(wording.printable(f'{note.source}: {note.reason}'))}", err=True
+            )
+        context.exit(reporting.finish(shown, allow_unknown=accepted.allow_unknown))

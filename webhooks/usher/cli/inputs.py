@@ -82,18 +82,12 @@ def complete_facts(ctx: click.Context, param: click.Parameter, incomplete: str) 
 
 def complete_revisions(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001 - click's signature
     """The branches and tags of the repository; empty outside of one."""
-    from usher.check import sources
+    from usher.check import programs
 
-    git = sources.find_program("git")
-    if git is None:
-        return []
-    listed = b""
+    names: list[str] = []
     with contextlib.suppress(errors.InputError):
-        listed = sources.program_output(
-            [git, "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/remotes", "refs/tags"],
-            seconds=_SECONDS,
-        )
-    names = listed.decode(errors="replace").splitlines()
+        repository = programs.Repository.around(Path())
+        names = [] if repository is None else list(repository.revisions(seconds=_SECONDS))
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 

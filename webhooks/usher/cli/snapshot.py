@@ -202,9 +202,9 @@ def _not_read(source: str, reason: str) -> paths.Object:
 
 def _object_without_secrets(value: paths.Object) -> paths.Object:
     """An object without secrets."""
-    from usher.review import records
+    from usher.review import redaction
 
-    kept, status = records.without_secrets(value), value.get("status")
+    kept, status = redaction.without_secrets(value), value.get("status")
     if value.get("kind") == "Node" and isinstance(status, dict) and _OF_NODES in status:
         within = kept.get("status")
         kept["status"] = {**(within if isinstance(within, dict) else {}), _OF_NODES: status[_OF_NODES]}

@@ -137,8 +137,7 @@ def admin_app(
         access: who may read the metrics; None for any client.
         portal: answers other questions; None without them.
     """
-    interface = f"{portal.prefix}/openapi.json" if portal is not None else None
-    app = FastAPI(title="gpu-usher", docs_url=None, redoc_url=None, openapi_url=interface)
+    app = FastAPI(title="gpu-usher", docs_url=None, redoc_url=None, openapi_url=None)
     if portal is not None:
         app.include_router(portal)
 

@@ -186,6 +186,11 @@ class Portal:
             raise self._refusal("explain", HTTPStatus.NOT_FOUND, "there is no check or mutation with this code or name")
         return self._answered("explain", JSONResponse(found, headers=_HEADERS))
 
+    async def interface(self, request: Request) -> Response:
+        """The OpenAPI document of the portal."""
+        await self._allowed(request, ANY_USER, question="openapi")
+        return self._answered("openapi", JSONResponse(request.app.openapi(), headers=_HEADERS))
+
     async def quotas(self, request: Request) -> Response:
         """All GPUQuotas, with their limits and used amounts."""
         return await self._quotas(request, "")
@@ -271,6 +276,7 @@ def router(portal: Portal) -> APIRouter:
     made.add_api_route(
         "/queue", portal.queue, methods=["POST"], responses={200: {"model": queue.QueueOutlook}, **_PROBLEMS}
     )
+    made.add_api_route("/openapi.json", portal.interface, include_in_schema=False)
     made.add_api_route("/explain/{code}", portal.explain, responses=_PROBLEMS)
     made.add_api_route("/quotas", portal.quotas, responses={200: {"model": list[Quota]}, **_PROBLEMS})
     made.add_api_route("/quotas/{name}", portal.quota, responses={200: {"model": Quota}, **_PROBLEMS})

@@ -18,7 +18,7 @@ import structlog
 from msgspec import Struct
 
 from usher import __version__, errors
-from usher.review import records
+from usher.review import records, redaction
 from usher.review.admission_review import Answer, Review, on_one_line
 from usher.review.records import AnonymousNames
 
@@ -131,8 +131,8 @@ class Recorder:
 
     def _line(self, waiting: _Waiting) -> bytes:
         review = waiting.review
-        value = None if review.value is None else records.without_secrets(review.value)
-        old = None if review.old_value is None else records.without_secrets(review.old_value)
+        value = None if review.value is None else redaction.without_secrets(review.value)
+        old = None if review.old_value is None else redaction.without_secrets(review.old_value)
         review = dataclasses.replace(review, value=value, old_value=old)
         if self._names is not None:
             review = self._names.review(review)
