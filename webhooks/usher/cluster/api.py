@@ -20,6 +20,8 @@ class Answer(Struct, frozen=True, kw_only=True):
 
     status: int
     value: paths.Object
+    date: str = ""
+    """The header Date: when the server answered, by its own clock; empty where the answer has none."""
 
     @property
     def message(self) -> str:

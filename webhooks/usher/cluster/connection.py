@@ -236,7 +236,8 @@ class Api:
                 f"{self.name} does not accept the credentials (401 Unauthorized); log in again, and see that "
                 "`kubectl auth whoami` works"
             )
-        return Answer(status=response.status, value=json_object(response.data, response, name=self.name, path=path))
+        value = json_object(response.data, response, name=self.name, path=path)
+        return Answer(status=response.status, value=value, date=response.headers.get("Date", ""))
 
     def _request(  # noqa: PLR0913 - the parts of a request, all named
         self,

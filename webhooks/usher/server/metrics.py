@@ -41,11 +41,18 @@ class CertificateCollector(Collector):
                 family.add_metric([], certificate.not_valid_after_utc.timestamp())
         good = GaugeMetricFamily(
             "usher_certificate_good",
-            "1 while certificate and caBundle are as they should be; 0 while an older certificate is kept, or usher "
-            "cannot read or write the Secret or a webhook configuration.",
-            value=self._source.problem is None,
+            "1 while certificate and caBundle are as they should be; 0 while the certificate has expired or is not "
+            "valid yet, while an older one is kept, while the clock is wrong, or while usher cannot read or write the "
+            "Secret or a webhook configuration.",
+            value=self._source.problem is None and not self._source.unusable,
         )
-        yield from (leaf, authority, good)
+        ahead = GaugeMetricFamily(
+            "usher_clock_ahead_seconds",
+            "How far the server's clock is ahead of the API server's, negative if it is behind; absent while unknown.",
+        )
+        if self._source.clock_ahead is not None:
+            ahead.add_metric([], self._source.clock_ahead.total_seconds())
+        yield from (leaf, authority, good, ahead)
 
 
 MOST_QUOTAS: Final = 200
