@@ -21,7 +21,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     status: int
     value: paths.Object
     date: str = ""
-    """The header Date: when the server answered, by its own clock; empty where the answer has none."""
+    """The header Date: when the server answered, by its own clock; empty where the header is missing."""
 
     @property
     def message(self) -> str:
