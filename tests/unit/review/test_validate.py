@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import orjson
@@ -37,7 +38,17 @@ class ScriptedAdmission:
     async def scaled(self, *, until: float, **_path: str) -> None:
         self.deadlines.add(until)
 
-    async def charge(self, request: ChargeRequest, *, until: float, force: bool = False) -> QuotaRefusal | Full | None:
+    def undoing(self) -> AbstractContextManager[list[Any]]:
+        return nullcontext([])
+
+    async def charge(
+        self,
+        request: ChargeRequest,
+        *,
+        until: float,
+        force: bool = False,
+        taken: list[Any],  # noqa: ARG002 - nothing is undone here
+    ) -> QuotaRefusal | Full | None:
         assert request.workload.name == "train"
         self.asked.append(force)
         self.deadlines.add(until)

@@ -262,7 +262,7 @@ class Api:
                 preload_content=timeout is None,
             )
         except urllib3.exceptions.HTTPError as error:
-            raise errors.ClusterError(
+            raise errors.UnavailableError(
                 f"{self.name} cannot be reached{self._through}: {http_clients.describe_failure(error)}; see that "
                 "`kubectl cluster-info` works"
             ) from None

@@ -343,6 +343,7 @@ async def validate_and_charge(
     Raises:
         ReviewError: the body is not a review that we answer.
         EngineError: no verdict; the caller must answer 5xx so that failurePolicy decides.
+        CountingError: no verdict yet, because usher counts what exists; the client should try again.
         ClusterError: no verdict, because the quota could not be charged.
     """
     until = min(time.monotonic() + CHARGE_SECONDS, ANSWER_UNTIL.get())
@@ -353,14 +354,16 @@ async def validate_and_charge(
         return _answer(review, joined(oversized_decision(review), found)) if found else answer
     decision = await run(partial(decide, review, evaluator))
     found = await _judge_by_site_policies(site, sent, decision)
-    request, refusal = charge_request(review, decision) if joined(decision, found).allowed else None, None
-    if admission is not None and request is not None:
-        refusal = _refusal(await admission.charge(request, until=until))
+    request = charge_request(review, decision) if joined(decision, found).allowed else None
+    if admission is None or request is None:
+        return _answer(review, joined(decision, found))
+    with admission.undoing() as taken:
+        refusal = _refusal(await admission.charge(request, until=until, taken=taken))
         if refusal is not None:
             decision = await run(partial(decide, review, evaluator, refusal=refusal))
             if decision.allowed:
-                _refusal(await admission.charge(request, until=until, force=True))
-    return _answer(review, joined(decision, found), quota=refusal.quota if refusal is not None else None)
+                _refusal(await admission.charge(request, until=until, force=True, taken=taken))
+        return _answer(review, joined(decision, found), quota=refusal.quota if refusal is not None else None)
 
 
 async def _judge_by_site_policies(site: Site, sent: Review, decision: model.Decision) -> Found:

@@ -112,6 +112,7 @@ def test_no_charge_is_made_where_several_quotas_hold(api: MemoryApi) -> None:
 def test_a_quota_of_usher_yaml_is_charged_in_a_config_map_of_our_own() -> None:
     api = MemoryApi()
     declared = Replica(api, quotas=[{"name": "ci", "namespaces": ["*"], "limits": [{"hard": {"gpus": 8}}]}])
+    declared.reconciler.reconcile()
 
     assert declared.ask(job(8)) is None
     assert isinstance(declared.ask(job(1, name="other")), QuotaRefusal)

@@ -1,16 +1,19 @@
 """Steps that a validating review waits for: reading the object that a request scales, and charging a quota.
 
+A review without a verdict leaves no charge: what was written for it is taken back (`Admission.undoing`).
+
 Reading and writing take milliseconds, so both run in threads while the event loop answers other reviews. Most reviews
 have nothing to charge, and usher knows this without a read.
 """
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from usher import errors, paths
@@ -31,6 +34,7 @@ from usher.authorities.gpu_quota.status import ChargeRequest
 from usher.authorities.knowledge import Knowledge
 from usher.cluster import api as cluster_api
 from usher.cluster.api import Lists, ObjectPath, Target
+from usher.cluster.http_clients import Backoff
 from usher.kinds.kind import FactKind
 from usher.kinds.registry import WORKLOADS
 
@@ -252,6 +256,12 @@ class _Charge(Struct, frozen=True, kw_only=True):
     quota: Quota
     entry: Entry
     request: ChargeRequest
+    attempts: list[tuple[Entry | None, Entry]] = field(default_factory=list)
+    """The entry before and after each attempt to write it: of a lost answer it is unknown whether it was written."""
+
+
+Taken = list[_Charge]
+"""The charges that one review has taken."""
 
 
 class Admission:
@@ -295,18 +305,33 @@ class Admission:
             ClusterError: the object cannot be read by `until`, of `time.monotonic`.
         """
         at = ObjectPath(group=group, version=version, plural=plural, namespace=namespace, name=name)
-        return await self._in_thread(cluster_api.read_object, self._api, at, until=until)
+        return await self._in_thread(_retried, lambda: cluster_api.read_object(self._api, at), until, until=until)
 
-    async def charge(self, request: ChargeRequest, *, until: float, force: bool = False) -> QuotaRefusal | Full | None:
+    @contextlib.contextmanager
+    def undoing(self) -> Iterator[Taken]:
+        """Takes back the charges in this list if the block raises an error: then the review gets no verdict."""
+        taken: Taken = []
+        try:
+            yield taken
+        except BaseException:
+            for charge in taken:
+                self._undo(charge)
+            raise
+
+    async def charge(
+        self, request: ChargeRequest, *, until: float, force: bool = False, taken: Taken | None = None
+    ) -> QuotaRefusal | Full | None:
         """Charges the quota of a workload; None after a charge, or without anything to charge.
 
         Args:
             request: the workload.
             until: when the charge must be written, of `time.monotonic`.
             force: charges even if the limits do not allow it.
+            taken: gets the charge, see `undoing`.
 
         Raises:
-            ClusterError: the quota cannot be charged in time.
+            CountingError: usher still counts what exists.
+            ClusterError: the quota cannot be charged in time. A charge that was written all the same is taken back.
         """
         charge = self._charge_of(request)
         if charge is None:
@@ -318,8 +343,17 @@ class Admission:
                 result = ChargeResult.COVERED
             else:
                 result, found = await self._in_thread(self._write, charge, force, until, until=until)
+        except BaseException:
+            # A thread may still write after the time is over.
+            if charge.attempts or time.monotonic() >= until:
+                self._undo(charge)
+            raise
         finally:
             self._meter.charged(result, seconds=time.monotonic() - began)
+        if result is ChargeResult.COUNTING:
+            raise errors.CountingError(f"{charge.quota}: usher counts what exists in its namespaces; try again")
+        if taken is not None:
+            taken.append(charge)
         return QuotaRefusal(quota=charge.quota, excesses=found.excesses) if isinstance(found, Refused) else found
 
     def close(self) -> None:
@@ -366,7 +400,7 @@ class Admission:
         if self._holdings.get(owner) is not None:
             # Without a read, counting is faster than a handover to a thread.
             return self._covers(charge, until)
-        return await self._in_thread(self._covers, charge, until, until=until)
+        return await self._in_thread(_retried, lambda: self._covers(charge, until), until, until=until)
 
     def _covers(self, charge: _Charge, until: float) -> bool:
         root = self._owners.charged_owner(charge.request.value, until=until)
@@ -376,7 +410,7 @@ class Admission:
         return not is_pod or self._holdings.has_room(root, charge.entry.amounts)
 
     def _write(self, charge: _Charge, force: bool, until: float) -> "_Outcome":  # noqa: FBT001 - run_in_executor takes no keywords
-        ending = self._ending(charge)
+        ending = _retried(lambda: self._ending(charge), until)
         left = until - time.monotonic()
         writer = self._accounts.writer(charge.quota)
         written = writer.change(lambda account: _charge_account(account, charge, ending, force=force), within=left)
@@ -384,6 +418,14 @@ class Admission:
             return written.result(timeout=max(left, 0))
         except TimeoutError:
             raise _too_late() from None
+
+    def _undo(self, charge: _Charge) -> None:
+        """Takes back what was written for a review without a verdict, or will be by a write under way."""
+        if not charge.request.dry_run:
+            writer = self._accounts.writer(charge.quota)
+            # After that the reservation has ended by itself.
+            left = (charge.entry.reserved_until or 0) - self._clock()
+            writer.change(lambda account: _uncharge_account(account, charge), within=max(left, 0))
 
     def _ending(self, charge: _Charge) -> ByClasses:
         if not charge.request.creates:
@@ -411,12 +453,42 @@ def _charge_account(account: Account, charge: _Charge, ending: ByClasses, *, for
             return account, (ChargeResult.REFUSED, found)
         case ledger.Full():
             return account, (ChargeResult.FULL, found)
-    if charge.request.dry_run:
-        return account, (ChargeResult.DRY_RUN, None)
     before, after = (ledger.find_entry(each, charge.entry) for each in (account.ledger, found.ledger))
     covered = after is None or (before is not None and before.amounts == after.amounts)
+    if account.counting and not covered and not force:
+        return account, (ChargeResult.COUNTING, None)
+    if charge.request.dry_run:
+        return account, (ChargeResult.DRY_RUN, None)
+    if after is not None and after != before:
+        charge.attempts.append((before, after))
     result = ChargeResult.COVERED if covered else ChargeResult.FORCED if force else ChargeResult.GRANTED
     return account.charged(found.ledger), (result, None)
+
+
+def _uncharge_account(account: Account, charge: _Charge) -> tuple[Account, None]:
+    for before, after in reversed(charge.attempts):
+        restored = ledger.restore(account.ledger, after, before)
+        if restored != account.ledger:
+            return account.charged(restored), None
+    return account, None
+
+
+_FIRST_RETRY: Final = 0.05
+_LONGEST_RETRY: Final = 0.4
+"""The first and the longest wait in seconds before a read is tried again."""
+
+
+def _retried(read: Callable[[], _Answer], until: float) -> _Answer:
+    """The result of reads, which are tried again while the API server is busy or fails, until `until`."""
+    backoff = Backoff(first=_FIRST_RETRY, ceiling=_LONGEST_RETRY)
+    while True:
+        try:
+            return read()
+        except errors.UnavailableError:
+            pause = backoff.next()
+            if time.monotonic() + pause >= until:
+                raise
+            time.sleep(pause)
 
 
 def _too_late() -> errors.ClusterError:
