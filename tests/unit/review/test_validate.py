@@ -38,17 +38,10 @@ class ScriptedAdmission:
     async def scaled(self, *, until: float, **_path: str) -> None:
         self.deadlines.add(until)
 
-    def undoing(self) -> AbstractContextManager[list[Any]]:
-        return nullcontext([])
+    def undoing(self, _request: ChargeRequest) -> AbstractContextManager[None]:
+        return nullcontext()
 
-    async def charge(
-        self,
-        request: ChargeRequest,
-        *,
-        until: float,
-        force: bool = False,
-        taken: list[Any],  # noqa: ARG002 - nothing is undone here
-    ) -> QuotaRefusal | Full | None:
+    async def charge(self, request: ChargeRequest, *, until: float, force: bool = False) -> QuotaRefusal | Full | None:
         assert request.workload.name == "train"
         self.asked.append(force)
         self.deadlines.add(until)

@@ -19,6 +19,7 @@ because later reviews judge its pods when they are created.
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Final, Protocol, TypeVar
 
@@ -294,6 +295,10 @@ class Admission(Protocol):
         """Charges the quota of a workload. Returns None if it was charged or there is nothing to charge."""
         ...
 
+    def undoing(self, request: ChargeRequest) -> AbstractContextManager[None]:
+        """Takes back what was charged for a request if the block raises an error."""
+        ...
+
 
 def validate(body: bytes, evaluator: Evaluator) -> Answer:
     """Decides about the object of a review.
@@ -357,12 +362,12 @@ async def validate_and_charge(
     request = charge_request(review, decision) if joined(decision, found).allowed else None
     if admission is None or request is None:
         return _answer(review, joined(decision, found))
-    with admission.undoing() as taken:
-        refusal = _refusal(await admission.charge(request, until=until, taken=taken))
+    with admission.undoing(request):
+        refusal = _refusal(await admission.charge(request, until=until))
         if refusal is not None:
             decision = await run(partial(decide, review, evaluator, refusal=refusal))
             if decision.allowed:
-                _refusal(await admission.charge(request, until=until, force=True, taken=taken))
+                _refusal(await admission.charge(request, until=until, force=True))
         return _answer(review, joined(decision, found), quota=refusal.quota if refusal is not None else None)
 
 

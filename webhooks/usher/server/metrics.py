@@ -12,6 +12,7 @@ from prometheus_client.registry import Collector
 
 from usher import __version__, errors, paths, quantities
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
+from usher.authorities.gpu_quota import status as gpu_quota_status
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.live.account_store import ChargeResult, Correction
 from usher.cluster.facts.store import Store
@@ -102,7 +103,7 @@ class QuotaMetrics:
 
 
 class QuotaCollector(Collector):
-    """Limits of quotas and their used amounts, read when Prometheus scrapes."""
+    """Limits of quotas, their used amounts and their conditions, read when Prometheus scrapes."""
 
     def __init__(self, facts: Store) -> None:
         self._facts = facts
@@ -111,14 +112,21 @@ class QuotaCollector(Collector):
         labels = ["quota", "unit", "classes"]
         hard = GaugeMetricFamily("usher_quota_hard", "Amount that a limit of a GPUQuota allows.", labels=labels)
         used = GaugeMetricFamily("usher_quota_used", "Used amount of a limit of a GPUQuota.", labels=labels)
+        ready = GaugeMetricFamily(
+            "usher_quota_ready",
+            "1 while the condition Ready of a GPUQuota is true, else 0: overlapping, unreadable, or being counted.",
+            labels=["quota"],
+        )
         found = self._facts.objects(gpu_quota_definitions.GROUP, gpu_quota_definitions.KIND)
         names = [] if isinstance(found, Absence) else sorted(found)[:MOST_QUOTAS]
         for name in names:
             value = {} if isinstance(found, Absence) else found.get(name, {})
+            condition = gpu_quota_status.find_condition(value.get("status"))
+            ready.add_metric([name], condition is not None and condition.ready)
             quota = gpu_quota_definitions.of_object(value)
             for limit, unit, amount, is_used in _quota_amounts(quota, value) if isinstance(quota, Quota) else ():
                 (used if is_used else hard).add_metric([name, unit, limit], amount)
-        yield from (hard, used)
+        yield from (hard, used, ready)
 
 
 def _quota_amounts(quota: Quota, value: paths.Object) -> Iterator[tuple[str, str, float, bool]]:

@@ -9,7 +9,7 @@ Every replica computes the same condition for the same quota, so replicas do not
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from usher import model, paths
@@ -198,8 +198,8 @@ IN_FORCE: Final = Condition(ready=True, reason="InForce", message="workloads in 
 COUNTING: Final = Condition(
     ready=False,
     reason="Counting",
-    message="usher charges the workloads that exist already; until it has counted them, new workloads in its namespaces "
-    "have to try again",
+    message="usher charges the workloads that exist already; until it has counted them, new workloads in its "
+    "namespaces have to try again",
 )
 
 
@@ -330,3 +330,5 @@ class ChargeRequest(Struct, frozen=True, kw_only=True):
     """The object before an UPDATE."""
     creates: bool = True
     dry_run: bool = False
+    attempts: list[tuple[Entry | None, Entry]] = field(default_factory=list)
+    """The entry before and after each attempt to charge it: of a lost answer it is unknown whether it was written."""

@@ -333,7 +333,13 @@ class Replica:
         return parse(body(value, operation=operation, old_value=old, **request))
 
     def ask(
-        self, value: paths.Object, *, old: paths.Object | None = None, force: bool = False, **request: Any
+        self,
+        value: paths.Object,
+        *,
+        old: paths.Object | None = None,
+        force: bool = False,
+        seconds: float = 30,
+        **request: Any,
     ) -> QuotaRefusal | Full | None:
         """What a review comes to that asks to create an object, or to change it."""
         review = self.review(value, old=old, **request)
@@ -341,7 +347,8 @@ class Replica:
         charge = review_validate.charge_request(review, decision)
         if charge is None:
             return None
-        return asyncio.run(self.admission.charge(charge, until=time.monotonic() + 30, force=force))
+        with self.admission.undoing(charge):
+            return asyncio.run(self.admission.charge(charge, until=time.monotonic() + seconds, force=force))
 
     def close(self) -> None:
         self.admission.close()

@@ -45,7 +45,7 @@ collide again."""
 
 _FIRST_RETRY: Final = 0.05
 _LONGEST_RETRY: Final = 0.4
-"""The first and the longest wait in seconds after the API server was busy or failed. A review waits two seconds in all."""
+"""The first and the longest wait in seconds after the API server was busy or failed. A review waits two in all."""
 
 _CONTENDED: Final = 1.0
 """Seconds after a conflict in which a writer leaves time for others after each write. A writer that has just written

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import errors, paths
@@ -256,12 +256,6 @@ class _Charge(Struct, frozen=True, kw_only=True):
     quota: Quota
     entry: Entry
     request: ChargeRequest
-    attempts: list[tuple[Entry | None, Entry]] = field(default_factory=list)
-    """The entry before and after each attempt to write it: of a lost answer it is unknown whether it was written."""
-
-
-Taken = list[_Charge]
-"""The charges that one review has taken."""
 
 
 class Admission:
@@ -308,30 +302,30 @@ class Admission:
         return await self._in_thread(_retried, lambda: cluster_api.read_object(self._api, at), until, until=until)
 
     @contextlib.contextmanager
-    def undoing(self) -> Iterator[Taken]:
-        """Takes back the charges in this list if the block raises an error: then the review gets no verdict."""
-        taken: Taken = []
+    def undoing(self, request: ChargeRequest) -> Iterator[None]:
+        """Takes back what was charged for a request, or will be by a write under way, if the block raises an error.
+
+        Then the review gets no verdict, so nothing may stay charged for it.
+        """
         try:
-            yield taken
-        except BaseException:
-            for charge in taken:
-                self._undo(charge)
+            yield
+        except BaseException as error:
+            # A thread may still write after the time is over.
+            if request.attempts or isinstance(error, errors.ClusterError):
+                self._undo(request)
             raise
 
-    async def charge(
-        self, request: ChargeRequest, *, until: float, force: bool = False, taken: Taken | None = None
-    ) -> QuotaRefusal | Full | None:
+    async def charge(self, request: ChargeRequest, *, until: float, force: bool = False) -> QuotaRefusal | Full | None:
         """Charges the quota of a workload; None after a charge, or without anything to charge.
 
         Args:
             request: the workload.
             until: when the charge must be written, of `time.monotonic`.
             force: charges even if the limits do not allow it.
-            taken: gets the charge, see `undoing`.
 
         Raises:
             CountingError: usher still counts what exists.
-            ClusterError: the quota cannot be charged in time. A charge that was written all the same is taken back.
+            ClusterError: the quota cannot be charged in time. It may be written all the same; see `undoing`.
         """
         charge = self._charge_of(request)
         if charge is None:
@@ -343,17 +337,10 @@ class Admission:
                 result = ChargeResult.COVERED
             else:
                 result, found = await self._in_thread(self._write, charge, force, until, until=until)
-        except BaseException:
-            # A thread may still write after the time is over.
-            if charge.attempts or time.monotonic() >= until:
-                self._undo(charge)
-            raise
         finally:
             self._meter.charged(result, seconds=time.monotonic() - began)
         if result is ChargeResult.COUNTING:
             raise errors.CountingError(f"{charge.quota}: usher counts what exists in its namespaces; try again")
-        if taken is not None:
-            taken.append(charge)
         return QuotaRefusal(quota=charge.quota, excesses=found.excesses) if isinstance(found, Refused) else found
 
     def close(self) -> None:
@@ -419,13 +406,12 @@ class Admission:
         except TimeoutError:
             raise _too_late() from None
 
-    def _undo(self, charge: _Charge) -> None:
-        """Takes back what was written for a review without a verdict, or will be by a write under way."""
-        if not charge.request.dry_run:
-            writer = self._accounts.writer(charge.quota)
+    def _undo(self, request: ChargeRequest) -> None:
+        charge = self._charge_of(request)
+        if charge is not None and not request.dry_run:
             # After that the reservation has ended by itself.
-            left = (charge.entry.reserved_until or 0) - self._clock()
-            writer.change(lambda account: _uncharge_account(account, charge), within=max(left, 0))
+            within = self._knowledge().config.facts.reservation
+            self._accounts.writer(charge.quota).change(lambda account: _uncharge(account, request), within=within)
 
     def _ending(self, charge: _Charge) -> ByClasses:
         if not charge.request.creates:
@@ -460,13 +446,13 @@ def _charge_account(account: Account, charge: _Charge, ending: ByClasses, *, for
     if charge.request.dry_run:
         return account, (ChargeResult.DRY_RUN, None)
     if after is not None and after != before:
-        charge.attempts.append((before, after))
+        charge.request.attempts.append((before, after))
     result = ChargeResult.COVERED if covered else ChargeResult.FORCED if force else ChargeResult.GRANTED
     return account.charged(found.ledger), (result, None)
 
 
-def _uncharge_account(account: Account, charge: _Charge) -> tuple[Account, None]:
-    for before, after in reversed(charge.attempts):
+def _uncharge(account: Account, request: ChargeRequest) -> tuple[Account, None]:
+    for before, after in reversed(request.attempts):
         restored = ledger.restore(account.ledger, after, before)
         if restored != account.ledger:
             return account.charged(restored), None
