@@ -1,15 +1,25 @@
 """What exists is counted before a quota is enforced: for a new quota, and after its parts were removed."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
+import yaml
 
 import builders
 from e2e import accounts, quota_site
+from e2e.balancer import Endpoints, balancing
 from e2e.cluster import ApiError, Cluster, wait_until
+from e2e.processes import LOOPBACK
+from usher.authorities.gpu_quota import ledger
+from usher.authorities.gpu_quota.entries import Entry
+from usher.authorities.gpu_quota.live.account_store import Account, StatusStore
+from usher.authorities.gpu_quota.live.accounts import AccountWriter
+from usher.cluster import connection
+from usher.quantities import NANO
 
 PODS = 409
 ROOM = 2
@@ -77,3 +87,38 @@ def test_existing_pods_are_counted_first_and_again_when_the_parts_are_gone(
             wait_until(lambda: reason(cluster, quota) == "InForce", description="the quota is in force")
             assert quota_site.used(cluster, quota) == PODS + ROOM
             assert server.log("quota_counted")
+
+
+def test_forty_charges_survive_an_api_server_that_flaps(cluster: Cluster, namespace: str, account: Path) -> None:
+    """For half a second every connection is closed as soon as it is opened."""
+    (port,) = [each for each in [urlsplit(cluster.server).port] if each is not None]
+    endpoints = Endpoints()
+    limit = {"hard": {"gpus": 40}}
+    with quota_site.quota(cluster, namespace, limit) as quota, balancing(endpoints) as flapping:
+        content = yaml.safe_load(account.read_text())
+        content["clusters"][0]["cluster"]["server"] = f"https://{LOOPBACK}:{flapping}"
+        kubeconfig = account.with_name("flapping.kubeconfig")
+        kubeconfig.write_text(yaml.safe_dump(content))
+        api = connection.connect(kubeconfig=kubeconfig, hurried=True)
+        writer = AccountWriter(StatusStore(api, quota, namespace=accounts.OF_QUOTAS))
+
+        began = time.monotonic()
+        asked = [writer.change(charge(f"job-{number}"), within=2) for number in range(40)]
+        time.sleep(0.5)
+        endpoints.add(port)
+
+        assert [each.result() for each in asked] == 40 * [True]
+        assert time.monotonic() - began < 2
+        assert quota_site.used(cluster, quota) == 40
+
+
+def charge(name: str) -> Callable[[Account], tuple[Account, bool]]:
+    entry = Entry(
+        group="batch", kind="Job", namespace="ml", name=name, amounts={("",): {"gpus": NANO}}, reserved_until=None
+    )
+
+    def change(state: Account) -> tuple[Account, bool]:
+        found = ledger.charge(state.ledger, entry, state.quota.limits)
+        return (state.charged(found.ledger), True) if isinstance(found, ledger.Granted) else (state, False)
+
+    return change

@@ -172,7 +172,7 @@ def release(ledger: Ledger, key: str) -> Ledger:
 
 
 def restore(ledger: Ledger, after: Entry, before: Entry | None) -> Ledger:
-    """The ledger with the entry that a charge replaced; unchanged if the entry is no longer the one of that charge."""
+    """The ledger with the entry that a charge replaced; unchanged if the entry has changed since."""
     if ledger.entries.get(after.key) != after:
         return ledger
     without = release(ledger, after.key)

@@ -82,7 +82,7 @@ def test_a_right_that_is_missing_is_not_tried_again(api: MemoryApi, replica: Rep
     assert time.monotonic() - began < 1
 
 
-def test_the_reason_of_the_api_server_is_told_when_the_time_is_over(api: MemoryApi, replica: Replica) -> None:
+def test_a_charge_fails_when_the_time_is_over(api: MemoryApi, replica: Replica) -> None:
     api.trouble = failing
 
     with pytest.raises(errors.ClusterError):

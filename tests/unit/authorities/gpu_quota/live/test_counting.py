@@ -80,7 +80,7 @@ def test_a_new_quota_says_that_it_counts_until_everything_is_charged(api: Memory
     assert isinstance(replica.ask(job(1, name="other")), QuotaRefusal)
 
 
-def test_what_is_counted_in_several_writes_is_not_in_force_before_the_last(
+def test_a_quota_that_is_counted_in_several_writes_is_in_force_after_the_last(
     api: MemoryApi, replica: Replica, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(service, "_MOST_SETTLED", 100)
@@ -99,7 +99,7 @@ def test_what_is_counted_in_several_writes_is_not_in_force_before_the_last(
     assert (len(charges(api)), read_account(api).counting) == (PODS, False)
 
 
-def test_a_charge_that_does_not_fit_what_is_counted_already_is_refused(replica: Replica) -> None:
+def test_a_charge_that_does_not_fit_beside_those_so_far_is_refused(replica: Replica) -> None:
     with pytest.raises(errors.CountingError):
         replica.ask(job(1), dryRun=True)
     assert isinstance(replica.ask(job(PODS + 2)), QuotaRefusal)
