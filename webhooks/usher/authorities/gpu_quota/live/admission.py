@@ -311,7 +311,8 @@ class Admission:
             yield
         except BaseException as error:
             # A thread may still write after the time is over.
-            if request.attempts or isinstance(error, errors.ClusterError):
+            late = isinstance(error, errors.ClusterError) and not isinstance(error, errors.CountingError)
+            if request.attempts or late:
                 self._undo(request)
             raise
 
