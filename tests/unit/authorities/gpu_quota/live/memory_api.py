@@ -339,15 +339,16 @@ class Replica:
         old: paths.Object | None = None,
         force: bool = False,
         seconds: float = 30,
+        killed: bool = False,
         **request: Any,
     ) -> QuotaRefusal | Full | None:
-        """What a review comes to that asks to create an object, or to change it."""
+        """The result of a review that asks to create or to change an object; a killed replica takes back nothing."""
         review = self.review(value, old=old, **request)
         decision = self.evaluator.decide(request_of(review))
         charge = review_validate.charge_request(review, decision)
         if charge is None:
             return None
-        with self.admission.undoing(charge):
+        with contextlib.nullcontext() if killed else self.admission.undoing(charge):
             return asyncio.run(self.admission.charge(charge, until=time.monotonic() + seconds, force=force))
 
     def close(self) -> None:

@@ -167,7 +167,7 @@ class Cluster(RuleBasedStateMachine):
         replica = self.replica(number)
         with killed_at(self.api, nth, written=written) as killed:
             try:
-                let_in = replica.ask(job(1, pods=size, name=name)) is None
+                let_in = replica.ask(job(1, pods=size, name=name), killed=True) is None
             except errors.ClusterError:
                 let_in = False
         if let_in:
