@@ -352,7 +352,7 @@ class Replica:
             return asyncio.run(self.admission.charge(charge, until=time.monotonic() + seconds, force=force))
 
     def close(self) -> None:
-        # What is still tried again in the background must end before the next test.
+        # Tries in the background must end before the next test.
         self.api.trouble = lambda _method, _path: None
         self.admission.close()
 
