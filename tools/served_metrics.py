@@ -43,6 +43,8 @@ class _NoCertificate:
     leaf = SimpleNamespace(not_valid_after_utc=datetime.fromtimestamp(0, UTC))
     authority = None
     problem = None
+    unusable = ""
+    clock_ahead = None
 
 
 class _NoFacts:

@@ -12,7 +12,7 @@ import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -56,9 +56,10 @@ class Site:
     opened: int = field(default=0)
     """Connections to the servers that were opened."""
 
-    def managed(self) -> ManagedCertificate:
-        """A replica without a server: it only keeps the certificate."""
-        return ManagedCertificate(connection.connect(kubeconfig=self.account, hurried=True), PLACE)
+    def managed(self, *, ahead: timedelta = timedelta()) -> ManagedCertificate:
+        """A replica without a server: it only keeps the certificate. Its clock may be ahead."""
+        api = connection.connect(kubeconfig=self.account, hurried=True)
+        return ManagedCertificate(api, PLACE, clock=lambda: now() + ahead)
 
     def kept(self) -> KeptCertificates:
         """What the Secret holds."""

@@ -97,6 +97,12 @@ def status(cluster: Cluster, quota: str) -> Object:
     return found
 
 
+def counted(cluster: Cluster, quota: str) -> bool:
+    """Whether everything that existed before the quota is charged; before that, a review has to try again."""
+    found = status(cluster, quota)
+    return "version" in found and "counting" not in found
+
+
 def used(cluster: Cluster, quota: str, unit: str = "gpus") -> int:
     """The used amounts of the first limit."""
     return int(status(cluster, quota).get("used", [{}])[0].get(unit, 0))

@@ -183,6 +183,39 @@ def test_a_secret_that_someone_deletes_or_damages_is_made_again_without_a_failed
         assert "PRIVATE KEY" not in each.log_text
 
 
+def test_a_leaf_from_the_future_is_replaced_without_a_failed_call(site: Site, replicas: list[ServerProcess]) -> None:
+    """As a server would leave it whose clock was 100 days ahead."""
+    early = with_leaf(site.kept(), -timedelta(days=100))
+    with Traffic(site) as traffic:
+        site.keep(early)
+        wait_until(lambda: site.kept().leaf != early.leaf, description="the leaf is replaced")
+        wait_until(lambda: serving(site, replicas), description="both servers serve the new leaf")
+    assert traffic.failures == []
+    assert site.kept().leaf.not_valid_before_utc < now()
+    assert site.kept().authorities == early.authorities
+    for each in replicas:
+        assert each.admin("/readyz").status == 200
+        assert each.metrics()["usher_certificate_good{}"] == 1
+        assert abs(each.metrics()["usher_clock_ahead_seconds{}"]) < 2
+
+
+@pytest.mark.parametrize("ahead", [timedelta(days=100), timedelta(days=-100)])
+def test_a_server_whose_clock_is_wrong_signs_nothing(
+    site: Site, replicas: list[ServerProcess], ahead: timedelta
+) -> None:
+    """It compares its clock with the Date of the API server's answers."""
+    wait_until(lambda: serving(site, replicas), description="nothing is due")
+    version = _secret(site)["metadata"]["resourceVersion"]
+    wrong = site.managed(ahead=ahead)
+
+    checked = wrong.check()
+
+    assert "the clock of this server is 100 days" in str(checked.problem)
+    assert wrong.unusable == str(checked.problem), "it is not ready"
+    assert wrong.leaf == site.kept().leaf
+    assert _secret(site)["metadata"]["resourceVersion"] == version
+
+
 def _secret(site: Site) -> dict[str, Any]:
     return site.cluster.get("Secret", SECRET, namespace=accounts.NAMESPACE)
 

@@ -150,6 +150,10 @@ def test_a_quota_shows_its_use(portal: Portal, cluster: Cluster, namespace: str)
                 lambda: one if (one := portal.ask("GET", f"quotas/{quota}", token=token)).status == 200 else None,
                 description="the server knows the quota",
             )
+            found = wait_until(
+                lambda: None if (one := portal.ask("GET", f"quotas/{quota}", token=token)).value["problems"] else one,
+                description="the quota is counted",
+            )
             every = portal.ask("GET", "quotas", token=token)
             assert portal.ask("GET", "quotas/absent", token=token).status == 404
     finally:

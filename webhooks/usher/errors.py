@@ -13,6 +13,8 @@ UsherError
 ├── CertificateError        a certificate or key cannot be read, made or used
 ├── PrometheusError         Prometheus cannot be reached, or its answer cannot be used
 └── ClusterError            the API server cannot be reached or refuses to answer
+    ├── UnavailableError    it is busy, fails or does not answer: a later try may succeed
+    ├── CountingError       a quota is being counted, so a charge has to try again
     └── StalledError        the API server has sent nothing for too long
 
 A refused workload is not an error: it is a `Decision`.
@@ -100,6 +102,14 @@ class PrometheusError(UsherError):
 
 class ClusterError(UsherError):
     """The API server cannot be reached or refuses to answer."""
+
+
+class UnavailableError(ClusterError):
+    """The API server is busy, fails or does not answer now; a later try may succeed."""
+
+
+class CountingError(ClusterError):
+    """usher counts what exists in the namespaces of a quota, so it cannot tell yet whether a charge fits."""
 
 
 class StalledError(ClusterError):

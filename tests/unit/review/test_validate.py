@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import orjson
@@ -36,6 +37,9 @@ class ScriptedAdmission:
 
     async def scaled(self, *, until: float, **_path: str) -> None:
         self.deadlines.add(until)
+
+    def undoing(self, _request: ChargeRequest) -> AbstractContextManager[None]:
+        return nullcontext()
 
     async def charge(self, request: ChargeRequest, *, until: float, force: bool = False) -> QuotaRefusal | Full | None:
         assert request.workload.name == "train"

@@ -124,6 +124,18 @@ async def test_a_fault_of_ours_is_no_verdict(endpoint: str, error: Exception, wr
     assert SECRET.encode() not in written.getvalue()
 
 
+async def test_a_review_that_waits_for_a_count_gets_a_time_to_come_back(written: io.BytesIO) -> None:
+    app, metrics = application(failing(errors.CountingError("GPUQuota research: usher counts")))
+
+    answer = await call(app, "/validate", chunks(body(pod(container()))))
+
+    assert answer.status == 503
+    assert (b"retry-after", b"1") in answer.headers
+    assert answer.body == b"GPUQuota research: usher counts\n"
+    assert b'result="error"} 1.0' in metrics.exposition()
+    assert events(written)[0]["event"] == "review_failed"
+
+
 async def test_after_a_fault_the_next_review_is_answered(written: io.BytesIO) -> None:
     traps = [errors.EngineError("trap")]
 

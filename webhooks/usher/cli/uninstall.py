@@ -69,5 +69,6 @@ def _tell_about_quotas(api: Api, *, with_quotas: bool) -> None:
     click.echo(
         f"--with-quotas deletes {number} {word}, and no quota holds afterwards"
         if with_quotas
-        else f"{number} {word} and their definition stay; --with-quotas would delete them"
+        else f"{number} {word} and their definition stay; --with-quotas would delete them. A later installation counts "
+        "what exists before it enforces them"
     )

@@ -20,12 +20,24 @@ class Answer(Struct, frozen=True, kw_only=True):
 
     status: int
     value: paths.Object
+    date: str = ""
+    """The header Date: when the server answered, by its own clock; empty where the header is missing."""
 
     @property
     def message(self) -> str:
         """The reason of a failure, in the server's words."""
         message = self.value.get("message")
         return message if isinstance(message, str) and message else f"HTTP status {self.status}"
+
+
+_TEMPORARY: Final = frozenset({408, 429, 500, 502, 503, 504})
+"""Statuses of an API server that is busy, or that another process hides for a moment."""
+
+
+def failure(answer: Answer, text: str) -> errors.ClusterError:
+    """The error for a refusal: `text` and the reason; an UnavailableError if a later try may succeed."""
+    kind = errors.UnavailableError if answer.status in _TEMPORARY else errors.ClusterError
+    return kind(f"{text}: {answer.message}")
 
 
 class Stream(Protocol):
@@ -169,7 +181,7 @@ def read_object(api: Lists, at: ObjectPath, *, uid: paths.Json = None) -> paths.
     if answer.status in _UNSEEN:
         return None
     if answer.status != 200:
-        raise errors.ClusterError(f"{at.plural} {at.namespace}/{at.name} cannot be read: {answer.message}")
+        raise failure(answer, f"{at.plural} {at.namespace}/{at.name} cannot be read")
     metadata = answer.value.get("metadata")
     same = isinstance(metadata, dict) and uid in (None, metadata.get("uid"))
     return {**answer.value} if same else None

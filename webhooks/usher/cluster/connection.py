@@ -471,7 +471,8 @@ class Api:
                 f"{self.name} does not accept the credentials (401 Unauthorized); log in again, and see that "
                 "`kubectl auth whoami` works"
             )
-        return Answer(status=response.status, value=json_object(response.data, response, name=self.name, path=path))
+        value = json_object(response.data, response, name=self.name, path=path)
+        return Answer(status=response.status, value=value, date=response.headers.get("Date", ""))
 
     def _request(  # noqa: PLR0913 - the parts of a request, all named
         self,
@@ -496,7 +497,7 @@ class Api:
                 preload_content=timeout is None,
             )
         except urllib3.exceptions.HTTPError as error:
-            raise errors.ClusterError(
+            raise errors.UnavailableError(
                 f"{self.name} cannot be reached{self._through}: {http_clients.describe_failure(error)}; see that "
                 "`kubectl cluster-info` works"
             ) from None

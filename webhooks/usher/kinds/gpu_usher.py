@@ -116,6 +116,7 @@ KINDS = [
                     "parts",
                     "partsFrom",
                     "sums",
+                    "counting",
                 }
             ),
         ),

@@ -19,6 +19,7 @@ because later reviews judge its pods when they are created.
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Final, Protocol, TypeVar
 
@@ -294,6 +295,10 @@ class Admission(Protocol):
         """Charges the quota of a workload. Returns None if it was charged or there is nothing to charge."""
         ...
 
+    def undoing(self, request: ChargeRequest) -> AbstractContextManager[None]:
+        """Takes back what was charged for a request if the block raises an error."""
+        ...
+
 
 def validate(body: bytes, evaluator: Evaluator) -> Answer:
     """Decides about the object of a review.
@@ -343,6 +348,7 @@ async def validate_and_charge(
     Raises:
         ReviewError: the body is not a review that we answer.
         EngineError: no verdict; the caller must answer 5xx so that failurePolicy decides.
+        CountingError: no verdict yet, because usher counts what exists; the client should try again.
         ClusterError: no verdict, because the quota could not be charged.
     """
     until = min(time.monotonic() + CHARGE_SECONDS, ANSWER_UNTIL.get())
@@ -353,14 +359,16 @@ async def validate_and_charge(
         return _answer(review, joined(oversized_decision(review), found)) if found else answer
     decision = await run(partial(decide, review, evaluator))
     found = await _judge_by_site_policies(site, sent, decision)
-    request, refusal = charge_request(review, decision) if joined(decision, found).allowed else None, None
-    if admission is not None and request is not None:
+    request = charge_request(review, decision) if joined(decision, found).allowed else None
+    if admission is None or request is None:
+        return _answer(review, joined(decision, found))
+    with admission.undoing(request):
         refusal = _refusal(await admission.charge(request, until=until))
         if refusal is not None:
             decision = await run(partial(decide, review, evaluator, refusal=refusal))
             if decision.allowed:
                 _refusal(await admission.charge(request, until=until, force=True))
-    return _answer(review, joined(decision, found), quota=refusal.quota if refusal is not None else None)
+        return _answer(review, joined(decision, found), quota=refusal.quota if refusal is not None else None)
 
 
 async def _judge_by_site_policies(site: Site, sent: Review, decision: model.Decision) -> Found:

@@ -13,6 +13,7 @@ from prometheus_client.registry import Collector
 
 from usher import __version__, errors, paths, quantities
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
+from usher.authorities.gpu_quota import status as gpu_quota_status
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.live.account_store import ChargeResult, Correction
 from usher.cluster.facts.store import Store
@@ -42,11 +43,18 @@ class CertificateCollector(Collector):
                 family.add_metric([], certificate.not_valid_after_utc.timestamp())
         good = GaugeMetricFamily(
             "usher_certificate_good",
-            "1 while certificate and caBundle are as they should be; 0 while an older certificate is kept, or usher "
-            "cannot read or write the Secret or a webhook configuration.",
-            value=self._source.problem is None,
+            "1 while certificate and caBundle are as they should be; 0 while the certificate has expired or is not "
+            "valid yet, while an older one is kept, while the clock is wrong, or while usher cannot read or write the "
+            "Secret or a webhook configuration.",
+            value=self._source.problem is None and not self._source.unusable,
         )
-        yield from (leaf, authority, good)
+        ahead = GaugeMetricFamily(
+            "usher_clock_ahead_seconds",
+            "How far the server's clock is ahead of the API server's, negative if it is behind; absent while unknown.",
+        )
+        if self._source.clock_ahead is not None:
+            ahead.add_metric([], self._source.clock_ahead.total_seconds())
+        yield from (leaf, authority, good, ahead)
 
 
 MOST_QUOTAS: Final = 200
@@ -96,7 +104,7 @@ class QuotaMetrics:
 
 
 class QuotaCollector(Collector):
-    """Limits of quotas and their used amounts, read when Prometheus scrapes."""
+    """Limits of quotas, their used amounts and their conditions, read when Prometheus scrapes."""
 
     def __init__(self, facts: Store) -> None:
         self._facts = facts
@@ -105,14 +113,21 @@ class QuotaCollector(Collector):
         labels = ["quota", "unit", "classes"]
         hard = GaugeMetricFamily("usher_quota_hard", "Amount that a limit of a GPUQuota allows.", labels=labels)
         used = GaugeMetricFamily("usher_quota_used", "Used amount of a limit of a GPUQuota.", labels=labels)
+        ready = GaugeMetricFamily(
+            "usher_quota_ready",
+            "1 while the condition Ready of a GPUQuota is true, else 0: overlapping, unreadable, or being counted.",
+            labels=["quota"],
+        )
         found = self._facts.objects(gpu_quota_definitions.GROUP, gpu_quota_definitions.KIND)
         names = [] if isinstance(found, Absence) else sorted(found)[:MOST_QUOTAS]
         for name in names:
             value = {} if isinstance(found, Absence) else found.get(name, {})
+            condition = gpu_quota_status.find_condition(value.get("status"))
+            ready.add_metric([name], condition is not None and condition.ready)
             quota = gpu_quota_definitions.of_object(value)
             for limit, unit, amount, is_used in _quota_amounts(quota, value) if isinstance(quota, Quota) else ():
                 (used if is_used else hard).add_metric([name, unit, limit], amount)
-        yield from (hard, used)
+        yield from (hard, used, ready)
 
 
 def _quota_amounts(quota: Quota, value: paths.Object) -> Iterator[tuple[str, str, float, bool]]:

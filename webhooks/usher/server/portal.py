@@ -134,7 +134,8 @@ def _quota(name: str, value: paths.Object) -> Quota:
         )
         for number, limit in enumerate(quota.limits)
     ]
-    return Quota(name=name, limits=limits, problems=[reason for _, reason in decoded.problems])
+    counting = [gpu_quota_status.COUNTING.message] if decoded.counting else []
+    return Quota(name=name, limits=limits, problems=[*(reason for _, reason in decoded.problems), *counting])
 
 
 def _amounts(of_units: UnitAmounts) -> Amounts:

@@ -123,6 +123,7 @@ _TEXT: Final = (b"content-type", b"text/plain; charset=utf-8")
 _CLOSE: Final = (b"connection", b"close")
 _LATER: Final = (b"retry-after", b"1")
 """Seconds. The API server tries again until its timeout; 0 would cause a storm of requests."""
+_UNDECIDED: Final = "usher could not decide; its log says why"
 _NOT_FOUND: Final = b"reviews are answered at /mutate, /validate and /configuration\n"
 
 
@@ -204,10 +205,12 @@ class Reviews:
             self._refuse(endpoint, error.status, str(error))
             await _send(send, error.status, f"{error}\n".encode(), _TEXT, close=close)
         except Exception as error:  # noqa: BLE001 - any error is our fault and must not look like a verdict
-            trace_id = self._trace(scope, when, 500)
+            # With a time to come back: counting takes seconds, so the API server gets a verdict within its timeout.
+            status, text = (503, f"{error}") if isinstance(error, errors.CountingError) else (500, _UNDECIDED)
+            trace_id = self._trace(scope, when, status)
             self._metrics.failed(endpoint, seconds=time.monotonic() - when.arrived, trace_id=trace_id)
             logs.failure(endpoint, error, trace_id=trace_id)
-            await _send(send, 500, b"usher could not decide; its log says why\n", _TEXT, close=close)
+            await _send(send, status, f"{text}\n".encode(), _TEXT, close=close)
         else:
             await _send(send, 200, answer.body, _JSON, close=close)
             self._answered(scope, answer, when, size=len(received))

@@ -5,7 +5,6 @@ import contextlib
 import gc
 import signal
 from collections.abc import Callable
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -118,7 +117,7 @@ async def _serve(
     webhook = ports.http_server(reviews, context=source.context, clients=settings.clients)
 
     async def missing() -> str:
-        reason = _missing(started=webhook.started, stopping=stopping.is_set(), source=source, now=datetime.now(UTC))
+        reason = _missing(started=webhook.started, stopping=stopping.is_set(), source=source)
         return reason or live.missing() or await _engine_missing(current.evaluator)
 
     access, portal = settings.metrics_access, settings.portal
@@ -179,7 +178,7 @@ def _loaded(settings: Settings, make: MakeEvaluator) -> Current:
     return current
 
 
-def _missing(*, started: bool, stopping: bool, source: CertificateSource, now: datetime) -> str:
+def _missing(*, started: bool, stopping: bool, source: CertificateSource) -> str:
     """Why the server is not ready; empty if it is."""
     if stopping:
         return "the server is stopping"
@@ -187,9 +186,8 @@ def _missing(*, started: bool, stopping: bool, source: CertificateSource, now: d
         return "the webhook port is not open"
     if source.leaf is None:
         return f"there is no certificate yet: {source.problem or 'usher is making it'}"
-    # A bad new pair leaves the old one in service. Only an expired certificate makes the server useless.
-    expires = source.leaf.not_valid_after_utc
-    return f"the certificate expired on {expires:%Y-%m-%d %H:%M} UTC" if expires <= now else ""
+    # A bad new pair leaves the old one in service. Only a certificate that API servers refuse makes the server useless.
+    return source.unusable
 
 
 async def _engine_missing(evaluator: Evaluator) -> str:

@@ -6,7 +6,7 @@ from builders import gpu_quota
 from usher import paths
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota import status as gpu_quota_status
-from usher.authorities.gpu_quota.status import IN_FORCE, Condition
+from usher.authorities.gpu_quota.status import COUNTING, IN_FORCE, Condition
 from usher.config import models
 
 NOW = "2026-11-22T08:00:00Z"
@@ -23,8 +23,16 @@ def charged(*entries: Any) -> Any:
 
 
 def test_a_quota_that_holds_is_ready() -> None:
-    assert condition(gpu_quota()) == IN_FORCE
+    assert condition(gpu_quota(status=charged())) == IN_FORCE
     assert condition(gpu_quota(status=charged({"object": "Pod/ml-a/p", "amounts": {"gpus": 16}}))) == IN_FORCE
+
+
+def test_a_quota_is_not_in_force_before_usher_has_counted_what_exists() -> None:
+    conditions = {"conditions": [{"type": "Ready", "status": "False", "reason": "Counting", "message": ""}]}
+
+    assert condition(gpu_quota()) == COUNTING
+    assert condition(gpu_quota(status=conditions)) == COUNTING
+    assert condition(gpu_quota(status={**charged(), "counting": True})) == COUNTING
 
 
 def test_one_that_cannot_be_read_names_the_fields() -> None:

@@ -2,6 +2,7 @@
 
 import base64
 import copy
+import email.utils
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -30,6 +31,8 @@ class SmallApi:
         self.before: Callable[[str, str], None] = lambda _method, _path: None
         self.refused: set[tuple[str, str]] = set()
         self.writes: list[str] = []
+        self.clock: Callable[[], datetime] | None = None
+        """The time of the server; without it answers have no Date."""
         self._lock = threading.Lock()
         self._version = 0
 
@@ -57,14 +60,18 @@ class SmallApi:
         (bundle,) = set(self.bundles())
         return x509.load_pem_x509_certificates(bundle)
 
+    def _answer(self, status: int, value: paths.Object) -> Answer:
+        date = "" if self.clock is None else email.utils.format_datetime(self.clock(), usegmt=True)
+        return Answer(status=status, value=value, date=date)
+
     def get(self, path: str, **_asked: object) -> Answer:
         self.before("GET", path)
         with self._lock:
             if ("GET", path) in self.refused:
-                return Answer(status=403, value={"message": "forbidden"})
+                return self._answer(403, {"message": "forbidden"})
             if path not in self.objects:
-                return Answer(status=404, value={"message": "not found"})
-            return Answer(status=200, value=copy.deepcopy(self.objects[path]))
+                return self._answer(404, {"message": "not found"})
+            return self._answer(200, copy.deepcopy(self.objects[path]))
 
     def put(self, path: str, value: paths.Object) -> Answer:
         def change(present: dict[str, Any] | None) -> Mapping[str, Any] | None:
@@ -104,20 +111,20 @@ class SmallApi:
         self.before(method, path)
         with self._lock:
             if (method, path) in self.refused:
-                return Answer(status=403, value={"message": "forbidden"})
+                return self._answer(403, {"message": "forbidden"})
             changed = change(self.objects.get(path))
             if changed is None:
-                return Answer(status=conflict, value={"message": "changed meanwhile"})
+                return self._answer(conflict, {"message": "changed meanwhile"})
             self.store(path, changed)
             self.writes.append(f"{method} {path}")
-            return Answer(status=200, value=copy.deepcopy(self.objects[path]))
+            return self._answer(200, copy.deepcopy(self.objects[path]))
 
 
 class Clock:
     """A time that only the test moves, as a date and as seconds that grow."""
 
-    def __init__(self) -> None:
-        self.now = datetime(2026, 1, 1, tzinfo=UTC)
+    def __init__(self, *, ahead: timedelta = timedelta()) -> None:
+        self.now = datetime(2026, 1, 1, tzinfo=UTC) + ahead
 
     def __call__(self) -> datetime:
         return self.now

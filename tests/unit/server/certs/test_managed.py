@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from cryptography import x509
@@ -24,6 +25,7 @@ class Replica(ManagedCertificate):
 
     def __init__(self, api: SmallApi, clock: Clock) -> None:
         self.events: list[str] = []
+        api.clock = api.clock or clock
         super().__init__(
             api, PLACE, clock=clock, timer=clock.seconds, report=lambda event, _reason: self.events.append(event)
         )
@@ -280,3 +282,116 @@ def test_the_leaf_of_the_secret_is_what_clients_see_and_no_file_holds_its_key(ap
     leaf = replica.good()
 
     assert asyncio.run(seen(replica)) == leaf.serial_number
+
+
+WRONG_CLOCKS = [timedelta(days=100), timedelta(days=-100), timedelta(days=-400), timedelta(minutes=3)]
+
+
+@pytest.mark.parametrize("ahead", WRONG_CLOCKS)
+def test_a_replica_whose_clock_is_wrong_signs_nothing_and_is_neither_good_nor_ready(
+    api: SmallApi, clock: Clock, ahead: timedelta
+) -> None:
+    """The leaf is due by the wrong clock, or by its names; either would give every replica a useless certificate."""
+    right = Replica(api, clock)
+    leaf = right.good()
+    before = list(api.writes)
+    wrong = Replica(api, Clock(ahead=ahead))
+
+    checked = wrong.check()
+
+    assert api.writes == before
+    assert wrong.leaf == leaf, "the certificate itself is good, and served"
+    assert "the API server's" in str(checked.problem)
+    assert ("ahead of" if ahead > timedelta() else "behind") in wrong.unusable
+    assert wrong.clock_ahead is not None
+    assert abs(wrong.clock_ahead - ahead) <= timedelta(seconds=1)
+    assert (right.good(), right.unusable) == (leaf, "")
+
+
+def test_a_replica_whose_clock_is_wrong_makes_no_first_certificate(api: SmallApi, clock: Clock) -> None:
+    api.clock = clock
+    wrong = Replica(api, Clock(ahead=timedelta(days=100)))
+
+    checked = wrong.check()
+
+    assert "100 days ahead of the API server's" in str(checked.problem)
+    assert (wrong.leaf, api.writes) == (None, [])
+
+
+@pytest.mark.parametrize("ahead", [timedelta(minutes=2), timedelta(minutes=-2)])
+def test_a_small_difference_of_clocks_changes_nothing(api: SmallApi, clock: Clock, ahead: timedelta) -> None:
+    api.clock = clock
+
+    replica = Replica(api, Clock(ahead=ahead))
+
+    leaf = replica.good()
+    assert replica.unusable == ""
+    assert leaf.not_valid_before_utc < clock.now
+
+
+def test_a_leaf_from_the_future_is_unusable_until_a_replica_with_the_right_clock_replaces_it(
+    api: SmallApi, clock: Clock
+) -> None:
+    replicas = [Replica(api, clock), Replica(api, clock)]
+    for replica in replicas:
+        replica.good()
+    clock.forward(days=65)
+    early = replicas[0].good()
+    assert replicas[1].good() == early
+    authorities = api.trusted()
+
+    clock.forward(days=-50)
+    assert [replica.unusable for replica in replicas] == 2 * [
+        "the certificate is not valid before 2026-03-06 23:55 UTC"
+    ]
+    healed = [replica.good() for replica in replicas]
+
+    assert healed[0] == healed[1] != early
+    assert healed[0].not_valid_before_utc < clock.now
+    assert api.trusted() == authorities, "the CA was good"
+    assert [replica.unusable for replica in replicas] == ["", ""]
+
+
+def test_a_ca_from_the_future_is_replaced_while_the_leaf_of_the_ca_before_is_served(
+    api: SmallApi, clock: Clock
+) -> None:
+    replica = Replica(api, clock)
+    for _ in range(25):
+        leaf = replica.good()
+        clock.forward(days=10)
+    old = replica.authority
+    assert replica.good() == leaf
+    early = replica.authority
+    assert api.trusted() == [early, old]
+
+    clock.forward(days=-5)
+    assert replica.good() == leaf
+    assert replica.authority not in (early, old)
+    assert api.trusted() == [replica.authority, old], "no call fails"
+    clock.forward(days=2)
+    replica.good()
+    clock.forward(seconds=6)
+    assert replica.good() != leaf
+
+
+def test_a_ca_and_a_leaf_from_the_future_are_both_made_again(api: SmallApi, clock: Clock) -> None:
+    replica = Replica(api, clock)
+    early = replica.good()
+
+    clock.forward(days=-100)
+    leaf = replica.good()
+
+    assert leaf != early
+    assert api.trusted() == [replica.authority]
+    assert (replica.leaf, replica.unusable) == (leaf, "")
+
+
+def test_without_the_time_of_the_api_server_nothing_is_signed(api: SmallApi, clock: Clock) -> None:
+    replica = Replica(api, clock)
+    leaf = replica.good()
+    api.clock = None
+
+    assert replica.check().problem is None
+    clock.forward(days=70)
+    assert "does not say its time" in str(replica.check().problem)
+    assert (replica.leaf, replica.clock_ahead) == (leaf, None)

@@ -145,6 +145,18 @@ def test_a_pair_that_is_not_renewed_becomes_a_problem_when_it_expires(directory:
     checked = reloader.check()
     assert not checked.reloaded
     assert "expired on 2026-12-28" in str(checked.problem)
+    assert reloader.unusable == "the certificate expired on 2026-12-28 10:00 UTC"
+
+
+def test_a_clock_that_steps_back_makes_the_pair_in_service_unusable(directory: Path) -> None:
+    written(directory, now=NOW)
+    clock = Calendar(NOW)
+    reloader = reloader_of(directory, clock=clock)
+    assert reloader.unusable == ""
+
+    clock.now = NOW - timedelta(days=1)
+    assert "is not valid before" in str(reloader.check().problem)
+    assert "is not valid before" in reloader.unusable
 
 
 def test_a_pair_from_the_future_is_served_once_its_time_has_come(directory: Path) -> None:

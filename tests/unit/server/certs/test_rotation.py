@@ -119,10 +119,13 @@ def test_a_leaf_with_other_names_is_replaced() -> None:
     assert renamed.authorities == kept.authorities
 
 
-def test_a_clock_that_is_behind_makes_no_new_ca() -> None:
+def test_a_ca_from_the_future_is_replaced_and_not_trusted() -> None:
     kept = fresh()
 
-    assert later(kept, START - timedelta(hours=1)) is kept
+    replaced = later(kept, START - timedelta(hours=1))
+
+    assert kept.signer not in replaced.authorities
+    assert not pem.date_problem(replaced.leaf, now=START - timedelta(hours=1))
 
 
 def test_a_secret_is_read_as_it_was_written() -> None:

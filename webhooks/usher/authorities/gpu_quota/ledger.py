@@ -171,6 +171,14 @@ def release(ledger: Ledger, key: str) -> Ledger:
     return ledger if former is None else _replace_entry(ledger, key, former, None)
 
 
+def restore(ledger: Ledger, after: Entry, before: Entry | None) -> Ledger:
+    """The ledger with the entry that a charge replaced; unchanged if the entry has changed since."""
+    if ledger.entries.get(after.key) != after:
+        return ledger
+    without = release(ledger, after.key)
+    return without if before is None else _with_entry(without, before)
+
+
 def find_entry(ledger: Ledger, entry: Entry) -> Entry | None:
     """The entry of the same object, by its name, or by its uid if it was charged before it had a name."""
     return ledger.entries.get(entry.key) or ledger.entries.get(entry.uid)

@@ -227,13 +227,15 @@ def _unknown_section(reason: str) -> Section:
 
 
 def _account(quota: Quota, facts: Store) -> Ledger | None:
-    """The current charges; None where the facts do not contain them, as for every quota of usher.yaml."""
+    """The current charges; None where the facts do not contain them, as for every quota of usher.yaml, and while usher
+    counts them.
+    """
     found = facts.objects(GROUP, KIND)
     value = None if quota.declared or isinstance(found, Absence) else found.get(quota.name)
     if value is None or "status" not in value:
         return None
     decoded = gpu_quota_status.decode(value["status"])
-    return decoded.ledger if decoded.writable and not decoded.problems else None
+    return decoded.ledger if decoded.writable and not decoded.problems and not decoded.counting else None
 
 
 def _section(quota: Quota, verdict: GpuQuotaVerdict, account: Ledger | None) -> Section:

@@ -9,7 +9,7 @@ Every replica computes the same condition for the same quota, so replicas do not
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from usher import model, paths
@@ -26,7 +26,7 @@ VERSION: Final = 1
 VERSION_WITH_PARTS: Final = 2
 """The version with parts. An earlier gpu-usher refuses to read or write it, so it cannot lose entries of parts."""
 
-FIELDS: Final = ("version", "used", "charges", "removed", "parts", "partsFrom", "sums")
+FIELDS: Final = ("version", "used", "charges", "removed", "parts", "partsFrom", "sums", "counting")
 """The fields of an account, beside the conditions."""
 
 _MOST_SUM: Final = amounts.MOST_AMOUNT * ledger.MOST_IN_PARTS
@@ -50,15 +50,18 @@ class Decoded(Struct, frozen=True, kw_only=True):
     """The keys of entries in parts that do not count any more."""
     parts_from: int | None = None
     """From when on the account may have parts, in seconds since 1970; None where no replica has said so yet."""
+    counting: bool = False
+    """Whether usher has not charged everything yet that existed before the account."""
 
 
-def encode(
+def encode(  # noqa: PLR0913 - the fields of an account
     found: Ledger,
     limits: Limits,
     *,
     unread: Sequence[paths.Json] = (),
     parts: Sequence[PartReference] = (),
     parts_from: int | None = None,
+    counting: bool = False,
 ) -> paths.Object:
     """The fields of an account, without conditions. With parts, it has only the entries that changed since.
 
@@ -73,6 +76,8 @@ def encode(
     result: paths.Object = {"version": VERSION, "used": used, "charges": charges}
     if parts_from is not None:
         result["partsFrom"] = parts_from
+    if counting:
+        result["counting"] = True
     if parts:
         removed: list[paths.Json] = [key for key, entry in sorted(changes.items()) if entry is None]
         result |= {
@@ -90,7 +95,7 @@ def decode(value: paths.Json) -> Decoded:
     Without parts, the sums follow from the charges.
     """
     if not isinstance(value, Mapping):
-        return _problem("/status", "" if value is None else "it is not an object")
+        return replace(_problem("/status", "" if value is None else "it is not an object"), counting=value is None)
     version = value.get("version", VERSION)
     if version not in (VERSION, VERSION_WITH_PARTS) or isinstance(version, bool):
         reason = f"this gpu-usher reads charges up to version {VERSION_WITH_PARTS}, not of version {version!r:.20}"
@@ -100,7 +105,7 @@ def decode(value: paths.Json) -> Decoded:
         found = _problem("/status/charges", "" if charges is None else "it is not a list")
     else:
         found = _read_charges(charges)
-    found = replace(found, parts_from=parts_from(value))
+    found = replace(found, parts_from=parts_from(value), counting=is_counting(value))
     return _with_parts(found, value) if version == VERSION_WITH_PARTS else found
 
 
@@ -108,6 +113,13 @@ def parts_from(value: paths.Json) -> int | None:
     """From when on the account of a head may have parts."""
     found = value.get("partsFrom") if isinstance(value, Mapping) else None
     return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def is_counting(value: paths.Json) -> bool:
+    """Whether the account of a head is being counted: it was never written, or says so."""
+    if not isinstance(value, Mapping):
+        return value is None
+    return value.get("counting") is True or not value.keys() & set(FIELDS)
 
 
 def _problem(place: str, reason: str) -> Decoded:
@@ -183,6 +195,13 @@ class Condition(Struct, frozen=True, kw_only=True):
 
 IN_FORCE: Final = Condition(ready=True, reason="InForce", message="workloads in its namespaces are charged")
 
+COUNTING: Final = Condition(
+    ready=False,
+    reason="Counting",
+    message="usher charges the workloads that exist already; until it has counted them, new workloads in its "
+    "namespaces have to try again",
+)
+
 
 def condition_of_quota(quota: Quota | Malformed, found: Decoded, overlap: str) -> Condition:
     """The condition of a quota.
@@ -198,6 +217,8 @@ def condition_of_quota(quota: Quota | Malformed, found: Decoded, overlap: str) -
         return _condition("Overlapping", overlap)
     if found.problems:
         return _condition("LedgerUnreadable", _problems_text(found.problems))
+    if found.counting:
+        return COUNTING
     exceeded = _exceeded_text(found.ledger, quota.limits)
     # An exceeded quota is still enforced: it refuses every new charge.
     return _condition("Exceeded", exceeded, ready=True) if exceeded else IN_FORCE
@@ -309,3 +330,5 @@ class ChargeRequest(Struct, frozen=True, kw_only=True):
     """The object before an UPDATE."""
     creates: bool = True
     dry_run: bool = False
+    attempts: list[tuple[Entry | None, Entry]] = field(default_factory=list)
+    """The entry before and after each attempt to charge it: of a lost answer it is unknown whether it was written."""

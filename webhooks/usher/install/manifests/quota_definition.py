@@ -49,6 +49,10 @@ def status_schema() -> paths.Object:
                     },
                 },
             },
+            "counting": {
+                "type": "boolean",
+                "description": "Whether gpu-usher still charges what existed before the quota or its account.",
+            },
             "conditions": _conditions(),
             **_parts(charged),
         },

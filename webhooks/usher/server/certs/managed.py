@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Final, Protocol
+from typing import Final
 
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
@@ -25,7 +25,8 @@ from cryptography.hazmat.primitives.asymmetric.types import CertificateIssuerPri
 from msgspec import Struct
 
 from usher import errors, paths
-from usher.cluster.api import Answer, Lists
+from usher.cluster.api import Lists
+from usher.cluster.server_time import Api, TimedApi
 from usher.errors import CertificateError, ClusterError, UsherError
 from usher.server.certs import pem
 from usher.server.certs.authority import (
@@ -42,14 +43,6 @@ from usher.server.certs.serving import Checked, ClientAuthorities, Front
 
 _ROOT: Final = "/apis/admissionregistration.k8s.io/v1"
 _KINDS: Final = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
-
-
-class Patches(Lists, Protocol):
-    """An API that patches. Each method raises ClusterError without an answer."""
-
-    def patch(self, path: str, operations: Sequence[paths.Object]) -> Answer:
-        """The answer to a JSON patch, with any status."""
-        ...
 
 
 class Registered(Struct, frozen=True, kw_only=True):
@@ -87,7 +80,7 @@ def read_registered(api: Lists, name: str) -> Sequence[Registered]:
     return found
 
 
-def restore_bundle(api: Patches, registered: Registered, bundle: bytes) -> bool:
+def restore_bundle(api: Api, registered: Registered, bundle: bytes) -> bool:
     """Writes the bundle into each webhook that has another. Returns whether there was one.
 
     Raises:
@@ -142,18 +135,6 @@ def _certificates(bundle: bytes) -> list[x509.Certificate]:
 _CONFLICTS: Final = (404, 409)
 
 
-class Writes(Lists, Protocol):
-    """An API that writes objects. Each method raises ClusterError without an answer."""
-
-    def put(self, path: str, value: paths.Object) -> Answer:
-        """The answer to a PUT of an object, with any status."""
-        ...
-
-    def apply(self, path: str, value: paths.Object) -> Answer:
-        """The answer to a server-side apply of an object, with any status."""
-        ...
-
-
 class SecretName(Struct, frozen=True, kw_only=True):
     namespace: str
     name: str
@@ -180,7 +161,7 @@ def read_secret(api: Lists, secret: SecretName) -> paths.Object | None:
     return answer.value
 
 
-def make_empty_secret(api: Writes, secret: SecretName) -> None:
+def make_empty_secret(api: Api, secret: SecretName) -> None:
     """Makes the Secret without data, if it does not exist; an existing Secret stays unchanged.
 
     Server-side apply names the object that it creates, so RBAC can allow the creation of this one Secret.
@@ -199,7 +180,7 @@ def make_empty_secret(api: Writes, secret: SecretName) -> None:
         raise errors.ClusterError(f"{secret} is missing and cannot be made: {answer.message}")
 
 
-def write_secret(api: Writes, secret: SecretName, found: paths.Object, data: Mapping[str, bytes]) -> bool:
+def write_secret(api: Api, secret: SecretName, found: paths.Object, data: Mapping[str, bytes]) -> bool:
     """Replaces the data of the Secret as it was read; False if another client wrote or deleted it meanwhile.
 
     Raises:
@@ -232,6 +213,11 @@ OVERLAP: Final = timedelta(hours=24)
 
 URGENT: Final = timedelta(days=7)
 """A leaf with less time left is replaced even while the CA changes."""
+
+CLOCK_TOLERANCE: Final = CLOCK_SKEW / 2
+"""How far this server's clock may be from the API server's. Certificates are valid from CLOCK_SKEW before they are
+made; the other half is for API servers whose clocks differ. Beyond it, a certificate could be useless from the start,
+and reservations of quotas, which last about a minute, could end early."""
 
 _MOST_AUTHORITIES: Final = 4
 _LONGEST: Final = 64 * 1024
@@ -320,14 +306,14 @@ def advance(
     Args:
         kept: its content; None if it is lost.
         names: DNS names and IP addresses that the leaf must have.
-        now: the time.
+        now: the time, by a clock that agrees with the API server's.
         trusted: whether every caBundle holds the CA that signs.
         before: CAs that this server trusted before the content was lost. Their leaves may still be in service.
 
     Raises:
-        CertificateError: a name is unusable, or the CA that signs is not valid yet, so the clock is wrong.
+        CertificateError: a name is unusable.
     """
-    if kept is None or now >= kept.signer.not_valid_after_utc:
+    if kept is None or not (_is_valid(kept.signer, now) or _serves_until_next_authority(kept, now)):
         return _made_anew(names, now=now, before=kept.authorities if kept is not None else before)
     staged = _with_new_authority(kept, now=now)
     renewed = _with_new_leaf(staged, names=names, now=now, trusted=trusted and staged is kept)
@@ -337,14 +323,14 @@ def advance(
 def _made_anew(names: Sequence[str], *, now: datetime, before: Sequence[x509.Certificate]) -> KeptCertificates:
     authority = new_authority(now=now)
     leaf, key = new_leaf(authority, names=names, now=now)
-    earlier = [each for each in before if now < each.not_valid_after_utc][: _MOST_AUTHORITIES - 1]
+    earlier = [each for each in before if _is_valid(each, now)][: _MOST_AUTHORITIES - 1]
     return KeptCertificates(
         authorities=(authority.certificate, *earlier), authority_key=authority.key, leaf=leaf, leaf_key=key
     )
 
 
 def _with_new_authority(kept: KeptCertificates, *, now: datetime) -> KeptCertificates:
-    if now < renewal_time(kept.signer):
+    if _is_valid(kept.signer, now) and now < renewal_time(kept.signer):
         return kept
     authority = new_authority(now=now)
     # The leaf stays; leaves of the other CAs are not in service any more.
@@ -362,7 +348,7 @@ def _with_new_leaf(kept: KeptCertificates, *, names: Sequence[str], now: datetim
 def _leaf_is_due(kept: KeptCertificates, *, names: Sequence[str], now: datetime, trusted: bool) -> bool:
     if set(canonical_names(names)) != set(pem.subject_names(kept.leaf)):
         return True
-    if kept.leaf.not_valid_after_utc - now < URGENT:
+    if kept.leaf.not_valid_after_utc - now < URGENT or now < kept.leaf.not_valid_before_utc:
         return True
     if pem.issued_by(kept.leaf, kept.signer):
         return now >= renewal_time(kept.leaf)
@@ -374,6 +360,16 @@ def _without_old_authorities(kept: KeptCertificates, *, now: datetime) -> KeptCe
     needed = (kept.signer,) if settled else kept.authorities
     left = tuple(each for each in needed if now < each.not_valid_after_utc)
     return kept if left == kept.authorities else dataclasses.replace(kept, authorities=left)
+
+
+def _is_valid(certificate: x509.Certificate, now: datetime) -> bool:
+    return not pem.date_problem(certificate, now=now)
+
+
+def _serves_until_next_authority(kept: KeptCertificates, now: datetime) -> bool:
+    """Whether the CA that signs is from the future, but the leaf is of an earlier CA, and both are good."""
+    signs_later = now < kept.signer.not_valid_before_utc
+    return signs_later and _is_valid(kept.issuer, now) and kept.leaf.not_valid_after_utc - now >= URGENT
 
 
 def _creation_time(certificate: x509.Certificate) -> datetime:
@@ -396,10 +392,6 @@ PROPAGATION: Final = 5.0
 
 _ATTEMPTS: Final = 8
 """How often a round starts again because another replica wrote during it."""
-
-
-class Api(Patches, Writes, Protocol):
-    """The API server requests that a round needs."""
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -438,14 +430,15 @@ class ManagedCertificate:
         Raises:
             CertificateError: a name is unusable, or the CAs of clients cannot be read.
         """
-        self._api, self._place = api, place
+        self._api, self._place = TimedApi(api, clock), place
         self._names = canonical_names(place.names)
-        self._clock, self._timer, self._report = clock, timer, report
+        self._timer, self._report = timer, report
         self._read_clients = clients
         self._front = Front(minimum=ssl.TLSVersion.TLSv1_3, asks_clients=clients() is not None)
         self._kept: KeptCertificates | None = None
         self._trusted_since: dict[int, float] = {}
         self._shown: tuple[x509.Certificate, ClientAuthorities | None] | None = None
+        self._shown_issuer: x509.Certificate | None = None
         self._front.show_for_admin(_temporary(self._names, now=clock()), source="the temporary certificate")
         self.context, self.admin_context = self._front.context, self._front.admin_context
         self.problem: UsherError | None = None
@@ -465,6 +458,24 @@ class ManagedCertificate:
         """Whether the server serves the leaf of the Secret."""
         return self._kept is not None and self.leaf == self._kept.leaf
 
+    @property
+    def clock_ahead(self) -> timedelta | None:
+        """How far this server's clock is ahead of the API server's; None while that is unknown."""
+        return self._api.ahead
+
+    @property
+    def unusable(self) -> str:
+        """Why API servers do not accept the leaf in service now, or that the clock is wrong; empty if they do."""
+        return self._date_problem() or self._api.clock_problem(CLOCK_TOLERANCE)
+
+    def _date_problem(self) -> str:
+        """Why the leaf in service, or its CA, is not valid for the API server; empty if both are."""
+        for what, certificate in (("certificate", self.leaf), ("CA of the certificate", self._shown_issuer)):
+            problem = "" if certificate is None else pem.date_problem(certificate, now=self._api.now())
+            if problem:
+                return f"the {what} {problem}"
+        return ""
+
     def check(self) -> Checked:
         """Runs one round. Failures are tried again in the next round; the leaf in service stays."""
         before, self.problem = self._shown, None
@@ -472,6 +483,8 @@ class ManagedCertificate:
             self._round()
         except (CertificateError, ClusterError) as problem:
             self.problem = problem
+        if self.problem is None and (reason := self.unusable):
+            self.problem = CertificateError(reason)
         return Checked(reloaded=self._shown != before, problem=self.problem)
 
     def _round(self) -> None:
@@ -508,7 +521,15 @@ class ManagedCertificate:
     def _advanced(self, kept: KeptCertificates | None, registered: Sequence[Registered]) -> KeptCertificates:
         before = self._kept.authorities if self._kept is not None else ()
         trusted = kept is not None and all(each.trusts(kept.signer) for each in registered)
-        return advance(kept, names=self._names, now=self._clock(), trusted=trusted, before=before)
+        if wrong := self._api.clock_problem(CLOCK_TOLERANCE):
+            # A replica with the right clock signs. This one would make certificates that API servers refuse.
+            if kept is None:
+                raise CertificateError(wrong)
+            return kept
+        wanted = advance(kept, names=self._names, now=self._api.now(), trusted=trusted, before=before)
+        if wanted is not kept and self._api.ahead is None:
+            raise CertificateError(f"a certificate is due, but {self._api.name} does not say its time (header Date)")
+        return wanted
 
     def _adopt(self, kept: KeptCertificates, *, made: bool) -> None:
         before = self._kept
@@ -538,7 +559,7 @@ class ManagedCertificate:
 
     def _may_show(self, kept: KeptCertificates) -> bool:
         leaf = self.leaf
-        if leaf is None or self._clock() >= leaf.not_valid_after_utc or pem.issued_by(leaf, kept.issuer):
+        if leaf is None or self._date_problem() or pem.issued_by(leaf, kept.issuer):
             return True
         since = self._trusted_since.get(kept.issuer.serial_number)
         return since is not None and self._timer() - since >= PROPAGATION
@@ -550,7 +571,7 @@ class ManagedCertificate:
         data = kept.data()
         pair = pem.Pair(leaf=kept.leaf, certificate_pem=data[CERTIFICATE_FILE], key_pem=data[KEY_FILE])
         self._front.show(pair, clients=wanted[1], source=str(self._place.secret))
-        self._shown = wanted
+        self._shown, self._shown_issuer = wanted, kept.issuer
 
     def _clients(self) -> ClientAuthorities | None:
         try:

@@ -118,15 +118,19 @@ def check_dates(certificate: x509.Certificate, *, source: Path, now: datetime) -
     Raises:
         CertificateError: it has expired or is not valid yet.
     """
+    problem = date_problem(certificate, now=now)
+    if problem:
+        remedy = "renew it" if now >= certificate.not_valid_after_utc else "wait, or set the clock right"
+        raise CertificateError(f"{source}: the certificate {problem}; {remedy}")
+
+
+def date_problem(certificate: x509.Certificate, *, now: datetime) -> str:
+    """Why the certificate is not valid at `now`: `expired on ...` or `is not valid before ...`; empty if it is."""
     if now >= certificate.not_valid_after_utc:
-        raise CertificateError(
-            f"{source}: the certificate expired on {moment(certificate.not_valid_after_utc)}; renew it"
-        )
+        return f"expired on {moment(certificate.not_valid_after_utc)}"
     if now < certificate.not_valid_before_utc:
-        raise CertificateError(
-            f"{source}: the certificate is not valid before {moment(certificate.not_valid_before_utc)}; "
-            "wait, or set the clock right"
-        )
+        return f"is not valid before {moment(certificate.not_valid_before_utc)}"
+    return ""
 
 
 def subject_names(certificate: x509.Certificate) -> list[str]:

@@ -14,7 +14,7 @@ import asyncio
 import os
 import ssl
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Protocol
 
@@ -163,6 +163,16 @@ class CertificateSource(Protocol):
         """Whether the newest certificate is in service."""
         ...
 
+    @property
+    def unusable(self) -> str:
+        """Why API servers do not accept the certificate now, or why this server cannot tell; empty if they do."""
+        ...
+
+    @property
+    def clock_ahead(self) -> timedelta | None:
+        """How far this server's clock is ahead of the API server's; None where they are not compared."""
+        ...
+
     def check(self) -> Checked:
         """Checks whether another pair should be served, and serves it."""
         ...
@@ -238,10 +248,21 @@ class Reloader:
         """Always true: the files are in service, or `problem` says why not."""
         return True
 
+    @property
+    def unusable(self) -> str:
+        """Why the certificate is not valid now; empty if it is."""
+        problem = pem.date_problem(self.leaf, now=self._clock())
+        return f"the certificate {problem}" if problem else ""
+
+    @property
+    def clock_ahead(self) -> None:
+        """None: files come without the time of an API server."""
+        return
+
     def check(self) -> Checked:
         """Looks at the files. A pair that differs from the pair in service is checked, and served if it is good.
 
-        A pair that stays the same is a problem too once it has expired.
+        A pair that stays the same is a problem too while it is not valid.
         """
         before = self._pair, self._clients
         try:

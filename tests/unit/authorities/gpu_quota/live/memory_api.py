@@ -20,7 +20,7 @@ from usher.authorities.authority import QuotaRefusal
 from usher.authorities.gpu_quota.charge import ByClasses
 from usher.authorities.gpu_quota.ledger import Full, Ledger
 from usher.authorities.gpu_quota.live import observer as live_observer
-from usher.authorities.gpu_quota.live.account_store import StatusStore
+from usher.authorities.gpu_quota.live.account_store import Account, StatusStore
 from usher.authorities.gpu_quota.live.accounts import Accounts
 from usher.authorities.gpu_quota.live.admission import Admission
 from usher.authorities.gpu_quota.live.holdings import Holdings, ObjectCharges
@@ -333,23 +333,43 @@ class Replica:
         return parse(body(value, operation=operation, old_value=old, **request))
 
     def ask(
-        self, value: paths.Object, *, old: paths.Object | None = None, force: bool = False, **request: Any
+        self,
+        value: paths.Object,
+        *,
+        old: paths.Object | None = None,
+        force: bool = False,
+        seconds: float = 30,
+        killed: bool = False,
+        **request: Any,
     ) -> QuotaRefusal | Full | None:
-        """What a review comes to that asks to create an object, or to change it."""
+        """The result of a review that asks to create or to change an object; a killed replica takes back nothing."""
         review = self.review(value, old=old, **request)
         decision = self.evaluator.decide(request_of(review))
         charge = review_validate.charge_request(review, decision)
         if charge is None:
             return None
-        return asyncio.run(self.admission.charge(charge, until=time.monotonic() + 30, force=force))
+        with contextlib.nullcontext() if killed else self.admission.undoing(charge):
+            return asyncio.run(self.admission.charge(charge, until=time.monotonic() + seconds, force=force))
 
     def close(self) -> None:
+        # Tries in the background must end before the next test.
+        self.api.trouble = lambda _method, _path: None
         self.admission.close()
 
 
-def gpu_quota(name: str = "research", *, hard: Mapping[str, int] | None = None, **spec: Any) -> paths.Object:
-    """A GPUQuota of 16 GPUs for all namespaces."""
-    return builders.gpu_quota(name, limits=[{"hard": hard or {"gpus": 16}}], **spec)
+COUNTED: Mapping[str, Any] = {"version": 1, "used": [], "charges": []}
+"""The status of a quota that found nothing to charge."""
+
+
+def gpu_quota(
+    name: str = "research",
+    *,
+    hard: Mapping[str, int] | None = None,
+    status: Mapping[str, Any] | None = COUNTED,
+    **spec: Any,
+) -> paths.Object:
+    """A GPUQuota of 16 GPUs for all namespaces; without a status, usher has not counted yet what exists."""
+    return builders.gpu_quota(name, limits=[{"hard": hard or {"gpus": 16}}], status=status, **spec)
 
 
 def job(gpus: int, *, pods: int = 1, name: str | None = "train", namespace: str = "ml") -> paths.Object:
@@ -358,10 +378,15 @@ def job(gpus: int, *, pods: int = 1, name: str | None = "train", namespace: str 
 
 
 def account(api: MemoryApi, quota: str = "research") -> Ledger:
-    """The charges of a GPUQuota, with those of its parts, read by requests that are neither counted nor troubled."""
+    """The charges of a GPUQuota, with those of its parts."""
+    return read_account(api, quota).ledger
+
+
+def read_account(api: MemoryApi, quota: str = "research") -> Account:
+    """The account of a GPUQuota, read by requests that are neither counted nor troubled."""
     reader = copy.copy(api)
     reader.requests, reader.lists, reader.trouble = [], Counter(), lambda _method, _path: None
-    return StatusStore(reader, quota, namespace=NAMESPACE).read().state.ledger
+    return StatusStore(reader, quota, namespace=NAMESPACE).read().state
 
 
 def charges(api: MemoryApi, quota: str = "research") -> dict[str, int]:

@@ -183,13 +183,19 @@ def test_config_maps_of_others_stay(api: MemoryApi) -> None:
     assert UnusedParts(api, namespace=NAMESPACE).delete() == 0
 
 
-def test_an_account_without_one_of_its_parts_is_not_charged(api: MemoryApi) -> None:
-    fill(in_status(api), 20)
+def test_an_account_without_one_of_its_parts_has_what_its_head_has_and_is_counted_again(api: MemoryApi) -> None:
+    fill(in_status(api), 22)
     name = status(api)["parts"][0]["name"]
     api.remove(api.get(f"/api/v1/namespaces/{NAMESPACE}/configmaps/{name}").value)
+    in_head = {each["object"] for each in status(api)["charges"]}
 
-    with pytest.raises(errors.ClusterError, match=rf"{name} is missing, and with it charges of a quota. Restore it"):
-        in_status(api).read()
+    lost = in_status(api).read()
+
+    assert lost.state.counting
+    assert set(lost.state.ledger.entries) == in_head
+    assert ledger.used(lost.state.ledger) == {("",): {"gpus": len(in_head) * G}}
+    charged(in_status(api), 50)
+    assert (status(api)["version"], status(api)["counting"]) == (1, True)
 
 
 def test_a_reader_whose_part_was_just_replaced_reads_the_head_again(api: MemoryApi) -> None:

@@ -112,6 +112,7 @@ def test_no_charge_is_made_where_several_quotas_hold(api: MemoryApi) -> None:
 def test_a_quota_of_usher_yaml_is_charged_in_a_config_map_of_our_own() -> None:
     api = MemoryApi()
     declared = Replica(api, quotas=[{"name": "ci", "namespaces": ["*"], "limits": [{"hard": {"gpus": 8}}]}])
+    declared.reconciler.reconcile()
 
     assert declared.ask(job(8)) is None
     assert isinstance(declared.ask(job(1, name="other")), QuotaRefusal)
@@ -314,7 +315,7 @@ def scale(replicas: int) -> paths.Object:
 def prepared(replica: Replica, replicas: int) -> Any:
     resource = {"group": "apps", "version": "v1", "resource": "deployments"}
     review = replica.review(scale(replicas), old=scale(1), resource=resource, subResource="scale", name="web")
-    return asyncio.run(review_validate.prepare_review(review, replica.admission, until=time.monotonic() + 5))
+    return asyncio.run(review_validate.prepare_review(review, replica.admission, until=time.monotonic() + 1))
 
 
 def test_a_scale_is_judged_as_the_object_that_it_scales(api: MemoryApi, replica: Replica) -> None:
@@ -346,7 +347,7 @@ def test_a_quota_that_cannot_be_written_raises_an_error_instead_of_a_verdict(
     api.trouble = trouble
 
     with pytest.raises(errors.ClusterError):
-        replica.ask(job(8))
+        replica.ask(job(8), seconds=0.3)
 
 
 def test_a_charge_waits_no_longer_than_the_review(api: MemoryApi, replica: Replica) -> None:

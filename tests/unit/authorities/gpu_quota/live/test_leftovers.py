@@ -27,6 +27,7 @@ def charged(clock: Clock) -> Iterator[MemoryApi]:
     """An API server with the account of quota `ci`."""
     api = MemoryApi()
     replica = Replica(api, clock=clock, quotas=DECLARED)
+    replica.reconciler.reconcile()
     assert replica.ask(builders.pod(builders.container(gpus=2), name="a", namespace="ml")) is None
     yield api
     replica.close()

@@ -173,6 +173,7 @@ def status(api: MemoryApi) -> Any:
 def test_the_account_of_a_quota_is_deleted_after_its_declaration_has_gone(api: MemoryApi) -> None:
     now = [1_000_000.0]
     declaring = Replica(api, quotas=[{"name": "ci", "namespaces": ["*"], "limits": [{"hard": {"gpus": 8}}]}])
+    declaring.reconciler.reconcile()
     assert declaring.ask(job(8)) is None
     replica = Replica(api)
     replica.watch()

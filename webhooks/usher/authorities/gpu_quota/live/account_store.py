@@ -9,6 +9,9 @@ replica writes the head first, the part is never used, and a new attempt makes n
 writes leaves the account as it was (see `leftovers`).
 
 A head is what one compare-and-swap replaces. A small account is all in its head; a large one has parts.
+
+An account that was never written, or that lost a part, is *counting*: it has no room for a charge until a replica has
+charged what exists (see `service`).
 """
 
 import contextlib
@@ -34,6 +37,7 @@ from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.entries import EntryChanges, EntryLayers, MalformedError, PartContent, PartReference
 from usher.authorities.gpu_quota.ledger import Ledger
 from usher.authorities.gpu_quota.live import holdings
+from usher.cluster import api as cluster_api
 from usher.cluster.api import Answer, Lists
 
 
@@ -51,6 +55,8 @@ class ChargeResult(StrEnum):
     """The account has no room for another entry."""
     FAILED = "failed"
     """The result is unknown: the API server did not answer in time."""
+    COUNTING = "counting"
+    """The result is unknown: usher still counts what exists."""
 
 
 class Correction(StrEnum):
@@ -209,12 +215,9 @@ class PartStore:
         path = f"{config_maps_path(self._namespace)}/{name}"
         answer = self._api.get(path)
         if answer.status == 404:
-            raise MissingPartError(
-                f"{path} is missing, and with it charges of a quota. Restore it, or delete the quota and create it "
-                "again: usher then charges what exists"
-            )
+            raise MissingPartError(f"{path} is missing, and with it charges of a quota")
         if answer.status != 200:
-            raise errors.ClusterError(f"{path} cannot be read: {answer.message}")
+            raise cluster_api.failure(answer, f"{path} cannot be read")
         data = answer.value.get("data")
         try:
             return gpu_quota_entries.decode_content(data.get(PART_KEY) if isinstance(data, dict) else None)
@@ -240,7 +243,7 @@ class PartStore:
         path = config_maps_path(self._namespace)
         answer = self._api.post(path, value)
         if answer.status not in (200, 201):
-            raise errors.ClusterError(f"{path}/{name} cannot be created: {answer.message}")
+            raise cluster_api.failure(answer, f"{path}/{name} cannot be created")
         return name
 
 
@@ -272,6 +275,8 @@ class Account(Struct, frozen=True, kw_only=True):
     """The parts of the account; `ledger` has the entries of all of them."""
     parts_from: int | None = None
     """From when on the account may have parts, in seconds since 1970; None where the store does not keep this."""
+    counting: bool = False
+    """Whether usher has not charged everything yet that exists."""
 
     def charged(self, ledger: Ledger) -> "Account":
         """The account with other charges."""
@@ -286,26 +291,44 @@ class Heads:
         self._parts = PartStore(api, namespace=namespace, clock=clock)
         self._clock = clock
 
-    def account(self, quota: Quota, head: paths.Json) -> Account:
-        """The account of a head. Raises ClusterError."""
+    def account(self, quota: Quota, head: paths.Json, *, without_lost_parts: bool = False) -> Account:
+        """The account of a head.
+
+        Args:
+            quota: the quota as declared.
+            head: the head as it was read.
+            without_lost_parts: whether a missing part is lost. Then the account has the entries of the head, and is
+                counted again.
+
+        Raises:
+            MissingPartError: a part is missing; a later head may have others.
+            ClusterError: the account cannot be read.
+        """
         found = gpu_quota_status.decode(head)
         if not found.writable:
             raise errors.ClusterError(f"{quota} cannot be charged: {found.problems[0][1]}")
-        ledger, unread_in_parts = found.ledger, 0
-        if found.parts:
-            whole = self._parts.read(found.parts)
-            changes: EntryChanges = {**dict.fromkeys(found.removed), **ledger.entries.base}
-            ledger, unread_in_parts = gpu_quota_ledger.changed(whole.ledger, changes), whole.unread
-        elif self._may_have_parts(found.parts_from):
-            ledger = replace(ledger, in_parts=True, size=0)
-        return Account(
+        account = Account(
             quota=quota,
-            ledger=ledger,
+            ledger=found.ledger,
             unread=found.unread,
-            unread_in_parts=unread_in_parts,
             parts=found.parts,
             parts_from=found.parts_from,
+            counting=found.counting,
         )
+        if not found.parts:
+            in_parts = self._may_have_parts(found.parts_from)
+            return account.charged(replace(found.ledger, in_parts=True, size=0)) if in_parts else account
+        try:
+            whole = self._parts.read(found.parts)
+        except MissingPartError:
+            if not without_lost_parts:
+                raise
+            return replace(
+                account, ledger=gpu_quota_ledger.in_parts(dict(found.ledger.entries)), parts=(), counting=True
+            )
+        changes: EntryChanges = {**dict.fromkeys(found.removed), **found.ledger.entries.base}
+        ledger = gpu_quota_ledger.changed(whole.ledger, changes)
+        return replace(account, ledger=ledger, unread_in_parts=whole.unread)
 
     def spread(self, account: Account, value: paths.Object) -> Account:
         """The account whose changes have moved to parts, if it has many changes and may have parts."""
@@ -338,6 +361,7 @@ class Heads:
             unread=account.unread,
             parts=account.parts,
             parts_from=parts_from,
+            counting=account.counting,
         )
 
     def _may_have_parts(self, parts_from: int | None) -> bool:
@@ -355,7 +379,8 @@ ACCOUNT_KEY: Final = "account.json"
 _FIELDS: Final = frozenset(gpu_quota_status.FIELDS)
 
 _READS: Final = 5
-"""How often an account is read until all of its parts are there."""
+"""How often an account is read until all of its parts are there. After that a missing part is lost: no later head
+replaced the one that names it. If one did all the same, a write against the earlier head fails."""
 
 _NOT_FOUND: Final = 404
 _CONFLICT: Final = 409
@@ -403,15 +428,17 @@ class StatusStore:
         """
         return _read_complete(self._read)
 
-    def _read(self) -> Stored[Account]:
+    def _read(self, *, without_lost_parts: bool) -> Stored[Account]:
         answer = self._api.get(self._path)
         if answer.status != 200:
-            raise errors.ClusterError(f"{self._path} cannot be read: {answer.message}")
+            raise cluster_api.failure(answer, f"{self._path} cannot be read")
         quota = gpu_quota_definitions.of_object(answer.value)
         if isinstance(quota, gpu_quota_definitions.Malformed):
             pointer, reason = quota.problems[0]
             raise errors.ClusterError(f"{quota} cannot be read: {pointer}: {reason}")
-        return Stored(state=self._heads.account(quota, answer.value.get("status")), version=answer.value)
+        head = answer.value.get("status")
+        account = self._heads.account(quota, head, without_lost_parts=without_lost_parts)
+        return Stored(state=account, version=answer.value)
 
     def write(self, stored: Stored[Account]) -> Stored[Account] | None:
         """Writes the account; None where the object was written since it was read.
@@ -428,7 +455,7 @@ class StatusStore:
             self._meter.conflicted()
             return None
         if answer.status != 200:
-            raise errors.ClusterError(f"{self._path}/status cannot be written: {answer.message}")
+            raise cluster_api.failure(answer, f"{self._path}/status cannot be written")
         return _written_account(account, answer.value, answer.value.get("status"))
 
 
@@ -459,15 +486,16 @@ class ConfigMapStore:
         """
         return _read_complete(self._read)
 
-    def _read(self) -> Stored[Account]:
+    def _read(self, *, without_lost_parts: bool) -> Stored[Account]:
         quota = self._quota()
         path = config_map_path(self._namespace, quota.name)
         answer = self._api.get(path)
         if answer.status == _NOT_FOUND:
-            return Stored(state=Account(quota=quota, ledger=gpu_quota_ledger.EMPTY), version=None)
+            return Stored(state=Account(quota=quota, ledger=gpu_quota_ledger.EMPTY, counting=True), version=None)
         if answer.status != 200:
-            raise errors.ClusterError(f"{path} cannot be read: {answer.message}")
-        return Stored(state=self._heads.account(quota, _head(answer.value)), version=answer.value)
+            raise cluster_api.failure(answer, f"{path} cannot be read")
+        account = self._heads.account(quota, _head(answer.value), without_lost_parts=without_lost_parts)
+        return Stored(state=account, version=answer.value)
 
     def write(self, stored: Stored[Account]) -> Stored[Account] | None:
         """Writes the account; None where another replica wrote or deleted it since it was read.
@@ -491,7 +519,7 @@ class ConfigMapStore:
             self._meter.conflicted()
             return None
         if answer.status not in (200, 201):
-            raise errors.ClusterError(f"{path} cannot be written: {answer.message}")
+            raise cluster_api.failure(answer, f"{path} cannot be written")
         return _written_account(account, answer.value, _head(answer.value))
 
     def _data(self, account: Account, before: paths.Json) -> paths.Object:
@@ -503,18 +531,22 @@ def config_map_path(namespace: str, quota: str) -> str:
     return f"{config_maps_path(namespace)}/{ACCOUNT_NAME_PREFIX}{quota}"
 
 
-def _read_complete(read: Callable[[], Stored[Account]]) -> Stored[Account]:
+class _Read(Protocol):
+    def __call__(self, *, without_lost_parts: bool) -> Stored[Account]: ...
+
+
+def _read_complete(read: _Read) -> Stored[Account]:
     """An account with all of its parts. A part may be deleted while it is read, because a later head has others."""
     for _ in range(_READS - 1):
         with contextlib.suppress(MissingPartError):
-            return read()
-    return read()
+            return read(without_lost_parts=False)
+    return read(without_lost_parts=True)
 
 
 def _written_account(account: Account, value: paths.Object, head: paths.Json) -> Stored[Account]:
     """The written account. An API server with an earlier definition of GPUQuota drops fields that it does not know."""
-    kept = gpu_quota_status.parts_from(head)
-    return Stored(state=replace(account, parts_from=kept), version=value)
+    kept, counting = gpu_quota_status.parts_from(head), gpu_quota_status.is_counting(head)
+    return Stored(state=replace(account, parts_from=kept, counting=counting), version=value)
 
 
 def _head(value: paths.Object) -> paths.Json:

@@ -29,6 +29,7 @@ from usher.authorities.gpu_quota.live.account_store import (
     Stored,
 )
 from usher.authorities.knowledge import Knowledge
+from usher.cluster.http_clients import Backoff
 
 MOST_TOGETHER: Final = 64
 """The most changes in one write: one refusal must not delay a thousand other changes."""
@@ -41,6 +42,10 @@ _FIRST_WAIT: Final = 0.01
 _LONGEST_WAIT: Final = 0.2
 """The longest waits after the first conflict and after many, in seconds. Waits are random, so that replicas do not
 collide again."""
+
+_FIRST_RETRY: Final = 0.05
+_LONGEST_RETRY: Final = 0.4
+"""The first and the longest wait in seconds after the API server was busy or failed. A review waits two in all."""
 
 _CONTENDED: Final = 1.0
 """Seconds after a conflict in which a writer leaves time for others after each write. A writer that has just written
@@ -88,7 +93,8 @@ class AccountWriter(Generic[_State]):
     def change(self, change: Change[_State, _Result], *, within: float) -> "Future[_Result]":
         """Makes a change; the future has its result after the change is written.
 
-        The future raises ClusterError where the change cannot be written `within` these seconds. The change may still
+        It is tried again while the API server is busy or fails. The future raises ClusterError where the change cannot
+        be written `within` these seconds. The change may still
         have been written, because an answer can be lost. So it must be safe to make the change twice.
         """
         result: Future[_Result] = Future()
@@ -124,43 +130,68 @@ class AccountWriter(Generic[_State]):
                 return
 
     def _write(self, together: list[_Waiting[_State]]) -> None:
-        for attempt in range(ATTEMPTS):
+        conflicts, trouble = 0, None
+        troubles = Backoff(first=_FIRST_RETRY, ceiling=_LONGEST_RETRY, chance=self._chance)
+        while conflicts < ATTEMPTS:
             # Changes that came during a lost attempt join the next attempt: they would otherwise wait for their own
             # write.
             self._add_waiting(together)
-            together[:] = [each for each in together if not self._is_late(each)]
+            self._drop_late(together, trouble)
             if not together:
                 return
-            stored, fresh = (self._last, False) if self._last is not None else (self._store.read(), True)
-            state, outcomes = _changed(together, stored.state)
-            if state == stored.state and fresh:
-                self._last = stored
-                _answer(together, outcomes)
-                return
-            if state == stored.state:
-                # A result without a write may be a refusal, and a refusal must use a fresh read.
-                self._last = None
+            try:
+                if self._attempt(together):
+                    return
+            except errors.UnavailableError as error:
+                # An ambiguous write is read again: the change finds what it has written.
+                self._last, trouble = None, error
+                self._wait(troubles.next())
                 continue
-            began = self._clock()
-            written = self._store.write(Stored(state=state, version=stored.version))
-            self._last = written
-            now = self._clock()
-            if written is not None:
-                _answer(together, outcomes)
-                if now < self._contended_until:
-                    self._wait(min(_PAUSE * (now - began), _LONGEST_WAIT) * (0.5 + self._chance()))
-                return
-            self._contended_until = now + _CONTENDED
-            longest = min(_FIRST_WAIT * 2 ** (attempt // 4), _LONGEST_WAIT)
+            longest = min(_FIRST_WAIT * 2 ** (conflicts // 4), _LONGEST_WAIT)
+            conflicts += 1
             self._wait(_SHORTEST_WAIT + (longest - _SHORTEST_WAIT) * self._chance())
         for each in together:
             _fail(each, errors.ClusterError(f"other replicas wrote the quota first, {ATTEMPTS} times in a row"))
 
-    def _is_late(self, waiting: _Waiting[_State]) -> bool:
-        late = self._clock() > waiting.until
-        if late:
-            _fail(waiting, errors.ClusterError("the quota could not be charged in time"))
-        return late
+    def _attempt(self, together: list[_Waiting[_State]]) -> bool:
+        """Makes the changes and answers them; False if another replica wrote first."""
+        if self._last is not None:
+            stored, (state, outcomes) = self._last, _changed(together, self._last.state)
+            if state != stored.state:
+                return self._commit(together, Stored(state=state, version=stored.version), outcomes)
+            # A result without a write may be a refusal, and a refusal must use a fresh read.
+            self._last = None
+        stored = self._store.read()
+        # The reviews of late changes have been answered meanwhile.
+        self._drop_late(together, None)
+        state, outcomes = _changed(together, stored.state)
+        if state != stored.state:
+            return self._commit(together, Stored(state=state, version=stored.version), outcomes)
+        self._last = stored
+        _answer(together, outcomes)
+        return True
+
+    def _commit(
+        self, together: Sequence[_Waiting[_State]], changed: Stored[_State], outcomes: Sequence["_Outcome"]
+    ) -> bool:
+        began = self._clock()
+        self._last = self._store.write(changed)
+        now = self._clock()
+        if self._last is None:
+            self._contended_until = now + _CONTENDED
+            return False
+        _answer(together, outcomes)
+        if now < self._contended_until:
+            self._wait(min(_PAUSE * (now - began), _LONGEST_WAIT) * (0.5 + self._chance()))
+        return True
+
+    def _drop_late(self, together: list[_Waiting[_State]], trouble: errors.ClusterError | None) -> None:
+        """Fails the changes whose time is over, with the trouble that the API server had."""
+        now = self._clock()
+        for each in together:
+            if now > each.until:
+                _fail(each, trouble or errors.ClusterError("the quota could not be charged in time"))
+        together[:] = [each for each in together if now <= each.until]
 
 
 class Accounts:

@@ -1,10 +1,13 @@
 """Steps that a validating review waits for: reading the object that a request scales, and charging a quota.
 
+A review without a verdict leaves no charge: what was written for it is taken back (`Admission.undoing`).
+
 Reading and writing take milliseconds, so both run in threads while the event loop answers other reviews. Most reviews
 have nothing to charge, and usher knows this without a read.
 """
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -31,6 +34,7 @@ from usher.authorities.gpu_quota.status import ChargeRequest
 from usher.authorities.knowledge import Knowledge
 from usher.cluster import api as cluster_api
 from usher.cluster.api import Lists, ObjectPath, Target
+from usher.cluster.http_clients import Backoff
 from usher.kinds.kind import FactKind
 from usher.kinds.registry import WORKLOADS
 
@@ -295,7 +299,22 @@ class Admission:
             ClusterError: the object cannot be read by `until`, of `time.monotonic`.
         """
         at = ObjectPath(group=group, version=version, plural=plural, namespace=namespace, name=name)
-        return await self._in_thread(cluster_api.read_object, self._api, at, until=until)
+        return await self._in_thread(_retried, lambda: cluster_api.read_object(self._api, at), until, until=until)
+
+    @contextlib.contextmanager
+    def undoing(self, request: ChargeRequest) -> Iterator[None]:
+        """Takes back what was charged for a request, or will be by a write under way, if the block raises an error.
+
+        Then the review gets no verdict, so nothing may stay charged for it.
+        """
+        try:
+            yield
+        except BaseException as error:
+            # A thread may still write after the time is over.
+            late = isinstance(error, errors.ClusterError) and not isinstance(error, errors.CountingError)
+            if request.attempts or late:
+                self._undo(request)
+            raise
 
     async def charge(self, request: ChargeRequest, *, until: float, force: bool = False) -> QuotaRefusal | Full | None:
         """Charges the quota of a workload; None after a charge, or without anything to charge.
@@ -306,7 +325,8 @@ class Admission:
             force: charges even if the limits do not allow it.
 
         Raises:
-            ClusterError: the quota cannot be charged in time.
+            CountingError: usher still counts what exists.
+            ClusterError: the quota cannot be charged in time. It may be written all the same; see `undoing`.
         """
         charge = self._charge_of(request)
         if charge is None:
@@ -320,6 +340,8 @@ class Admission:
                 result, found = await self._in_thread(self._write, charge, force, until, until=until)
         finally:
             self._meter.charged(result, seconds=time.monotonic() - began)
+        if result is ChargeResult.COUNTING:
+            raise errors.CountingError(f"{charge.quota}: usher counts what exists in its namespaces; try again")
         return QuotaRefusal(quota=charge.quota, excesses=found.excesses) if isinstance(found, Refused) else found
 
     def close(self) -> None:
@@ -366,7 +388,7 @@ class Admission:
         if self._holdings.get(owner) is not None:
             # Without a read, counting is faster than a handover to a thread.
             return self._covers(charge, until)
-        return await self._in_thread(self._covers, charge, until, until=until)
+        return await self._in_thread(_retried, lambda: self._covers(charge, until), until, until=until)
 
     def _covers(self, charge: _Charge, until: float) -> bool:
         root = self._owners.charged_owner(charge.request.value, until=until)
@@ -376,7 +398,7 @@ class Admission:
         return not is_pod or self._holdings.has_room(root, charge.entry.amounts)
 
     def _write(self, charge: _Charge, force: bool, until: float) -> "_Outcome":  # noqa: FBT001 - run_in_executor takes no keywords
-        ending = self._ending(charge)
+        ending = _retried(lambda: self._ending(charge), until)
         left = until - time.monotonic()
         writer = self._accounts.writer(charge.quota)
         written = writer.change(lambda account: _charge_account(account, charge, ending, force=force), within=left)
@@ -384,6 +406,13 @@ class Admission:
             return written.result(timeout=max(left, 0))
         except TimeoutError:
             raise _too_late() from None
+
+    def _undo(self, request: ChargeRequest) -> None:
+        charge = self._charge_of(request)
+        if charge is not None and not request.dry_run:
+            # After that the reservation has ended by itself.
+            within = self._knowledge().config.facts.reservation
+            self._accounts.writer(charge.quota).change(lambda account: _uncharge(account, request), within=within)
 
     def _ending(self, charge: _Charge) -> ByClasses:
         if not charge.request.creates:
@@ -411,12 +440,42 @@ def _charge_account(account: Account, charge: _Charge, ending: ByClasses, *, for
             return account, (ChargeResult.REFUSED, found)
         case ledger.Full():
             return account, (ChargeResult.FULL, found)
-    if charge.request.dry_run:
-        return account, (ChargeResult.DRY_RUN, None)
     before, after = (ledger.find_entry(each, charge.entry) for each in (account.ledger, found.ledger))
     covered = after is None or (before is not None and before.amounts == after.amounts)
+    if account.counting and not covered and not force:
+        return account, (ChargeResult.COUNTING, None)
+    if charge.request.dry_run:
+        return account, (ChargeResult.DRY_RUN, None)
+    if after is not None and after != before:
+        charge.request.attempts.append((before, after))
     result = ChargeResult.COVERED if covered else ChargeResult.FORCED if force else ChargeResult.GRANTED
     return account.charged(found.ledger), (result, None)
+
+
+def _uncharge(account: Account, request: ChargeRequest) -> tuple[Account, None]:
+    for before, after in reversed(request.attempts):
+        restored = ledger.restore(account.ledger, after, before)
+        if restored != account.ledger:
+            return account.charged(restored), None
+    return account, None
+
+
+_FIRST_RETRY: Final = 0.05
+_LONGEST_RETRY: Final = 0.4
+"""The first and the longest wait in seconds before a read is tried again."""
+
+
+def _retried(read: Callable[[], _Answer], until: float) -> _Answer:
+    """The result of reads, which are tried again while the API server is busy or fails, until `until`."""
+    backoff = Backoff(first=_FIRST_RETRY, ceiling=_LONGEST_RETRY)
+    while True:
+        try:
+            return read()
+        except errors.UnavailableError:
+            pause = backoff.next()
+            if time.monotonic() + pause >= until:
+                raise
+            time.sleep(pause)
 
 
 def _too_late() -> errors.ClusterError:

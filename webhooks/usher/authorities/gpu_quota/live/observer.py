@@ -134,6 +134,11 @@ class Observer:
         return bool(self._reflectors) and all(reflector.settled for reflector in self._reflectors.values())
 
     @property
+    def current(self) -> bool:
+        """Whether changes of all kinds that were listed arrive at once."""
+        return all(reflector.watching for reflector in self._reflectors.values() if reflector.known)
+
+    @property
     def problems(self) -> dict[str, str]:
         """Current problems, by kind."""
         return {each.target.label: each.problem for each in self._reflectors.values() if each.problem}

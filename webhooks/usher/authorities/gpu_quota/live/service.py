@@ -11,6 +11,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final
 
 import structlog
@@ -31,8 +32,9 @@ from usher.authorities.gpu_quota.live.admission import BUILT_IN_GROUPS, DEFINITI
 from usher.authorities.gpu_quota.live.holdings import Held, Holdings, IsCharged, ObjectCharges, RememberedCharges
 from usher.authorities.gpu_quota.live.leftovers import UndeclaredAccounts, UnusedParts
 from usher.authorities.gpu_quota.live.observer import Observer
-from usher.authorities.gpu_quota.status import Condition
+from usher.authorities.gpu_quota.status import Condition, Decoded
 from usher.authorities.knowledge import Knowledge
+from usher.cluster import api as cluster_api
 from usher.cluster.api import Lists
 from usher.cluster.watching import StreamingApi
 from usher.kinds.kind import FactKind
@@ -88,7 +90,7 @@ class ConditionsWriter:
         if answer.status == 404:
             return False
         if answer.status != 200:
-            raise errors.ClusterError(f"{QUOTAS_PATH}/{name} cannot be read: {answer.message}")
+            raise cluster_api.failure(answer, f"{QUOTAS_PATH}/{name} cannot be read")
         status, condition = answer.value.get("status"), self._condition(answer.value, overlap)
         if gpu_quota_status.find_condition(status) == condition:
             return False
@@ -99,7 +101,7 @@ class ConditionsWriter:
             self._meter.conflicted()
             return False
         if written.status != 200:
-            raise errors.ClusterError(f"{QUOTAS_PATH}/{name}/status cannot be written: {written.message}")
+            raise cluster_api.failure(written, f"{QUOTAS_PATH}/{name}/status cannot be written")
         self._meter.reconciled(Correction.CONDITION)
         structlog.get_logger().info("quota_described", quota=name, reason=condition.reason, message=condition.message)
         return True
@@ -108,9 +110,19 @@ class ConditionsWriter:
         """The condition of a quota; the parts of a large account are read for it."""
         quota, found = gpu_quota_definitions.of_object(value), gpu_quota_status.decode(value.get("status"))
         if isinstance(quota, Quota) and found.parts and found.writable:
-            account = self._accounts.store(quota).read().state
-            found = replace(found, ledger=account.ledger, problems=(*found.problems, *_account_problems(account)))
+            found = self._with_parts(quota, found)
         return gpu_quota_status.condition_of_quota(quota, found, overlap)
+
+    def _with_parts(self, quota: Quota, found: Decoded) -> Decoded:
+        """The account with the entries of its parts, or with the reason why they cannot be read."""
+        try:
+            account = self._accounts.store(quota).read().state
+        except errors.UnavailableError:
+            raise
+        except errors.ClusterError as error:
+            return replace(found, problems=(*found.problems, ("/status/parts", str(error))))
+        problems = (*found.problems, *_account_problems(account))
+        return replace(found, ledger=account.ledger, problems=problems, counting=account.counting)
 
 
 def _account_problems(account: Account) -> Iterator[tuple[str, str]]:
@@ -163,6 +175,7 @@ class Reconciler:
         clock: Callable[[], float],
         meter: Meter = NO_METER,
         shuffle: Callable[[list[Action]], None] = random.shuffle,
+        observed: Callable[[Quota], bool] = lambda _quota: True,
     ) -> None:
         """Takes the parts that it works with.
 
@@ -175,6 +188,7 @@ class Reconciler:
             meter: counts corrections.
             shuffle: orders actions at random: a failing action must not delay the others, and replicas should not
                   all begin with the same action.
+            observed: whether all objects have been listed while a quota existed; only then can they be counted.
         """
         self._accounts = accounts
         self._holdings = holdings
@@ -182,6 +196,7 @@ class Reconciler:
         self._clock = clock
         self._meter = meter
         self._shuffle = shuffle
+        self._observed = observed
         self._confirmation = Confirmation(api, holdings, knowledge)
         self._woken = threading.Event()
         self._logged: dict[str, str] = {}
@@ -216,15 +231,19 @@ class Reconciler:
         charges = ObjectCharges(known=known)
         quotas = [each for each in assignment.all_quotas(known) if isinstance(each, Quota)]
         self._accounts.forget_others(quotas)
+        # Before the objects are taken: from then on they are complete, unless they are all forgotten.
+        epoch, observed = self._holdings.epoch, [each for each in quotas if self._observed(each)]
         by_quota = defaultdict[str, list[Held]](list)
         for namespace, held in self._holdings.by_namespace().items():
             assigned = charges.quota(namespace)
             if isinstance(assigned, Quota):
                 by_quota[str(assigned)] += held
+        if epoch != self._holdings.epoch:
+            observed = []
         changed, problems = 0, dict[str, str]()
         for quota in quotas:
             try:
-                changed += self._reconcile(quota, by_quota[str(quota)], charges)
+                changed += self._reconcile(quota, by_quota[str(quota)], charges, observed=quota in observed)
             except (errors.ClusterError, TimeoutError) as error:
                 problems[str(quota)] = str(error)
         self._log(problems)
@@ -236,17 +255,35 @@ class Reconciler:
                 structlog.get_logger().warning("quota_not_reconciled", quota=quota, reason=reason)
         self._logged = problems
 
-    def _reconcile(self, quota: Quota, held: Sequence[Held], charges: ObjectCharges) -> int:
-        found = self._accounts.store(quota).read().state.ledger
-        is_charged = charged_in(found)
+    def _reconcile(self, quota: Quota, held: Sequence[Held], charges: ObjectCharges, *, observed: bool) -> int:
+        account = self._accounts.store(quota).read().state
+        found, is_charged = account.ledger, charged_in(account.ledger)
         roots = self._holdings.roots(is_charged, among=held)
         planned = ledger.plan_actions(found, roots, quota.limits, int(self._clock()))
+        if account.counting:
+            return self._count(quota, planned) if observed else 0
         self._shuffle(planned)
         confirmed = list(self._confirmed(_first_actions(planned), quota, charges, is_charged))
         if not confirmed:
             return 0
-        writer = self._accounts.writer(quota)
-        applied = writer.change(lambda account: _apply_actions(account, confirmed), within=_WITHIN).result(2 * _WITHIN)
+        return self._apply(quota, lambda account: _apply_actions(account, confirmed))
+
+    def _count(self, quota: Quota, planned: Sequence[Action]) -> int:
+        """Charges everything that exists, so that the quota can be enforced.
+
+        It trusts the lists of all objects: a read of each would take minutes. What was deleted meanwhile is charged
+        until the next look.
+        """
+        adopts = [action for action in planned if isinstance(action, Adopt)]
+        changed = 0
+        for first in range(0, max(len(adopts), 1), _MOST_SETTLED):
+            some, last = adopts[first : first + _MOST_SETTLED], first + _MOST_SETTLED >= len(adopts)
+            changed += self._apply(quota, partial(_count_actions, actions=some, last=last))
+        structlog.get_logger().info("quota_counted", quota=str(quota), workloads=len(adopts))
+        return changed
+
+    def _apply(self, quota: Quota, change: Callable[[Account], tuple[Account, list[Action]]]) -> int:
+        applied = self._accounts.writer(quota).change(change, within=_WITHIN).result(2 * _WITHIN)
         for action in applied:
             self._meter.reconciled(_COUNTED[type(action)])
         return len(applied)
@@ -292,6 +329,14 @@ def _apply_actions(account: Account, actions: Sequence[Action]) -> tuple[Account
             changed.append(action)
         found = after
     return account.charged(found), changed
+
+
+def _count_actions(account: Account, actions: Sequence[Action], *, last: bool) -> tuple[Account, list[Action]]:
+    """The account with existing objects charged; after the `last` ones it is counted."""
+    if not account.counting:
+        return account, []
+    counted, changed = _apply_actions(account, actions)
+    return replace(counted, counting=not last), changed
 
 
 LOOK_INTERVAL: Final = 1.0
@@ -363,7 +408,9 @@ class ChargingService:
         self._holdings = Holdings()
         accounts = Accounts(api, knowledge, namespace=namespace, meter=meter, clock=clock)
         self.admission = Admission(api, accounts, self._holdings, knowledge, clock=clock, meter=meter)
-        self._reconciler = Reconciler(api, accounts, self._holdings, knowledge, clock=clock, meter=meter)
+        self._reconciler = Reconciler(
+            api, accounts, self._holdings, knowledge, clock=clock, meter=meter, observed=self._is_observed
+        )
         self._conditions = ConditionsWriter(api, accounts, knowledge, clock=clock, meter=meter)
         self._unused = UnusedParts(api, namespace=namespace)
         self._undeclared = UndeclaredAccounts(api, knowledge, namespace=namespace, clock=clock)
@@ -406,6 +453,12 @@ class ChargingService:
         running = self._observer
         return running is not None and running.ready
 
+    def _is_observed(self, quota: Quota) -> bool:
+        """Whether all objects have been listed while this quota existed, and their changes have arrived since."""
+        running, basis = self._observer, self._basis
+        listed = running is not None and running.ready and running.current
+        return listed and basis is not None and quota in basis.quotas
+
     def _run(self) -> None:
         while not self._stopped.wait(LOOK_INTERVAL):
             try:
@@ -433,13 +486,14 @@ class ChargingService:
 
     def _begin(self, basis: _ChargeInputs | None) -> None:
         """Forgets all objects; they are listed again while a quota exists."""
-        if self._observer is not None:
-            self._observer.stop()
+        before, self._observer = self._observer, None
+        if before is not None:
+            before.stop()
         # A thread that has not ended yet belongs to an earlier epoch and changes nothing.
         self._holdings.clear()
         self._assignments = _Assignments()
-        self._observer = Observer(self._connect, self._holdings) if basis is not None else None
         self._basis = basis
+        self._observer = Observer(self._connect, self._holdings) if basis is not None else None
         self._complete = False
         structlog.get_logger().info("quotas_watched", quotas=len(basis.quotas) if basis is not None else 0)
 
@@ -460,6 +514,7 @@ class ChargingService:
         if not self._complete and self.ready:
             self._complete = True
             structlog.get_logger().info("workloads_observed", holding=len(self._holdings))
+            self._reconciler.wake()
 
     def _log_problems(self) -> None:
         """Logs each problem of a watch once."""
