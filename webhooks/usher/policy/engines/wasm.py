@@ -155,7 +155,7 @@ class _Instance:
 
     def __init__(self, sandbox: Sandbox, program: _Program) -> None:
         self._clock = sandbox.clock
-        self._store = quiet_at_exit(wasmtime.Store(sandbox.engine))
+        self._store = sandbox.store()
         self._store.set_limits(memory_size=program.memory_limit)
         self._memory_limit = program.memory_limit
         self._abort_message = ""

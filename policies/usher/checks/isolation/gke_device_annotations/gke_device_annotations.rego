@@ -71,7 +71,7 @@ _annotations := [entry |
 _annotated := [pod_set |
 	not isolation.may_see_all_devices
 	some pod_set in input.podSets
-	_paths(pod_set) != set()
+	count(_paths(pod_set)) > 0
 ]
 
 _is_of_gke(key) if split(key, "/")[0] == "devices.gke.io"
