@@ -1,18 +1,23 @@
 """Counts the work of the policy engine, which is the same on every machine, and grows the lists of objects."""
 
 import copy
+import math
 import os
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
 
 import wasmtime
+from build_examples import configuration, facts, read_yaml
 from msgspec import Struct
 
 from usher import paths
 from usher.policy.checks import bundle
+from usher.policy.decision import Request
 from usher.policy.engines import wasm, wasm_runtime
 from usher.policy.engines.engine import Entrypoint
+from usher.policy.evaluator import Evaluator
 
 FUEL: Final = 10**17
 SECOND: Final = 4_000_000_000
@@ -61,15 +66,15 @@ class CountingEngine:
         self._engine = wasm.WasmEngine(policies.module, sandbox=CountingSandbox(), rebuild_above=2**40)
 
     def evaluate(self, entrypoint: Entrypoint, document: bytes) -> paths.Object:
-        instance: Any = self._engine._instance()  # noqa: SLF001 - only the engine knows its instance
-        before = instance._store.get_fuel()  # noqa: SLF001
+        instance: Any = self._engine._instance()
+        before = instance._store.get_fuel()
         result = self._engine.evaluate(entrypoint, document)
         self.done.append(
             Work(
                 entrypoint=entrypoint,
                 bytes=len(document),
-                instructions=before - instance._store.get_fuel(),  # noqa: SLF001
-                memory=instance._call("opa_heap_ptr_get") - instance._heap,  # noqa: SLF001
+                instructions=before - instance._store.get_fuel(),
+                memory=instance._call("opa_heap_ptr_get") - instance._heap,
             )
         )
         return result
@@ -79,6 +84,71 @@ class CountingEngine:
 
     def close(self) -> None:
         self._engine.close()
+
+
+FEW: Final = 30
+MANY: Final = 240
+"""Numbers of entries between which growth is measured; most lists of a pod have a limit of 250."""
+
+
+class Growth(Struct, frozen=True, kw_only=True):
+    """How the work for an object grows with its lists."""
+
+    few: int
+    """Instructions for FEW entries, beside those for the object as it was."""
+    many: int
+
+    @property
+    def exponent(self) -> float:
+        """1 if twice the entries take twice the work. Tables of sets grow in steps, which adds up to 0.1."""
+        return math.log(self.many / self.few, MANY / FEW) if self.few > 0 and self.many > 0 else 0.0
+
+
+def growth(evaluator: Evaluator, engine: "CountingEngine", value: paths.Object, *at: "Place") -> Growth:
+    """The growth of the work for both webhooks when the lists at these places grow together."""
+
+    def instructions(number: int) -> int:
+        longer = value
+        for place in at:
+            longer = grown(longer, place, number)
+        engine.done.clear()
+        evaluator.decide(Request(value=longer))
+        evaluator.mutate(Request(value=longer))
+        return sum(work.instructions for work in engine.done)
+
+    base, few, many = (instructions(number) for number in (0, FEW, MANY))
+    return Growth(few=few - base, many=many - base)
+
+
+CHECKS: Final = Path(__file__).parents[1] / "policies" / "usher" / "checks"
+
+
+def example(name: str, engine: "CountingEngine") -> tuple[Evaluator, Any]:
+    """The example of a check, `category/check/file`, and an evaluator with the configuration and facts beside it."""
+    file = CHECKS / Path(name).parent / "examples" / f"{Path(name).name}.yaml"
+    config, known = configuration(file.parent), facts(file.parent)
+    return Evaluator(engine=engine, entries=engine.entries, config=config, facts=known), read_yaml(file)
+
+
+def examples_of_every_kind() -> dict[str, str]:
+    """The name of one example of each kind, by `group/kind`."""
+    found: dict[str, str] = {}
+    for file in sorted(CHECKS.glob("*/*/examples/bad_*.yaml")):
+        value = read_yaml(file)
+        kind = f"{str(value.get('apiVersion')).rpartition('/')[0]}/{value.get('kind')}"
+        if value.get("kind") != "AdmissionReview":
+            found.setdefault(kind, f"{file.parent.parent.relative_to(CHECKS)}/{file.stem}")
+    return found
+
+
+def places_of_different_fields(value: paths.Object) -> Iterator["Place"]:
+    """The places of lists and maps, only the first of several entries of a list."""
+    seen: set[tuple[str, ...]] = set()
+    for place in places(value):
+        fields = tuple(key for key in place if isinstance(key, str))
+        if fields not in seen:
+            seen.add(fields)
+            yield place
 
 
 Place = tuple[str | int, ...]
@@ -116,7 +186,7 @@ def grown(value: paths.Object, place: Place, number: int) -> paths.Object:
     return result
 
 
-def _renamed(entry: Any, index: int) -> Any:  # noqa: ANN401 - JSON
+def _renamed(entry: Any, index: int) -> Any:
     """The entry with another name, so that the API server would take both."""
     if isinstance(entry, dict):
         for key in ("name", "mountPath", "containerPort", "key", "topologyKey", "devicePath"):

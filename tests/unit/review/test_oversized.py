@@ -105,7 +105,8 @@ ATTACKS: dict[str, paths.Object] = {
     ),
     "400 tasks": volcano_job(*(volcano_task(f"t{index}", template(privileged())) for index in range(400))),
     "12,000 device annotations": pod(
-        privileged(), annotations={f"devices.gke.io/container.c{index}": "- path: /dev/nvidia0" for index in range(12_000)}
+        privileged(),
+        annotations={f"devices.gke.io/container.c{index}": "- path: /dev/nvidia0" for index in range(12_000)},
     ),
     "80 containers x 80 host paths": pod(
         *(privileged(f"c{index}", volumeMounts=mounts(80)) for index in range(80)), volumes=host_paths(80)

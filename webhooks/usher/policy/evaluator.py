@@ -115,7 +115,10 @@ class Evaluator:
         return self._too_large(request, size_limits.excess_of_whole(request.value, error.needs))
 
     def _too_large(self, request: Request, excess: model.Excess) -> model.Decision:
-        workload, known = too_large_to_judge(request.value, excess, namespace=request.namespace), self._knowledge(request)
+        workload, known = (
+            too_large_to_judge(request.value, excess, namespace=request.namespace),
+            self._knowledge(request),
+        )
         return self._decision(self._subject(request, workload, known), request, known)
 
     def _decide(self, request: Request) -> model.Decision:

@@ -65,8 +65,7 @@ LARGE_BODY: Final = 16 * 1024
 """Bytes of the largest body that the event loop decides about: a usual Pod, and at most some dozen containers."""
 
 VERY_LARGE_BODY: Final = 64 * 1024
-"""Bytes of the largest body that waits only for bodies that are as quickly judged; larger ones have a queue of their own.
-"""
+"""Bytes of the largest body that waits only for bodies that are judged as quickly. Larger ones have their own queue."""
 
 MOST_BYTES_OF_NAMESPACE: Final = MOST_BYTES // 3
 """Bytes of all large bodies of one namespace in flight."""

@@ -1,7 +1,7 @@
 """The part of an object that is too much to judge. Found before anything else reads the object.
 
 The limits are far above what clusters run: a pod cannot use 250 containers on a node, and Kueue takes eight pod sets.
-Within them an object costs a fraction of the time and memory of a review. `scripts/bench growth` prints what lists cost.
+Within them an object costs a fraction of the time and memory of a review (`scripts/bench growth`).
 """
 
 from collections.abc import Iterator, Mapping

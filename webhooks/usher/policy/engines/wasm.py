@@ -33,8 +33,8 @@ REBUILD_ABOVE: Final = 16 * 2**20
 """Bytes of growth after which an instance is rebuilt: wasm memory grows with the largest input, never back."""
 
 OWN_SECONDS: Final = 0.3
-"""Seconds of the processor after which a missed deadline is the fault of the document. Usual ones need a millisecond, so
-this also tells a large document from a review that has waited for others and has no time left.
+"""Seconds of the processor after which a missed deadline is the fault of the document. Usual ones need a millisecond.
+A review that has waited for others, and has no time left, does not get this far.
 """
 _NO_MEMORY: Final = "opa_malloc: failed"
 """The message with which OPA's allocator ends (wasm/src/malloc.c)."""

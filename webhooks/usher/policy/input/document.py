@@ -295,7 +295,7 @@ class Documents:
         result = orjson.dumps(document)
         if len(result) > MOST_BYTES:
             raise errors.ExhaustedError(
-                f"more for the rules to read ({len(result) // 1000} kB) than the {MOST_BYTES // 1000} kB that usher judges"
+                f"more for the rules to read ({len(result) // 1000} kB) than usher judges ({MOST_BYTES // 1000} kB)"
             )
         return result
 
