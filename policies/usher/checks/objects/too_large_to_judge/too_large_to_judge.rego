@@ -16,7 +16,7 @@
 #   about: large objects
 #   severity: critical
 #   why: An object that no rule can look at would get past every rule.
-#   closes: [B30]
+#   closes: [B40]
 #   remediation: |
 #     Divide a pod among several pods, and an object with very many templates or tasks into several objects. Put data
 #     into a ConfigMap, and not into labels, annotations or commands.
