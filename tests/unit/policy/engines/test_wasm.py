@@ -107,7 +107,7 @@ def test_a_document_that_the_processor_works_on_until_the_deadline_is_too_much(
 ) -> None:
     """Other work of the machine cannot cause this error, because only the time of the processor counts."""
     seconds = itertools.count(step=engines_wasm.OWN_SECONDS)
-    monkeypatch.setattr(engines_wasm.time, "thread_time", lambda: next(seconds))
+    monkeypatch.setattr(time, "thread_time", lambda: next(seconds))
 
     with pytest.raises(errors.ExhaustedError, match="more for the rules to do than usher has time for"):
         ask(hasty, "loop")
