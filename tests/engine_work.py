@@ -13,7 +13,7 @@ from build_examples import configuration, facts, read_yaml
 from msgspec import Struct
 
 from usher import paths
-from usher.policy.checks import bundle
+from usher.policy.checks import catalogue
 from usher.policy.decision import Request
 from usher.policy.engines import wasm, wasm_runtime
 from usher.policy.engines.engine import Entrypoint
@@ -60,7 +60,7 @@ class CountingEngine:
     waits = False
 
     def __init__(self) -> None:
-        policies = bundle.load()
+        policies = catalogue.load()
         self.entries = policies.catalogue
         self.done: list[Work] = []
         self._engine = wasm.WasmEngine(policies.module, sandbox=CountingSandbox(), rebuild_above=2**40)

@@ -13,7 +13,7 @@ MOST: Final = 1.2
 SMALL: Final = 4_000_000
 """Instructions, a millisecond, below which steps of tables decide the exponent."""
 
-JOINED: Final = {
+JOINED: Final[dict[str, list[tuple[str, ...]]]] = {
     "isolation/broad_host_path/bad_mpijob": [
         ("spec/mpiReplicaSpecs/Worker/template/spec/volumes",
          "spec/mpiReplicaSpecs/Worker/template/spec/containers/0/volumeMounts"),

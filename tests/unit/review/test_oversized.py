@@ -4,6 +4,7 @@ import itertools
 import json
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import orjson
@@ -143,56 +144,52 @@ def test_what_costs_too_much_is_denied_and_what_does_not_is_judged(
     assert all(work.instructions < SECOND / 2 for work in engine.done), engine.done
 
 
+def tasks(number: int) -> paths.Object:
+    few = (volcano_task(f"t{index}") for index in range(number - 1))
+    return volcano_job(*few, volcano_task("bad", template(privileged())))
+
+
+def groups(number: int) -> paths.Object:
+    return ray_cluster(*(ray_group(f"g{index}", template(privileged())) for index in range(number)))
+
+
+def jobs(number: int) -> paths.Object:
+    return job_set(*(replicated_job(f"j{index}", template(privileged())) for index in range(number)))
+
+
+def containers_of_all_pods(number: int) -> paths.Object:
+    """In five groups, beside the container of the head."""
+    sizes = [number // 5] * 4 + [number - 4 * (number // 5)]
+    pods = [template(*(privileged(f"c{index}") for index in range(size))) for size in sizes]
+    return ray_cluster(*(ray_group(f"g{index}", each) for index, each in enumerate(pods)))
+
+
+def values(number: int) -> paths.Object:
+    return pod(privileged(args=[""] * number))
+
+
+def labels(number: int) -> paths.Object:
+    return pod(privileged(), labels={f"l{index}": "" for index in range(number)})
+
+
+AROUND: list[tuple[Callable[[int], paths.Object], dict[int, bool]]] = [
+    *((make, {498: False, 500: False, 501: True, 900: True}) for make in (tasks, groups, jobs)),
+    (containers_of_all_pods, {998: False, 999: False, 1000: True, 1400: True}),
+    *((make, {1000: False, 30_000: False, 49_900: False, 50_001: True, 90_000: True}) for make in (values, labels)),
+    (nested, {100: False, 249: False, 252: False, 253: True, 255: True, 300: True, 1030: True}),
+]
+"""How to make an object with a number of something, and whether the number is beyond the limit."""
+
+
 def generated() -> Iterator[tuple[str, Callable[[], paths.Object], bool]]:
     """Objects around every limit: what they have, how to make them, and whether they are beyond it."""
     for (field, most), beyond in itertools.product(size_limits.MOST_ENTRIES_OF_POD.items(), (-1, 0, 1)):
-        number = most + beyond
         for kind in (pod, deployment, job):
-            yield (
-                f"{kind.__name__} with {number} {field}",
-                lambda k=kind, f=field, n=number: of_kind(k, f, n),
-                beyond > 0,
-            )
-    for number, beyond in ((498, False), (500, False), (501, True), (900, True)):
-        yield (
-            f"{number} tasks",
-            lambda n=number: volcano_job(
-                *(volcano_task(f"t{i}") for i in range(n - 1)), volcano_task("bad", template(privileged()))
-            ),
-            beyond,
-        )
-        yield (
-            f"{number} groups",
-            lambda n=number: ray_cluster(*(ray_group(f"g{i}", template(privileged())) for i in range(n))),
-            beyond,
-        )
-        yield (
-            f"{number} jobs",
-            lambda n=number: job_set(*(replicated_job(f"j{i}", template(privileged())) for i in range(n))),
-            beyond,
-        )
-    for number, beyond in ((998, False), (999, False), (1000, True), (1400, True)):
-        groups = [number // 5] * 4 + [number - 4 * (number // 5)]
-        yield (
-            f"{number + 1} containers of all pods",
-            lambda g=groups: ray_cluster(
-                *(ray_group(f"g{i}", template(*(privileged(f"c{c}") for c in range(n)))) for i, n in enumerate(g))
-            ),
-            beyond,
-        )
-    for number, beyond in ((1000, False), (30_000, False), (49_900, False), (50_001, True), (90_000, True)):
-        yield f"{number} values", lambda n=number: pod(privileged(args=[""] * n)), beyond
-        yield f"{number} labels", lambda n=number: pod(privileged(), labels={f"l{i}": "" for i in range(n)}), beyond
-    for levels, beyond in (
-        (100, False),
-        (249, False),
-        (252, False),
-        (253, True),
-        (255, True),
-        (300, True),
-        (1030, True),
-    ):
-        yield f"{levels} levels", lambda n=levels: nested(n), beyond
+            name = f"{kind.__name__} with {most + beyond} {field}"
+            yield name, partial(of_kind, kind, field, most + beyond), beyond > 0
+    for make, numbers in AROUND:
+        for number, is_beyond in numbers.items():
+            yield f"{number} {make.__name__}", partial(make, number), is_beyond
 
 
 def of_kind(kind: Callable[..., paths.Object], field: str, number: int) -> paths.Object:
