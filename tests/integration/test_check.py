@@ -84,6 +84,28 @@ def test_a_missing_file_in_usher_config_is_an_error_and_not_replaced_by_defaults
     assert run.err.startswith("usher: /nonexistent/usher.yaml")
 
 
+def test_an_object_that_is_too_large_to_judge_fails_the_run_at_the_line_of_its_list(tmp_path: Path) -> None:
+    """As in the cluster, where both webhooks deny it."""
+    limits = "".join(f"      example.com/licence-{number}: 1\n" for number in range(251))
+    text = f"""apiVersion: v1
+kind: Pod
+metadata: {{name: large, namespace: research-nlp}}
+spec:
+  containers:
+  - name: main
+    image: registry.example.com/tool:1
+    securityContext: {{privileged: true}}
+    resources:
+     limits:
+{limits}"""
+    (tmp_path / "large.yaml").write_text(text, encoding="utf-8")
+
+    run = usher("check", "large.yaml", cwd=tmp_path)
+
+    assert run.code == 1
+    assert "10:6   error  USH1480 too-large-to-judge  Pod research-nlp/large" in run.out
+
+
 def test_standard_input_is_read_for_a_dash() -> None:
     run = usher("check", "-", stdin=manifest(bad()))
 

@@ -8,7 +8,8 @@ UsherError
 │   └── QuantityError       a text is not a Kubernetes quantity
 ├── BundleError             the policies on disk were not built and tested together
 ├── EngineError             the engine gave no usable answer (HTTP 5xx, so that failurePolicy decides)
-│   └── DeadlineError       the engine exceeded its time limit
+│   ├── DeadlineError       the engine exceeded its time limit
+│   └── ExhaustedError      one object needs more time or memory than an evaluation has; usher denies it
 ├── MutationError           usher's own patch would not apply, and is not sent
 ├── CertificateError        a certificate or key cannot be read, made or used
 ├── PrometheusError         Prometheus cannot be reached, or its answer cannot be used
@@ -82,6 +83,17 @@ class EngineError(UsherError):
 
 class DeadlineError(EngineError):
     """The policy engine exceeded its time limit."""
+
+
+class ExhaustedError(EngineError):
+    """One object needs more than an evaluation has, whatever else the server does.
+
+    `needs` says what it needs: a message goes on with it after `has`.
+    """
+
+    def __init__(self, needs: str) -> None:
+        super().__init__(f"the object has {needs}")
+        self.needs = needs
 
 
 class WorkerError(UsherError):

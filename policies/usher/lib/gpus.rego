@@ -19,12 +19,12 @@ of_container(_, container) := amounts.effective(resource).value if {
 
 of_container(pod_set, container) := request.minimum.value if {
 	count(container.accelerators) == 0
-	have_one_user(pod_set)
 	count(pod_set.requests) == 1
 	request := pod_set.requests[0]
 	request.route == "device claim"
 	request.name in {"gpu.amd.com", "gpu.nvidia.com"}
 	request.minimum.value == request.maximum.value
+	have_one_user(pod_set)
 }
 
 # METADATA

@@ -85,10 +85,8 @@ reasons[index] contains [6, kueue.pod_set_group, reason, "name the level that th
 
 reasons[index] contains [6, annotation, reason, "name the same level on both"] if {
 	some group, members in _groups
+	other := kueue.topology_pod_sets[members[0]]
 	some index in members
-	some before in members
-	before < index
-	other := kueue.topology_pod_sets[before]
 	levels := _levels_of(kueue.topology_pod_sets[index])
 	_levels_of(other) != levels
 	annotation := [level | some level, _ in levels][0]
@@ -106,14 +104,14 @@ _has_level(pod_set) if {
 _levels_of(pod_set) := object.filter(pod_set.annotations, _levels)
 
 # Indexes of the members of each group, for the kinds whose groups Kueue compares.
-_groups[group] := members if {
+_groups[group] := sort(indexes) if {
 	kueue.judges_groups
-	some leader in kueue.topology_pod_sets
-	group := leader.annotations[kueue.pod_set_group]
-	members := [index |
-		some index, pod_set in kueue.topology_pod_sets
-		pod_set.annotations[kueue.pod_set_group] == group
-	]
+	some group, indexes in _indexes
+}
+
+_indexes[group] contains index if {
+	some index, pod_set in kueue.topology_pod_sets
+	group := pod_set.annotations[kueue.pod_set_group]
 }
 
 _names(members) := concat(" and ", _list(members))

@@ -14,14 +14,32 @@ import data.usher.lib.workload
 # description: |
 #   Every MIG resource that a container asks for, with the container and the profile. A list, because a set would hash
 #   whole pod sets.
-slices := [entry |
+slices := [slice |
 	some pod_set in input.podSets
-	some name, profile in pod_set.mig.profiles
 	some container in pod_set.containers
-	count := amounts.effective(container.accelerators[name]).value
+	some slice in _named_slices(pod_set, container)
+]
+
+# METADATA
+# title: Slices of a container
+# description: Under either name.
+slices_of(pod_set, container) := array.concat(_named_slices(pod_set, container), _selected_slices(pod_set, container))
+
+_named_slices(pod_set, container) := [entry |
+	some name, resource in container.accelerators
+	profile := pod_set.mig.profiles[name]
+	count := amounts.effective(resource).value
 	count > 0
 
 	entry := {"podSet": pod_set, "container": container, "name": name, "profile": profile, "count": count}
+]
+
+_selected_slices(pod_set, container) := [entry |
+	profile := pod_set.mig.selectedProfile
+	count := amounts.effective(container.accelerators["nvidia.com/gpu"]).value
+	count > 0
+
+	entry := {"podSet": pod_set, "container": container, "name": "nvidia.com/gpu", "profile": profile, "count": count}
 ]
 
 # METADATA
@@ -29,14 +47,10 @@ slices := [entry |
 # description: |
 #   Requests for nvidia.com/gpu in pods whose node selector selects nodes under the MIG strategy single. There each
 #   nvidia.com/gpu is a slice.
-slices_as_gpus := [entry |
+slices_as_gpus := [slice |
 	some pod_set in input.podSets
-	profile := pod_set.mig.selectedProfile
 	some container in pod_set.containers
-	count := amounts.effective(container.accelerators["nvidia.com/gpu"]).value
-	count > 0
-
-	entry := {"podSet": pod_set, "container": container, "name": "nvidia.com/gpu", "profile": profile, "count": count}
+	some slice in _selected_slices(pod_set, container)
 ]
 
 # METADATA

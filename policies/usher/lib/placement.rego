@@ -59,10 +59,10 @@ tolerates_everything(toleration) if {
 # title: Path of the field that selects the nodes
 # description: The node selector or the affinity. The pod spec if the pod has both or neither.
 selection_path(pod_set) := workload.field_path(pod_set, "nodeSelector") if {
-	pod_set.nodeSelector != {}
+	count(pod_set.nodeSelector) > 0
 	not pod_set.affinity
 } else := workload.field_path(pod_set, "affinity") if {
-	pod_set.nodeSelector == {}
+	count(pod_set.nodeSelector) == 0
 	pod_set.affinity
 } else := pod_set.specPath
 

@@ -16,7 +16,7 @@ parts_of_gpus(entry) if count(sharing.shares(entry.podSet)) > 0
 
 parts_of_gpus(entry) if {
 	count(entry.container.accelerators) > 0
-	_whole(entry) == set()
+	count(_whole(entry)) == 0
 }
 
 # METADATA

@@ -1537,6 +1537,15 @@ _findings_provisioningRequest contains {"check": "objects/provisioning_request_t
 	some finding in data.usher.checks.objects.provisioning_request_too_large.deny
 }
 
+_findings contains each if {
+	input.excess
+	some each in _findings_large_objects
+}
+
+_findings_large_objects contains {"check": "objects/too_large_to_judge", "finding": finding} if {
+	some finding in data.usher.checks.objects.too_large_to_judge.deny
+}
+
 _unknown contains each if {
 	input.workload.asksAccelerators
 	some each in _unknown_accelerator_pods

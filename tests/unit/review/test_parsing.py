@@ -192,9 +192,20 @@ def test_what_only_some_parsers_take_is_refused(text: str | bytes) -> None:
 
 @pytest.mark.parametrize("depth", [300, 1_000, 100_000])
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}")], ids=["lists", "objects"])
-def test_an_object_that_is_nested_too_deeply_is_refused(depth: int, opening: str, closing: str) -> None:
-    with pytest.raises(ReviewError, match=r"nested too deeply|depth limit exceeded"):
-        parse(with_object('{"a":' + opening * depth + "1" + closing * depth + "}"))
+def test_of_an_object_that_is_nested_too_deeply_the_rest_is_read(depth: int, opening: str, closing: str) -> None:
+    """An error would let it in where `failurePolicy` is Ignore."""
+    nested = opening * depth + '"\\"]}"' + closing * depth
+
+    def found(place: str, value: str) -> Review:
+        return parse(body({"kind": "Pod", place: "nested"}).replace(b'"nested"', value.encode()))
+
+    deep = found("spec", nested)
+    assert deep.uid == UID
+    assert deep.excess is not None
+    assert deep.excess.text.startswith("more than 250 levels of lists and maps")
+    assert deep.excess.path.startswith("/spec/")
+    assert found("status", nested).excess is None
+    assert found("spec", opening * 100 + "1" + closing * 100).excess is None
 
 
 def test_an_object_that_is_nested_as_deeply_as_any_schema_is_read() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextvars
+import threading
 import time
 
 import pytest
@@ -9,17 +10,25 @@ import pytest
 import engines
 from builders import container, pod
 from reviews import body
-from unit.server.asgi import JSON, call, chunks
+from unit.server.asgi import JSON, Answer, call, chunks
 from usher import errors, paths
 from usher.config import models
 from usher.policy import assembly
 from usher.policy.engines.engine import ANSWER_UNTIL, Entrypoint
 from usher.policy.evaluator import Evaluator
 from usher.server import bodies
-from usher.server.bodies import ARRIVED, Body, BytesInFlight, RefusedError, ReviewTime
+from usher.server.bodies import ARRIVED, Body, BusyError, BytesInFlight, RefusedError, ReviewTime
 from usher.server.metrics import Metrics
 from usher.server.reloading import Current
-from usher.server.reviews import LARGE_BODY, LargeReviews, Reviews
+from usher.server.reviews import (
+    LARGE_BODY,
+    VERY_LARGE_BODY,
+    HeldByNamespace,
+    LargeReviews,
+    Reviews,
+    Turns,
+    namespace_of,
+)
 
 POST = {"type": "http", "method": "POST", "headers": [JSON], "query_string": b""}
 
@@ -142,7 +151,7 @@ async def test_a_review_without_any_time_is_sent_away_and_keeps_its_connection()
 
 
 async def test_a_large_review_leaves_the_event_loop_to_others_and_keeps_its_deadline() -> None:
-    large = LargeReviews()
+    large = LargeReviews("large")
     ANSWER_UNTIL.set(123.0)
     begun = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -172,6 +181,94 @@ async def test_a_large_body_is_answered_like_a_small_one() -> None:
         assert (answer.status, answer.response["allowed"]) == (200, False)
     app.close()
     evaluator.engine.close()
+
+
+async def test_each_namespace_gets_every_second_turn_however_many_reviews_another_one_sends() -> None:
+    large = LargeReviews("large")
+    order: list[str] = []
+    first, *others = [("flood", f"flood-{number}") for number in range(6)]
+    others += [("research", "research-0"), ("research", "research-1")]
+
+    async def review(namespace: str, name: str) -> None:
+        await large.run(lambda: order.append(name), namespace=namespace)
+
+    async with asyncio.TaskGroup() as reviews:
+        for each in (first, *others):
+            reviews.create_task(review(*each))
+    large.close()
+
+    assert order[:4] == ["flood-0", "flood-1", "research-0", "flood-2"]
+    assert order.index("research-1") == 4
+    assert len(order) == 8
+
+
+async def test_a_caller_that_goes_away_passes_its_turn_on() -> None:
+    turns = Turns()
+    await turns.take("a")
+    gone, next_one = (asyncio.create_task(turns.take(namespace)) for namespace in ("b", "c"))
+    await asyncio.sleep(0)
+    turns.give_back()
+    gone.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await gone
+
+    await asyncio.wait_for(next_one, 30)
+    turns.give_back()
+    await asyncio.wait_for(turns.take("d"), 30)
+
+
+async def test_an_ordinary_review_does_not_wait_for_the_very_large_ones_of_other_namespaces() -> None:
+    """17 kB are more than the event loop decides about, and have a queue without the reviews that may take a second."""
+    going_on = threading.Event()
+
+    def answer(_: Entrypoint) -> paths.Object:
+        if threading.current_thread().name.startswith("very-large"):
+            assert going_on.wait(30)
+        return engines.result()
+
+    evaluator = engines.evaluator(engines.ScriptedEngine(answer))
+    current = Current(evaluator, file=None, make=lambda _: evaluator)
+    app = Reviews(current=current, metrics=Metrics(engine="scripted", revision="test"), stopping=lambda: False)
+
+    def review(namespace: str, padding: int) -> asyncio.Task[Answer]:
+        value = pod(namespace=namespace, annotations={"padding": "x" * padding})
+        return asyncio.create_task(call(app, "/validate", chunks(body(value))))
+
+    slow = [review(namespace, VERY_LARGE_BODY) for namespace in ("slow-a", "slow-b") for _ in range(3)]
+    await asyncio.sleep(0)
+    ordinary = [await review("research", LARGE_BODY) for _ in range(10)]
+    going_on.set()
+
+    assert {each.status for each in ordinary} == {200}
+    assert {each.status for each in await asyncio.gather(*slow)} <= {200, 503}
+    app.close()
+
+
+def test_one_namespace_cannot_hold_the_bytes_of_all() -> None:
+    held = HeldByNamespace(most=100)
+
+    with held.holding("a", 80):
+        with pytest.raises(BusyError), held.holding("a", 30):
+            pass
+        with held.holding("b", 80):
+            pass
+    with held.holding("a", 500):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("value", "request_fields", "namespace"),
+    [
+        (pod(namespace="research"), {}, "research"),
+        (pod(namespace="forged"), {"namespace": "research"}, "research"),
+        (pod(namespace=None), {"name": 'x","namespace":"forged'}, ""),
+    ],
+    ids=["named", "another in the object", "forged in a name"],
+)
+def test_the_namespace_of_a_body_is_that_of_the_request(
+    value: paths.Object, request_fields: dict[str, str], namespace: str
+) -> None:
+    assert namespace_of(body(value, **request_fields)) == namespace
 
 
 def test_an_engine_stops_when_the_time_of_its_review_is_over() -> None:

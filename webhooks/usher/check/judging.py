@@ -411,11 +411,13 @@ def _decided(request: Request, evaluator: Evaluator, settings: Settings) -> tupl
     if _is_admitted(request, settings):
         merged, decision = evaluator.admit(request)
         return decision, merged
-    shown = evaluator.mutate(request) if settings.diff else None
     decision = evaluator.decide(request)
-    if settings.drift and _may_drift(decision.workload):
+    if not settings.diff and not (settings.drift and _may_drift(decision.workload)):
+        return decision, None
+    try:
         return decision, evaluator.mutate(request)
-    return decision, shown
+    except errors.ExhaustedError as error:
+        return evaluator.exhausted(request, error), None
 
 
 def _is_admitted(request: Request, settings: Settings) -> bool:

@@ -375,6 +375,18 @@ class LifecyclePlaces(Struct, frozen=True, kw_only=True):
 NO_LIFECYCLE_PLACES = LifecyclePlaces()
 
 
+class Excess(Struct, frozen=True, kw_only=True):
+    """The part of an object that is too much to judge."""
+
+    path: str
+    what: str
+    """The field with too many entries; empty if only the whole object is too much."""
+    number: int
+    text: str
+    """What the object has too much of, and how much usher judges: a message goes on with it after `has`."""
+    remedy: str
+
+
 class Workload(Struct, frozen=True, kw_only=True):
     group: str
     version: str
@@ -415,6 +427,8 @@ class Workload(Struct, frozen=True, kw_only=True):
     """The reason for the role, and a label that does not count; empty for objects without pods."""
     role_refusal: str = ""
     """Why the label that names a role does not count; empty if it counts, or without a label."""
+    excess: Excess | None = None
+    """Why usher judges nothing else of the object; None for an object that it judges."""
 
     @property
     def api_version(self) -> str:

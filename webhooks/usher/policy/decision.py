@@ -466,6 +466,8 @@ class Request(Struct, frozen=True, kw_only=True):
     """Why a GPUQuota refused the charge; None if no GPUQuota did."""
     user: User | None = None
     """None without a user, as in CI."""
+    excess: model.Excess | None = None
+    """Why the object is too much to judge, where its reader noticed it; None elsewhere."""
 
     def exemption(self, *, deleting: bool) -> str:
         """Why rules do not judge this operation; empty if they do."""

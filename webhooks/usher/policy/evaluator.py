@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from usher import model, paths
+from usher import errors, model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.authority import Case, Ground
 from usher.authorities.gpu_quota import present as gpu_quota_present
@@ -28,7 +28,8 @@ from usher.policy.engines.engine import Engine, Entrypoint
 from usher.policy.input import document as input_document
 from usher.policy.mutating import Mutating, MutationRules
 from usher.policy.mutation import merge
-from usher.workloads import fingerprints
+from usher.workloads import fingerprints, size_limits
+from usher.workloads.normalise import too_large_to_judge
 
 
 class Found(Struct, frozen=True, kw_only=True):
@@ -97,11 +98,30 @@ class Evaluator:
         self._patches: Memo[_Key, merge.Merged] = Memo(LIKE_PODS)
 
     def decide(self, request: Request) -> model.Decision:
-        """The decision about an object.
+        """The decision about an object; a finding about its size if it is too much to judge.
 
         Raises:
             EngineError: the engine gave no usable answer; the caller must not read it as either verdict.
         """
+        if request.excess is not None:
+            return self._too_large(request, request.excess)
+        try:
+            return self._decide(request)
+        except errors.ExhaustedError as error:
+            return self.exhausted(request, error)
+
+    def exhausted(self, request: Request, error: errors.ExhaustedError) -> model.Decision:
+        """The decision about an object that needs more than an evaluation has."""
+        return self._too_large(request, size_limits.excess_of_whole(request.value, error.needs))
+
+    def _too_large(self, request: Request, excess: model.Excess) -> model.Decision:
+        workload, known = (
+            too_large_to_judge(request.value, excess, namespace=request.namespace),
+            self._knowledge(request),
+        )
+        return self._decision(self._subject(request, workload, known), request, known)
+
+    def _decide(self, request: Request) -> model.Decision:
         known, key = self._knowledge(request), self._key(request)
 
         def make() -> Subject:
@@ -119,13 +139,26 @@ class Evaluator:
         workload = fingerprints.renamed(subject.workload, request.value)
         if subject.exemption:
             return model.Decision(workload=workload, exemption=subject.exemption)
-        found, old = subject.found, subject.old
-        before = self._found(Case(workload=old), known).findings if found.findings and old is not None else ()
+        found = subject.found
+        before = self._findings_before(subject, request, known) if found.findings else ()
         return model.Decision(
             workload=workload,
             judgements=self._judged(found.findings, workload, request, before=before),
             unknowns=(*workload.unknowns, *found.unknowns),
         )
+
+    def _findings_before(self, subject: Subject, request: Request, known: Knowledge) -> tuple[model.Finding, ...]:
+        """The findings that the object had before an UPDATE."""
+        if subject.old is None or subject.workload is None or request.old_value is None:
+            return ()
+        excess = subject.workload.excess
+        if excess is None:
+            try:
+                return self._found(Case(workload=subject.old), known).findings
+            except errors.ExhaustedError:
+                return ()
+        unchanged = size_limits.judged_part(request.old_value) == size_limits.judged_part(request.value)
+        return subject.found.findings if unchanged or size_limits.is_as_large(subject.old.excess, excess) else ()
 
     def admit(self, request: Request) -> tuple[merge.Merged, model.Decision]:
         """The result of both webhooks for a new object: the mutations, and the decision about the mutated object.
@@ -135,12 +168,16 @@ class Evaluator:
             MutationError: an intent is not supported.
         """
         workload, known = self.workload(request), self._knowledge(request)
-        merged = self._merged(request, workload)
-        if merged.operations:
-            request = replace(request, value=merged.value)
-        if merged.operations or request.growths:
-            workload = request.grown(partial(self._read, request=request))
-        return merged, self._decision(self._subject(request, workload, known), request, known)
+        sent = request
+        try:
+            merged = self._merged(request, workload)
+            if merged.operations:
+                request = replace(request, value=merged.value)
+            if merged.operations or request.growths:
+                workload = request.grown(partial(self._read, request=request))
+            return merged, self._decision(self._subject(request, workload, known), request, known)
+        except errors.ExhaustedError as error:
+            return merge.Merged(value=sent.value), self.exhausted(sent, error)
 
     def mutate(self, request: Request, *, only: str = "") -> merge.Merged:
         """The object with all mutations applied.
@@ -156,6 +193,7 @@ class Evaluator:
 
         Raises:
             EngineError: the engine gave no usable answer.
+            ExhaustedError: the object needs more than an evaluation has.
             MutationError: an intent is not supported.
         """
         return self._merged(request, self.workload(request), only=only)
@@ -247,9 +285,9 @@ class Evaluator:
         review: input_document.Review | None = None,
     ) -> Found:
         workload = case.workload
-        if not workload.pod_sets and not workload.view:
+        if not workload.pod_sets and not workload.view and workload.excess is None:
             return Found()
-        cluster = input_document.cluster_input(case, known)
+        cluster = input_document.cluster_input(case, known) if workload.excess is None else None
         document = self.documents.build(workload, old=old, review=review, cluster=cluster, beside=case.beside)
         result = self.engine.evaluate(Entrypoint.FINDINGS, document)
         return Found(

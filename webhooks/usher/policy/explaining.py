@@ -115,6 +115,8 @@ def why_not_asked(entry: catalogue.Entry, workload: model.Workload, *, facts: bo
     match entry.about:
         case About.OBJECTS:
             return ""
+        case About.LARGE_OBJECTS:
+            return "" if workload.excess is not None else "it is about objects that are too large to judge"
         case About.PODS:
             return "" if asking else "it is about pods"
         case About.ACCELERATOR_PODS:

@@ -3,6 +3,7 @@
 import base64
 import dataclasses
 import json
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal, NotRequired, cast
 
@@ -16,14 +17,18 @@ from usher.kinds.reading.counts import with_number_at
 from usher.policy.checks import catalogue
 from usher.policy.decision import Operation, Request, User
 from usher.policy.mutation.editing import Operation as PatchOperation
+from usher.workloads import size_limits
 
 API_VERSION: Final = "admission.k8s.io/v1"
 
 # Go writes these characters differently in strings. All other bytes from the API server are the same as orjson's.
 _GO_ESCAPES: Final = ((b"\\u003c", b"<"), (b"\\u003e", b">"), (b"\\u0026", b"&"))
-MANY_OBJECTS: Final = 200
-MANY_KEYS: Final = 500
-"""From these counts in a body on, an object may have more parts than usher judges (`review.webhooks`)."""
+_TOO_DEEP: Final = "usher does not read values that are nested this deeply"
+_STRINGS_AND_BRACKETS: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', re.DOTALL)
+_ENVELOPE: Final = 2
+"""Levels of a review around its object."""
+_SHOWN_LEVELS: Final = 9
+"""Levels of the path that a message shows for a value that is nested too deeply."""
 
 _INTEGERS: Final = range(-(2**63), 2**64)
 
@@ -52,8 +57,8 @@ class Review:
     """None if the review has no user; an API server always sends one."""
     value: paths.Object | None
     old_value: paths.Object | None
-    many: bool = False
-    """Whether the object may have more parts than usher judges. Counting bytes costs less than looking at each part."""
+    excess: model.Excess | None = None
+    """Set if a value is nested so deeply that usher has not read it."""
     request: paths.Object = dataclasses.field(default_factory=dict, compare=False, repr=False)
     """The whole request as it was sent. Policies of Gatekeeper may read any of its fields."""
 
@@ -64,7 +69,7 @@ def parse(body: bytes) -> Review:
     Raises:
         ReviewError: the body is not JSON, not an AdmissionReview of v1, or lacks what we need to answer.
     """
-    review = _strict_json(body)
+    review, whole = _read_json(body)
     if not isinstance(review, dict) or review.get("kind") != "AdmissionReview":
         raise errors.ReviewError("the body is not an AdmissionReview")
     if review.get("apiVersion") != API_VERSION:
@@ -93,7 +98,7 @@ def parse(body: bytes) -> Review:
         user=_user(request),
         value=value,
         old_value=_object(request, "oldObject"),
-        many=body.count(b"{") > MANY_OBJECTS or body.count(b'":') > MANY_KEYS,
+        excess=None if whole or value is None else _excess_of_levels(value),
         request=request,
     )
 
@@ -107,12 +112,64 @@ def request_of(review: Review) -> Request:
         old_value=review.old_value if review.operation is Operation.UPDATE else None,
         sub_resource=review.sub_resource,
         user=review.user,
+        excess=review.excess,
     )
 
 
 def _resource(value: paths.Object) -> Resource:
     group, version, plural = (_text(value, field, at="request.resource") for field in ("group", "version", "resource"))
     return Resource(group=group, version=version, plural=plural)
+
+
+def _read_json(body: bytes) -> tuple[paths.Json, bool]:
+    """The JSON of a body, and whether nothing is left out of it.
+
+    An error would let in an object that is nested too deeply for a parser. So a value below the deepest level that
+    usher reads is replaced by a text.
+    """
+    try:
+        return _strict_json(body), True
+    except errors.ReviewError:
+        pruned = _without_deepest(body)
+        if len(pruned) == len(body):
+            raise
+        return _strict_json(pruned), False
+
+
+def _without_deepest(body: bytes) -> bytes:
+    deepest = size_limits.MOST_LEVELS + _ENVELOPE
+    parts: list[bytes] = []
+    level = kept = 0
+    for found in _STRINGS_AND_BRACKETS.finditer(body):
+        token = body[found.start()]
+        if token in b"{[":
+            level += 1
+            if level == deepest + 1:
+                parts += (body[kept : found.start()], orjson.dumps(_TOO_DEEP))
+                kept = len(body)
+        elif token in b"}]":
+            if level == deepest + 1:
+                kept = found.end()
+            level -= 1
+    return b"".join((*parts, body[kept:]))
+
+
+def _excess_of_levels(value: paths.Object) -> model.Excess | None:
+    """The excess of an object of which a value was left out, unless only its status or its upkeep lost it."""
+    waiting: list[tuple[str, paths.Json]] = [
+        (paths.join(paths.ROOT, key), field) for key, field in value.items() if key != "status"
+    ]
+    while waiting:
+        place, found = waiting.pop()
+        if found == _TOO_DEEP:
+            return size_limits.too_deep("/".join(place.split("/")[:_SHOWN_LEVELS]))
+        if place == "/metadata/managedFields":
+            continue
+        if isinstance(found, dict):
+            waiting.extend((paths.join(place, key), item) for key, item in found.items())
+        elif isinstance(found, list):
+            waiting.extend((f"{place}/{index}", item) for index, item in enumerate(found))
+    return None
 
 
 def _strict_json(body: bytes) -> paths.Json:
@@ -125,7 +182,7 @@ def _strict_json(body: bytes) -> paths.Json:
         value: paths.Json = orjson.loads(body)
         if orjson.dumps(value) != _without_go_escapes(body.rstrip(b"\n")):
             json.loads(body, object_pairs_hook=_unique, parse_int=_exact)
-    except TypeError:
+    except (TypeError, RecursionError):
         # orjson can write what it read, unless it is nested deeper than 254 levels.
         raise errors.ReviewError("the body is nested too deeply") from None
     except ValueError as error:

@@ -8,22 +8,16 @@ admits it only if no mutation is missing that protects other workloads (`protect
 tenants could bypass a queue, or see every GPU of a node, by creating many objects at once. Their clients have to try
 again.
 
-The limits are far above what clusters run: a pod cannot use 250 containers on a node, and Kueue takes eight pod sets.
-They are low enough that judging takes a fraction of the time of a review: the compiled policies need time that grows
-with the square of the containers with accelerators (3,000 took 1.1 s, 250 take 0.02 s).
-
-usher denies a pod that is too large, because no later review can judge it. It admits any other object with a warning,
-because later reviews judge its pods when they are created.
+Both webhooks deny an object that is too much to judge: without a verdict, `failurePolicy: Ignore` would admit it.
 """
 
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import Final, Protocol, TypeVar
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import errors, model, paths
@@ -31,9 +25,8 @@ from usher.authorities.authority import QuotaRefusal
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.ledger import Full
 from usher.authorities.gpu_quota.status import ChargeRequest
-from usher.config import selection
 from usher.policy.checks.catalogue import Catalogue, Severity
-from usher.policy.decision import OBSERVE, OBSERVED, Operation, Request
+from usher.policy.decision import OBSERVED, Operation, Request
 from usher.policy.engines.engine import ANSWER_UNTIL
 from usher.policy.evaluator import Evaluator
 from usher.policy.mutation import merge, strategies
@@ -127,136 +120,6 @@ def _protects_others(missed: Iterable[str], mended: Iterable[model.Finding], ent
     )
 
 
-MOST_ENTRIES_OF_POD: Final[Mapping[str, int]] = {
-    "containers": 250, "initContainers": 250, "ephemeralContainers": 250,
-    "env": 2000, "envFrom": 500, "volumeMounts": 1000, "volumeDevices": 1000, "ports": 2000,
-    "volumes": 1000, "tolerations": 1000, "resourceClaims": 250, "claims": 250, "limits": 250, "requests": 250,
-    "nodeSelectorTerms": 250, "matchExpressions": 1000, "topologySpreadConstraints": 250,
-}  # fmt: skip
-"""The most entries of lists and maps of one pod, by their field."""
-
-MOST_CONTAINERS: Final = 1000
-"""The most containers of all pod templates of one object."""
-
-MOST_TEMPLATES: Final = 500
-"""The most entries of a list of an object that holds pod templates."""
-
-MOST_VALUES: Final = 250_000
-"""The most JSON values of one object; an object of 3 MiB has 100,000."""
-
-_WITH_TEMPLATES: Final = frozenset(
-    ("replicatedJobs", "workerGroupSpecs", "templates", "tasks", "steps", "components", "podTemplates")
-)
-_WITH_CONTAINERS: Final = frozenset(("containers", "initContainers", "ephemeralContainers"))
-
-
-class Excess(Struct, frozen=True, kw_only=True):
-    """The part of an object that is too large."""
-
-    text: str
-    of_a_pod: bool
-    """Whether one pod is too large, so that a later review cannot judge its pods either."""
-
-
-def excess(value: paths.Object) -> Excess | None:
-    """The part of an object that is too large, first a pod that is too large; None within the limits."""
-    containers = values = 0
-    whole: str = ""
-    for name, found in _fields(value):
-        number = len(found)
-        values += number
-        if number > MOST_ENTRIES_OF_POD.get(name, number):
-            return Excess(
-                text=f"{number} {name}, and usher judges at most {MOST_ENTRIES_OF_POD[name]} in a pod", of_a_pod=True
-            )
-        if name in _WITH_CONTAINERS:
-            containers += number
-        if name in _WITH_TEMPLATES and number > MOST_TEMPLATES and not whole:
-            whole = f"{number} {name}, and usher judges at most {MOST_TEMPLATES} in an object"
-        if values > MOST_VALUES:
-            return Excess(text=f"more than {MOST_VALUES} values", of_a_pod=False)
-    if containers > MOST_CONTAINERS and not whole:
-        whole = f"{containers} containers, and usher judges at most {MOST_CONTAINERS} in an object"
-    return Excess(text=whole, of_a_pod=False) if whole else None
-
-
-def _fields(value: paths.Object) -> Iterator[tuple[str, dict[str, paths.Json] | list[paths.Json]]]:
-    """All lists and maps of an object, each with the name of its field."""
-    waiting: list[tuple[str, paths.Json]] = [("", value)]
-    while waiting:
-        name, found = waiting.pop()
-        if isinstance(found, dict):
-            yield name, found
-            waiting.extend(found.items())
-        elif isinstance(found, list):
-            yield name, found
-            waiting.extend(("", item) for item in found)
-
-
-OVERSIZED_OUTCOME: Final = "object-size"
-"""The name of this reason in logs and metrics."""
-
-
-def validate_oversized(review: Review, evaluator: Evaluator) -> Answer | None:
-    """The verdict about an object that is too large to judge; None for any other object."""
-    found = _excess(review)
-    if found is None:
-        return None
-    denied = found.of_a_pod and not _is_spared(review, evaluator)
-    answer: admission_review.Response = {"uid": review.uid, "allowed": not denied}
-    if denied:
-        remedy = "Divide it among several pods."
-        message = f"{review.kind[:63]} {admission_review.on_one_line(review.name, 253)} has {found.text}. {remedy}"
-        answer["status"] = {"code": 413, "reason": "RequestEntityTooLarge", "message": message}
-    else:
-        later = "usher judges its pods when they are created" if not found.of_a_pod else "no rule has looked at it"
-        answer["warnings"] = admission_review.sanitised_warnings([f"not judged: {found.text}", f"not judged: {later}"])
-    outcome = "deny" if denied else "warn"
-    return Answer(
-        body=admission_review.encode(answer),
-        review=review,
-        allowed=not denied,
-        outcomes={OVERSIZED_OUTCOME: outcome},
-        unknowns=1,
-    )
-
-
-def oversized_decision(review: Review) -> model.Decision:
-    """The decision about an object that usher admits although it is too large to judge."""
-    found = _excess(review)
-    unknowns = (model.Unknown(path=paths.ROOT, reason=found.text),) if found is not None else ()
-    return model.Decision(workload=None, unknowns=unknowns)
-
-
-def mutate_oversized(review: Review) -> Answer | None:
-    """The answer without a patch for an object that is too large; None for any other object."""
-    found = _excess(review)
-    if found is None:
-        return None
-    answer: admission_review.Response = {"uid": review.uid, "allowed": True}
-    answer["warnings"] = admission_review.sanitised_warnings([f"gpu-usher: left as it is: {found.text}"])
-    return Answer(body=admission_review.encode(answer), review=review, allowed=True)
-
-
-def _excess(review: Review) -> Excess | None:
-    if not review.many or review.value is None or review.operation not in (Operation.CREATE, Operation.UPDATE):
-        return None
-    return excess(review.value)
-
-
-def _is_spared(review: Review, evaluator: Evaluator) -> bool:
-    """Whether usher only observes, or a denial would hit an exempt namespace, a deletion, or an existing object."""
-    config = evaluator.config
-    if config.enforcement.preset == OBSERVE or selection.matches_pattern(review.namespace, config.exempt_namespaces):
-        return True
-    if review.operation is not Operation.UPDATE or review.value is None:
-        return False
-    metadata = review.value.get("metadata")
-    deleting = isinstance(metadata, dict) and metadata.get("deletionTimestamp") is not None
-    before = excess(review.old_value) if review.old_value else None
-    return deleting or (before is not None and before.of_a_pod)
-
-
 CHARGE_SECONDS: Final = 2.0
 """Seconds within which a review must get all data that it waits for; the API server waits for three."""
 
@@ -308,7 +171,7 @@ def validate(body: bytes, evaluator: Evaluator) -> Answer:
         EngineError: no verdict; the caller must answer 5xx so that failurePolicy decides.
     """
     review = parse(body)
-    return _oversized(review, evaluator) or _answer(review, decide(review, evaluator))
+    return _answer(review, decide(review, evaluator))
 
 
 def decide(review: Review, evaluator: Evaluator, *, refusal: QuotaRefusal | None = None) -> model.Decision:
@@ -354,9 +217,6 @@ async def validate_and_charge(
     until = min(time.monotonic() + CHARGE_SECONDS, ANSWER_UNTIL.get())
     sent = await run(partial(parse, body))
     review = sent if admission is None else await prepare_review(sent, admission, until=until)
-    if (answer := await run(partial(_oversized, review, evaluator)) if review.many else None) is not None:
-        found = await site(sent) if answer.allowed else NOTHING
-        return _answer(review, joined(oversized_decision(review), found)) if found else answer
     decision = await run(partial(decide, review, evaluator))
     found = await _judge_by_site_policies(site, sent, decision)
     request = charge_request(review, decision) if joined(decision, found).allowed else None
@@ -412,10 +272,6 @@ def charge_request(review: Review, decision: model.Decision) -> ChargeRequest | 
     )
 
 
-def _oversized(review: Review, evaluator: Evaluator) -> Answer | None:
-    return validate_oversized(review, evaluator) if review.many else None
-
-
 def _refusal(found: QuotaRefusal | Full | None) -> QuotaRefusal | None:
     if isinstance(found, Full):
         raise errors.ClusterError(
@@ -467,9 +323,12 @@ def mutate(body: bytes, evaluator: Evaluator) -> Answer:
         MutationError: a patch of ours would not apply.
     """
     review = parse(body)
-    if (answer := mutate_oversized(review) if review.many else None) is not None:
-        return answer
-    merged = merge.Merged(value={}) if review.value is None else evaluator.patch(request_of(review))
+    request = request_of(review)
+    try:
+        merged = merge.Merged(value={}) if review.value is None else evaluator.patch(request)
+    except errors.ExhaustedError as error:
+        # Left as it is, the object could come in without its mutations: judging it may need less than changing it.
+        return _answer(review, evaluator.exhausted(request, error))
     names = tuple(sorted({evaluator.catalogue.mutation_name(intent.mutation) for intent in merged.applied}))
     conflicts = tuple(_conflict(intents, evaluator) for intents in merged.conflicts)
     texts = (*_summary(merged, evaluator), *conflicts, *_left_out(merged, evaluator))

@@ -6,10 +6,13 @@ not a review, 5xx without a review body for a fault of ours. Then failurePolicy 
 
 import asyncio
 import contextvars
+import re
 import sys
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from typing import Final, TypeVar
 
@@ -29,7 +32,7 @@ from usher.review.admission_review import Answer, Review
 from usher.review.configuration import judge
 from usher.review.webhooks import Site, mutate, no_site, run_inline, validate, validate_and_charge
 from usher.server import logs
-from usher.server.bodies import Body, BusyError, BytesInFlight, RefusedError, ReviewTime
+from usher.server.bodies import MOST_BYTES, Body, BusyError, BytesInFlight, RefusedError, ReviewTime
 from usher.server.live_cluster import return_memory
 from usher.server.metrics import Metrics
 from usher.server.reloading import Current
@@ -65,6 +68,15 @@ class PolicyThreads:
 LARGE_BODY: Final = 16 * 1024
 """Bytes of the largest body that the event loop decides about: a usual Pod, and at most some dozen containers."""
 
+VERY_LARGE_BODY: Final = 64 * 1024
+"""Bytes of the largest body that waits only for bodies that are judged as quickly. Larger ones have their own queue."""
+
+MOST_BYTES_OF_NAMESPACE: Final = MOST_BYTES // 3
+"""Bytes of all large bodies of one namespace in flight."""
+
+_NAMESPACE: Final = re.compile(rb'"namespace":\s*"([^"\\]{0,253})"')
+_BEFORE_OBJECT: Final = 4096
+
 _TRIM: Final = 2**20
 """Bytes of a body after which free memory is given back to the system. It takes milliseconds."""
 
@@ -77,21 +89,64 @@ _LOOK: Final = 0.1
 _Decided = TypeVar("_Decided")
 
 
+class Turns:
+    """Lets one caller in at a time, one of each namespace after the other, so that no namespace waits for the queue of
+    another.
+    """
+
+    def __init__(self) -> None:
+        self._taken = False
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
+        """Callers by namespace; the first namespace is next."""
+
+    async def take(self, namespace: str) -> None:
+        """Returns when it is the caller's turn. The caller then gives it back."""
+        if not self._taken:
+            self._taken = True
+            return
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(namespace, deque()).append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self.give_back()
+            raise
+
+    def give_back(self) -> None:
+        """Ends a turn: the next caller gets its own."""
+        while self._waiting:
+            namespace = next(iter(self._waiting))
+            callers = self._waiting.pop(namespace)
+            turn = callers.popleft()
+            if callers:
+                self._waiting[namespace] = callers  # behind all others
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._taken = False
+
+
 class LargeReviews:
     """Decides about large reviews one at a time, because the memory for twenty of them would be unbounded."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
         sys.setswitchinterval(_SWITCH)
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="large-review")
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
+        self._turns = Turns()
         self.waiting = 0
         """Calls that wait or run."""
 
-    async def run(self, call: Callable[[], _Decided]) -> _Decided:
+    async def run(self, call: Callable[[], _Decided], *, namespace: str = "") -> _Decided:
         """The result of a call in the thread, with the context of the caller."""
         context = contextvars.copy_context()
         self.waiting += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, context.run, call)
+            await self._turns.take(namespace)
+            try:
+                return await asyncio.get_running_loop().run_in_executor(self._thread, context.run, call)
+            finally:
+                self._turns.give_back()
         finally:
             self.waiting -= 1
 
@@ -102,6 +157,41 @@ class LargeReviews:
 
     def close(self) -> None:
         self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+class HeldByNamespace:
+    """Keeps the large reviews of one namespace from taking the bytes and the time of all."""
+
+    def __init__(self, most: int = MOST_BYTES_OF_NAMESPACE) -> None:
+        self._most = most
+        self._held: dict[str, int] = {}
+
+    @contextmanager
+    def holding(self, namespace: str, size: int) -> Iterator[None]:
+        """Counts a body for its namespace.
+
+        Raises:
+            BusyError: the namespace has too many bytes of large reviews in flight.
+        """
+        held = self._held.get(namespace, 0)
+        if held and held + size > self._most:
+            raise BusyError
+        self._held[namespace] = held + size
+        try:
+            yield
+        finally:
+            self._held[namespace] -= size
+            if not self._held[namespace]:
+                del self._held[namespace]
+
+
+def namespace_of(body: bytes) -> str:
+    """The namespace of the request in a body, read without its object; empty without one.
+
+    An API server writes the namespace before the object and the user's name. Quotes in other texts are escaped.
+    """
+    found = _NAMESPACE.search(body, 0, _BEFORE_OBJECT)
+    return found[1].decode(errors="replace") if found else ""
 
 
 async def measure_lag(report: Callable[[float], None]) -> None:
@@ -161,7 +251,9 @@ class Reviews:
         self._metrics = metrics
         self._stopping = stopping
         self._bytes = BytesInFlight()
-        self._large = LargeReviews()
+        self._large = LargeReviews("large-review")
+        self._very_large = LargeReviews("very-large-review")
+        self._held = HeldByNamespace()
         self._threads = PolicyThreads()
         self._refusals = logs.Refusals()
         metrics.watch_bytes(lambda: self._bytes.held)
@@ -169,6 +261,7 @@ class Reviews:
     def close(self) -> None:
         """Stops accepting large reviews and calling policies of the site."""
         self._large.close()
+        self._very_large.close()
         self._threads.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -254,20 +347,35 @@ class Reviews:
         self, review: Endpoint, body: bytes, evaluator: Evaluator, when: ReviewTime, policies: Policies | None
     ) -> Answer:
         # YAML takes a hundred times as long as JSON.
-        large = len(body) > LARGE_BODY or review is judge
+        if len(body) > LARGE_BODY or review is judge:
+            return await self._judged_large(review, body, evaluator, when, policies)
         if review is validate and (self._admission is not None or policies is not None):
-            run = partial(self._run_large, when) if large else _run_in_thread if evaluator.engine.waits else run_inline
-            site = self._site(policies, evaluator, when)
-            admission = None if self._admission is None else _TimedAdmission(self._admission, when)
-            answer = await validate_and_charge(body, evaluator, admission, run=run, site=site)
-        elif large:
-            answer = await self._run_large(when, partial(review, body, evaluator))
-        elif evaluator.engine.waits:
+            run = _run_in_thread if evaluator.engine.waits else run_inline
+            return await self._charged(body, evaluator, when, policies, run=run)
+        if evaluator.engine.waits:
             return await asyncio.to_thread(review, body, evaluator)
-        else:
-            return review(body, evaluator)
-        self._large.answered(len(body))
+        return review(body, evaluator)
+
+    async def _judged_large(
+        self, review: Endpoint, body: bytes, evaluator: Evaluator, when: ReviewTime, policies: Policies | None
+    ) -> Answer:
+        lane = self._large if len(body) <= VERY_LARGE_BODY and review is not judge else self._very_large
+        namespace = namespace_of(body)
+        run = partial(self._run_large, when, lane, namespace)
+        with self._held.holding(namespace, len(body)):
+            if review is validate and (self._admission is not None or policies is not None):
+                answer = await self._charged(body, evaluator, when, policies, run=run)
+            else:
+                answer = await run(partial(review, body, evaluator))
+        lane.answered(len(body))
         return answer
+
+    async def _charged(
+        self, body: bytes, evaluator: Evaluator, when: ReviewTime, policies: Policies | None, *, run: Run
+    ) -> Answer:
+        admission = None if self._admission is None else _TimedAdmission(self._admission, when)
+        site = self._site(policies, evaluator, when)
+        return await validate_and_charge(body, evaluator, admission, run=run, site=site)
 
     def _site(self, policies: Policies | None, evaluator: Evaluator, when: ReviewTime) -> Site:
         if policies is None:
@@ -279,8 +387,10 @@ class Reviews:
 
         return judged
 
-    async def _run_large(self, when: ReviewTime, call: Callable[[], _Result]) -> _Result:
-        """The result of a call in the thread for large reviews. A call that would be too late does not start.
+    async def _run_large(
+        self, when: ReviewTime, lane: LargeReviews, namespace: str, call: Callable[[], _Result]
+    ) -> _Result:
+        """The result of a call in a thread for large reviews. A call that would be too late does not start.
 
         Raises:
             BusyError: other reviews took all of the time.
@@ -294,7 +404,7 @@ class Reviews:
                 raise BusyError
             return call()
 
-        return await self._large.run(begun)
+        return await lane.run(begun, namespace=namespace)
 
 
 class _TimedAdmission:
@@ -315,6 +425,9 @@ class _TimedAdmission:
     async def charge(self, request: ChargeRequest, *, until: float, force: bool = False) -> QuotaRefusal | Full | None:
         with self._when.waiting("charge"):
             return await self._admission.charge(request, until=until, force=force)
+
+    def undoing(self, request: ChargeRequest) -> AbstractContextManager[None]:
+        return self._admission.undoing(request)
 
 
 async def _run_in_thread(call: Callable[[], _Result], /) -> _Result:

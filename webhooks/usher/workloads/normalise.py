@@ -12,6 +12,7 @@ from usher.kinds.reading import shapes as reading_shapes
 from usher.kinds.reading.templates import Template
 from usher.kinds.reading.values import MAX_PODS, Context, FindInner, Inner, Reading
 from usher.workloads import pod_sets as workloads_pod_sets
+from usher.workloads import size_limits
 from usher.workloads.claims import Claims
 from usher.workloads.pod_sets import read_pod_set
 from usher.workloads.roles import DEFAULT_ROLES, Roles, Subject, inner_kind
@@ -375,6 +376,33 @@ def read_object(value: paths.Object, *, namespace: str) -> model.Workload:
     )
 
 
+def too_large_to_judge(value: paths.Object, excess: model.Excess, *, namespace: str) -> model.Workload:
+    """An object of which usher only judges that it is too large."""
+    group, version, kind = group_version_kind(value)
+    known = registry.BY_KEY.get((group, kind))
+    reading = Reading()
+    metadata = reading.mapping(value.get("metadata"), "/metadata")
+    within = reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace
+    return model.Workload(
+        group=group,
+        version=version,
+        kind=kind,
+        namespace="" if known is not None and known.cluster_scoped else within,
+        name=object_name(metadata, reading, value),
+        labels={},
+        annotations={},
+        role=model.Role.UNKNOWN,
+        owner=controlling_owner(metadata, reading),
+        deleting=bool(reading.text(metadata.get("deletionTimestamp"), "/metadata/deletionTimestamp")),
+        suspended=False,
+        pod_sets=(),
+        gang=model.Gang(wanted=False),
+        makes_pods=False,
+        exists=bool(metadata.get("uid")),
+        excess=excess,
+    )
+
+
 def normalise(
     value: paths.Object,
     *,
@@ -393,6 +421,8 @@ def normalise(
         roles: gives the workload its role.
     """
     group, version, kind = group_version_kind(value)
+    if (group, kind) in registry.BY_KEY and (found := size_limits.excess(value)) is not None:
+        return too_large_to_judge(value, found, namespace=namespace)
     if (group, kind) in registry.OBJECTS:
         return read_object(value, namespace=namespace)
     if (group, kind) in registry.BOUNDS_OF_NODES:

@@ -214,6 +214,8 @@ def _about(check: catalogue.Entry) -> str:
     objects = ", ".join(f"`{kind}`" for kind in check.kinds)
     if check.about is catalogue.About.OBJECTS:
         return objects
+    if check.about is catalogue.About.LARGE_OBJECTS:
+        return "all objects of the kinds that usher knows"
     if check.about is catalogue.About.CLUSTER_FACTS:
         return f"{objects or 'workloads'}, where facts of the cluster are known"
     if check.kinds:

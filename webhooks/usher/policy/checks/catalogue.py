@@ -46,6 +46,8 @@ class About(StrEnum):
     """Workloads, or objects of the kinds in `kinds`, if usher knows any fact of their cluster."""
     OBJECTS = "objects"
     """Fields of an object beside its pods; `kinds` names the kinds."""
+    LARGE_OBJECTS = "large objects"
+    """Objects that are too large to judge. No other check is asked about them."""
 
 
 class Parameter(BaseModel):

@@ -202,6 +202,7 @@ _CONDITIONS = {
     catalogue.About.ORDINARY_PODS: "_has_ordinary_pods",
     catalogue.About.LABELLED_PODS: "_has_labelled_pods",
     catalogue.About.CLUSTER_FACTS: "input.cluster",
+    catalogue.About.LARGE_OBJECTS: "input.excess",
 }
 
 _HEAD = """package usher.main

@@ -32,6 +32,13 @@ MEMORY_LIMIT: Final = 128 * 2**20
 REBUILD_ABOVE: Final = 16 * 2**20
 """Bytes of growth after which an instance is rebuilt: wasm memory grows with the largest input, never back."""
 
+OWN_SECONDS: Final = 0.3
+"""Seconds of the processor after which a missed deadline is the fault of the document. Usual ones need a millisecond.
+A review that has waited for others, and has no time left, does not get this far.
+"""
+_NO_MEMORY: Final = "opa_malloc: failed"
+"""The message with which OPA's allocator ends (wasm/src/malloc.c)."""
+
 _CLOSED: Final = "the policy engine is closed"
 _DATA: Final = b"{}"  # base data beside our rules: the input holds all data that they read
 
@@ -148,8 +155,9 @@ class _Instance:
 
     def __init__(self, sandbox: Sandbox, program: _Program) -> None:
         self._clock = sandbox.clock
-        self._store = quiet_at_exit(wasmtime.Store(sandbox.engine))
+        self._store = sandbox.store()
         self._store.set_limits(memory_size=program.memory_limit)
+        self._memory_limit = program.memory_limit
         self._abort_message = ""
         self._set_deadline()
         try:
@@ -226,19 +234,24 @@ class _Instance:
         """The result set of an entry point, as JSON text.
 
         Raises:
-            EngineError: a trap, an abort, or more memory than the limit allows.
-            DeadlineError: the epoch ran out.
+            EngineError: a trap or an abort.
+            ExhaustedError: the document needs more memory than the limit allows, or the processor worked on it until
+                the epoch ran out.
+            DeadlineError: the epoch ran out, mostly while other threads and processes had the processor.
         """
         self._abort_message = ""
         self._set_deadline()
+        began = time.thread_time()
         number, length = self._entrypoints[entrypoint], len(document)
         try:
             self._memory.write(self._heap, document)
             result = self._evaluate(0, number, self._data, self._heap, length, self._heap + length, 0)
             text = self._memory.text(result)
         except wasmtime.Trap as error:
-            raise self._failure(error, entrypoint) from None
+            raise self._failure(error, entrypoint, worked=time.thread_time() - began) from None
         except wasmtime.WasmtimeError as error:
+            if self._heap + length > self._memory_limit:
+                raise self._exhausted_memory() from None
             raise errors.EngineError(f"entry point {entrypoint}: {_last_line(error)}") from None
         if self._host is not None and (failure := self._host.taken_failure()):
             raise errors.EngineError(f"entry point {entrypoint}: {failure}")
@@ -258,12 +271,21 @@ class _Instance:
             return errors.DeadlineError(f"{what} took longer than the rest of the time of this review")
         return errors.DeadlineError(f"{what} took longer than {self._clock.deadline:g} s")
 
-    def _failure(self, error: wasmtime.Trap, entrypoint: str) -> errors.EngineError:
+    def _failure(self, error: wasmtime.Trap, entrypoint: str, *, worked: float) -> errors.EngineError:
         if error.trap_code is wasmtime.TrapCode.INTERRUPT:
+            if worked >= OWN_SECONDS and not self._clock.stopped.is_set():
+                return errors.ExhaustedError(f"more for the rules to do than usher has time for ({worked:.1f} s)")
             return self._too_late(f"entry point {entrypoint}: the policies")
+        if self._abort_message == _NO_MEMORY:
+            return self._exhausted_memory()
         if self._abort_message:
             return errors.EngineError(f"entry point {entrypoint}: the policies stopped: {self._abort_message}")
         return errors.EngineError(f"entry point {entrypoint}: the policies failed: {_last_line(error)}")
+
+    def _exhausted_memory(self) -> errors.ExhaustedError:
+        return errors.ExhaustedError(
+            f"more for the rules to keep than the {self._memory_limit // 2**20} MiB of memory that usher has for it"
+        )
 
     def _call(self, function: str, *arguments: int) -> int:
         result: int = self._functions[function](self._store, *arguments)

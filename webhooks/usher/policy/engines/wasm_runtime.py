@@ -237,6 +237,10 @@ class Sandbox:
         self.process = os.getpid()
         self.clock = Clock(self.engine.increment_epoch, deadline=deadline, owner=self)
 
+    def store(self) -> wasmtime.Store:
+        """A new store for one instance of a module."""
+        return quiet_at_exit(wasmtime.Store(self.engine))
+
     def close(self) -> None:
         """Ends the clock. A running evaluation stops within a tick, as if its deadline had passed."""
         self.clock.stopped.set()

@@ -19,7 +19,7 @@ from typing import (
 import orjson
 from typing_extensions import TypedDict
 
-from usher import model
+from usher import errors, model
 from usher.authorities import beside as beside_objects
 from usher.authorities import priority
 from usher.authorities import registry as authorities_registry
@@ -210,6 +210,14 @@ class Review(TypedDict):
     """The identities of usher.yaml that the user has."""
 
 
+class Excess(TypedDict):
+    """Why usher judges nothing else of an object; a message goes on with `text` after `has`."""
+
+    path: str
+    text: str
+    remedy: str
+
+
 class Input(TypedDict):
     workload: Workload
     podSets: list[PodSet]
@@ -223,7 +231,12 @@ class Input(TypedDict):
     cluster: NotRequired[Cluster]
     """The slice of the facts; absent where they say nothing of the object."""
     beside: NotRequired[Beside]
+    excess: NotRequired[Excess]
+    """Present only for an object that is too large to judge. Then the input has nothing else of it."""
 
+
+MOST_BYTES: Final = 1_000_000
+"""Bytes of the largest document. Its rules take a fraction of the second and of the memory of an evaluation."""
 
 NO_KEYS: Final[Mapping[str, str]] = MappingProxyType({})
 
@@ -254,6 +267,9 @@ class Documents:
             review: the user and the operation; None outside of admission.
             cluster: the slice of the facts, made by `cluster_input`.
             beside: the facts from other objects of the same files.
+
+        Raises:
+            ExhaustedError: the document is larger than MOST_BYTES.
         """
         document: Input = {
             "workload": _workload(workload),
@@ -265,6 +281,9 @@ class Documents:
             document["fabrics"] = {name: self._fabrics[name] for name in sorted(fabrics)}
         if workload.view:
             document["object"] = workload.view
+        if workload.excess is not None:
+            excess = workload.excess
+            document["excess"] = {"path": excess.path, "text": excess.text, "remedy": excess.remedy}
         if old is not None:
             document["old"] = _old_object_input(old)
         if review is not None:
@@ -273,7 +292,12 @@ class Documents:
             document["cluster"] = cluster
         if beside is not beside_objects.NOTHING:
             document["beside"] = beside_document(beside)
-        return orjson.dumps(document)
+        result = orjson.dumps(document)
+        if len(result) > MOST_BYTES:
+            raise errors.ExhaustedError(
+                f"more for the rules to read ({len(result) // 1000} kB) than usher judges ({MOST_BYTES // 1000} kB)"
+            )
+        return result
 
     def _site(self, workload: model.Workload) -> input_site.Site:
         found = self._sites.of(workload)

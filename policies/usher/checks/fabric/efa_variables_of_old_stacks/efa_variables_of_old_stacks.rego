@@ -22,21 +22,22 @@
 package usher.checks.fabric.efa_variables_of_old_stacks
 
 import data.usher.lib.fabric
+import data.usher.lib.text
 import data.usher.lib.workload
 
 _switches := {"FI_EFA_USE_DEVICE_RDMA", "FI_EFA_FORK_SAFE", "FI_EFA_ENABLE_SHM_TRANSFER"}
 
 deny contains finding if {
 	some entry in fabric.rank_containers
-	names := sort([name |
+	names := [name |
 		some name, variable in entry.container.environment
 		_is_of_old_stacks(name, variable, entry.container)
-	])
-	first := entry.container.environment[names[0]]
+	]
+	first := entry.container.environment[min(names)]
 
 	finding := {
 		"path": first.path,
-		"message": $"{workload.container_name(entry.podSet, entry.container)} sets variables that only old EFA stacks need: {concat(", ", names)}",
+		"message": $"{workload.container_name(entry.podSet, entry.container)} sets variables that only old EFA stacks need: {text.names(names, ", ")}",
 		"remedy": "remove them if the image has libfabric 1.18 and aws-ofi-nccl 1.7 or later",
 	}
 }

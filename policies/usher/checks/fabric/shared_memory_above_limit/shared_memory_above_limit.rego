@@ -27,12 +27,12 @@ import data.usher.lib.workload
 
 deny contains finding if {
 	some pod_set in workload.accelerator_pod_sets
-	some index, volume in pod_set.volumes
-	volume.emptyDir.medium == "Memory"
-	size := volume.emptyDir.sizeLimit.value
 	some container in pod_set.containers
 	container.asksAccelerators
-	_is_shared_memory_of(container, volume)
+	some mount in container.volumeMounts
+	trim_right(mount.mountPath, "/") == "/dev/shm"
+	some index in _limited[pod_set.path][mount.name]
+	size := pod_set.volumes[index].emptyDir.sizeLimit.value
 	limit := _limit(pod_set, container).value
 	size >= limit
 
@@ -43,10 +43,11 @@ deny contains finding if {
 	}
 }
 
-_is_shared_memory_of(container, volume) if {
-	some mount in container.volumeMounts
-	mount.name == volume.name
-	trim_right(mount.mountPath, "/") == "/dev/shm"
+_limited[pod_set.path][volume.name] contains index if {
+	some pod_set in workload.accelerator_pod_sets
+	some index, volume in pod_set.volumes
+	volume.emptyDir.medium == "Memory"
+	volume.emptyDir.sizeLimit
 }
 
 _limit(_, container) := container.resources.memory.limits

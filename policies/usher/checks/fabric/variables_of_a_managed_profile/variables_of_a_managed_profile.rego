@@ -23,19 +23,20 @@
 package usher.checks.fabric.variables_of_a_managed_profile
 
 import data.usher.lib.fabric
+import data.usher.lib.text
 import data.usher.lib.workload
 
 deny contains finding if {
 	some entry in fabric.rank_containers
-	names := sort([name |
+	names := [name |
 		some name, _ in entry.container.environment
 		_is_of_the_profile(name)
-	])
-	first := entry.container.environment[names[0]]
+	]
+	first := entry.container.environment[min(names)]
 
 	finding := {
 		"path": first.path,
-		"message": $"{workload.container_name(entry.podSet, entry.container)} sets variables that the GPUDirect-TCPXO profile sets differently in each release: {concat(", ", names)}",
+		"message": $"{workload.container_name(entry.podSet, entry.container)} sets variables that the GPUDirect-TCPXO profile sets differently in each release: {text.names(names, ", ")}",
 		"remedy": "remove them, and source the script nccl-env-profile.sh of the node",
 	}
 }

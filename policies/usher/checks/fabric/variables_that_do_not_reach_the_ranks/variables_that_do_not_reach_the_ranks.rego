@@ -27,6 +27,7 @@
 #     ConfigMap that the workers mount as /etc/nccl.conf.
 package usher.checks.fabric.variables_that_do_not_reach_the_ranks
 
+import data.usher.lib.text
 import data.usher.lib.workload
 
 _families := ["NCCL_", "UCX_", "FI_", "CUDA_"]
@@ -38,16 +39,16 @@ deny contains finding if {
 	not pod_set.ranksInheritEnvironment
 	some container in pod_set.containers
 	container.asksAccelerators
-	names := sort([name |
+	names := [name |
 		some name, _ in container.environment
 		_is_for_ranks(name)
 		not name in _passed_on
-	])
-	first := container.environment[names[0]]
+	]
+	first := container.environment[min(names)]
 
 	finding := {
 		"path": first.path,
-		"message": $"{workload.container_name(pod_set, container)} sets variables that do not reach its ranks, because sshd starts the ranks without them: {concat(", ", names)}",
+		"message": $"{workload.container_name(pod_set, container)} sets variables that do not reach its ranks, because sshd starts the ranks without them: {text.names(names, ", ")}",
 		"remedy": "pass them on with mpirun -x in the launcher, or mount those of NCCL as /etc/nccl.conf",
 	}
 }

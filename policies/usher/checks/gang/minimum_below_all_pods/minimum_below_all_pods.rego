@@ -78,13 +78,14 @@ _bounds := kubeflow.job.spec.elasticPolicy
 _asking_tasks := [asking |
 	some index, task in volcano.job_spec.tasks
 	path := $"{volcano.job_spec_path}/tasks/{index}"
-	some pod_set in workload.accelerator_pod_sets
-	pod_set.path == $"{path}/template"
+	some name in _asking_names[$"{path}/template"]
 
 	asking := {
-		"name": pod_set.name,
+		"name": name,
 		"path": path,
 		"replicas": object.get(task, "replicas", 0),
 		"minimum": volcano.task_minimum(task),
 	}
 ]
+
+_asking_names[pod_set.path] contains pod_set.name if some pod_set in workload.accelerator_pod_sets

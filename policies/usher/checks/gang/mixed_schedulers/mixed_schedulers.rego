@@ -32,13 +32,14 @@ _with_operators := {"kubeflow.org", "ray.io", "sagemaker.amazonaws.com"}
 deny contains object.union(finding, _assumption(pod_set)) if {
 	input.workload.gang.wanted
 	not _reported_by_volcano_without_gang
+	wanted := _gang_scheduler
 	some pod_set in workload.accelerator_pod_sets
-	_scheduler(pod_set) != _gang_scheduler
+	_scheduler(pod_set) != wanted
 
 	finding := {
 		"path": workload.field_path(pod_set, "schedulerName"),
-		"message": $"{_scheduler(pod_set)} places {workload.pod_set_name(pod_set)} but {_gang_scheduler} places {workload.pod_set_name(_first)}, so no scheduler sees the whole gang",
-		"remedy": $"set schedulerName to {_gang_scheduler} in every template",
+		"message": $"{_scheduler(pod_set)} places {workload.pod_set_name(pod_set)} but {wanted} places {workload.pod_set_name(_first)}, so no scheduler sees the whole gang",
+		"remedy": $"set schedulerName to {wanted} in every template",
 	}
 }
 

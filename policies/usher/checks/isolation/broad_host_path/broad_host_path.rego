@@ -49,18 +49,13 @@ import data.usher.lib.parameters
 import data.usher.lib.text
 import data.usher.lib.workload
 
-deny contains object.union(finding, _assumption(entry, mounts)) if {
+deny contains object.union(finding, _assumption(entry)) if {
 	not input.site.systemNamespace
 	not workload.assumed_agent
 	some entry in isolation.host_paths
 	entry.place in _directories
-	mounts := [mount |
-		some container in entry.podSet.containers
-		some mount in container.volumeMounts
-		mount.name == entry.volume
-	]
-	mounts != []
-	not _reads_sys(entry, mounts)
+	_mounted[[entry.podSet.path, entry.volume]]
+	not _reads_sys(entry)
 
 	finding := {
 		"path": entry.path,
@@ -75,24 +70,35 @@ _remedy(entry) := "mount only the directory below it that the pod needs" if entr
 
 _directories := parameters.isolation.broad_host_path.directories
 
-_assumption(entry, mounts) := {"assumption": "usher assumes that the user that the container runs as can use the devices and sockets in this directory"} if {
-	not _writable(mounts)
+# Sets, because a search for the mounts of each volume would take the square of their number.
+_mounted contains [pod_set.path, mount.name] if {
+	some pod_set in input.podSets
+	some container in pod_set.containers
+	some mount in container.volumeMounts
+}
+
+_writable contains [pod_set.path, mount.name] if {
+	some pod_set in input.podSets
+	some container in pod_set.containers
+	some mount in container.volumeMounts
+	not mount.readOnly
+}
+
+_is_writable(entry) if _writable[[entry.podSet.path, entry.volume]]
+
+_assumption(entry) := {"assumption": "usher assumes that the user that the container runs as can use the devices and sockets in this directory"} if {
+	not _is_writable(entry)
 } else := {"assumption": "usher assumes that the pod does more than read in /sys which cards the node has"} if {
 	entry.place == "/sys"
 	entry.podSet.asksAccelerators
 } else := {}
 
-_reads_sys(entry, mounts) if {
+_reads_sys(entry) if {
 	entry.place == "/sys"
-	not _writable(mounts)
+	not _is_writable(entry)
 }
 
-_reads_sys(entry, _) if {
+_reads_sys(entry) if {
 	entry.place == "/sys"
 	workload.assumption_of_agents.assumption
-}
-
-_writable(mounts) if {
-	some mount in mounts
-	not mount.readOnly
 }

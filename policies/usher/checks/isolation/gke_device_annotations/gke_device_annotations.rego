@@ -28,25 +28,28 @@ import data.usher.lib.isolation
 import data.usher.lib.workload
 
 deny contains finding if {
-	some entry in _annotations
-	named := _named(entry.podSet)
-	named > _asked(entry.podSet)
-	not _claims_unread(entry.podSet)
+	some pod_set in _annotated
+	named := _named(pod_set)
+	asked := _asked(pod_set)
+	named > asked
+	not _claims_unread(pod_set)
+	some path in _paths(pod_set)
 
 	finding := {
-		"path": entry.path,
-		"message": $"{workload.pod_set_name(entry.podSet)} names {named} GPUs in annotations of devices.gke.io, but asks for {_asked(entry.podSet)}",
+		"path": path,
+		"message": $"{workload.pod_set_name(pod_set)} names {named} GPUs in annotations of devices.gke.io, but asks for {asked}",
 		"remedy": "ask for as many GPUs in limits of the same pod, or remove the annotation",
 	}
 }
 
 unknown contains {
-	"path": entry.path,
-	"reason": $"usher does not know the device claims of {workload.pod_set_name(entry.podSet)}, so the pod may ask for as many GPUs as its annotations of devices.gke.io name",
+	"path": path,
+	"reason": $"usher does not know the device claims of {workload.pod_set_name(pod_set)}, so the pod may ask for as many GPUs as its annotations of devices.gke.io name",
 } if {
-	some entry in _annotations
-	_named(entry.podSet) > _asked(entry.podSet)
-	_claims_unread(entry.podSet)
+	some pod_set in _annotated
+	_named(pod_set) > _asked(pod_set)
+	_claims_unread(pod_set)
+	some path in _paths(pod_set)
 }
 
 # In YAML any letter of a path can be an escape sequence.
@@ -64,10 +67,25 @@ _annotations := [entry |
 	not isolation.may_see_all_devices
 ]
 
+# Pod sets one by one, because a search of all annotations for each of them would take the square of their number.
+_annotated := [pod_set |
+	not isolation.may_see_all_devices
+	some pod_set in input.podSets
+	count(_paths(pod_set)) > 0
+]
+
+_is_of_gke(key) if split(key, "/")[0] == "devices.gke.io"
+
+_paths(pod_set) := {path |
+	some key, _ in pod_set.annotations
+	_is_of_gke(key)
+	path := $"{pod_set.metadataPath}/annotations/{replace(replace(key, "~", "~0"), "/", "~1")}"
+}
+
 _named(pod_set) := count({file[0] |
-	some entry in _annotations
-	entry.podSet.path == pod_set.path
-	some file in regex.find_all_string_submatch_n("nvidia[0-9]+", entry.value, -1)
+	some key, value in pod_set.annotations
+	_is_of_gke(key)
+	some file in regex.find_all_string_submatch_n("nvidia[0-9]+", value, -1)
 })
 
 _claims_unread(pod_set) if {

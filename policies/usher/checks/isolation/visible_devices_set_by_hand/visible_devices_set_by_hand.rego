@@ -121,13 +121,12 @@ _brought := [entry |
 	not isolation.may_see_all_devices
 	some pod_set in input.podSets
 	some container in pod_set.containers
-	some index, source in container.environmentSources
-	some name, value in source.variables
-	name in isolation.device_variables
+	some name in isolation.device_variables
 	not container.environment[name]
-	every later in array.slice(container.environmentSources, index + 1, count(container.environmentSources)) {
-		not later.variables[name]
-	}
+
+	# A later source wins.
+	source := container.environmentSources[max([index | some index, each in container.environmentSources; each.variables[name]])]
+	value := source.variables[name]
 	entry := {
 		"name": name,
 		"container": container,

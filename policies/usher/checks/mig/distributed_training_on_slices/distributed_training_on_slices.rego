@@ -39,7 +39,7 @@ deny contains finding if {
 # A pod set without an upper bound can have several pods.
 _pods := sum([object.get(pod_set.pods, "maximum", 2) |
 	some pod_set in input.podSets
-	pod_set.path in _paths
+	_paths[pod_set.path]
 ])
 
 _paths := {slice.podSet.path | some slice in mig.own_slices}

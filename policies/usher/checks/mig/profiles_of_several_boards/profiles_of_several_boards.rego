@@ -20,6 +20,7 @@
 package usher.checks.mig.profiles_of_several_boards
 
 import data.usher.lib.mig
+import data.usher.lib.text
 
 deny contains finding if {
 	some pod_set in input.podSets
@@ -31,7 +32,7 @@ deny contains finding if {
 	every profile in own {
 		count(profile.boards) > 0
 	}
-	names := concat(" and ", sort([profile.name | some profile in own]))
+	names := text.names([profile.name | some profile in own], " and ")
 
 	finding := {
 		"path": _path(pod_set),

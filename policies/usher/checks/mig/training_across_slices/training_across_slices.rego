@@ -30,8 +30,8 @@ deny contains finding if {
 	some pod_set in input.podSets
 	some container in pod_set.containers
 	own := [slice |
-		some slice in mig.own_slices
-		slice.container.path == container.path
+		some slice in mig.slices_of(pod_set, container)
+		not slice.profile.shared
 	]
 	slices := sum([slice.count | some slice in own])
 	slices > 1

@@ -23,11 +23,11 @@ package usher.checks.objects.resource_group_entry_twice
 import data.usher.lib.kueue
 
 deny contains finding if {
-	some entries in [_resources, _flavors]
-	some index, entry in entries
-	some before, first in entries
-	before < index
-	first.name == entry.name
+	some indexes in _indexes[_]
+	first := min(indexes)
+	some index in indexes
+	index != first
+	entry := _entries[index]
 
 	finding := {
 		"path": entry.path,
@@ -35,6 +35,10 @@ deny contains finding if {
 		"remedy": "keep it once, in one group",
 	}
 }
+
+_indexes[entry.kind][entry.name] contains index if some index, entry in _entries
+
+_entries := array.concat(_resources, _flavors)
 
 _resources := [entry |
 	some i, group in kueue.resource_groups

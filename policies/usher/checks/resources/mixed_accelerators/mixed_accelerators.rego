@@ -23,21 +23,22 @@
 package usher.checks.resources.mixed_accelerators
 
 import data.usher.lib.amounts
+import data.usher.lib.text
 import data.usher.lib.workload
 
 deny contains finding if {
 	some pod_set in workload.accelerator_pod_sets
 	some container in pod_set.containers
-	types := sort([name |
+	types := [name |
 		some name, resource in container.accelerators
 		amounts.effective(resource).value > 0
 		_is_type_of_device(name)
-	])
+	]
 	count(types) > 1
 
 	finding := {
 		"path": container.path,
-		"message": $"{workload.container_name(pod_set, container)} asks for {concat(" and ", types)}, {_effect(types)}",
+		"message": $"{workload.container_name(pod_set, container)} asks for {text.names(types, " and ")}, {_effect(types)}",
 		"remedy": "ask for one type of accelerator in each container",
 	}
 }

@@ -33,8 +33,8 @@ deny contains finding if {
 	not input.workload.owned
 	some group in _groups
 	logical := _logical(group)
-	some pod_set in input.podSets
-	pod_set.path == $"{group.path}/template"
+	some index in _indexes[$"{group.path}/template"]
+	pod_set := input.podSets[index]
 	container := [container | some container in pod_set.containers; container.type == "container"][0]
 	gpus := _gpus(container)
 	effect := _effect(logical.number, gpus)
@@ -45,6 +45,8 @@ deny contains finding if {
 		"remedy": "remove it; KubeRay then reads the number from the limits of the container",
 	}
 }
+
+_indexes[pod_set.path] contains index if some index, pod_set in input.podSets
 
 _groups := array.concat([_head], _workers)
 

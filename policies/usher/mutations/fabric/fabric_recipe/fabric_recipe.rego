@@ -28,23 +28,24 @@ import data.usher.lib.fabric
 import data.usher.lib.shares_of_nodes as shares
 
 intents contains intent if {
-	some entry in fabric.training_containers
+	some path, indexes in _indexes
+	entry := fabric.training_containers[min(indexes)]
 	recipe := entry.profile.recipe
 	not _why_not(entry)
 
 	intent := {
-		"at": entry.podSet.path,
+		"at": path,
 		"field": "recipe",
-		"value": {"recipe": recipe, "containers": _containers(entry.podSet)},
+		"value": {
+			"recipe": recipe,
+			"containers": [fabric.training_containers[index].container.path | some index in sort(indexes)],
+		},
 		"reason": fabric.reason(entry),
 	}
 }
 
 # One intent for each template, whatever the number of its containers that train.
-_containers(pod_set) := [entry.container.path |
-	some entry in fabric.training_containers
-	entry.podSet.path == pod_set.path
-]
+_indexes[entry.podSet.path] contains index if some index, entry in fabric.training_containers
 
 _why_not(entry) := $"fabric {entry.fabric} has no recipe" if not entry.profile.recipe
 

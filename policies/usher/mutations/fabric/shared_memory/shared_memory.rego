@@ -31,11 +31,15 @@ import data.usher.lib.parameters
 import data.usher.lib.workload
 
 intents contains intent if {
-	some entry in _wanting
-	size := _size(entry.podSet)
+	_has_role
+	some pod_set in workload.accelerator_pod_sets
+	containers := _wanting(pod_set)
+	containers != []
+	size := _size(pod_set)
+	some container in containers
 
 	intent := {
-		"at": entry.container.path,
+		"at": container.path,
 		"field": "mount",
 		"value": {
 			"volume": {"name": "usher-shared-memory", "emptyDir": {"medium": "Memory", "sizeLimit": size}},
@@ -69,19 +73,16 @@ _has_role if {
 	cooperation.tests_network
 }
 
-_wanting := [entry |
-	some entry in _training
-	entry.podSet.changeable
-	fabric.lacks_shared_memory(entry.podSet, entry.container)
+_wanting(pod_set) := [container |
+	pod_set.changeable
+	some container in _training(pod_set)
+	fabric.lacks_shared_memory(pod_set, container)
 ]
 
-_training := [entry |
-	_has_role
-	some pod_set in workload.accelerator_pod_sets
+_training(pod_set) := [container |
 	some container in pod_set.containers
 	container.type == "container"
 	_exchanges_data(container)
-	entry := {"podSet": pod_set, "container": container}
 ]
 
 _exchanges_data(container) if {
@@ -126,14 +127,13 @@ _written(mebibytes) := $"{mebibytes / 1024}Gi" if mebibytes % 1024 == 0
 _written(mebibytes) := $"{mebibytes}Mi" if mebibytes % 1024 != 0
 
 _smallest(pod_set, list) := min([amount |
-	some entry in _training
-	entry.podSet.path == pod_set.path
-	amount := _amount(entry, list).value
+	some container in _training(pod_set)
+	amount := _amount(pod_set, container, list).value
 ])
 
-_amount(entry, list) := entry.container.resources.memory[list]
+_amount(_, container, list) := container.resources.memory[list]
 
-_amount(entry, list) := _of_pod(entry.podSet, list) if not entry.container.resources.memory[list]
+_amount(pod_set, container, list) := _of_pod(pod_set, list) if not container.resources.memory[list]
 
 _of_pod(pod_set, "limits") := pod_set.podLimits.memory
 
@@ -148,9 +148,11 @@ skips contains {"at": pod_set.path, "reason": _why_not(pod_set)} if {
 	some pod_set in workload.accelerator_pod_sets
 }
 
-skips contains {"at": entry.container.path, "reason": "the container already has a mount at /dev/shm or above it"} if {
-	some entry in _training
-	fabric.mounted(entry.container, "/dev/shm")
+skips contains {"at": container.path, "reason": "the container already has a mount at /dev/shm or above it"} if {
+	_has_role
+	some pod_set in workload.accelerator_pod_sets
+	some container in _training(pod_set)
+	fabric.mounted(container, "/dev/shm")
 }
 
 _why_not(pod_set) := why if why := fabric.why_shared_memory(pod_set)
@@ -165,7 +167,4 @@ else := "its containers have neither a memory limit nor a memory request, so ush
 
 else := "half of its memory is at most 64 MiB, which every container starts with" if not _size(pod_set)
 
-_trains(pod_set) if {
-	some entry in _training
-	entry.podSet.path == pod_set.path
-}
+_trains(pod_set) if _training(pod_set) != []
