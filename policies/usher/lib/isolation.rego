@@ -78,36 +78,77 @@ values_without_devices := {"", "none", "void"}
 # title: Host paths
 # description: |
 #   Every hostPath volume with its pod set, its path in the manifest and the place on the node that it leads to. The
-#   place has no `..`, no doubled slashes, and /run instead of /var/run. A list, as in lib/workload.
+#   place has no `..`, no doubled slashes, and /run instead of /var/run; the general one has PID and USER in place of one
+#   process or user. A list, as in lib/workload.
 host_paths := [entry |
 	some pod_set in input.podSets
 	some index, volume in pod_set.volumes
 	place := volume.hostPath.place
+	general := object.get(volume.hostPath, "general", place)
 	entry := {
 		"podSet": pod_set,
 		"volume": object.get(volume, "name", ""),
 		"path": $"{workload.volume_path(pod_set, index)}/hostPath/path",
 		"written": volume.hostPath.path,
 		"place": place,
+		"general": general,
 	}
 ]
+
+# METADATA
+# title: Whether a host path leads to one of these paths, or below one
+# description: A path may name PID or USER in place of one process or user.
+leads_to(entry, paths) if within_any(entry.place, paths)
+
+leads_to(entry, paths) if {
+	entry.general != entry.place
+	within_any(entry.general, paths)
+}
 
 # METADATA
 # title: Whether a place is one of these paths, or below one
 # description: A path that ends in `*` is a prefix of names.
 within_any(place, paths) if {
 	some path in paths
-	_within(place, path)
+	startswith(place, path)
+	_ends_a_name(substring(place, count(path), 1))
 }
 
-_within(place, path) if place == path
-
-_within(place, path) if startswith(place, $"{path}/")
-
-_within(place, path) if {
+within_any(place, paths) if {
+	some path in paths
 	endswith(path, "*")
 	startswith(place, trim_suffix(path, "*"))
 }
+
+_ends_a_name(next) if next in {"", "/"}
+
+# METADATA
+# title: Whether a host path leads to sockets or secrets of the node
+controls_when_read(entry) if leads_to(entry, parameters.isolation.host_path_to_node_control.paths)
+
+# METADATA
+# title: Whether a host path leads to programs or settings of the node
+# description: A pod that writes there controls the node.
+controls_when_written(entry) if leads_to(entry, parameters.isolation.host_path_to_node_control.writtenPaths)
+
+# METADATA
+# title: Whether all mounts of a host path are read-only
+# description: False if no container mounts it.
+only_read(entry) if {
+	mounts := mounts_of(entry)
+	mounts != []
+	every mount in mounts {
+		mount.readOnly
+	}
+}
+
+# METADATA
+# title: Mounts of a host path
+mounts_of(entry) := [mount |
+	some container in entry.podSet.containers
+	some mount in container.volumeMounts
+	mount.name == entry.volume
+]
 
 # METADATA
 # title: Name of a volume in a message
@@ -138,9 +179,11 @@ _device_domains := {
 	"cdi-devices.noderesource.dev",
 	"cdi-devices.nri.io",
 	"cdi.k8s.io",
+	"devices.crio.io",
 	"devices.gke.io",
 	"devices.noderesource.dev",
 	"devices.nri.io",
+	"io.kubernetes.cri-o.Devices",
 	"mounts.noderesource.dev",
 	"mounts.nri.io",
 	"nvidia.cdi.k8s.io",

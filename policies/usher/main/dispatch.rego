@@ -497,12 +497,20 @@ _findings_pods contains {"check": "isolation/node_agent_of_a_tenant", "finding":
 	some finding in data.usher.checks.isolation.node_agent_of_a_tenant.deny
 }
 
+_findings_pods contains {"check": "isolation/host_path_not_listed", "finding": finding} if {
+	some finding in data.usher.checks.isolation.host_path_not_listed.deny
+}
+
 _findings_pods contains {"check": "placement/tolerates_everything", "finding": finding} if {
 	some finding in data.usher.checks.placement.tolerates_everything.deny
 }
 
 _findings_pods contains {"check": "placement/fields_that_knative_refuses", "finding": finding} if {
 	some finding in data.usher.checks.placement.fields_that_knative_refuses.deny
+}
+
+_findings_pods contains {"check": "placement/anti_affinity_across_namespaces", "finding": finding} if {
+	some finding in data.usher.checks.placement.anti_affinity_across_namespaces.deny
 }
 
 _findings_pods contains {"check": "queueing/released_by_hand", "finding": finding} if {

@@ -44,6 +44,8 @@ _ANNOTATION_PREFIXES: Final = (
     names.NVIDIA_CDI_DEVICES,
     "devices.gke.io/",
     "cdi-devices.",
+    "devices.crio.io",
+    "io.kubernetes.cri-o.Devices",
     "devices.nri.io/",
     "devices.noderesource.dev/",
     "mounts.nri.io/",
@@ -56,7 +58,8 @@ _RUNTIME_CLASSES: Final = ("isolation/runtime_class_without_request", "runtimeCl
 # Several slashes, and dots, may stand between two parts of a path.
 _SLASH: Final = r"/+(?:\./+)*"
 # The root of a process on the node is the root of the node.
-_ROOT: Final = f"(?:{_SLASH}proc{_SLASH}(?:[0-9]{{1,10}}|self|thread-self){_SLASH}(?:root|cwd))*"
+_TASK: Final = f"(?:{_SLASH}task{_SLASH}[0-9]{{1,10}})?"
+_ROOT: Final = f"(?:{_SLASH}proc{_SLASH}(?:[0-9]{{1,10}}|self|thread-self){_TASK}{_SLASH}(?:root|cwd))*"
 # CEL does not resolve `..`, which the API server accepts in the path of a mount.
 _UPWARDS: Final = r"(?:^|/)\.\.(?:/|$)"
 
