@@ -916,6 +916,10 @@ _findings_kueueWorkload contains {"check": "queueing/workload_priority_boost", "
 	some finding in data.usher.checks.queueing.workload_priority_boost.deny
 }
 
+_findings_kueueWorkload contains {"check": "queueing/workload_priority_by_hand", "finding": finding} if {
+	some finding in data.usher.checks.queueing.workload_priority_by_hand.deny
+}
+
 _findings contains each if {
 	input.object.pytorchJob
 	some each in _findings_pytorchJob

@@ -22,7 +22,7 @@
 #   about: pods
 #   severity: high
 #   why: One small pod keeps a node, or a whole zone, free of the jobs of all other teams.
-#   closes: [B49]
+#   closes: [B48]
 #   remediation: |
 #     Remove namespaceSelector and namespaces from the term, so that it selects pods of its own namespace only. To have a
 #     node alone, ask for all its GPUs.
