@@ -58,21 +58,104 @@ _reaches_its_node if {
 }
 
 # METADATA
-# title: Variables that name devices for a container runtime
+# title: Variables by which a container runtime gives devices or files of the node
 # description: |
-#   The runtime gives the container what they name. Variables that only hide devices from a program, for example
-#   CUDA_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES, are not among them. A list, because messages keep its order.
+#   The runtimes, hooks and plugins of vendors read them; docs/domain/accelerators.md#variables-of-container-runtimes has
+#   the sources. Variables that only hide devices from a program are not among them. A list, because messages keep its
+#   order.
 device_variables := [
 	"AMD_VISIBLE_DEVICES",
+	"ASCEND_ALLOW_LINK",
+	"ASCEND_RUNTIME_MOUNTS",
+	"ASCEND_RUNTIME_OPTIONS",
+	"ASCEND_VISIBLE_DEVICES",
+	"ASCEND_VNPU_SPECS",
 	"AWS_NEURON_VISIBLE_DEVICES",
+	"BIREN_VISIBLE_DEVICES",
+	"CAMBRICON_VISIBLE_DEVICES",
+	"CXPU_VISIBLE_DEVICES",
+	"ENFLAME_VISIBLE_DEVICES",
 	"HABANA_VISIBLE_DEVICES",
+	"HCU_MOFED",
+	"HCU_VISIBLE_DEVICES",
+	"HYGON_VISIBLE_DEVICES",
+	"ILUVATAR_COREX_VISIBLE_DEVICES",
+	"IX_VISIBLE_DEVICES",
+	"MIG_VISIBLE_DEVICES",
+	"MTHREADS_VISIBLE_DEVICES",
+	"NVIDIA_GDRCOPY",
+	"NVIDIA_GDS",
 	"NVIDIA_IMEX_CHANNELS",
+	"NVIDIA_MOFED",
+	"NVIDIA_NVSWITCH",
 	"NVIDIA_VISIBLE_DEVICES",
+	"VHCU_VISIBLE_DEVICES",
 ]
+
+# METADATA
+# title: Beginnings of names that a container runtime reads in the same way
+# description: |
+#   AMD's and Hygon's runtimes read every variable that begins with DOCKER_RESOURCE_, and Habana's every one that begins
+#   like its own.
+device_variable_prefixes := ["DOCKER_RESOURCE_", "HABANA_VISIBLE_DEVICES"]
+
+# METADATA
+# title: Whether a container runtime gives devices by a variable
+gives_devices(name) if name in device_variables
+
+gives_devices(name) if {
+	some prefix in device_variable_prefixes
+	startswith(name, prefix)
+}
+
+# METADATA
+# title: Whether a variable is named like those of container runtimes
+# description: |
+#   The runtime of a vendor that usher does not know may read it. Variables that programs read to hide devices from
+#   themselves are named alike, so usher lists these.
+may_give_devices(name) if {
+	endswith(name, "_VISIBLE_DEVICES")
+	not gives_devices(name)
+	not name in _hiding_variables
+}
+
+_hiding_variables := {
+	"ASCEND_RT_VISIBLE_DEVICES",
+	"CUDA_VISIBLE_DEVICES",
+	"GCU_VISIBLE_DEVICES",
+	"HIP_VISIBLE_DEVICES",
+	"MACA_VISIBLE_DEVICES",
+	"MLU_VISIBLE_DEVICES",
+	"MUSA_VISIBLE_DEVICES",
+	"NPU_VISIBLE_DEVICES",
+	"PPU_VISIBLE_DEVICES",
+	"ROCR_VISIBLE_DEVICES",
+	"SUPA_VISIBLE_DEVICES",
+	"TOPS_VISIBLE_DEVICES",
+	"TPU_VISIBLE_DEVICES",
+	"XPU_VISIBLE_DEVICES",
+}
+
+# METADATA
+# title: Variables that switch something on
+# description: The runtime reads only the value `enabled`.
+switches := {"HCU_MOFED", "NVIDIA_GDRCOPY", "NVIDIA_GDS", "NVIDIA_MOFED", "NVIDIA_NVSWITCH"}
 
 # METADATA
 # title: Values of these variables that name no device
 values_without_devices := {"", "none", "void"}
+
+# METADATA
+# title: Whether a value of a variable gives no device
+gives_nothing(_, value) if value in values_without_devices
+
+gives_nothing(name, value) if {
+	name in switches
+	value != "enabled"
+}
+
+# The runtime leaves out files of the driver.
+gives_nothing("ASCEND_RUNTIME_OPTIONS", "NODRV")
 
 # METADATA
 # title: Host paths

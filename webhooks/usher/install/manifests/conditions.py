@@ -30,12 +30,40 @@ from usher.policy.checks.catalogue import Catalogue
 
 VARIABLES: Final = (
     "AMD_VISIBLE_DEVICES",
+    "ASCEND_ALLOW_LINK",
+    "ASCEND_RUNTIME_MOUNTS",
+    "ASCEND_RUNTIME_OPTIONS",
+    "ASCEND_VISIBLE_DEVICES",
+    "ASCEND_VNPU_SPECS",
     "AWS_NEURON_VISIBLE_DEVICES",
+    "BIREN_VISIBLE_DEVICES",
+    "CAMBRICON_VISIBLE_DEVICES",
+    "CXPU_VISIBLE_DEVICES",
+    "ENFLAME_VISIBLE_DEVICES",
     "HABANA_VISIBLE_DEVICES",
+    "HCU_MOFED",
+    "HCU_VISIBLE_DEVICES",
+    "HYGON_VISIBLE_DEVICES",
+    "ILUVATAR_COREX_VISIBLE_DEVICES",
+    "IX_VISIBLE_DEVICES",
+    "MIG_VISIBLE_DEVICES",
+    "MTHREADS_VISIBLE_DEVICES",
+    "NVIDIA_GDRCOPY",
+    "NVIDIA_GDS",
     "NVIDIA_IMEX_CHANNELS",
+    "NVIDIA_MOFED",
+    "NVIDIA_NVSWITCH",
     "NVIDIA_VISIBLE_DEVICES",
+    "VHCU_VISIBLE_DEVICES",
 )
 """Variables by which a container takes devices; a test compares them with the check visible-devices-set-by-hand."""
+
+_VARIABLE_PREFIXES: Final = ("DOCKER_RESOURCE_", "HABANA_VISIBLE_DEVICES")
+
+NAMING_VARIABLES: Final = tuple(
+    name for name in VARIABLES if name.endswith("_VISIBLE_DEVICES") or name in ("ASCEND_VNPU_SPECS", "NVIDIA_IMEX_CHANNELS")
+)
+"""Those that the check refuses whatever they name."""
 
 VALUES_WITHOUT_DEVICES: Final = ("", "none", "void")
 
@@ -130,7 +158,7 @@ def names_devices(container: str) -> str:
     entries = f"{container}.?env.orValue([]).filter(e, e.name == n)"
     value = f"{entries}[size({entries}) - 1]"
     given = f"has({value}.valueFrom) || !({value}.?value.orValue('') in {cel_texts(VALUES_WITHOUT_DEVICES)})"
-    return f"{cel_texts(VARIABLES)}.exists(n, size({entries}) > 0 && ({given}))"
+    return f"{cel_texts(NAMING_VARIABLES)}.exists(n, size({entries}) > 0 && ({given}))"
 
 
 def container_takes(name: str, config: models.Config) -> str:
@@ -143,7 +171,11 @@ def container_takes(name: str, config: models.Config) -> str:
 
 def _variables(container: str) -> str:
     gives = f"has(e.valueFrom) || !(e.?value.orValue('') in {cel_texts(VALUES_WITHOUT_DEVICES)})"
-    return f"{container}.?env.orValue([]).exists(e, e.name in {cel_texts(VARIABLES)} && ({gives}))"
+    named = _any(
+        f"e.name in {cel_texts(VARIABLES)}",
+        *(f"e.name.startsWith({cel_text(prefix)})" for prefix in _VARIABLE_PREFIXES),
+    )
+    return f"{container}.?env.orValue([]).exists(e, ({named}) && ({gives}))"
 
 
 def _mounts(container: str) -> str:
