@@ -1294,6 +1294,10 @@ _findings_resourceClaim contains {"check": "objects/claim_tolerates_everything",
 	some finding in data.usher.checks.objects.claim_tolerates_everything.deny
 }
 
+_findings_resourceClaim contains {"check": "objects/claim_of_an_unknown_class", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_of_an_unknown_class.deny
+}
+
 _findings contains each if {
 	input.object.resourceClaimTemplate
 	some each in _findings_resourceClaimTemplate
@@ -1325,6 +1329,10 @@ _findings_resourceClaimTemplate contains {"check": "objects/claim_of_a_certain_d
 
 _findings_resourceClaimTemplate contains {"check": "objects/claim_tolerates_everything", "finding": finding} if {
 	some finding in data.usher.checks.objects.claim_tolerates_everything.deny
+}
+
+_findings_resourceClaimTemplate contains {"check": "objects/claim_of_an_unknown_class", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_of_an_unknown_class.deny
 }
 
 _findings contains each if {
