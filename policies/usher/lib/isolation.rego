@@ -215,23 +215,30 @@ controls_when_read(entry) if leads_to(entry, parameters.isolation.host_path_to_n
 controls_when_written(entry) if leads_to(entry, parameters.isolation.host_path_to_node_control.writtenPaths)
 
 # METADATA
+# title: Whether a container mounts a host path
+is_mounted(entry) if [entry.podSet.path, entry.volume] in _mounted
+
+# METADATA
 # title: Whether all mounts of a host path are read-only
 # description: False if no container mounts it.
 only_read(entry) if {
-	mounts := mounts_of(entry)
-	mounts != []
-	every mount in mounts {
-		mount.readOnly
-	}
+	is_mounted(entry)
+	not [entry.podSet.path, entry.volume] in _written
 }
 
-# METADATA
-# title: Mounts of a host path
-mounts_of(entry) := [mount |
-	some container in entry.podSet.containers
+# Sets, so that a pod with many volumes and mounts costs no more than their sum.
+_mounted := {[pod_set.path, mount.name] |
+	some pod_set in input.podSets
+	some container in pod_set.containers
 	some mount in container.volumeMounts
-	mount.name == entry.volume
-]
+}
+
+_written := {[pod_set.path, mount.name] |
+	some pod_set in input.podSets
+	some container in pod_set.containers
+	some mount in container.volumeMounts
+	not mount.readOnly
+}
 
 # METADATA
 # title: Name of a volume in a message

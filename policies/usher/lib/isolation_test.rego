@@ -57,12 +57,18 @@ test_a_path_with_user_stands_for_each_user if {
 	not isolation.leads_to({"place": "/home", "general": "/home"}, ["/home/USER"])
 }
 
-mounted(mounts) := {"volume": "files", "podSet": {"containers": [{"volumeMounts": mounts}, {}]}}
+with_mounts(mounts) := {"podSets": [
+	{"path": "/spec", "containers": [{"volumeMounts": mounts}, {}]},
+	{"path": "/other", "containers": [{"volumeMounts": [{"name": "files"}]}]},
+]}
 
 test_a_volume_is_only_read_if_all_its_mounts_are_read_only if {
-	isolation.only_read(mounted([{"name": "files", "readOnly": true}, {"name": "other"}]))
-	not isolation.only_read(mounted([{"name": "files", "readOnly": true}, {"name": "files"}]))
-	not isolation.only_read(mounted([]))
+	files := {"volume": "files", "podSet": {"path": "/spec"}}
+	isolation.only_read(files) with input as with_mounts([{"name": "files", "readOnly": true}, {"name": "other"}])
+	not isolation.only_read(files) with input as with_mounts([{"name": "files", "readOnly": true}, {"name": "files"}])
+	not isolation.only_read(files) with input as with_mounts([])
+	isolation.is_mounted(files) with input as with_mounts([{"name": "files"}])
+	not isolation.is_mounted(files) with input as with_mounts([])
 }
 
 test_things_are_named_as_people_say_it if {

@@ -86,7 +86,7 @@ deny contains object.union(finding, _assumption(entry)) if {
 	not workload.assumed_agent
 	some entry in isolation.host_paths
 	_is_broad(entry)
-	isolation.mounts_of(entry) != []
+	isolation.is_mounted(entry)
 	not _reads(entry)
 
 	finding := {
