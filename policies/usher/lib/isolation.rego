@@ -142,6 +142,11 @@ _hiding_variables := {
 switches := {"HCU_MOFED", "NVIDIA_GDRCOPY", "NVIDIA_GDS", "NVIDIA_MOFED", "NVIDIA_NVSWITCH"}
 
 # METADATA
+# title: Variables that open drivers and files for the devices that a container has
+# description: In a container with accelerators they give no devices of others.
+variables_for_own_devices := {"ASCEND_ALLOW_LINK", "ASCEND_RUNTIME_MOUNTS", "NVIDIA_GDRCOPY", "NVIDIA_GDS"}
+
+# METADATA
 # title: Values of these variables that name no device
 values_without_devices := {"", "none", "void"}
 

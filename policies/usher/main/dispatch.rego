@@ -72,6 +72,10 @@ _findings_accelerator_pods contains {"check": "isolation/device_variables_from_e
 	some finding in data.usher.checks.isolation.device_variables_from_elsewhere.deny
 }
 
+_findings_accelerator_pods contains {"check": "isolation/driver_opened_by_variable", "finding": finding} if {
+	some finding in data.usher.checks.isolation.driver_opened_by_variable.deny
+}
+
 _findings_accelerator_pods contains {"check": "placement/gpu_toleration_present", "finding": finding} if {
 	some finding in data.usher.checks.placement.gpu_toleration_present.deny
 }

@@ -9,7 +9,7 @@
 #
 #   Other files control the node only if a pod can change them: programs, libraries and settings of the system, of
 #   systemd, cron, udev and ssh, of networks and container runtimes, and the tool kits and drivers of vendors, which
-#   run as root in other containers. The check accepts these if every mount of the volume is read-only. docs/domain/host-paths.md
+#   run as root in other containers. The check accepts these if no container mounts the volume, or all mount it read-only. docs/domain/host-paths.md
 #   has the sources.
 #
 #   Before the check compares paths, it resolves `..`, doubled slashes, and links that every node has, for example
@@ -209,6 +209,7 @@ _controls(entry) if isolation.controls_when_read(entry)
 
 _controls(entry) if {
 	isolation.controls_when_written(entry)
+	isolation.is_mounted(entry)
 	not isolation.only_read(entry)
 }
 

@@ -8,8 +8,8 @@
 #   no accelerator, it takes devices that no quota counts, often all of the node. If it asks for accelerators, the variable
 #   overrides the devices of the device plugin, so the container may get devices of other pods. Variables that only hide
 #   devices from a program, for example CUDA_VISIBLE_DEVICES, are allowed. A name like theirs that usher does not know
-#   causes a warning. So do NVIDIA_GDS and NVIDIA_GDRCOPY in a container that asks for GPUs, where they open drivers for
-#   its own GPUs, and settings of Ascend's runtime for files.
+#   causes a warning. In a container that asks for GPUs, NVIDIA_GDS and NVIDIA_GDRCOPY open drivers for its own GPUs, so
+#   another check reports these, in `strict` alone.
 #
 #   Only an empty value, `void` and `none` give no device. A value that usher cannot read can be `all`, so the check
 #   refuses it: a value with `$(NAME)`, and one from `valueFrom`, which the author of the pod can change in an annotation
@@ -84,12 +84,7 @@ _assumption(entry) := {"assumption": $"usher assumes that only KAI-Scheduler wri
 
 _assumption_by_name(entry) := {"assumption": $"usher assumes that a container runtime of the node reads {entry.name}"} if {
 	isolation.may_give_devices(entry.name)
-} else := {"assumption": "usher assumes that the site does not give this to every container with accelerators"} if {
-	entry.name in _for_own_devices
-	entry.container.asksAccelerators
 } else := {}
-
-_for_own_devices := {"ASCEND_ALLOW_LINK", "ASCEND_RUNTIME_MOUNTS", "NVIDIA_GDRCOPY", "NVIDIA_GDS"}
 
 # What the webhook of KAI-Scheduler adds to a Pod with a fraction: AddVisibleDevicesEnvVars in pkg/binder/common and
 # pkg/binder/common/gpusharingconfigmap of NVIDIA/KAI-Scheduler.
@@ -123,6 +118,7 @@ _set_by_hand := [entry |
 	some container in pod_set.containers
 	some name, variable in container.environment
 	_is_read(name)
+	not _for_own_devices(name, container)
 	entry := {
 		"name": name,
 		"podSet": pod_set,
@@ -140,6 +136,7 @@ _brought := [entry |
 	some index, source in container.environmentSources
 	some name, value in source.variables
 	_is_read(name)
+	not _for_own_devices(name, container)
 	not container.environment[name]
 	every later in array.slice(container.environmentSources, index + 1, count(container.environmentSources)) {
 		not later.variables[name]
@@ -152,6 +149,11 @@ _brought := [entry |
 		"place": workload.container_name(pod_set, container),
 	}
 ]
+
+_for_own_devices(name, container) if {
+	container.asksAccelerators
+	name in isolation.variables_for_own_devices
+}
 
 _is_read(name) if isolation.gives_devices(name)
 
