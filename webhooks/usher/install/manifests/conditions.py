@@ -61,7 +61,9 @@ VARIABLES: Final = (
 _VARIABLE_PREFIXES: Final = ("DOCKER_RESOURCE_", "HABANA_VISIBLE_DEVICES")
 
 NAMING_VARIABLES: Final = tuple(
-    name for name in VARIABLES if name.endswith("_VISIBLE_DEVICES") or name in ("ASCEND_VNPU_SPECS", "NVIDIA_IMEX_CHANNELS")
+    name
+    for name in VARIABLES
+    if name.endswith("_VISIBLE_DEVICES") or name in ("ASCEND_VNPU_SPECS", "NVIDIA_IMEX_CHANNELS")
 )
 """Those that the check refuses whatever they name."""
 
