@@ -13,7 +13,7 @@ import sections
 import yardstick
 from usher.config.load import load
 from usher.policy import assembly
-from usher.policy.checks import bundle
+from usher.policy.checks import catalogue
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.engines.wasm import WasmEngine
 from usher.review import admission_review
@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def report() -> list[str]:
-    policies = bundle.load()
+    policies = catalogue.load()
     engine = WasmEngine(policies.module)
     document = input_document()
     findings = f"findings of {len(policies.catalogue.checks)} checks about a GPU pod, {len(document)} bytes of input"

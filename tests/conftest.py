@@ -29,16 +29,19 @@ settings.load_profile("change")
 os.register_at_fork(after_in_child=partial(sys.settrace, None))
 
 _E2E: Final = "tests/e2e"
+_OWN_SERVER: Final = f"{_E2E}/own_server"
+"""Modules here start an API server of their own, so each of them may run in any process."""
 
 _COVERAGE_OF_PROCESSES: Final = "COVERAGE_PROCESS_CONFIG"
 """The variable by which `patch = subprocess` measures processes."""
 
 
 class OneControlPlane(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
-    """Runs all tests with a real API server in one process, because they share it; each other module too.
+    """Runs all tests that share the real API server in one process, and each other module in one process too.
 
-    The tests with an API server take longest, so they start first. After them come the modules with the most tests.
-    A module is never split: the scheduler looks through all its pieces after each test.
+    The tests with an API server take longest, so they start first: those that share it, then the modules with one of
+    their own. After them come the modules with the most tests. A module is never split: the scheduler looks through
+    all its pieces after each test.
 
     `--dist=loadgroup` would do it by marks, but xdist 3.8 does not see marks with pytest 9.2
     (https://github.com/pytest-dev/pytest-xdist/issues/1386).
@@ -46,11 +49,11 @@ class OneControlPlane(LoadScopeScheduling):  # type: ignore[misc]  # xdist has n
 
     def _split_scope(self, nodeid: str) -> str:
         module = nodeid.partition("::")[0]
-        return _E2E if module.startswith(f"{_E2E}/") else module
+        return _E2E if module.startswith(f"{_E2E}/") and not module.startswith(f"{_OWN_SERVER}/") else module
 
     def _assign_work_unit(self, node: WorkerController) -> None:
-        if _E2E in self.workqueue:
-            self.workqueue.move_to_end(_E2E, last=False)
+        for scope in sorted((each for each in self.workqueue if each.startswith(_E2E)), reverse=True):
+            self.workqueue.move_to_end(scope, last=False)
         super()._assign_work_unit(node)
 
 

@@ -8,15 +8,14 @@ import yaml
 from usher import paths
 from usher.check.editor import documents
 from usher.check.editor.documents import Analysis, Diagnostic, Document, Encoding, Text
-from usher.check.editor.open_manifests import Manifests, Site
-from usher.check.editor.session import Session
+from usher.check.editor.session import Manifests, Session, Site
 from usher.config import models
 from usher.policy import assembly
-from usher.policy.checks import bundle
+from usher.policy.checks import catalogue
 from usher.policy.evaluator import Evaluator
 
 UNSAVED = "untitled:Untitled-1"
-CATALOGUE = bundle.load().catalogue
+CATALOGUE = catalogue.load().catalogue
 
 
 def document(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from usher import paths
 from usher.config import models
-from usher.policy.checks import bundle
+from usher.policy.checks import catalogue
 from usher.policy.engines.engine import RESULT_VERSION, Entrypoint
 from usher.policy.evaluator import Evaluator
 
@@ -37,4 +37,4 @@ def result(**entries: Sequence[paths.Json]) -> paths.Object:
 
 def evaluator(engine: ScriptedEngine, *, config: models.Config | None = None) -> Evaluator:
     """An evaluator with this engine and the packaged catalogue."""
-    return Evaluator(engine=engine, entries=bundle.load().catalogue, config=config or models.Config())
+    return Evaluator(engine=engine, entries=catalogue.load().catalogue, config=config or models.Config())

@@ -14,7 +14,7 @@ from usher.config import models
 from usher.install.manifests import conditions
 from usher.install.manifests.webhooks import Calls, Client, configurations
 from usher.kinds.registry import WORKLOADS
-from usher.policy.checks import bundle
+from usher.policy.checks import catalogue
 
 SCRIPT: Final = Path(__file__).parents[1] / "scripts" / "conditions"
 
@@ -60,7 +60,7 @@ def update(before: Object, after: Object, **changed: Any) -> Object:
 def configuration(config: models.Config | None = None) -> Object:
     """The validating configuration of a site where Pods with accelerators fail closed."""
     site = config or models.Config()
-    failing = conditions.fail_closed_conditions(site, bundle.load().catalogue)
+    failing = conditions.fail_closed_conditions(site, catalogue.load().catalogue)
     calls = Calls(validate_failure_policy="Fail")
     _, validating = configurations(client=Client(), config=site, calls=calls, failing=failing)
     return validating

@@ -9,7 +9,7 @@ import ssl
 import sys
 import urllib.request
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,25 @@ class Answer:
         return orjson.loads(self.body)["response"]
 
 
+@dataclass(slots=True)
+class LogLines:
+    """The lines of a log that were read so far: a log of many tests is long, and tests read it again and again."""
+
+    lines: list[dict[str, Any]] = field(default_factory=list)
+    size: int = 0
+    """The bytes of these lines."""
+
+    def read(self, file: Path) -> list[dict[str, Any]]:
+        """All complete lines of the file, which only grows."""
+        with file.open("rb") as log:
+            log.seek(self.size)
+            new = log.read()
+        new = new[: new.rfind(b"\n") + 1]
+        self.size += len(new)
+        self.lines += [json.loads(line) for line in new.splitlines()]
+        return self.lines
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerProcess:
     """A server that is running; `directory` holds its certificate, its configuration and its log."""
@@ -51,6 +70,7 @@ class ServerProcess:
     port: int
     admin_port: int
     running: processes.Running
+    _log: LogLines = field(default_factory=LogLines, init=False, repr=False)
 
     @property
     def url(self) -> str:
@@ -75,8 +95,7 @@ class ServerProcess:
 
     def log(self, event: str = "") -> list[dict[str, Any]]:
         """Its log, or the lines about one kind of event."""
-        lines = [json.loads(line) for line in self.log_text.splitlines()]
-        return [line for line in lines if event in ("", line["event"])]
+        return [line for line in self._log.read(self.running.log) if event in ("", line["event"])]
 
     def decision(self, uid: str) -> dict[str, Any]:
         """The log line about the review with this uid; the server answers first and writes then."""

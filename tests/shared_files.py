@@ -41,6 +41,11 @@ def is_there() -> bool:
     return _CHOSEN != OWN_ALONE and not _missing()
 
 
+def is_chosen() -> bool:
+    """Whether the variable names a folder of public manifests and definitions."""
+    return _CHOSEN not in {"", OWN_ALONE}
+
+
 def needs_shared(subject: str) -> pytest.MarkDecorator:
     """Marks a test that proves nothing without public files. The end of a run counts the tests that were left out."""
     return pytest.mark.skipif(not is_there(), reason=f"{LEFT_OUT}{subject}")

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 import pydantic
 
-from usher.policy.checks import bundle, catalogue, metadata
+from usher.policy.checks import catalogue, metadata
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.input import document as input_document
 
@@ -48,14 +48,14 @@ def main() -> None:
     refuse_unknown_kinds(entries["checks"])
     generate_rego_files(arguments.opa, policies, entries)
     write_json(
-        policies / bundle.CATALOGUE,
+        policies / catalogue.CATALOGUE,
         {kind: [entry.model_dump(mode="json") for entry in entries[kind]] for kind in entries},
     )
-    (policies / bundle.REVISION_FILE).write_text(revision_rule(policies), encoding="utf-8")
-    (policies / bundle.WASM).write_bytes(wasm(arguments.opa, policies))
-    files = bundle.digests(bundle.contents(policies))
-    write_json(policies / bundle.MANIFEST, {"opa": opa_version(arguments.opa), "files": files})
-    print(f"{sum(map(len, entries.values()))} checks and mutations, revision {bundle.revision(files)}")
+    (policies / catalogue.REVISION_FILE).write_text(revision_rule(policies), encoding="utf-8")
+    (policies / catalogue.WASM).write_bytes(wasm(arguments.opa, policies))
+    files = catalogue.digests(catalogue.contents(policies))
+    write_json(policies / catalogue.MANIFEST, {"opa": opa_version(arguments.opa), "files": files})
+    print(f"{sum(map(len, entries.values()))} checks and mutations, revision {catalogue.revision(files)}")
 
 
 def generate_rego_files(opa: Path, policies: Path, entries: dict[str, list[catalogue.Entry]]) -> None:
@@ -105,7 +105,7 @@ def closed(schema: dict[str, Any]) -> dict[str, Any]:
 
 def revision_rule(policies: Path) -> str:
     """Rego with which an OPA server names the revision of its policies; formatted as opa fmt would."""
-    revision = bundle.source_revision(bundle.digests(bundle.contents(policies, generated=False)))
+    revision = catalogue.source_revision(catalogue.digests(catalogue.contents(policies, generated=False)))
     return f"""package usher.main
 
 # METADATA

@@ -145,7 +145,7 @@ OWN_PARTS = (
     ),
     OwnPart(
         "JUnit XML",
-        "check/formats/junit.py",
+        "check/formats/test_cases.py",
         "junitparser 5.0, junit-xml 1.9",
         "Tried: the bytes differ. junitparser writes tabs, `time=0.0` and no sums of all suites, and lets control "
         "characters through, which XML 1.0 forbids. junit-xml has no types, orders attributes otherwise, and leaves "
@@ -153,7 +153,7 @@ OWN_PARTS = (
     ),
     OwnPart(
         "TAP version 14",
-        "check/formats/tap.py",
+        "check/formats/test_cases.py",
         "tap.py 3.2",
         "Tried: the bytes differ. It writes version 13 with a comment for each suite, no hyphen, and `#` in names as "
         "it is, which would begin a directive. It has no types, and no YAML block of its own. Ours has 60 lines",
@@ -166,7 +166,7 @@ OWN_PARTS = (
     ),
     OwnPart(
         "elements of HTML",
-        "audit/reports/web/markup.py",
+        "audit/reports/html_elements.py",
         "htpy 26, dominate 2.9, Jinja2 3.1, MarkupSafe 3.0",
         "A cell is drawn twice, as HTML and by the program of the page, from one value; templates cannot. htpy is "
         "typed, but would bring MarkupSafe to replace 60 lines, which also show characters that turn the direction "
@@ -174,7 +174,7 @@ OWN_PARTS = (
     ),
     OwnPart(
         "tables and charts of the page",
-        "audit/reports/web/",
+        "audit/reports/html_tables.py",
         "plotly 7, pygal 3",
         "plotly adds some megabytes of JavaScript to a page that goes by mail and loads nothing; charts of pygal name "
         "a script to load",

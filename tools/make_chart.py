@@ -14,7 +14,7 @@ import yaml
 from usher.config import models
 from usher.install.manifests import conditions, webhooks
 from usher.install.manifests.webhooks import Calls, Client, FailurePolicy
-from usher.policy.checks import bundle
+from usher.policy.checks import catalogue
 
 Object = dict[str, Any]
 """A Kubernetes object as JSON."""
@@ -89,7 +89,7 @@ def _webhooks(mutate: FailurePolicy, validate: FailurePolicy) -> Iterator[Object
         validate_timeout=VALIDATE_TIMEOUT,
     )
     closed = "Fail" in (mutate, validate)
-    failing = conditions.fail_closed_conditions(models.Config(), bundle.load().catalogue) if closed else ()
+    failing = conditions.fail_closed_conditions(models.Config(), catalogue.load().catalogue) if closed else ()
     for each in webhooks.configurations(client=Client(), calls=calls, failing=failing):
         yield {**each}
 

@@ -15,9 +15,9 @@ import yaml
 
 from usher import model, paths
 from usher.config import models
+from usher.kinds import kubeflow_pipelines as kubeflow_pipelines_compiled
 from usher.kinds.kind import Kind
-from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compiled
-from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
+from usher.kinds.kubeflow_pipelines import group_version_kind
 from usher.kinds.reading import values as reading_values
 from usher.kinds.registry import WORKLOADS
 from usher.policy import explaining

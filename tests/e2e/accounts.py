@@ -34,7 +34,7 @@ def granted(cluster: Cluster, *files: str) -> list[Object]:
 def kubeconfig(cluster: Cluster, name: str = "gpu-usher") -> Path:
     """A new kubeconfig of the account, which is there."""
     content = yaml.safe_load(cluster.kubeconfig.read_text())
-    token = cluster.kubectl("create", "token", "gpu-usher", f"--namespace={NAMESPACE}")
+    token = cluster.account_token("gpu-usher", namespace=NAMESPACE)
     content["users"][0]["user"] = {"token": token}
     file = cluster.directory / f"{name}.kubeconfig"
     file.write_text(json.dumps(content))
@@ -44,9 +44,16 @@ def kubeconfig(cluster: Cluster, name: str = "gpu-usher") -> Path:
 def tenant(cluster: Cluster, namespace: str) -> Cluster:
     """The cluster for an account that RBAC forbids nothing, and that usher takes for a tenant of the namespace."""
     user = f"system:serviceaccount:{namespace}:tenant"
-    cluster.kubectl("create", "serviceaccount", "tenant", f"--namespace={namespace}")
-    cluster.kubectl(
-        "create", "clusterrolebinding", f"tenant-{namespace}", "--clusterrole=cluster-admin", f"--user={user}"
+    cluster.create(
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "tenant", "namespace": namespace}}
     )
-    token = cluster.kubectl("create", "token", "tenant", f"--namespace={namespace}").strip()
-    return dataclasses.replace(cluster, token=token)
+    cluster.create(
+        {
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": f"tenant-{namespace}"},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
+            "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}],
+        }
+    )
+    return dataclasses.replace(cluster, token=cluster.account_token("tenant", namespace=namespace))

@@ -40,7 +40,7 @@ KINDS = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
 PLACE = Place(
     secret=SecretName(namespace=accounts.NAMESPACE, name=SECRET), configurations=NAME, names=[LOOPBACK, "localhost"]
 )
-BURST = 100
+BURST = 50
 """Calls at a time. An API server keeps 25 idle connections to a host, so some of a burst come on new ones."""
 
 
@@ -119,7 +119,7 @@ class Site:
                 return f"{type(error).__name__}: {error}"
             return "" if status == http.client.OK else f"HTTP {status}"
 
-        with ThreadPoolExecutor(BURST // 10) as pool:
+        with ThreadPoolExecutor(BURST // 5) as pool:
             return [failure for failure in pool.map(call, range(calls)) if failure]
 
 

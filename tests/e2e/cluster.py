@@ -19,6 +19,9 @@ T = TypeVar("T")
 
 _FIELD_MANAGER = "gpu-usher-e2e"
 
+_MOST_IDLE = 16
+"""Connections that wait for the next request."""
+
 _ENDS_WITHIN = 180.0
 """Seconds for a namespace to end: its controller looks at every kind there is, and waits longer each time it fails."""
 
@@ -51,6 +54,29 @@ class Response:
     warnings: tuple[str, ...]
 
 
+class Connections:
+    """Connections to a server that wait for the next request. A new one costs both sides a TLS handshake."""
+
+    def __init__(self) -> None:
+        self._idle: list[http.client.HTTPSConnection] = []
+
+    def __del__(self) -> None:
+        for each in self._idle:
+            each.close()
+
+    def take(self) -> http.client.HTTPSConnection | None:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return None
+
+    def keep(self, connection: http.client.HTTPSConnection) -> None:
+        if len(self._idle) < _MOST_IDLE:
+            self._idle.append(connection)
+        else:
+            connection.close()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
     """A running API server, with an administrator's rights.
@@ -67,6 +93,7 @@ class Cluster:
     token: str = field(repr=False)
     tls: ssl.SSLContext = field(repr=False)
     _resources: dict[tuple[str, str], Object] = field(default_factory=dict, init=False, repr=False)
+    _connections: Connections = field(default_factory=Connections, init=False, repr=False)
 
     def create(self, manifest: Object, *, dry_run: bool = False, strict: bool = False) -> Object:
         """The object as stored. With `dry_run`, as it would be stored: admission runs, nothing is kept.
@@ -77,15 +104,20 @@ class Cluster:
 
     def answer_to_creation(self, manifest: Object, *, dry_run: bool = False, strict: bool = False) -> Response:
         """As `create`, with the warnings that a user sees."""
-        query = {**({"dryRun": "All"} if dry_run else {}), **({"fieldValidation": "Strict"} if strict else {})}
+        query = _options(dry_run=dry_run, strict=strict)
         return self.request("POST", self._path_of(manifest, named=False), body=manifest, query=query)
 
-    def apply(self, manifest: Object) -> Object:
-        """The object as stored, after server-side apply."""
-        query = {"fieldManager": _FIELD_MANAGER, "force": "true"}
+    def apply(self, manifest: Object, *, dry_run: bool = False, strict: bool = False) -> Object:
+        """The object as stored, after server-side apply; `dry_run` and `strict` as in `create`."""
+        query = {"fieldManager": _FIELD_MANAGER, "force": "true", **_options(dry_run=dry_run, strict=strict)}
         return self.request(
             "PATCH", self._path_of(manifest), body=manifest, query=query, content="apply-patch+yaml"
         ).body
+
+    def merge(self, value: Object, change: Object, *, subresource: str = "") -> Object:
+        """The object as stored, after a merge patch of it or of a subresource."""
+        path = "/".join(filter(None, (self._path_of(value), subresource)))
+        return self.request("PATCH", path, body=change, content="merge-patch+json").body
 
     def replace(self, value: Object, *, user: str = "") -> Object:
         """The object as stored instead of what was there; as `user`, who may do everything."""
@@ -185,6 +217,13 @@ class Cluster:
             self.request("DELETE", path, query={"gracePeriodSeconds": "0"})
         return bool(found)
 
+    def account_token(self, account: str, *, namespace: str) -> str:
+        """A new token of a ServiceAccount."""
+        asked: Object = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+        path = f"{self._path('ServiceAccount', api_version='v1', namespace=namespace, name=account)}/token"
+        token: str = self.request("POST", path, body=asked).body["status"]["token"]
+        return token
+
     def wait_for_service_account(self, namespace: str) -> None:
         """Until then admission refuses every pod there."""
         wait_until(
@@ -236,20 +275,37 @@ class Cluster:
         }
         if user:
             headers |= {"Impersonate-User": user, "Impersonate-Group": "system:masters"}
-        address = urlsplit(self.server)
-        connection = http.client.HTTPSConnection(address.hostname or "", address.port, timeout=60, context=self.tls)
-        try:
-            url = f"{path}?{urlencode(query)}" if query else path
-            text = body if isinstance(body, str | None) else json.dumps(body)
-            connection.request(method, url, body=text and text.encode(), headers=headers)
-            answer = connection.getresponse()
-            payload = answer.read()
-        finally:
-            connection.close()
+        url = f"{path}?{urlencode(query)}" if query else path
+        text = body if isinstance(body, str | None) else json.dumps(body)
+        answer, payload = self._exchange(method, url, text and text.encode(), headers)
         warnings = _warnings(answer.headers.get_all("Warning", []))
         if answer.status >= 400:
             raise _refusal(answer.status, payload, warnings)
         return Response(body=json.loads(payload), warnings=warnings)
+
+    def _exchange(
+        self, method: str, url: str, body: bytes | str | None, headers: Mapping[str, str]
+    ) -> tuple[http.client.HTTPResponse, bytes]:
+        """An answer with its body, over a connection that is open already if there is one."""
+        open_one = self._connections.take()
+        connection = open_one or self._new_connection()
+        try:
+            connection.request(method, url, body=body, headers=dict(headers))
+            answer = connection.getresponse()
+            payload = answer.read()
+        except BaseException as error:
+            connection.close()
+            closed = isinstance(error, OSError | http.client.HTTPException) and not isinstance(error, TimeoutError)
+            if open_one is not None and closed:
+                # The server has ended since: what waits is of no use any more.
+                return self._exchange(method, url, body, headers)
+            raise
+        self._connections.keep(connection)
+        return answer, payload
+
+    def _new_connection(self) -> http.client.HTTPSConnection:
+        address = urlsplit(self.server)
+        return http.client.HTTPSConnection(address.hostname or "", address.port, timeout=60, context=self.tls)
 
     def _path_of(self, manifest: Object, *, named: bool = True) -> str:
         metadata = manifest["metadata"]
@@ -299,6 +355,10 @@ def condition(of: Object, name: str) -> Object:
     """The condition of that type in an object's status; empty while the status lacks it."""
     conditions = of.get("status", {}).get("conditions") or []
     return next((each for each in conditions if each["type"] == name), {})
+
+
+def _options(*, dry_run: bool, strict: bool) -> dict[str, str]:
+    return {**({"dryRun": "All"} if dry_run else {}), **({"fieldValidation": "Strict"} if strict else {})}
 
 
 def _refusal(status: int, payload: bytes, warnings: tuple[str, ...]) -> ApiError:

@@ -62,7 +62,8 @@ def asked(cluster: Cluster, replicas: Sequence[ServerProcess]) -> Iterator[None]
         )
         assert printed.code == 0, printed.err
         validating = [each for each in yaml.safe_load_all(printed.out) if each["kind"].startswith("Validating")]
-        cluster.kubectl("apply", "--filename=-", stdin=yaml.safe_dump_all(validating))
+        for each in validating:
+            cluster.apply(each)
         try:
             yield
         finally:

@@ -59,7 +59,8 @@ def registered(
     assert printed.code == 0, printed.err
     configurations = list(yaml.safe_load_all(printed.out))
     wanted = [each for each in configurations if validating or each["kind"] == MUTATING]
-    cluster.kubectl("apply", "--filename=-", stdin=yaml.safe_dump_all(wanted))
+    for each in wanted:
+        cluster.apply(each)
     try:
         wait_until(
             lambda: _mutates(cluster) and _validates(cluster) == validating,

@@ -15,7 +15,7 @@ import builders
 from e2e import crds
 from e2e.cluster import Cluster, Object
 from integration import command
-from usher.audit.reports import report_objects
+from usher.audit.reports import json_document
 from usher.audit.store.shards import home_shard
 
 SHARDS = 3
@@ -30,7 +30,7 @@ DEFAULT_CLASS: Object = {
 }
 """A finding about what has no namespace."""
 
-FAMILY = report_objects.FAMILIES["openreports"]
+FAMILY = json_document.FAMILIES["openreports"]
 API_VERSION = f"{FAMILY.group}/{FAMILY.version}"
 
 
@@ -129,15 +129,15 @@ def test_each_index_writes_the_reports_of_its_namespaces_and_the_first_that_of_t
     site: Cluster, tmp_path: Path
 ) -> None:
     given = arguments(site, tmp_path / "audits", "--report-objects")
-    if site.exists(FAMILY.cluster_kind, report_objects.NAME, api_version=API_VERSION):
-        site.delete(FAMILY.cluster_kind, report_objects.NAME, api_version=API_VERSION)
+    if site.exists(FAMILY.cluster_kind, json_document.NAME, api_version=API_VERSION):
+        site.delete(FAMILY.cluster_kind, json_document.NAME, api_version=API_VERSION)
 
     for number in (1, 2, 0):
         assert command.usher(*given, env=index(number)).code == 0
         there = [name for name in SPACES if site.objects(FAMILY.kind, namespace=name, api_version=API_VERSION)]
         assert there == [name for name in SPACES if number == 0 or home_shard(name, SHARDS) in {1, number}]
-        of_cluster = site.exists(FAMILY.cluster_kind, report_objects.NAME, api_version=API_VERSION)
+        of_cluster = site.exists(FAMILY.cluster_kind, json_document.NAME, api_version=API_VERSION)
         assert of_cluster == (number == 0)
-    site.delete(FAMILY.cluster_kind, report_objects.NAME, api_version=API_VERSION)
+    site.delete(FAMILY.cluster_kind, json_document.NAME, api_version=API_VERSION)
     for name in SPACES:
-        site.delete(FAMILY.kind, report_objects.NAME, namespace=name, api_version=API_VERSION)
+        site.delete(FAMILY.kind, json_document.NAME, namespace=name, api_version=API_VERSION)

@@ -1,7 +1,6 @@
 """A Job whose pods are denied says so itself."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -12,12 +11,12 @@ from e2e.registration import CONFIG, registered
 from server_process import ServerProcess
 
 
-@pytest.fixture
-def server(cluster: Cluster, tmp_path: Path) -> Iterator[ServerProcess]:
+@pytest.fixture(scope="module")
+def server(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     """A server that watches the cluster and may write Events."""
     with quota_site.account(cluster) as account:
         applied = accounts.granted(cluster, "base/events-role.yaml")
-        with quota_site.replica(tmp_path, 0, account, config=CONFIG) as server:
+        with quota_site.replica(tmp_path_factory.mktemp("events"), 0, account, config=CONFIG) as server:
             yield server
         for each in reversed(applied):
             cluster.delete(each["kind"], each["metadata"]["name"], api_version=each["apiVersion"])

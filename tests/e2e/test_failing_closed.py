@@ -23,11 +23,11 @@ def tenant(cluster: Cluster) -> None:
     cluster.kubectl("create", "clusterrolebinding", "erin", "--clusterrole=cluster-admin", "--user=erin")
 
 
-@pytest.fixture(params=["validate", "mutate"])
-def away(cluster: Cluster, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[None]:
+@pytest.fixture(scope="class", params=["validate", "mutate"])
+def away(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[None]:
     """The webhooks of a server that was killed; objects with accelerators need the answer of one of them."""
     with contextlib.ExitStack() as stack:
-        with serving(tmp_path) as server:
+        with serving(tmp_path_factory.mktemp("away")) as server:
             stack.enter_context(registered(cluster, server, closed=[request.param]))
             server.running.process.send_signal(signal.SIGKILL)
             server.running.process.wait(timeout=10)
@@ -74,31 +74,41 @@ def taking(namespace: str) -> list[Object]:
 
 
 @pytest.mark.usefixtures("away")
-def test_everything_without_accelerators_goes_on(cluster: Cluster, namespace: str) -> None:
-    create(
-        cluster,
-        builders.pod(name="web", namespace=namespace),
-        deployment(namespace, "api", builders.template(), replicas=2),
-    )
+class TestWithoutAnAnswer:
+    def test_everything_without_accelerators_goes_on(self, cluster: Cluster, namespace: str) -> None:
+        create(
+            cluster,
+            builders.pod(name="web", namespace=namespace),
+            deployment(namespace, "api", builders.template(), replicas=2),
+        )
 
-    running_pods(cluster, namespace, count=3)
-    cluster.kubectl("scale", "deployment/api", "--replicas=1", f"--namespace={namespace}", *TENANT)
-    running_pods(cluster, namespace, count=2)
+        running_pods(cluster, namespace, count=3)
+        cluster.kubectl("scale", "deployment/api", "--replicas=1", f"--namespace={namespace}", *TENANT)
+        running_pods(cluster, namespace, count=2)
 
+    def test_what_asks_for_accelerators_is_refused_by_every_route(self, cluster: Cluster, namespace: str) -> None:
+        for each in taking(namespace):
+            with pytest.raises(KubectlError, match=REFUSED):
+                create(cluster, each)
 
-@pytest.mark.usefixtures("away")
-def test_what_asks_for_accelerators_is_refused_by_every_route(cluster: Cluster, namespace: str) -> None:
-    for each in taking(namespace):
-        with pytest.raises(KubectlError, match=REFUSED):
-            create(cluster, each)
+    def test_templates_that_make_no_pods_by_themselves_are_let_in(self, cluster: Cluster, namespace: str) -> None:
+        template = builders.template(builders.container(gpus=1))
+        metadata = {"name": "x", "namespace": namespace}
 
+        create(cluster, {"apiVersion": "v1", "kind": "PodTemplate", "metadata": metadata, "template": template})
 
-@pytest.mark.usefixtures("away")
-def test_templates_that_make_no_pods_by_themselves_are_let_in(cluster: Cluster, namespace: str) -> None:
-    template = builders.template(builders.container(gpus=1))
-    metadata = {"name": "x", "namespace": namespace}
+    def test_administrators_and_namespaces_that_heal_a_cluster_need_no_answer(
+        self, cluster: Cluster, namespace: str
+    ) -> None:
+        create(cluster, gpu_pod(namespace), who=())
+        cluster.ensure_namespace("calico-system")
+        try:
+            create(cluster, gpu_pod("calico-system", "node-agent"))
+        finally:
+            cluster.delete_namespace("calico-system", wait=False)
 
-    create(cluster, {"apiVersion": "v1", "kind": "PodTemplate", "metadata": metadata, "template": template})
+        cluster.kubectl("label", "namespace", namespace, "gpu-usher.io/exempt=true")
+        wait_until(lambda: is_let_in(cluster, namespace), description="the label has reached the API server")
 
 
 def test_pods_that_run_can_be_labelled_released_and_ended(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
@@ -115,19 +125,6 @@ def test_pods_that_run_can_be_labelled_released_and_ended(cluster: Cluster, name
         cluster.kubectl("delete", *pod, "--wait=false")
         cluster.kubectl("patch", *pod, "--type=json", '--patch=[{"op": "remove", "path": "/metadata/finalizers"}]')
         wait_until(lambda: not cluster.objects("Pod", namespace=namespace), description="the pod has ended")
-
-
-@pytest.mark.usefixtures("away")
-def test_administrators_and_namespaces_that_heal_a_cluster_need_no_answer(cluster: Cluster, namespace: str) -> None:
-    create(cluster, gpu_pod(namespace), who=())
-    cluster.ensure_namespace("calico-system")
-    try:
-        create(cluster, gpu_pod("calico-system", "node-agent"))
-    finally:
-        cluster.delete_namespace("calico-system", wait=False)
-
-    cluster.kubectl("label", "namespace", namespace, "gpu-usher.io/exempt=true")
-    wait_until(lambda: is_let_in(cluster, namespace), description="the label has reached the API server")
 
 
 def is_let_in(cluster: Cluster, namespace: str) -> bool:

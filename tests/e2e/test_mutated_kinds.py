@@ -77,13 +77,13 @@ def test_every_update_is_accepted_and_keeps_the_given_fields(
     first = settled(cluster, manifest)
     assert recorded(first)
 
-    patch(cluster, manifest, {"metadata": {"labels": {"team": "nlp"}}})
+    cluster.merge(manifest, {"metadata": {"labels": {"team": "nlp"}}})
     labelled = stored(cluster, manifest)
     apply(cluster, manifest, server_side=server_side)
     applied = stored(cluster, manifest)
-    patch(cluster, manifest, {"metadata": {"finalizers": [FINALIZER]}})
-    patch(cluster, manifest, {"status": sample.status}, "--subresource=status")
-    patch(cluster, manifest, {"metadata": {"finalizers": None}})
+    cluster.merge(manifest, {"metadata": {"finalizers": [FINALIZER]}})
+    cluster.merge(manifest, {"status": sample.status}, subresource="status")
+    cluster.merge(manifest, {"metadata": {"finalizers": None}})
     finished = stored(cluster, manifest)
 
     assert labelled["metadata"]["labels"]["team"] == "nlp"
@@ -106,7 +106,7 @@ def test_a_suspended_job_keeps_what_kueue_writes_into_it_and_what_it_was_given(
     admitted = admit(cluster, sample)
     if kind not in APPLY_REPLACES_TEMPLATES:
         apply(cluster, sample.manifest, server_side=False)
-    patch(cluster, sample.manifest, {"metadata": {"labels": {"team": "nlp"}}})
+    cluster.merge(sample.manifest, {"metadata": {"labels": {"team": "nlp"}}})
     after = stored(cluster, sample.manifest)
     operators.start_as_operator(cluster, after)
     pods = running_pods(cluster, namespace, count=sample.pods + sample.others)
@@ -179,17 +179,8 @@ def as_suspended(sample: samples.Sample) -> Object:
 
 def create_strictly(cluster: Cluster, manifest: Object) -> Object:
     """Through the webhooks, and taken again as it is stored: no field of it is unknown to its definition."""
-    cluster.kubectl("create", "--validate=strict", "--filename=-", stdin=json.dumps(manifest))
-    created = stored(cluster, manifest)
-    cluster.kubectl(
-        "apply",
-        "--server-side",
-        "--force-conflicts",
-        "--dry-run=server",
-        "--validate=strict",
-        "--filename=-",
-        stdin=json.dumps(as_applied(created)),
-    )
+    created = cluster.create(manifest, strict=True)
+    cluster.apply(as_applied(created), dry_run=True, strict=True)
     return created
 
 
@@ -200,14 +191,11 @@ def as_applied(value: Object) -> Object:
 
 
 def apply(cluster: Cluster, manifest: Object, *, server_side: bool) -> None:
-    arguments = ["--server-side"] if server_side else []
-    cluster.kubectl("apply", "--validate=strict", *arguments, "--filename=-", stdin=json.dumps(manifest))
-
-
-def patch(cluster: Cluster, manifest: Object, change: Object, *arguments: str) -> None:
-    cluster.kubectl(
-        "patch", "--filename=-", "--type=merge", f"--patch={json.dumps(change)}", *arguments, stdin=json.dumps(manifest)
-    )
+    """As kubectl does; where the server applies, kubectl sends it the manifest as it is."""
+    if server_side:
+        cluster.apply(manifest, strict=True)
+    else:
+        cluster.kubectl("apply", "--validate=strict", "--filename=-", stdin=json.dumps(manifest))
 
 
 def stored(cluster: Cluster, manifest: Object) -> Object:

@@ -68,7 +68,7 @@ def others(cluster: Cluster) -> Iterator[Outcomes]:
     def pod(name: str, namespace: str) -> Object:
         return builders.pod(builders.container(), name=name, namespace=namespace)
 
-    load = Load(accounts.tenant(cluster, namespace), namespace=namespace, rate=10, make=pod)
+    load = Load(accounts.tenant(cluster, namespace), namespace=namespace, rate=5, make=pod)
     with load.running() as outcomes:
         yield outcomes
     cluster.delete_namespace(namespace, wait=False)

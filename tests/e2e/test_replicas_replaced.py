@@ -83,10 +83,10 @@ def alone(cluster: Cluster, namespace: str) -> float:
     return outcomes.sent / 10
 
 
-@pytest.fixture
-def replicas(cluster: Cluster, tmp_path: Path) -> Iterator[Replicas]:
+@pytest.fixture(scope="module")
+def replicas(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replicas]:
     with contextlib.ExitStack() as stack:
-        replicas = Replicas(tmp_path, stack)
+        replicas = Replicas(tmp_path_factory.mktemp("replicas"), stack)
         for _ in range(REPLICAS):
             replicas.add()
         port = stack.enter_context(balancing(replicas.endpoints))
@@ -99,7 +99,8 @@ def replicas(cluster: Cluster, tmp_path: Path) -> Iterator[Replicas]:
         )
         assert printed.code == 0, printed.err
         configurations = list(yaml.safe_load_all(printed.out))
-        cluster.kubectl("apply", "--filename=-", stdin=yaml.safe_dump_all(configurations))
+        for each in configurations:
+            cluster.apply(each)
         stack.callback(remove, cluster, kinds=[each["kind"] for each in configurations])
         wait_until(lambda: is_changed(cluster), description="the API server asks the webhooks")
         yield replicas
@@ -156,6 +157,7 @@ def test_a_replica_that_is_killed_loses_no_more_than_it_was_answering(
         time.sleep(1)
         replicas.kill()
         time.sleep(2)
+    replicas.add()
 
     assert outcomes.failed <= load.CONNECTIONS, outcomes.refused
     assert outcomes.created > 25

@@ -12,8 +12,8 @@ from e2e import crds
 from e2e.cluster import Cluster
 from integration import command
 from usher.audit.document import Audit, FindingEntry
-from usher.audit.reports import report_objects
-from usher.audit.reports.report_objects import FAMILIES, Family
+from usher.audit.reports import json_document
+from usher.audit.reports.json_document import FAMILIES, Family
 from usher.cli import audit as cli_audit
 from usher.cluster import connection
 
@@ -25,8 +25,8 @@ def family(request: pytest.FixtureRequest, cluster: Cluster) -> Iterator[Family]
     found = FAMILIES[request.param]
     crds.install(cluster, [f"{found.group}/{found.plural}", f"{found.group}/{found.cluster_plural}"])
     yield found
-    if cluster.exists(found.cluster_kind, report_objects.NAME, api_version=api_version(found)):
-        cluster.delete(found.cluster_kind, report_objects.NAME, api_version=api_version(found))
+    if cluster.exists(found.cluster_kind, json_document.NAME, api_version=api_version(found)):
+        cluster.delete(found.cluster_kind, json_document.NAME, api_version=api_version(found))
 
 
 def api_version(family: Family) -> str:
@@ -54,9 +54,9 @@ def test_findings_become_reports_and_are_gone_with_them(cluster: Cluster, family
 
     assert write(cluster, family, audit.model_copy(update={"completeness": completeness})) == 0
     (report,) = reports(cluster, family, namespace)
-    assert report["results"] == next(iter(report_objects.objects(audit, family)))["results"]
+    assert report["results"] == next(iter(json_document.objects(audit, family)))["results"]
     assert report["summary"] == {"pass": 0, "fail": 1, "warn": 1, "error": 0, "skip": 0}
-    of_cluster = cluster.get(family.cluster_kind, report_objects.NAME, api_version=api_version(family))
+    of_cluster = cluster.get(family.cluster_kind, json_document.NAME, api_version=api_version(family))
     assert of_cluster["results"][0]["result"] == "error"
 
     assert write(cluster, family, of(namespace, SECOND)) == 0
@@ -72,7 +72,7 @@ def test_the_largest_reports_are_accepted(cluster: Cluster, family: Family, name
     assert 500_000 < max(len(orjson.dumps(each)) for each in found) < 1_000_000
 
     assert write(cluster, family, of(namespace, SECOND, audits.finding("a"))) == 0
-    assert [each["metadata"]["name"] for each in reports(cluster, family, namespace)] == [report_objects.NAME]
+    assert [each["metadata"]["name"] for each in reports(cluster, family, namespace)] == [json_document.NAME]
 
 
 def test_an_audit_of_a_namespace_writes_its_report(cluster: Cluster, namespace: str) -> None:
@@ -91,7 +91,7 @@ def test_a_report_of_another_tool_stays(
     cluster: Cluster, family: Family, namespace: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = {"apiVersion": api_version(family), "kind": family.kind, "summary": {"pass": 1}}
-    cluster.create(other | {"metadata": {"name": report_objects.NAME, "namespace": namespace}})
+    cluster.create(other | {"metadata": {"name": json_document.NAME, "namespace": namespace}})
 
     assert write(cluster, family, of(namespace, FIRST, audits.finding("a"))) == 2
     (report,) = reports(cluster, family, namespace)

@@ -3,9 +3,11 @@
 import json
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from integration import action, command
 from integration.action import ROOT, Ended, Runner
@@ -27,6 +29,15 @@ HOSTILE = [
     "a\r::add-mask::x",
     "* ~ \\",
 ]
+
+
+def by_turns(names: list[str], values: Sequence[object]) -> list[ParameterSet]:
+    """Each input with each value; a change is tried with one input for each value, in turn."""
+    return [
+        pytest.param(name, value, marks=() if number % len(names) == turn else pytest.mark.thorough)
+        for number, value in enumerate(values)
+        for turn, name in enumerate(names)
+    ]
 
 
 @pytest.fixture
@@ -121,8 +132,7 @@ def test_a_run_that_proves_nothing_says_so_and_offers_no_report(runner: Runner) 
     assert not (runner.checkout / "usher.sarif").exists()
 
 
-@pytest.mark.parametrize("name", ["config", "changed_since", "fail_on", "sarif"])
-@pytest.mark.parametrize("value", HOSTILE)
+@pytest.mark.parametrize(("name", "value"), by_turns(["config", "changed_since", "fail_on", "sarif"], HOSTILE))
 def test_no_input_becomes_a_command(runner: Runner, name: str, value: str) -> None:
     write(runner.checkout / "good.yaml", good())
 
@@ -131,8 +141,10 @@ def test_no_input_becomes_a_command(runner: Runner, name: str, value: str) -> No
     assert_harmless(ended, runner)
 
 
-@pytest.mark.parametrize("name", ["paths", "formats", "options"])
-@pytest.mark.parametrize("values", [HOSTILE, HOSTILE[::-1], [f"json={value}" for value in HOSTILE]])
+@pytest.mark.parametrize(
+    ("name", "values"),
+    by_turns(["paths", "options", "formats"], [HOSTILE, HOSTILE[::-1], [f"json={value}" for value in HOSTILE]]),
+)
 def test_no_line_of_an_input_becomes_a_command(runner: Runner, name: str, values: list[str]) -> None:
     write(runner.checkout / "good.yaml", good())
 

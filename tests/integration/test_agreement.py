@@ -23,8 +23,8 @@ from server_process import JSON, ServerProcess
 from shared_files import OWN, PUBLISHED, Corpus
 from usher import paths
 from usher.check import sources
-from usher.cluster.facts import snapshot
-from usher.cluster.facts.snapshot import Recorded, State
+from usher.cluster.facts import store
+from usher.cluster.facts.store import Recorded, State
 from usher.config.load import load
 from usher.kinds import kind as kinds_kind
 from usher.kinds import registry
@@ -214,7 +214,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for kind in registry.FACTS.values()
     ]
     file = tmp_path_factory.mktemp("cluster") / "cluster.json.gz"
-    file.write_bytes(snapshot.dumps(recorded))
+    file.write_bytes(store.dumps(recorded))
     return file
 
 
@@ -265,9 +265,9 @@ def test_with_facts_of_a_cluster_webhook_check_and_audit_say_the_same(
 
 def test_files_of_a_cluster_say_what_its_snapshot_says(cluster: Path, jobs: Path, tmp_path: Path) -> None:
     """Of the kinds that there are objects of; of all others nobody says in files that there are none."""
-    recorded = snapshot.loads(cluster.read_bytes(), source="cluster")
+    recorded = store.loads(cluster.read_bytes(), source="cluster")
     there = [each for each in recorded if each.state is State.KNOWN]
-    (tmp_path / "cluster.json.gz").write_bytes(snapshot.dumps(there))
+    (tmp_path / "cluster.json.gz").write_bytes(store.dumps(there))
     objects = command.write(tmp_path / "cluster.yaml", *(value for each in there for value in each.values))
 
     by_files, by_snapshot = (

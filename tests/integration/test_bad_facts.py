@@ -9,7 +9,7 @@ import builders
 from builders.queues import cluster_queue, cohort, flavor, gpu_group, local_queue
 from integration import command
 from usher import paths
-from usher.cluster.facts import snapshot
+from usher.cluster.facts import store
 
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 NEVER = "USH435"
@@ -108,14 +108,14 @@ def test_a_configuration_with_two_quotas_over_one_namespace_is_refused(tmp_path:
 
 
 def snapshot_bytes(version: str) -> bytes:
-    return gzip.compress(f'{{"apiVersion": "{version}", "kind": "{snapshot.KIND}", "facts": []}}'.encode())
+    return gzip.compress(f'{{"apiVersion": "{version}", "kind": "{store.KIND}", "facts": []}}'.encode())
 
 
 @pytest.mark.parametrize(
     ("data", "message"),
     [
         (snapshot_bytes("gpu-usher.io/v9"), "a snapshot of version gpu-usher.io/v9"),
-        (snapshot_bytes(snapshot.API_VERSION)[:-9], "damaged, or not a snapshot"),
+        (snapshot_bytes(store.API_VERSION)[:-9], "damaged, or not a snapshot"),
         (b"kind: [unclosed\n", "cluster.facts:"),
         (b"\x00\x01\x02 no text", "cluster.facts"),
     ],
@@ -126,7 +126,7 @@ def test_a_file_without_valid_facts_is_refused_by_name(data: bytes, message: str
 
 
 def test_a_snapshot_that_unpacks_to_more_than_any_cluster_is_refused(tmp_path: Path) -> None:
-    bomb = gzip.compress(bytes(snapshot.LARGEST_CONTENT + 2**20), compresslevel=1)
+    bomb = gzip.compress(bytes(store.LARGEST_CONTENT + 2**20), compresslevel=1)
 
     assert_refused(bomb, "unpacks to more than 512 MiB", tmp_path)
 

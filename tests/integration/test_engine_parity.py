@@ -21,7 +21,7 @@ from shared_files import OWN, PUBLISHED, Corpus
 from usher import errors, paths
 from usher.config import models
 from usher.policy import decision
-from usher.policy.checks import bundle
+from usher.policy.checks import catalogue
 from usher.policy.decision import Request
 from usher.policy.engines.engine import Engine, Entrypoint
 from usher.policy.engines.opa import Breaker, OpaEngine, Server
@@ -102,14 +102,14 @@ def said(entrypoint: Entrypoint, result: paths.Object) -> object:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    policies: bundle.Bundle
+    policies: catalogue.Bundle
     wasm: WasmEngine
     opa: OpaEngine
 
 
 @pytest.fixture(scope="session")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    policies = bundle.load(opa_server.POLICIES)
+    policies = catalogue.load(opa_server.POLICIES)
     server = opa_server.running(tmp_path_factory.mktemp("opa"), policies.directory / "usher")
     with server as url, contextlib.ExitStack() as stack:
         wasm = stack.enter_context(contextlib.closing(WasmEngine(policies.module, deadline=BOUND)))

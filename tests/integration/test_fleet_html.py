@@ -40,7 +40,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.thorough)])
 def test_the_page_has_no_fault_that_axe_knows(chromium: Browser, page: Path, theme: str) -> None:
     with browser.opened(chromium, browser.file_url(page), color_scheme=theme) as found:
         faults = Axe().run(found.page)

@@ -18,11 +18,11 @@ from match_conditions import CALLED, Object, answers, creation, needs_go, update
 from shared_files import Corpus
 from usher import model, paths
 from usher.config import models
-from usher.install import removal
+from usher.install import installed_objects
 from usher.install.manifests import conditions
 from usher.install.manifests import floor as floor_checks
 from usher.kinds.registry import WORKLOADS
-from usher.policy.checks import bundle, catalogue
+from usher.policy.checks import catalogue
 from usher.policy.decision import Operation, Request, User
 from usher.policy.evaluator import Evaluator
 
@@ -41,7 +41,7 @@ MISSED = {
 
 @cache
 def shipped() -> catalogue.Catalogue:
-    return bundle.load().catalogue
+    return catalogue.load().catalogue
 
 
 def as_webhooks(config: models.Config) -> Object:
@@ -266,7 +266,9 @@ def test_an_uninstallation_removes_every_object_of_it() -> None:
     printed = {(each["kind"], each["metadata"]["name"]) for each in made}
 
     assert printed <= set(floor_checks.installed_objects())
-    assert len(removal.parts("gpu-usher")) == len({part.path for part in removal.parts("gpu-usher")})
+    assert len(installed_objects.parts("gpu-usher")) == len(
+        {part.path for part in installed_objects.parts("gpu-usher")}
+    )
 
 
 def test_every_policy_names_code_and_remedy_on_one_line() -> None:

@@ -22,7 +22,7 @@ from usher import model
 from usher.audit.document.audit_entries import Usage
 from usher.audit.gather import estate
 from usher.audit.gather.estate import CapacityType
-from usher.audit.prometheus import endpoint, query_client
+from usher.audit.prometheus import endpoint, promql_source
 from usher.audit.prometheus.promql_source import PrometheusSource
 from usher.audit.usage.measuring import measure
 from usher.audit.usage.series import Answer, Grid, Question, Source
@@ -223,7 +223,7 @@ class _Serving:
 
 @pytest.fixture(scope="module")
 def source(prometheus: str) -> PrometheusSource:
-    return PrometheusSource(query_client.Client(endpoint.read_address(prometheus, environment={})))
+    return PrometheusSource(promql_source.Client(endpoint.read_address(prometheus, environment={})))
 
 
 @pytest.fixture(scope="module")
@@ -382,7 +382,7 @@ def test_a_dra_node_that_pods_share_is_not_attributed(source: PrometheusSource) 
 def test_the_numbers_do_not_depend_on_the_parts_in_which_prometheus_answers(
     prometheus: str, measured: Measured
 ) -> None:
-    small = query_client.Client(endpoint.read_address(prometheus, environment={}), largest_answer=40_000)
+    small = promql_source.Client(endpoint.read_address(prometheus, environment={}), largest_answer=40_000)
 
     found = measure_all(PrometheusSource(small))
 

@@ -87,7 +87,7 @@ def training(resource: str, *, node_selector: dict[str, str] | None = None) -> p
 
 def test_a_fabric_is_a_profile_in_config_fabrics(copy: Copy) -> None:
     copy.insert(
-        "config/fabrics/shipped.py",
+        "config/fabrics.py",
         "PROFILES: Final = {",
         '    "slingshot": Shipped(\n'
         '        profile=Fabric(env={"FI_PROVIDER": "cxi"}),\n'
@@ -131,7 +131,7 @@ def test_a_report_format_is_a_module_in_formats_and_a_line_in_known_formats(copy
     copy.insert(
         "check/formats/known_formats.py",
         "FORMATS: Final = {",
-        '    "table": Format(module="usher.check.formats.table", reader="spreadsheets"),\n',
+        '    "table": Format(run="usher.check.formats.table:write", reader="spreadsheets"),\n',
     )
     file = write(copy.root / "bad.yaml", command.bad())
 
@@ -152,7 +152,7 @@ def test_a_format_of_audits_is_a_module_in_their_reports_and_a_line_in_known_for
     copy.insert(
         "check/formats/known_formats.py",
         "FORMATS: Final = {",
-        '    "poster": Format(audit="usher.audit.reports.poster", reader="walls"),\n',
+        '    "poster": Format(audit="usher.audit.reports.poster:write", reader="walls"),\n',
     )
     file = write(copy.root / "bad.yaml", command.bad())
 

@@ -9,10 +9,9 @@ from playwright.sync_api import Browser, Page, expect
 
 import browser
 from builders import audited_clusters as clusters
-from usher.audit.reports import audit_page
+from usher.audit.reports import audit_page, cells, html_elements, html_tables
+from usher.audit.reports.html_elements import element
 from usher.audit.reports.numbers import PAGE
-from usher.audit.reports.web import cells, page, tables
-from usher.audit.reports.web.markup import element
 
 pytestmark = [pytest.mark.process, browser.needed]
 
@@ -34,14 +33,14 @@ def last_row(found: Page, table: str = SAVINGS) -> list[str]:
 def of_values(values: tuple[float | None, ...]) -> str:
     """A page with a table of a row for each value, and their sum."""
     columns = (
-        tables.Column(title="Name", heads=True),
-        tables.Column(title="Hours", numeric=True, adds=cells.SUM_OF_HOURS),
-        tables.Column(title="Money", numeric=True, adds=cells.sum_of_money("USD")),
-        tables.Column(title="Week", numeric=True, adds=cells.sum_of_money("USD", whole=True)),
-        tables.Column(title="Share", numeric=True),
+        html_tables.Column(title="Name", heads=True),
+        html_tables.Column(title="Hours", numeric=True, adds=cells.SUM_OF_HOURS),
+        html_tables.Column(title="Money", numeric=True, adds=cells.sum_of_money("USD")),
+        html_tables.Column(title="Week", numeric=True, adds=cells.sum_of_money("USD", whole=True)),
+        html_tables.Column(title="Share", numeric=True),
     )
     rows = [
-        tables.Row(
+        html_tables.Row(
             cells=(
                 cells.text(f"row-{number}-end"),
                 cells.number(value, PAGE.hours(value)),
@@ -53,10 +52,14 @@ def of_values(values: tuple[float | None, ...]) -> str:
         for number, value in enumerate(values)
     ]
     total = tuple(cells.text(each) for each in ("Sum", "all", "all", "all", "all"))
-    table = tables.Table(name="values", caption="Values", columns=columns, rows=rows, total=total, part="those shown")
-    section = page.Section(name="section", title="Values", body=tables.html(table))
+    table = html_tables.Table(
+        name="values", caption="Values", columns=columns, rows=rows, total=total, part="those shown"
+    )
+    section = html_elements.Section(name="section", title="Values", body=html_tables.html(table))
     first = element("p")
-    return page.html(page.Page(title="sums", heading="sums", facts=(), first=first, sections=(section,)))
+    return html_elements.page_html(
+        html_elements.Page(title="sums", heading="sums", facts=(), first=first, sections=(section,))
+    )
 
 
 def test_the_sum_of_savings_is_that_of_the_rows_that_filters_leave(chromium: Browser, tmp_path: Path) -> None:
@@ -64,7 +67,7 @@ def test_the_sum_of_savings_is_that_of_the_rows_that_filters_leave(chromium: Bro
     one, *others = audit.savings
     alternative = one.model_copy(update={"kind": "spot", "adds_up": False, "gpu_hours": 5.0, "cost": 7.0})
     more = [each.model_copy(update={"team": f"team-{number}"}) for number, each in enumerate(others)]
-    filling = [more[0].model_copy(update={"team": "filling", "gpu_hours": 0.0, "cost": 0.0})] * tables.FEW
+    filling = [more[0].model_copy(update={"team": "filling", "gpu_hours": 0.0, "cost": 0.0})] * html_tables.FEW
     file = tmp_path / "page.html"
     file.write_text(
         audit_page.text(audit.model_copy(update={"savings": (one, alternative, *more, *filling)})), encoding="utf-8"
@@ -105,7 +108,7 @@ def test_a_sum_of_one_row_reads_as_the_row(chromium: Browser, tmp_path: Path) ->
 
 def test_a_sum_has_the_rows_of_all_pages(chromium: Browser, tmp_path: Path) -> None:
     file = tmp_path / "page.html"
-    file.write_text(of_values((1.0,) * (2 * tables.PAGE + 1)), encoding="utf-8")
+    file.write_text(of_values((1.0,) * (2 * html_tables.PAGE + 1)), encoding="utf-8")
     with browser.opened(chromium, browser.file_url(file)) as found:
         found.page.locator("#values input").fill("row-1")
         expect(found.page.locator("#values output")).to_have_text("111 of 201 rows")

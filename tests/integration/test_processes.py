@@ -41,7 +41,7 @@ def written(directory: Path, *objects: paths.Object) -> Path:
     return directory
 
 
-@pytest.mark.parametrize("number", [2, 3, 100])
+@pytest.mark.parametrize("number", [3, *(pytest.param(many, marks=pytest.mark.thorough) for many in (2, 100))])
 def test_any_number_of_processes_gives_the_report_of_one(number: int) -> None:
     files = found(OWN.folder)
 

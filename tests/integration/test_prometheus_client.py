@@ -17,8 +17,7 @@ from builders import usage as build
 from e2e import ports, processes
 from usher import errors
 from usher.audit.prometheus import endpoint, promql_source
-from usher.audit.prometheus.promql_source import PrometheusSource
-from usher.audit.prometheus.query_client import Client, TooMuchError
+from usher.audit.prometheus.promql_source import Client, PrometheusSource, TooMuchError
 from usher.audit.usage.measuring import measure
 from usher.config.audit_settings import Audit
 

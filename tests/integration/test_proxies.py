@@ -19,7 +19,7 @@ from integration.api_server import ApiServer
 from integration.proxy_server import HOST, LOOPBACK, Proxy, serving
 from usher import errors
 from usher.audit.prometheus import endpoint
-from usher.audit.prometheus.query_client import Client
+from usher.audit.prometheus.promql_source import Client
 from usher.cluster import connection
 from usher.server.certs import issue
 from usher.server.certs.authority import CertificateAuthority, new_authority

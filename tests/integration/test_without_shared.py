@@ -54,7 +54,7 @@ def test_a_folder_without_its_parts_is_refused(tmp_path: Path) -> None:
 
 @needs_shared("published definitions")
 def test_whatever_tests_install_has_a_definition_of_our_own() -> None:
-    texts = (file.read_text(encoding="utf-8") for file in ROOT.glob("tests/e2e/*.py"))
+    texts = (file.read_text(encoding="utf-8") for file in ROOT.glob("tests/e2e/**/*.py"))
     names = {f"{name}.yaml" for text in texts for name in QUOTED.findall(text)}
     published = {name for name in names if (kind_definitions.PUBLISHED / name).is_file()}
 

@@ -61,7 +61,7 @@ def test_the_wheel_brings_what_own_checks_are_compiled_with(wheel: Path) -> None
 
 
 def test_the_wheel_brings_the_style_and_the_program_of_pages(wheel: Path) -> None:
-    assert {"usher/audit/reports/web/page.css", "usher/audit/reports/web/page.js"} <= set(names(wheel))
+    assert {"usher/audit/reports/page.css", "usher/audit/reports/page.js"} <= set(names(wheel))
 
 
 def test_the_wheel_holds_every_module_of_the_sources(wheel: Path) -> None:

@@ -7,8 +7,7 @@ from typing import Final
 
 from builders.queues import cluster_queue, flavor, group, local_queue, quota, topology
 from usher.cluster import recording
-from usher.cluster.facts.snapshot import Recorded, State
-from usher.cluster.facts.store import Store
+from usher.cluster.facts.store import Recorded, State, Store
 from usher.config import models, selection
 from usher.config.load import load
 from usher.kinds.registry import FACTS

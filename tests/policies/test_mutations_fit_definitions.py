@@ -16,11 +16,18 @@ pytestmark = pytest.mark.uses_definitions
 
 FOLDER = Path(__file__).parents[2] / "tests/data/mutations"
 
+LARGE = 1_500_000
+"""Bytes of a definition that takes seconds to read; such ones are tried at night."""
+
 DEFINED = [
-    subject
+    pytest.param(
+        subject,
+        id=f"{kind.group}/{kind.kind}/{subject.name}",
+        marks=pytest.mark.thorough if file.stat().st_size > LARGE else (),
+    )
     for kind in WORKLOADS.values()
+    if (file := kind_definitions.file_of(kind.group, kind.plural)) is not None
     for subject in record_mutations.subjects(kind, FOLDER)
-    if kind_definitions.file_of(kind.group, kind.plural) is not None
 ]
 
 
@@ -29,8 +36,7 @@ def evaluator() -> Evaluator:
     return record_mutations.evaluator_of(FOLDER)
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("subject", DEFINED, ids=lambda each: f"{each.kind.group}/{each.kind.kind}/{each.name}")
+@pytest.mark.parametrize("subject", DEFINED)
 def test_the_definitions_accept_the_manifest_and_its_mutated_form(subject: Subject) -> None:
     plural = subject.kind.plural
     assert structural.problems(subject.value, plural) == []

@@ -28,6 +28,7 @@ OTHERS: Final = re.compile(
 """What is not ours in a text."""
 
 FOREIGN: Final = frozenset({
+    "tap.py",  # a library
     "audit.gatekeeper.sh",
     "gpustack_runtime/envs.py",
     "sdk/python/kfp/compiler/pipeline_spec_builder.py",

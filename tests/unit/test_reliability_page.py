@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -10,13 +11,13 @@ import pytest
 TESTS: Final = Path(__file__).parents[1]
 PAGE: Final = (TESTS.parent / "docs" / "reliability.md").read_text()
 ROWS: Final = re.findall(r"^\| ([A-Z]\d\d) \|", PAGE, flags=re.MULTILINE)
-REFERENCES: Final = sorted(set(re.findall(r"`([\w/]+\.py)(?:::(\w+))?`", PAGE)))
+REFERENCES: Final = sorted(set(re.findall(r"`([\w/]+\.py)(?:::(?:\w+::)?(\w+))?`", PAGE)))
 
 
+@cache
 def functions(file: Path) -> set[str]:
-    return {node.name for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.FunctionDef)} | {
-        node.name for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.AsyncFunctionDef)
-    }
+    tree = ast.parse(file.read_text())
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
 
 
 def test_each_row_of_the_list_is_there_once() -> None:

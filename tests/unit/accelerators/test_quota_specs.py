@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from usher.accelerators import boards
-from usher.config.quotas import QuotaSpec
+from usher.config.pools import QuotaSpec
 
 GOOD: dict[str, Any] = {"namespaces": ["research-*"], "limits": [{"hard": {"gpus": 16}}]}
 AMOUNT = "is not an amount; write a number (16) or thousandths (3500m)"

@@ -9,10 +9,10 @@ from builders.objects import JsonValue, as_json
 from unit.audit.building import builder, built
 from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.audit.gather import accelerator_nodes, gpus, needed_inputs
+from usher.audit.gather import accelerator_objects, gpus, needed_inputs
 from usher.audit.gather.estate import CapacityType, Node
 from usher.check.devices import Amount
-from usher.cluster.facts.snapshot import Recorded, State
+from usher.cluster.facts.store import Recorded, State
 from usher.config.models import Config
 
 GIB = 2**30
@@ -23,7 +23,7 @@ def read(labels: dict[str, str] | None = None, **resources: Any) -> Node:
     amounts = {name.replace("__", "/"): str(number) for name, number in resources.items()}
     value = builders.node(labels=labels or {}, allocatable=amounts)
     value = builders.replaced(value, "/status/capacity", as_json(amounts))
-    found = accelerator_nodes.read_node(value, Vocabulary(Config().accelerators))
+    found = accelerator_objects.read_node(value, Vocabulary(Config().accelerators))
     assert found is not None
     return found
 
@@ -45,7 +45,7 @@ def read(labels: dict[str, str] | None = None, **resources: Any) -> Node:
     ],
 )
 def test_the_board_is_named_as_labels_name_it(labels: dict[str, str], product: str) -> None:
-    assert accelerator_nodes.read_product(labels) == product
+    assert accelerator_objects.read_product(labels) == product
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_the_board_is_named_as_labels_name_it(labels: dict[str, str], product: s
     ],
 )
 def test_the_capacity_type_follows_from_labels_of_clouds(labels: dict[str, str], expected: CapacityType) -> None:
-    assert accelerator_nodes.read_capacity_type(labels) is expected
+    assert accelerator_objects.read_capacity_type(labels) is expected
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_the_capacity_type_follows_from_labels_of_clouds(labels: dict[str, str],
     ],
 )
 def test_the_memory_of_a_device_is_in_bytes(labels: dict[str, str], expected: int | None) -> None:
-    assert accelerator_nodes.read_memory(labels) == expected
+    assert accelerator_objects.read_memory(labels) == expected
 
 
 def test_replicas_of_a_shared_gpu_count_once() -> None:

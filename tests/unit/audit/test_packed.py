@@ -3,7 +3,7 @@
 import pytest
 
 from usher import paths
-from usher.audit.gather.compressed_objects import Packed
+from usher.audit.gather.object_fields import Packed
 
 
 def named(name: str) -> paths.Object:

@@ -10,7 +10,7 @@ from builders import container, existing, pytorch_job, template
 from builders.estates import API_VERSIONS
 from unit.audit.building import built, only
 from usher import paths
-from usher.audit.gather import accelerator_workloads
+from usher.audit.gather import accelerator_objects
 from usher.audit.gather.estate import NOTHING_REPORTED, Reported
 
 SINCE = "2026-11-23T05:00:00Z"
@@ -52,7 +52,7 @@ MADE = Reported(refused=False)
     ],
 )
 def test_the_status_says_whether_pods_are_refused(value: paths.Object, expected: Reported) -> None:
-    assert accelerator_workloads.read_report(value) == expected
+    assert accelerator_objects.read_report(value) == expected
 
 
 def starting(*containers: tuple[str, str], message: str = "") -> paths.Object:

@@ -8,10 +8,10 @@ import builders
 from builders.existing import existing, running, waiting
 from unit.audit.building import builder, built, only
 from usher import paths
-from usher.audit.gather.compressed_objects import Packed
 from usher.audit.gather.estate import OneNamespace
 from usher.audit.gather.needed_inputs import Wanted
-from usher.cluster.facts.snapshot import Recorded, State
+from usher.audit.gather.object_fields import Packed
+from usher.cluster.facts.store import Recorded, State
 from usher.config.models import Config
 from usher.kinds.kind import keeping
 from usher.kinds.reading.values import Absence

@@ -6,8 +6,7 @@ import builders
 from unit.workloads.normalised import workload
 from usher import paths
 from usher.authorities import limit_range
-from usher.authorities.kueue import configuration as kueue_configuration
-from usher.authorities.kueue import flavors as kueue_flavors
+from usher.authorities.kueue import flavors as kueue_configuration
 from usher.authorities.kueue import queues
 from usher.authorities.kueue.capacity import Capacities
 from usher.authorities.resource_quota import judge as resource_quota_judge
@@ -68,7 +67,7 @@ def test_a_status_that_cannot_be_read_makes_no_queue_inactive(reason: paths.Json
 
 @pytest.mark.parametrize("key", ["key", "operator", "value", "effect"])
 def test_a_toleration_of_a_flavor_that_cannot_be_read_is_a_problem_of_it(key: str) -> None:
-    flavor = kueue_flavors.read_flavor("open", {"spec": {"tolerations": [{"operator": "Exists", key: {"a": 1}}]}})
+    flavor = kueue_configuration.read_flavor("open", {"spec": {"tolerations": [{"operator": "Exists", key: {"a": 1}}]}})
 
     assert flavor.problems == (f"ResourceFlavor open, spec.tolerations[0].{key}: expected a string, found an object",)
 
@@ -77,7 +76,7 @@ def test_a_toleration_of_a_flavor_that_cannot_be_read_is_a_problem_of_it(key: st
     ("spec", "place"), [(7, "spec"), ({"levels": 7}, "spec.levels"), ({"levels": [{"nodeLabel": 7}]}, "spec.levels[0]")]
 )
 def test_a_topology_that_cannot_be_read_is_named(spec: paths.Json, place: str) -> None:
-    (problem,) = kueue_flavors.read_topology("racks", {"spec": spec}).problems
+    (problem,) = kueue_configuration.read_topology("racks", {"spec": spec}).problems
 
     assert problem.startswith(f"Topology racks, {place}")
 

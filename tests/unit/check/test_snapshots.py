@@ -6,8 +6,8 @@ import pytest
 
 from usher import errors, paths
 from usher.check import sources
-from usher.cluster.facts import snapshot
-from usher.cluster.facts.snapshot import Recorded, State
+from usher.cluster.facts import store as facts_store
+from usher.cluster.facts.store import Recorded, State
 from usher.kinds.reading.values import Absence, Reference
 from usher.kinds.registry import FACTS
 
@@ -37,7 +37,7 @@ def file(tmp_path: Path) -> Path:
         Recorded(kind=NODES, state=State.NOT_KNOWN, reason="forbidden"),
     ]
     path = tmp_path / "cluster.json.gz"
-    path.write_bytes(snapshot.dumps(recorded))
+    path.write_bytes(facts_store.dumps(recorded))
     return path
 
 
@@ -70,6 +70,6 @@ def test_a_damaged_snapshot_is_an_error_and_not_an_empty_cluster(file: Path) -> 
 
 def test_an_empty_snapshot_is_one(tmp_path: Path) -> None:
     path = tmp_path / "cluster.json.gz"
-    path.write_bytes(snapshot.dumps([Recorded(kind=CLASSES, state=State.KNOWN)]))
+    path.write_bytes(facts_store.dumps([Recorded(kind=CLASSES, state=State.KNOWN)]))
 
     assert sources.from_files([str(path)]).find(class_named("a")) is Absence.MISSING

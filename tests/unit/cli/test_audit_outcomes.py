@@ -51,7 +51,7 @@ def test_json_without_an_audit_document_holds_the_findings() -> None:
 
 
 def test_a_format_of_audits_alone_is_refused_where_no_audit_was_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    only = known_formats.Format(audit="usher.audit.reports.json_document", reader="spreadsheets")
+    only = known_formats.Format(audit="usher.audit.reports.json_document:write", reader="spreadsheets")
     monkeypatch.setitem(known_formats.FORMATS, "only", only)
 
     with pytest.raises(errors.InputError, match="a report for spreadsheets needs an audit document"):
@@ -59,7 +59,7 @@ def test_a_format_of_audits_alone_is_refused_where_no_audit_was_made(monkeypatch
 
 
 def test_a_format_of_audits_alone_belongs_to_no_other_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    only = known_formats.Format(audit="usher.audit.reports.json_document", reader="spreadsheets")
+    only = known_formats.Format(audit="usher.audit.reports.json_document:write", reader="spreadsheets")
     monkeypatch.setitem(known_formats.FORMATS, "only", only)
 
     assert "only" in known_formats.names(audits=True)

@@ -6,8 +6,8 @@ from typing import Any, Final
 import pytest
 
 from usher import errors, paths
-from usher.audit.store import report_store
-from usher.audit.store.report_store import Outcome, Reports, Run
+from usher.audit.store import earlier_audits
+from usher.audit.store.earlier_audits import Outcome, Reports, Run
 from usher.cluster.api import JSON, Answer
 
 OURS: Final = {"managed-by": "gpu-usher"}
@@ -108,7 +108,7 @@ def report(
 
 
 def keep(cluster: Cluster, *wanted: paths.Object, run: Run | None = None) -> Outcome:
-    return report_store.keep(cluster, REPORTS, wanted, run=run or Run(taken=TUESDAY))
+    return earlier_audits.keep(cluster, REPORTS, wanted, run=run or Run(taken=TUESDAY))
 
 
 def once(cluster: Cluster, value: paths.Object) -> Callable[[str], None]:

@@ -5,9 +5,8 @@ from typing import Any
 import pydantic
 import pytest
 
-from usher.config import models, pools
+from usher.config import fabrics, models, pools
 from usher.config import sections as config_sections
-from usher.config.fabrics import shipped
 
 POOL: dict[str, Any] = {"name": "h100", "nodeSelector": {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"}}
 FABRICS: dict[str, Any] = {"rails": {"env": {"NCCL_IB_HCA": "=mlx5_0:1"}}}
@@ -223,7 +222,7 @@ def test_a_pool_cannot_name_a_missing_fabric() -> None:
     h100, a100 = {**POOL, "fabric": "rails"}, {**POOL, "name": "a100", "fabric": "tracks"}
 
     def reason(missing: str, *known: str) -> str:
-        named = ", ".join(sorted([*shipped.SHIPPED, *known]))
+        named = ", ".join(sorted([*fabrics.SHIPPED, *known]))
         return f"{missing}, which is neither shipped nor in fabrics; defined or shipped are: {named}"
 
     assert refusals({"pools": [h100]}) == [("pools", reason("pool h100 names the fabric rails"))]
@@ -236,7 +235,7 @@ def test_a_pool_cannot_name_a_missing_fabric() -> None:
 def test_a_pool_can_name_a_fabric_that_is_shipped() -> None:
     config = models.Config.model_validate({"pools": [{**POOL, "fabric": "infiniband"}]})
 
-    assert config.fabric("infiniband") is shipped.SHIPPED["infiniband"].profile
+    assert config.fabric("infiniband") is fabrics.SHIPPED["infiniband"].profile
 
 
 def test_a_fabric_that_is_wrong_itself_is_the_only_thing_that_is_said() -> None:

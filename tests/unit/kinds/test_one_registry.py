@@ -143,7 +143,7 @@ def new_family(package: Path) -> str:
 def new_kind(package: Path) -> str:
     """Adds a record to a family."""
     record = RECORD.format(kind="Widget", plural="widgets").replace("_templates", "_replicated")
-    replace(package / "kinds/kubernetes/pod_controllers.py", "APPS = [\n", f"APPS = [\n{record}")
+    replace(package / "kinds/kubernetes.py", "APPS = [\n", f"APPS = [\n{record}")
     return "Widget"
 
 

@@ -8,7 +8,7 @@ import yaml
 from usher import errors, model
 from usher.config import load, models
 from usher.policy import assembly, config_problems, decision
-from usher.policy.checks import bundle, catalogue
+from usher.policy.checks import catalogue
 from usher.policy.checks.catalogue import Parameter, Severity
 
 ENTRY = catalogue.Entry(
@@ -116,7 +116,7 @@ JOINED = {
 
 @pytest.mark.parametrize(("key", "word"), [(key, word) for key, words in JOINED.items() for word in words])
 def test_former_codes_and_names_of_joined_checks_still_decide(key: str, word: str) -> None:
-    entries = bundle.load().catalogue
+    entries = catalogue.load().catalogue
     config = models.Config.model_validate(
         yaml.safe_load(f"enforcement: {{rules: [{{check: {word}, action: 'off'}}], exceptions: [{EXCEPTION % word}]}}")
     )

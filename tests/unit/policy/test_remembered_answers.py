@@ -26,10 +26,10 @@ from usher.authorities.gpu_quota import definitions
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.cluster.facts.store import Store
 from usher.config import fields, models
-from usher.config.fabrics.profiles import RESERVED_VARIABLES
+from usher.config.fabrics import RESERVED_VARIABLES
 from usher.kinds.reading import values as reading_values
 from usher.kinds.reading.environment import READ_VARIABLES
-from usher.policy.checks import bundle
+from usher.policy.checks import catalogue
 from usher.policy.decision import Operation, Request, User
 from usher.policy.engines.engine import CachedEngine, Engine, Entrypoint
 from usher.policy.engines.wasm import WasmEngine
@@ -84,12 +84,12 @@ TOKEN = re.compile(rb"kube-api-access-[a-z0-9]{5}")
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    made = CachedEngine(WasmEngine(bundle.load().module))
+    made = CachedEngine(WasmEngine(catalogue.load().module))
     yield made
     made.close()
 
 
-ENTRIES = bundle.load().catalogue
+ENTRIES = catalogue.load().catalogue
 DAYS = st.sampled_from([date(2026, 6, 30), date(2026, 7, 1)])
 
 

@@ -6,9 +6,9 @@ import yaml
 
 from usher.config import models
 from usher.policy import config_problems
-from usher.policy.checks import bundle
+from usher.policy.checks import catalogue
 
-ENTRIES = bundle.load().catalogue
+ENTRIES = catalogue.load().catalogue
 
 
 def config(text: str) -> models.Config:

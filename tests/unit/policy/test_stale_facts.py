@@ -5,10 +5,10 @@ from msgspec.structs import replace
 
 from usher import model
 from usher.policy import decision
-from usher.policy.checks import bundle
+from usher.policy.checks import catalogue
 from usher.review import admission_review
 
-ENTRIES = bundle.load().catalogue
+ENTRIES = catalogue.load().catalogue
 MINUTE = 60.0
 
 OF_FACTS = model.Finding(check="priority/class_unknown", path="", message="there is no class")

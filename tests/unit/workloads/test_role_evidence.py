@@ -8,7 +8,7 @@ import builders
 from unit.workloads.normalised import readable_workload
 from usher import model, paths
 from usher.config import fields as config_fields
-from usher.workloads import program_families
+from usher.workloads import model_servers
 
 TRAINING, INFERENCE = model.Role.TRAINING, model.Role.INFERENCE
 BATCH, INTERACTIVE, SERVICE = model.Role.BATCH, model.Role.INTERACTIVE, model.Role.SERVICE
@@ -187,7 +187,7 @@ def test_the_pods_of_a_job_form_a_gang_only_if_its_launcher_joins_them(flags: tu
 
 
 def test_every_family_matches_by_something_and_has_a_source() -> None:
-    for family in program_families.ALL:
+    for family in model_servers.ALL:
         assert family.commands or family.images, family.name
         assert family.source, family.name
         for image in family.images:
@@ -195,6 +195,6 @@ def test_every_family_matches_by_something_and_has_a_source() -> None:
 
 
 def test_families_that_get_less_stand_first() -> None:
-    roles = list(dict.fromkeys(family.role for family in program_families.ALL))
+    roles = list(dict.fromkeys(family.role for family in model_servers.ALL))
 
     assert roles == [TRAINING, INTERACTIVE, INFERENCE, BATCH]

@@ -28,7 +28,7 @@ from msgspec import Struct
 from usher import paths
 from usher.accelerators import mig
 from usher.accelerators.mig import Board, Offer, Shape
-from usher.config import quotas
+from usher.config import pools
 
 PRODUCT_LABEL: Final = "nvidia.com/gpu.product"
 """Node label with the model of its GPUs, written by GPU feature discovery."""
@@ -263,10 +263,10 @@ class SpecProblem(NamedTuple):
     reason: str
 
 
-def read_quota_spec(spec: object) -> quotas.QuotaSpec | tuple[SpecProblem, ...]:
+def read_quota_spec(spec: object) -> pools.QuotaSpec | tuple[SpecProblem, ...]:
     """The spec, or the first problems that it has."""
     try:
-        found = quotas.QuotaSpec.model_validate(spec, strict=False, by_name=False, by_alias=True)
+        found = pools.QuotaSpec.model_validate(spec, strict=False, by_name=False, by_alias=True)
     except pydantic.ValidationError as error:
         problems = [
             SpecProblem(_pointer_of_error(each["loc"]), _reason_of_error(each))

@@ -17,14 +17,8 @@ from usher.audit.document import FindingEntry, ReadinessItem, Severity, Standing
 from usher.audit.gather.estate import Estate
 from usher.audit.readiness import capacity_items, protection_items, software_items
 from usher.audit.readiness.checklist import Item, Look
-from usher.audit.standing import (
-    cluster_equipment,
-    node_health,
-    policy_coverage,
-    queues_and_quotas,
-    scheduler_records,
-    waiting_workloads,
-)
+from usher.audit.standing import cluster_equipment, node_health, policy_coverage, queues_and_quotas, waiting_workloads
+from usher.audit.standing import situation as standing_situation
 from usher.audit.standing.situation import Situation
 from usher.audit.usage.usage_amounts import Measured
 from usher.authorities.knowledge import Knowledge
@@ -84,7 +78,7 @@ def standing_findings(
         config=config,
         now=now,
         nodes=nodes,
-        records=scheduler_records.records_of(estate),
+        records=standing_situation.records_of(estate),
         autoscaler=cluster_equipment.named_autoscaler(estate, known),
     )
     found = chain.from_iterable(find(situation) for find in _FIND)

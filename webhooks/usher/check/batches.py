@@ -9,8 +9,8 @@ from usher import paths
 from usher.check import findings
 from usher.config import models
 from usher.documents import places, reader
+from usher.kinds import kubeflow_pipelines as kubeflow_pipelines_compiled
 from usher.kinds import registry
-from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compiled
 from usher.kinds.reading import pod_templates
 
 

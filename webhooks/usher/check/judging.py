@@ -12,14 +12,14 @@ from msgspec.structs import replace
 
 from usher import errors, model, paths
 from usher.accelerators import names
-from usher.check import batches, devices, exception_coverage, findings
+from usher.check import batches, devices, findings
 from usher.check.batches import Batch, Item, Pointer
 from usher.check.findings import Part
 from usher.check.revisions import Changes
 from usher.check.site_policies import SitePolicies
 from usher.check.surroundings import Scalers, Surroundings
 from usher.cluster.facts.store import Store
-from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compiled
+from usher.kinds import kubeflow_pipelines as kubeflow_pipelines_compiled
 from usher.kinds.reading import values as reading_values
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
@@ -282,7 +282,7 @@ def _part_before_judging(batch: Batch, *, evaluator: Evaluator, settings: Settin
         owned=batch.owned,
     )
     rules = evaluator.config.enforcement.exceptions
-    part.excepted.update(exception_coverage.matching(rules, batch.aside, namespace=settings.namespace))
+    part.excepted.update(findings.matching(rules, batch.aside, namespace=settings.namespace))
     return part
 
 

@@ -31,7 +31,7 @@ from usher.check.judging import Settings
 from usher.check.runner import Watch, unwatched
 from usher.check.surroundings import Named, Outline, Surroundings, directory_of_source
 from usher.extensions import opa_program
-from usher.policy.checks import bundle
+from usher.policy.checks import catalogue
 from usher.policy.evaluator import Evaluator
 
 _FILES_AT_ONCE: Final = 500
@@ -499,7 +499,7 @@ def _installation() -> bytes:
     """A digest of the names, sizes and times of the files of this installation: verdicts depend on its code too."""
     found = [
         (path, status.st_size, status.st_mtime_ns)
-        for top in {Path(__file__).parents[1], bundle.find()}
+        for top in {Path(__file__).parents[1], catalogue.find()}
         for folder, _, names in os.walk(top)
         for name in names
         if name.endswith((".py", ".wasm", ".json", ".rego")) and (status := os.stat(path := f"{folder}/{name}"))  # noqa: PTH116 - faster

@@ -9,7 +9,7 @@ import orjson
 from msgspec.structs import replace
 
 from usher import __version__, model
-from usher.check import devices, exception_coverage, findings, judging
+from usher.check import devices, findings, judging
 from usher.check import surroundings as check_surroundings
 from usher.check.batches import Batch, Item
 from usher.check.findings import Part
@@ -270,7 +270,7 @@ def report(
         notes=tuple(notes),
         not_evaluated=(*checks_not_evaluated(whole.results, evaluator), *more),
         without_facts=checks_without_facts(whole.results, evaluator),
-        exceptions=exception_coverage.of(whole.results, evaluator, aside=whole.excepted),
+        exceptions=findings.of(whole.results, evaluator, aside=whole.excepted),
         rules=named_checks(whole.results, evaluator),
         totals=count_totals(whole.results, whole.counts),
     )

@@ -26,9 +26,8 @@ from usher import errors, paths
 from usher.check import batches, findings
 from usher.check.batches import Batch, Item
 from usher.check.findings import Problem
-from usher.cluster.facts import snapshot
-from usher.cluster.facts.snapshot import Recorded, State
-from usher.cluster.facts.store import Store
+from usher.cluster.facts import store as facts_store
+from usher.cluster.facts.store import Recorded, State, Store
 from usher.documents import chunks, reader
 
 PROGRAM_SECONDS: Final = 120.0
@@ -535,7 +534,7 @@ def from_files(arguments: Sequence[str]) -> Store:
         if content is None:
             manifests.append(argument)
         else:
-            recorded += snapshot.loads(content, source=argument)
+            recorded += facts_store.loads(content, source=argument)
     values = [*_objects(manifests), *(value for each in recorded for value in each.values)]
     if not values and not recorded:
         raise errors.InputError(f"no objects found in {', '.join(arguments)}; --facts needs the objects of a cluster")
@@ -559,8 +558,8 @@ def _snapshot(argument: str) -> bytes | None:
         if not path.is_file():
             return None
         with path.open("rb") as stream:
-            head = stream.read(len(snapshot.MAGIC))
-            return head + stream.read(snapshot.LARGEST_FILE) if head == snapshot.MAGIC else None
+            head = stream.read(len(facts_store.MAGIC))
+            return head + stream.read(facts_store.LARGEST_FILE) if head == facts_store.MAGIC else None
     except (OSError, ValueError):
         return None
 

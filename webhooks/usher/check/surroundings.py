@@ -11,7 +11,7 @@ from msgspec import Struct
 from usher import paths
 from usher.check.batches import Batch
 from usher.kinds import registry
-from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
+from usher.kinds.kubeflow_pipelines import group_version_kind
 from usher.kinds.reading import values as reading_values
 from usher.kinds.reading.counts import Growth
 from usher.kinds.reading.values import Reference

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from usher import errors
 from usher.audit.document import Audit
-from usher.audit.store.report_store import Api, Outcome
+from usher.audit.store.earlier_audits import Api, Outcome
 from usher.cli import audit_shards, audit_usage, exit_codes, given_policies, inputs, output
 from usher.cli.audit_run import AuditRun, Taken
 from usher.cli.audit_shards import Part
@@ -39,13 +39,13 @@ class Serving(Struct, frozen=True, kw_only=True):
         Raises:
             InputError: the address cannot be used.
         """
-        from usher.audit.reports.web import page
+        from usher.audit.reports import html_elements
         from usher.server import audit_page, logs
         from usher.server.audit_page import Refresher
 
         logs.configure()
         refresher = Refresher(make, _rendered, every=self.every, now=lambda: datetime.now(UTC))
-        audit_page.serve(refresher, self.place, policy=page.policy(), remote=self.remote, started=_announce)
+        audit_page.serve(refresher, self.place, policy=html_elements.policy(), remote=self.remote, started=_announce)
 
 
 class _Address(click.ParamType["Address"]):
@@ -243,19 +243,19 @@ def write_report_objects(family_name: str, audit: Audit, api: Api, *, only: froz
     Raises:
         ClusterError: the cluster does not answer, or does not serve the objects.
     """
-    from usher.audit.reports import report_objects
-    from usher.audit.store import report_store
+    from usher.audit.reports import json_document
+    from usher.audit.store import earlier_audits
 
-    family = report_objects.FAMILIES[family_name]
-    reports = report_store.Reports(
+    family = json_document.FAMILIES[family_name]
+    reports = earlier_audits.Reports(
         group=family.group,
         version=family.version,
         plurals={family.kind: family.plural, family.cluster_kind: family.cluster_plural},
-        labels=report_objects.LABELS,
-        taken=report_objects.TAKEN,
+        labels=json_document.LABELS,
+        taken=json_document.TAKEN,
     )
-    run = report_store.Run(taken=audit.taken, only=only, complete=audit.completeness.complete)
-    outcome = report_store.keep(api, reports, report_objects.objects(audit, family), run=run)
+    run = earlier_audits.Run(taken=audit.taken, only=only, complete=audit.completeness.complete)
+    outcome = earlier_audits.keep(api, reports, json_document.objects(audit, family), run=run)
     for line in _lines(outcome, f"{family.plural}.{family.group}"):
         click.echo(f"usher: {line}", err=True)
     return exit_codes.FAILED if outcome.problems else 0

@@ -26,8 +26,7 @@ from usher.cli import audit_usage, given_policies, inputs
 from usher.cli.audit_usage import AuditOptions
 from usher.cluster.api import Lists
 from usher.cluster.connection import Api
-from usher.cluster.facts.snapshot import Recorded
-from usher.cluster.facts.store import Store
+from usher.cluster.facts.store import Recorded, Store
 from usher.config import fields
 from usher.extensions.gatekeeper.evaluation import Policies
 from usher.extensions.given_policies import Given
@@ -111,7 +110,7 @@ def live_inputs(
     Raises:
         ClusterError: the API server does not answer.
     """
-    from usher.audit.gather.compressed_objects import Packed
+    from usher.audit.gather.object_fields import Packed
     from usher.check import cluster_objects
     from usher.cluster import connection, recording
 
@@ -220,8 +219,8 @@ def file_inputs(names: tuple[str, ...], *, wanted: Sequence[Wanted], read_facts:
 
 def _recorded(wanted: Iterable[Wanted], survey: Survey) -> list[Recorded]:
     """The kinds that sections want, each with all of its objects."""
-    from usher.audit.gather.compressed_objects import Packed
-    from usher.cluster.facts.snapshot import State
+    from usher.audit.gather.object_fields import Packed
+    from usher.cluster.facts.store import State
 
     return [Recorded(kind=each.fact_kind, state=State.KNOWN, values=Packed(survey.kept(each.key))) for each in wanted]
 
@@ -235,7 +234,7 @@ def _version(api: Lists) -> str:
 
 def _unlisted(recorded: Iterable[Recorded]) -> Iterator[Batch]:
     """Notes on kinds that usher may not list, and problems with other kinds that it could not list."""
-    from usher.cluster.facts.snapshot import State
+    from usher.cluster.facts.store import State
 
     for each in recorded:
         source = each.kind.resource

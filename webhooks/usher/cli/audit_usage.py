@@ -95,7 +95,7 @@ class Prometheus(Struct, frozen=True, kw_only=True):
         Raises:
             InputError: the URL, a file, a header or a label of the options cannot be used.
         """
-        from usher.audit.prometheus import endpoint, query_client
+        from usher.audit.prometheus import endpoint, promql_source
 
         files = endpoint.mounted_files(self.folder) if self.folder else endpoint.MountedFiles()
         found = endpoint.read_address(
@@ -106,7 +106,7 @@ class Prometheus(Struct, frozen=True, kw_only=True):
             key=self.key if self.certificate else files.key,
             given_headers=self.headers,
         )
-        return PrometheusSource(query_client.Client(found), only=endpoint.read_labels(self.labels, cluster=cluster))
+        return PrometheusSource(promql_source.Client(found), only=endpoint.read_labels(self.labels, cluster=cluster))
 
 
 def prometheus_options(command: Command) -> Command:

@@ -45,7 +45,7 @@ def check(
     """
     from usher.check.formats import wording
     from usher.config.load import locate_problems
-    from usher.install import discovered_differences
+    from usher.install import discovery
     from usher.policy import assembly
 
     loaded = inputs.load_config(file)
@@ -56,7 +56,7 @@ def check(
     if given is None:
         click.echo(f"{file}: good")
         return
-    found = discovered_differences.compare(loaded, given.store)
+    found = discovery.compare(loaded, given.store)
     for line, key, reason in locate_problems(file, found.differences):
         place = f"{file}:{line}" if line else f"{file}"
         click.echo(wording.harmless(wording.printable(f"{place}: {key}: {reason}")))

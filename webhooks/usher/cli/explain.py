@@ -43,10 +43,10 @@ def explain(
 
     The checks judge the file as its author wrote it. Each mutation says what it would change.
     """
-    from usher.policy.checks import bundle, catalogue
+    from usher.policy.checks import catalogue
 
     own = policies.own_alone()
-    if catalogue.join_catalogues(bundle.load().catalogue, own).find(code_name_or_file) is not None:
+    if catalogue.join_catalogues(catalogue.load().catalogue, own).find(code_name_or_file) is not None:
         cli_policies.explain(code_name_or_file, config=config, format_name=format_name, own=own)
         return
     if (finding := cli_policies.find_audit_entry(code_name_or_file)) is not None:

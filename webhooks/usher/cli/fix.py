@@ -13,7 +13,7 @@ import click
 from usher import errors
 from usher.check.batches import Batch
 from usher.check.fix import remedies, rounds
-from usher.cli import exit_codes, inputs
+from usher.cli import exit_codes, inputs, output
 from usher.policy.evaluator import Evaluator
 
 _STDIN: Final = "<stdin>"
@@ -74,7 +74,7 @@ def fix(
     and judges the result before it writes.
     """
     from usher.check import findings, judging, runner, sources
-    from usher.check.formats import fixes
+    from usher.check.formats import mended
 
     settings = judging.Settings(command=findings.Command.CHECK, namespace=namespace, mutated=True, diff=True)
     given = sys.stdin.buffer.read() if sources.STDIN in paths else b""
@@ -90,7 +90,7 @@ def fix(
     failed: dict[str, str] = {}
     if dry_run:
         for file in changed:
-            fixes.write_diff(file, sys.stdout)
+            mended.write_file_diff(file, sys.stdout)
     else:
         failed = _write(changed)
         if sources.STDIN in paths and not any(each.source == _STDIN for each in fixed.before.problems):
@@ -98,7 +98,7 @@ def fix(
             sys.stdout.buffer.write(content)
             sys.stdout.flush()
     stream = sys.stderr if dry_run or sources.STDIN in paths else sys.stdout
-    fixes.write(fixed, stream, dry_run=dry_run, failed=failed)
+    mended.write(fixed, stream, dry_run=dry_run, failed=failed)
     if failed or fixed.incomplete:
         context.exit(exit_codes.FAILED)
     context.exit(_WOULD_CHANGE if dry_run and changed else 0)
@@ -143,8 +143,6 @@ def _write(files: Sequence[rounds.File]) -> dict[str, str]:
 
     Returns why files could not be written, by name; these still have all of their old content.
     """
-    from usher.cli import output
-
     failed = {}
     for file in files:
         if file.source == _STDIN:

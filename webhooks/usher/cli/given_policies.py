@@ -18,8 +18,8 @@ from usher.extensions.gatekeeper.evaluation import Policies
 from usher.extensions.gatekeeper.library import Compiler as GatekeeperCompiler
 from usher.extensions.gatekeeper.library import MatchedKind
 from usher.extensions.given_policies import Given
+from usher.extensions.own_checks.folders import Compiler as OwnChecksCompiler
 from usher.extensions.own_checks.folders import Folder
-from usher.extensions.own_checks.own_bundles import Compiler as OwnChecksCompiler
 from usher.policy.checks.catalogue import OwnChecks
 
 
@@ -183,9 +183,9 @@ def own_checks_compiler(opa: Path | None) -> OwnChecksCompiler:
     Raises:
         InputError: there is no program opa.
     """
-    from usher.extensions.own_checks import own_bundles
+    from usher.extensions.own_checks import folders
 
-    return own_bundles.make_compiler(opa, cache=cache_folder("own-checks"))
+    return folders.make_compiler(opa, cache=cache_folder("own-checks"))
 
 
 def begin_own_check(name: str, *, directory: Path, code: str) -> None:
@@ -248,10 +248,10 @@ def own_checks_bundle(directory: Path, *, opa: Path | None) -> Built:
         InputError: a check is wrong.
     """
     from usher.check.formats import wording
-    from usher.extensions.own_checks import own_bundles
+    from usher.extensions.own_checks import folders
 
     made, folder = own_checks_compiler(opa), read_own_checks(directory)
-    content = own_bundles.bundle_content(made.compiled(folder), own_bundles.rego_sources(folder), opa=made.version)
+    content = folders.bundle_content(made.compiled(folder), folders.rego_sources(folder), opa=made.version)
     return Built(content=content, contents=wording.count(len(folder.checks), "check"))
 
 

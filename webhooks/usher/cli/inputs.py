@@ -15,8 +15,7 @@ from msgspec import NODEFAULT, Struct
 
 from usher import errors
 from usher.check import findings
-from usher.cluster.facts.snapshot import Recorded
-from usher.cluster.facts.store import Store
+from usher.cluster.facts.store import Recorded, Store
 from usher.config import models
 from usher.policy.checks.catalogue import OwnChecks
 from usher.policy.evaluator import Evaluator
@@ -25,7 +24,7 @@ from usher.policy.evaluator import Evaluator
 def name_unread_kinds(recorded: Iterable[Recorded]) -> bool:
     """Writes the kinds that could not be read, with reasons. Returns false if all could be read."""
     from usher.check.formats import wording
-    from usher.cluster.facts.snapshot import State
+    from usher.cluster.facts.store import State
 
     unread = [each for each in recorded if each.state is State.NOT_KNOWN]
     for kinds, reason in wording.by_reason((each.kind.resource, each.reason) for each in unread):
@@ -283,11 +282,13 @@ def load_config(file: Path | None, *, own: Sequence[OwnChecks] = ()) -> models.C
         return models.Config()
     from usher.config import load
     from usher.policy import config_problems
-    from usher.policy.checks import bundle, catalogue
+    from usher.policy.checks import catalogue
 
     return load.load(
         file,
-        more=lambda config: config_problems.problems(config, catalogue.join_catalogues(bundle.load().catalogue, own)),
+        more=lambda config: config_problems.problems(
+            config, catalogue.join_catalogues(catalogue.load().catalogue, own)
+        ),
     )
 
 

@@ -38,11 +38,10 @@ def lsp(*, config: Path | None, facts: tuple[str, ...], namespace: str, verbose:
     """
     if importlib.util.find_spec("pygls") is None:
         raise errors.InputError("usher lsp needs the package pygls; run: pip install 'gpu-usher[lsp]'")
-    from usher.check.editor import open_manifests
-    from usher.check.editor.open_manifests import Manifests, Site
+    from usher.check.editor import session as editor_session
     from usher.check.editor.serving import Server
-    from usher.check.editor.session import Session
-    from usher.policy.checks import bundle
+    from usher.check.editor.session import Manifests, Session, Site
+    from usher.policy.checks import catalogue
 
     logging.basicConfig(
         stream=sys.stderr,
@@ -56,7 +55,7 @@ def lsp(*, config: Path | None, facts: tuple[str, ...], namespace: str, verbose:
         rests_on=lambda: [*filter(None, [inputs.find_config(config)]), *map(Path, facts)],
     )
     manifests = Manifests(site, namespace=namespace)
-    session = Session(manifests, catalogue=bundle.load().catalogue, write=open_manifests.write_changes)
+    session = Session(manifests, catalogue=catalogue.load().catalogue, write=editor_session.write_changes)
     with _streams() as (stdin, stdout):
         Server(session).run(stdin, stdout)
 

@@ -257,11 +257,11 @@ def floor(*, static: bool, checks: tuple[str, ...], config: Path | None) -> None
     import yaml
 
     from usher.install.manifests import floor as manifests_floor
-    from usher.policy.checks import bundle
+    from usher.policy.checks import catalogue as checks_catalogue
     from usher.policy.decision import today
 
     site = inputs.load_config(inputs.find_config(config))
-    catalogue = bundle.load().catalogue
+    catalogue = checks_catalogue.load().catalogue
     unknown = sorted(set(checks) - manifests_floor.part_names(catalogue))
     if unknown:
         known = ", ".join(sorted(manifests_floor.part_names(catalogue)))
@@ -356,7 +356,7 @@ def webhooks(
     from usher.install.manifests import conditions
     from usher.install.manifests.webhooks import Calls, Client, configurations
     from usher.install.manifests.webhooks import helm_values as values_of
-    from usher.policy.checks import bundle
+    from usher.policy.checks import catalogue as checks_catalogue
 
     client = Client(
         service=service,
@@ -366,7 +366,7 @@ def webhooks(
     )
     site = inputs.load_config(inputs.find_config(config))
     closed = "Fail" in (validate_failure_policy, mutate_failure_policy)
-    failing = conditions.fail_closed_conditions(site, bundle.load().catalogue) if closed else ()
+    failing = conditions.fail_closed_conditions(site, checks_catalogue.load().catalogue) if closed else ()
     calls = Calls(
         mutate_failure_policy=mutate_failure_policy,
         validate_failure_policy=validate_failure_policy,

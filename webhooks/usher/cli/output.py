@@ -2,9 +2,9 @@
 
 import contextlib
 import functools
-import importlib
 import io
 import os
+import pkgutil
 import secrets
 import stat
 import sys
@@ -169,7 +169,7 @@ def _files(outcome: Outcome, target: Target, path: Path, quiet: bool) -> list[Wh
         _write(outcome, chosen, stream, color=False, quiet=quiet)
         stream.flush()
         return [WholeFile(path=path, content=content.getvalue())]
-    tables = importlib.import_module(chosen.audit).files(_audit(outcome, chosen))
+    tables = pkgutil.resolve_name(chosen.audit)(_audit(outcome, chosen))
     try:
         path.mkdir(exist_ok=True)
     except OSError as error:
@@ -179,10 +179,10 @@ def _files(outcome: Outcome, target: Target, path: Path, quiet: bool) -> list[Wh
 
 def _write(outcome: Outcome, chosen: Format, stream: TextIO, *, color: bool, quiet: bool) -> None:
     options = {"color": color, "quiet": quiet} if chosen.for_terminals else {}
-    if chosen.audit and (outcome.audit is not None or not chosen.module):
-        importlib.import_module(chosen.audit).write(_audit(outcome, chosen), stream, **options)
+    if chosen.audit and (outcome.audit is not None or not chosen.run):
+        pkgutil.resolve_name(chosen.audit)(_audit(outcome, chosen), stream, **options)
     else:
-        importlib.import_module(chosen.module).write(outcome.found, stream, **options)
+        pkgutil.resolve_name(chosen.run)(outcome.found, stream, **options)
 
 
 def _audit(outcome: Outcome, chosen: Format) -> object:

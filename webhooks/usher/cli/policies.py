@@ -111,11 +111,11 @@ def list_command(
     With --policies, your own checks are among them.
     """
     from usher.check.formats import rule_pages
-    from usher.policy.checks import bundle
+    from usher.policy.checks import catalogue
 
     own = policies.own_alone()
     loaded = inputs.load_config(inputs.find_config(config), own=own)
-    known = list(catalogue.join_catalogues(bundle.load().catalogue, own))
+    known = list(catalogue.join_catalogues(catalogue.load().catalogue, own))
     categories = {entry.category for entry in known}
     if category is not None and category not in categories:
         raise errors.InputError(
@@ -143,7 +143,7 @@ def _write_table(entries: list[tuple[catalogue.Entry, str]]) -> None:
     """Writes the entries by category; the title and outcomes of other namespaces wrap in the last column."""
     from rich.text import Text
 
-    from usher.check.formats.lines import Lines
+    from usher.check.formats.wording import Lines
 
     lines = Lines(sys.stdout, color=False)
     width = max(len(entry.name) for entry, _ in entries)
@@ -228,9 +228,9 @@ def _begin(category: str, name: str, *, directory: Path) -> None:
 def next_code(*, category: str) -> None:
     """Print the next free code of a category."""
     from usher.extensions.own_checks import folders
-    from usher.policy.checks import bundle
+    from usher.policy.checks import catalogue
 
-    click.echo(folders.next_code(category, bundle.load().catalogue.checks.values()))
+    click.echo(folders.next_code(category, catalogue.load().catalogue.checks.values()))
 
 
 def explain(code_or_name: str, *, config: Path | None, format_name: str, own: Sequence[OwnChecks] = ()) -> None:
@@ -240,10 +240,10 @@ def explain(code_or_name: str, *, config: Path | None, format_name: str, own: Se
         InputError: no check or mutation has that code or name.
     """
     from usher.check.formats import rule_pages
-    from usher.policy.checks import bundle
+    from usher.policy.checks import catalogue
 
     loaded = inputs.load_config(inputs.find_config(config), own=own)
-    known = catalogue.join_catalogues(bundle.load().catalogue, own)
+    known = catalogue.join_catalogues(catalogue.load().catalogue, own)
     entry = known.find(code_or_name)
     if entry is None:
         rules = [word for each in known for word in (each.name, each.code)]

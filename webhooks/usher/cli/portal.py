@@ -185,15 +185,15 @@ def _content(file: str) -> bytes:
 
 def _send_question(asking: Asking, method: str, path: str, *, body: bytes = b"") -> Any:  # noqa: ANN401 - JSON
     """The answer of the portal. Raises ClusterError if it refuses, or does not answer."""
-    from usher.cluster import kubeconfig
+    from usher.cluster import connection
 
-    token = kubeconfig.token(kubeconfig=asking.kubeconfig, context=asking.context_name)
+    token = connection.token(kubeconfig=asking.kubeconfig, context=asking.context_name)
     with portal_address(asking) as (host, port, name, tls):
-        connection = Connection(host, port, name=name, tls=tls)
+        tunnel = Connection(host, port, name=name, tls=tls)
         try:
-            with contextlib.closing(connection):
-                connection.request(method, f"{_API}{path}", body=body, headers={"Authorization": token})
-                answer = connection.getresponse()
+            with contextlib.closing(tunnel):
+                tunnel.request(method, f"{_API}{path}", body=body, headers={"Authorization": token})
+                answer = tunnel.getresponse()
                 text = answer.read()
         except ssl.SSLCertVerificationError as error:
             raise errors.ClusterError(

@@ -142,14 +142,14 @@ def _with_records(side: Side, records: Sequence[Record]) -> Side:
 
 def _refuse_snapshot(path: str) -> None:
     """Raises InputError for a file of `usher snapshot`, which would look like damaged YAML."""
-    from usher.cluster.facts import snapshot
+    from usher.cluster.facts import store
 
     try:
         with Path(path).open("rb") as stream:
-            head = stream.read(len(snapshot.MAGIC))
+            head = stream.read(len(store.MAGIC))
     except (OSError, ValueError):
         return
-    if head == snapshot.MAGIC:
+    if head == store.MAGIC:
         raise errors.InputError(
             f"{path}: a snapshot holds facts and no workloads; give it with --facts, and name manifests, a record of "
             "reviews, or what `usher snapshot --workloads FILE` writes"
@@ -180,9 +180,9 @@ class Rules(Struct, frozen=True, kw_only=True):
         """
         from usher.config import load, models
         from usher.policy import assembly, config_problems
-        from usher.policy.checks import bundle, catalogue
+        from usher.policy.checks import catalogue
 
-        policies = bundle.load(self.policies)
+        policies = catalogue.load(self.policies)
         config = models.Config()
         if self.config is not None:
             entries = catalogue.join_catalogues(policies.catalogue, own)

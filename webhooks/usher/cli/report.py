@@ -1,7 +1,7 @@
 """`usher report`: merges and shows finished audits."""
 
-import importlib
 import io
+import pkgutil
 import sys
 from pathlib import Path
 from typing import Final
@@ -134,11 +134,11 @@ def _read(file: Path) -> Fleet:
 
 
 def _write(fleet: Fleet, name: str, file: Path | None) -> None:
-    module = importlib.import_module(FLEET_FORMATS[name])
+    write = pkgutil.resolve_name(FLEET_FORMATS[name])
     if file is None:
         options = {"color": output.colored("auto")} if name == "text" else {}
-        module.write(fleet, sys.stdout, **options)
+        write(fleet, sys.stdout, **options)
         return
     stream = io.StringIO(newline="")
-    module.write(fleet, stream)
+    write(fleet, stream)
     output.replace_report(file, stream.getvalue())

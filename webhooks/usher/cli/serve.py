@@ -115,7 +115,7 @@ def certificate_source(chosen: CertificateOptions, connect: Connect) -> Callable
     Raises:
         UsageError: the options contradict each other, or do not say where the certificate comes from.
     """
-    from usher.cluster import kubeconfig as kubeconfigs
+    from usher.cluster import connection as kubeconfigs
 
     mode = chosen.certificates_mode
     if chosen.certificate or chosen.key:
@@ -144,7 +144,7 @@ def _files(certificate: Path, key: Path, chosen: CertificateOptions) -> Certific
 def _managed(chosen: CertificateOptions, connect: Connect) -> CertificateSource:
     import structlog
 
-    from usher.cluster import kubeconfig as kubeconfigs
+    from usher.cluster import connection as kubeconfigs
     from usher.server.certs.authority import service_names
     from usher.server.certs.managed import ManagedCertificate, Place, SecretName
 
@@ -392,7 +392,7 @@ class ClusterOptions(Struct, frozen=True, kw_only=True):
             raise click.UsageError("--live and --facts are two sources of the same facts; choose one")
         if self.live is False or self.facts:
             return None
-        from usher.cluster import kubeconfig as kubeconfigs
+        from usher.cluster import connection as kubeconfigs
 
         # A pod may run without a service account token: then decisions use only the reviews.
         return self._parts() if self.live or kubeconfigs.has_account() else None
@@ -405,7 +405,7 @@ class ClusterOptions(Struct, frozen=True, kw_only=True):
 
     def _charging(self, knowledge: Callable[[], Knowledge], meter: Meter) -> ChargingService:
         from usher.authorities.gpu_quota.definitions import namespace_of_accounts
-        from usher.cluster import kubeconfig as kubeconfigs
+        from usher.cluster import connection as kubeconfigs
 
         api, namespace = self.connect(hurried=True), namespace_of_accounts(kubeconfigs.own_namespace())
         return ChargingService(api, self.connect, knowledge, namespace=namespace, meter=meter)
@@ -531,7 +531,7 @@ def serve(
     usher serve                                        in a cluster, with a certificate that it makes and renews
     usher serve --certificate tls.crt --key tls.key    with files that something else renews
     """
-    from usher.policy.checks import bundle
+    from usher.policy.checks import catalogue
     from usher.server import logs
     from usher.server.serve import Settings, run
 
@@ -559,7 +559,7 @@ def serve(
 
     make = partial(_evaluator, config_file, cluster, watched, engine=engine, opa_url=opa_url)
     started = print_hints if dev else lambda _webhook, _admin: None
-    run(settings, make, revision=bundle.load().revision, started=started, cluster=watched)
+    run(settings, make, revision=catalogue.load().revision, started=started, cluster=watched)
 
 
 def _evaluator(

@@ -14,10 +14,10 @@ import orjson
 
 from usher import __version__, errors, paths
 from usher.check.batches import Batch
-from usher.cli import exit_codes, inputs
+from usher.cli import exit_codes, inputs, output
 from usher.cluster.api import Lists
 from usher.cluster.connection import Api
-from usher.cluster.facts.snapshot import Recorded
+from usher.cluster.facts.store import Recorded
 
 _FILE_BYTES: Final = 256 * 2**10
 """Bytes after which a file ends. A reader holds one file at a time: its values stay in the cache of the processor.
@@ -100,7 +100,7 @@ class ObjectFiles:
         """The kinds that only sections of audits read."""
         from usher.audit.gather.needed_inputs import merged_kinds
         from usher.cluster import recording
-        from usher.cluster.facts.snapshot import State
+        from usher.cluster.facts.store import State
         from usher.kinds import registry
 
         listed = {kind.group_and_kind for kind in registry.LISTED}
@@ -178,7 +178,7 @@ def _occupied(folder: Path) -> errors.InputError:
 def _batch(found: Recorded) -> Batch:
     from usher.check import findings
     from usher.check.batches import Item
-    from usher.cluster.facts.snapshot import State
+    from usher.cluster.facts.store import State
 
     source = found.kind.resource
     notes = (
@@ -275,6 +275,7 @@ Exit codes:
 @click.option(
     "-o",
     "--output",
+    "file",
     required=True,
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
@@ -303,7 +304,7 @@ Exit codes:
 def snapshot(
     context: click.Context,
     *,
-    output: Path,
+    file: Path,
     workloads: Path | None,
     objects: Path | None,
     kubeconfig: Path | None,
@@ -319,15 +320,14 @@ def snapshot(
     objects for audits (docs/audit.md).
     """
     from usher.check.formats import wording
-    from usher.cli import output as outputs
     from usher.cluster import connection, recording
-    from usher.cluster.facts import snapshot as snapshots
+    from usher.cluster.facts import store as snapshots
 
     api = connection.connect(kubeconfig=kubeconfig, context=context_name)
     recorded = list(recording.read_facts(api))
     unread = inputs.name_unread_kinds(recorded)
     if unread and not partial:
-        context.exit(_not_written(output))
+        context.exit(_not_written(file))
     takers = _takers(workloads, objects)
     for taker in takers:
         context.call_on_close(taker.close)
@@ -336,9 +336,9 @@ def snapshot(
     if unfinished and not partial:
         context.exit(_not_written(unfinished[0]))
     data = snapshots.dumps(recorded)
-    outputs.replace_bytes(output, data, what="snapshot")
+    output.replace_bytes(file, data, what="snapshot")
     _count(recorded)
-    click.echo(f"{output}: {len(data):,} bytes, from {wording.harmless(wording.printable(api.name))}")
+    click.echo(f"{file}: {len(data):,} bytes, from {wording.harmless(wording.printable(api.name))}")
     for taker in takers:
         click.echo(taker.write())
     context.exit(exit_codes.FAILED if unread or unfinished else 0)
@@ -346,7 +346,7 @@ def snapshot(
 
 def _count(recorded: Iterable[Recorded]) -> None:
     """Writes how many objects of each kind there are."""
-    from usher.cluster.facts.snapshot import State
+    from usher.cluster.facts.store import State
 
     for each in recorded:
         if each.state is State.KNOWN:

@@ -6,7 +6,7 @@ import click
 
 from usher.cli import inputs
 from usher.cluster.connection import Api
-from usher.install.removal import Part
+from usher.install.installed_objects import Part
 
 
 @click.command(
@@ -35,11 +35,11 @@ def uninstall(
     """
     from usher.check.formats import wording
     from usher.cluster import connection
-    from usher.install import removal
+    from usher.install import installed_objects
 
     api = connection.connect(kubeconfig=kubeconfig, context=context_name)
-    parts = [*removal.parts(namespace), *([removal.quota_definition_part()] if with_quotas else [])]
-    there = [part for part in parts if removal.is_there(api, part.path)]
+    parts = [*installed_objects.parts(namespace), *([installed_objects.quota_definition_part()] if with_quotas else [])]
+    there = [part for part in parts if installed_objects.is_there(api, part.path)]
     click.echo(f"{wording.harmless(wording.printable(api.name))}: {len(there)} objects of gpu-usher")
     for part in there:
         click.echo(f"  {part.title}")
@@ -53,16 +53,16 @@ def uninstall(
 
 
 def _remove(api: Api, part: Part) -> None:
-    from usher.install import removal
+    from usher.install import installed_objects
 
-    label = (removal.PART_OF, "gpu-usher") if part.only_ours else None
-    click.echo(f"{removal.remove(api, part.path, label=label)}: {part.title}")
+    label = (installed_objects.PART_OF, "gpu-usher") if part.only_ours else None
+    click.echo(f"{installed_objects.remove(api, part.path, label=label)}: {part.title}")
 
 
 def _tell_about_quotas(api: Api, *, with_quotas: bool) -> None:
-    from usher.install import removal
+    from usher.install import installed_objects
 
-    number = removal.count_objects(api, removal.GPU_QUOTAS)
+    number = installed_objects.count_objects(api, installed_objects.GPU_QUOTAS)
     if number is None:
         return
     word = "GPUQuota" if number == 1 else "GPUQuotas"

@@ -65,7 +65,7 @@ def _report_left_out(batches: Sequence[Batch], file: str, *, empty: bool) -> Non
         InputError: something could not be read, or there was nothing to show.
     """
     from usher.check.formats import wording
-    from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
+    from usher.kinds.kubeflow_pipelines import group_version_kind
 
     notes = [note for batch in batches for note in batch.notes]
     problems = [problem for batch in batches for problem in batch.problems]

@@ -7,8 +7,7 @@ from typing import Protocol
 from usher import paths
 from usher.cluster import api as cluster_api
 from usher.cluster.api import Listed, Lists, NotServed, Refused, Target
-from usher.cluster.facts.snapshot import Recorded, State
-from usher.cluster.facts.store import Store
+from usher.cluster.facts.store import Recorded, State, Store
 from usher.kinds.kind import CONFIG_MAP, KUEUE_CONFIGURATION, FactKind, Key
 from usher.kinds.registry import FACTS
 

@@ -5,13 +5,12 @@ from typing import Final, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
+from usher.config import fabrics as fabrics_shipped
 from usher.config import fields
 from usher.config.audit_settings import Audit
-from usher.config.fabrics import shipped as fabrics_shipped
-from usher.config.fabrics.profiles import RESERVED_VARIABLES, Fabric, with_base
+from usher.config.fabrics import RESERVED_VARIABLES, Fabric, with_base
 from usher.config.fields import ANY_NAMESPACE, Name, Pattern, Place, Role, Section, Selector, repeated
-from usher.config.pools import Gangs, Gpus, Pool, PoolUse, Taint
-from usher.config.quotas import Quota, Quotas
+from usher.config.pools import Gangs, Gpus, Pool, PoolUse, Quota, Quotas, Taint
 from usher.config.sections import (
     DEFAULT_IDENTITIES,
     Accelerators,

@@ -6,7 +6,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from usher import errors
-from usher.extensions.own_checks.own_bundles import Compiler
+from usher.extensions.own_checks.folders import Compiler
 from usher.extensions.policy_archive import VerifyKey
 from usher.policy.checks.catalogue import OwnChecks
 
@@ -46,7 +46,7 @@ def divided(arguments: Sequence[str], *, key: VerifyKey | None = None) -> Given:
     if not arguments:
         return Given()
     from usher.extensions import policy_archive
-    from usher.extensions.own_checks import own_bundles as own_check_bundles
+    from usher.extensions.own_checks import folders as own_check_bundles
 
     own_folders, own_bundles, files, of_gatekeeper = list[Path](), list[Bundle](), list[str](), list[Bundle]()
     for argument in dict.fromkeys(arguments):
@@ -84,12 +84,11 @@ def own_checks(given: Given, *, compiler: "Callable[[], Compiler]") -> list[OwnC
     if not (given.own_folders or given.own_bundles):
         return []
     from usher.extensions.own_checks import folders
-    from usher.extensions.own_checks import own_bundles as own_check_bundles
 
     read = [folders.read_folder(folder) for folder in given.own_folders]
     compile_ = compiler().compiled if read else None
     made = [compile_(folder) for folder in read] if compile_ else []
-    return [*made, *(own_check_bundles.read_bundle(each.content, source=each.source) for each in given.own_bundles)]
+    return [*made, *(folders.read_bundle(each.content, source=each.source) for each in given.own_bundles)]
 
 
 def _is_own(argument: str) -> bool:

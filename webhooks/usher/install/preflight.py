@@ -16,9 +16,9 @@ from msgspec import Struct
 from usher import __version__, errors, paths
 from usher.cluster.api import Answer, Lists
 from usher.config.models import EXEMPTION_LABEL
+from usher.install.installed_objects import Webhook, read_webhooks
 from usher.install.manifests import webhooks as made
 from usher.install.manifests.webhooks import Client
-from usher.install.registered_webhooks import Webhook, read_webhooks
 
 _ADMISSION: Final = "/apis/admissionregistration.k8s.io/v1"
 _SERVICES: Final = 100

@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher.accelerators import boards, mig
-from usher.config.quotas import QuotaSpec
+from usher.config.pools import QuotaSpec
 from usher.kinds.kind import Facts, Kind, keeping
 from usher.kinds.reading.shapes import STRICT
 

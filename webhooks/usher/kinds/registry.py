@@ -23,6 +23,7 @@ from usher.kinds import (
     kserve,
     kubeflow,
     kubeflow_pipelines,
+    kubeflow_trainer,
     kubernetes,
     kueue,
     leader_worker_set,
@@ -41,7 +42,9 @@ from usher.kinds.reading.shapes import STRICT
 
 KINDS: Final[tuple[Kind, ...]] = (
     *kubernetes.KINDS,
-    *kubeflow.KINDS,
+    *kubeflow.TRAINING_JOBS,
+    *kubeflow_trainer.KINDS,
+    *kubeflow.NOTEBOOKS,
     *jobset.KINDS,
     *leader_worker_set.KINDS,
     *ray.KINDS,

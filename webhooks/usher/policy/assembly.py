@@ -7,7 +7,7 @@ from usher import errors
 from usher.cluster.facts.store import Store
 from usher.config import load, models
 from usher.policy import config_problems
-from usher.policy.checks import bundle, catalogue
+from usher.policy.checks import catalogue
 from usher.policy.checks.catalogue import OwnChecks
 from usher.policy.engines import wasm, wasm_runtime
 from usher.policy.engines.engine import (
@@ -48,7 +48,7 @@ def embedded(  # noqa: PLR0913 - the policies, the facts, and the file that erro
         ConfigError: usher.yaml names a check or a parameter that does not exist, which would have no effect.
         InputError: own checks cannot be started, or share a word with other checks.
     """
-    policies = bundle.load(directory)
+    policies = catalogue.load(directory)
     entries = catalogue.join_catalogues(policies.catalogue, own)
     _refuse(config, entries, file)
     # Only machine code beside the packaged policies is trusted.
@@ -84,7 +84,7 @@ def remote(  # noqa: PLR0913 - the server, and the file that errors name
     """
     from usher.policy.engines.opa import OpaEngine, Server
 
-    policies = bundle.load(directory)
+    policies = catalogue.load(directory)
     entries = catalogue.join_catalogues(policies.catalogue, own)
     _refuse(config, entries, file)
     server = Server(url=url, ca_file=ca_file, token_file=token_file)
@@ -128,7 +128,7 @@ def compile_ahead() -> Path:
         BundleError: the policies are missing, or their files are of different builds.
         InputError: the folder of the policies cannot be written.
     """
-    policies = bundle.load()
+    policies = catalogue.load()
     file = wasm_runtime.machine_code_file(policies.directory, policies.module)
     wasm_runtime.write_machine_code(policies.module, file)
     return file

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from usher import model, paths
 from usher.kinds import registry
-from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
+from usher.kinds.kubeflow_pipelines import group_version_kind
 from usher.kinds.reading import values
 from usher.kinds.reading.counts import Growth, with_number_at
 from usher.kinds.reading.values import Reading

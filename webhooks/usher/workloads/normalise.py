@@ -5,9 +5,8 @@ from typing import Any, Final, NamedTuple
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.kinds import registry
+from usher.kinds import kubeflow_pipelines, registry
 from usher.kinds.kind import MINIMUM_OF_OWNER, Kind, Pods
-from usher.kinds.kubeflow_pipelines import compiled
 from usher.kinds.reading import pod_templates, values
 from usher.kinds.reading import shapes as reading_shapes
 from usher.kinds.reading.templates import Template
@@ -98,7 +97,7 @@ def group_version_kind(value: paths.Object) -> tuple[str, str, str]:
     """
     api_version, kind = value.get("apiVersion"), value.get("kind")
     if api_version is None and kind is None:
-        return compiled.group_version_kind(value)
+        return kubeflow_pipelines.group_version_kind(value)
     group, _, version = (api_version if isinstance(api_version, str) else "").rpartition("/")
     return group, version, kind if isinstance(kind, str) else ""
 
@@ -125,7 +124,7 @@ def object_name(metadata: Mapping[str, paths.Json], reading: Reading, value: pat
     for field, text in (("name", name), ("generateName", prefix)):
         if "${" in text or "{{" in text:
             reading.unknown(f"/metadata/{field}", "the name has a variable of a template; render the template first")
-    return name or (f"{prefix}*" if prefix else compiled.name(value))
+    return name or (f"{prefix}*" if prefix else kubeflow_pipelines.name(value))
 
 
 Metadata = tuple[Mapping[str, str], Mapping[str, str]]

@@ -20,8 +20,8 @@ from usher.kinds import registry
 from usher.kinds.kind import Pods
 from usher.kinds.reading.templates import Template
 from usher.kinds.reading.values import Reading
-from usher.workloads import program_families
-from usher.workloads.program_families import Family
+from usher.workloads import model_servers
+from usher.workloads.model_servers import Family
 
 Words = tuple[str, ...]
 
@@ -172,8 +172,8 @@ _REFINED: Final[Mapping[model.Role, frozenset[model.Role]]] = {
 requests, because it ends.
 """
 
-_ORDER: Final = tuple(dict.fromkeys(family.role for family in program_families.ALL))
-_NOT_TESTS: Final = tuple(family for family in program_families.ALL if family not in program_families.TESTS)
+_ORDER: Final = tuple(dict.fromkeys(family.role for family in model_servers.ALL))
+_NOT_TESTS: Final = tuple(family for family in model_servers.ALL if family not in model_servers.TESTS)
 
 _SHOWN_WORDS: Final = 3
 _SHOWN_LETTERS: Final = 80
@@ -252,7 +252,7 @@ def _starts_something(command: tuple[str, ...]) -> bool:
 
 def _evidence_of_tests(started: Sequence[Program]) -> Evidence | None:
     """The evidence of tests, if the container starts nothing else: many trainers begin with nvidia-smi."""
-    found = [(each, family) for each in started for family in program_families.TESTS if _belongs(each, family)]
+    found = [(each, family) for each in started for family in model_servers.TESTS if _belongs(each, family)]
     tests = {each for each, _ in found}
     others = [each for each in started if not each.by_mpi and each not in tests and not is_mpi_launcher(each)]
     return _evidence(*found[0]) if found and not others else None
@@ -275,7 +275,7 @@ def _evidence(program: Program, family: Family, *, spans_pods: bool = False) -> 
 
 @lru_cache(maxsize=1024)
 def _evidence_of_image(image: str) -> Evidence | None:
-    for family in program_families.ALL:
+    for family in model_servers.ALL:
         if any(fields.image_fits(image, pattern) for pattern in family.images):
             name = fields.without_tag(image)
             return Evidence(family.role, f"has the image {name[-_SHOWN_LETTERS:]}: {family.name}", by_command=False)

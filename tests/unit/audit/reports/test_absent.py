@@ -7,7 +7,7 @@ import pytest
 
 from builders import audit_documents as audits
 from usher.audit.document import Audit, Cluster, Completeness, Gap, Group, GroupTable, Measurement, PriceEntry, Summary
-from usher.audit.reports import audit_markdown, audit_page, audit_text, csv_tables, textfile
+from usher.audit.reports import audit_page, audit_text, data_tables, textfile
 
 WITHOUT_GPUS: Final = audits.audit(
     cluster=Cluster(name="web", nodes=0),
@@ -36,7 +36,7 @@ def in_text(audit: Audit, *, width: int = 80) -> str:
 
 def in_markdown(audit: Audit) -> str:
     stream = io.StringIO()
-    audit_markdown.write(audit, stream)
+    audit_text.write_markdown(audit, stream)
     return stream.getvalue()
 
 
@@ -111,7 +111,7 @@ def test_a_prometheus_that_did_not_answer_is_the_reason_and_not_the_advice() -> 
 def test_metrics_and_tables_of_nothing_have_no_invented_number(audit: Audit) -> None:
     stream = io.StringIO()
     textfile.write(audit, stream)
-    tables = dict(csv_tables.files(audit))
+    tables = dict(data_tables.csv_files(audit))
 
     assert "gpu_seconds{" not in stream.getvalue()
     assert {name: content.count(b"\r\n") for name, content in tables.items() if name != "gaps.csv"} == {
@@ -130,6 +130,6 @@ def test_names_of_253_characters_leave_the_numbers_where_people_see_them() -> No
 
     assert row.index("…") < 200
     assert "and 990 more teams" in in_text(many)
-    assert len(in_markdown(many)) < audit_markdown.MAX_SIZE
+    assert len(in_markdown(many)) < audit_text.MAX_SIZE
     assert "\x1b" not in in_html(many)
     assert "<b>x" not in in_html(many)

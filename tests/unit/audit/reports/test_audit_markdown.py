@@ -15,7 +15,7 @@ from builders import audited_clusters as clusters
 from builders import tpu_audits
 from unit.check.formats.hostile import ATTEMPTS, hostile_text
 from usher.audit.document import Audit, Group, GroupTable, Usage
-from usher.audit.reports import audit_markdown
+from usher.audit.reports import audit_text
 
 GOLDEN: Final = Path(__file__).parents[3] / "data/audit/audit.md"
 COMMAND: Final = re.compile(r"##\[|##vso\[|^\s*::", re.MULTILINE)
@@ -23,9 +23,9 @@ COMMAND: Final = re.compile(r"##\[|##vso\[|^\s*::", re.MULTILINE)
 SPAN: Final = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)")
 
 
-def written(audit: Audit, *, max_size: int = audit_markdown.MAX_SIZE) -> str:
+def written(audit: Audit, *, max_size: int = audit_text.MAX_SIZE) -> str:
     stream = io.StringIO()
-    audit_markdown.write(audit, stream, max_size=max_size)
+    audit_text.write_markdown(audit, stream, max_size=max_size)
     return stream.getvalue()
 
 
@@ -219,7 +219,7 @@ def test_a_long_report_is_cut_and_counts_the_rows_left_out() -> None:
 def test_no_name_makes_the_report_larger_than_its_bound(text: str) -> None:
     report = written(hostile(text))
 
-    assert len(report.encode("utf-16-le", "surrogatepass")) // 2 <= audit_markdown.MAX_SIZE
+    assert len(report.encode("utf-16-le", "surrogatepass")) // 2 <= audit_text.MAX_SIZE
 
 
 @given(text=hostile_text)

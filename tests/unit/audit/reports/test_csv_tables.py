@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from builders import audit_documents as audits
 from usher.audit.document import Audit, Usage
-from usher.audit.reports import csv_tables, data_tables
+from usher.audit.reports import data_tables
 
 
 def rows(audit: Audit, name: str) -> list[dict[str, str]]:
-    content = dict(csv_tables.files(audit))[f"{name}.csv"].decode()
+    content = dict(data_tables.csv_files(audit))[f"{name}.csv"].decode()
     return list(csv.DictReader(io.StringIO(content, newline=""), strict=True))
 
 
@@ -23,7 +23,7 @@ def message(text: str) -> str:
 
 
 def test_each_table_is_a_file_with_its_columns_also_without_rows() -> None:
-    files = dict(csv_tables.files(audits.audit()))
+    files = dict(data_tables.csv_files(audits.audit()))
 
     assert list(files) == [f"{each.name}.csv" for each in data_tables.TABLES]
     assert files["savings.csv"].startswith(b"cluster,taken,saving,api_version,")

@@ -6,7 +6,7 @@ import pytest
 
 from usher.audit.reports import described, numbers
 from usher.audit.reports.described import Amount, Column, Table
-from usher.audit.reports.web.markup import Html
+from usher.audit.reports.html_elements import Html
 
 
 class Team(NamedTuple):

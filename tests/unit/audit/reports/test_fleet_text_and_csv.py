@@ -15,7 +15,7 @@ from builders import fleets
 from unit.audit.store import written
 from usher.audit.document import Gap, Subject
 from usher.audit.document.fleet_document import Fleet
-from usher.audit.reports import csv_tables, fleet_text
+from usher.audit.reports import data_tables, fleet_text
 from usher.audit.store.fleet_merge import Limits
 
 GOLDEN = Path(__file__).parents[3] / "data" / "fleet"
@@ -54,7 +54,7 @@ def as_text(fleet: Fleet) -> str:
 
 def as_csv(fleet: Fleet) -> str:
     stream = io.StringIO(newline="")
-    csv_tables.write(fleet, stream)
+    data_tables.write(fleet, stream)
     return stream.getvalue()
 
 

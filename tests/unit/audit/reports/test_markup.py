@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usher.audit.reports.web.markup import MOST, Html, element, joined
+from usher.audit.reports.html_elements import MOST, Html, element, joined
 
 
 class _Reader(HTMLParser):

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from builders import audit_documents as audits
 from usher import errors
 from usher.audit.document import Audit
-from usher.audit.reports import data_tables, parquet_tables
+from usher.audit.reports import data_tables
 
 
 def back(audit: Audit, folder: Path) -> dict[str, list[dict[str, Any]]]:
     """Each table as it is read again, row by row."""
     connection = duckdb.connect(":memory:")
     tables = {}
-    for name, content in parquet_tables.files(audit):
+    for name, content in data_tables.parquet_files(audit):
         (folder / name).write_bytes(content)
         found = connection.read_parquet(str(folder / name))
         tables[Path(name).stem] = [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]
@@ -33,7 +33,7 @@ def test_every_table_comes_back_as_it_was(tmp_path: Path) -> None:
 
 
 def test_a_table_without_rows_keeps_its_columns(tmp_path: Path) -> None:
-    files = dict(parquet_tables.files(audits.audit()))
+    files = dict(data_tables.parquet_files(audits.audit()))
     (tmp_path / "savings.parquet").write_bytes(files["savings.parquet"])
     connection = duckdb.connect(":memory:")
 
@@ -45,7 +45,7 @@ def test_a_table_without_rows_keeps_its_columns(tmp_path: Path) -> None:
 
 
 def test_the_same_audit_gives_the_same_bytes() -> None:
-    assert list(parquet_tables.files(audits.full())) == list(parquet_tables.files(audits.full()))
+    assert list(data_tables.parquet_files(audits.full())) == list(data_tables.parquet_files(audits.full()))
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -80,4 +80,4 @@ def test_without_duckdb_the_message_names_the_extra(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(builtins, "__import__", without)
 
     with pytest.raises(errors.InputError, match=r"pip install 'gpu-usher\[report\]'"):
-        list(parquet_tables.files(audits.audit()))
+        list(data_tables.parquet_files(audits.audit()))

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from builders import audit_documents as audits
 from usher.audit.document import Audit, FindingEntry
-from usher.audit.reports import report_objects
-from usher.audit.reports.report_objects import FAMILIES, MAX_PARTS, MAX_RESULTS
+from usher.audit.reports import json_document
+from usher.audit.reports.json_document import FAMILIES, MAX_PARTS, MAX_RESULTS
 
 OPEN = FAMILIES["openreports"]
 
 
 def objects(audit: Audit, family: str = "openreports") -> list[Any]:
-    return list(report_objects.objects(audit, FAMILIES[family]))
+    return list(json_document.objects(audit, FAMILIES[family]))
 
 
 def of(*findings: FindingEntry) -> list[Any]:

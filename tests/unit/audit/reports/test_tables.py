@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from usher.audit.reports.web import cells, tables
+from usher.audit.reports import cells, html_tables
 
 
-def table(rows: list[tables.Row], **fields: Any) -> tables.Table:
-    columns = (tables.Column(title="Name", heads=True), tables.Column(title="GPUs", numeric=True))
-    return tables.Table(name="jobs", caption="Jobs", columns=columns, rows=rows, **fields)
+def table(rows: list[html_tables.Row], **fields: Any) -> html_tables.Table:
+    columns = (html_tables.Column(title="Name", heads=True), html_tables.Column(title="GPUs", numeric=True))
+    return html_tables.Table(name="jobs", caption="Jobs", columns=columns, rows=rows, **fields)
 
 
-def row(name: str, gpus: float | None, *facets: str) -> tables.Row:
+def row(name: str, gpus: float | None, *facets: str) -> html_tables.Row:
     shown = "not known" if gpus is None else f"{gpus:g}"
-    return tables.Row(cells=(cells.text(name), cells.number(gpus, shown)), facets=facets, id=f"job-{name}")
+    return html_tables.Row(cells=(cells.text(name), cells.number(gpus, shown)), facets=facets, id=f"job-{name}")
 
 
 def data(html: str) -> Any:
@@ -24,22 +24,22 @@ def data(html: str) -> Any:
 
 
 def test_the_data_hold_all_rows_and_the_html_the_first_page() -> None:
-    made = tables.html(table([row(str(number), number) for number in range(250)]))
+    made = html_tables.html(table([row(str(number), number) for number in range(250)]))
 
-    assert made.count("<tr id=") == tables.PAGE
+    assert made.count("<tr id=") == html_tables.PAGE
     assert len(data(made)["rows"]) == 250
     assert "Rows 1 to 100 of 250" in made
 
 
 def test_a_table_that_no_browser_could_hold_is_cut_and_says_so() -> None:
-    made = tables.html(table([row("same", 8)] * (tables.MOST + 1)))
+    made = html_tables.html(table([row("same", 8)] * (html_tables.MOST + 1)))
 
-    assert len(data(made)["rows"]) == tables.MOST
+    assert len(data(made)["rows"]) == html_tables.MOST
     assert "The page holds 20,000 of 20,001 rows, the first ones; --format json has all of them." in made
 
 
 def test_equal_cells_and_pieces_are_there_once() -> None:
-    found = data(tables.html(table([row("same", 8) for _ in range(50)])))
+    found = data(html_tables.html(table([row("same", 8) for _ in range(50)])))
 
     assert found["cells"] == [[None, 0], [8, 1]]
     assert found["pieces"] == [["text", "same"], ["text", "8"]]
@@ -49,7 +49,7 @@ def test_equal_cells_and_pieces_are_there_once() -> None:
 def test_a_filter_offers_each_value_with_its_number_of_rows() -> None:
     rows = [row(str(number), number, "speech" if number % 3 else "") for number in range(9)]
 
-    made = tables.html(table(rows, filters={"team": "Team"}))
+    made = html_tables.html(table(rows, filters={"team": "Team"}))
 
     options = re.findall(r'<option value="([^"]*)">([^<]*)<', made)
     assert options == [("", "all"), ("speech", "speech (6)"), ("-", "without (3)")]
@@ -59,23 +59,23 @@ def test_a_filter_offers_each_value_with_its_number_of_rows() -> None:
 def test_a_filter_that_every_row_passes_is_left_out() -> None:
     rows = [row(str(number), number, "speech") for number in range(9)]
 
-    assert "<select" not in tables.html(table(rows, filters={"team": "Team"}))
+    assert "<select" not in html_tables.html(table(rows, filters={"team": "Team"}))
 
 
 def test_a_short_table_has_no_filters_and_an_empty_one_says_so() -> None:
-    assert "<form" not in tables.html(table([row("a", 1)]))
-    assert tables.html(table([], empty="No jobs.")) == '<p class="empty">No jobs.</p>'
+    assert "<form" not in html_tables.html(table([row("a", 1)]))
+    assert html_tables.html(table([], empty="No jobs.")) == '<p class="empty">No jobs.</p>'
 
 
 def test_data_cannot_end_their_element() -> None:
-    made = tables.html(table([row("</script><!--", 1)]))
+    made = html_tables.html(table([row("</script><!--", 1)]))
 
     assert data(made)["pieces"][0] == ["text", "</script><!--"]
     assert made.count("</script>") == 1
 
 
 def test_a_value_that_is_missing_has_no_number_to_sort_by() -> None:
-    found = data(tables.html(table([row("a", None)])))
+    found = data(html_tables.html(table([row("a", None)])))
 
     assert found["cells"][1] == [None, 1]
     assert found["pieces"][1] == ["muted", "not known"]

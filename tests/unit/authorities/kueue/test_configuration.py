@@ -1,7 +1,7 @@
 """Kueue's configuration is read from the text of its ConfigMap, with a problem for each error in it."""
 
-from usher.authorities.kueue import configuration as kueue_configuration
-from usher.authorities.kueue.configuration import Configuration
+from usher.authorities.kueue import flavors as kueue_configuration
+from usher.authorities.kueue.flavors import Configuration
 from usher.model.placement import selector_matches
 
 KUEUE = {"kubernetes.io/metadata.name": "kueue-system"}

@@ -6,9 +6,9 @@ import builders
 from builders import GPU, container, template
 from unit.workloads.normalised import workload
 from usher import model, paths
-from usher.authorities.kueue import configuration as kueue_configuration
 from usher.authorities.kueue import demand as kueue_demand
-from usher.authorities.kueue.configuration import UNKNOWN_CONFIGURATION, Configuration
+from usher.authorities.kueue import flavors as kueue_configuration
+from usher.authorities.kueue.flavors import UNKNOWN_CONFIGURATION, Configuration
 from usher.kinds.reading.values import Objects
 
 

@@ -7,9 +7,9 @@ from builders import container, template
 from builders.queues import cluster_queue, configuration, flavor, gpu_group, group, quota, topology
 from unit.authorities.kueue.judging import A100, RACK, job, judged, placed
 from usher import paths
-from usher.authorities.kueue import configuration as kueue_configuration
-from usher.authorities.kueue.configuration import Version
+from usher.authorities.kueue import flavors as kueue_configuration
 from usher.authorities.kueue.flavor_fit import LABELS_BY_VERSION
+from usher.authorities.kueue.flavors import Version
 from usher.authorities.verdict import Answer
 from usher.cluster.facts.store import Store
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import builders
 import editors
 from usher.check.batches import Batch
-from usher.check.editor import documents, open_manifests
+from usher.check.editor import documents, session
 from usher.check.editor.documents import Encoding, Point, Range, Text
 from usher.check.editor.session import Cancelled, Session
 from usher.policy.evaluator import Evaluator
@@ -126,7 +126,7 @@ def test_an_edit_makes_the_new_text_of_the_old_one(old: str, new: str, encoding:
 
 
 def test_what_usher_fix_writes_is_offered(evaluator: Evaluator) -> None:
-    asked = editors.session(lambda: evaluator, write=open_manifests.write_changes)
+    asked = editors.session(lambda: evaluator, write=session.write_changes)
     content = "# ours\n" + editors.manifest(UNEQUAL)
     opened = editors.document(content)
     (remedy,) = asked.remedies(editors.analysed(asked, opened), EVERYWHERE, {}, check=editors.wanted)

@@ -10,7 +10,7 @@ import pytest
 import builders
 import editors
 from usher.check import findings, judging, runner, sources
-from usher.check.editor import open_manifests
+from usher.check.editor import session
 from usher.check.editor.documents import Diagnostic, Document, Encoding, Point, Severity
 from usher.check.editor.session import Session
 from usher.policy.evaluator import Evaluator
@@ -137,7 +137,7 @@ def test_neighbours_are_read_from_the_disk_or_from_the_editor(tmp_path: Path) ->
     (tmp_path / ".hidden.yaml").write_text(editors.manifest(builders.pod(name="hidden")), encoding="utf-8")
     (tmp_path / "below").mkdir()
     (tmp_path / "below/three.yaml").write_text(editors.manifest(builders.pod(name="three")), encoding="utf-8")
-    read = open_manifests.Directories(namespace="default")
+    read = session.Directories(namespace="default")
     opened = {tmp_path / "two.yaml": editors.manifest(builders.pod(name="unsaved"))}
     found = read.around(tmp_path / "zero.yaml", opened, check=editors.wanted)
     assert [named.reference.name for outline in found.outlines for named in outline.named] == ["one", "unsaved"]
@@ -145,7 +145,7 @@ def test_neighbours_are_read_from_the_disk_or_from_the_editor(tmp_path: Path) ->
 
 def test_a_neighbour_is_read_again_when_it_changes(tmp_path: Path) -> None:
     other = tmp_path / "other.yaml"
-    read = open_manifests.Directories(namespace="default")
+    read = session.Directories(namespace="default")
     names = []
     for name in ("first", "another"):
         other.write_text(editors.manifest(builders.pod(name=name)), encoding="utf-8")
@@ -155,7 +155,7 @@ def test_a_neighbour_is_read_again_when_it_changes(tmp_path: Path) -> None:
 
 
 def test_a_large_directory_is_left_out_with_a_reason(asked: Session, tmp_path: Path) -> None:
-    for number in range(open_manifests.MAX_FILES + 1):
+    for number in range(session.MAX_FILES + 1):
         (tmp_path / f"{number}.yaml").touch()
     found = shown(asked, editors.document(editors.manifest(builders.pod()), at=tmp_path / "job.yaml"))
     assert any("judges this file alone" in each.message for each in found)

@@ -12,8 +12,7 @@ import engines
 from usher import errors
 from usher.check.editor import documents
 from usher.check.editor.documents import Diagnostic, DocumentType, Point, Severity
-from usher.check.editor.open_manifests import Site
-from usher.check.editor.session import Cancelled, Session
+from usher.check.editor.session import Cancelled, Session, Site
 from usher.config import models
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator

@@ -11,7 +11,7 @@ from usher.check import findings, judging, runner, sources
 from usher.check.fix import remedies, rounds
 from usher.config import models
 from usher.policy import assembly
-from usher.policy.checks import bundle
+from usher.policy.checks import catalogue
 
 CHECKS = Path(__file__).parents[4] / "policies/usher/checks"
 SETTINGS = judging.Settings(command=findings.Command.CHECK, mutated=True, diff=True)
@@ -45,12 +45,12 @@ def number(report: findings.Report, check: str) -> int:
 
 
 def test_every_remedy_belongs_to_a_check() -> None:
-    assert remedies.REMEDIES.keys() <= bundle.load().catalogue.checks.keys()
+    assert remedies.REMEDIES.keys() <= catalogue.load().catalogue.checks.keys()
 
 
 def test_the_page_lists_every_remedy_by_code_and_name() -> None:
     page = (Path(__file__).parents[4] / "docs/fix.md").read_text()
-    entries = bundle.load().catalogue.checks
+    entries = catalogue.load().catalogue.checks
     wanted = [f"| [{entries[key].code}](checks/{entries[key].name}.md)" for key in remedies.REMEDIES]
 
     assert [row for row in wanted if row not in page] == []

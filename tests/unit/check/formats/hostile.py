@@ -1,7 +1,7 @@
 """Reports full of text that tries to be markup, a command or a document of its own."""
 
 import io
-from types import ModuleType
+from collections.abc import Callable
 from typing import Final
 
 from hypothesis import strategies as st
@@ -86,7 +86,7 @@ def ended(found: findings.Report, *, code: int = 2, failing: frozenset[model.Out
     return replace(found, ending=ending)
 
 
-def written(module: ModuleType, found: findings.Report, **options: int) -> str:
+def written(write: Callable[..., None], found: findings.Report, **options: int) -> str:
     stream = io.StringIO()
-    module.write(found, stream, **options)
+    write(found, stream, **options)
     return stream.getvalue()

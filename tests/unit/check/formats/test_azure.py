@@ -9,21 +9,21 @@ from unit.check.formats.runner import Command
 from unit.check.formats.runner import azure as read
 from usher import model
 from usher.check import findings
-from usher.check.formats import azure
+from usher.check.formats import annotations
 
 
 @given(message=st.text(), value=st.text(min_size=1))
 def test_a_command_is_read_as_it_was_meant(message: str, value: str) -> None:
     message, value = message.replace("##", ""), value.replace("##", "") + "."
 
-    commands, others = read(azure.command("task.logissue", message, sourcepath=value))
+    commands, others = read(annotations.azure_command("task.logissue", message, sourcepath=value))
 
     assert (commands, others) == ([Command(name="task.logissue", properties={"sourcepath": value}, data=message)], [])
 
 
 @given(text=hostile.hostile_text)
 def test_hostile_names_add_no_commands(text: str) -> None:
-    commands, others = read(written(azure, hostile.report(text)))
+    commands, others = read(written(annotations.write_azure, hostile.report(text)))
 
     assert [(each.name, each.properties["type"]) for each in commands] == [
         ("task.logissue", level) for level in ["error"] * 3 + ["warning"] * 2
@@ -32,7 +32,7 @@ def test_hostile_names_add_no_commands(text: str) -> None:
 
 
 def test_an_issue_has_its_place_and_its_check() -> None:
-    commands, _ = read(written(azure, made.made(made.result(made.finding(), source="a;b]%.yaml"))))
+    commands, _ = read(written(annotations.write_azure, made.made(made.result(made.finding(), source="a;b]%.yaml"))))
 
     assert commands == [
         Command(
@@ -54,7 +54,7 @@ def test_notes_and_what_azure_would_not_show_are_lines_of_the_log() -> None:
     errors = [made.finding(f"error {number}") for number in range(12)]
     notes = [made.finding(f"note {number}", outcome=model.Outcome.AUDIT) for number in range(12)]
 
-    commands, others = read(written(azure, made.made(made.result(*notes, *errors))))
+    commands, others = read(written(annotations.write_azure, made.made(made.result(*notes, *errors))))
 
     assert len(commands) == 10
     assert others[0] == "Azure Pipelines shows 10 issues of each level. 2 more errors follow here."
@@ -64,5 +64,5 @@ def test_notes_and_what_azure_would_not_show_are_lines_of_the_log() -> None:
 def test_an_object_of_a_cluster_has_no_source_path() -> None:
     live = made.made(made.result(made.finding(at=None)), command=findings.Command.AUDIT, origin="https://prod")
 
-    (command,), _ = read(written(azure, live))
+    (command,), _ = read(written(annotations.write_azure, live))
     assert set(command.properties) == {"type", "code"}

@@ -1,7 +1,7 @@
 """Every format, on standard output of a CI job: no name in it becomes a command of the CI system."""
 
-import importlib
 import io
+import pkgutil
 import re
 from typing import Final
 
@@ -25,7 +25,7 @@ COMMAND: Final = re.compile(r"##\[|##vso\[|^\s*::", re.MULTILINE)
 
 def written(name: str, found: findings.Report) -> str:
     stream = io.StringIO()
-    importlib.import_module(FORMATS[name].module).write(found, stream)
+    pkgutil.resolve_name(FORMATS[name].run)(found, stream)
     return stream.getvalue()
 
 

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from unit.check.formats import made
 from unit.check.formats.hostile import ended
 from usher.check import findings
-from usher.check.formats import azure, github, gitlab, json_report, junit, markdown, sarif, tap, text, yaml_report
-from usher.policy.checks import bundle
+from usher.check.formats import annotations, json_report, markdown, sarif, test_cases, text
+from usher.policy.checks import catalogue
 
 GOLDEN = Path(__file__).parents[3] / "data" / "reports"
 
@@ -25,7 +25,7 @@ Reporter = Callable[[findings.Report, io.StringIO], None]
 
 def with_rules(found: findings.Report) -> findings.Report:
     """With what the catalogue says of one of its checks."""
-    (check,) = (each for each in bundle.load().catalogue.checks.values() if each.code == "USH103")
+    (check,) = (each for each in catalogue.load().catalogue.checks.values() if each.code == "USH103")
     return replace(found, rules={check.key: check})
 
 
@@ -50,13 +50,13 @@ CASES: dict[str, tuple[findings.Report, Reporter]] = {
     "diff.txt": (made.changed(diff=True), partial(text.write, width=100)),
     "diff.json": (made.changed(diff=True), json_report.write),
     "check.sarif": (with_rules(ended(made.full())), sarif.write),
-    "check.junit.xml": (ended(made.full()), junit.write),
-    "check.github.log": (made.full(), github.write),
-    "check.azure.log": (made.full(), azure.write),
-    "check.gitlab.json": (with_rules(made.full()), gitlab.write),
-    "check.tap": (ended(made.full()), tap.write),
+    "check.junit.xml": (ended(made.full()), test_cases.write_junit),
+    "check.github.log": (made.full(), annotations.write_github),
+    "check.azure.log": (made.full(), annotations.write_azure),
+    "check.gitlab.json": (with_rules(made.full()), annotations.write_gitlab),
+    "check.tap": (ended(made.full()), test_cases.write_tap),
     "check.md": (with_rules(made.full()), markdown.write),
-    "check.yaml": (made.full(), yaml_report.write),
+    "check.yaml": (made.full(), json_report.write_yaml),
     "quiet.txt": (made.full(), partial(text.write, width=100, quiet=True)),
     "many.txt": (many(), partial(text.write, width=100)),
     "as-written.txt": (made.made(made.result(), admitted=False), partial(text.write, width=100)),

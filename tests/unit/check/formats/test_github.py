@@ -9,12 +9,14 @@ from unit.check.formats.runner import Command
 from unit.check.formats.runner import github as read
 from usher import model
 from usher.check import findings
-from usher.check.formats import github
+from usher.check.formats import annotations
 
 
 @given(name=st.sampled_from(["error", "notice"]), message=st.text(), title=st.text(min_size=1))
 def test_a_command_is_read_as_it_was_meant(name: str, message: str, title: str) -> None:
-    commands, others = read(github.command(name, message.replace("##[", ""), title=title.replace("##[", "") + "."))
+    commands, others = read(
+        annotations.github_command(name, message.replace("##[", ""), title=title.replace("##[", "") + ".")
+    )
 
     meant = Command(name=name, properties={"title": title.replace("##[", "") + "."}, data=message.replace("##[", ""))
     assert (commands, others) == ([meant], [])
@@ -22,7 +24,7 @@ def test_a_command_is_read_as_it_was_meant(name: str, message: str, title: str) 
 
 @given(text=hostile.hostile_text)
 def test_hostile_names_add_no_commands(text: str) -> None:
-    commands, others = read(written(github, hostile.report(text)))
+    commands, others = read(written(annotations.write_github, hostile.report(text)))
 
     assert [command.name for command in commands] == ["error"] * 3 + ["warning"] * 2
     assert len(others) == 1
@@ -30,7 +32,7 @@ def test_hostile_names_add_no_commands(text: str) -> None:
 
 
 def test_an_annotation_has_its_place_its_check_and_its_remedy() -> None:
-    commands, _ = read(written(github, made.made(made.result(made.finding(), source="a,b:c%.yaml"))))
+    commands, _ = read(written(annotations.write_github, made.made(made.result(made.finding(), source="a,b:c%.yaml"))))
 
     assert commands == [
         Command(
@@ -50,7 +52,7 @@ def test_an_annotation_has_its_place_its_check_and_its_remedy() -> None:
 
 
 def test_problems_and_failures_are_the_first_errors() -> None:
-    commands, _ = read(written(github, made.full()))
+    commands, _ = read(written(annotations.write_github, made.full()))
 
     assert [(each.name, each.properties["title"]) for each in commands] == [
         ("error", "cannot be read"),
@@ -69,7 +71,7 @@ def test_standard_input_and_objects_of_a_cluster_have_no_file() -> None:
     live = made.made(made.result(made.finding(at=None)), command=findings.Command.AUDIT, origin="https://prod")
 
     for found in (piped, live):
-        (command,), _ = read(written(github, found))
+        (command,), _ = read(written(annotations.write_github, found))
         assert set(command.properties) == {"title"}
         assert command.data.splitlines()[1] in {
             "At <stdin>:41:35",
@@ -82,7 +84,7 @@ def test_what_github_would_not_show_is_in_the_log_and_a_notice_says_so() -> None
     warnings = [made.finding(f"warning {number}", outcome=model.Outcome.WARN) for number in range(11)]
     notes = [made.finding(f"note {number}", outcome=model.Outcome.AUDIT) for number in range(11)]
 
-    commands, others = read(written(github, made.made(made.result(*notes, *warnings, *errors))))
+    commands, others = read(written(annotations.write_github, made.made(made.result(*notes, *warnings, *errors))))
 
     names = [command.name for command in commands]
     assert [names.count(name) for name in ("error", "warning", "notice")] == [10, 10, 10]
@@ -93,4 +95,7 @@ def test_what_github_would_not_show_is_in_the_log_and_a_notice_says_so() -> None
 
 
 def test_the_log_ends_with_the_numbers_of_the_run() -> None:
-    assert written(github, made.made(made.result())) == "1 file, 1 workload, 72 GPUs: no errors, no warnings\n"
+    assert (
+        written(annotations.write_github, made.made(made.result()))
+        == "1 file, 1 workload, 72 GPUs: no errors, no warnings\n"
+    )

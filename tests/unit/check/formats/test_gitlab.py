@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from unit.check.formats import hostile, made
 from unit.check.formats.hostile import ended, written
 from usher.check import findings
-from usher.check.formats import gitlab
-from usher.policy.checks import bundle
+from usher.check.formats import annotations
+from usher.policy.checks import catalogue
 
 SCHEMA: Final = {
     "type": "array",
@@ -43,7 +43,7 @@ SCHEMA: Final = {
 
 
 def issues(found: findings.Report) -> list[dict[str, Any]]:
-    document = json.loads(written(gitlab, found))
+    document = json.loads(written(annotations.write_gitlab, found))
     jsonschema.validate(document, SCHEMA)
     assert isinstance(document, list)
     assert len({issue["fingerprint"] for issue in document}) == len(document)
@@ -70,7 +70,7 @@ def test_the_worst_issues_come_first_each_with_its_severity() -> None:
 
 def test_a_denial_by_a_critical_check_is_a_blocker() -> None:
     found = made.made(made.result(made.finding()))
-    known = replace(found, rules=dict(bundle.load().catalogue.checks))
+    known = replace(found, rules=dict(catalogue.load().catalogue.checks))
 
     assert [issue["severity"] for issue in issues(known)] == ["blocker"]
 

@@ -11,7 +11,7 @@ from unit.check.formats import hostile, made
 from unit.check.formats.hostile import ended, written
 from usher import model
 from usher.check import findings
-from usher.check.formats import junit
+from usher.check.formats import test_cases
 
 CHILDREN: Final = {"testsuites": {"testsuite"}, "testsuite": {"testcase"}}
 OUTCOMES: Final = ("failure", "error", "skipped")
@@ -29,7 +29,7 @@ ATTRIBUTES: Final = {
 
 def parsed(found: findings.Report) -> ET.Element:
     """The document, checked: order and names of elements, attributes, and the numbers of each suite."""
-    root = ET.fromstring(written(junit, found))
+    root = ET.fromstring(written(test_cases.write_junit, found))
     assert root.tag == "testsuites"
     for element in root.iter():
         assert set(element.attrib) == ATTRIBUTES[element.tag]

@@ -54,9 +54,9 @@ def test_prose_and_code_show_every_character_and_are_nothing_but_text(text: str)
 
 @given(text=hostile.hostile_text)
 def test_hostile_names_change_no_structure(text: str) -> None:
-    comment = written(markdown, ended(hostile.report(text)))
+    comment = written(markdown.write, ended(hostile.report(text)))
 
-    assert structure(comment) == structure(written(markdown, ended(hostile.report("x"))))
+    assert structure(comment) == structure(written(markdown.write, ended(hostile.report("x"))))
 
 
 @given(before=st.sampled_from(["", "a ", "("]), name=st.sampled_from(["@team", "@a/b", "#1", "o/r#2", "GH-3", "!4"]))
@@ -77,7 +77,7 @@ def test_prose_makes_no_link_of_an_address(address: str) -> None:
 
 
 def test_a_comment_begins_with_the_marker_and_has_it_once() -> None:
-    comment = written(markdown, hostile.report(f"{markdown.MARKER}\n--> @x"))
+    comment = written(markdown.write, hostile.report(f"{markdown.MARKER}\n--> @x"))
 
     assert comment.startswith(f"{markdown.MARKER}\n## gpu-usher: ")
     html = [token.content for token in flat(READER.parse(comment)) if token.type.startswith("html")]
@@ -87,7 +87,7 @@ def test_a_comment_begins_with_the_marker_and_has_it_once() -> None:
 def test_a_cause_is_said_once_with_its_places() -> None:
     found = made.made(*(made.result(made.finding(), name=f"bert-{number}") for number in range(14)))
 
-    comment = written(markdown, found)
+    comment = written(markdown.write, found)
 
     assert comment.count("nvidia.com/gpu requests 8, limits 4") == 1
     assert comment.count("  * `jobs/bert.yaml:41:35 PyTorchJob ml-research/bert-") == 10
@@ -98,7 +98,7 @@ def test_a_long_run_is_cut_the_mildest_first_and_the_cut_is_said() -> None:
     notes = [made.finding(f"note {number} " + "x" * 900, outcome=model.Outcome.AUDIT) for number in range(200)]
     found = made.made(made.result(*notes, made.finding()))
 
-    comment = written(markdown, found)
+    comment = written(markdown.write, found)
 
     assert len(comment.encode("utf-16-le")) // 2 <= markdown.MAX_SIZE
     assert "### error USH103 gpu-requests-equal-limits" in comment
@@ -109,7 +109,7 @@ def test_a_long_run_is_cut_the_mildest_first_and_the_cut_is_said() -> None:
 
 
 def test_a_clean_run_says_so() -> None:
-    comment = written(markdown, made.made(made.result()))
+    comment = written(markdown.write, made.made(made.result()))
 
     assert comment == (
         f"{markdown.MARKER}\n## gpu-usher: no errors, no warnings\n\n"
@@ -119,7 +119,7 @@ def test_a_clean_run_says_so() -> None:
 
 
 def test_an_incomplete_run_says_so_in_the_heading() -> None:
-    comment = written(markdown, made.full(findings.Command.CHECK))
+    comment = written(markdown.write, made.full(findings.Command.CHECK))
 
     assert comment.splitlines()[1].startswith("## gpu-usher: incomplete, 2 errors")
     assert "* `jobs/broken.yaml:7:3`: the quote that opens here never closes\n" in comment

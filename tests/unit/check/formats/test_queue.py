@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from unit.check.formats.test_workloads import assert_golden
+from unit.check.formats.test_workload_reading import assert_golden
 from usher import paths
 from usher.authorities.outlook import Outlook
 from usher.check import sources
 from usher.check.formats import queue
-from usher.check.formats.lines import LOG_WIDTH
 from usher.check.formats.queue import ShownOutlook
+from usher.check.formats.wording import LOG_WIDTH
 from usher.config import load
 from usher.policy import assembly
 from usher.policy.decision import Request

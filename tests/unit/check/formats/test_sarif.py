@@ -18,13 +18,13 @@ from usher import model
 from usher.check import findings
 from usher.check.findings import ExceptionState
 from usher.check.formats import sarif
-from usher.policy.checks import bundle
+from usher.policy.checks import catalogue as checks_catalogue
 
 FINGERPRINT = "gpuUsherFinding/v1"
 
 
 def run_of(found: findings.Report, **limits: int) -> dict[str, Any]:
-    document = json.loads(written(sarif, found, **limits))
+    document = json.loads(written(sarif.write, found, **limits))
     (run,) = document["runs"]
     assert isinstance(run, dict)
     return run
@@ -38,7 +38,7 @@ def schema() -> jsonschema.Draft4Validator:
 
 
 def with_rules(found: findings.Report) -> findings.Report:
-    known = bundle.load().catalogue.checks
+    known = checks_catalogue.load().catalogue.checks
     return replace(found, rules={check: known[check] for check in sorted(known)})
 
 
@@ -46,12 +46,12 @@ def with_rules(found: findings.Report) -> findings.Report:
 def test_a_report_is_valid_by_the_schema_of_the_standard(
     found: findings.Report, schema: jsonschema.Draft4Validator
 ) -> None:
-    assert [error.message for error in schema.iter_errors(json.loads(written(sarif, found)))] == []
+    assert [error.message for error in schema.iter_errors(json.loads(written(sarif.write, found)))] == []
 
 
 @given(text=hostile.hostile_text)
 def test_hostile_names_keep_it_valid_and_become_no_links(schema: jsonschema.Draft4Validator, text: str) -> None:
-    document = json.loads(written(sarif, ended(hostile.report(text))))
+    document = json.loads(written(sarif.write, ended(hostile.report(text))))
 
     assert [error.message for error in schema.iter_errors(document)] == []
     (run,) = document["runs"]
@@ -116,7 +116,7 @@ def _of_check(check: str, code: str) -> findings.Finding:
 
 
 def test_only_checks_that_keep_workloads_apart_have_a_security_severity() -> None:
-    catalogue = bundle.load().catalogue.checks
+    catalogue = checks_catalogue.load().catalogue.checks
     every = [_of_check(key, entry.code) for key, entry in catalogue.items()]
     rules = run_of(with_rules(made.made(made.result(*every))))["tool"]["driver"]["rules"]
 
@@ -186,7 +186,7 @@ def test_too_many_results_are_cut_the_mildest_first_and_the_cut_is_said() -> Non
 
 
 def test_a_file_that_is_too_large_compressed_is_cut_until_it_fits() -> None:
-    text = written(sarif, many(300), max_compressed=6_000)
+    text = written(sarif.write, many(300), max_compressed=6_000)
 
     run = json.loads(text)["runs"][0]
     assert len(gzip.compress(text.encode())) <= 6_000

@@ -11,7 +11,7 @@ from unit.check.formats import hostile, made
 from unit.check.formats.hostile import ended, written
 from usher import model
 from usher.check import findings
-from usher.check.formats import tap, wording
+from usher.check.formats import test_cases, wording
 
 _POINT: Final = re.compile(r"(not )?ok (\d+) - ((?:\\.|[^\\#])*)(?: # SKIP (.*))?")
 
@@ -46,7 +46,7 @@ def read(text: str) -> list[Point]:
 
 @given(text=hostile.hostile_text)
 def test_hostile_names_keep_it_readable(text: str) -> None:
-    points = read(written(tap, ended(hostile.report(text))))
+    points = read(written(test_cases.write_tap, ended(hostile.report(text))))
 
     assert len(points) == 9
     said = [each["message"] for point in points if point.block for each in point.block["findings"]]
@@ -55,7 +55,7 @@ def test_hostile_names_keep_it_readable(text: str) -> None:
 
 
 def test_a_denial_is_not_ok_and_a_warning_is_ok() -> None:
-    points = {point.name: point for point in read(written(tap, made.full()))}
+    points = {point.name: point for point in read(written(test_cases.write_tap, made.full()))}
 
     denied = points["jobs/bert.yaml: PyTorchJob ml-research/bert: USH103 gpu-requests-equal-limits"]
     warned = points["jobs/bert.yaml: PyTorchJob ml-research/bert: USH301 gpu-toleration-present"]
@@ -75,13 +75,14 @@ def test_a_warning_is_not_ok_where_the_command_counts_it() -> None:
     warned = made.made(made.result(made.toleration_missing()))
     strict = ended(warned, failing=frozenset({model.Outcome.DENY, model.Outcome.WARN}))
 
-    assert [read(written(tap, each))[0].ok for each in (warned, strict)] == [True, False]
+    assert [read(written(test_cases.write_tap, each))[0].ok for each in (warned, strict)] == [True, False]
 
 
 def test_what_was_not_judged_is_skipped_or_not_ok_as_the_command_accepts_it() -> None:
     name = "jobs/more.yaml: Job team-b/tune: unknown to usher"
     accepted, refused = (
-        {point.name: point for point in read(written(tap, found))}[name] for found in (made.full(), ended(made.full()))
+        {point.name: point for point in read(written(test_cases.write_tap, found))}[name]
+        for found in (made.full(), ended(made.full()))
     )
 
     assert (accepted.ok, accepted.skipped) == (True, True)
@@ -89,4 +90,4 @@ def test_what_was_not_judged_is_skipped_or_not_ok_as_the_command_accepts_it() ->
 
 
 def test_an_empty_run_has_an_empty_plan() -> None:
-    assert read(written(tap, made.made(command=findings.Command.AUDIT))) == []
+    assert read(written(test_cases.write_tap, made.made(command=findings.Command.AUDIT))) == []

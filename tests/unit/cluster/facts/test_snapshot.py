@@ -10,8 +10,8 @@ import zlib
 import pytest
 
 from usher import errors, paths
-from usher.cluster.facts import snapshot
-from usher.cluster.facts.snapshot import Recorded, State
+from usher.cluster.facts import store
+from usher.cluster.facts.store import Recorded, State
 from usher.kinds.kind import KUEUE_CONFIGURATION, KUEUE_CONFIGURATION_KEY, FactKind
 from usher.kinds.registry import FACTS
 
@@ -33,8 +33,8 @@ def packed(value: object) -> bytes:
     return gzip.compress(json.dumps(value).encode(), mtime=0)
 
 
-def document(*entries: object, version: str = snapshot.API_VERSION) -> bytes:
-    return packed({"apiVersion": version, "kind": snapshot.KIND, "facts": list(entries)})
+def document(*entries: object, version: str = store.API_VERSION) -> bytes:
+    return packed({"apiVersion": version, "kind": store.KIND, "facts": list(entries)})
 
 
 def test_a_written_snapshot_is_read_back() -> None:
@@ -44,7 +44,7 @@ def test_a_written_snapshot_is_read_back() -> None:
         Recorded(kind=FACTS["", "Node"], state=State.NOT_KNOWN, reason="forbidden"),
     ]
 
-    read = {each.kind.key: each for each in snapshot.loads(snapshot.dumps(written), source="cluster.json.gz")}
+    read = {each.kind.key: each for each in store.loads(store.dumps(written), source="cluster.json.gz")}
 
     assert read == {
         each.kind.key: each
@@ -61,7 +61,7 @@ def test_equal_clusters_give_equal_bytes() -> None:
     recorded = [known(*values), Recorded(kind=QUEUES, state=State.MISSING)]
     shuffled = random.Random(7).sample(values, k=len(values))
 
-    assert snapshot.dumps(recorded) == snapshot.dumps([recorded[1], known(*shuffled)])
+    assert store.dumps(recorded) == store.dumps([recorded[1], known(*shuffled)])
 
 
 WITH_PODS = {"trainer.kubeflow.org", "serving.kserve.io"}
@@ -99,7 +99,7 @@ def test_nothing_secret_is_kept_of_any_kind() -> None:
         values = [kind.keep(hostile(kind, place)) for place in (KUEUE_CONFIGURATION, ("ml", "x"))]
         recorded.append(Recorded(kind=kind, state=State.KNOWN, values=values))
 
-    content = gzip.decompress(snapshot.dumps(recorded)).decode()
+    content = gzip.decompress(store.dumps(recorded)).decode()
 
     assert SECRET not in content
     assert "kind: Configuration" in content
@@ -115,7 +115,7 @@ def test_there_is_no_secret_among_the_kinds() -> None:
 
 def test_a_snapshot_from_anywhere_is_trimmed_when_it_is_read() -> None:
     value = {**priority_class("a"), "data": SECRET}
-    (read,) = snapshot.loads(
+    (read,) = store.loads(
         document({"group": "scheduling.k8s.io", "kind": "PriorityClass", "state": "known", "objects": [value]}),
         source="x",
     )
@@ -126,7 +126,7 @@ def test_a_snapshot_from_anywhere_is_trimmed_when_it_is_read() -> None:
 def test_a_kind_that_this_version_does_not_know_is_left_out() -> None:
     entry = {"group": "example.com", "kind": "Future", "state": "known", "objects": [{}]}
 
-    assert snapshot.loads(document(entry), source="x") == []
+    assert store.loads(document(entry), source="x") == []
 
 
 @pytest.mark.parametrize(
@@ -135,11 +135,11 @@ def test_a_kind_that_this_version_does_not_know_is_left_out() -> None:
         (document(version="gpu-usher.io/v9"), "version gpu-usher.io/v9, but this usher reads gpu-usher.io/v1; take it"),
         (packed({"kind": "List", "apiVersion": "v1"}), "not a snapshot"),
         (packed([]), "not a snapshot"),
-        (snapshot.dumps([known(priority_class("a"))])[:-12], "damaged"),
+        (store.dumps([known(priority_class("a"))])[:-12], "damaged"),
         (b"\x1f\x8b" + b"rubbish", "damaged"),
         (gzip.compress(b"rubbish", mtime=0), "damaged"),
         (gzip.compress(b'{"a":' * 100_000, mtime=0), "damaged"),
-        (packed({"apiVersion": snapshot.API_VERSION, "kind": snapshot.KIND, "facts": {}}), "damaged"),
+        (packed({"apiVersion": store.API_VERSION, "kind": store.KIND, "facts": {}}), "damaged"),
         (document(7), "damaged"),
         (document({"group": 1, "kind": "Node", "state": "known"}), "damaged"),
         (document({"group": "", "kind": "Node", "state": "who knows"}), "damaged"),
@@ -151,26 +151,26 @@ def test_a_kind_that_this_version_does_not_know_is_left_out() -> None:
 )
 def test_the_refusal_names_a_file_that_is_not_a_snapshot(data: bytes, message: str) -> None:
     with pytest.raises(errors.InputError, match=message) as raised:
-        snapshot.loads(data, source="cluster.json.gz")
+        store.loads(data, source="cluster.json.gz")
 
     assert str(raised.value).startswith("cluster.json.gz: ")
 
 
 def test_what_unpacks_to_more_than_a_cluster_is_refused_without_unpacking_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshot, "LARGEST_CONTENT", 2**20)
+    monkeypatch.setattr(store, "LARGEST_CONTENT", 2**20)
     bomb = gzip.compress(bytes(256 * 2**20))
 
     tracemalloc.start()
     try:
         with pytest.raises(errors.InputError, match="unpacks to more than 1 MiB"):
-            snapshot.loads(bomb, source="x")
+            store.loads(bomb, source="x")
         assert tracemalloc.get_traced_memory()[1] < 8 * 2**20
     finally:
         tracemalloc.stop()
 
 
 def test_a_file_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshot, "LARGEST_FILE", 10)
+    monkeypatch.setattr(store, "LARGEST_FILE", 10)
 
     with pytest.raises(errors.InputError, match="larger than"):
-        snapshot.loads(zlib.compress(bytes(100)) + bytes(20), source="x")
+        store.loads(zlib.compress(bytes(100)) + bytes(20), source="x")

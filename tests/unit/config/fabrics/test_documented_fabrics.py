@@ -8,8 +8,7 @@ import pytest
 import yaml
 
 from usher.config import models
-from usher.config.fabrics.profiles import Fabric
-from usher.config.fabrics.shipped import SHIPPED
+from usher.config.fabrics import SHIPPED, Fabric
 
 PAGE = Path(__file__).parents[4] / "docs" / "fabrics.md"
 INTRODUCTION = "\n".join(document_fabrics.introduction())

@@ -5,9 +5,9 @@ from typing import Any
 import pydantic
 import pytest
 
+from usher.config import fabrics as fabrics_shipped
 from usher.config import models
-from usher.config.fabrics import shipped as fabrics_shipped
-from usher.config.fabrics.profiles import Fabric, with_base
+from usher.config.fabrics import Fabric, with_base
 
 FAST_CARD = {"NCCL_IB_HCA": "=mlx5_0:1"}
 TOPOLOGY = {"configMap": "nccl-topology"}

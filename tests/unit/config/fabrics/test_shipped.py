@@ -2,8 +2,7 @@
 
 import pytest
 
-from usher.config.fabrics.profiles import RESERVED_VARIABLES
-from usher.config.fabrics.shipped import SHIPPED
+from usher.config.fabrics import RESERVED_VARIABLES, SHIPPED
 
 
 def test_every_fabric_that_people_asked_for_is_shipped() -> None:

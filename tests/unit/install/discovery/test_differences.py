@@ -8,8 +8,8 @@ from unit.install.discovery.site_clusters import GPU_TAINT, H100, device_class, 
 from usher import paths
 from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.install import discovered_differences
-from usher.install.discovered_differences import Comparison
+from usher.install import discovery
+from usher.install.discovery import Comparison
 
 PRODUCT = "nvidia.com/gpu.product"
 POOL: dict[str, Any] = {
@@ -22,7 +22,7 @@ NODE = builders.node("h100-0", gpus=8, labels=H100, taints=[GPU_TAINT])
 
 
 def compared(config: dict[str, Any], *objects: paths.Object) -> Comparison:
-    return discovered_differences.compare(models.Config.model_validate(config), Store.of(objects))
+    return discovery.compare(models.Config.model_validate(config), Store.of(objects))
 
 
 def of_pool(*nodes: paths.Object, **changed: object) -> list[tuple[str, str]]:

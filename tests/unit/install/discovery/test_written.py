@@ -14,7 +14,7 @@ from unit.install.discovery import site_clusters
 from unit.install.discovery.site_clusters import CLUSTERS, HOSTILE
 from usher.cluster.facts.store import Store
 from usher.config import load, models
-from usher.install import discovered_differences, discovered_file
+from usher.install import discovered_file, discovery
 from usher.policy import assembly
 
 GOLDEN = Path(__file__).parents[3] / "data" / "discovery"
@@ -53,7 +53,7 @@ def test_usher_takes_the_file_and_finds_no_difference_from_its_cluster(name: str
 
     assembly.embedded(loaded).engine.close()
     if name != "minimal":
-        assert discovered_differences.compare(loaded, site_clusters.facts(name)).differences == ()
+        assert discovery.compare(loaded, site_clusters.facts(name)).differences == ()
 
 
 def test_the_minimal_file_says_what_the_defaults_say() -> None:

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from usher.install import removal
+from usher.install import installed_objects
 
 MANIFESTS = Path(__file__).parents[4] / "manifests"
 
 
 def titles(namespace: str = "gpu-usher") -> list[str]:
-    return [part.title for part in removal.parts(namespace)]
+    return [part.title for part in installed_objects.parts(namespace)]
 
 
 def test_the_webhook_configurations_go_first_and_the_namespaces_last() -> None:
@@ -23,11 +23,11 @@ def test_the_webhook_configurations_go_first_and_the_namespaces_last() -> None:
 
 def test_definitions_stay() -> None:
     assert not [title for title in titles() if "Definition" in title]
-    assert removal.quota_definition_part().path.endswith("/customresourcedefinitions/gpuquotas.gpu-usher.io")
+    assert installed_objects.quota_definition_part().path.endswith("/customresourcedefinitions/gpuquotas.gpu-usher.io")
 
 
 def test_another_namespace_changes_all_places_of_the_server() -> None:
-    paths = [part.path for part in removal.parts("policies")]
+    paths = [part.path for part in installed_objects.parts("policies")]
 
     assert "/api/v1/namespaces/policies-quotas" in paths
     assert not [path for path in paths if "/namespaces/gpu-usher" in path]

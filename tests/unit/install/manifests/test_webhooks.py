@@ -9,7 +9,7 @@ from usher.config import models
 from usher.install.manifests import conditions, webhooks
 from usher.install.manifests.webhooks import VALIDATE_TIMEOUT, Calls, Client
 from usher.kinds.registry import BY_KEY, OBJECTS, SCALES, WORKLOADS
-from usher.policy.checks import bundle
+from usher.policy.checks import catalogue
 
 OF_THEIR_OWN = {"Namespace", "Binding"}
 """Kinds with a webhook of their own."""
@@ -111,7 +111,7 @@ def closed() -> paths.Object:
 
 
 def failing() -> Sequence[paths.Object]:
-    return conditions.fail_closed_conditions(models.Config(), bundle.load().catalogue)
+    return conditions.fail_closed_conditions(models.Config(), catalogue.load().catalogue)
 
 
 def test_mutations_fail_closed_for_the_same_objects() -> None:
@@ -151,7 +151,7 @@ def test_pods_and_kinds_with_readable_templates_fail_closed() -> None:
 
 
 def test_the_variables_that_fail_closed_are_those_that_the_check_knows() -> None:
-    written = (bundle.find() / "usher" / "lib" / "isolation.rego").read_text()
+    written = (catalogue.find() / "usher" / "lib" / "isolation.rego").read_text()
 
     for values, start, end in (
         (conditions.VARIABLES, "device_variables := [", "]"),

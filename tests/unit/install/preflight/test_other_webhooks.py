@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from usher import paths
-from usher.install import preflight, registered_webhooks
+from usher.install import installed_objects, preflight
+from usher.install.installed_objects import Webhook, read_webhooks
 from usher.install.preflight import Point, PointState
-from usher.install.registered_webhooks import Webhook, read_webhooks
 
 NAMESPACES = {"kyverno": {"kubernetes.io/metadata.name": "kyverno"}, "kube-node-lease": {}}
 PODS: paths.Object = {"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"]}
@@ -119,4 +119,4 @@ def test_timeouts_of_mutating_webhooks_add_up() -> None:
     ids=str,
 )
 def test_a_selector_selects_as_the_api_server_says(selector: paths.Json, expected: bool | None) -> None:
-    assert registered_webhooks.selects(selector, {"team": "nlp"}) is expected
+    assert installed_objects.selects(selector, {"team": "nlp"}) is expected

@@ -7,10 +7,10 @@ from cryptography.hazmat.primitives import serialization
 
 from usher import __version__, paths
 from usher.install import preflight
+from usher.install.installed_objects import Webhook, read_webhooks
 from usher.install.manifests import webhooks
 from usher.install.manifests.webhooks import Client
 from usher.install.preflight import Point, PointState
-from usher.install.registered_webhooks import Webhook, read_webhooks
 from usher.server.certs.authority import new_authority
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

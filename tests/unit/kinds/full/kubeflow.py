@@ -1,4 +1,4 @@
-"""Full objects of the training jobs in kinds/kubeflow/training_jobs.py."""
+"""Full objects of the training jobs in kinds/kubeflow.py."""
 
 from usher import paths
 

@@ -1,4 +1,4 @@
-"""Full objects of notebooks of Kubeflow (kinds/kubeflow/training_jobs.py)."""
+"""Full objects of notebooks of Kubeflow (kinds/kubeflow.py)."""
 
 import builders
 from unit.kinds.full.parts import METADATA, template

@@ -1,4 +1,4 @@
-"""Full objects of the kinds in kinds/kubeflow/train_jobs.py."""
+"""Full objects of the kinds in kinds/kubeflow_trainer.py."""
 
 import builders
 from unit.kinds.full.parts import METADATA, pod_spec_fields, template

@@ -6,7 +6,7 @@ import builders
 from unit.kinds.kubeflow.train_jobs import PATCH, runtime, runtime_patch, step, train_job
 from unit.workloads.normalised import pod_set, readable_workload, workload
 from usher import paths
-from usher.kinds.kubeflow.train_jobs import MAX_PATCHES
+from usher.kinds.kubeflow_trainer import MAX_PATCHES
 from usher.kinds.reading.values import Objects
 
 

@@ -6,7 +6,7 @@ import builders
 from unit.kinds.kubeflow.train_jobs import API, PATCH, runtime, runtime_patch, step, train_job
 from unit.workloads.normalised import counts, pod_set, readable_workload, totals, unknowns, workload
 from usher import model, paths
-from usher.kinds.kubeflow.train_jobs import MAX_JOBS, MAX_TRAINING_JOBS
+from usher.kinds.kubeflow_trainer import MAX_JOBS, MAX_TRAINING_JOBS
 from usher.kinds.reading.values import Objects
 
 REF = "/spec/runtimeRef/name"

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from usher import errors
-from usher.policy.checks import bundle, metadata
+from usher.policy.checks import catalogue as checks_catalogue
+from usher.policy.checks import metadata
 
 POLICIES = Path(__file__).parents[4] / "policies"
 
@@ -87,7 +88,7 @@ def test_a_check_needs_a_severity_and_a_mutation_has_no_severity(tmp_path: Path)
 def test_the_catalogue_is_what_the_metadata_say_today() -> None:
     entries = metadata.read_entries(POLICIES)
 
-    catalogue = bundle.load(POLICIES).catalogue
+    catalogue = checks_catalogue.load(POLICIES).catalogue
     assert [*catalogue.checks.values()] == entries["checks"]
     assert [*catalogue.mutations.values()] == entries["mutations"]
 

@@ -9,14 +9,14 @@ import builders
 from usher import errors
 from usher.config import models
 from usher.policy import assembly
-from usher.policy.checks import bundle
+from usher.policy.checks import catalogue
 from usher.policy.decision import Request
 from usher.policy.engines import wasm, wasm_runtime
 
 
 @pytest.fixture(scope="module")
 def module() -> bytes:
-    return bundle.load().module
+    return catalogue.load().module
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_policies_from_elsewhere_are_compiled_whatever_lies_beside_them(
 
     monkeypatch.setattr(wasm, "WasmEngine", Engine)
     policies = tmp_path / "policies"
-    policies.symlink_to(bundle.find())
+    policies.symlink_to(catalogue.find())
     assembly.embedded(models.Config(), directory=policies)
     assembly.embedded(models.Config())
 

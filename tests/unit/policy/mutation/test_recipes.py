@@ -8,7 +8,7 @@ import builders
 from acceptance import evaluator
 from usher import paths
 from usher.config import models
-from usher.config.fabrics.profiles import Recipe
+from usher.config.fabrics import Recipe
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
 from usher.policy.mutation import strategies

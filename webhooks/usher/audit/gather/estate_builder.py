@@ -7,17 +7,17 @@ from typing import Final
 from msgspec.structs import replace
 
 from usher import model, paths
-from usher.audit.gather import accelerator_nodes, accelerator_workloads, folded_workloads
+from usher.audit.gather import accelerator_objects, folded_workloads
 from usher.audit.gather import object_fields as fields
-from usher.audit.gather.compressed_objects import Packed
 from usher.audit.gather.estate import ENDED, WHOLE, Estate, Missing, Node, Pod, Scope, Workload
 from usher.audit.gather.folded_workloads import Gathered, Held
 from usher.audit.gather.needed_inputs import RESOURCE_SLICE, Wanted
+from usher.audit.gather.object_fields import Packed
 from usher.authorities.knowledge import Knowledge
 from usher.check import cluster_objects
 from usher.check.batches import comes_from_cluster
 from usher.check.findings import Result
-from usher.cluster.facts.snapshot import Recorded, State
+from usher.cluster.facts.store import Recorded, State
 from usher.kinds import registry
 from usher.kinds.kind import Key
 from usher.kinds.reading.values import Absence
@@ -46,8 +46,8 @@ class EstateBuilder:
         self._known = known
         self._namespace = namespace
         self._scope = scope
-        self._workloads = accelerator_workloads.WorkloadReader(known.config)
-        self._pods = accelerator_workloads.PodReader(self._normalised)
+        self._workloads = accelerator_objects.WorkloadReader(known.config)
+        self._pods = accelerator_objects.PodReader(self._normalised)
         self._gathered = Gathered()
         self._wanted = {each.key: each for each in wanted}
         self._readers: Mapping[Key, Callable[[paths.Object], None]] = {
@@ -118,11 +118,11 @@ class EstateBuilder:
     def _node(self, value: paths.Object) -> None:
         name = paths.text(paths.metadata(value).get("name"))
         self._gathered.nodes_known = True
-        found = accelerator_nodes.read_node(value, self._known.vocabulary_of_cluster)
+        found = accelerator_objects.read_node(value, self._known.vocabulary_of_cluster)
         if found is not None:
             self._gathered.nodes[name] = found
         else:
-            self._gathered.plain_nodes.append(accelerator_nodes.trimmed_node(value))
+            self._gathered.plain_nodes.append(accelerator_objects.trimmed_node(value))
 
     def _namespace_object(self, value: paths.Object) -> None:
         metadata = paths.metadata(value)
@@ -162,7 +162,7 @@ class EstateBuilder:
         self._gathered.pods += 1
         self._gathered.pods_known = True
         self._gathered.trees.add(value)
-        if accelerator_workloads.phase_of(value) in ENDED:
+        if accelerator_objects.phase_of(value) in ENDED:
             return
         reference = cluster_objects.controller_reference(value)
         owner = intern(paths.text(reference.get("uid")))
@@ -171,7 +171,7 @@ class EstateBuilder:
             namespace = intern(paths.text(paths.metadata(value).get("namespace")))
             self._gathered.others.update([(owner, namespace)] if owner else [])
             return
-        found = accelerator_workloads.pod_of(value, asked)
+        found = accelerator_objects.pod_of(value, asked)
         own = None
         if not self._gathered.trees.owner(owner, found.namespace) and asked.workload is not None:
             own = self._own(value, asked.workload, found)
@@ -180,8 +180,8 @@ class EstateBuilder:
             owner,
             own,
             owner_kind=_kind(reference) if own is not None and owner else "",
-            group="" if own is None else accelerator_workloads.pod_group(value),
-            group_size=0 if own is None else accelerator_workloads.group_size(value),
+            group="" if own is None else accelerator_objects.pod_group(value),
+            group_size=0 if own is None else accelerator_objects.group_size(value),
         )
 
     def _own(self, value: paths.Object, read: model.Workload, found: Pod) -> Workload:
@@ -233,7 +233,7 @@ class EstateBuilder:
         found = dict(gathered.nodes)
         for value in gathered.plain_nodes if gathered.claimable else ():
             claimable = gathered.claimable.of(paths.text(paths.metadata(value).get("name")))
-            node = accelerator_nodes.read_node(value, self._known.vocabulary_of_cluster, claimable=claimable)
+            node = accelerator_objects.read_node(value, self._known.vocabulary_of_cluster, claimable=claimable)
             if node is not None:
                 found[node.name] = node
         return tuple(found[name] for name in sorted(found))

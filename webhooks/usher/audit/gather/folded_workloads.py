@@ -19,10 +19,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from usher import model, paths
-from usher.audit.gather import accelerator_workloads
-from usher.audit.gather.accelerator_nodes import Claimable
-from usher.audit.gather.compressed_objects import Manifests, Packed
+from usher.audit.gather import accelerator_objects
+from usher.audit.gather.accelerator_objects import Claimable
 from usher.audit.gather.estate import Estate, Missing, Node, Pod, Workload
+from usher.audit.gather.object_fields import Manifests, Packed
 from usher.check import cluster_objects, devices, findings, runner
 from usher.check.findings import Identity, Result
 from usher.cluster.facts.nodes import Taint
@@ -232,7 +232,7 @@ def _of_pods(alone: Iterable[Held], below: dict[str, list[Pod]]) -> Iterator[Wor
     for (_, name), members in groups.items():
         members.sort(key=lambda each: (each.pod.name, each.pod.uid))
         own = [each.own for each in members if each.own is not None]
-        whole = accelerator_workloads.grouped(own, name=name, size=max(each.group_size for each in members))
+        whole = accelerator_objects.grouped(own, name=name, size=max(each.group_size for each in members))
         owned = [pod for each in members for pod in below.pop(each.pod.uid, [])]
         yield replace(whole, pods=_by_name([*(each.pod for each in members), *owned]))
 

@@ -1,10 +1,12 @@
-"""Typed reading of objects that may have any shape. A value of another type counts as missing."""
+"""Typed reading of objects that may have any shape, and objects kept small as compressed JSON until they are read."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from sys import intern
-from typing import Final
+from typing import Final, overload
 
+import orjson
 from msgspec import Struct
 
 from usher import paths
@@ -155,3 +157,83 @@ def listing(names: Sequence[str], *, most: int = 5) -> str:
     """Some names for a message: `a, b and 3 more`."""
     shown = ", ".join(map(excerpt, names[:most]))
     return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
+
+
+_TOGETHER: Final = 100
+"""Number of objects compressed together. Similar objects lie side by side, and reading unpacks few at a time."""
+
+_FAST: Final = 1
+
+
+class Packed(Sequence[paths.Object]):
+    """Objects in the order in which they were added. Each reading makes new values."""
+
+    def __init__(self, values: Iterable[paths.Object] = ()) -> None:
+        self._packs: list[bytes | list[paths.Object]] = []
+        self._open: list[paths.Object] = []
+        for value in values:
+            self.append(value)
+
+    def append(self, value: paths.Object) -> None:
+        """Takes an object, which the caller must not change afterwards."""
+        self._open.append(value)
+        if len(self._open) == _TOGETHER:
+            self._packs.append(_packed(self._open))
+            self._open = []
+
+    def __len__(self) -> int:
+        return _TOGETHER * len(self._packs) + len(self._open)
+
+    def __iter__(self) -> Iterator[paths.Object]:
+        for pack in self._packs:
+            yield from _unpacked(pack)
+        yield from self._open
+
+    @overload
+    def __getitem__(self, place: int) -> paths.Object: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[paths.Object]: ...
+    def __getitem__(self, place: int | slice) -> paths.Object | list[paths.Object]:
+        return list(self)[place]
+
+
+def _packed(values: list[paths.Object]) -> bytes | list[paths.Object]:
+    """The objects as bytes, or unchanged if they are not plain JSON: Python's parser accepts half surrogates."""
+    try:
+        return zlib.compress(orjson.dumps(values), _FAST)
+    except orjson.JSONEncodeError:
+        return values
+
+
+def _unpacked(pack: bytes | list[paths.Object]) -> Sequence[paths.Object]:
+    if isinstance(pack, list):
+        return pack
+    found: list[paths.Object] = orjson.loads(zlib.decompress(pack))
+    return found
+
+
+MOST_MANIFESTS: Final = 5000
+"""The most objects that `of` returns."""
+
+
+class Manifests:
+    """Keeps objects compressed, by uid: a manifest of 6 kB takes about one."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, bytes] = {}
+
+    def add(self, uid: str, value: paths.Object) -> None:
+        """Takes an object; skips one that is not plain JSON."""
+        if not uid:
+            return
+        metadata = {key: each for key, each in paths.metadata(value).items() if key != "managedFields"}
+        try:
+            text = orjson.dumps({**value, "metadata": metadata})
+        except orjson.JSONEncodeError:
+            return
+        self._kept[uid] = zlib.compress(text, _FAST)
+
+    def of(self, uids: Iterable[str]) -> Mapping[str, paths.Object]:
+        """The kept objects with these uids, at most `MOST`."""
+        wanted = [uid for uid in uids if uid in self._kept]
+        return {uid: orjson.loads(zlib.decompress(self._kept[uid])) for uid in wanted[:MOST_MANIFESTS]}

@@ -12,10 +12,10 @@ from usher.audit.readiness.checklist import Item, Judgement, Look, failed, not_a
 from usher.authorities.gpu_quota import assignment
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, Quota
 from usher.authorities.resource_quota import read as resource_quota_read
-from usher.install import preflight, registered_webhooks
+from usher.install import installed_objects, preflight
+from usher.install.installed_objects import Webhook
 from usher.install.manifests.webhooks import NAME, Client
 from usher.install.preflight import PointState
-from usher.install.registered_webhooks import Webhook
 from usher.kinds.reading.values import Absence
 
 _ISOLATION: Final = "isolation"
@@ -145,7 +145,7 @@ def secure_access(look: Look) -> Judgement:
         return checklist.not_listed(VALIDATING.resource)
     ours = [
         each
-        for each in registered_webhooks.read_webhooks(webhooks, mutating=False)
+        for each in installed_objects.read_webhooks(webhooks, mutating=False)
         if each.configuration.startswith(NAME)
     ]
     if not any(each.creates("", "pods") for each in ours):
@@ -258,8 +258,8 @@ def _installed(look: Look) -> Sequence[Webhook] | None:
     if mutating is None or validating is None:
         return None
     found = [
-        *registered_webhooks.read_webhooks(mutating, mutating=True),
-        *registered_webhooks.read_webhooks(validating, mutating=False),
+        *installed_objects.read_webhooks(mutating, mutating=True),
+        *installed_objects.read_webhooks(validating, mutating=False),
     ]
     return [each for each in found if each.configuration.startswith(NAME)]
 

@@ -13,15 +13,16 @@ from usher.audit.reports import (
     findings_tables,
     glossary,
     headlines,
+    html_elements,
+    html_tables,
     numbers,
     savings_tables,
     trends,
     usage_tables,
     workload_tables,
 )
+from usher.audit.reports.html_elements import Child, Html, element, joined
 from usher.audit.reports.numbers import PAGE
-from usher.audit.reports.web import charts, page, tables
-from usher.audit.reports.web.markup import Child, Html, element, joined
 from usher.check.formats import wording
 
 _SOURCES: Final = {"prometheus": "measured by Prometheus", "demo": "invented for this demo"}
@@ -36,8 +37,8 @@ def write(audit: Audit, stream: TextIO, /) -> None:
 def text(audit: Audit, *, notices: Sequence[str] = ()) -> str:
     """The page; `notices` stand before everything else, for example that a newer audit failed."""
     name = audit.cluster.title or "cluster"
-    return page.html(
-        page.Page(
+    return html_elements.page_html(
+        html_elements.Page(
             title=f"{name}: audit of {numbers.day(audit.taken)}",
             heading=name,
             facts=tuple(_facts(audit)),
@@ -48,7 +49,7 @@ def text(audit: Audit, *, notices: Sequence[str] = ()) -> str:
     )
 
 
-def _sections(audit: Audit) -> Iterator[page.Section]:
+def _sections(audit: Audit) -> Iterator[html_elements.Section]:
     """All of them for a cluster; manifests neither use GPUs nor get ready."""
     of_cluster = audit.summary.knows_cluster
     if of_cluster:
@@ -210,8 +211,8 @@ def _team_bars(audit: Audit) -> Iterator[Html]:
         *(
             element(
                 "li",
-                charts.row(
-                    _link(row.name or entry_words.NO_TEAM, "#workloads-table", tables.query(team=row.name)),
+                html_tables.row(
+                    _link(row.name or entry_words.NO_TEAM, "#workloads-table", html_tables.query(team=row.name)),
                     usage_tables.hours_bar(row.usage, whole),
                     f"idle: {PAGE.hours(row.usage.idle)}{_idle_cost(row)}",
                 ),
@@ -220,7 +221,7 @@ def _team_bars(audit: Audit) -> Iterator[Html]:
         ),
         class_="bars",
     )
-    yield charts.legend(usage_tables.hours_legend())
+    yield html_tables.legend(usage_tables.hours_legend())
 
 
 def _idle_cost(row: Group) -> str:
@@ -364,7 +365,7 @@ def _manifests_tiles(audit: Audit) -> Iterator[Html]:
 
 
 def _manifests_tile(label: str, value: str, note: str) -> Html:
-    return charts.tile(label, value, note, missing=numbers.NOT_KNOWN)
+    return html_tables.tile(label, value, note, missing=numbers.NOT_KNOWN)
 
 
 def _denied(audit: Audit) -> Html:

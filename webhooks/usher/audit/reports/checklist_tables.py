@@ -9,13 +9,11 @@ from msgspec.structs import replace
 from rich.text import Text
 
 from usher.audit.document import Audit, ExceptionEntry, ReadinessItem, Standing
-from usher.audit.reports import entry_words
+from usher.audit.reports import cells, entry_words, html_tables
 from usher.audit.reports.described import Column, Table
-from usher.audit.reports.web import cells, tables
-from usher.audit.reports.web.markup import Html, element, joined
-from usher.audit.reports.web.page import Section
+from usher.audit.reports.html_elements import Html, Section, element, joined
 from usher.check.formats import wording
-from usher.check.formats.lines import Lines
+from usher.check.formats.wording import Lines
 
 _SHOWN_NOTES: Final = 10
 
@@ -239,7 +237,7 @@ def _covered_piece(each: ExceptionEntry) -> cells.Piece:
     """How many it covers, as a link to them."""
     if not each.findings:
         return ("text", "0")
-    return ("link", f"{each.findings:,}", f"#findings-table?{tables.query(exception=each.ticket)}")
+    return ("link", f"{each.findings:,}", f"#findings-table?{html_tables.query(exception=each.ticket)}")
 
 
 _NotKnown = tuple[str, str, str, str]

@@ -1,20 +1,30 @@
-"""The tables of an audit document, as CSV and Parquet hold them: their columns, in order, with their types.
+"""The tables of an audit document with their columns and types, written as CSV (RFC 4180) and as Parquet (by DuckDB).
 
 Every row begins with `cluster` and `taken`, so tables of many clusters can be put together. Within v1alpha1 columns may
 be added at the end; they keep their names and meaning. Times are ISO 8601 in UTC, empty ones are null. Null is not
 measured, never 0.
+
+The other tables of a fleet are in its JSON document.
 """
 
+import csv
+import io
+import json
 import math
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import date
 from enum import StrEnum
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, TextIO, TypeAlias
 
 from msgspec import Struct
 
+from usher import errors
 from usher.audit.document import Audit, Group, Standing, Usage
-from usher.check.formats import json_report
+from usher.audit.document.fleet_document import Fleet, FleetRow
+from usher.check.formats import json_report, wording
 
 
 class Type(StrEnum):
@@ -353,3 +363,134 @@ TABLES: Final = (
     *(AUDITS, WORKLOADS, FINDINGS, USAGE, SAVINGS, PREVENTED, PRICES),
     *(READINESS, EXCEPTIONS, GAPS, NOT_JUDGED, ACCELERATORS),
 )
+
+
+_FORMULA: Final = tuple("=+-@\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH HYPHEN-MINUS}")
+"""Spreadsheets take a text that begins like this for a formula, after spaces too."""
+
+
+def csv_files(audit: Audit) -> Iterator[tuple[str, bytes]]:
+    """File names and contents, one file a table. Each has a row of column names, also where it has no other row."""
+    for table in TABLES:
+        stream = io.StringIO(newline="")
+        writer = csv.writer(stream, lineterminator="\r\n")
+        writer.writerow(each.name for each in table.columns)
+        writer.writerows([cell(value) for value in row.values()] for row in table.rows(audit))
+        yield f"{table.name}.csv", stream.getvalue().encode(errors="backslashreplace")
+
+
+def cell(value: Value) -> str:
+    """A value as a spreadsheet shows it, never as a formula."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return _csv_number(value)
+        case str():
+            return _harmless(value)
+        case list():
+            return _harmless("; ".join(value))
+        case _:
+            return _harmless("; ".join(f"{key}={_csv_number(each)}" for key, each in value.items()))
+
+
+def _csv_number(value: float) -> str:
+    """Whole numbers without a fraction; no exponent, which spreadsheets of some languages read as a text."""
+    return str(int(value)) if value == int(value) else f"{value:.6f}".rstrip("0")
+
+
+def _harmless(text: str) -> str:
+    """A text without control characters. An apostrophe, which spreadsheets do not show, keeps it from being a formula.
+
+    Source: https://owasp.org/www-community/attacks/CSV_Injection
+    """
+    if text[:1].isalnum():
+        return wording.printable(text)
+    starts = text.lstrip().startswith(_FORMULA) or text.startswith(("\t", "\r", "\n"))
+    return ("'" if starts else "") + wording.printable(text)
+
+
+_FLEET_FIELDS: Final = (
+    *("name", "id", "server", "version", "taken", "complete", "shards", "shards_missing", "nodes"),
+    *("gpus", "gpus_allocatable", "gpus_allocated", "gpus_free", "gpus_waiting", "gpus_never", "gpus_half_started"),
+    *("workloads", "workloads_never", "objects", "pods", "findings", "readiness_failed"),
+)
+_FLEET_USAGE: Final = ("allocated", "measured", "used", "idle", "activity", "memory_share", "not_priced")
+_FLEET_COST: Final = ("currency", "cost_allocated", "cost_idle")
+
+
+def write(fleet: Fleet, stream: TextIO, /) -> None:
+    """Writes one row for each cluster and currency, and one for the sum of the clusters that have no row."""
+    writer = csv.writer(stream, lineterminator="\r\n")
+    writer.writerow((*_FLEET_FIELDS, *_FLEET_USAGE, *_FLEET_COST))
+    for row in (*fleet.clusters, *([fleet.clusters_rest] if fleet.clusters_rest else [])):
+        common = [
+            *(getattr(row, field) for field in _FLEET_FIELDS),
+            *(getattr(row.usage, field) for field in _FLEET_USAGE),
+        ]
+        writer.writerows([*map(cell, (*common, *money))] for money in _money_of(row))
+
+
+def _money_of(row: FleetRow) -> list[tuple[str | float | None, ...]]:
+    return [(each.currency, each.allocated, each.idle) for each in row.usage.costs] or [(None, None, None)]
+
+
+_Write: TypeAlias = Callable[[Path, Path, Mapping[str, str]], None]
+"""Writes the lines of JSON of a file as Parquet to another one, with the types of columns as SQL names them."""
+
+
+def parquet_files(audit: Audit) -> Iterator[tuple[str, bytes]]:
+    """File names and contents, one file a table, also for a table without rows.
+
+    Raises:
+        InputError: DuckDB is not installed, or has no room for its work.
+    """
+    try:
+        with _database() as write, tempfile.TemporaryDirectory(prefix="gpu-usher-") as folder:
+            for table in TABLES:
+                yield f"{table.name}.parquet", _parquet(write, table, audit, Path(folder))
+    except OSError as error:
+        raise errors.InputError(f"{tempfile.gettempdir()}: Parquet cannot be written: {error.strerror}") from None
+
+
+@contextmanager
+def _database() -> Iterator[_Write]:
+    """A database in memory, which loads no extension from elsewhere.
+
+    Raises:
+        InputError: DuckDB is not installed.
+    """
+    try:
+        import duckdb
+    except ImportError:
+        raise errors.InputError(
+            "Parquet needs the library duckdb, which is not installed: pip install 'gpu-usher[report]'"
+        ) from None
+    # With one thread the rows keep their order, and the same audit gives the same bytes.
+    connection = duckdb.connect(
+        ":memory:", config={"autoinstall_known_extensions": False, "autoload_known_extensions": False, "threads": 1}
+    )
+
+    def write(source: Path, target: Path, types: Mapping[str, str]) -> None:
+        try:
+            lines = connection.read_json(str(source), columns={**types}, format="newline_delimited")
+            lines.write_parquet(str(target))
+        except duckdb.Error as error:
+            raise errors.InputError(f"the table {target.stem} cannot be written as Parquet: {error}") from None
+
+    try:
+        yield write
+    finally:
+        connection.close()
+
+
+def _parquet(write: _Write, table: Table, audit: Audit, folder: Path) -> bytes:
+    source, target = folder / f"{table.name}.ndjson", folder / f"{table.name}.parquet"
+    with source.open("wb") as stream:
+        for row in table.rows(audit):
+            # Half of a surrogate pair becomes a question mark: Parquet holds only whole characters.
+            stream.write(json.dumps(row, ensure_ascii=False).encode(errors="replace") + b"\n")
+    write(source, target, {each.name: each.type.value for each in table.columns})
+    return target.read_bytes()

@@ -11,10 +11,9 @@ from typing import Any, Final, Generic, TypeVar
 from msgspec import Struct, field
 
 from usher.audit.document import Subject
-from usher.audit.reports import entry_words, numbers
+from usher.audit.reports import cells, entry_words, html_tables, numbers
+from usher.audit.reports.html_elements import Html
 from usher.audit.reports.numbers import PAGE, TEXT
-from usher.audit.reports.web import cells, tables
-from usher.audit.reports.web.markup import Html
 from usher.check.formats import markdown as formats_markdown
 
 Row = TypeVar("Row")
@@ -170,9 +169,9 @@ class Column(Struct, Generic[Read_contra], frozen=True, kw_only=True):
         return self.title or self.name
 
     @property
-    def heading(self) -> tables.Column:
+    def heading(self) -> html_tables.Column:
         adds = self.unit.sum if self.unit is not None and self.adds else None
-        return tables.Column(
+        return html_tables.Column(
             title=self.title,
             explained=self.meaning,
             numeric=self.numeric or self.unit is not None,
@@ -216,13 +215,13 @@ class Table(Struct, Generic[Row], frozen=True, kw_only=True):
     def html(self) -> Html:
         """The table on a page."""
         columns = [each for each in self.columns if each.title]
-        return tables.html(
-            tables.Table(
+        return html_tables.html(
+            html_tables.Table(
                 name=self.name,
                 caption=self.caption,
                 columns=tuple(each.heading for each in columns),
                 rows=[
-                    tables.Row(
+                    html_tables.Row(
                         cells=tuple(each.on_page(row) for each in columns),
                         id=self.fragment(row),
                         facets=tuple(choice(row) for _, choice in self.filters.values()),

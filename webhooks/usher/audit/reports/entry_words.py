@@ -19,11 +19,11 @@ from usher.audit.document import (
     WorkloadState,
 )
 from usher.audit.document.fleet_document import FleetSummary
+from usher.audit.reports import cells
 from usher.audit.reports.numbers import TEXT
-from usher.audit.reports.web import cells
 from usher.check.findings import Identity
 from usher.check.formats import wording
-from usher.check.formats.lines import Lines
+from usher.check.formats.wording import Lines
 
 _NO_WEBHOOKS: Final = "USA050"
 """The finding that no webhook of usher is registered."""

@@ -12,13 +12,12 @@ from rich.text import Text
 
 from usher import model
 from usher.audit.document import Audit, FindingEntry, Severity, Subject
-from usher.audit.reports import entry_words, numbers
+from usher.audit.reports import cells, entry_words, numbers
 from usher.audit.reports.described import Column, MarkdownTable, Table, code, object_code, prose
+from usher.audit.reports.html_elements import Section
 from usher.audit.reports.numbers import PAGE, TEXT
-from usher.audit.reports.web import cells
-from usher.audit.reports.web.page import Section
 from usher.check.formats import wording
-from usher.check.formats.lines import Lines, Row
+from usher.check.formats.wording import Lines, Row
 
 _PLACES: Final = 5
 """Objects of one message."""

@@ -7,12 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TextIO
 
 from usher.audit.document.fleet_document import Fleet, FleetPoint
-from usher.audit.reports import entry_words, fleet_tables, numbers
+from usher.audit.reports import entry_words, fleet_tables, html_elements, html_tables, numbers
 from usher.audit.reports.described import Row, Table
+from usher.audit.reports.html_elements import Html, Section, element
 from usher.audit.reports.numbers import PAGE
-from usher.audit.reports.web import charts, page
-from usher.audit.reports.web.markup import Html, element
-from usher.audit.reports.web.page import Section
 from usher.check.formats import wording
 
 
@@ -23,8 +21,8 @@ def write(fleet: Fleet, stream: TextIO, /) -> None:
 
 def text(fleet: Fleet) -> str:
     """The page."""
-    return page.html(
-        page.Page(
+    return html_elements.page_html(
+        html_elements.Page(
             title=f"Fleet: audit of {numbers.day(fleet.taken)}",
             heading="Fleet",
             facts=tuple(_facts(fleet)),
@@ -152,7 +150,7 @@ def _costs(fleet: Fleet) -> Iterator[Html]:
 
 
 def _tile(label: str, value: str | None, note: str, *, missing: str = numbers.NOT_MEASURED) -> Html:
-    return charts.tile(label, value, note, missing=missing)
+    return html_tables.tile(label, value, note, missing=missing)
 
 
 def _trends(fleet: Fleet) -> Iterator[Html]:
@@ -165,13 +163,13 @@ def _trends(fleet: Fleet) -> Iterator[Html]:
                 "article",
                 element("h3", title),
                 element("p", shown(known[-1]), element("small", f"at most {shown(max(known))}"), class_="value"),
-                charts.line(_drawn(points, number, shown), label),
+                html_tables.line(_drawn(points, number, shown), label),
             )
 
 
-def _drawn(points: Sequence[FleetPoint], number: _Number, shown: Callable[[float], str]) -> list[charts.Point]:
+def _drawn(points: Sequence[FleetPoint], number: _Number, shown: Callable[[float], str]) -> list[html_tables.Point]:
     return [
-        charts.Point(
+        html_tables.Point(
             at=place / (len(points) - 1),
             value=(value := number(point)),
             title=f"{numbers.day(point.taken)}: {numbers.NOT_MEASURED if value is None else shown(value)}",

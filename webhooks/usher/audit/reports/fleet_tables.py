@@ -18,10 +18,9 @@ from usher.audit.document.fleet_document import (
     ProblemKind,
     ReadinessRow,
 )
-from usher.audit.reports import described, entry_words, numbers
+from usher.audit.reports import cells, described, entry_words, numbers
 from usher.audit.reports.described import Column, Table
 from usher.audit.reports.numbers import PAGE, TEXT
-from usher.audit.reports.web import cells
 
 _PROBLEM_BADGES: Final = {
     ProblemKind.MISSING: "bad",

@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from usher.audit.reports.web.markup import Html, element, joined
-from usher.audit.reports.web.page import Section
+from usher.audit.reports.html_elements import Html, Section, element, joined
 
 _CLUSTER: Final = {
     "pod": ("Pod", "A running copy of a program. Pods alone hold GPUs."),

@@ -4,13 +4,12 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from usher.audit.document import AcceleratorEntry, Audit, Group, Point, Summary
-from usher.audit.reports import entry_words, glossary, numbers, trends, usage_tables, workload_tables
+from usher.audit.reports import entry_words, glossary, html_tables, numbers, trends, usage_tables, workload_tables
+from usher.audit.reports.html_elements import Html, element, joined
 from usher.audit.reports.numbers import PAGE, TEXT
 from usher.audit.reports.trends import Headline
-from usher.audit.reports.web import charts
-from usher.audit.reports.web.markup import Html, element, joined
 from usher.check.formats import wording
-from usher.check.formats.lines import Row
+from usher.check.formats.wording import Row
 
 _HOW_TO_MEASURE: Final = "not measured; --prometheus URL measures it"
 
@@ -522,7 +521,7 @@ def _tile(  # noqa: PLR0913 - parts of one tile
     missing: str = numbers.NOT_MEASURED,
 ) -> Html:
     shown = None if value is None else _large(value)
-    return charts.tile(glossary.link(word, label), shown, note, change, missing=missing)
+    return html_tables.tile(glossary.link(word, label), shown, note, change, missing=missing)
 
 
 def _large(text: str) -> Html | str:

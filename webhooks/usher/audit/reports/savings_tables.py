@@ -7,14 +7,12 @@ from msgspec import Struct
 from rich.text import Text
 
 from usher.audit.document import Audit, FindingEntry, Prevented, Saving, Summary
-from usher.audit.reports import described, entry_words, findings_tables, glossary, numbers
+from usher.audit.reports import cells, described, entry_words, findings_tables, glossary, html_tables, numbers
 from usher.audit.reports.described import Amount, Column, Table, code, object_code, prose
+from usher.audit.reports.html_elements import Html, Section, element
 from usher.audit.reports.numbers import PAGE, TEXT
-from usher.audit.reports.web import cells, tables
-from usher.audit.reports.web.markup import Html, element
-from usher.audit.reports.web.page import Section
 from usher.check.formats import wording
-from usher.check.formats.lines import Lines
+from usher.check.formats.wording import Lines
 
 _HOUR: Final = 3_600
 
@@ -343,7 +341,7 @@ def prevented_table(audit: Audit) -> Table[Prevented]:
 
 
 def _rule_cell(each: Prevented) -> cells.Cell:
-    return cells.lines(("link", each.code, f"#findings-table?{tables.query(q=each.code)}"), ("plain", each.title))
+    return cells.lines(("link", each.code, f"#findings-table?{html_tables.query(q=each.code)}"), ("plain", each.title))
 
 
 def _rule_prose(each: Prevented) -> str:
@@ -435,7 +433,7 @@ def _saving_step(each: Saving, currency: str) -> _Step:
         cost=each.cost,
         about=entry_words.name_of(each.subject),
         link="#savings-table",
-        chosen=tables.query(q=entry_words.place(each.subject)),
+        chosen=html_tables.query(q=entry_words.place(each.subject)),
         plain=_WAITS if each.finding else _SAVING_WORDS.get(each.kind, each.kind),
         worth=_worth(each.gpu_hours, each.cost, currency),
         owner=each.team or entry_words.NO_TEAM,

@@ -7,11 +7,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher.audit.document import Audit, Point, Summary
-from usher.audit.reports import described, numbers
+from usher.audit.reports import described, html_tables, numbers
 from usher.audit.reports.described import Column, Table, Unit
-from usher.audit.reports.web import charts
-from usher.audit.reports.web.markup import Html, element, joined
-from usher.audit.reports.web.page import Section
+from usher.audit.reports.html_elements import Html, Section, element, joined
 
 
 class Headline(Struct, frozen=True, kw_only=True):
@@ -123,7 +121,7 @@ def _charts(audit: Audit) -> Iterator[Html]:
                 element("small", f"highest {shown(max(known))}"),
                 class_="value",
             ),
-            charts.line(_drawn(points, each), label),
+            html_tables.line(_drawn(points, each), label),
             element(
                 "p",
                 element("span", numbers.day(points[0].taken)),
@@ -134,7 +132,7 @@ def _charts(audit: Audit) -> Iterator[Html]:
         )
 
 
-def _drawn(points: Sequence[Point], headline: Headline) -> list[charts.Point]:
+def _drawn(points: Sequence[Point], headline: Headline) -> list[html_tables.Point]:
     whole = numbers.seconds_between(points[0].taken, points[-1].taken)
     made = []
     for index, point in enumerate(points):
@@ -143,7 +141,7 @@ def _drawn(points: Sequence[Point], headline: Headline) -> list[charts.Point]:
         value = headline.then(point)
         text = numbers.NOT_MEASURED if value is None else headline.shown(value)
         title = f"{numbers.day(point.taken)}: {text}{'' if point.complete else ', not complete'}"
-        made.append(charts.Point(at=min(1.0, at), value=value, title=title, unsure=not point.complete))
+        made.append(html_tables.Point(at=min(1.0, at), value=value, title=title, unsure=not point.complete))
     return made
 
 

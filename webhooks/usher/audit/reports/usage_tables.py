@@ -7,12 +7,10 @@ from typing import Final, Protocol
 from msgspec.structs import replace
 
 from usher.audit.document import Audit, Cost, Group, GroupTable, Summary, Target, Usage
-from usher.audit.reports import described, entry_words, glossary, numbers
+from usher.audit.reports import cells, described, entry_words, glossary, html_tables, numbers
 from usher.audit.reports.described import ROWS, Column, Table, code
+from usher.audit.reports.html_elements import Html, Section, element, joined
 from usher.audit.reports.numbers import PAGE
-from usher.audit.reports.web import cells, charts
-from usher.audit.reports.web.markup import Html, element, joined
-from usher.audit.reports.web.page import Section
 from usher.check.formats import wording
 
 _NEARLY_ALL: Final = 0.995
@@ -273,14 +271,14 @@ def hours_bar(usage: Usage, whole: float) -> Html:
     allocated, measured, idle = usage.allocated or 0.0, usage.measured or 0.0, usage.idle or 0.0
     amounts = {"idle": idle, "busy": max(0.0, measured - idle), "unknown": max(0.0, allocated - measured)}
     parts = [
-        charts.Part(look=look, amount=amounts[look], title=f"{PAGE.hours(amounts[look])} {name}")
+        html_tables.Part(look=look, amount=amounts[look], title=f"{PAGE.hours(amounts[look])} {name}")
         for look, name in _HOURS_LEGEND
     ]
-    return charts.stacked(parts, whole)
+    return html_tables.stacked(parts, whole)
 
 
-def hours_legend() -> list[charts.Part]:
-    return [charts.Part(look=look, amount=1, title=name) for look, name in _HOURS_LEGEND]
+def hours_legend() -> list[html_tables.Part]:
+    return [html_tables.Part(look=look, amount=1, title=name) for look, name in _HOURS_LEGEND]
 
 
 def _targets(audit: Audit) -> Html | None:
@@ -306,16 +304,16 @@ def _formulas(audit: Audit) -> Html:
 
 def _target(target: Target, said: str) -> Html:
     goal = _goal(target, said)
-    ends = charts.scale(target_amount(target, 0.0), target_amount(target, goal.most))
-    bar = joined(charts.range_bar(goal), ends)
-    return charts.row(target.title, bar, element("span", said, class_="worse" if goal.missed else None))
+    ends = html_tables.scale(target_amount(target, 0.0), target_amount(target, goal.most))
+    bar = joined(html_tables.range_bar(goal), ends)
+    return html_tables.row(target.title, bar, element("span", said, class_="worse" if goal.missed else None))
 
 
-def _goal(target: Target, said: str) -> charts.Goal:
+def _goal(target: Target, said: str) -> html_tables.Goal:
     bounds = max(target.high or 0.0, target.low or 0.0)
     # The scale has room for the value, so that lengths are true.
     most = 1.0 if _is_share(target) else max(2 * bounds, 1.1 * (target.actual or 0.0), 1.0)
-    return charts.Goal(
+    return html_tables.Goal(
         low=target.low or 0.0,
         high=most if target.high is None else target.high,
         most=most,

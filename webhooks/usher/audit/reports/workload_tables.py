@@ -8,14 +8,12 @@ from typing import Final
 from msgspec.structs import replace
 
 from usher.audit.document import AcceleratorEntry, Audit, Group, Summary, Usage, WorkloadEntry, WorkloadState
-from usher.audit.reports import described, entry_words, glossary, numbers, usage_tables
+from usher.audit.reports import cells, described, entry_words, glossary, html_tables, numbers, usage_tables
 from usher.audit.reports.described import Column, Table, code, object_code, prose
+from usher.audit.reports.html_elements import Html, Section, element
 from usher.audit.reports.numbers import PAGE, TEXT
-from usher.audit.reports.web import cells, charts, tables
-from usher.audit.reports.web.markup import Html, element
-from usher.audit.reports.web.page import Section
 from usher.check.formats import wording
-from usher.check.formats.lines import Lines, Row
+from usher.check.formats.wording import Lines, Row
 
 _FILES: Final = (
     "allocated, waiting and never are not known, because these are files; usher audit without a PATH reads the cluster"
@@ -271,7 +269,7 @@ def _gpus_cell(each: WorkloadEntry) -> cells.Cell:
 
 
 def _admission_cell(each: WorkloadEntry, found: int) -> cells.Cell:
-    rows = tables.query(q=tables.exactly(entry_words.named(each.subject)))
+    rows = html_tables.query(q=html_tables.exactly(entry_words.named(each.subject)))
     return cells.lines(
         ("plain", _at_admission(each)),
         ("link", wording.count(found, "finding") if found else "", f"#findings-table?{rows}"),
@@ -299,7 +297,7 @@ def accelerators_card(audit: Audit) -> Html | None:
     if not found:
         return None
     rows = (
-        element("li", charts.row(numbers.short(each.resource), _accelerator_bar(each), _accelerator_words(each)))
+        element("li", html_tables.row(numbers.short(each.resource), _accelerator_bar(each), _accelerator_words(each)))
         for each in found[:_SHOWN_RESOURCES]
     )
     more = len(found) - _SHOWN_RESOURCES
@@ -309,7 +307,7 @@ def accelerators_card(audit: Audit) -> Html | None:
         element("h3", "Other accelerators now" if not audit.summary.without_gpus else "Accelerators now"),
         element("ul", *rows, class_="bars long"),
         element("p", rest, class_="muted") if more > 0 else None,
-        charts.legend([charts.Part(look=look, amount=1, title=title) for look, title in _LOOKS]),
+        html_tables.legend([html_tables.Part(look=look, amount=1, title=title) for look, title in _LOOKS]),
         class_="card wide",
     )
 
@@ -317,10 +315,10 @@ def accelerators_card(audit: Audit) -> Html | None:
 def _accelerator_bar(found: AcceleratorEntry) -> Html:
     amounts = (found.allocated, found.free, found.out_of_use)
     parts = [
-        charts.Part(look=look, amount=amount or 0.0, title=f"{PAGE.number(amount, 'not known')} {name}")
+        html_tables.Part(look=look, amount=amount or 0.0, title=f"{PAGE.number(amount, 'not known')} {name}")
         for (look, name), amount in zip(_LOOKS, amounts, strict=True)
     ]
-    return charts.stacked(parts, found.capacity or found.allocated or 0.0)
+    return html_tables.stacked(parts, found.capacity or found.allocated or 0.0)
 
 
 def _accelerator_words(found: AcceleratorEntry) -> str:
@@ -353,14 +351,14 @@ def capacity_card(audit: Audit) -> Html:
     now, waits = [*_gpus_now(summary, summary.gpus, summary.gpus_allocated)], [*_gpus_waiting(audit)]
     whole = max(summary.gpus, summary.gpus_waiting or 0.0, 1)
     rows = (
-        element("li", charts.row(name, charts.stacked(parts, whole), PAGE.gpus(amount)))
+        element("li", html_tables.row(name, html_tables.stacked(parts, whole), PAGE.gpus(amount)))
         for name, parts, amount in (("On nodes", now, summary.gpus), ("Waiting", waits, summary.gpus_waiting))
     )
     return element(
         "article",
         element("h3", "GPUs now"),
         element("ul", *rows, class_="bars"),
-        charts.legend([each for each in (*now, *waits) if each.amount]),
+        html_tables.legend([each for each in (*now, *waits) if each.amount]),
         *_free_boards(audit),
         class_="card wide",
     )
@@ -383,7 +381,7 @@ def gpus_that_wait_for_ever(audit: Audit) -> float:
     return min(found, audit.summary.gpus_waiting or 0.0)
 
 
-def _gpus_now(summary: Summary, gpus: float, allocated: float) -> Iterator[charts.Part]:
+def _gpus_now(summary: Summary, gpus: float, allocated: float) -> Iterator[html_tables.Part]:
     half_started = summary.gpus_half_started or 0.0
     yield _part("busy", allocated - half_started, "held by pods")
     yield _part("stuck", half_started, "held by gangs that wait for their other pods")
@@ -394,7 +392,7 @@ def _gpus_now(summary: Summary, gpus: float, allocated: float) -> Iterator[chart
     yield _part("out", gpus - allocated - summary.gpus_free, "out of use")
 
 
-def _gpus_waiting(audit: Audit) -> Iterator[charts.Part]:
+def _gpus_waiting(audit: Audit) -> Iterator[html_tables.Part]:
     stuck = gpus_that_wait_for_ever(audit)
     yield _part("never", stuck, "wait and can never run")
     yield _part("waiting", (audit.summary.gpus_waiting or 0.0) - stuck, "wait and could run")
@@ -420,5 +418,5 @@ def _board(group: Group) -> str:
     return f"{PAGE.number(group.gpus_free)} {group.name or 'of a model that is not known'}"
 
 
-def _part(look: str, amount: float, name: str) -> charts.Part:
-    return charts.Part(look=look, amount=max(0.0, amount), title=f"{PAGE.gpus(amount)} {name}")
+def _part(look: str, amount: float, name: str) -> html_tables.Part:
+    return html_tables.Part(look=look, amount=max(0.0, amount), title=f"{PAGE.gpus(amount)} {name}")

@@ -13,7 +13,7 @@ from usher import paths
 from usher.accelerators import vocabulary
 from usher.accelerators.mig import MIG_RESOURCE_PREFIX
 from usher.audit.document import FindingEntry, Subject
-from usher.audit.gather import accelerator_nodes, gpus
+from usher.audit.gather import accelerator_objects, gpus
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.estate import Estate, Node
 from usher.audit.gather.needed_inputs import DAEMON_SET, NODE, RESOURCE_SLICE
@@ -373,7 +373,7 @@ def _offers_nothing(name: str, value: paths.Object, situation: Situation) -> Ite
 
 
 def _without_plugin(name: str, labels: Mapping[str, str], why: str, count: str, *, remedy: str = "") -> FindingEntry:
-    product = accelerator_nodes.read_product(labels)
+    product = accelerator_objects.read_product(labels)
     return cluster_finding(
         "USA036",
         _node_subject(name),

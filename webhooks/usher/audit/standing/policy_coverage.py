@@ -24,10 +24,10 @@ from usher.audit.standing.situation import (
 from usher.check import findings as scan
 from usher.check.findings import ExceptionState, ExceptionUse
 from usher.config import selection
-from usher.install import preflight, registered_webhooks
+from usher.install import installed_objects, preflight
+from usher.install.installed_objects import Webhook
 from usher.install.manifests.webhooks import NAME
 from usher.install.preflight import PointState
-from usher.install.registered_webhooks import Webhook
 from usher.kinds import registry
 from usher.policy.mutation import strategies
 
@@ -155,7 +155,7 @@ def _judging(situation: Situation) -> list[Webhook] | None:
     if found is None:
         return None
     return [
-        each for each in registered_webhooks.read_webhooks(found, mutating=False) if each.configuration.startswith(NAME)
+        each for each in installed_objects.read_webhooks(found, mutating=False) if each.configuration.startswith(NAME)
     ]
 
 
@@ -257,8 +257,8 @@ def webhook_findings(situation: Situation) -> Iterator[FindingEntry]:
     if mutating is None or validating is None:
         return
     webhooks = [
-        *registered_webhooks.read_webhooks(mutating, mutating=True),
-        *registered_webhooks.read_webhooks(validating, mutating=False),
+        *installed_objects.read_webhooks(mutating, mutating=True),
+        *installed_objects.read_webhooks(validating, mutating=False),
     ]
     slowest = preflight.slowest_creation(webhooks)
     if slowest.state is PointState.ATTENTION:

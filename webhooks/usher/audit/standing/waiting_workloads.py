@@ -17,9 +17,16 @@ from usher.audit.document import FindingEntry
 from usher.audit.gather import gpus
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.estate import MULTI_KUEUE, Estate, Pod, Workload
-from usher.audit.standing import scheduler_records
-from usher.audit.standing.scheduler_records import HeldBack, Records
-from usher.audit.standing.situation import Situation, cluster_finding, counted, span, workload_subject
+from usher.audit.standing import situation as standing_situation
+from usher.audit.standing.situation import (
+    HeldBack,
+    Records,
+    Situation,
+    cluster_finding,
+    counted,
+    span,
+    workload_subject,
+)
 from usher.authorities import registry as authorities
 from usher.authorities.authority import Case
 from usher.authorities.kueue import read as kueue_read
@@ -231,7 +238,7 @@ def half_started_findings(situation: Situation) -> Iterator[FindingEntry]:
 
 
 def _half_started(workload: Workload, situation: Situation) -> Iterator[FindingEntry]:
-    half = scheduler_records.half_started(workload, situation.now, situation.records)
+    half = standing_situation.half_started(workload, situation.now, situation.records)
     if half is None:
         return
     held, waiting, since = half.held, half.waiting, half.since
@@ -256,7 +263,7 @@ def _half_started(workload: Workload, situation: Situation) -> Iterator[FindingE
     )
 
 
-def _cost_of_half(half: scheduler_records.HalfStarted, situation: Situation) -> float | None:
+def _cost_of_half(half: standing_situation.HalfStarted, situation: Situation) -> float | None:
     """The cost in an hour of the GPUs that the gang holds; None if one of them has no price."""
     costs = [(situation.held([pod]), situation.price(pod.node)) for pod in half.held]
     known = [number * price for number, price in costs if price is not None]
@@ -304,7 +311,7 @@ def waiting_findings(situation: Situation) -> Iterator[FindingEntry]:
     all_pods = _knows_all_pods(situation.estate)
     for workload in situation.estate.workloads:
         wait = _wait(workload, all_pods=all_pods)
-        if wait is not None and scheduler_records.half_started(workload, situation.now, situation.records) is None:
+        if wait is not None and standing_situation.half_started(workload, situation.now, situation.records) is None:
             yield from _findings_of(workload, wait, known, looks, situation)
 
 
@@ -323,12 +330,12 @@ def _wait(workload: Workload, *, all_pods: bool) -> _Wait | None:
         return None
     if not workload.exists:
         return _Wait(waiting=(), starting=(), runs=False, since=None)
-    waiting = [pod for pod in workload.pods if scheduler_records.waits_for_node(pod)]
+    waiting = [pod for pod in workload.pods if standing_situation.waits_for_node(pod)]
     starting = [pod for pod in workload.pods if pod.holds and pod.phase == "Pending" and not pod.terminating]
     runs = any(pod.holds for pod in workload.pods)
-    too_few = all_pods and workload.managed_by != MULTI_KUEUE and scheduler_records.misses_pods(workload)
+    too_few = all_pods and workload.managed_by != MULTI_KUEUE and standing_situation.misses_pods(workload)
     # A suspended schedule does not wait.
-    suspended = workload.suspended and not scheduler_records.is_schedule(workload)
+    suspended = workload.suspended and not standing_situation.is_schedule(workload)
     if not waiting and not starting and not suspended and not too_few:
         return None
     began = [pod.created for pod in waiting] or [pod.scheduled or pod.created for pod in starting]
@@ -359,7 +366,7 @@ def _is_queued(workload: Workload, known: Records) -> bool:
     """Whether a queue holds it before it has pods."""
     return any(
         held(workload, known) is not None
-        for held in (scheduler_records.held_by_kueue, scheduler_records.held_by_volcano)
+        for held in (standing_situation.held_by_kueue, standing_situation.held_by_volcano)
     )
 
 
@@ -419,14 +426,14 @@ def _held_back(workload: Workload, wait: _Wait, verdicts: Verdicts, known: Recor
     """The authority that holds a workload: what gates or suspends it, else its queue, else the scheduler."""
     own = [reason for section in verdicts.holding() for reason in reasons_of(section)]
     kueue, volcano = (
-        scheduler_records.held_by_kueue(workload, known),
-        scheduler_records.held_by_volcano(workload, known),
+        standing_situation.held_by_kueue(workload, known),
+        standing_situation.held_by_volcano(workload, known),
     )
     if kueue is not None:
         return HeldBack(by="Kueue", evidence=(*kueue.evidence, *own), since=kueue.since)
     if volcano is not None:
         return HeldBack(by="Volcano", evidence=(*volcano.evidence, *own))
-    kai = scheduler_records.held_by_kai(workload, known) if wait.waiting else None
+    kai = standing_situation.held_by_kai(workload, known) if wait.waiting else None
     if kai is not None:
         return HeldBack(by="KAI", evidence=(*kai.evidence, *own), since=kai.since)
     gates = sorted({gate for pod in wait.waiting for gate in pod.gates})

@@ -17,7 +17,7 @@ from usher import errors
 from usher.audit import partial
 from usher.audit.document import Audit
 from usher.audit.document.audit_entries import Part
-from usher.audit.reports import data_tables, parquet_tables
+from usher.audit.reports import data_tables
 from usher.audit.store import part_stores
 from usher.audit.store.shards import MOST_SHARDS, Shard
 
@@ -179,7 +179,7 @@ def tables_of(audit: Audit) -> Iterator[tuple[str, bytes, int]]:
     Raises:
         InputError: DuckDB is not installed, or the disk is full.
     """
-    for table, (_, content) in zip(data_tables.TABLES, parquet_tables.files(audit), strict=True):
+    for table, (_, content) in zip(data_tables.TABLES, data_tables.parquet_files(audit), strict=True):
         yield table.name, content, sum(1 for _ in table.parts(audit))
 
 

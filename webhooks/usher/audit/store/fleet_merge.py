@@ -24,8 +24,7 @@ from usher.audit.document.fleet_document import (
     ReadinessRow,
 )
 from usher.audit.store import earlier_audits, fleet_totals, part_selection, part_stores
-from usher.audit.store.fleet_database import KEPT, Database
-from usher.audit.store.fleet_totals import rounded
+from usher.audit.store.fleet_totals import KEPT, Database, rounded
 from usher.audit.store.part_selection import ChosenCluster
 
 _MOST_CODES: Final = 500

@@ -22,7 +22,7 @@ from usher.audit.gather import estate, gpus
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.estate import CapacityType, Estate
 from usher.audit.gather.gpus import WHOLE_GPU, Offer, Offers
-from usher.audit.standing.scheduler_records import HalfStarted, half_started
+from usher.audit.standing.situation import HalfStarted, half_started
 from usher.audit.usage import gpu_hours
 from usher.audit.usage.gpu_hours import HOURS_OF_DAY, Entry
 from usher.audit.usage.saving_cases import Candidate, Case, hours_text, percent_text, saving_of
@@ -39,7 +39,7 @@ _NEARLY_ALWAYS: Final = 0.8
 """Idle share of the measured GPU-hours above which the whole workload may be stopped."""
 
 _STOPPED: Final = "kubeflow-resource-stopped"
-"""The annotation by which Kubeflow stops a Notebook (kinds/kubeflow/training_jobs.py)."""
+"""The annotation by which Kubeflow stops a Notebook (kinds/kubeflow.py)."""
 
 _MOST_OF_THE_TIME: Final = 0.95
 

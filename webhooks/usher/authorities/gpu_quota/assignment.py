@@ -15,7 +15,7 @@ from usher.authorities.gpu_quota.definitions import GROUP, KIND, Malformed, Quot
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts import store
 from usher.cluster.facts.store import Store
-from usher.config import quotas as config_quotas
+from usher.config import pools as config_quotas
 from usher.config import selection
 from usher.kinds.reading.values import Absence
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from usher import paths, quantities
 from usher.accelerators import boards
 from usher.authorities.gpu_quota.amounts import NOTHING_ASSUMED, Assumption, Limit, Limits
-from usher.config import fields, quotas
+from usher.config import fields, pools
 
 GROUP: Final = "gpu-usher.io"
 VERSION: Final = "v1alpha1"
@@ -71,17 +71,17 @@ def of_object(value: paths.Object) -> Quota | Malformed:
     name = name if isinstance(name, str) else ""
     spec = value.get("spec")
     read = boards.read_quota_spec(spec)
-    if not isinstance(read, quotas.QuotaSpec):
+    if not isinstance(read, pools.QuotaSpec):
         return Malformed(name=name, problems=read, namespaces=_meant_for(spec))
     return _quota(name, read, declared=False)
 
 
-def of_entry(entry: quotas.Quota) -> Quota:
+def of_entry(entry: pools.Quota) -> Quota:
     """The quota of an entry of usher.yaml; loading has refused unknown boards."""
     return _quota(entry.name, entry, declared=True)
 
 
-def _quota(name: str, spec: quotas.QuotaSpec, *, declared: bool) -> Quota:
+def _quota(name: str, spec: pools.QuotaSpec, *, declared: bool) -> Quota:
     return Quota(
         name=name,
         declared=declared,
@@ -99,7 +99,7 @@ def _quota(name: str, spec: quotas.QuotaSpec, *, declared: bool) -> Quota:
     )
 
 
-def _requirements(selector: quotas.NamespaceSelector) -> tuple[Requirement, ...]:
+def _requirements(selector: pools.NamespaceSelector) -> tuple[Requirement, ...]:
     return (
         *(
             Requirement(key=key, operator="In", values=frozenset({value}))
@@ -112,7 +112,7 @@ def _requirements(selector: quotas.NamespaceSelector) -> tuple[Requirement, ...]
     )
 
 
-def _assumption(said: quotas.Assumption) -> Assumption:
+def _assumption(said: pools.Assumption) -> Assumption:
     board = None if said.board is None else boards.by_name(said.board)
     return Assumption(board=board, slices=said.slices, memory=said.memory_gib)
 

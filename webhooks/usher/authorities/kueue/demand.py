@@ -32,7 +32,7 @@ from msgspec.structs import replace
 from usher import model, paths, quantities
 from usher.authorities import limit_range, verdict
 from usher.authorities.kueue import queues
-from usher.authorities.kueue.configuration import Configuration
+from usher.authorities.kueue.flavors import Configuration
 from usher.authorities.limit_range import LimitRanges
 from usher.cluster.facts.store import Store
 from usher.kinds import registry

@@ -10,14 +10,12 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from usher.authorities.kueue import configuration as kueue_configuration
 from usher.authorities.kueue import demand as kueue_demand
-from usher.authorities.kueue import flavors as kueue_flavors
+from usher.authorities.kueue import flavors as kueue_configuration
 from usher.authorities.kueue import topology as kueue_topology
 from usher.authorities.kueue.capacity import Supply
-from usher.authorities.kueue.configuration import Configuration
 from usher.authorities.kueue.demand import CountedPods
-from usher.authorities.kueue.flavors import Flavor, FlavorRefusal
+from usher.authorities.kueue.flavors import Configuration, Flavor, FlavorRefusal
 from usher.authorities.kueue.queues import NO_QUOTA, ClusterQueue, FlavorResource, ResourceGroup, plus
 from usher.authorities.kueue.read import Cluster
 from usher.authorities.verdict import Answer
@@ -237,10 +235,10 @@ class FlavorMatcher(Struct):
             return None
         own = kueue_configuration.compares_declared_labels(self.configuration.version) is not False
         keys = flavor.node_labels.keys() if own else self._labels(group)
-        refused = kueue_flavors.flavor_refusal(flavor, asked.whole, keys)
+        refused = kueue_configuration.flavor_refusal(flavor, asked.whole, keys)
         if refused is not None or not self.configuration.places_by_topology:
             return refused
-        return kueue_flavors.topology_refusal(
+        return kueue_configuration.topology_refusal(
             flavor,
             asked.pod_set,
             self._levels(flavor, asked),
@@ -256,7 +254,7 @@ class FlavorMatcher(Struct):
             or kueue_configuration.compares_declared_labels(self.configuration.version) is not None
         ):
             return True
-        return not any(kueue_flavors.flavor_refusal(flavor, each.whole, self._labels(group)) for each in unit)
+        return not any(kueue_configuration.flavor_refusal(flavor, each.whole, self._labels(group)) for each in unit)
 
     def _full(self, name: str, unit: Unit) -> FlavorRefusal | None:
         """Why the nodes of a flavor never hold the pods where its Topology has to place them."""
@@ -291,7 +289,7 @@ class FlavorMatcher(Struct):
         return frozenset(key for name in group.flavors if name in known for key in known[name].node_labels)
 
     def _levels(self, flavor: Flavor, asked: CountedPods) -> tuple[str, ...] | None:
-        if not flavor.topology or not kueue_flavors.asks_topology(asked.pod_set):
+        if not flavor.topology or not kueue_configuration.asks_topology(asked.pod_set):
             return None
         if self.cluster.topologies is None:
             self.unknowns["the Topologies are not known"] = None

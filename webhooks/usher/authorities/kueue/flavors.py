@@ -1,20 +1,30 @@
-"""Reads ResourceFlavors and Topologies, and explains why a flavor refuses a pod set (KQ:pkg/scheduler/flavorassigner).
+"""Reads ResourceFlavors, Topologies and Kueue's ConfigMap, and explains why a flavor refuses a pod set.
 
 As in Kueue, taints are compared with the tolerations of the pods and of the flavor together. Selectors and required
 affinity are compared only with labels that the flavor declares; before Kueue 0.17.6 and 0.18.2, with those that any
 flavor of the resource group declares.
+
+KQ:apis/config/v1beta2/configuration_types.go; v1beta1 has the same fields.
+
+Kueue's Helm chart writes the version into a label of its ConfigMap and of its definitions
+(KQ:charts/kueue/templates/_helpers.tpl:57); its plain manifests do not.
 """
 
+import re
 from collections.abc import Container, Iterator, Mapping, Sequence
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
-from usher import model, paths
+from usher import errors, model, paths, quantities
 from usher.authorities.kueue.queues import problems_of
+from usher.cluster.facts.store import Store
 from usher.config import pools
-from usher.kinds.reading.values import Reading
+from usher.documents import reader
+from usher.kinds import kind as kinds_kind
+from usher.kinds.reading.values import Absence, Reading, Reference
 from usher.model import placement
 
 TOPOLOGY_PREFIX: Final = "kueue.x-k8s.io/podset-"
@@ -227,3 +237,228 @@ def _taint(value: Mapping[str, paths.Json], path: str, reading: Reading) -> pool
         value=reading.text(value.get("value"), path + "/value"),
         effect=reading.text(value.get("effect"), path + "/effect"),
     )
+
+
+class Version(NamedTuple):
+    major: int
+    minor: int
+    patch: int
+
+    def __str__(self) -> str:
+        return ".".join(map(str, self))
+
+
+_LABEL: Final = "app.kubernetes.io/version"
+_VERSION: Final = re.compile(r"v?(\d{1,4})\.(\d{1,4})\.(\d{1,4})(?:[-+_.].{0,64})?", re.ASCII)
+
+_FIRST_UNKNOWN: Final = Version(0, 20, 0)
+"""The first version that usher does not know."""
+
+_MOST_POD_SETS: Final = ((Version(0, 19, 0), 18), (Version(0, 18, 0), 10), (Version(0, 0, 0), 8))
+"""The most pod sets of a Workload from a version on, the newest first: MaxItems of spec.podSets in
+KQ:apis/kueue/v1beta2/workload_types.go at v0.17.0, v0.18.0 and v0.19.0."""
+
+FEWEST_POD_SETS: Final = 8
+"""The number of pod sets that every version accepts."""
+
+POD_SET_LIMITS: Final = "a Workload has at most 8 pod sets before Kueue 0.18, 10 in 0.18 and 18 in 0.19"
+
+
+def parse_version(text: str) -> Version | None:
+    """The version in a text like v0.18.2; None where the text is something else."""
+    found = _VERSION.fullmatch(text)
+    return None if found is None else Version(*(int(number) for number in found.groups()))
+
+
+def version_of_cluster(facts: Store) -> Version | None:
+    """The version of Kueue in a cluster; None where the facts do not show it."""
+    namespace, name = kinds_kind.KUEUE_CONFIGURATION
+    group, kind = kinds_kind.DEFINITION
+    for reference in (
+        Reference(group="", kind="ConfigMap", name=name, namespace=namespace),
+        Reference(group=group, kind=kind, name="workloads.kueue.x-k8s.io"),
+    ):
+        found = facts.find(reference)
+        labels = None if isinstance(found, Absence) else paths.metadata(found).get("labels")
+        label = labels.get(_LABEL) if isinstance(labels, dict) else None
+        version = parse_version(label) if isinstance(label, str) else None
+        if version is not None:
+            return version
+    return None
+
+
+def most_pod_sets(version: Version | None) -> int | None:
+    """The most pod sets of a Workload; None where the version, or its bound, is unknown."""
+    if version is None or version >= _FIRST_UNKNOWN:
+        return None
+    return next(most for since, most in _MOST_POD_SETS if version >= since)
+
+
+def surely_takes_pod_sets(pod_sets: int, version: Version | None) -> bool:
+    """Whether the version accepts a Workload with so many pod sets; newer versions accept what older ones accept."""
+    known = FEWEST_POD_SETS if version is None else next(most for since, most in _MOST_POD_SETS if version >= since)
+    return pod_sets <= known
+
+
+def skips_uncovered_zeros(version: Version | None) -> bool:
+    """Whether a request of 0 of a resource that the queue does not cover is skipped; assumed of an unknown version.
+
+    KQ:pkg/scheduler/flavorassigner/flavorassigner.go:615 at v0.16.0; earlier versions do not admit the workload.
+    """
+    return version is None or version >= Version(0, 16, 0)
+
+
+def compares_declared_labels(version: Version | None) -> bool | None:
+    """Whether selectors are compared only with labels that the flavor itself declares; None where it is unknown.
+
+    Before, labels counted that any flavor of the resource group declares (KQ:pkg/cache/scheduler/clusterqueue.go:379
+    at v0.18.0). KQ:pkg/scheduler/flavorassigner/flavorassigner.go:936 changes it at v0.17.6, and so does v0.18.2.
+    """
+    if version is None:
+        return None
+    return version >= Version(0, 18, 2) or Version(0, 17, 6) <= version < Version(0, 18, 0)
+
+
+def places_by_topology(version: Version | None, *, gate: bool | None) -> bool | None:
+    """Whether Kueue places pods by topology; None where it is unknown.
+
+    KQ:pkg/features/kube_features.go:645 at main: on by default since 0.14, behind a feature gate before.
+
+    Args:
+        version: the version of Kueue.
+        gate: the feature gate TopologyAwareScheduling in Kueue's configuration; None where it does not set the gate.
+    """
+    if gate is not None:
+        return gate
+    return None if version is None else version >= Version(0, 14, 0)
+
+
+SOURCE: Final = "kueue-manager-config"
+
+_FRAMEWORKS_WITHOUT_A_LIST: Final = ("batch/job",)
+
+_TOPOLOGY: Final = "TopologyAwareScheduling"
+
+_NEVER_KUBES: Final[paths.Json] = {
+    "matchExpressions": [
+        {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["kube-system", "kueue-system"]}
+    ]
+}
+
+
+class Transformation(Struct, frozen=True, kw_only=True):
+    """The resources that Kueue counts for each unit of one resource."""
+
+    outputs: Mapping[str, int]
+    """Factors in nanos, by resource; a factor may be negative."""
+    keeps_input: bool = True
+    multiplied_by: str = ""
+    """A resource whose quantity is another factor."""
+
+
+class Configuration(Struct, frozen=True, kw_only=True):
+    """Kueue's configuration. Missing fields have Kueue's defaults."""
+
+    known: bool = False
+    version: Version | None = None
+    """The version of Kueue; None where it is unknown."""
+    topology_gate: bool | None = None
+    """The feature gate TopologyAwareScheduling; None where the configuration does not set it."""
+    frameworks: tuple[str, ...] | None = None
+    """`integrations.frameworks`; None where it is unknown."""
+    external_frameworks: tuple[str, ...] = ()
+    """In the form Kind.version.group."""
+    excluded_prefixes: tuple[str, ...] = ()
+    transformations: Mapping[str, Transformation] = field(default_factory=lambda: MappingProxyType({}))
+    ignores_undeclared: bool = False
+    """Whether workloads may ask for resources that the queue does not cover."""
+    device_classes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """The resource that counts whole devices of a class, by class."""
+    mapped_classes: frozenset[str] = frozenset()
+    """All device classes that Kueue counts, as whole devices or in another way."""
+    queues_unlabelled: bool = False
+    """Whether Kueue holds back jobs that do not name a queue."""
+    namespace_selector: paths.Json = None
+    """Selects the namespaces whose jobs Kueue manages. Not None where the configuration is known."""
+    problems: tuple[str, ...] = ()
+
+    @property
+    def places_by_topology(self) -> bool:
+        """Whether Kueue places pods by topology; assumed where it is unknown."""
+        return places_by_topology(self.version, gate=self.topology_gate) is not False
+
+
+UNKNOWN_CONFIGURATION: Final = Configuration()
+
+
+def read_configuration(text: object) -> Configuration:
+    """The configuration in a text. Its problems list unreadable fields."""
+    if not isinstance(text, str):
+        return Configuration(problems=(f"ConfigMap {SOURCE} contains no configuration",))
+    try:
+        documents = reader.parse(text, source=SOURCE)
+    except errors.ManifestError as error:
+        return Configuration(problems=(str(error),))
+    reading = Reading()
+    value = reading.mapping(documents[0].value if documents else None, paths.ROOT)
+    if reading.unknowns:
+        return read_configuration(None)
+    integrations = reading.mapping(value.get("integrations"), "/integrations")
+    frameworks = reading.texts(integrations.get("frameworks"), "/integrations/frameworks")
+    external = reading.texts(integrations.get("externalFrameworks"), "/integrations/externalFrameworks")
+    unread = bool(reading.unknowns)
+    resources = reading.mapping(value.get("resources"), "/resources")
+    strategy = reading.text(resources.get("quotaCheckStrategy"), "/resources/quotaCheckStrategy")
+    excluded = reading.texts(resources.get("excludeResourcePrefixes"), "/resources/excludeResourcePrefixes")
+    transformations = dict(_transformations(resources.get("transformations"), reading))
+    mappings = list(_device_classes(resources.get("deviceClassMappings"), reading))
+    gates = reading.mapping(value.get("featureGates"), "/featureGates")
+    gate = reading.flag(gates.get(_TOPOLOGY), f"/featureGates/{_TOPOLOGY}") if _TOPOLOGY in gates else None
+    unlabelled = reading.flag(value.get("manageJobsWithoutQueueName"), "/manageJobsWithoutQueueName")
+    selector = value.get("managedJobsNamespaceSelector")
+    return Configuration(
+        known=True,
+        topology_gate=gate,
+        frameworks=None if unread else frameworks or _FRAMEWORKS_WITHOUT_A_LIST,
+        external_frameworks=external,
+        excluded_prefixes=excluded,
+        transformations=transformations,
+        ignores_undeclared=strategy == "IgnoreUndeclared",
+        device_classes={mapping.name: mapping.resource for mapping in mappings if mapping.whole},
+        mapped_classes=frozenset(mapping.name for mapping in mappings),
+        queues_unlabelled=unlabelled,
+        namespace_selector=_NEVER_KUBES if selector is None else selector,
+        problems=problems_of("ConfigMap", SOURCE, reading),
+    )
+
+
+def _transformations(value: paths.Json, reading: Reading) -> Iterator[tuple[str, Transformation]]:
+    for path, entry in reading.items(value, "/resources/transformations"):
+        outputs: dict[str, int] = {}
+        for name, factor in reading.mapping(entry.get("outputs"), path + "/outputs").items():
+            try:
+                outputs[name] = quantities.parse(factor).nanos
+            except errors.QuantityError as error:
+                reading.unknown(paths.join(path, "outputs", name), str(error))
+        yield (
+            reading.text(entry.get("input"), path + "/input"),
+            Transformation(
+                outputs=outputs,
+                keeps_input=reading.text(entry.get("strategy"), path + "/strategy") != "Replace",
+                multiplied_by=reading.text(entry.get("multiplyBy"), path + "/multiplyBy"),
+            ),
+        )
+
+
+class _DeviceClass(NamedTuple):
+    name: str
+    resource: str
+    whole: bool
+    """Whether Kueue counts whole devices; else counters of the devices decide."""
+
+
+def _device_classes(value: paths.Json, reading: Reading) -> Iterator[_DeviceClass]:
+    for path, entry in reading.items(value, "/resources/deviceClassMappings"):
+        resource = reading.text(entry.get("name"), path + "/name")
+        for name in reading.texts(entry.get("deviceClassNames"), path + "/deviceClassNames"):
+            yield _DeviceClass(name, resource, whole=not entry.get("sources"))

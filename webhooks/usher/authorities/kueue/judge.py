@@ -11,9 +11,8 @@ from typing import Final
 from msgspec import Struct, field
 
 from usher import model
-from usher.authorities.kueue import configuration as kueue_configuration
+from usher.authorities.kueue import flavors as kueue_configuration
 from usher.authorities.kueue.capacity import Supply
-from usher.authorities.kueue.configuration import Configuration
 from usher.authorities.kueue.demand import PODS, CountedPods, Demand
 from usher.authorities.kueue.flavor_fit import (
     LABELS_BY_VERSION,
@@ -28,6 +27,7 @@ from usher.authorities.kueue.flavor_fit import (
     can_assign,
     choose_in_order,
 )
+from usher.authorities.kueue.flavors import Configuration
 from usher.authorities.kueue.queues import ClusterQueue, FlavorResource, ResourceGroup
 from usher.authorities.kueue.read import Cluster
 from usher.authorities.verdict import Answer

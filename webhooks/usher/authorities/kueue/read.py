@@ -11,14 +11,12 @@ from msgspec.structs import replace
 from usher import model, paths
 from usher.authorities import knowledge
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.kueue import configuration as kueue_configuration
 from usher.authorities.kueue import demand as kueue_demand
-from usher.authorities.kueue import flavors as kueue_flavors
+from usher.authorities.kueue import flavors as kueue_configuration
 from usher.authorities.kueue import queues as kueue_queues
 from usher.authorities.kueue.capacity import Capacities
-from usher.authorities.kueue.configuration import Configuration
 from usher.authorities.kueue.demand import Additions
-from usher.authorities.kueue.flavors import Flavor, Topology
+from usher.authorities.kueue.flavors import Configuration, Flavor, Topology
 from usher.authorities.kueue.queues import GROUP, ClusterQueue, LocalQueue, State
 from usher.authorities.kueue.topology import TopologyNodes
 from usher.authorities.nodes import judge as nodes_judge
@@ -169,8 +167,8 @@ def _read(facts: Store) -> Cluster:
     return Cluster(
         queues=queues,
         capacities=Capacities((queues or {}).values(), (cohorts or {}).values(), whole=cohorts is not None),
-        flavors=_read_all_of_kind(facts, "ResourceFlavor", kueue_flavors.read_flavor),
-        topologies=_read_all_of_kind(facts, "Topology", kueue_flavors.read_topology),
+        flavors=_read_all_of_kind(facts, "ResourceFlavor", kueue_configuration.read_flavor),
+        topologies=_read_all_of_kind(facts, "Topology", kueue_configuration.read_topology),
     )
 
 

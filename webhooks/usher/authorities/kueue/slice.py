@@ -12,9 +12,8 @@ from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.kueue import demand as kueue_demand
 from usher.authorities.kueue import judge, queues, read
-from usher.authorities.kueue.configuration import Configuration
 from usher.authorities.kueue.flavor_fit import FlavorCapacity, FlavorShortage, KueueVerdict, UnmatchedPods
-from usher.authorities.kueue.flavors import FlavorRefusal
+from usher.authorities.kueue.flavors import Configuration, FlavorRefusal
 from usher.authorities.kueue.queues import ClusterQueue, State
 from usher.authorities.kueue.read import QUEUE_LABEL, KueueFacts
 from usher.authorities.verdict import Answer, worst

@@ -15,8 +15,7 @@ from msgspec import Struct
 from usher.check import batches
 from usher.check.editor.documents import Analysis, Diagnostic, Point, Range, Text
 from usher.check.formats import mended, rule_pages, wording
-from usher.config import models
-from usher.config.fabrics import shipped
+from usher.config import fabrics, models
 from usher.config.models import Config
 from usher.policy.checks.catalogue import Catalogue, Entry
 
@@ -375,7 +374,7 @@ def _mutations(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
 
 
 def _fabrics(_catalogue: Catalogue) -> Iterator[tuple[str, str]]:
-    yield from ((name, fabric.about) for name, fabric in shipped.SHIPPED.items())
+    yield from ((name, fabric.about) for name, fabric in fabrics.SHIPPED.items())
 
 
 _WORDS: Final[Mapping[tuple[str | int, ...], _Words]] = {

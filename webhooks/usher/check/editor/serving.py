@@ -33,8 +33,7 @@ from usher.check.editor.documents import (
     Severity,
     Text,
 )
-from usher.check.editor.open_manifests import Check
-from usher.check.editor.session import Cancelled, Session
+from usher.check.editor.session import Cancelled, Check, Session
 
 SOURCE: Final = "usher"
 """The name of our diagnostics in the editor."""

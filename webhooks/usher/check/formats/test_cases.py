@@ -1,12 +1,24 @@
-"""Turns a run into test cases for JUnit and TAP: a suite for each file, with a case for each workload and check.
+"""A run as test cases, written as JUnit XML and as TAP: a suite for each file, a case for each workload and check.
 
 A finding that denies fails; with --fail-on warn or audit, milder ones fail too. Other findings pass, with a remark. A
 part that usher could not judge is an error, or skipped if the command accepts it. A workload without findings passes.
+
+All of these readers know the elements and attributes: a case has at most one of `failure`, `error` and `skipped`, and
+warnings are in `system-out` of a case that passed.
+
+Source: https://github.com/jenkinsci/xunit-plugin/blob/master/src/main/resources/org/jenkinsci/plugins/xunit/types/model/xsd/junit-10.xsd
+
+Source: https://testanything.org/tap-version-14-specification.html
 """
 
-from collections.abc import Iterator, Sequence
+import html
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import groupby
+from typing import Final, TextIO
 
 from msgspec import Struct
 
@@ -98,3 +110,116 @@ def _cases_of_run(found: findings.Report) -> Iterator[Case]:
         yield Case(name=f"{name} not evaluated", state=state, reason=f"{where}: {each.reason}", code=each.code)
     for note in found.notes:
         yield Case(name=f"{note.source} left out", state=State.SKIPPED, reason=note.reason)
+
+
+_NUMBERS: Final = {
+    "failures": State.FAILED,
+    "errors": State.ERROR,
+    "skipped": State.SKIPPED,
+}
+_ELEMENTS: Final = {State.FAILED: "failure", State.ERROR: "error"}
+
+
+def write_junit(found: findings.Report, stream: TextIO, /) -> None:
+    """Writes the report as one XML document."""
+    suites = of(found)
+    everything = [case for suite in suites for case in suite.cases]
+    stream.write('<?xml version="1.0" encoding="UTF-8"?>\n')
+    stream.write(f"<testsuites{_attributes(name='gpu-usher', **_numbers(everything, without='skipped'))}>\n")
+    for suite in suites:
+        stream.write(f"  <testsuite{_attributes(name=suite.name, **_numbers(suite.cases))}>\n")
+        stream.writelines("".join(f"    {line}\n" for line in _case(case, suite.name)) for case in suite.cases)
+        stream.write("  </testsuite>\n")
+    stream.write("</testsuites>\n")
+
+
+def _numbers(counted: Iterable[Case], *, without: str = "") -> dict[str, str]:
+    states = Counter(case.state for case in counted)
+    numbers = {name: str(states[state]) for name, state in _NUMBERS.items() if name != without}
+    return {"tests": str(states.total()), **numbers}
+
+
+def _case(case: Case, suite: str) -> Iterator[str]:
+    start = f"<testcase{_attributes(name=case.name, classname=suite, time='0')}"
+    text = "\n".join(line for entry in case.said for line in _describe_entry(entry))
+    match case.state:
+        case State.PASSED if not text:
+            yield f"{start}/>"
+            return
+        case State.PASSED:
+            body = f"<system-out>{_junit_escaped(text)}</system-out>"
+        case State.SKIPPED:
+            body = f"<skipped{_attributes(message=case.reason)}/>"
+        case _:
+            element = _ELEMENTS[case.state]
+            attributes = _attributes(message=case.reason, type=case.code or case.state.value)
+            body = f"<{element}{attributes}>{_junit_escaped(text)}</{element}>"
+    yield f"{start}>"
+    yield f"  {body}"
+    yield "</testcase>"
+
+
+def _describe_entry(entry: Entry) -> Iterator[str]:
+    yield f"{entry.where}: {entry.level}: {entry.text}"
+    yield from (f"  {detail}" for detail in entry.details)
+
+
+def _attributes(**values: str) -> str:
+    return "".join(f' {name}="{_junit_escaped(value)}"' for name, value in values.items())
+
+
+def _junit_escaped(text: str) -> str:
+    """Text for XML 1.0, which cannot hold control characters: they become visible escapes."""
+    plain = "\n".join(wording.printable(line) for line in text.split("\n"))
+    return wording.xml_without_commands(html.escape(plain, quote=False).replace('"', "&quot;"))
+
+
+_SPECIAL: Final = re.compile(r"([\\#])")
+
+
+def write_tap(found: findings.Report, stream: TextIO, /) -> None:
+    """Writes the version, the plan and the test points."""
+    points = [(suite.name, case) for suite in of(found) for case in suite.cases]
+    stream.write(f"TAP version 14\n1..{len(points)}{'' if points else ' # no object was found'}\n")
+    for number, (suite, case) in enumerate(points, 1):
+        stream.writelines(f"{line}\n" for line in _point(number, suite, case))
+
+
+def _point(number: int, suite: str, case: Case) -> Iterator[str]:
+    failed = case.state in {State.FAILED, State.ERROR}
+    skip = f" # SKIP {_tap_escaped(case.reason)}" if case.state is State.SKIPPED else ""
+    yield f"{'not ok' if failed else 'ok'} {number} - {_tap_escaped(f'{suite}: {case.name}')}{skip}"
+    if case.said:
+        yield "  ---"
+        yield "  findings:"
+        for entry in case.said:
+            yield from (f"    {line}" for line in _block(entry))
+        yield "  ..."
+
+
+def _block(entry: Entry) -> Iterator[str]:
+    mark = "-"
+    for key, value in (
+        ("severity", entry.level.value),
+        ("message", entry.text),
+        ("file", entry.file),
+        ("line", entry.line),
+        ("column", entry.column),
+        ("details", list(entry.details)),
+    ):
+        if value or key == "message":
+            yield f"{mark} {key}: {_yaml(value)}"
+            mark = " "
+
+
+def _yaml(value: str | int | list[str]) -> str:
+    """A value as JSON, which YAML reads in the same way unless it has control characters."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_yaml, value))}]"
+    plain = wording.printable(value) if isinstance(value, str) else value
+    return wording.json_without_commands(json.dumps(plain, ensure_ascii=False))
+
+
+def _tap_escaped(text: str) -> str:
+    """The text with escaped number signs, so that it starts no directive."""
+    return _SPECIAL.sub(r"\\\1", wording.printable(text)).strip()

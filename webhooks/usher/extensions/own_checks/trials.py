@@ -21,13 +21,11 @@ from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts.store import Store
 from usher.config import load, models
 from usher.documents import chunks, reader
-from usher.extensions.own_checks import own_bundles
-from usher.extensions.own_checks.folders import LIBRARY, Check, Folder
-from usher.extensions.own_checks.own_bundles import Compiler
+from usher.extensions.own_checks import folders
+from usher.extensions.own_checks.folders import LIBRARY, Check, Compiler, Folder
 from usher.kinds.reading import values
 from usher.kinds.reading.values import Absence
 from usher.policy import config_problems, decision
-from usher.policy.checks import bundle
 from usher.policy.checks import catalogue as checks_catalogue
 from usher.policy.checks.catalogue import Catalogue, OwnChecks
 from usher.policy.decision import Identities, User
@@ -197,7 +195,7 @@ def judged_checks(folder: Folder, compiler: Compiler) -> Iterator[Judged]:
         EngineError: a check failed.
     """
     compiled = compiler.compiled(folder)
-    catalogue = checks_catalogue.join_catalogues(bundle.load().catalogue, [compiled])
+    catalogue = checks_catalogue.join_catalogues(checks_catalogue.load().catalogue, [compiled])
     with contextlib.closing(engine_of_own_checks(compiled)) as asked:
         for check in folder.checks:
             known = read_examples(check, catalogue)
@@ -253,11 +251,11 @@ def run_trials(folder: Folder, compiler: Compiler, *, coverage: float = 0) -> li
         InputError: a file cannot be read, or OPA refuses the Rego.
     """
     compiled = compiler.compiled(folder)
-    catalogue = checks_catalogue.join_catalogues(bundle.load().catalogue, [compiled])
+    catalogue = checks_catalogue.join_catalogues(checks_catalogue.load().catalogue, [compiled])
     known = {check.entry.key: read_examples(check, catalogue) for check in folder.checks}
     with tempfile.TemporaryDirectory(prefix="usher-checks-") as name:
         place = Path(name)
-        own_bundles.write_sources(place, own_bundles.rego_sources(folder, tests=True))
+        folders.write_sources(place, folders.rego_sources(folder, tests=True))
         (place / "examples.json").write_bytes(_tree(known))
         measured = _measured(folder, compiler, place)
     with contextlib.closing(engine_of_own_checks(compiled)) as engine:
@@ -287,11 +285,9 @@ class _Measured(Struct, frozen=True, kw_only=True):
             at = test["location"]
             reason = test.get("error", {}).get("message", "")
             yield Failure(
-                place=f"{own_bundles.with_site_files(at['file'], self.folder)}:{at['row']}",
+                place=f"{folders.with_site_files(at['file'], self.folder)}:{at['row']}",
                 reason=f"{test['name']} fails{f': {reason}' if reason else ''}",
-                detail=own_bundles.with_site_files(
-                    self.details.get(f"{test['package']}.{test['name']}", ""), self.folder
-                ),
+                detail=folders.with_site_files(self.details.get(f"{test['package']}.{test['name']}", ""), self.folder),
             )
 
     def coverage(self, files: Sequence[Path]) -> tuple[float | None, tuple[str, ...]]:
@@ -301,7 +297,7 @@ class _Measured(Struct, frozen=True, kw_only=True):
         hit = missed = 0
         places = []
         for file in files:
-            found = self.covered.get(f"{own_bundles.OWN}/{file.relative_to(self.folder.directory).as_posix()}", {})
+            found = self.covered.get(f"{folders.OWN}/{file.relative_to(self.folder.directory).as_posix()}", {})
             hit += sum(_lines(each) for each in found.get("covered", []))
             for each in found.get("not_covered", []):
                 missed += _lines(each)
@@ -316,9 +312,9 @@ def _lines(span: Mapping[str, Any]) -> int:
 
 def _measured(folder: Folder, compiler: Compiler, place: Path) -> _Measured:
     def opa(*options: str) -> str:
-        data = ("usher", own_bundles.OWN, "examples.json")
+        data = ("usher", folders.OWN, "examples.json")
         accepted = (0, _FAILED)
-        return own_bundles.run_opa(
+        return folders.run_opa(
             compiler.opa, "test", "--ignore", "*.yaml", *options, *data, place=place, folder=folder, accepted=accepted
         )
 

@@ -1,4 +1,4 @@
-"""The definition (CRD) of GPUQuota. It refuses the same values as `config.quotas`; a test compares them.
+"""The definition (CRD) of GPUQuota. It refuses the same values as `config.pools`; a test compares them.
 
 Limits are one map of units, as in a ResourceQuota. In an object with fields, the API server would drop an unknown field
 and its limit; it can refuse an unknown key of a map.
@@ -9,14 +9,14 @@ from typing import Final
 from usher import paths
 from usher.authorities.gpu_quota import entries, ledger
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, VERSION
-from usher.config import quotas
+from usher.config import pools
 
 
 def status_schema() -> paths.Object:
     """The schema of `status`."""
     charged: paths.Object = {
         "type": "object",
-        "maxProperties": quotas.MOST_UNITS,
+        "maxProperties": pools.MOST_UNITS,
         "additionalProperties": {"x-kubernetes-int-or-string": True},
     }
     return {
@@ -27,7 +27,7 @@ def status_schema() -> paths.Object:
             "used": {
                 "type": "array",
                 "description": "The amounts in use of each limit, in their order.",
-                "maxItems": quotas.MOST_LIMITS,
+                "maxItems": pools.MOST_LIMITS,
                 "x-kubernetes-list-type": "atomic",
                 "items": charged,
             },
@@ -198,7 +198,7 @@ def _spec() -> paths.Object:
                 "type": "array",
                 "description": "All of them apply.",
                 "minItems": 1,
-                "maxItems": quotas.MOST_LIMITS,
+                "maxItems": pools.MOST_LIMITS,
                 "x-kubernetes-list-type": "atomic",
                 "items": _limit(),
             },
@@ -228,11 +228,11 @@ def _limit() -> paths.Object:
                 "description": "The largest amounts in use at the same time, by unit: gpus, slices, memoryGiB, or "
                 "profiles. with the name of a MIG profile (profiles.1g.10gb).",
                 "minProperties": 1,
-                "maxProperties": quotas.MOST_UNITS,
+                "maxProperties": pools.MOST_UNITS,
                 "additionalProperties": _amount(),
                 "x-kubernetes-validations": [
                     _rule(
-                        f"self.all(unit, unit.matches('{quotas.UNIT_PATTERN.replace(chr(92), chr(92) * 2)}'))",
+                        f"self.all(unit, unit.matches('{pools.UNIT_PATTERN.replace(chr(92), chr(92) * 2)}'))",
                         "a unit is gpus, slices, memoryGiB, or profiles. with the name of a MIG profile",
                     )
                 ],
@@ -252,9 +252,9 @@ def _amount() -> paths.Object:
     return {
         "x-kubernetes-int-or-string": True,
         "anyOf": [{"type": "integer"}, {"type": "string"}],
-        "pattern": quotas.AMOUNT_PATTERN,
+        "pattern": pools.AMOUNT_PATTERN,
         "minimum": 0,
-        "maximum": quotas.MOST,
+        "maximum": pools.MOST,
     }
 
 

@@ -18,7 +18,8 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 from usher import model, paths
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
 from usher.kinds.kserve import replicas, runtimes
-from usher.kinds.kserve.merging import (
+from usher.kinds.kserve.replicas import Mode, Nodes, Running
+from usher.kinds.kserve.runtimes import (
     NAMED,
     SERVING,
     Layers,
@@ -29,9 +30,8 @@ from usher.kinds.kserve.merging import (
     hides_other_layers,
     is_said,
     merge_container,
-    pod_fields,
+    merged_pod_fields,
 )
-from usher.kinds.kserve.replicas import Mode, Nodes, Running
 from usher.kinds.reading.pod_templates import listed_containers
 from usher.kinds.reading.shapes import STRICT, Present
 from usher.kinds.reading.templates import ContainerPlace, Place, Template
@@ -99,7 +99,7 @@ def _worker(layers: Layers, metadata: Place, head: Template, reading: Reading) -
     others = tuple(Place(value, path) for path, value in reading.items(*first_field(layers[1:], "containers")))
     target = tuple(place for place in others if isinstance(place.value, dict) and place.value.get("name") == _WORKER)
     parts = (*own, *target[:1])
-    taken = tuple(Place(runtimes.pod_fields(reading.mapping(*place)), place.path) for place in layers[1:])
+    taken = tuple(Place(runtimes.runtime_pod_fields(reading.mapping(*place)), place.path) for place in layers[1:])
     return Template(
         name="worker",
         path=layers[0].path,
@@ -110,7 +110,7 @@ def _worker(layers: Layers, metadata: Place, head: Template, reading: Reading) -
             *listed_containers({"initContainers": first_field(layers[:1], "initContainers")}, reading),
             *([merge_container(parts, reading, name=_WORKER)] if parts else []),
         ),
-        fields=pod_fields((layers[0], *taken), reading) if taken else {},
+        fields=merged_pod_fields((layers[0], *taken), reading) if taken else {},
     )
 
 
@@ -405,7 +405,7 @@ def _component(  # noqa: PLR0913 - all that makes the pods of a component
     component: Layers, runtime: Layers, shared: _Service, *, name: str, count: model.Count, known: tuple[str, ...]
 ) -> Template:
     reading = shared.reading
-    taken = tuple(Place(runtimes.pod_fields(reading.mapping(*place)), place.path) for place in runtime)
+    taken = tuple(Place(runtimes.runtime_pod_fields(reading.mapping(*place)), place.path) for place in runtime)
     layers = (*component, *taken)
     frameworks = [found for each in known if (found := field_layers(component, each, reading))]
     for superfluous in frameworks[1:]:
@@ -428,7 +428,7 @@ def _component(  # noqa: PLR0913 - all that makes the pods of a component
             changeable=reaching and known_whole and not hides_other_layers(layers), whole=known_whole
         ),
         containers=of_lists,
-        fields=pod_fields(layers, reading) if len(layers) > 1 else {},
+        fields=merged_pod_fields(layers, reading) if len(layers) > 1 else {},
     )
 
 

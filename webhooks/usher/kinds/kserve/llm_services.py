@@ -17,16 +17,16 @@ from usher import model, paths
 from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts, keep_spec_without_secrets
 from usher.kinds.kserve import replicas as kserve_replicas
 from usher.kinds.kserve import runtimes
-from usher.kinds.kserve.merging import (
+from usher.kinds.kserve.runtimes import (
+    GROUP,
     Layers,
     component_metadata,
     field_layers,
     first_field,
     hides_other_layers,
     merge_containers,
-    pod_fields,
+    merged_pod_fields,
 )
-from usher.kinds.kserve.runtimes import GROUP
 from usher.kinds.reading.templates import ClaimPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading
 
@@ -174,7 +174,7 @@ def _template(  # noqa: PLR0913 - all that makes a template
     reading = shared.reading
     own = not layers[0].path.startswith("/spec/baseRefs/") if layers else False
     spec = layers[0] if layers else Place(None, f"{above[0].path}/{field}")
-    fields = pod_fields(layers, reading) if layers else {}
+    fields = merged_pod_fields(layers, reading) if layers else {}
     claims = shared.claims if claiming else ()
     if claims and is_claimed(fields.get("resourceClaims")):
         claims = ()

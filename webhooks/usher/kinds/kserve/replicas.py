@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from usher import model, paths
-from usher.kinds.kserve.merging import Layers, field_layers, first_field
+from usher.kinds.kserve.runtimes import Layers, field_layers, first_field
 from usher.kinds.reading.values import Reading
 
 Object = Mapping[str, paths.Json]

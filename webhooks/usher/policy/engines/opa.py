@@ -25,7 +25,7 @@ from msgspec import Struct
 from requests.adapters import HTTPAdapter
 
 from usher import errors, paths
-from usher.policy.checks import bundle
+from usher.policy.checks import catalogue
 from usher.policy.engines import engine
 
 RESPONSE_LIMIT: Final = 2**20
@@ -175,7 +175,7 @@ class OpaEngine:
         raise errors.DeadlineError(f"{self._name} took longer than {self._deadline:g} s")
 
     def _verify(self) -> None:
-        revision = self._ask(bundle.REVISION_RULE, b"{}")
+        revision = self._ask(catalogue.REVISION_RULE, b"{}")
         if revision != self._revision:
             raise errors.EngineError(
                 f"{self._name} has our policies in revision {revision!r:.40}, but this usher needs "

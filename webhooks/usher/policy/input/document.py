@@ -27,7 +27,7 @@ from usher.authorities.authority import Case, RuntimeClassesInput
 from usher.authorities.gpu_quota.present import GpuQuota, QuotaObject
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.kueue.slice import KueueInput
-from usher.authorities.nodes import declared_pools, mig_slice
+from usher.authorities.nodes import declared_pools, present
 from usher.authorities.nodes.present import GangNodesInput, NodesInput
 from usher.authorities.priority import PrioritiesInput
 from usher.authorities.resource_quota.present import ResourceQuotasInput
@@ -234,7 +234,7 @@ class Documents:
     def __init__(self, known: Knowledge, *, keys: Mapping[str, str] = NO_KEYS) -> None:
         self._sites = input_site.Sites(known.config, keys)
         self._known = known
-        self._all_mig = mig_slice.MigAnswers(known.config)
+        self._all_mig = present.MigAnswers(known.config)
         self._fabrics = input_site.fabrics(known.config)
 
     def build(

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import errors, model, paths, quantities
 from usher.authorities.nodes.declared_pools import PoolsInput
-from usher.authorities.nodes.mig_slice import MigInput
+from usher.authorities.nodes.present import MigInput
 from usher.kinds.reading import shapes
 from usher.kinds.reading.shapes import Amount, amount_of
 

@@ -7,9 +7,9 @@ from typing import Any, NotRequired
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model
+from usher.config import fabrics as config_fabrics
 from usher.config import models, sections
 from usher.config import selection as config_selection
-from usher.config.fabrics import profiles
 from usher.config.fields import seconds
 
 
@@ -244,7 +244,7 @@ def fabrics(config: models.Config) -> Mapping[str, Fabric]:
     return {name: _fabric(config.fabric(name)) for name in {pool.fabric for pool in config.pools} if name is not None}
 
 
-def _fabric(fabric: profiles.Fabric) -> Fabric:
+def _fabric(fabric: config_fabrics.Fabric) -> Fabric:
     result: Fabric = {
         "env": dict(fabric.env),
         "resources": dict(fabric.resources),

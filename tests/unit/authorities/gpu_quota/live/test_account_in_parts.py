@@ -24,7 +24,7 @@ from usher.authorities.gpu_quota.live.account_store import (
 )
 from usher.authorities.gpu_quota.live.leftovers import UnusedParts
 from usher.cluster.api import Answer
-from usher.config import quotas
+from usher.config import pools
 
 G = 10**9
 HARD = 1000
@@ -46,7 +46,7 @@ def api() -> MemoryApi:
 
 def declared() -> Quota:
     spec = {"name": "research", "namespaces": ["ml"], "limits": [{"hard": {"gpus": HARD}}]}
-    return gpu_quota_definitions.of_entry(quotas.Quota.model_validate(spec))
+    return gpu_quota_definitions.of_entry(pools.Quota.model_validate(spec))
 
 
 def in_status(api: MemoryApi, clock: Callable[[], float] = lambda: 0.0) -> AccountStore[Account]:

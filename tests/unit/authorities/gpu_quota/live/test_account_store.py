@@ -13,7 +13,7 @@ from usher.authorities.gpu_quota import ledger
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.live.account_store import Account, AccountStore, ConfigMapStore, StatusStore, Stored
-from usher.config import quotas
+from usher.config import pools
 
 G = 10**9
 NAMESPACE = "gpu-usher"
@@ -21,7 +21,7 @@ NAMESPACE = "gpu-usher"
 
 def declared() -> Quota:
     spec = {"name": "research", "namespaces": ["ml"], "limits": [{"hard": {"gpus": 8}}]}
-    return gpu_quota_definitions.of_entry(quotas.Quota.model_validate(spec))
+    return gpu_quota_definitions.of_entry(pools.Quota.model_validate(spec))
 
 
 def with_object(api: MemoryApi) -> StatusStore:

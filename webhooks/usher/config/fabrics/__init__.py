@@ -1,1 +1,0 @@
-"""Fabric profiles: the NCCL settings for the network of a node pool."""

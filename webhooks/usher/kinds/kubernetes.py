@@ -1,0 +1,483 @@
+"""Kubernetes' own kinds that make pods: Pod, Deployment, StatefulSet, DaemonSet, Job, CronJob and others.
+
+Each pod of an Indexed Job has a number, and a host name if the template has a `subdomain` (a headless Service). Pods
+that only divide work among them need the number alone. Pods that address each other, or all address the first, compute
+together. Sources: kubernetes.io/docs/tasks/job/job-with-pod-to-pod-communication; the variables are those of
+torch.distributed (environment variable initialization, torchrun), jax.distributed.initialize, TPU multi-host of GKE.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NotRequired
+
+from msgspec.structs import replace
+from pydantic import with_config
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
+
+from usher import model, paths
+from usher.kinds import kind, kubernetes_objects
+from usher.kinds.kind import MINIMUM_OF_OWNER, Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.reading.counts import concurrent_pods, in_turns, share_of_replicas
+from usher.kinds.reading.pod_templates import pod_template
+from usher.kinds.reading.shapes import STRICT, IntOrString, Present
+from usher.kinds.reading.templates import Place, Template
+from usher.kinds.reading.values import Reading
+
+
+def _pod(pod: Mapping[str, paths.Json], _reading: Reading) -> Iterator[Template]:
+    status = pod.get("status")
+    yield Template(
+        name="",
+        path=paths.ROOT,
+        spec=Place(pod.get("spec"), "/spec"),
+        metadata=Place(pod.get("metadata"), "/metadata"),
+        # Pods of a cluster have conditions; on CREATE the API server drops whatever a user writes here.
+        placed=isinstance(status, dict) and bool(status.get("conditions")),
+    )
+
+
+def _replication_controller(controller: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    spec = reading.mapping(controller.get("spec"), "/spec")
+    replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
+    yield pod_template(
+        Place(spec.get("template"), "/spec/template"), reading, count=model.Count(minimum=replicas, maximum=replicas)
+    )
+
+
+def _pod_template(value: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    yield pod_template(Place(value.get("template"), "/template"), reading)
+
+
+PODS = [
+    Kind(
+        group="",
+        kind="Pod",
+        versions=("v1",),
+        plural="pods",
+        owned_by=(
+            ("apps", "ReplicaSet"),
+            ("apps", "StatefulSet"),
+            ("apps", "DaemonSet"),
+            ("batch", "Job"),
+            ("", "ReplicationController"),
+        ),
+        named_by_others=False,
+        finished=kind.finished_by_field("/phase", "Succeeded", "Failed"),
+        pods=Pods(
+            templates=_pod,
+            template_paths=("the object itself",),
+            counted="1",
+            source="API:core/v1/types.go",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=False,
+            minimum_from="",
+            role=model.Role.UNKNOWN,
+            runs_any_program=True,
+            kueue=Kueue.DEFAULT,
+            queue_label_path="/metadata",
+            volcano="annotation `scheduling.k8s.io/group-name`, which its operator sets",
+        ),
+    ),
+    Kind(
+        group="",
+        kind="ReplicationController",
+        versions=("v1",),
+        plural="replicationcontrollers",
+        scale="/spec/replicas",
+        pods=Pods(
+            templates=_replication_controller,
+            template_paths=("spec.template",),
+            counted="`replicas` (1 if missing)",
+            source="API:core/v1/types.go",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.SERVICE,
+            runs_any_program=True,
+        ),
+    ),
+    Kind(
+        group="",
+        kind="PodTemplate",
+        versions=("v1",),
+        plural="podtemplates",
+        pods=Pods(
+            templates=_pod_template,
+            template_paths=("template",),
+            counted="1 for each pod that is made from it",
+            source="API:core/v1/types.go",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            runs_any_program=True,
+            is_template=True,
+        ),
+    ),
+]
+
+
+_OF_COORDINATORS: Final = frozenset({
+    "COORDINATOR_ADDRESS", "JAX_COORDINATOR_ADDRESS", "MASTER_ADDR", "MEGASCALE_COORDINATOR_ADDRESS",
+    "PET_MASTER_ADDR", "PET_RDZV_ENDPOINT", "TPU_WORKER_HOSTNAMES",
+})  # fmt: skip
+"""Variables by which every process finds the first one, or all of them."""
+
+
+def wait_for_each_other(spec: Mapping[str, paths.Json], pods: int) -> bool:
+    """Whether all pods of a JobSpec run at once and know each other.
+
+    Args:
+        spec: the JobSpec. Values of wrong types are recorded elsewhere.
+        pods: how many pods run at one time.
+    """
+    if pods < 2 or spec.get("completionMode") != "Indexed" or spec.get("completions") != pods:
+        return False
+    pod = _mapping(_mapping(spec.get("template")).get("spec"))
+    subdomain = pod.get("subdomain")
+    return (isinstance(subdomain, str) and bool(subdomain)) or not _OF_COORDINATORS.isdisjoint(_variables(pod))
+
+
+def _variables(pod: Mapping[str, paths.Json]) -> Iterator[str]:
+    for container in _items(pod.get("containers")):
+        for variable in _items(container.get("env")):
+            name = variable.get("name")
+            if isinstance(name, str):
+                yield name
+
+
+def _items(value: paths.Json) -> Iterator[Mapping[str, paths.Json]]:
+    return (each for each in (value if isinstance(value, list) else ()) if isinstance(each, dict))
+
+
+def _mapping(value: paths.Json) -> Mapping[str, paths.Json]:
+    return value if isinstance(value, dict) else {}
+
+
+@with_config(STRICT)
+class JobSpec(TypedDict):
+    activeDeadlineSeconds: NotRequired[int]
+
+
+@with_config(STRICT)
+class Job(TypedDict):
+    """A Job, or the template of one."""
+
+    spec: NotRequired[JobSpec]
+
+
+@with_config(STRICT)
+class CronJobSpec(TypedDict):
+    concurrencyPolicy: NotRequired[str]
+    jobTemplate: NotRequired[Job]
+
+
+@with_config(STRICT)
+class CronJob(TypedDict):
+    spec: NotRequired[CronJobSpec]
+
+
+OF_VOLCANO: Final = model.GangPlaces(
+    queue="/spec/template/metadata/annotations/scheduling.volcano.sh~1queue-name",
+    minimum="/metadata/annotations/scheduling.volcano.sh~1group-min-member",
+    on_templates=True,
+    counted_by_operator=False,
+)
+"""Volcano's controller makes the PodGroup: it reads the number from the pods' owner, and the queue from the pods."""
+
+
+def _job(job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    spec = reading.mapping(job.get("spec"), "/spec")
+    pods = concurrent_pods(spec, "/spec", reading)
+    found = pod_template(
+        Place(spec.get("template"), "/spec/template"), reading, count=model.Count(minimum=pods, maximum=pods)
+    )
+    yield _with_gang(found, spec, pods)
+
+
+def _cron_job(cron_job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    spec = reading.mapping(cron_job.get("spec"), "/spec")
+    job_template = reading.mapping(spec.get("jobTemplate"), "/spec/jobTemplate")
+    job_path = "/spec/jobTemplate/spec"
+    job_spec = reading.mapping(job_template.get("spec"), job_path)
+    pods = concurrent_pods(job_spec, job_path, reading)
+    if reading.text(spec.get("concurrencyPolicy"), "/spec/concurrencyPolicy") in ("Forbid", "Replace"):
+        count = model.Count(minimum=0, maximum=pods)
+    else:
+        count = model.Count(minimum=0, maximum=None, reason="concurrencyPolicy Allow lets runs overlap")
+    found = pod_template(Place(job_spec.get("template"), job_path + "/template"), reading, count=count)
+    yield _with_gang(found, job_spec, pods)
+
+
+def _with_gang(found: Template, spec: Mapping[str, paths.Json], pods: int) -> Template:
+    """The template, marked as a gang if the JobSpec shows that its pods wait for each other."""
+    return replace(found, waits=wait_for_each_other(spec, pods), in_turns=in_turns(spec))
+
+
+JOBS = [
+    Kind(
+        group="batch",
+        kind="Job",
+        versions=("v1",),
+        plural="jobs",
+        key="job",
+        shape=Job,
+        owned_by=(
+            ("batch", "CronJob"),
+            ("jobset.x-k8s.io", "JobSet"),
+            ("ray.io", "RayJob"),
+            ("keda.sh", "ScaledJob"),
+            ("apps.nvidia.com", "NIMCache"),
+            ("kubeflow.org", "MPIJob"),
+        ),
+        pods=Pods(
+            templates=_job,
+            template_paths=("spec.template",),
+            counted="the smaller of `parallelism` (1 if missing) and `completions`",
+            source="API:batch/v1/types.go; KQ:pkg/controller/jobs/job/job_controller.go",
+            kueue_unit=KueueUnit.WHOLE,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from=MINIMUM_OF_OWNER,
+            role=model.Role.BATCH,
+            runs_any_program=True,
+            suspend_path="/spec/suspend",
+            kueue=Kueue.DEFAULT,
+            kueue_keeps_empty=True,
+            queue_label_path="/metadata",
+            volcano="annotation `scheduling.volcano.sh/group-min-member` on the Job",
+            gang_places=OF_VOLCANO,
+            lifecycle_places=model.LifecyclePlaces(
+                ttl="/spec/ttlSecondsAfterFinished",
+                deadline="/spec/activeDeadlineSeconds",
+                managed_by="/spec/managedBy",
+            ),
+        ),
+    ),
+    Kind(
+        group="batch",
+        kind="CronJob",
+        versions=("v1",),
+        plural="cronjobs",
+        key="cronJob",
+        shape=CronJob,
+        pods=Pods(
+            templates=_cron_job,
+            template_paths=("spec.jobTemplate.spec.template",),
+            counted="as a Job for each run; without bound under `concurrencyPolicy: Allow`, which is the default",
+            source="API:batch/v1/types.go",
+            kueue_unit=KueueUnit.RUN,
+            starts=Starts.TOGETHER,
+            shrinks=False,
+            minimum_from="",
+            role=model.Role.BATCH,
+            runs_any_program=True,
+            suspend_path="/spec/suspend",
+            kueue=Kueue.CHILDREN,
+            # Kueue does not know CronJobs, but the Jobs that a CronJob makes carry the metadata of the job template.
+            queue_label_path="/spec/jobTemplate/metadata",
+            # The history limits of the CronJob delete its Jobs.
+            lifecycle_places=model.LifecyclePlaces(deadline="/spec/jobTemplate/spec/activeDeadlineSeconds"),
+        ),
+    ),
+]
+
+
+@with_config(STRICT)
+class Container(TypedDict):
+    ports: NotRequired[list[Present]]
+    """A container with ports is a server and not a job that never ends."""
+
+
+@with_config(STRICT)
+class PodSpec(TypedDict):
+    containers: NotRequired[list[Container]]
+
+
+@with_config(STRICT)
+class PodTemplate(TypedDict):
+    spec: NotRequired[PodSpec]
+
+
+@with_config(STRICT)
+class RollingUpdate(TypedDict):
+    maxUnavailable: NotRequired[IntOrString]
+
+
+@with_config(STRICT)
+class Strategy(TypedDict):
+    type: NotRequired[str]
+    rollingUpdate: NotRequired[RollingUpdate]
+
+
+@with_config(STRICT)
+class DeploymentSpec(TypedDict):
+    strategy: NotRequired[Strategy]
+    template: NotRequired[PodTemplate]
+
+
+@with_config(STRICT)
+class Deployment(TypedDict):
+    spec: NotRequired[DeploymentSpec]
+
+
+@with_config(STRICT)
+class StatefulSetSpec(TypedDict):
+    podManagementPolicy: NotRequired[str]
+    template: NotRequired[PodTemplate]
+
+
+@with_config(STRICT)
+class StatefulSet(TypedDict):
+    spec: NotRequired[StatefulSetSpec]
+
+
+def _replicated(workload: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    spec = reading.mapping(workload.get("spec"), "/spec")
+    replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
+    yield pod_template(
+        Place(spec.get("template"), "/spec/template"), reading, count=model.Count(minimum=replicas, maximum=replicas)
+    )
+
+
+def _deployment(workload: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    """The template of a Deployment.
+
+    A rollout runs `maxSurge` more pods, rounded up; not with Recreate or without pods.
+    """
+    spec = reading.mapping(workload.get("spec"), "/spec")
+    replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
+    strategy = reading.mapping(spec.get("strategy"), "/spec/strategy")
+    rolling = reading.mapping(strategy.get("rollingUpdate"), "/spec/strategy/rollingUpdate")
+    surge = share_of_replicas(replicas, rolling.get("maxSurge"), "/spec/strategy/rollingUpdate/maxSurge", reading)
+    if reading.text(strategy.get("type"), "/spec/strategy/type") == "Recreate" or not replicas:
+        surge = 0
+    count = model.Count(
+        minimum=replicas, maximum=replicas + surge, reason=f"{surge} more during a rollout" if surge else ""
+    )
+    yield pod_template(Place(spec.get("template"), "/spec/template"), reading, count=count)
+
+
+def _daemon_set(workload: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    spec = reading.mapping(workload.get("spec"), "/spec")
+    count = model.Count(minimum=0, maximum=None, reason="one pod on every node that fits")
+    yield pod_template(Place(spec.get("template"), "/spec/template"), reading, count=count)
+
+
+APPS = [
+    Kind(
+        group="apps",
+        kind="Deployment",
+        versions=("v1",),
+        plural="deployments",
+        key="deployment",
+        shape=Deployment,
+        scale="/spec/replicas",
+        owned_by=(
+            ("serving.knative.dev", "Revision"),
+            ("serving.kserve.io", "InferenceService"),
+            ("serving.kserve.io", "LLMInferenceService"),
+            ("apps.nvidia.com", "NIMService"),
+            ("production-stack.vllm.ai", "VLLMRuntime"),
+        ),
+        pods=Pods(
+            templates=_deployment,
+            template_paths=("spec.template",),
+            counted="`replicas` (1 if missing), and `maxSurge` (25 % if missing, rounded up) more during a rollout",
+            source="API:apps/v1/types.go",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from=MINIMUM_OF_OWNER,
+            role=model.Role.SERVICE,
+            runs_any_program=True,
+            kueue=Kueue.DEFAULT,
+            queue_label_path="/metadata",
+            volcano="annotation `scheduling.volcano.sh/group-min-member` on the object, with `strategy.type: Recreate`",
+            gang_places=OF_VOLCANO,
+        ),
+    ),
+    Kind(
+        group="apps",
+        kind="StatefulSet",
+        versions=("v1",),
+        plural="statefulsets",
+        key="statefulSet",
+        shape=StatefulSet,
+        scale="/spec/replicas",
+        owned_by=(
+            ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"),
+            ("kubeflow.org", "Notebook"),
+        ),
+        pods=Pods(
+            templates=_replicated,
+            template_paths=("spec.template",),
+            counted="`replicas` (1 if missing)",
+            source="API:apps/v1/types.go",
+            kueue_unit=KueueUnit.WHOLE,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from=MINIMUM_OF_OWNER,
+            role=model.Role.SERVICE,
+            runs_any_program=True,
+            kueue=Kueue.DEFAULT,
+            queue_label_path="/metadata",
+            volcano="annotation `scheduling.volcano.sh/group-min-member` on the object, with "
+            "`podManagementPolicy: Parallel`",
+            gang_places=OF_VOLCANO,
+        ),
+    ),
+    Kind(
+        group="apps",
+        kind="ReplicaSet",
+        versions=("v1",),
+        plural="replicasets",
+        scale="/spec/replicas",
+        owned_by=(("apps", "Deployment"),),
+        pods=Pods(
+            templates=_replicated,
+            template_paths=("spec.template",),
+            counted="`replicas` (1 if missing)",
+            source="API:apps/v1/types.go",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from=MINIMUM_OF_OWNER,
+            role=model.Role.SERVICE,
+            runs_any_program=True,
+        ),
+    ),
+    Kind(
+        group="apps",
+        kind="DaemonSet",
+        versions=("v1",),
+        plural="daemonsets",
+        pods=Pods(
+            templates=_daemon_set,
+            template_paths=("spec.template",),
+            counted="one on every node that fits: without bound",
+            source="API:apps/v1/types.go",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=False,
+            minimum_from="",
+            role=model.Role.SYSTEM,
+            runs_any_program=True,
+        ),
+    ),
+]
+
+KINDS = (
+    *PODS,
+    *APPS,
+    *JOBS,
+    *kubernetes_objects.NAMESPACES,
+    *kubernetes_objects.NODES,
+    *kubernetes_objects.QUOTAS,
+    *kubernetes_objects.CONFIG_MAPS,
+    *kubernetes_objects.PRIORITY_CLASSES,
+    *kubernetes_objects.DEVICES,
+    *kubernetes_objects.DEFINITIONS,
+    *kubernetes_objects.DISRUPTION_BUDGETS,
+)
