@@ -58,55 +58,191 @@ _reaches_its_node if {
 }
 
 # METADATA
-# title: Variables that name devices for a container runtime
+# title: Variables by which a container runtime gives devices or files of the node
 # description: |
-#   The runtime gives the container what they name. Variables that only hide devices from a program, for example
-#   CUDA_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES, are not among them. A list, because messages keep its order.
+#   The runtimes, hooks and plugins of vendors read them; docs/domain/accelerators.md#variables-of-container-runtimes has
+#   the sources. Variables that only hide devices from a program are not among them. A list, because messages keep its
+#   order.
 device_variables := [
 	"AMD_VISIBLE_DEVICES",
+	"ASCEND_ALLOW_LINK",
+	"ASCEND_RUNTIME_MOUNTS",
+	"ASCEND_RUNTIME_OPTIONS",
+	"ASCEND_VISIBLE_DEVICES",
+	"ASCEND_VNPU_SPECS",
 	"AWS_NEURON_VISIBLE_DEVICES",
+	"BIREN_VISIBLE_DEVICES",
+	"CAMBRICON_VISIBLE_DEVICES",
+	"CXPU_VISIBLE_DEVICES",
+	"ENFLAME_VISIBLE_DEVICES",
 	"HABANA_VISIBLE_DEVICES",
+	"HCU_MOFED",
+	"HCU_VISIBLE_DEVICES",
+	"HYGON_VISIBLE_DEVICES",
+	"ILUVATAR_COREX_VISIBLE_DEVICES",
+	"IX_VISIBLE_DEVICES",
+	"MIG_VISIBLE_DEVICES",
+	"MTHREADS_VISIBLE_DEVICES",
+	"NVIDIA_GDRCOPY",
+	"NVIDIA_GDS",
 	"NVIDIA_IMEX_CHANNELS",
+	"NVIDIA_MOFED",
+	"NVIDIA_NVSWITCH",
 	"NVIDIA_VISIBLE_DEVICES",
+	"VHCU_VISIBLE_DEVICES",
 ]
+
+# METADATA
+# title: Beginnings of names that a container runtime reads in the same way
+# description: |
+#   AMD's and Hygon's runtimes read every variable that begins with DOCKER_RESOURCE_, and Habana's every one that begins
+#   like its own.
+device_variable_prefixes := ["DOCKER_RESOURCE_", "HABANA_VISIBLE_DEVICES"]
+
+# METADATA
+# title: Whether a container runtime gives devices by a variable
+gives_devices(name) if name in device_variables
+
+gives_devices(name) if {
+	some prefix in device_variable_prefixes
+	startswith(name, prefix)
+}
+
+# METADATA
+# title: Whether a variable is named like those of container runtimes
+# description: |
+#   The runtime of a vendor that usher does not know may read it. Variables that programs read to hide devices from
+#   themselves are named alike, so usher lists these.
+may_give_devices(name) if {
+	endswith(name, "_VISIBLE_DEVICES")
+	not gives_devices(name)
+	not name in _hiding_variables
+}
+
+_hiding_variables := {
+	"ASCEND_RT_VISIBLE_DEVICES",
+	"CUDA_VISIBLE_DEVICES",
+	"GCU_VISIBLE_DEVICES",
+	"HIP_VISIBLE_DEVICES",
+	"MACA_VISIBLE_DEVICES",
+	"MLU_VISIBLE_DEVICES",
+	"MUSA_VISIBLE_DEVICES",
+	"NPU_VISIBLE_DEVICES",
+	"PPU_VISIBLE_DEVICES",
+	"ROCR_VISIBLE_DEVICES",
+	"SUPA_VISIBLE_DEVICES",
+	"TOPS_VISIBLE_DEVICES",
+	"TPU_VISIBLE_DEVICES",
+	"XPU_VISIBLE_DEVICES",
+}
+
+# METADATA
+# title: Variables that switch something on
+# description: The runtime reads only the value `enabled`.
+switches := {"HCU_MOFED", "NVIDIA_GDRCOPY", "NVIDIA_GDS", "NVIDIA_MOFED", "NVIDIA_NVSWITCH"}
+
+# METADATA
+# title: Variables that open drivers and files for the devices that a container has
+# description: In a container with accelerators they give no devices of others.
+variables_for_own_devices := {"ASCEND_ALLOW_LINK", "ASCEND_RUNTIME_MOUNTS", "NVIDIA_GDRCOPY", "NVIDIA_GDS"}
 
 # METADATA
 # title: Values of these variables that name no device
 values_without_devices := {"", "none", "void"}
 
 # METADATA
+# title: Whether a value of a variable gives no device
+gives_nothing(_, value) if value in values_without_devices
+
+gives_nothing(name, value) if {
+	name in switches
+	value != "enabled"
+}
+
+# The runtime leaves out files of the driver.
+gives_nothing("ASCEND_RUNTIME_OPTIONS", "NODRV")
+
+# METADATA
 # title: Host paths
 # description: |
 #   Every hostPath volume with its pod set, its path in the manifest and the place on the node that it leads to. The
-#   place has no `..`, no doubled slashes, and /run instead of /var/run. A list, as in lib/workload.
+#   place has no `..`, no doubled slashes, and /run instead of /var/run; the general one has PID and USER in place of one
+#   process or user. A list, as in lib/workload.
 host_paths := [entry |
 	some pod_set in input.podSets
 	some index, volume in pod_set.volumes
 	place := volume.hostPath.place
+	general := object.get(volume.hostPath, "general", place)
 	entry := {
 		"podSet": pod_set,
 		"volume": object.get(volume, "name", ""),
 		"path": $"{workload.volume_path(pod_set, index)}/hostPath/path",
 		"written": volume.hostPath.path,
 		"place": place,
+		"general": general,
 	}
 ]
+
+# METADATA
+# title: Whether a host path leads to one of these paths, or below one
+# description: A path may name PID or USER in place of one process or user.
+leads_to(entry, paths) if within_any(entry.place, paths)
+
+leads_to(entry, paths) if {
+	entry.general != entry.place
+	within_any(entry.general, paths)
+}
 
 # METADATA
 # title: Whether a place is one of these paths, or below one
 # description: A path that ends in `*` is a prefix of names.
 within_any(place, paths) if {
 	some path in paths
-	_within(place, path)
+	startswith(place, path)
+	_ends_a_name(substring(place, count(path), 1))
 }
 
-_within(place, path) if place == path
-
-_within(place, path) if startswith(place, $"{path}/")
-
-_within(place, path) if {
+within_any(place, paths) if {
+	some path in paths
 	endswith(path, "*")
 	startswith(place, trim_suffix(path, "*"))
+}
+
+_ends_a_name(next) if next in {"", "/"}
+
+# METADATA
+# title: Whether a host path leads to sockets or secrets of the node
+controls_when_read(entry) if leads_to(entry, parameters.isolation.host_path_to_node_control.paths)
+
+# METADATA
+# title: Whether a host path leads to programs or settings of the node
+# description: A pod that writes there controls the node.
+controls_when_written(entry) if leads_to(entry, parameters.isolation.host_path_to_node_control.writtenPaths)
+
+# METADATA
+# title: Whether a container mounts a host path
+is_mounted(entry) if [entry.podSet.path, entry.volume] in _mounted
+
+# METADATA
+# title: Whether all mounts of a host path are read-only
+# description: False if no container mounts it.
+only_read(entry) if {
+	is_mounted(entry)
+	not [entry.podSet.path, entry.volume] in _written
+}
+
+# Sets, so that a pod with many volumes and mounts costs no more than their sum.
+_mounted := {[pod_set.path, mount.name] |
+	some pod_set in input.podSets
+	some container in pod_set.containers
+	some mount in container.volumeMounts
+}
+
+_written := {[pod_set.path, mount.name] |
+	some pod_set in input.podSets
+	some container in pod_set.containers
+	some mount in container.volumeMounts
+	not mount.readOnly
 }
 
 # METADATA
@@ -138,9 +274,11 @@ _device_domains := {
 	"cdi-devices.noderesource.dev",
 	"cdi-devices.nri.io",
 	"cdi.k8s.io",
+	"devices.crio.io",
 	"devices.gke.io",
 	"devices.noderesource.dev",
 	"devices.nri.io",
+	"io.kubernetes.cri-o.Devices",
 	"mounts.noderesource.dev",
 	"mounts.nri.io",
 	"nvidia.cdi.k8s.io",

@@ -23,6 +23,7 @@ test_host_paths_are_found_among_other_volumes if {
 		"path": "/spec/template/spec/volumes/1/hostPath/path",
 		"written": "/var/run/",
 		"place": "/run",
+		"general": "/run",
 	}] with input as {"podSets": [pod_set_without_name, with_volumes]}
 }
 
@@ -46,6 +47,28 @@ test_a_star_stands_for_the_rest_of_a_name if {
 	isolation.within_any("/dev/nvidia0", ["/dev/nvidia*"])
 	isolation.within_any("/dev/nvidia-caps/nvidia-cap1", ["/dev/nvidia*"])
 	not isolation.within_any("/dev/nvme0", ["/dev/nvidia*"])
+}
+
+test_a_path_with_user_stands_for_each_user if {
+	key := {"place": "/home/anna/.ssh", "general": "/home/USER/.ssh"}
+	isolation.leads_to(key, ["/home/anna"])
+	isolation.leads_to(key, ["/home/USER/.*"])
+	not isolation.leads_to(key, ["/home/USER/data"])
+	not isolation.leads_to({"place": "/home", "general": "/home"}, ["/home/USER"])
+}
+
+with_mounts(mounts) := {"podSets": [
+	{"path": "/spec", "containers": [{"volumeMounts": mounts}, {}]},
+	{"path": "/other", "containers": [{"volumeMounts": [{"name": "files"}]}]},
+]}
+
+test_a_volume_is_only_read_if_all_its_mounts_are_read_only if {
+	files := {"volume": "files", "podSet": {"path": "/spec"}}
+	isolation.only_read(files) with input as with_mounts([{"name": "files", "readOnly": true}, {"name": "other"}])
+	not isolation.only_read(files) with input as with_mounts([{"name": "files", "readOnly": true}, {"name": "files"}])
+	not isolation.only_read(files) with input as with_mounts([])
+	isolation.is_mounted(files) with input as with_mounts([{"name": "files"}])
+	not isolation.is_mounted(files) with input as with_mounts([])
 }
 
 test_things_are_named_as_people_say_it if {

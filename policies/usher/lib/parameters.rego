@@ -40,7 +40,11 @@ default gang.volcano_queue_not_allowed.allowed := []
 
 isolation.broad_host_path.directories := input.site.parameters["isolation/broad_host_path"].directories
 
-default isolation.broad_host_path.directories := ["/", "/dev", "/etc", "/etc/kubernetes", "/proc", "/run", "/sys", "/var", "/var/lib", "/var/lib/kubelet", "/var/lib/rancher", "/var/lib/rancher/k3s", "/var/lib/rancher/rke2"]
+default isolation.broad_host_path.directories := ["/", "/dev", "/etc", "/home", "/home/USER", "/home/kubernetes", "/home/kubernetes/bin", "/opt", "/proc", "/proc/sys", "/root", "/run", "/sys", "/sys/bus", "/sys/devices", "/sys/fs", "/tmp", "/usr", "/var", "/var/lib", "/var/lib/kubelet", "/var/lib/rancher", "/var/lib/rancher/k3s", "/var/lib/rancher/rke2", "/var/log", "/var/snap", "/var/snap/microk8s", "/var/snap/microk8s/common", "/var/spool"]
+
+isolation.broad_host_path.readOnlyDirectories := input.site.parameters["isolation/broad_host_path"].readOnlyDirectories
+
+default isolation.broad_host_path.readOnlyDirectories := ["/home/kubernetes", "/home/kubernetes/bin", "/opt", "/proc/sys", "/sys", "/sys/bus", "/sys/devices", "/sys/fs", "/usr", "/var/spool"]
 
 isolation.cdi_annotations.passthroughKinds := input.site.parameters["isolation/cdi_annotations"].passthroughKinds
 
@@ -54,17 +58,29 @@ isolation.fraction_without_its_scheduler.schedulers := input.site.parameters["is
 
 default isolation.fraction_without_its_scheduler.schedulers := ["kai-scheduler", "runai-scheduler"]
 
+isolation.host_path_not_listed.paths := input.site.parameters["isolation/host_path_not_listed"].paths
+
+default isolation.host_path_not_listed.paths := []
+
+isolation.host_path_not_listed.readOnlyPaths := input.site.parameters["isolation/host_path_not_listed"].readOnlyPaths
+
+default isolation.host_path_not_listed.readOnlyPaths := ["/etc/hostname", "/etc/localtime", "/etc/os-release", "/etc/pki/ca-trust", "/etc/ssl/certs", "/etc/timezone", "/usr/lib/os-release", "/usr/local/share/ca-certificates", "/usr/share/ca-certificates", "/usr/share/zoneinfo"]
+
 isolation.host_path_to_devices.paths := input.site.parameters["isolation/host_path_to_devices"].paths
 
-default isolation.host_path_to_devices.paths := ["/dev/accel*", "/dev/char", "/dev/davinci*", "/dev/dri", "/dev/dxg", "/dev/infiniband", "/dev/kfd", "/dev/neuron*", "/dev/nvidia*", "/dev/vfio", "/run/nvidia", "/sys/bus/pci", "/sys/devices/pci*", "/tmp/nvidia-mps"]
+default isolation.host_path_to_devices.paths := ["/dev/accel*", "/dev/alixpu*", "/dev/apex_*", "/dev/biren*", "/dev/block", "/dev/cambr*", "/dev/char", "/dev/davinci*", "/dev/devmm_svm", "/dev/disk", "/dev/dm-*", "/dev/dri", "/dev/dxg", "/dev/gcu*", "/dev/gdrdrv", "/dev/hisi_hdc", "/dev/iluvatar*", "/dev/infiniband", "/dev/kfd", "/dev/kmem", "/dev/loop*", "/dev/mapper", "/dev/md*", "/dev/mem", "/dev/mkfd", "/dev/mtgpu*", "/dev/mxcd", "/dev/mxgd", "/dev/mxnd", "/dev/neuron*", "/dev/nvidia*", "/dev/nvme*", "/dev/port", "/dev/rbln*", "/dev/rsd*", "/dev/sd*", "/dev/uio*", "/dev/vd*", "/dev/vfio", "/dev/xpu*", "/dev/xvd*", "/run/habana", "/run/nvidia*", "/run/rbln", "/sys/bus/pci", "/sys/devices/pci*", "/tmp/nvidia-mps"]
 
 isolation.host_path_to_kubelet_state.paths := input.site.parameters["isolation/host_path_to_kubelet_state"].paths
 
-default isolation.host_path_to_kubelet_state.paths := ["/var/lib/kubelet/plugins", "/var/lib/kubelet/pod-resources", "/var/lib/kubelet/pods"]
+default isolation.host_path_to_kubelet_state.paths := ["/var/lib/kubelet/plugins", "/var/lib/kubelet/pod-resources", "/var/lib/kubelet/pods", "/var/log/containers", "/var/log/pods"]
 
 isolation.host_path_to_node_control.paths := input.site.parameters["isolation/host_path_to_node_control"].paths
 
-default isolation.host_path_to_node_control.paths := ["/etc/cdi", "/etc/kubernetes/manifests", "/run/cdi", "/run/containerd", "/run/cri-dockerd.sock", "/run/crio", "/run/docker", "/run/docker.sock", "/run/dockershim.sock", "/run/k3s", "/run/nri", "/run/podman", "/var/lib/kubelet/device-plugins", "/var/lib/kubelet/pki", "/var/lib/kubelet/plugins_registry", "/var/lib/rancher/k3s/agent", "/var/lib/rancher/k3s/server", "/var/lib/rancher/rke2/agent", "/var/lib/rancher/rke2/server"]
+default isolation.host_path_to_node_control.paths := ["/etc/cdi", "/etc/gshadow*", "/etc/k0s", "/etc/kubernetes", "/etc/rancher", "/etc/shadow*", "/etc/ssh", "/home/USER/.*", "/proc/PID", "/proc/acpi", "/proc/bus", "/proc/driver", "/proc/fs", "/proc/irq", "/proc/kcore", "/proc/kmsg", "/proc/kpage*", "/proc/scsi", "/proc/sys/*", "/proc/sysrq-trigger", "/root/.*", "/run/buildkit", "/run/cdi", "/run/cilium", "/run/containerd", "/run/containers", "/run/cri-dockerd.sock", "/run/crio", "/run/crun", "/run/dbus", "/run/docker", "/run/docker.sock", "/run/dockershim.sock", "/run/initctl", "/run/k0s", "/run/k3s", "/run/kata-containers", "/run/libpod", "/run/netns", "/run/nri", "/run/podman", "/run/runc", "/run/systemd", "/run/udev", "/run/user", "/run/vc", "/var/lib/buildkit", "/var/lib/cloud", "/var/lib/containerd", "/var/lib/containers", "/var/lib/cri-dockerd", "/var/lib/crio", "/var/lib/docker", "/var/lib/dockershim", "/var/lib/etcd", "/var/lib/k0s", "/var/lib/kubelet/.docker*", "/var/lib/kubelet/actuated_pods_state", "/var/lib/kubelet/allocated_pods_state", "/var/lib/kubelet/bootstrap*", "/var/lib/kubelet/checkpoints", "/var/lib/kubelet/config*", "/var/lib/kubelet/containers", "/var/lib/kubelet/cpu_manager_state", "/var/lib/kubelet/device-plugins", "/var/lib/kubelet/dra_manager_state", "/var/lib/kubelet/image_manager", "/var/lib/kubelet/kubeadm-flags.env", "/var/lib/kubelet/kubeconfig*", "/var/lib/kubelet/memory_manager_state", "/var/lib/kubelet/pki", "/var/lib/kubelet/plugins_registry", "/var/lib/kubelet/seccomp", "/var/lib/libvirt", "/var/lib/lxc", "/var/lib/lxd", "/var/lib/machines", "/var/lib/minikube", "/var/lib/nerdctl", "/var/lib/rancher/k3s/agent", "/var/lib/rancher/k3s/data", "/var/lib/rancher/k3s/server", "/var/lib/rancher/rke2/agent", "/var/lib/rancher/rke2/bin", "/var/lib/rancher/rke2/server", "/var/lib/waagent", "/var/snap/microk8s/common/run", "/var/snap/microk8s/common/var", "/var/snap/microk8s/current"]
+
+isolation.host_path_to_node_control.writtenPaths := input.site.parameters["isolation/host_path_to_node_control"].writtenPaths
+
+default isolation.host_path_to_node_control.writtenPaths := ["/boot", "/efi", "/etc/*", "/home/kubernetes/bin/containerd*", "/home/kubernetes/bin/kube*", "/home/kubernetes/cni*", "/home/kubernetes/containerd*", "/home/kubernetes/flexvolume", "/home/kubernetes/kube*", "/nix", "/opt/amazon", "/opt/aws", "/opt/bin", "/opt/birentech", "/opt/cni", "/opt/containerd", "/opt/dtk", "/opt/google", "/opt/habanalabs", "/opt/hyhal", "/opt/kata", "/opt/maca", "/opt/mellanox", "/opt/mxdriver", "/opt/mxn100", "/opt/nri", "/opt/nvidia", "/opt/rke", "/opt/rocm", "/opt/sbin", "/opt/tops", "/ostree", "/snap", "/sys/firmware", "/sys/fs/*", "/sys/kernel", "/sys/module", "/sys/power", "/sysroot", "/usr/*", "/var/lib/NetworkManager", "/var/lib/apparmor", "/var/lib/apt", "/var/lib/cni", "/var/lib/dbus", "/var/lib/dkms", "/var/lib/dpkg", "/var/lib/nvidia*", "/var/lib/polkit-1", "/var/lib/rpm", "/var/lib/selinux", "/var/lib/sss", "/var/lib/systemd", "/var/spool/anacron", "/var/spool/at", "/var/spool/cron*"]
 
 isolation.inline_csi_driver_not_listed.drivers := input.site.parameters["isolation/inline_csi_driver_not_listed"].drivers
 

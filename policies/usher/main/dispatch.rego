@@ -72,6 +72,10 @@ _findings_accelerator_pods contains {"check": "isolation/device_variables_from_e
 	some finding in data.usher.checks.isolation.device_variables_from_elsewhere.deny
 }
 
+_findings_accelerator_pods contains {"check": "isolation/driver_opened_by_variable", "finding": finding} if {
+	some finding in data.usher.checks.isolation.driver_opened_by_variable.deny
+}
+
 _findings_accelerator_pods contains {"check": "placement/gpu_toleration_present", "finding": finding} if {
 	some finding in data.usher.checks.placement.gpu_toleration_present.deny
 }
@@ -497,12 +501,20 @@ _findings_pods contains {"check": "isolation/node_agent_of_a_tenant", "finding":
 	some finding in data.usher.checks.isolation.node_agent_of_a_tenant.deny
 }
 
+_findings_pods contains {"check": "isolation/host_path_not_listed", "finding": finding} if {
+	some finding in data.usher.checks.isolation.host_path_not_listed.deny
+}
+
 _findings_pods contains {"check": "placement/tolerates_everything", "finding": finding} if {
 	some finding in data.usher.checks.placement.tolerates_everything.deny
 }
 
 _findings_pods contains {"check": "placement/fields_that_knative_refuses", "finding": finding} if {
 	some finding in data.usher.checks.placement.fields_that_knative_refuses.deny
+}
+
+_findings_pods contains {"check": "placement/anti_affinity_across_namespaces", "finding": finding} if {
+	some finding in data.usher.checks.placement.anti_affinity_across_namespaces.deny
 }
 
 _findings_pods contains {"check": "queueing/released_by_hand", "finding": finding} if {
@@ -908,6 +920,10 @@ _findings_kueueWorkload contains {"check": "queueing/workload_priority_boost", "
 	some finding in data.usher.checks.queueing.workload_priority_boost.deny
 }
 
+_findings_kueueWorkload contains {"check": "queueing/workload_priority_by_hand", "finding": finding} if {
+	some finding in data.usher.checks.queueing.workload_priority_by_hand.deny
+}
+
 _findings contains each if {
 	input.object.pytorchJob
 	some each in _findings_pytorchJob
@@ -1282,6 +1298,10 @@ _findings_resourceClaim contains {"check": "objects/claim_tolerates_everything",
 	some finding in data.usher.checks.objects.claim_tolerates_everything.deny
 }
 
+_findings_resourceClaim contains {"check": "objects/claim_of_an_unknown_class", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_of_an_unknown_class.deny
+}
+
 _findings contains each if {
 	input.object.resourceClaimTemplate
 	some each in _findings_resourceClaimTemplate
@@ -1313,6 +1333,10 @@ _findings_resourceClaimTemplate contains {"check": "objects/claim_of_a_certain_d
 
 _findings_resourceClaimTemplate contains {"check": "objects/claim_tolerates_everything", "finding": finding} if {
 	some finding in data.usher.checks.objects.claim_tolerates_everything.deny
+}
+
+_findings_resourceClaimTemplate contains {"check": "objects/claim_of_an_unknown_class", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_of_an_unknown_class.deny
 }
 
 _findings contains each if {

@@ -35,7 +35,7 @@ def test_a_class_of_accelerators_says_what_one_of_them_is(
     "name",
     [
         *("compute-domain-daemon.nvidia.com", "compute-domain-default-channel.nvidia.com", "imex.nvidia.com"),
-        *("qat.intel.com", "dra.cpu", "dra.net", "dranet", "mrdma.google.com", "netdev.google.com"),
+        *("qat.intel.com", "dra.cpu", "dra.net", "dranet", "dranet.net", "mrdma.google.com", "netdev.google.com"),
         *("cpu.example.com", "net.example.com"),
     ],
 )

@@ -44,12 +44,14 @@ def test_an_invalid_quota_is_reported_at_its_place() -> None:
     assert [path for path, _ in unknowns] == ["/spec/resourceGroups/0/flavors/0/resources/0/nominalQuota"]
 
 
-def test_of_a_workload_only_the_boost_is_read() -> None:
+def test_of_a_workload_only_the_boost_and_its_priority_are_read() -> None:
     boost = {"kueue.x-k8s.io/priority-boost": "5"}
     annotations: paths.Json = {**boost, "example.com/token": "secret"}
 
-    assert read("Workload", {"metadata": {"name": "job-a", "annotations": annotations}, "spec": {"active": True}}) == (
-        {"metadata": {"annotations": boost}},
+    assert read(
+        "Workload", {"metadata": {"name": "job-a", "annotations": annotations}, "spec": {"active": True, "priority": 7}}
+    ) == (
+        {"metadata": {"annotations": boost}, "spec": {"priority": 7}},
         [],
     )
 

@@ -192,6 +192,7 @@ _KNOWN_CLASSES: Final = {
     "dra.cpu": _other_devices("dra.cpu"),
     "dra.net": _other_devices("dra.net"),
     "dranet": _other_devices("dra.net"),
+    "dranet.net": _other_devices("dra.net"),
     # kubernetes-sigs/dra-example-driver: it plays GPUs, and other devices by its profiles.
     "gpu.example.com": _accelerator("", Unit.DEVICE, "gpu.example.com"),
     "cpu.example.com": _other_devices("cpu.example.com"),

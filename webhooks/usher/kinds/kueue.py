@@ -105,10 +105,25 @@ class WorkloadMetadata(TypedDict):
 
 
 @with_config(STRICT)
+class PriorityClassReference(TypedDict):
+    name: NotRequired[str]
+
+
+@with_config(STRICT)
+class WorkloadSpec(TypedDict):
+    priority: NotRequired[int]
+    priorityClassName: NotRequired[str]
+    """In v1beta1."""
+    priorityClassRef: NotRequired[PriorityClassReference]
+    """In v1beta2."""
+
+
+@with_config(STRICT)
 class Workload(TypedDict):
-    """Kueue's queue entry for a job. Of its many fields rules read only the one that shows who jumps the queue."""
+    """Kueue's queue entry for a job. Of its many fields rules read only those that show who jumps the queue."""
 
     metadata: NotRequired[WorkloadMetadata]
+    spec: NotRequired[WorkloadSpec]
 
 
 @with_config(STRICT)

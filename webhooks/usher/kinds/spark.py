@@ -14,7 +14,7 @@ from usher import model, paths
 from usher.kinds import kind, spark_resources
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
 from usher.kinds.reading import environment
-from usher.kinds.reading.environment import READ_VARIABLES
+from usher.kinds.reading.environment import is_read
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
 from usher.kinds.reading.templates import LISTS, NOWHERE, ONE, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading
@@ -165,7 +165,7 @@ def _complete_container(
 
 def _variables(place: Place, reading: Reading) -> Iterator[Place]:
     for name, value in reading.strings(*place).items():
-        if name.startswith(READ_VARIABLES):
+        if is_read(name):
             yield Place([{"name": name, "value": value}], paths.join(place.path, name))
 
 

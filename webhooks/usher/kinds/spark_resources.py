@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from usher import errors, model, paths, quantities
 from usher.accelerators.names import GKE_DEVICES, GPU_FRACTION, GPU_MEMORY
-from usher.kinds.reading.environment import READ_VARIABLES
+from usher.kinds.reading.environment import is_read
 from usher.kinds.reading.templates import NOWHERE, Place
 from usher.kinds.reading.values import Reading
 
@@ -87,7 +87,7 @@ def conf_resources(conf: Conf, role: str, reading: Reading) -> Iterator[tuple[st
 def conf_environment(conf: Conf, role: str) -> Iterator[Place]:
     """The variables that rules read, each as a list of its own."""
     for name, value, path in conf.below(_ENVIRONMENT[role]):
-        if name.startswith(READ_VARIABLES):
+        if is_read(name):
             yield Place([{"name": name, "value": value}], path)
 
 

@@ -30,8 +30,7 @@ it.
 """
 _LONGEST_NAME: Final = 253
 
-_READ: Final = (*environment.READ_VARIABLES, *model_servers.NIM_VARIABLES)
-"""Prefixes of the variables whose values rules read."""
+_NIM: Final = tuple(model_servers.NIM_VARIABLES)
 
 _DROPPED: Final = frozenset({"managedFields", "kubectl.kubernetes.io/last-applied-configuration"})
 _DROPPED_OF_STATUS: Final = frozenset(
@@ -215,7 +214,7 @@ def _redact_variable(name: str, value: paths.Json) -> paths.Json:
 
 def _is_read(name: str) -> bool:
     """Whether rules read a variable. NVIDIA_API_KEY belongs to one of the families, but is a secret."""
-    return name.startswith(_READ) and not _is_secret(name)
+    return (environment.is_read(name) or name.startswith(_NIM)) and not _is_secret(name)
 
 
 def _is_secret(name: str) -> bool:

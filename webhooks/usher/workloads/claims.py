@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import chain, islice
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec import Struct, field
 
@@ -25,12 +25,13 @@ from usher import model, paths, quantities
 from usher.accelerators import mig
 from usher.accelerators.vocabulary import Vocabulary, class_of_driver
 from usher.kinds.reading.templates import Place
-from usher.kinds.reading.values import Reading, Reference
+from usher.kinds.reading.values import Context, Reading, Reference
 
 _TEXT: Final = r"""["']([A-Za-z0-9.+-]{1,253})["']"""
 _DRIVERS: Final = (
     re.compile(r"device\.driver\s*==\s*" + _TEXT, re.ASCII),
     re.compile(_TEXT + r"\s*==\s*device\.driver\b", re.ASCII),
+    re.compile(r"device\.driver\s+in\s*\[\s*" + _TEXT + r"\s*\]", re.ASCII),
     # An attribute without a domain of its own has the driver's name as its domain.
     re.compile(r"device\.(?:attributes|capacity)\[\s*" + _TEXT + r"\s*\]", re.ASCII),
 )
@@ -182,6 +183,28 @@ def accelerators_like(name: str, *, path: str, reading: Reading, vocabulary: Voc
     if not accelerators or None in accelerators:
         reading.unknown(path, f"{reference}: {want}")
     return None
+
+
+def mark_accelerators(view: Mapping[str, Any], *, context: Context, vocabulary: Vocabulary) -> None:
+    """Says in the shape of a claim, or of its template, which requests are for accelerators.
+
+    The vocabulary or the object of the device class decides. Requests of an unknown class get no answer.
+    """
+
+    @cache
+    def accelerators(name: str) -> bool | None:
+        reading = Reading(context)
+        found = accelerators_like(name, path=paths.ROOT, reading=reading, vocabulary=vocabulary)
+        return True if found is not None else None if reading.unknowns else False
+
+    spec = view.get("resourceClaim", view.get("resourceClaimTemplate", {}).get("spec", {})).get("spec", {})
+    for request in spec.get("devices", {}).get("requests", ()):
+        for asked in (request, request.get("exactly", {}), *request.get("firstAvailable", ())):
+            if asked.get("deviceClassName"):
+                known = accelerators(asked["deviceClassName"])
+                asked.pop("accelerator", None)
+                if known is not None:
+                    asked["accelerator"] = known
 
 
 def unclear_since(before: int, reading: Reading) -> tuple[model.UnclearDevices, ...]:

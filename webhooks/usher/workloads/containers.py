@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.kinds.reading import shapes
-from usher.kinds.reading.environment import READ_VARIABLES, of_operator, sources, variables
+from usher.kinds.reading.environment import is_read, of_operator, sources, variables
 from usher.kinds.reading.templates import ALL_REQUESTING, FIRST, ContainerPlace, Place, Template
 from usher.kinds.reading.values import Reading
 from usher.workloads import model_servers
@@ -32,7 +32,7 @@ def passed_variables(command: Sequence[str]) -> tuple[str, ...]:
     text = "\n".join(command)
     if len(text) > _LONGEST_COMMAND or not any(launcher in text for launcher in _LAUNCHERS):
         return ()
-    return tuple(sorted({name for name in _OPTION.findall(text) if name.startswith(READ_VARIABLES)}))
+    return tuple(sorted({name for name in _OPTION.findall(text) if is_read(name)}))
 
 
 LAUNCH_VARIABLES: Final = ("PET_NPROC_PER_NODE", "NPROC_PER_NODE")

@@ -13,7 +13,7 @@ from usher.kinds.reading.templates import Template
 from usher.kinds.reading.values import MAX_PODS, Context, FindInner, Inner, Reading
 from usher.workloads import pod_sets as workloads_pod_sets
 from usher.workloads import size_limits
-from usher.workloads.claims import Claims
+from usher.workloads.claims import CLAIM_GROUP, Claims, mark_accelerators
 from usher.workloads.pod_sets import read_pod_set
 from usher.workloads.roles import DEFAULT_ROLES, Roles, Subject, inner_kind
 
@@ -340,7 +340,9 @@ def shape_of_object(value: paths.Object, group: str, kind: str, reading: Reading
     return {known.key: reading_shapes.read_shape(known.adapter, value, paths.ROOT, reading.unknown_once)}
 
 
-def read_object(value: paths.Object, *, namespace: str) -> model.Workload:
+def read_object(
+    value: paths.Object, *, vocabulary: Vocabulary, namespace: str, objects: values.Lookup = values.NO_OBJECTS
+) -> model.Workload:
     """An object without pods, of a kind with a shape."""
     group, version, kind = group_version_kind(value)
     known = registry.BY_KEY[group, kind]
@@ -355,6 +357,9 @@ def read_object(value: paths.Object, *, namespace: str) -> model.Workload:
         within = named  # entries of usher.yaml for a namespace apply to its objects and to itself
     elif known.cluster_scoped:
         within = ""
+    view = shape_of_object(value, group, kind, reading) if version in known.versions else {}
+    if group == CLAIM_GROUP:
+        mark_accelerators(view, context=Context(within, objects, _FIND_INNER), vocabulary=vocabulary)
     return model.Workload(
         group=group,
         version=version,
@@ -369,7 +374,7 @@ def read_object(value: paths.Object, *, namespace: str) -> model.Workload:
         suspended=False,
         pod_sets=(),
         gang=model.Gang(wanted=False),
-        view=shape_of_object(value, group, kind, reading) if version in known.versions else {},
+        view=view,
         makes_pods=False,
         exists=bool(metadata.get("uid")),
         unknowns=reading.found(),
@@ -424,7 +429,7 @@ def normalise(
     if (group, kind) in registry.BY_KEY and (found := size_limits.excess(value)) is not None:
         return too_large_to_judge(value, found, namespace=namespace)
     if (group, kind) in registry.OBJECTS:
-        return read_object(value, namespace=namespace)
+        return read_object(value, vocabulary=vocabulary, namespace=namespace, objects=objects)
     if (group, kind) in registry.BOUNDS_OF_NODES:
         return None
     known = registry.WORKLOADS.get((group, kind))

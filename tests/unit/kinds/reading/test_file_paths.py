@@ -47,6 +47,16 @@ def test_a_file_has_one_plain_path(path: str, plain: str) -> None:
         ("/proc/thread-self/cwd/etc", "/etc"),
         ("/proc/1/root/proc/17/root/var/run/containerd", "/run/containerd"),
         ("/proc/1/rooted", "/proc/1/rooted"),
+        ("/proc/1/task/1/root/dev/nvidia0", "/dev/nvidia0"),
+        ("/lib/systemd/system", "/usr/lib/systemd/system"),
+        ("/library", "/library"),
+        ("/data/bin", "/data/bin"),
+        ("//bin/", "/usr/bin"),
+        ("/var/roothome/.ssh", "/root/.ssh"),
+        # /var/run/.. is /run/.., not /var.
+        ("/var/run/../etc/cron.d", "/etc/cron.d"),
+        ("var/run", "/run"),
+        ("/../..", "/"),
         ("/proc/sys", "/proc/sys"),
         ("/data/proc/1/root", "/data/proc/1/root"),
         ("/data/var/run", "/data/var/run"),
@@ -55,6 +65,24 @@ def test_a_file_has_one_plain_path(path: str, plain: str) -> None:
 )
 def test_links_that_every_node_has_are_followed(path: str, place: str) -> None:
     assert shapes.path_on_node(path) == place
+
+
+@pytest.mark.parametrize(
+    ("place", "general"),
+    [
+        ("/home/anna", "/home/USER"),
+        ("/home/anna/.ssh/id", "/home/USER/.ssh/id"),
+        ("/home/kubernetes/bin", "/home/kubernetes/bin"),
+        ("/home/kubernetes-data/x", "/home/USER/x"),
+        ("/home", "/home"),
+        ("/proc/17/environ", "/proc/PID/environ"),
+        ("/proc/self", "/proc/PID"),
+        ("/proc/sys", "/proc/sys"),
+        ("/data/home/anna", "/data/home/anna"),
+    ],
+)
+def test_one_of_many_directories_has_a_general_path(place: str, general: str) -> None:
+    assert shapes.general_path(place) == general
 
 
 @given(st.text(alphabet="/.ab", max_size=40))

@@ -30,12 +30,42 @@ from usher.policy.checks.catalogue import Catalogue
 
 VARIABLES: Final = (
     "AMD_VISIBLE_DEVICES",
+    "ASCEND_ALLOW_LINK",
+    "ASCEND_RUNTIME_MOUNTS",
+    "ASCEND_RUNTIME_OPTIONS",
+    "ASCEND_VISIBLE_DEVICES",
+    "ASCEND_VNPU_SPECS",
     "AWS_NEURON_VISIBLE_DEVICES",
+    "BIREN_VISIBLE_DEVICES",
+    "CAMBRICON_VISIBLE_DEVICES",
+    "CXPU_VISIBLE_DEVICES",
+    "ENFLAME_VISIBLE_DEVICES",
     "HABANA_VISIBLE_DEVICES",
+    "HCU_MOFED",
+    "HCU_VISIBLE_DEVICES",
+    "HYGON_VISIBLE_DEVICES",
+    "ILUVATAR_COREX_VISIBLE_DEVICES",
+    "IX_VISIBLE_DEVICES",
+    "MIG_VISIBLE_DEVICES",
+    "MTHREADS_VISIBLE_DEVICES",
+    "NVIDIA_GDRCOPY",
+    "NVIDIA_GDS",
     "NVIDIA_IMEX_CHANNELS",
+    "NVIDIA_MOFED",
+    "NVIDIA_NVSWITCH",
     "NVIDIA_VISIBLE_DEVICES",
+    "VHCU_VISIBLE_DEVICES",
 )
 """Variables by which a container takes devices; a test compares them with the check visible-devices-set-by-hand."""
+
+_VARIABLE_PREFIXES: Final = ("DOCKER_RESOURCE_", "HABANA_VISIBLE_DEVICES")
+
+NAMING_VARIABLES: Final = tuple(
+    name
+    for name in VARIABLES
+    if name.endswith("_VISIBLE_DEVICES") or name in ("ASCEND_VNPU_SPECS", "NVIDIA_IMEX_CHANNELS")
+)
+"""Those that the check refuses whatever they name."""
 
 VALUES_WITHOUT_DEVICES: Final = ("", "none", "void")
 
@@ -44,6 +74,8 @@ _ANNOTATION_PREFIXES: Final = (
     names.NVIDIA_CDI_DEVICES,
     "devices.gke.io/",
     "cdi-devices.",
+    "devices.crio.io",
+    "io.kubernetes.cri-o.Devices",
     "devices.nri.io/",
     "devices.noderesource.dev/",
     "mounts.nri.io/",
@@ -56,7 +88,8 @@ _RUNTIME_CLASSES: Final = ("isolation/runtime_class_without_request", "runtimeCl
 # Several slashes, and dots, may stand between two parts of a path.
 _SLASH: Final = r"/+(?:\./+)*"
 # The root of a process on the node is the root of the node.
-_ROOT: Final = f"(?:{_SLASH}proc{_SLASH}(?:[0-9]{{1,10}}|self|thread-self){_SLASH}(?:root|cwd))*"
+_TASK: Final = f"(?:{_SLASH}task{_SLASH}[0-9]{{1,10}})?"
+_ROOT: Final = f"(?:{_SLASH}proc{_SLASH}(?:[0-9]{{1,10}}|self|thread-self){_TASK}{_SLASH}(?:root|cwd))*"
 # CEL does not resolve `..`, which the API server accepts in the path of a mount.
 _UPWARDS: Final = r"(?:^|/)\.\.(?:/|$)"
 
@@ -127,7 +160,7 @@ def names_devices(container: str) -> str:
     entries = f"{container}.?env.orValue([]).filter(e, e.name == n)"
     value = f"{entries}[size({entries}) - 1]"
     given = f"has({value}.valueFrom) || !({value}.?value.orValue('') in {cel_texts(VALUES_WITHOUT_DEVICES)})"
-    return f"{cel_texts(VARIABLES)}.exists(n, size({entries}) > 0 && ({given}))"
+    return f"{cel_texts(NAMING_VARIABLES)}.exists(n, size({entries}) > 0 && ({given}))"
 
 
 def container_takes(name: str, config: models.Config) -> str:
@@ -140,7 +173,11 @@ def container_takes(name: str, config: models.Config) -> str:
 
 def _variables(container: str) -> str:
     gives = f"has(e.valueFrom) || !(e.?value.orValue('') in {cel_texts(VALUES_WITHOUT_DEVICES)})"
-    return f"{container}.?env.orValue([]).exists(e, e.name in {cel_texts(VARIABLES)} && ({gives}))"
+    named = _any(
+        f"e.name in {cel_texts(VARIABLES)}",
+        *(f"e.name.startsWith({cel_text(prefix)})" for prefix in _VARIABLE_PREFIXES),
+    )
+    return f"{container}.?env.orValue([]).exists(e, ({named}) && ({gives}))"
 
 
 def _mounts(container: str) -> str:

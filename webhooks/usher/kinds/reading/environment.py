@@ -13,11 +13,14 @@ from usher.accelerators.names import GKE_DEVICES, GPU_FRACTION, GPU_FRACTION_CON
 from usher.kinds.reading.values import Reading, Reference
 
 READ_VARIABLES: Final = (
-    "AMD_VISIBLE_DEVICES",
-    "AWS_NEURON_VISIBLE_DEVICES",
+    "ASCEND_ALLOW_LINK",
+    "ASCEND_RUNTIME_",
+    "ASCEND_VNPU_SPECS",
     "CUDA_",
+    "DOCKER_RESOURCE_",
     "FI_",
     "HABANA_VISIBLE_DEVICES",
+    "HCU_MOFED",
     "NCCL_",
     "NPROC_PER_NODE",
     "NVIDIA_",
@@ -27,7 +30,15 @@ READ_VARIABLES: Final = (
 )
 """The families of variables that rules read. Others stay in the manifest: their values may be secrets."""
 
+READ_SUFFIX: Final = "_VISIBLE_DEVICES"
+"""The end of names by which container runtimes of many vendors give devices. Rules read all of these."""
+
 _INITIALS: Final = frozenset(family[0] for family in READ_VARIABLES)
+
+
+def is_read(name: str) -> bool:
+    """Whether rules read a variable."""
+    return (name[:1] in _INITIALS and name.startswith(READ_VARIABLES)) or name.endswith(READ_SUFFIX)
 
 
 def variables(value: object, path: str, reading: Reading) -> Iterator[model.EnvironmentVariable]:
@@ -39,7 +50,7 @@ def variables(value: object, path: str, reading: Reading) -> Iterator[model.Envi
         if isinstance(entry, dict):
             name, text = entry.get("name"), entry.get("value")
             if name and text and isinstance(name, str) and isinstance(text, str):
-                if name[0] in _INITIALS and name.startswith(READ_VARIABLES):
+                if is_read(name):
                     yield _variable(name, text, f"{path}/{index}")
                 continue
         yield from _odd_variable(entry, f"{path}/{index}", reading)
@@ -59,7 +70,7 @@ def sources(value: object, path: str, reading: Reading) -> Iterator[model.Enviro
         brought = None
         if data is not None:
             named = ((prefix + key, text) for key, text in data.items())
-            brought = {name: text for name, text in named if name.startswith(READ_VARIABLES) and isinstance(text, str)}
+            brought = {name: text for name, text in named if is_read(name) and isinstance(text, str)}
         yield model.EnvironmentSource(path=f"{path}/{index}", prefix=prefix, variables=brought)
 
 
@@ -111,7 +122,7 @@ def _odd_variable(value: object, path: str, reading: Reading) -> Iterator[model.
     known = _variable_value(value, path, reading) if name else None
     if value.get("name") in (None, ""):
         reading.unknown(path, "this entry has no name")
-    elif name.startswith(READ_VARIABLES):
+    elif is_read(name):
         found = _variable(name, known, path)
         yield found if known is not None else replace(found, config_map=_config_map(value))
 

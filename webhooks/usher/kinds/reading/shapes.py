@@ -163,10 +163,36 @@ def _reason(kind: str, message: str) -> str:
     return _REASONS.get(kind) or message.removeprefix("Value error, ")
 
 
-_LINKS: Final = re.compile(
-    r"(?:/proc/(?:[0-9]{1,10}|self|thread-self)/(?:root|cwd)(?=/|\Z))*(?:/var(?=/run(?:/|\Z)))?", re.ASCII
+_LINKS: Final = {
+    "/var/lock": "/run/lock",
+    "/var/run": "/run",
+    # One directory for programs and libraries: https://systemd.io/THE_CASE_FOR_THE_USR_MERGE/.
+    "/bin": "/usr/bin",
+    "/lib": "/usr/lib",
+    "/lib32": "/usr/lib32",
+    "/lib64": "/usr/lib64",
+    "/libx32": "/usr/libx32",
+    "/sbin": "/usr/sbin",
+    # Systems made by OSTree keep what changes below /var (ostreedev/ostree docs/adapting-existing.md).
+    "/var/home": "/home",
+    "/var/mnt": "/mnt",
+    "/var/opt": "/opt",
+    "/var/roothome": "/root",
+    "/var/srv": "/srv",
+    "/var/usrlocal": "/usr/local",
+}
+"""Two names of one directory on nodes, by the name that tables of paths do not use."""
+
+_ROOT_OF_PROCESS: Final = re.compile(
+    r"/proc/(?:[0-9]{1,10}|self|thread-self)(?:/task/[0-9]{1,10})?/(?:root|cwd)", re.ASCII
 )
-"""Links on every node: the root of a process of the node is the root of the node, and /var/run is /run."""
+"""The root of a process of the node is the root of the node."""
+
+_ONE_OF_MANY: Final = (
+    (re.compile(r"/proc/(?:[0-9]{1,10}|self|thread-self)(?=/|\Z)", re.ASCII), "/proc/PID"),
+    (re.compile(r"/home/(?!kubernetes(?:/|\Z))[^/]+(?=/|\Z)"), "/home/USER"),
+)
+"""Directories of which a node has many, and the names that tables of paths use for each of them."""
 
 
 def clean_path(path: str) -> str:
@@ -179,13 +205,28 @@ def clean_path(path: str) -> str:
     return path if plain or not path else posixpath.normpath("///" + path)
 
 
+@lru_cache(maxsize=1024)
 def path_on_node(path: str) -> str:
-    """The place on a node that a path leads to, after resolving the links of every node."""
-    place = clean_path(path)
-    if not place.startswith(("/proc/", "/var/run")):
-        return place
-    links = _LINKS.match(place)
-    return (place[links.end() :] or "/") if links is not None else place
+    """The place on a node that a path leads to: each step follows the links that every node has."""
+    if not path:
+        return path
+    place = ""
+    for name in path.split("/"):
+        if name == "..":
+            place = place.rpartition("/")[0]
+        elif name not in ("", "."):
+            place = f"{place}/{name}"
+            place = "" if _ROOT_OF_PROCESS.fullmatch(place) is not None else _LINKS.get(place, place)
+    return place or "/"
+
+
+def general_path(place: str) -> str:
+    """The place with PID for the number of a process and USER for a directory in /home; else the place itself."""
+    for pattern, general in _ONE_OF_MANY:
+        found = pattern.match(place)
+        if found is not None:
+            return general + place[found.end() :]
+    return place
 
 
 @with_config(STRICT)
@@ -199,12 +240,18 @@ class HostPath(TypedDict):
     type: NotRequired[str]
     place: NotRequired[str]
     """Where the path leads to; not of the manifest."""
+    general: NotRequired[str]
+    """The place with PID and USER in place of one process or user; absent if it is the place; not of the manifest."""
 
 
 def _with_place(value: HostPath) -> HostPath:
     value.pop("place", None)
+    value.pop("general", None)
     if "path" in value:
-        value["place"] = path_on_node(value["path"])
+        value["place"] = place = path_on_node(value["path"])
+        general = general_path(place)
+        if general != place:
+            value["general"] = general
     return value
 
 
@@ -246,8 +293,23 @@ class TopologySpread(TypedDict):
 
 
 @with_config(STRICT)
+class LabelRequirement(TypedDict):
+    key: NotRequired[str]
+    operator: NotRequired[str]
+
+
+@with_config(STRICT)
+class LabelSelector(TypedDict):
+    matchLabels: NotRequired[dict[str, str]]
+    matchExpressions: NotRequired[list[LabelRequirement]]
+
+
+@with_config(STRICT)
 class AffinityTerm(TypedDict):
     topologyKey: NotRequired[str]
+    labelSelector: NotRequired[LabelSelector]
+    namespaces: NotRequired[list[str]]
+    namespaceSelector: NotRequired[Present]
 
 
 @with_config(STRICT)
@@ -291,7 +353,18 @@ class PodResourceClaim(TypedDict):
 
 
 @with_config(STRICT)
+class WindowsOptions(TypedDict):
+    hostProcess: NotRequired[bool]
+
+
+@with_config(STRICT)
+class PodSecurityContext(TypedDict):
+    windowsOptions: NotRequired[WindowsOptions]
+
+
+@with_config(STRICT)
 class PodSpec(TypedDict):
+    securityContext: NotRequired[PodSecurityContext]
     hostPID: NotRequired[bool]
     hostIPC: NotRequired[bool]
     hostNetwork: NotRequired[bool]
@@ -314,6 +387,7 @@ class Capabilities(TypedDict):
 class SecurityContext(TypedDict):
     privileged: NotRequired[bool]
     capabilities: NotRequired[Capabilities]
+    windowsOptions: NotRequired[WindowsOptions]
 
 
 @with_config(STRICT)

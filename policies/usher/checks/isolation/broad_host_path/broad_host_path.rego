@@ -3,11 +3,12 @@
 # description: |
 #   A volume of `/`, `/var` or `/run` contains the device files of the node, the sockets of its container runtime and
 #   the directories of its kubelet. So it gives the pod everything that the other checks of host paths forbid. A
-#   read-only mount protects files, but not sockets. The user that the container runs as decides whether it can connect
-#   to a socket. Agents that watch nodes mount these directories read-only, so a read-only mount causes a warning at
-#   most. /sys holds no sockets, so a read-only mount of it is allowed, and so is one in a DaemonSet as long as usher.yaml
-#   does not name the system namespaces. Helpers of GPUDirect find the cards of their node there, so in pods with
-#   accelerators /sys causes a warning at most. Before the check compares paths, it resolves `..`, doubled slashes and /var/run.
+#   read-only mount protects files, but not sockets and secrets. The user that the container runs as decides whether it
+#   can use them. Agents that watch nodes mount these directories read-only, so a read-only mount causes a warning at
+#   most. /sys, /usr and some others hold no sockets and no secrets, so a read-only mount of them is allowed. Helpers of
+#   GPUDirect find the cards of their node in /sys and set up their network in /proc/sys, so in pods with accelerators
+#   these cause a warning at most. Before the check compares paths, it resolves `..`, doubled slashes, and links that
+#   every node has, for example /var/run.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/storage/volumes/#hostpath
@@ -28,17 +29,48 @@
 #         - /
 #         - /dev
 #         - /etc
-#         - /etc/kubernetes
+#         - /home
+#         - /home/USER
+#         - /home/kubernetes
+#         - /home/kubernetes/bin
+#         - /opt
 #         - /proc
+#         - /proc/sys
+#         - /root
 #         - /run
 #         - /sys
+#         - /sys/bus
+#         - /sys/devices
+#         - /sys/fs
+#         - /tmp
+#         - /usr
 #         - /var
 #         - /var/lib
 #         - /var/lib/kubelet
 #         - /var/lib/rancher
 #         - /var/lib/rancher/k3s
 #         - /var/lib/rancher/rke2
-#       description: Directories of nodes that no pod may mount as a whole. Other checks look at what lies below them.
+#         - /var/log
+#         - /var/snap
+#         - /var/snap/microk8s
+#         - /var/snap/microk8s/common
+#         - /var/spool
+#       description: |
+#         Directories of nodes that no pod may mount as a whole. Other checks look at what lies below them. USER stands
+#         for a name in /home.
+#     readOnlyDirectories:
+#       default:
+#         - /home/kubernetes
+#         - /home/kubernetes/bin
+#         - /opt
+#         - /proc/sys
+#         - /sys
+#         - /sys/bus
+#         - /sys/devices
+#         - /sys/fs
+#         - /usr
+#         - /var/spool
+#       description: Those of them that a pod may mount read-only.
 #   remediation: |
 #     Mount only the directory that the pod needs. If the pod must see the whole node, move it to a system namespace
 #     that usher.yaml names under priorities.systemNamespaces.
@@ -53,9 +85,9 @@ deny contains object.union(finding, _assumption(entry)) if {
 	not input.site.systemNamespace
 	not workload.assumed_agent
 	some entry in isolation.host_paths
-	entry.place in _directories
-	_mounted[[entry.podSet.path, entry.volume]]
-	not _reads_sys(entry)
+	_is_broad(entry)
+	isolation.is_mounted(entry)
+	not _reads(entry)
 
 	finding := {
 		"path": entry.path,
@@ -64,41 +96,34 @@ deny contains object.union(finding, _assumption(entry)) if {
 	}
 }
 
-_remedy(entry) := "mount it read-only" if entry.place == "/sys"
+_is_broad(entry) if entry.place in parameters.isolation.broad_host_path.directories
 
-_remedy(entry) := "mount only the directory below it that the pod needs" if entry.place != "/sys"
+_is_broad(entry) if entry.general in parameters.isolation.broad_host_path.directories
 
-_directories := parameters.isolation.broad_host_path.directories
-
-# Sets, because a search for the mounts of each volume would take the square of their number.
-_mounted contains [pod_set.path, mount.name] if {
-	some pod_set in input.podSets
-	some container in pod_set.containers
-	some mount in container.volumeMounts
+_reads(entry) if {
+	_may_be_read(entry)
+	isolation.only_read(entry)
 }
 
-_writable contains [pod_set.path, mount.name] if {
-	some pod_set in input.podSets
-	some container in pod_set.containers
-	some mount in container.volumeMounts
-	not mount.readOnly
-}
+_may_be_read(entry) if entry.place in parameters.isolation.broad_host_path.readOnlyDirectories
 
-_is_writable(entry) if _writable[[entry.podSet.path, entry.volume]]
+_remedy(entry) := "mount it read-only" if _may_be_read(entry)
+
+_remedy(entry) := "mount only the directory below it that the pod needs" if not _may_be_read(entry)
 
 _assumption(entry) := {"assumption": "usher assumes that the user that the container runs as can use the devices and sockets in this directory"} if {
-	not _is_writable(entry)
-} else := {"assumption": "usher assumes that the pod does more than read in /sys which cards the node has"} if {
-	entry.place == "/sys"
+	isolation.only_read(entry)
+} else := {"assumption": assumption} if {
 	entry.podSet.asksAccelerators
+	some directory, assumption in _uses_of_recipes
+	isolation.within_any(entry.place, [directory])
+} else := {"assumption": "usher assumes that a user of the node has keys or settings in this directory"} if {
+	entry.general == "/home/USER"
+} else := {"assumption": "usher assumes that an MPS daemon of the node keeps its pipes in /tmp"} if {
+	entry.place == "/tmp"
 } else := {}
 
-_reads_sys(entry) if {
-	entry.place == "/sys"
-	not _is_writable(entry)
-}
-
-_reads_sys(entry) if {
-	entry.place == "/sys"
-	workload.assumption_of_agents.assumption
+_uses_of_recipes := {
+	"/sys": "usher assumes that the pod does more than read in /sys which cards the node has",
+	"/proc/sys": "usher assumes that the pod does more than set up its network, as recipes of GPUDirect do",
 }

@@ -70,13 +70,45 @@ test_whoever_writes_to_sys_controls_the_cards if {
 	check.deny == set() with input as object.union(agent, {"site": {"systemNamespacesDeclared": false}})
 }
 
+at(input_document, place, general) := json.patch(
+	input_document,
+	[{
+		"op": "replace",
+		"path": "/podSets/0/volumes/0/hostPath",
+		"value": {"path": place, "place": place, "general": general},
+	}],
+)
+
+test_directories_that_other_pods_use_too_are_a_matter_of_the_node if {
+	proc := at(examples.bad_fabric_helper, "/proc/sys", "/proc/sys")
+	{"usher assumes that the pod does more than set up its network, as recipes of GPUDirect do"} == {entry.assumption |
+		some entry in check.deny
+	} with input as proc
+	check.deny == {object.union(
+		finding("/spec/volumes/0/hostPath/path", "sys", `"/proc/sys"`),
+		{"remedy": "mount it read-only"},
+	)} with input as json.patch(proc, [{"op": "replace", "path": "/podSets/0/asksAccelerators", "value": false}])
+	{"usher assumes that an MPS daemon of the node keeps its pipes in /tmp"} == {entry.assumption |
+		some entry in check.deny
+	} with input as at(examples.bad_fabric_helper, "/tmp", "/tmp")
+	{"usher assumes that a user of the node has keys or settings in this directory"} == {entry.assumption |
+		some entry in check.deny
+	} with input as at(examples.bad_fabric_helper, "/home/anna", "/home/USER")
+}
+
 test_usher_yaml_decides_which_directories_are_too_wide if {
 	other := {"parameters": {"isolation/broad_host_path": {"directories": ["/proc/sys"]}}}
-	check.deny == {finding(
-		"/spec/headGroupSpec/template/spec/volumes/2/hostPath/path",
-		"proc of head",
-		`"/proc/sys"`,
-	)} with input as object.union(examples.good_raycluster, {"site": other})
+	check.deny == {object.union(
+		finding(
+			"/spec/headGroupSpec/template/spec/volumes/2/hostPath/path",
+			"proc of head",
+			`"/proc/sys"`,
+		),
+		{"remedy": "mount it read-only"},
+	)} with input as json.patch(
+		object.union(examples.good_raycluster, {"site": other}),
+		[{"op": "remove", "path": "/podSets/0/containers/0/volumeMounts/2/readOnly"}],
+	)
 	check.deny == set() with input as object.union(examples.bad_node_exporter, {"site": other})
 }
 

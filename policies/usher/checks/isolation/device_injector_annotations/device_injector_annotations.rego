@@ -1,15 +1,20 @@
 # METADATA
-# title: No annotation names devices or mounts for NRI's device injector
+# title: No annotation names devices or mounts for the container runtime of a node
 # description: |
 #   The device injector is an NRI plugin. It gives a container everything that annotations of its pod list: devices
 #   below devices.noderesource.dev and cdi-devices.noderesource.dev, and any directory of the node below
 #   mounts.noderesource.dev. The older domains end in nri.io. The plugin sets no limit, and no request counts what it
 #   gives. Where the plugin is installed, passthrough to virtual machines may need these annotations. Elsewhere they do
 #   nothing.
+#
+#   CRI-O gives a container the device files that io.kubernetes.cri-o.Devices or devices.crio.io lists, if its
+#   settings allow them. Many clusters allow /dev/fuse and /dev/net/tun, so the check accepts these.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/containerd/nri/tree/main/plugins/device-injector
 #     description: NRI on its device injector
+#   - ref: https://github.com/cri-o/cri-o/blob/main/docs/crio.conf.5.md
+#     description: CRI-O on allowed_annotations and allowed_devices
 # schemas:
 #   - input: schema.input
 # custom:
@@ -30,8 +35,10 @@ import data.usher.lib.workload
 _domains := {
 	"cdi-devices.noderesource.dev",
 	"cdi-devices.nri.io",
+	"devices.crio.io",
 	"devices.noderesource.dev",
 	"devices.nri.io",
+	"io.kubernetes.cri-o.Devices",
 	"mounts.noderesource.dev",
 	"mounts.nri.io",
 }
@@ -40,10 +47,19 @@ deny contains finding if {
 	some entry in isolation.device_annotations
 	entry.domain in _domains
 	not isolation.may_see_all_devices
+	not _is_harmless(entry)
 
 	finding := {
 		"path": entry.path,
 		"message": $"{workload.pod_set_name(entry.podSet)} takes {text.excerpt(entry.value)} from its node by the annotation {entry.key}, which bypasses requests and quotas",
 		"remedy": "remove the annotation, and ask for devices in limits",
+	}
+}
+
+# ParseDevices of internal/config/device in cri-o/cri-o: entries between commas, each with up to two colons.
+_is_harmless(entry) if {
+	entry.domain in {"devices.crio.io", "io.kubernetes.cri-o.Devices"}
+	every device in split(entry.value, ",") {
+		split(trim_space(device), ":")[0] in {"/dev/fuse", "/dev/net/tun"}
 	}
 }

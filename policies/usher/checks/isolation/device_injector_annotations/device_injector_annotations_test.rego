@@ -68,3 +68,13 @@ test_monitoring_and_system_namespaces_may_take_them if {
 	check.deny == set() with input as examples.good_agent
 	check.deny == set() with input as object.union(examples.bad_pod, {"site": {"visibleDevicesAllowed": true}})
 }
+
+test_devices_by_an_annotation_of_crio_are_found if {
+	check.deny == {finding(
+		"/metadata/annotations/io.kubernetes.cri-o.Devices",
+		"the pod",
+		"io.kubernetes.cri-o.Devices",
+		`"/dev/fuse,/dev/nvidia0:/dev/nvidia0:rw"`,
+	)} with input as examples.bad_pod_on_crio
+	check.deny == set() with input as examples.good_builder
+}

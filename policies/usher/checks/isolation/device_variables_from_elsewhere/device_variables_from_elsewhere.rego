@@ -47,7 +47,7 @@ deny contains finding if {
 
 	finding := {
 		"path": source.path,
-		"message": $"{workload.container_name(pod_set, container)} takes variables from an object that usher cannot read, and one of them may be {concat(" or ", names)}",
+		"message": $"{workload.container_name(pod_set, container)} takes variables from an object that usher cannot read, and one of them may be {_example(names)}",
 		"remedy": "name the variables one by one in env",
 	}
 }
@@ -55,3 +55,10 @@ deny contains finding if {
 _has_devices(container) if container.asksAccelerators
 
 _has_devices(container) if container.usesClaims
+
+_example(names) := "NVIDIA_VISIBLE_DEVICES or another one that gives devices" if {
+	"NVIDIA_VISIBLE_DEVICES" in names
+	count(names) > 1
+} else := names[0] if {
+	count(names) == 1
+} else := $"{names[0]} or another one that gives devices"

@@ -3,7 +3,7 @@ package usher.checks.isolation.device_variables_from_elsewhere_test
 import data.examples.checks.isolation.device_variables_from_elsewhere as examples
 import data.usher.checks.isolation.device_variables_from_elsewhere as check
 
-all_names := "AMD_VISIBLE_DEVICES or AWS_NEURON_VISIBLE_DEVICES or HABANA_VISIBLE_DEVICES or NVIDIA_IMEX_CHANNELS or NVIDIA_VISIBLE_DEVICES"
+all_names := "NVIDIA_VISIBLE_DEVICES or another one that gives devices"
 
 from_elsewhere(path, container, names) := {
 	"path": path,
@@ -23,8 +23,17 @@ test_a_prefix_and_the_entries_of_the_container_leave_fewer_names if {
 	check.deny == {from_elsewhere(
 		"/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0/envFrom/1",
 		"container pytorch of Worker",
-		"NVIDIA_IMEX_CHANNELS",
+		"NVIDIA_GDRCOPY or another one that gives devices",
 	)} with input as examples.bad_pytorchjob
+	one := json.patch(
+		examples.bad_pytorchjob,
+		[{"op": "replace", "path": "/podSets/0/containers/0/environmentSources/1/prefix", "value": "NVIDIA_IMEX"}],
+	)
+	check.deny == {from_elsewhere(
+		"/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0/envFrom/1",
+		"container pytorch of Worker",
+		"NVIDIA_IMEX_CHANNELS",
+	)} with input as one
 }
 
 test_a_container_with_a_device_claim_has_devices_too if {

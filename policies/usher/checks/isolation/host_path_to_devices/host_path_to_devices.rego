@@ -29,16 +29,49 @@
 #     paths:
 #       default:
 #         - /dev/accel*
+#         - /dev/alixpu*
+#         - /dev/apex_*
+#         - /dev/biren*
+#         - /dev/block
+#         - /dev/cambr*
 #         - /dev/char
 #         - /dev/davinci*
+#         - /dev/devmm_svm
+#         - /dev/disk
+#         - /dev/dm-*
 #         - /dev/dri
 #         - /dev/dxg
+#         - /dev/gcu*
+#         - /dev/gdrdrv
+#         - /dev/hisi_hdc
+#         - /dev/iluvatar*
 #         - /dev/infiniband
 #         - /dev/kfd
+#         - /dev/kmem
+#         - /dev/loop*
+#         - /dev/mapper
+#         - /dev/md*
+#         - /dev/mem
+#         - /dev/mkfd
+#         - /dev/mtgpu*
+#         - /dev/mxcd
+#         - /dev/mxgd
+#         - /dev/mxnd
 #         - /dev/neuron*
 #         - /dev/nvidia*
+#         - /dev/nvme*
+#         - /dev/port
+#         - /dev/rbln*
+#         - /dev/rsd*
+#         - /dev/sd*
+#         - /dev/uio*
+#         - /dev/vd*
 #         - /dev/vfio
-#         - /run/nvidia
+#         - /dev/xpu*
+#         - /dev/xvd*
+#         - /run/habana
+#         - /run/nvidia*
+#         - /run/rbln
 #         - /sys/bus/pci
 #         - /sys/devices/pci*
 #         - /tmp/nvidia-mps
@@ -57,7 +90,7 @@ deny contains finding if {
 	not input.site.systemNamespace
 	not workload.assumed_agent
 	some entry in isolation.host_paths
-	isolation.within_any(entry.place, _paths)
+	isolation.leads_to(entry, _paths)
 
 	finding := {
 		"path": entry.path,

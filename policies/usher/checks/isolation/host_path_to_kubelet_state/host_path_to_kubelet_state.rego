@@ -3,8 +3,9 @@
 # description: |
 #   Below its directory the kubelet keeps the volumes of all pods of the node, with their secrets and tokens. The
 #   sockets of storage drivers and device drivers are there too, and the socket that tells which pod has which device.
-#   Exporters of GPU metrics use that socket to name pods, and backup tools read the volumes. For all other pods, the
-#   path opens data of other teams. Another check reports paths that control devices.
+#   The logs of all pods are in /var/log. Exporters of GPU metrics use that socket to name pods, backup tools read the
+#   volumes, and collectors read the logs. For all other pods, the path opens data of other teams. Another check reports
+#   paths that control devices.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/extend-kubernetes/compute-storage-net/device-plugins/#monitoring-device-plugin-resources
@@ -23,7 +24,9 @@
 #         - /var/lib/kubelet/plugins
 #         - /var/lib/kubelet/pod-resources
 #         - /var/lib/kubelet/pods
-#       description: Directories of the kubelet, and everything below them.
+#         - /var/log/containers
+#         - /var/log/pods
+#       description: Directories that the kubelet keeps for pods, and everything below them.
 #   remediation: |
 #     Remove the volume. Move pods that export metrics or back up nodes to a system namespace that usher.yaml names
 #     under priorities.systemNamespaces.
@@ -38,7 +41,7 @@ deny contains finding if {
 	not input.site.systemNamespace
 	not workload.assumed_agent
 	some entry in isolation.host_paths
-	isolation.within_any(entry.place, _paths)
+	isolation.leads_to(entry, _paths)
 
 	finding := {
 		"path": entry.path,

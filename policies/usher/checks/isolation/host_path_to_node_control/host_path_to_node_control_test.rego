@@ -28,6 +28,30 @@ test_the_directories_of_device_plugins_and_of_cdi_are_found if {
 	} with input as object.union(examples.bad_fake_plugin, {"site": {"systemNamespacesDeclared": true}})
 }
 
+test_what_a_pod_can_change_is_found_and_so_are_keys_that_it_reads if {
+	written := {"remedy": "remove the volume, or mount it read-only"}
+	check.deny == {
+		object.union(
+			finding("/spec/template/spec/volumes/0/hostPath/path", "plugins", `"/opt/cni/bin"`),
+			written,
+		),
+		object.union(
+			finding("/spec/template/spec/volumes/1/hostPath/path", "units", `"/lib/systemd/system"`),
+			written,
+		),
+		finding("/spec/template/spec/volumes/2/hostPath/path", "keys", `"/home/anna/.ssh"`),
+	} with input as examples.bad_writer
+}
+
+test_files_that_a_pod_only_reads_are_good if {
+	check.deny == set() with input as examples.good_reader
+	written := json.patch(
+		examples.good_reader,
+		[{"op": "remove", "path": "/podSets/0/containers/0/volumeMounts/0/readOnly"}],
+	)
+	count(check.deny) == 1 with input as written
+}
+
 test_static_pods_are_found_in_the_templates_of_other_kinds if {
 	check.deny == {finding(
 		"/spec/pytorchReplicaSpecs/Worker/template/spec/volumes/0/hostPath/path",

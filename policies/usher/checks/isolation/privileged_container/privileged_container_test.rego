@@ -42,3 +42,19 @@ test_privileges_that_are_denied_are_good if {
 test_system_namespaces_may_have_them if {
 	check.deny == set() with input as examples.good_driver
 }
+
+test_a_process_of_a_windows_node_counts_as_privileged if {
+	check.deny == {
+		windows("/spec/securityContext/windowsOptions/hostProcess", "the pod"),
+		windows("/spec/containers/0/securityContext/windowsOptions/hostProcess", "container main"),
+	} with input as examples.bad_windows_pod
+	check.deny == set() with input as object.union(examples.bad_windows_pod, {"site": {"systemNamespace": true}})
+	of_daemon_set := object.union(examples.bad_windows_pod, {"workload": {"kind": "DaemonSet"}})
+	check.deny == set() with input as object.union(of_daemon_set, {"site": {"systemNamespacesDeclared": false}})
+}
+
+windows(path, name) := {
+	"path": path,
+	"message": $"{name} runs as a process of its Windows node, so it can use every device there",
+	"remedy": "remove hostProcess: true",
+}

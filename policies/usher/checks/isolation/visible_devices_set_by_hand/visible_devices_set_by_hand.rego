@@ -2,11 +2,14 @@
 # title: No container names its devices in a variable
 # description: |
 #   NVIDIA's container runtime gives a container the GPUs that NVIDIA_VISIBLE_DEVICES names, and the memory channels
-#   between nodes that NVIDIA_IMEX_CHANNELS names. The runtimes of AMD, Habana and Neuron read AMD_VISIBLE_DEVICES,
-#   HABANA_VISIBLE_DEVICES and AWS_NEURON_VISIBLE_DEVICES. If a container sets one of them and asks for no
-#   accelerator, it takes devices that no quota counts, often all of the node. If it asks for accelerators, the variable
+#   between nodes that NVIDIA_IMEX_CHANNELS names. NVIDIA_MOFED gives it all network cards for RDMA, and NVIDIA_NVSWITCH
+#   the control of the switches between GPUs. The runtimes of other vendors read variables of their own, for example
+#   AMD_VISIBLE_DEVICES, ASCEND_VISIBLE_DEVICES and MTHREADS_VISIBLE_DEVICES. If a container sets one of them and asks for
+#   no accelerator, it takes devices that no quota counts, often all of the node. If it asks for accelerators, the variable
 #   overrides the devices of the device plugin, so the container may get devices of other pods. Variables that only hide
-#   devices from a program, for example CUDA_VISIBLE_DEVICES, are allowed.
+#   devices from a program, for example CUDA_VISIBLE_DEVICES, are allowed. A name like theirs that usher does not know
+#   causes a warning. In a container that asks for GPUs, NVIDIA_GDS and NVIDIA_GDRCOPY open drivers for its own GPUs, so
+#   another check reports these, in `strict` alone.
 #
 #   Only an empty value, `void` and `none` give no device. A value that usher cannot read can be `all`, so the check
 #   refuses it: a value with `$(NAME)`, and one from `valueFrom`, which the author of the pod can change in an annotation
@@ -25,6 +28,10 @@
 #     description: NVIDIA on IMEX channels
 #   - ref: https://instinct.docs.amd.com/projects/container-toolkit/en/latest/container-runtime/running-workloads.html
 #     description: AMD on its container runtime
+#   - ref: https://github.com/NVIDIA/nvidia-container-toolkit/blob/main/internal/modifier/cdi.go
+#     description: NVIDIA on the variables for drivers and switches
+#   - ref: https://www.hiascend.com/document/detail/en/mindcluster/730/clustersched/schedulingug/dlruntime_ug_006.html
+#     description: Huawei on the variables of its container runtime
 #   - ref: https://pkg.go.dev/github.com/HabanaAI/habana-container-runtime
 #     description: Habana on its container runtime
 #   - ref: https://awsdocs-neuron.readthedocs-hosted.com/en/latest/containers/tutorials/tutorial-oci-hook.html
@@ -46,10 +53,10 @@ import data.usher.lib.isolation
 import data.usher.lib.text
 import data.usher.lib.workload
 
-deny contains finding if {
+deny contains object.union(finding, _assumption_by_name(entry)) if {
 	some entry in _set_by_hand
 	value := entry.variable.value
-	not value in isolation.values_without_devices
+	not isolation.gives_nothing(entry.name, value)
 
 	finding := {
 		"path": entry.variable.path,
@@ -69,11 +76,15 @@ deny contains object.union(finding, _assumption(entry)) if {
 	}
 }
 
-_assumption(entry) := {} if not _written_by_kai(entry)
+_assumption(entry) := _assumption_by_name(entry) if not _written_by_kai(entry)
 
 _assumption(entry) := {"assumption": $"usher assumes that only KAI-Scheduler writes ConfigMap {text.excerpt(entry.variable.configMap.name)}"} if {
 	_written_by_kai(entry)
 }
+
+_assumption_by_name(entry) := {"assumption": $"usher assumes that a container runtime of the node reads {entry.name}"} if {
+	isolation.may_give_devices(entry.name)
+} else := {}
 
 # What the webhook of KAI-Scheduler adds to a Pod with a fraction: AddVisibleDevicesEnvVars in pkg/binder/common and
 # pkg/binder/common/gpusharingconfigmap of NVIDIA/KAI-Scheduler.
@@ -90,9 +101,9 @@ _written_by_kai(entry) if {
 	entry.variable.configMap.key in {"NVIDIA_VISIBLE_DEVICES", "RUNAI-VISIBLE-DEVICES"}
 }
 
-deny contains finding if {
+deny contains object.union(finding, _assumption_by_name(entry)) if {
 	some entry in _brought
-	not entry.value in isolation.values_without_devices
+	not isolation.gives_nothing(entry.name, entry.value)
 
 	finding := {
 		"path": entry.path,
@@ -105,8 +116,9 @@ _set_by_hand := [entry |
 	not isolation.may_see_all_devices
 	some pod_set in input.podSets
 	some container in pod_set.containers
-	some name in isolation.device_variables
-	variable := container.environment[name]
+	some name, variable in container.environment
+	_is_read(name)
+	not _for_own_devices(name, container)
 	entry := {
 		"name": name,
 		"podSet": pod_set,
@@ -121,11 +133,10 @@ _brought := [entry |
 	not isolation.may_see_all_devices
 	some pod_set in input.podSets
 	some container in pod_set.containers
-	some name in isolation.device_variables
+	some name, index in _last_sources(container)
+	not _for_own_devices(name, container)
 	not container.environment[name]
-
-	# A later source wins.
-	source := container.environmentSources[max([index | some index, each in container.environmentSources; each.variables[name]])]
+	source := container.environmentSources[index]
 	value := source.variables[name]
 	entry := {
 		"name": name,
@@ -136,16 +147,45 @@ _brought := [entry |
 	}
 ]
 
-_effect(entry) := "opens memory of other nodes that no device claim gave to the container" if {
-	entry.name == "NVIDIA_IMEX_CHANNELS"
+_last_sources(container) := object.union_n([{name: index | some name, _ in source.variables; _is_read(name)} |
+	some index, source in container.environmentSources
+])
+
+_for_own_devices(name, container) if {
+	container.asksAccelerators
+	name in isolation.variables_for_own_devices
+}
+
+_is_read(name) if isolation.gives_devices(name)
+
+_is_read(name) if isolation.may_give_devices(name)
+
+_effect(entry) := effect if {
+	effect := _effects[entry.name]
 } else := "overrides the devices that the device plugin assigns to the container" if {
 	entry.container.asksAccelerators
 } else := "takes devices that no quota counts, because the container asks for no accelerator"
+
+_effects := {
+	"ASCEND_ALLOW_LINK": "lets the runtime follow links to other files of the node",
+	"ASCEND_RUNTIME_MOUNTS": "mounts files of the node that no volume names",
+	"HCU_MOFED": "opens all network cards of the node, which no quota counts",
+	"NVIDIA_GDRCOPY": "opens a driver of the node that no request names",
+	"NVIDIA_GDS": "opens a driver and disks of the node that no request names",
+	"NVIDIA_IMEX_CHANNELS": "opens memory of other nodes that no device claim gave to the container",
+	"NVIDIA_MOFED": "opens all network cards of the node, which no quota counts",
+	"NVIDIA_NVSWITCH": "opens the control of the switches between all GPUs of the node",
+}
 
 # Ephemeral containers cannot ask for resources.
 _remedy(entry) := "remove NVIDIA_IMEX_CHANNELS, and use a claim of a ComputeDomain" if {
 	entry.name == "NVIDIA_IMEX_CHANNELS"
 	entry.container.type != "ephemeral container"
+} else := $"remove {entry.name}, and ask for network cards by their resource" if {
+	entry.name in {"HCU_MOFED", "NVIDIA_MOFED"}
+	entry.container.type != "ephemeral container"
+} else := $"remove {entry.name}" if {
+	_effects[entry.name]
 } else := $"remove {entry.name}, and ask for the devices in limits" if {
 	not entry.container.asksAccelerators
 	entry.container.type != "ephemeral container"
@@ -153,4 +193,6 @@ _remedy(entry) := "remove NVIDIA_IMEX_CHANNELS, and use a claim of a ComputeDoma
 
 _any(entry) := "open memory of other nodes" if entry.name == "NVIDIA_IMEX_CHANNELS"
 
-_any(entry) := "name any device of the node" if entry.name != "NVIDIA_IMEX_CHANNELS"
+else := "open more of the node" if _effects[entry.name]
+
+else := "name any device of the node"

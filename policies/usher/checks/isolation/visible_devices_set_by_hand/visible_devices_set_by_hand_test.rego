@@ -95,7 +95,19 @@ test_a_debug_container_can_use_no_claim if {
 }
 
 test_runtimes_of_other_vendors_read_variables_too if {
-	every name in ["AMD_VISIBLE_DEVICES", "AWS_NEURON_VISIBLE_DEVICES", "HABANA_VISIBLE_DEVICES"] {
+	every name in [
+		"AMD_VISIBLE_DEVICES",
+		"ASCEND_RUNTIME_OPTIONS",
+		"ASCEND_VISIBLE_DEVICES",
+		"ASCEND_VNPU_SPECS",
+		"AWS_NEURON_VISIBLE_DEVICES",
+		"CAMBRICON_VISIBLE_DEVICES",
+		"DOCKER_RESOURCE_GPU",
+		"HABANA_VISIBLE_DEVICES",
+		"HABANA_VISIBLE_DEVICES_",
+		"IX_VISIBLE_DEVICES",
+		"MTHREADS_VISIBLE_DEVICES",
+	] {
 		check.deny == {{
 			"path": "/spec/template/spec/containers/0/env/0",
 			"message": $"container vllm: {name} \"all\" takes devices that no quota counts, because the container asks for no accelerator",
@@ -106,6 +118,62 @@ test_runtimes_of_other_vendors_read_variables_too if {
 
 test_variables_that_only_hide_devices_are_good if {
 	check.deny == set() with input as with_variable("CUDA_VISIBLE_DEVICES", "0")
+	check.deny == set() with input as with_variable("ASCEND_RT_VISIBLE_DEVICES", "0")
+	check.deny == set() with input as with_variable("ASCEND_RUNTIME_OPTIONS", "NODRV")
+	check.deny == set() with input as with_variable("NVIDIA_DRIVER_CAPABILITIES", "all")
+}
+
+test_a_name_of_a_vendor_that_usher_does_not_know_is_a_matter_of_the_node if {
+	{entry.assumption | some entry in check.deny} == {"usher assumes that a container runtime of the node reads ACME_VISIBLE_DEVICES"} with input as with_variable("ACME_VISIBLE_DEVICES", "all")
+}
+
+test_a_switch_counts_where_it_is_on if {
+	check.deny == set() with input as with_variable("NVIDIA_MOFED", "1")
+	check.deny == {{
+		"path": "/spec/template/spec/containers/0/env/0",
+		"message": `container vllm: NVIDIA_MOFED "enabled" opens all network cards of the node, which no quota counts`,
+		"remedy": "remove NVIDIA_MOFED, and ask for network cards by their resource",
+	}} with input as with_variable("NVIDIA_MOFED", "enabled")
+	in_debug := json.patch(
+		with_variable("NVIDIA_MOFED", "enabled"),
+		[{"op": "replace", "path": "/podSets/0/containers/0/type", "value": "ephemeral container"}],
+	)
+	{entry.remedy | some entry in check.deny} == {"remove NVIDIA_MOFED"} with input as in_debug
+	check.deny == {{
+		"path": "/spec/template/spec/containers/0/env/0",
+		"message": `container vllm: NVIDIA_NVSWITCH "enabled" opens the control of the switches between all GPUs of the node`,
+		"remedy": "remove NVIDIA_NVSWITCH",
+	}} with input as with_variable("NVIDIA_NVSWITCH", "enabled")
+	elsewhere := json.remove(
+		with_variable("NVIDIA_NVSWITCH", "enabled"),
+		["/podSets/0/containers/0/environment/NVIDIA_NVSWITCH/value"],
+	)
+	{entry.message | some entry in check.deny} == {"container vllm: NVIDIA_NVSWITCH takes its value from elsewhere (valueFrom or $(NAME)), so it can open more of the node"} with input as elsewhere
+}
+
+test_a_driver_for_the_gpus_of_a_container_is_left_to_another_check if {
+	check.deny == {{
+		"path": "/spec/template/spec/containers/0/env/0",
+		"message": `container vllm: NVIDIA_GDRCOPY "enabled" opens a driver of the node that no request names`,
+		"remedy": "remove NVIDIA_GDRCOPY",
+	}} with input as with_variable("NVIDIA_GDRCOPY", "enabled")
+	with_gpus := json.patch(
+		with_variable("NVIDIA_GDRCOPY", "enabled"),
+		[{"op": "replace", "path": "/podSets/0/containers/0/asksAccelerators", "value": true}],
+	)
+	check.deny == set() with input as with_gpus
+	brought := json.patch(
+		with_gpus,
+		[
+			{"op": "remove", "path": "/podSets/0/containers/0/environment/NVIDIA_GDRCOPY"},
+			{
+				"op": "add",
+				"path": "/podSets/0/containers/0/environmentSources",
+				"value": [{"path": "/spec", "variables": {"NVIDIA_GDS": "enabled"}}],
+			},
+		],
+	)
+	check.deny == set() with input as brought
 }
 
 with_value(value) := with_variable("NVIDIA_VISIBLE_DEVICES", value)
