@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Final, TypeVar
 
@@ -30,7 +30,7 @@ from usher.policy.evaluator import Evaluator
 from usher.review import site_policies
 from usher.review.admission_review import Answer, Review
 from usher.review.configuration import judge
-from usher.review.webhooks import Site, mutate, no_site, run_inline, validate, validate_and_charge
+from usher.review.webhooks import Run, Site, mutate, no_site, run_inline, validate, validate_and_charge
 from usher.server import logs
 from usher.server.bodies import MOST_BYTES, Body, BusyError, BytesInFlight, RefusedError, ReviewTime
 from usher.server.live_cluster import return_memory
