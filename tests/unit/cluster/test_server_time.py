@@ -34,7 +34,7 @@ def timed(date: datetime | str, *clock: datetime) -> TimedApi:
 
 
 @pytest.mark.parametrize("taken", [timedelta(0), timedelta(milliseconds=900), timedelta(minutes=20)])
-def test_a_slow_answer_and_whole_seconds_are_no_difference(taken: timedelta) -> None:
+def test_a_slow_answer_and_whole_seconds_make_zero_difference(taken: timedelta) -> None:
     api = timed(NOW, NOW - taken / 2, NOW + taken / 2)
 
     assert api.ahead == timedelta(0)
@@ -51,7 +51,7 @@ def test_a_slow_answer_and_whole_seconds_are_no_difference(taken: timedelta) -> 
         (timedelta(minutes=2), ""),
     ],
 )
-def test_a_difference_is_told_in_its_largest_unit(ahead: timedelta, words: str) -> None:
+def test_a_difference_is_named_in_its_largest_unit(ahead: timedelta, words: str) -> None:
     api = timed(NOW, NOW + ahead)
 
     assert api.ahead is not None
