@@ -22,6 +22,18 @@ def test_the_example_sites_are_good(file: Path) -> None:
     assert (done.code, done.out) == (0, f"{file}: good\n")
 
 
+def test_an_empty_file_is_not_good(tmp_path: Path) -> None:
+    file = tmp_path / "usher.yaml"
+    file.touch()
+
+    done = usher("config", "check", file)
+
+    assert done.code == 2
+    assert done.err == (
+        f"usher: {file}:1: the file is empty; begin it with apiVersion: gpu-usher.io/v1alpha1 and kind: Config\n"
+    )
+
+
 def test_a_check_that_does_not_exist_is_named(tmp_path: Path) -> None:
     file = tmp_path / "usher.yaml"
     config(file, enforcement={"rules": [{"check": "gpu-memory-limit", "action": "warn"}]})
