@@ -107,6 +107,7 @@ def request_of(review: Review) -> Request:
         old_value=review.old_value if review.operation is Operation.UPDATE else None,
         sub_resource=review.sub_resource,
         user=review.user,
+        scaled=review.request.get("subResource") == SCALE_SUB_RESOURCE,
     )
 
 

@@ -51,7 +51,6 @@ import data.usher.lib.workload
 
 deny contains object.union(finding, _assumption(entry, mounts)) if {
 	not input.site.systemNamespace
-	not workload.assumed_agent
 	some entry in isolation.host_paths
 	entry.place in _directories
 	mounts := [mount |

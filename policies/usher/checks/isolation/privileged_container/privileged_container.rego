@@ -26,7 +26,6 @@ import data.usher.lib.workload
 
 deny contains finding if {
 	not input.site.systemNamespace
-	not workload.assumed_agent
 	some entry in workload.containers
 	entry.container.securityContext.privileged
 

@@ -26,7 +26,6 @@ import data.usher.lib.workload
 
 deny contains finding if {
 	not input.site.systemNamespace
-	not workload.assumed_agent
 	some pod_set in workload.accelerator_pod_sets
 	some container in pod_set.containers
 	container.asksAccelerators
