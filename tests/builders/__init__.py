@@ -18,7 +18,19 @@ from builders.operators import (
     volcano_job,
     volcano_task,
 )
-from builders.pods import container, expression, node, node_affinity, pod, pod_spec, sidecar, template, term, toleration
+from builders.pods import (
+    container,
+    expression,
+    mutated_pod,
+    node,
+    node_affinity,
+    pod,
+    pod_spec,
+    sidecar,
+    template,
+    term,
+    toleration,
+)
 from builders.quotas import gpu_quota, resource_quota
 from builders.workloads import cron_job, daemon_set, deployment, gpu_job, job, job_spec, replica_set, stateful_set
 
@@ -38,6 +50,7 @@ __all__ = [
     "job_set",
     "job_spec",
     "mpi_job",
+    "mutated_pod",
     "node",
     "node_affinity",
     "pod",

@@ -90,6 +90,11 @@ def pod(
     return object_of("v1", "Pod", pod_spec(*containers, **spec), metadata)
 
 
+def mutated_pod(name: str | None = "example", namespace: str | None = "ml-research") -> paths.Object:
+    """A Pod without accelerators as the mutating webhook leaves it: its container sees no devices."""
+    return pod(container(env={"NVIDIA_VISIBLE_DEVICES": "void"}), name=name, namespace=namespace)
+
+
 def node(
     name: str = "node-0",
     *,

@@ -85,14 +85,19 @@ class Load:
 
     def _create(self, connection: http.client.HTTPSConnection, value: Object) -> None:
         began = time.monotonic()
-        connection.request(
-            "POST",
-            f"/api/v1/namespaces/{self._namespace}/pods?dryRun=All",
-            body=json.dumps(value),
-            headers={"Authorization": f"Bearer {self._cluster.token}", "Content-Type": "application/json"},
-        )
-        response = connection.getresponse()
-        answer = json.loads(response.read())
+        for _ in range(3):
+            connection.request(
+                "POST",
+                f"/api/v1/namespaces/{self._namespace}/pods?dryRun=All",
+                body=json.dumps(value),
+                headers={"Authorization": f"Bearer {self._cluster.token}", "Content-Type": "application/json"},
+            )
+            response = connection.getresponse()
+            answer = json.loads(response.read())
+            # Clients of Kubernetes try again by themselves where an answer says when.
+            if not response.headers.get("Retry-After"):
+                break
+            time.sleep(1)
         took = time.monotonic() - began
         with self._lock:
             self.outcomes.sent += 1

@@ -40,7 +40,12 @@ def late_mutations(cluster: Cluster) -> Iterator[None]:
 
 def is_mutated(cluster: Cluster) -> bool:
     probe = builders.pod(name="probe", namespace="default")
-    return "gpu-usher.io/mutations" in cluster.create(probe, dry_run=True)["metadata"].get("annotations", {})
+    try:
+        return "gpu-usher.io/mutations" in cluster.create(probe, dry_run=True)["metadata"].get("annotations", {})
+    except ApiError as error:
+        if error.status != 503:
+            raise
+        return False
 
 
 def gpu_pod(namespace: str, *more: Object, name: str = "train") -> Object:
@@ -84,6 +89,20 @@ def test_a_pod_beside_whose_gpu_a_container_sees_all_devices_has_to_come_again(
     assert (refused.value.status, refused.value.reason) == (503, "ServiceUnavailable")
     assert "visible-devices-void" in refused.value.message
     assert not cluster.exists("Pod", "train", namespace=namespace)
+
+
+def test_a_pod_without_gpus_that_sees_all_devices_has_to_come_again_whatever_its_record_says(
+    cluster: Cluster, namespace: str
+) -> None:
+    record = {"gpu-usher.io/mutations": "visible-devices-void"}
+    pod = builders.pod(builders.container(), name="web", namespace=namespace, annotations=record)
+
+    with late_mutations(cluster), pytest.raises(ApiError) as refused:
+        cluster.create(pod)
+
+    assert (refused.value.status, refused.value.reason) == (503, "ServiceUnavailable")
+    assert "visible-devices-void" in refused.value.message
+    cluster.create(pod)
 
 
 @pytest.mark.parametrize("namespace", ["queued-"], indirect=True)

@@ -13,7 +13,7 @@ import orjson
 import pytest
 
 import server_process
-from builders import container, pod
+from builders import container, mutated_pod, pod
 from e2e import processes
 from e2e.cluster import wait_until
 from integration.served_reviews import BAD_JOB, GPU, head, received
@@ -46,7 +46,7 @@ def test_a_gpu_pod_gets_its_toleration(server: ServerProcess) -> None:
 def test_many_reviews_go_over_one_connection(server: ServerProcess) -> None:
     with server.connection() as connection:
         for number in range(50):
-            request = body(pod(name=f"pod-{number}"), uid=f"uid-{number}")
+            request = body(mutated_pod(name=f"pod-{number}"), uid=f"uid-{number}")
             answer = server_process.ask(connection, "POST", "/validate", body=request, headers=JSON)
             assert answer.response == {"uid": f"uid-{number}", "allowed": True}
             assert "connection" not in answer.headers
@@ -65,7 +65,7 @@ def test_only_tls_1_3_and_http_1_1_are_spoken(server: ServerProcess) -> None:
 
 
 def test_no_server_header_reveals_the_software(server: ServerProcess) -> None:
-    assert "server" not in server.ask("POST", "/validate", body=body(pod()), headers=JSON).headers
+    assert "server" not in server.ask("POST", "/validate", body=body(mutated_pod()), headers=JSON).headers
 
 
 @pytest.mark.parametrize("path", ["/validate", "/mutate"])
@@ -86,7 +86,7 @@ def test_get_is_not_allowed(server: ServerProcess, path: str) -> None:
     ids=str,
 )
 def test_other_kinds_of_content_are_not_taken(server: ServerProcess, headers: dict[str, str]) -> None:
-    assert server.ask("POST", "/validate", body=body(pod()), headers=headers).status == 415
+    assert server.ask("POST", "/validate", body=body(mutated_pod()), headers=headers).status == 415
 
 
 def test_a_body_that_says_that_it_is_too_large_is_not_read(server: ServerProcess) -> None:
@@ -111,7 +111,7 @@ def test_bodies_that_are_too_large_leave_no_memory_behind(server: ServerProcess)
         pages = int(Path(f"/proc/{server.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
 
-    server.review("validate", body(pod()))
+    server.review("validate", body(mutated_pod()))
     before = resident_bytes()
     for _ in range(10):
         test_a_body_in_chunks_that_is_too_large_is_not_read_to_its_end(server)
@@ -129,7 +129,7 @@ def test_a_truncated_body_does_not_count_as_an_error_of_the_server(server: Serve
     assert server.metrics().get('usher_reviews_total{endpoint="mutate",result="error"}') is None
 
 
-@pytest.mark.parametrize("raw", [b"", b"{}", b"\xff\xfe", b"[" * 100_000, body(pod())[:-1]], ids=len)
+@pytest.mark.parametrize("raw", [b"", b"{}", b"\xff\xfe", b"[" * 100_000, body(mutated_pod())[:-1]], ids=len)
 def test_a_body_that_is_not_a_review_is_refused(server: ServerProcess, raw: bytes) -> None:
     answer = server.ask("POST", "/validate", body=raw, headers=JSON)
     assert (answer.status, answer.headers["content-type"]) == (400, "text/plain; charset=utf-8")

@@ -24,7 +24,7 @@ import pytest
 from cryptography import x509
 
 import server_process
-from builders import pod
+from builders import mutated_pod
 from e2e import processes
 from e2e.cluster import wait_until
 from integration import command
@@ -49,7 +49,7 @@ def test_a_new_certificate_is_served_while_open_connections_live_on(tmp_path: Pa
         server.connection() as open_connection,
     ):
         ask = server_process.ask
-        assert ask(open_connection, "POST", "/validate", body=body(pod()), headers=JSON).status == 200
+        assert ask(open_connection, "POST", "/validate", body=body(mutated_pod()), headers=JSON).status == 200
         before = read_contents(tmp_path)
         assert before.authority is not None
         renewed = issue.issue(names=[processes.LOOPBACK], certificate_authority=before.authority, now=datetime.now(UTC))
@@ -65,7 +65,7 @@ def test_a_new_certificate_is_served_while_open_connections_live_on(tmp_path: Pa
         wait_until(lambda: server.log("certificate_reloaded"), description="the pair is loaded", timeout=BOUND)
         with server.socket() as connection:
             assert serial_seen(connection) == renewed.leaf.serial_number
-        assert ask(open_connection, "POST", "/validate", body=body(pod()), headers=JSON).status == 200
+        assert ask(open_connection, "POST", "/validate", body=body(mutated_pod()), headers=JSON).status == 200
 
 
 def ended(server: ServerProcess) -> int:
@@ -75,7 +75,7 @@ def ended(server: ServerProcess) -> int:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda number: number.name)
 def test_a_signal_ends_the_server_in_order(tmp_path: Path, number: signal.Signals) -> None:
     with server_process.running(tmp_path) as server:
-        server.review("validate", body(pod()))
+        server.review("validate", body(mutated_pod()))
         os.kill(server.pid, number)
 
         assert ended(server) == 0
@@ -90,12 +90,12 @@ def test_a_request_that_is_on_its_way_is_answered_after_sigterm(tmp_path: Path) 
             connection.sendall(
                 head("/validate", "Content-Type: application/json", f"Content-Length: {len(raw)}") + raw[:100]
             )
-            server.review("validate", body(pod()))
+            server.review("validate", body(mutated_pod()))
             os.kill(server.pid, signal.SIGTERM)
             wait_until(lambda: server.admin("/readyz").status == 503, description="not ready", timeout=BOUND)
             assert server.admin("/readyz").body == b"the server is stopping\n"
             # As long as a client is here, others are answered, and sent away for the next time.
-            late = server.ask("POST", "/validate", body=body(pod()), headers=JSON)
+            late = server.ask("POST", "/validate", body=body(mutated_pod()), headers=JSON)
             assert (late.response["allowed"], late.headers["connection"]) == (True, "close")
             connection.sendall(raw[100:])
             answer = received(connection)
@@ -110,7 +110,7 @@ def test_a_log_that_cannot_be_written_stops_neither_answers_nor_the_shutdown(tmp
     (tmp_path / "usher.log").symlink_to("/dev/full")
     with server_process.running(tmp_path) as server:
         assert server.review("validate", body(BAD_JOB))["allowed"] is False
-        assert server.review("validate", body(pod()))["allowed"] is True
+        assert server.review("validate", body(mutated_pod()))["allowed"] is True
         os.kill(server.pid, signal.SIGTERM)
 
         assert ended(server) in (0, 2), "2 says that the output is incomplete"
@@ -118,7 +118,7 @@ def test_a_log_that_cannot_be_written_stops_neither_answers_nor_the_shutdown(tmp
 
 def test_a_second_signal_does_not_wait_for_idle_connections(tmp_path: Path) -> None:
     with server_process.running(tmp_path) as server, server.connection() as idle:
-        server_process.ask(idle, "POST", "/validate", body=body(pod()), headers=JSON)
+        server_process.ask(idle, "POST", "/validate", body=body(mutated_pod()), headers=JSON)
         os.kill(server.pid, signal.SIGTERM)
         wait_until(lambda: server.log("stopping"), description="the first was seen", timeout=BOUND)
         os.kill(server.pid, signal.SIGINT)

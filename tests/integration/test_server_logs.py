@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import server_process
-from builders import container, custom, pod, pytorch_job, replaced, template
+from builders import container, custom, mutated_pod, pod, pytorch_job, replaced, template
 from e2e import processes
 from integration.served_reviews import BAD_JOB, GPU, head, received
 from reviews import body
@@ -28,7 +28,7 @@ def test_probes_say_ok(server: ServerProcess, path: str) -> None:
 
 def test_reviews_are_counted_by_what_became_of_them(server: ServerProcess) -> None:
     before = server.metrics()
-    server.review("validate", body(pod()))
+    server.review("validate", body(mutated_pod()))
     server.review("validate", body(BAD_JOB))
     server.review("mutate", body(pod(container(gpus=1))))
     server.review("mutate", body(custom("v1", "ConfigMap", {})))
@@ -125,7 +125,7 @@ def test_a_decision_names_the_controller_that_the_object_claims(server: ServerPr
 
 def test_long_lists_of_groups_are_cut(server: ServerProcess) -> None:
     user = {"username": "x" * 5000, "groups": [f"group-{number}-{'y' * 5000}" for number in range(500)]}
-    server.review("validate", body(pod(), uid="many-groups", userInfo=user))
+    server.review("validate", body(mutated_pod(), uid="many-groups", userInfo=user))
 
     line = server.decision("many-groups")
     assert len(line["user"]) == 253
@@ -164,7 +164,7 @@ def test_no_part_of_an_object_is_in_the_log(server: ServerProcess) -> None:
     for request in requests:
         for endpoint in ("validate", "mutate"):
             server.ask("POST", f"/{endpoint}", body=request, headers=JSON)
-    server.review("validate", body(pod(), uid="after-the-secrets"))
+    server.review("validate", body(mutated_pod(), uid="after-the-secrets"))
     server.decision("after-the-secrets")
 
     assert SECRET not in server.log_text
@@ -196,7 +196,7 @@ def test_garbage_on_the_port_leaves_only_short_json_lines_in_the_log(server: Ser
         connection.sendall(head("/validate", "Connection: Upgrade", "Upgrade: websocket", "Content-Length: 0"))
         assert connection.recv(65536).startswith(b"HTTP/1.1 4")
 
-    assert server.review("validate", body(pod()))["allowed"] is True
+    assert server.review("validate", body(mutated_pod()))["allowed"] is True
     assert all(len(line) < 4096 for line in server.log_text.splitlines())
     assert {line["event"] for line in server.log()} <= {
         "started",

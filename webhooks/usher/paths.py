@@ -30,6 +30,15 @@ def metadata(value: Object) -> Mapping[str, Json]:
     return found if isinstance(found, dict) else _EMPTY
 
 
+def controller_reference(value: Object) -> Object:
+    """The reference of a Kubernetes object to its controlling owner; empty without one. Any user can write one."""
+    references = metadata(value).get("ownerReferences")
+    for each in references if isinstance(references, list) else ():
+        if isinstance(each, dict) and each.get("controller") is True and text(each.get("uid")):
+            return each
+    return {}
+
+
 def text(value: Json) -> str:
     """The value if it is a text, otherwise the empty text."""
     return value if isinstance(value, str) else ""

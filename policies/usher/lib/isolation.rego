@@ -6,7 +6,6 @@
 #   - input: schema.input
 package usher.lib.isolation
 
-import data.usher.lib.parameters
 import data.usher.lib.workload
 
 # METADATA
@@ -17,45 +16,6 @@ import data.usher.lib.workload
 may_see_all_devices if input.site.systemNamespace
 
 may_see_all_devices if input.site.visibleDevicesAllowed
-
-# METADATA
-# title: Whether the pods are node agents
-# description: |
-#   Pods of a DaemonSet that reach sockets or devices of their node: device plugins, exporters of metrics, drivers. Any
-#   user who may edit a namespace can make a DaemonSet, and any user can write an owner into a Pod. So the DaemonSet
-#   controller must have made the Pod, and the Pod must have a permission that checks refuse to tenants: a privileged
-#   container, the processes of the node, or a path that host-path-to-devices, host-path-to-kubelet-state or
-#   host-path-to-node-control names.
-node_agent if {
-	workload.of_a_daemon_set
-	_reaches_its_node
-}
-
-_reaches_its_node if {
-	some pod_set in input.podSets
-	pod_set.hostPID
-}
-
-_reaches_its_node if {
-	some pod_set in input.podSets
-	some container in pod_set.containers
-	container.securityContext.privileged
-}
-
-_reaches_its_node if {
-	some entry in host_paths
-	within_any(entry.place, parameters.isolation.host_path_to_kubelet_state.paths)
-}
-
-_reaches_its_node if {
-	some entry in host_paths
-	within_any(entry.place, parameters.isolation.host_path_to_devices.paths)
-}
-
-_reaches_its_node if {
-	some entry in host_paths
-	within_any(entry.place, parameters.isolation.host_path_to_node_control.paths)
-}
 
 # METADATA
 # title: Variables by which a container runtime gives devices or files of the node

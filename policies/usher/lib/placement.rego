@@ -11,21 +11,12 @@ import data.usher.lib.workload
 # METADATA
 # title: Whether the pods belong on every node
 # description: |
-#   True for drivers and node agents, which are workloads in system namespaces, DaemonSets and their pods. Any user can
-#   write an owner into a Pod, so on CREATE an owner counts only if a controller makes the Pod.
+#   True for drivers and node agents, which are workloads in system namespaces, DaemonSets and their pods.
 belongs_everywhere if input.site.systemNamespace
 
 belongs_everywhere if input.workload.kind == "DaemonSet"
 
-belongs_everywhere if {
-	input.workload.owner.kind == "DaemonSet"
-	not _owned_by_hand
-}
-
-_owned_by_hand if {
-	input.review.operation == "CREATE"
-	not "controllers" in input.review.by
-}
+belongs_everywhere if input.workload.owner.kind == "DaemonSet"
 
 # METADATA
 # title: Whether a user who is not a scheduler names the node

@@ -16,18 +16,8 @@ test_daemon_sets_and_their_pods_belong_everywhere if {
 }
 
 test_an_owner_that_a_user_wrote_does_not_count if {
-	not placement.belongs_everywhere with input as {
-		"workload": of_daemon_set,
-		"review": {"operation": "CREATE", "subResource": "", "by": ["administrators"]},
-	}
-	placement.belongs_everywhere with input as {
-		"workload": of_daemon_set,
-		"review": {"operation": "CREATE", "subResource": "", "by": ["controllers"]},
-	}
-	placement.belongs_everywhere with input as {
-		"workload": of_daemon_set,
-		"review": {"operation": "UPDATE", "subResource": "", "by": []},
-	}
+	placement.belongs_everywhere with input as {"workload": of_daemon_set}
+	not placement.belongs_everywhere with input as {"workload": {"kind": "Pod", "claimedOwner": of_daemon_set.owner}}
 }
 
 named := {"nodeName": "gpu-3"}

@@ -69,31 +69,10 @@ containers := [entry |
 ]
 
 # METADATA
-# title: Whether usher takes a DaemonSet for a node agent
-# description: |
-#   Drivers, plugins and monitoring run as DaemonSets in namespaces that their vendors choose. They need permissions
-#   that other pods must not have. usher.yaml can list these namespaces (`priorities.systemNamespaces`). Until it does,
-#   usher takes every DaemonSet for a node agent, and so the pods of the DaemonSet controller. One check then warns about
-#   all permissions of an agent together, at admission.
-assumed_agent if {
-	not input.site.systemNamespacesDeclared
-	of_a_daemon_set
-}
-
-# METADATA
 # title: Whether the pods are those of a DaemonSet
 of_a_daemon_set if input.workload.kind == "DaemonSet"
 
-of_a_daemon_set if {
-	input.workload.owner == {"group": "apps", "kind": "DaemonSet"}
-	not input.review
-}
-
-# Any user can write an owner, but only the API server knows which user makes the pod.
-of_a_daemon_set if {
-	input.workload.owner == {"group": "apps", "kind": "DaemonSet"}
-	"controllers" in input.review.by
-}
+of_a_daemon_set if input.workload.owner == {"group": "apps", "kind": "DaemonSet"}
 
 # METADATA
 # title: Ordinary pod sets

@@ -21,30 +21,15 @@ test_things_are_named_as_people_say_it if {
 	workload.pod_set_name(pod_set_without_name) == "the pod"
 }
 
-of_daemon_set := {"kind": "Pod", "owner": {"group": "apps", "kind": "DaemonSet"}}
-
-undeclared := {"systemNamespacesDeclared": false}
-
-test_a_daemon_set_and_its_pods_may_be_agents_of_nodes if {
-	made := {"workload": of_daemon_set, "site": undeclared, "review": {"by": ["controllers"]}}
+test_pods_are_those_of_a_daemon_set_by_their_kind_or_a_believed_owner if {
+	workload.of_a_daemon_set with input as {"workload": {"kind": "DaemonSet"}}
+	workload.of_a_daemon_set with input as {"workload": {"kind": "Pod", "owner": {"group": "apps", "kind": "DaemonSet"}}}
 	every document in [
-		{"workload": {"kind": "DaemonSet"}, "site": undeclared},
-		{"workload": of_daemon_set, "site": undeclared},
-		made,
+		{"workload": {"kind": "Pod", "claimedOwner": {"group": "apps", "kind": "DaemonSet"}}},
+		{"workload": {"kind": "Pod", "owner": {"group": "apps", "kind": "ReplicaSet"}}},
+		{"workload": {"kind": "Deployment"}},
 	] {
-		workload.assumed_agent with input as document
-	}
-}
-
-test_nobody_becomes_an_agent_by_naming_an_owner if {
-	every document in [
-		{"workload": of_daemon_set, "site": undeclared, "review": {"by": []}},
-		{"workload": of_daemon_set, "site": undeclared, "review": {"by": ["schedulers"]}},
-		{"workload": {"kind": "Pod", "owner": {"group": "apps", "kind": "ReplicaSet"}}, "site": undeclared},
-		{"workload": {"kind": "Deployment"}, "site": undeclared},
-		{"workload": {"kind": "DaemonSet"}, "site": {"systemNamespacesDeclared": true}},
-	] {
-		not workload.assumed_agent with input as document
+		not workload.of_a_daemon_set with input as document
 	}
 }
 

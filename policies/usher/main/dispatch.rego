@@ -1146,6 +1146,10 @@ _findings_namespace contains {"check": "tenancy/admin_access_by_tenant", "findin
 	some finding in data.usher.checks.tenancy.admin_access_by_tenant.deny
 }
 
+_findings_namespace contains {"check": "tenancy/trusted_namespace_by_tenant", "finding": finding} if {
+	some finding in data.usher.checks.tenancy.trusted_namespace_by_tenant.deny
+}
+
 _findings contains each if {
 	input.object.gpuQuota
 	some each in _findings_gpuQuota

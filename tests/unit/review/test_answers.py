@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from builders import container, custom, pod, pytorch_job, template, volcano_job, volcano_task
+from builders import container, custom, mutated_pod, pod, pytorch_job, template, volcano_job, volcano_task
 from reviews import UID, body
 from unit.review.answering import GPU, UNEQUAL, answered, bad_job, mutated, validated
 from usher import paths
@@ -22,7 +22,7 @@ def configured(**config: Any) -> Evaluator:
 
 
 def test_a_good_pod_is_allowed_and_nothing_else_is_said(evaluator: Evaluator) -> None:
-    assert validated(evaluator, pod()) == {"uid": UID, "allowed": True}
+    assert validated(evaluator, mutated_pod()) == {"uid": UID, "allowed": True}
 
 
 def test_a_denial_reads_as_it_should_on_a_terminal(evaluator: Evaluator) -> None:

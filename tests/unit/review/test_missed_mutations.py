@@ -213,10 +213,62 @@ def test_a_fault_in_the_second_look_leaves_the_denial_as_it_is(
     assert reviewed(pools, gpu_pod())[1]["status"]["code"] == 403
 
 
-def test_an_object_that_is_let_in_costs_no_second_look(pools: Evaluator, monkeypatch: pytest.MonkeyPatch) -> None:
+VOID = {"NVIDIA_VISIBLE_DEVICES": "void"}
+RECORD = {"gpu-usher.io/mutations": "visible-devices-void"}
+
+
+def test_an_object_that_is_let_in_is_judged_once(pools: Evaluator, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(Evaluator, "admit")
 
-    assert reviewed(pools, pod())[1]["allowed"]
+    assert reviewed(pools, pod(container(env=VOID)))[1]["allowed"]
+
+
+@pytest.mark.parametrize("annotations", [None, RECORD])
+def test_a_good_pod_whose_devices_no_mutation_hid_has_to_come_again(
+    pools: Evaluator, annotations: dict[str, str] | None
+) -> None:
+    """No check finds it, and its author can write the record of a mutation."""
+    answer, response = reviewed(pools, pod(annotations=annotations))
+
+    assert (response["status"]["code"], answer.missed, answer.try_again) == (503, ("visible-devices-void",), True)
+
+
+def test_a_pod_comes_again_only_where_the_webhook_would_change_it(pools: Evaluator) -> None:
+    seeing = site(isolation={"visibleDevices": ["monitoring"]})
+
+    assert reviewed(seeing, pod(namespace="monitoring"))[1]["allowed"]
+    assert reviewed(pools, gpu_job())[1]["allowed"]
+    assert reviewed(site(enforcement={"preset": "observe"}), pod())[1]["allowed"]
+
+
+@pytest.mark.parametrize("sub_resource", ["", "resize", "status"])
+def test_an_update_that_no_mutation_sees_is_let_in(pools: Evaluator, sub_resource: str) -> None:
+    """The API server asks the mutating webhook about no update of the same spec, and about few subresources."""
+    old = pod(container(env=VOID))
+    value = pod(container(), labels={"team": "nlp"})
+    same = value if sub_resource else {**old, "metadata": value["metadata"]}
+
+    assert reviewed(pools, same, operation="UPDATE", old_value=old, subResource=sub_resource)[1]["allowed"]
+
+
+def test_a_debug_container_that_sees_all_devices_has_to_come_again(pools: Evaluator) -> None:
+    old = pod(container(env=VOID))
+    value = pod(container(env=VOID), ephemeralContainers=[container("debug")])
+
+    _, response = reviewed(pools, value, operation="UPDATE", old_value=old, subResource="ephemeralcontainers")
+
+    assert response["status"]["code"] == 503
+
+
+def test_the_record_of_an_object_of_another_kind_counts() -> None:
+    """The API server may drop a field that the definition of the kind does not have."""
+    lifetimes = site(lifecycle=[{"ttlAfterFinished": "1h"}])
+    recorded: Any = lifetimes.mutate(Request(value=gpu_job())).value
+    recorded["spec"] = {key: value for key, value in recorded["spec"].items() if key != "ttlSecondsAfterFinished"}
+    unrecorded = recorded | {"metadata": {"name": "train", "namespace": "ml-research"}}
+
+    assert reviewed(lifetimes, unrecorded)[0].missed == ("job-lifetime",)
+    assert reviewed(lifetimes, recorded)[1]["allowed"]
 
 
 def test_the_mutating_review_promises_what_the_validating_review_says_was_missed(pools: Evaluator) -> None:

@@ -50,3 +50,4 @@ def test_a_scale_is_an_update_of_what_it_scales(replicas: int | None, number: in
     assert asked.old_value == deployment
     assert asked.value == builders.replaced(deployment, "/spec/replicas", number)
     assert asked.operation.value == "UPDATE"
+    assert admission_review.request_of(asked).scaled

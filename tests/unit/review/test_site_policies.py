@@ -85,7 +85,7 @@ async def test_a_message_names_a_constraint_and_no_command_that_does_not_know_it
 
 
 async def test_without_policies_nothing_is_added(evaluator: Evaluator) -> None:
-    response, _ = await answered(evaluator, builders.pod(name="train", namespace="ml"), NOTHING, None)
+    response, _ = await answered(evaluator, builders.mutated_pod(name="train", namespace="ml"), NOTHING, None)
 
     assert response["allowed"]
     assert set(response) == {"uid", "allowed"}

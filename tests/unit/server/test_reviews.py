@@ -12,7 +12,7 @@ import pytest
 import structlog
 
 import engines
-from builders import container, custom, pod
+from builders import container, custom, mutated_pod, pod
 from reviews import UID, body
 from unit.server.asgi import JSON, call, chunks
 from usher import errors, paths
@@ -76,7 +76,7 @@ async def test_a_review_is_answered_in_json_and_the_connection_kept(
 ) -> None:
     app, _ = application(evaluator)
 
-    answer = await call(app, endpoint, chunks(body(pod())))
+    answer = await call(app, endpoint, chunks(body(mutated_pod())))
 
     assert answer.status == 200
     assert (answer.response["uid"], answer.response["allowed"]) == (UID, True)
@@ -86,7 +86,7 @@ async def test_a_review_is_answered_in_json_and_the_connection_kept(
 
 async def test_a_body_in_many_parts_is_put_together(evaluator: Evaluator, written: io.BytesIO) -> None:
     app, _ = application(evaluator)
-    parts = [bytes([byte]) for byte in body(pod())]
+    parts = [bytes([byte]) for byte in body(mutated_pod())]
 
     assert (await call(app, "/validate", chunks(*parts, b""))).response["allowed"] is True
     assert len(events(written)) == 1
@@ -146,8 +146,8 @@ async def test_after_a_fault_the_next_review_is_answered(written: io.BytesIO) ->
 
     app, _ = application(engines.evaluator(engines.ScriptedEngine(trap_once)))
 
-    assert (await call(app, "/validate", chunks(body(pod())))).status == 500
-    assert (await call(app, "/validate", chunks(body(pod())))).response["allowed"] is True
+    assert (await call(app, "/validate", chunks(body(mutated_pod())))).status == 500
+    assert (await call(app, "/validate", chunks(body(mutated_pod())))).response["allowed"] is True
     assert [event["event"] for event in events(written)] == ["review_failed", "decision"]
 
 
@@ -160,7 +160,7 @@ async def test_a_fault_deep_in_a_recursion_makes_a_short_line_of_log(written: io
 
     app, _ = application(engines.evaluator(engines.ScriptedEngine(endless)))
 
-    assert (await call(app, "/validate", chunks(body(pod())))).status == 500
+    assert (await call(app, "/validate", chunks(body(mutated_pod())))).status == 500
     assert len(written.getvalue()) < 8 * 1024
 
 
@@ -174,7 +174,7 @@ async def test_an_engine_that_waits_holds_up_nobody_else(endpoint: str, written:
         return engines.result()
 
     app, _ = application(engines.evaluator(engines.ScriptedEngine(wait, waits=True)))
-    waiting = asyncio.create_task(call(app, endpoint, chunks(body(pod()))))
+    waiting = asyncio.create_task(call(app, endpoint, chunks(body(mutated_pod()))))
     try:
         assert await asyncio.to_thread(asked.wait, BOUND)
         # What makes no pods is decided without the engine.
@@ -192,7 +192,7 @@ async def test_a_server_that_stops_asks_its_clients_to_connect_to_another(
 ) -> None:
     app, _ = application(evaluator, stopping=True)
 
-    answer = await call(app, "/validate", chunks(body(pod())))
+    answer = await call(app, "/validate", chunks(body(mutated_pod())))
 
     assert answer.response["allowed"] is True
     assert (b"connection", b"close") in answer.headers
@@ -222,7 +222,7 @@ async def test_a_request_is_refused_by_its_headers_alone(
     evaluator: Evaluator, headers: list[tuple[bytes, bytes]], status: int, reason: bytes
 ) -> None:
     app, metrics = application(evaluator)
-    unread = chunks(body(pod()))
+    unread = chunks(body(mutated_pod()))
     messages = iter(unread)
 
     answer = await call(app, "/validate", messages, headers=headers)
@@ -247,7 +247,7 @@ async def test_headers_that_say_nothing_else_are_taken(
     evaluator: Evaluator, headers: list[tuple[bytes, bytes]], written: io.BytesIO
 ) -> None:
     app, _ = application(evaluator)
-    assert (await call(app, "/validate", chunks(body(pod())), headers=headers)).status == 200
+    assert (await call(app, "/validate", chunks(body(mutated_pod())), headers=headers)).status == 200
     assert len(events(written)) == 1
 
 
@@ -255,7 +255,7 @@ async def test_headers_that_say_nothing_else_are_taken(
 @pytest.mark.parametrize("endpoint", ["/validate", "/mutate"])
 async def test_only_post_is_answered(evaluator: Evaluator, method: str, endpoint: str) -> None:
     app, _ = application(evaluator)
-    answer = await call(app, endpoint, chunks(body(pod())), method=method)
+    answer = await call(app, endpoint, chunks(body(mutated_pod())), method=method)
     assert answer.status == 405
     assert (b"allow", b"POST") in answer.headers
 
@@ -266,7 +266,7 @@ async def test_only_post_is_answered(evaluator: Evaluator, method: str, endpoint
 )
 async def test_nothing_else_is_on_this_port(evaluator: Evaluator, path: str) -> None:
     app, metrics = application(evaluator)
-    assert (await call(app, path, chunks(body(pod())))).status == 404
+    assert (await call(app, path, chunks(body(mutated_pod())))).status == 404
     assert (await call(app, path, chunks(b""), method="GET", headers=[])).status == 404
     assert b"usher_reviews_total{" not in metrics.exposition()
 
@@ -297,7 +297,7 @@ async def test_a_client_that_goes_away_is_no_fault_of_ours(evaluator: Evaluator,
     assert b'result="bad_request"} 1.0' in metrics.exposition()
 
 
-@pytest.mark.parametrize("raw", [b"", b"null", b"{}", b"[" * 100_000, b"\xff", body(pod())[:-1]], ids=len)
+@pytest.mark.parametrize("raw", [b"", b"null", b"{}", b"[" * 100_000, b"\xff", body(mutated_pod())[:-1]], ids=len)
 async def test_what_is_no_review_is_refused_with_a_reason(
     evaluator: Evaluator, raw: bytes, written: io.BytesIO
 ) -> None:
@@ -378,7 +378,7 @@ async def test_hostile_names_are_logged_shortly_and_move_no_cursor(evaluator: Ev
     hostile = '\x1b[2J\n{"event":"decision"}\u202e\x9b\u2028' + "x" * 100_000
     fields = {"uid": hostile, "name": hostile, "namespace": hostile, "subResource": hostile, "kind": {"kind": hostile}}
 
-    assert (await call(app, "/validate", chunks(body(pod(), **fields)))).status == 200
+    assert (await call(app, "/validate", chunks(body(mutated_pod(), **fields)))).status == 200
 
     assert written.getvalue().decode().removesuffix("\n").isprintable()
     assert len(written.getvalue()) < 2048

@@ -64,7 +64,12 @@ class Knowledge:
     """The values that `once` made, by name."""
 
     def workload(
-        self, value: paths.Object, *, namespace: str = "", objects: values.Lookup = values.NO_OBJECTS
+        self,
+        value: paths.Object,
+        *,
+        namespace: str = "",
+        objects: values.Lookup = values.NO_OBJECTS,
+        believes_owner: bool = True,
     ) -> model.Workload | None:
         """The normalised object; None for an object that no rule reads.
 
@@ -72,6 +77,7 @@ class Knowledge:
             value: the object.
             namespace: the namespace to assume where the object has no namespace.
             objects: looked up before the facts, for objects that this one refers to by name.
+            believes_owner: whether the owner that the object names counts.
         """
         found = self.lookup(objects)
         vocabulary = self.vocabulary_of_cluster
@@ -79,7 +85,14 @@ class Knowledge:
             served = resources_of_classes(classes, objects, self.vocabulary)
             vocabulary = vocabulary.serving(served) if served else vocabulary
         roles = self.once("roles", lambda: Roles(self.config))
-        return normalise(value, vocabulary=vocabulary, namespace=namespace, objects=found, roles=roles)
+        return normalise(
+            value,
+            vocabulary=vocabulary,
+            namespace=namespace,
+            objects=found,
+            roles=roles,
+            believes_owner=believes_owner,
+        )
 
     @property
     def vocabulary_of_cluster(self) -> Vocabulary:

@@ -22,6 +22,8 @@ class Item(Struct, frozen=True, kw_only=True):
     """None for objects of a live cluster."""
     existing: bool = False
     """Whether it was listed in a cluster, with the facts of that cluster."""
+    owner_is_hidden: bool = False
+    """Whether the objects of its owner's kind could not be read."""
     prefix: str = paths.ROOT
     """Pointer to the object in its document: `/items/3` in a List."""
 

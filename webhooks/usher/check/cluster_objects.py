@@ -39,15 +39,6 @@ def objects_by_kind(values: Iterable[paths.Object]) -> Mapping[Key, Sequence[pat
     return found
 
 
-def controller_reference(value: paths.Object) -> paths.Object:
-    """The reference of an object to its controlling owner; empty without one."""
-    references = paths.metadata(value).get("ownerReferences")
-    for each in references if isinstance(references, list) else ():
-        if isinstance(each, dict) and each.get("controller") is True and paths.text(each.get("uid")):
-            return each
-    return {}
-
-
 def makes_objects(kind: Key) -> bool:
     """Whether objects of a kind make others. Templates do not."""
     known = registry.WORKLOADS.get(kind)
@@ -60,6 +51,11 @@ class Owners:
     def __init__(self) -> None:
         self._namespaces: dict[str, str] = {}
         """Namespace of each owner by uid."""
+        self._hidden = set[Key]()
+
+    def hide(self, kinds: Iterable[Key]) -> None:
+        """Takes kinds whose objects could not all be read, so that it is unknown which owners exist."""
+        self._hidden.update(kinds)
 
     def add(self, value: paths.Object) -> None:
         """Takes an object. A Pod does not count as an owner: usher judges the objects that it makes separately."""
@@ -69,8 +65,12 @@ class Owners:
 
     def own(self, value: paths.Object) -> bool:
         """Whether an object counts as part of one of the owners."""
-        namespace = self._namespaces.get(paths.text(controller_reference(value).get("uid")))
+        namespace = self._namespaces.get(paths.text(paths.controller_reference(value).get("uid")))
         return namespace is not None and namespace in ("", paths.text(paths.metadata(value).get("namespace")))
+
+    def is_hidden(self, value: paths.Object) -> bool:
+        """Whether an object names an owner of a kind that makes objects and that could not be read."""
+        return group_and_kind(paths.controller_reference(value)) in self._hidden
 
 
 PAGE: Final = 250
@@ -108,12 +108,12 @@ def read(api: Lists, *, namespace: str = "") -> Iterator[Batch]:
         ClusterError: the API server does not answer, or refuses to list any kind.
     """
     refusals: list[Refused] = []
-    resources, refused = _served(api, refusals)
+    owners = Owners()
+    resources, refused = _served(api, refusals, owners)
     yield from refused
     if namespace:
         # Cluster-scoped kinds belong to no namespace.
         resources = [resource for resource in resources if not resource.kind.cluster_scoped]
-    owners = Owners()
     exempt: set[str] = set()
     anything_allowed = False
     for resource in sorted(resources, key=_owners_first):
@@ -193,7 +193,7 @@ def _owners_first(resource: Resource) -> tuple[bool, int, str]:
     return key != ("", "Namespace"), registry.owners_above(key), resource.name
 
 
-def _served(api: Lists, refusals: list[Refused]) -> tuple[list[Resource], list[Batch]]:
+def _served(api: Lists, refusals: list[Refused], owners: Owners) -> tuple[list[Resource], list[Batch]]:
     """The served kinds, each in the first of our versions that the server has; and problems for groups without
     discovery.
     """
@@ -209,12 +209,17 @@ def _served(api: Lists, refusals: list[Refused]) -> tuple[list[Resource], list[B
             name = f"{group}/{version}" if group else version
             refusals.append(Refused(status=answer.status, reason=answer.message))
             refused.append(not_listed(name, refusals[-1]))
+            owners.hide(_making_objects(kind for kind in served if kind.group == group))
             continue
         plurals = _plurals(answer.value)
         for kind in served:
             if kind.group == group and version in kind.versions and kind.plural in plurals:
                 resources.setdefault((kind.group, kind.kind), Resource(kind=kind, version=version))
     return list(resources.values()), refused
+
+
+def _making_objects(kinds: Iterable[Kind]) -> Iterator[Key]:
+    return (kind.group_and_kind for kind in kinds if makes_objects(kind.group_and_kind))
 
 
 def _list(
@@ -225,6 +230,7 @@ def _list(
     for page in cluster_api.list_pages(api, resource.path(namespace), size=PAGE, resume=True):
         if isinstance(page, Refused):
             refusals.append(page)
+            owners.hide(_making_objects([resource.kind]))
             yield not_listed(resource.name, page, after=len(seen))
             return
         fresh = [resource.completed(item) for item in page.items if _uid(item) not in seen or not _uid(item)]
@@ -243,7 +249,9 @@ def settled(values: Sequence[paths.Object], resource: Resource, owners: Owners) 
     return Batch(
         source=resource.name,
         items=tuple(
-            Item(value=value, existing=True) for value, left_out in zip(values, aside, strict=True) if not left_out
+            Item(value=value, existing=True, owner_is_hidden=owners.is_hidden(value))
+            for value, left_out in zip(values, aside, strict=True)
+            if not left_out
         ),
         aside=tuple(value for value, left_out in zip(values, aside, strict=True) if left_out),
         owned=sum(owned),

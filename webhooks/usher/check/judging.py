@@ -306,7 +306,12 @@ def _judged(
     if (item.existing or as_it_is) and item.value.get("kind") == "Pod":
         # Pods do not refer to other Pods. So the objects of their page have no effect, and the verdict can be
         # remembered.
-        request = Request(value=pod_as_judged(item.value), namespace=settings.namespace, place=settings.command.value)
+        request = Request(
+            value=pod_as_judged(item.value),
+            namespace=settings.namespace,
+            place=settings.command.value,
+            owner_is_hidden=item.owner_is_hidden,
+        )
     else:
         # An existing object was not applied with other files, and has the number of pods that its autoscaler chose.
         request = Request(
@@ -317,6 +322,7 @@ def _judged(
             growths=() if as_it_is else applied.scalers.of(item.value, source),
             facts=applied.facts,
             place=settings.command.value,
+            owner_is_hidden=item.owner_is_hidden,
         )
     line = item.document.line if item.document is not None else 0
     return answered(request, item, source, line=line, evaluator=evaluator, settings=settings, policies=applied.policies)

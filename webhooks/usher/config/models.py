@@ -64,6 +64,23 @@ _MOST_NAMESPACES: Final = 1024
 """Namespaces whose rules are remembered. A bound is necessary: names come from users."""
 
 
+DEFAULT_SYSTEM_NAMESPACES = [
+    # Drivers, device plugins and schedulers of accelerators.
+    *("gpu-operator", "gpu-operator-resources", "gpu-usher", "inteldeviceplugins-system", "kai-resource-reservation"),
+    *("kai-scheduler", "kube-amd-gpu", "kube-system", "kueue-system", "node-feature-discovery"),
+    *("nvidia-device-plugin", "nvidia-dra-driver-gpu", "nvidia-gpu-operator", "nvidia-network-operator", "runai"),
+    *("runai-reservation", "volcano-system"),
+    # Networks and meshes, whose agents run on every node.
+    *("calico-apiserver", "calico-system", "cilium", "istio-system", "kube-flannel", "linkerd-cni", "metallb-system"),
+    *("tigera-operator",),
+    # Disks.
+    *("local-path-storage", "longhorn-system", "openebs", "rook-ceph"),
+    # Node agents that clouds and distributions run themselves.
+    *("gke-managed-*", "gmp-system", "openshift-*"),
+]
+"""Namespaces whose DaemonSets no cluster can do without; the check trusted-namespace-by-tenant guards their names."""
+
+
 class Priorities(Section):
     classes: list[PriorityRule] = Field(default=[], description="The first entry that matches a workload decides.")
     global_default: Name | None = Field(
@@ -71,25 +88,10 @@ class Priorities(Section):
         description="The PriorityClass with globalDefault, which Kubernetes writes into every pod without a class.",
     )
     system_namespaces: list[Pattern] = Field(
-        default=[
-            "gpu-operator",
-            "gpu-usher",
-            "inteldeviceplugins-system",
-            "kai-resource-reservation",
-            "kai-scheduler",
-            "kube-amd-gpu",
-            "kube-system",
-            "kueue-system",
-            "node-feature-discovery",
-            "nvidia-device-plugin",
-            "nvidia-dra-driver-gpu",
-            "nvidia-gpu-operator",
-            "nvidia-network-operator",
-            "runai",
-            "runai-reservation",
-            "volcano-system",
-        ],
-        description="Namespaces whose pods may use the classes system-cluster-critical and system-node-critical.",
+        default=DEFAULT_SYSTEM_NAMESPACES,
+        description="Namespaces of drivers, networks, disks and other node agents. Their pods may control their nodes "
+        "and use the classes system-cluster-critical and system-node-critical. Only administrators may make a "
+        "namespace with such a name.",
     )
 
 

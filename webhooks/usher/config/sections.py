@@ -184,6 +184,29 @@ _OF_CONTROLLERS: Final = (
     "nvidia-gpu-operator",
     "volcano-system",
 )
+_OF_OPERATORS: Final = (
+    "argo-rollouts:argo-rollouts",  # argoproj/argo-rollouts, manifests/install.yaml
+    "argo:argo",  # argoproj/argo-workflows, manifests/install.yaml
+    "jobset-system:jobset-controller-manager",  # kubernetes-sigs/jobset, config/default
+    "kserve:kserve-controller-manager",  # kserve/kserve, config/default
+    "knative-serving:controller",  # knative/serving, config/core
+    "kubeflow:katib-controller",  # kubeflow/katib, manifests/v1beta1
+    "kubeflow:notebook-controller-service-account",  # kubeflow/kubeflow, components/notebook-controller/config
+    "kubeflow:training-operator",  # kubeflow/training-operator, manifests/overlays/standalone
+    # kubeflow/trainer, manifests/overlays/manager and manifests/third-party
+    "kubeflow-system:jobset-controller-manager",
+    "kubeflow-system:kubeflow-trainer-controller-manager",
+    "kubeflow-system:lws-controller-manager",
+    "kuberay-system:kuberay-operator",
+    "lws-system:lws-controller-manager",  # kubernetes-sigs/lws, config/default
+    "mpi-operator:mpi-operator",  # kubeflow/mpi-operator, manifests/overlays/standalone
+    "ray-system:kuberay-operator",  # ray-project/kuberay, ray-operator/config/default
+    "spark-operator:spark-operator-controller",  # kubeflow/spark-operator, charts/spark-operator-chart
+    "tekton-pipelines:tekton-pipelines-controller",  # tektoncd/pipeline, config
+)
+"""Namespace and name of the service accounts of operators, from their own manifests. Tenants may run pods in some of
+these namespaces, so no pattern is for all accounts.
+"""
 _OF_SCHEDULERS: Final = ("kai-scheduler", "koordinator-system", "runai", "volcano-system", "yunikorn")
 
 DEFAULT_IDENTITIES: Final = {
@@ -195,6 +218,7 @@ DEFAULT_IDENTITIES: Final = {
             "system:node:*",
             "system:serviceaccount:kube-system:*",
             *(f"system:serviceaccount:{namespace}:*" for namespace in _OF_CONTROLLERS),
+            *(f"system:serviceaccount:{account}" for account in _OF_OPERATORS),
         ]
     ),
     "schedulers": Identity(

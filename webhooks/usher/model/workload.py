@@ -397,7 +397,7 @@ class Workload(Struct, frozen=True, kw_only=True):
     annotations: Mapping[str, str]
     role: Role
     owner: Owner | None
-    """None for an object without an owner."""
+    """None for an object without an owner, and where usher does not believe the one that it names."""
     deleting: bool
     suspended: bool
     pod_sets: tuple[PodSet, ...]
@@ -413,6 +413,8 @@ class Workload(Struct, frozen=True, kw_only=True):
     """The labels at that place; empty without one."""
     gang_places: GangPlaces = NO_GANG_PLACES
     lifecycle_places: LifecyclePlaces = NO_LIFECYCLE_PLACES
+    claimed_owner: Owner | None = None
+    """The owner that the object names and that usher does not believe; rules judge the object by itself."""
     managed_by: str = ""
     """The controller that the object names; empty without one, and for the default of its CRD."""
     view: Mapping[str, Any] = field(default_factory=dict)

@@ -45,14 +45,17 @@ REPAIRS_A_NODE: Final = "an administrator made this pod for one node"
 _OF_NODES: Final = frozenset({"isolation", "placement"})
 """Categories of checks that keep tenants away from nodes."""
 
+CONTROLLERS: Final = "controllers"
+"""The identity whose users may say that an object has an owner."""
+
 OBSERVE: Final = "observe"
 """The preset for the first days. It denies nothing, changes nothing and records the denials of `recommended`."""
 
 OBSERVED: Final = "the preset recommended denies this"
 """Why usher notes a finding under `observe`."""
 
-_GUARDS: Final = frozenset({"exemption-by-tenant"})
-"""Checks that protect usher itself, so that no tenant exempts its namespace before enforcement begins."""
+_GUARDS: Final = frozenset({"exemption-by-tenant", "trusted-namespace-by-tenant"})
+"""Checks that protect usher itself, so that no tenant gets an exempt or trusted namespace before enforcement begins."""
 
 PRESETS: dict[str, dict[catalogue.Severity, model.Outcome]] = {
     OBSERVE: dict.fromkeys(catalogue.Severity, model.Outcome.AUDIT),
@@ -188,9 +191,10 @@ def leniency(workload: model.Workload, *, updating: bool, by: Container[str] = (
     """
     if "administrators" in by and not updating and _is_for_one_node(workload):
         return lambda check: REPAIRS_A_NODE if check.category in _OF_NODES else ""
-    if merge.owner_compares(workload):
+    compares = merge.owner_compares(workload)
+    if compares and workload.owner is not None:
         return lambda _check: PODS_ARE_JUDGED
-    if updating and not workload.is_pod:
+    if (updating or compares) and not workload.is_pod:
         return lambda check: PODS_ARE_MENDED if check.mended_on_pods else ""
     return lambda _check: ""
 
@@ -468,6 +472,11 @@ class Request(Struct, frozen=True, kw_only=True):
     """None without a user, as in CI."""
     excess: model.Excess | None = None
     """Why the object is too much to judge, where its reader noticed it; None elsewhere."""
+    scaled: bool = False
+    """Whether the request came to `/scale`, so that its user chose a number and nothing else."""
+    owner_is_hidden: bool = False
+    """Whether the object exists in a cluster whose objects of its owner's kind could not be read, so that its owner
+    counts although usher has not seen it."""
 
     def exemption(self, *, deleting: bool) -> str:
         """Why rules do not judge this operation; empty if they do."""
@@ -508,6 +517,22 @@ class Identities:
         if by is None:
             return None
         return {"operation": request.operation.value, "subResource": request.sub_resource, "by": list(by)}
+
+    def believe_owner(self, request: Request) -> bool:
+        """Whether the owner that an object names counts.
+
+        Any user can write an owner. So it counts only if a controller makes the object, or changes one that had this
+        owner before. Who scales an object decides about a number, which an autoscaler takes from a tenant.
+        """
+        by = self.of(request.user)
+        if by is None:
+            return request.owner_is_hidden
+        if CONTROLLERS not in by or request.scaled:
+            return False
+        if request.operation is not Operation.UPDATE or request.old_value is None:
+            return True
+        old, new = paths.controller_reference(request.old_value), paths.controller_reference(request.value)
+        return old.get("uid") == new.get("uid")
 
     def _of(self, user: User) -> tuple[str, ...]:
         return tuple(sorted(name for name, identity in self._known.items() if _has_identity(identity, user)))

@@ -54,8 +54,10 @@ __all__ = ["Evaluator", "Operation", "Request", "User"]
 LIKE_PODS: Final = 1024
 """How many different Pods the evaluator remembers answers for."""
 
-_Key = tuple[str, tuple[str, ...] | None, bool, int, int, bytes]
-"""Namespace, identities of the user, whether there are facts, revisions of facts and nodes, digest of the Pod."""
+_Key = tuple[str, tuple[str, ...] | None, bool, bool, int, int, bytes]
+"""Namespace, identities of the user, whether the owner is hidden, whether there are facts, revisions of facts and
+nodes, digest of the Pod.
+"""
 
 
 class Evaluator:
@@ -268,10 +270,17 @@ class Evaluator:
             return None
         facts = not self.facts.empty, self.facts.revision, self.facts.nodes.revision
         digest = fingerprints.of_pod(request.value, ranks=self._ranks)
-        return None if digest is None else (request.namespace, self._identities.of(request.user), *facts, digest)
+        if digest is None:
+            return None
+        return request.namespace, self._identities.of(request.user), request.owner_is_hidden, *facts, digest
 
     def _read(self, value: paths.Object, request: Request) -> model.Workload | None:
-        return self._knowledge(request).workload(value, namespace=request.namespace, objects=request.objects)
+        return self._knowledge(request).workload(
+            value,
+            namespace=request.namespace,
+            objects=request.objects,
+            believes_owner=self._identities.believe_owner(request),
+        )
 
     def _knowledge(self, request: Request) -> Knowledge:
         return self.knowledge if request.facts is None else dataclasses.replace(self.knowledge, facts=request.facts)
@@ -334,4 +343,12 @@ class Evaluator:
     def _exemption(self, workload: model.Workload, request: Request) -> str:
         if reason := request.exemption(deleting=workload.deleting):
             return reason
-        return f"usher.yaml exempts namespace {workload.namespace}" if self.is_exempt(workload.namespace) else ""
+        if _is_made_now(workload, request) or not self.is_exempt(workload.namespace):
+            return ""
+        return f"usher.yaml exempts namespace {workload.namespace}"
+
+
+def _is_made_now(workload: model.Workload, request: Request) -> bool:
+    """Whether a user makes a Namespace, whose name must not exempt it from the check of its name."""
+    is_namespace = (workload.group, workload.kind) == ("", "Namespace")
+    return is_namespace and request.user is not None and request.operation is Operation.CREATE

@@ -113,6 +113,7 @@ def request_of(review: Review) -> Request:
         sub_resource=review.sub_resource,
         user=review.user,
         excess=review.excess,
+        scaled=review.request.get("subResource") == SCALE_SUB_RESOURCE,
     )
 
 

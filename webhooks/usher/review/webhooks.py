@@ -42,11 +42,12 @@ _WORST_FIRST: Final = tuple(model.Outcome)
 def forgive_missed_mutations(decision: model.Decision, request: Request, evaluator: Evaluator) -> model.Decision:
     """The decision, with warnings instead of denials that the mutations would have mended.
 
-    It only looks at denials, so that other reviews cost nothing more. If the engine does not answer, the denial stays:
-    without a verdict, `failurePolicy: Ignore` would admit the object.
+    If the engine does not answer, the decision stays: without a verdict, `failurePolicy: Ignore` would admit it.
     """
-    if decision.allowed or decision.exemption or request.operation not in (Operation.CREATE, Operation.UPDATE):
+    if decision.exemption or request.operation not in (Operation.CREATE, Operation.UPDATE):
         return decision
+    if decision.allowed:
+        return _require_protection(decision, request, evaluator)
     try:
         # The engine keeps patches of similar Pods, so controllers that try again and again cost little.
         if not evaluator.patch(request).operations:
@@ -72,6 +73,42 @@ def forgive_missed_mutations(decision: model.Decision, request: Request, evaluat
         missed=tuple(sorted({evaluator.catalogue.mutation_name(key) for key in missed})),
         try_again=not denied and (wants_error or _protects_others(missed, mended, evaluator.catalogue)),
     )
+
+
+def _require_protection(decision: model.Decision, request: Request, evaluator: Evaluator) -> model.Decision:
+    """The decision; its client has to try again if the object lacks a mutation whose absence no check finds.
+
+    The record of a Pod proves nothing, because its author can write it, and the webhook adds what a Pod lacks. Of other
+    kinds the record counts, because the API server may have removed a field that their definition does not have.
+    """
+    if decision.workload is None or not decision.workload.pod_sets or not _is_mutated(request):
+        return decision
+    try:
+        applied = evaluator.patch(request).applied
+    except (errors.EngineError, errors.MutationError):
+        return decision
+    entries = evaluator.catalogue
+    recorded = frozenset() if decision.workload.is_pod else merge.recorded(request.value)
+    missed = {
+        entries.mutation_name(key)
+        for key in {intent.mutation for intent in applied}
+        if (entry := entries.mutations.get(key)) is not None and entry.protects_others and not entry.promises
+    }
+    missed -= recorded
+    return replace(decision, missed=tuple(sorted(missed)), try_again=True) if missed else decision
+
+
+def _is_mutated(request: Request) -> bool:
+    """Whether the API server asks the mutating webhook about a request (`install.manifests.webhooks`)."""
+    if request.scaled or request.sub_resource not in _MUTATED:
+        return False
+    is_pod = request.value.get("kind") == "Pod" and not request.sub_resource
+    old = request.old_value
+    return not (is_pod and old is not None and old.get("spec") == request.value.get("spec"))
+
+
+_MUTATED: Final = ("", "ephemeralcontainers")
+"""Subresources of requests that the mutating webhook answers."""
 
 
 def _missed(request: Request, applied: Iterable[model.Intent], entries: Catalogue) -> tuple[str, ...]:

@@ -104,7 +104,7 @@ def group_version_kind(value: paths.Object) -> tuple[str, str, str]:
 
 
 def controlling_owner(metadata: Mapping[str, paths.Json], reading: Reading) -> model.Owner | None:
-    """The controlling owner. It is not verified, because any user can write an owner reference."""
+    """The controlling owner that an object names. Any user can write one, so callers decide whether it counts."""
     found = None
     for path, reference in reading.items(metadata.get("ownerReferences"), "/metadata/ownerReferences"):
         kind = reading.text(reference.get("kind"), path + "/kind")
@@ -408,13 +408,14 @@ def too_large_to_judge(value: paths.Object, excess: model.Excess, *, namespace: 
     )
 
 
-def normalise(
+def normalise(  # noqa: PLR0913 - the object, and what reads it
     value: paths.Object,
     *,
     vocabulary: Vocabulary,
     namespace: str = "",
     objects: values.Lookup = values.NO_OBJECTS,
     roles: Roles = DEFAULT_ROLES,
+    believes_owner: bool = True,
 ) -> model.Workload | None:
     """The workload of an object, or an object without pods that rules read; None for any other object.
 
@@ -424,6 +425,7 @@ def normalise(
         namespace: the namespace of an object without one (admission knows it, a file may not).
         objects: looks up objects that the object refers to by name.
         roles: gives the workload its role.
+        believes_owner: whether the owner that the object names counts.
     """
     group, version, kind = group_version_kind(value)
     if (group, kind) in registry.BY_KEY and (found := size_limits.excess(value)) is not None:
@@ -444,6 +446,7 @@ def normalise(
         namespace=namespace,
         objects=objects,
         roles=roles,
+        believes_owner=believes_owner,
     )
 
 
@@ -457,6 +460,7 @@ def _recognised(  # noqa: PLR0913 - the kind, and all arguments of `normalise`
     namespace: str,
     objects: values.Lookup,
     roles: Roles,
+    believes_owner: bool,
 ) -> model.Workload:
     """The workload of an object with a known kind and version."""
     reading = Reading()
@@ -471,7 +475,8 @@ def _recognised(  # noqa: PLR0913 - the kind, and all arguments of `normalise`
     )
     _find_misplaced(value, pod_sets, known, reading)
     labels, annotations = _labels_and_annotations(metadata, pod_sets, reading)
-    owner = controlling_owner(metadata, reading)
+    named_owner = controlling_owner(metadata, reading)
+    owner = named_owner if believes_owner else None
     deciding = inner_kind(templates, pod_sets)
     (_, holding), making = deciding or (("", ""), pods)
     subject = Subject(
@@ -500,6 +505,7 @@ def _recognised(  # noqa: PLR0913 - the kind, and all arguments of `normalise`
         role_reason=purpose.reason,
         role_refusal=purpose.refusal,
         owner=owner,
+        claimed_owner=None if believes_owner else named_owner,
         deleting=bool(reading.text(metadata.get("deletionTimestamp"), "/metadata/deletionTimestamp")),
         suspended=_suspended(value, pods, reading),
         pod_sets=pod_sets,

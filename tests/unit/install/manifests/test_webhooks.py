@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from usher import paths
+from usher.check.site_policies import is_kubernetes_group
 from usher.config import models
 from usher.install.manifests import conditions, webhooks
 from usher.install.manifests.webhooks import VALIDATE_TIMEOUT, Calls, Client
@@ -56,7 +57,8 @@ def test_both_webhooks_are_asked_about_every_kind_that_an_api_server_serves() ->
     scales = {(group, f"{plural}/scale") for group, plural in scaled & served}
     assert len(scales) == len(SCALES) - 1, "a role of a DisaggregatedSet has no pods"
     of_pods = {("", "pods/ephemeralcontainers"), ("", "pods/resize")}
-    assert asked_about(validating) == served | objects | scales | of_pods
+    status = {(group, f"{plural}/status") for group, plural in served | objects if is_kubernetes_group(group)}
+    assert asked_about(validating) == served | objects | scales | of_pods | status
 
 
 def validating_webhook(name: str) -> paths.Object:
@@ -71,6 +73,16 @@ def rules_of(name: str) -> list[paths.Object]:
     found = validating_webhook(name)["rules"]
     assert isinstance(found, list)
     return [rule for rule in found if isinstance(rule, dict)]
+
+
+@pytest.mark.parametrize("name", ["validate", "objects"])
+def test_of_a_status_only_new_metadata_is_asked_about(name: str) -> None:
+    """Kubelets and controllers write the status of their objects all the time."""
+    condition = paths.resolve(validating_webhook(name), "/matchConditions/0")
+
+    assert isinstance(condition, dict)
+    assert condition["name"] == "no-status-of-the-same-metadata"
+    assert str(condition["expression"]).startswith("request.?subResource.orValue('') != 'status' || ")
 
 
 def test_an_update_is_asked_about_as_a_creation_is() -> None:
@@ -200,7 +212,15 @@ def test_namespaces_are_asked_about_whatever_their_labels_say(name: str, policy:
 
     assert webhook["namespaceSelector"] == {}
     assert webhook["failurePolicy"] == policy
-    assert paths.resolve(webhook, "/rules/0/resources") == ["namespaces"]
+    assert paths.resolve(webhook, "/rules/0/resources") == ["namespaces", "namespaces/finalize", "namespaces/status"]
+
+
+def test_a_new_namespace_with_a_trusted_name_is_asked_about_even_if_it_means_a_failure() -> None:
+    condition = str(paths.resolve(validating_webhook("exemptions"), "/matchConditions/0/expression"))
+
+    assert "request.operation == 'CREATE' && (object.metadata.?name.orValue('') in [" in condition
+    assert all(f"'{name}'" in condition for name in ("gpu-operator", "volcano-system", "runai", "kubeflow"))
+    assert "object.metadata.?name.orValue('').startsWith('openshift-')" in condition
 
 
 def test_bindings_by_schedulers_are_not_asked_about() -> None:

@@ -8,7 +8,7 @@ import builders
 from acceptance import evaluator, mutated
 from unit.policy.mutation.clusters import Cluster, named
 from usher import paths
-from usher.policy.decision import Request
+from usher.policy.decision import Request, User
 from usher.policy.mutation import merge
 
 CLASSES: dict[str, Any] = {
@@ -78,7 +78,10 @@ def test_a_class_that_somebody_chose_stays_with_its_number(chosen: str) -> None:
 
 
 def test_the_pod_of_a_controller_has_the_class_of_its_template() -> None:
-    assert about_priority(mutated(pod(owner_kind="Job", **WRITTEN_BY_THE_API_SERVER), CLASSES)) == []
+    value = pod(owner_kind="Job", **WRITTEN_BY_THE_API_SERVER)
+    controller = User(name="system:serviceaccount:kube-system:job-controller")
+
+    assert about_priority(evaluator(CLASSES).mutate(Request(value=value, user=controller))) == []
 
 
 def test_of_a_template_nothing_is_taken_away() -> None:

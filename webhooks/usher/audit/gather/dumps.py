@@ -190,7 +190,7 @@ class ReplicaSets:
             identity = {each: value[each] for each in ("apiVersion", "kind")}
             self._deployments[namespace, name] = {**identity, "name": name, "uid": metadata["uid"], "controller": True}
         elif key == ("", "Pod"):
-            owner, labels = cluster_objects.controller_reference(value), metadata.get("labels")
+            owner, labels = paths.controller_reference(value), metadata.get("labels")
             suffix = paths.text(labels.get(_HASH)) if isinstance(labels, dict) else ""
             made, found = paths.text(owner.get("name")), cluster_objects.group_and_kind(owner)
             if found == self.KEY and suffix and made.endswith(f"-{suffix}"):
@@ -302,10 +302,15 @@ class Survey:
             elif registry.is_finished(item.value):
                 aside.append(item.value)
             else:
-                judged.append(item)
-        if not aside and not again:
+                judged.append(replace(item, owner_is_hidden=True) if self._hides_owner_of(item.value) else item)
+        if not aside and not again and not any(item.owner_is_hidden for item in judged):
             return batch
         return replace(batch, items=tuple(judged), aside=tuple(aside), owned=owned, finished=len(aside) - owned)
+
+    def _hides_owner_of(self, value: paths.Object) -> bool:
+        """Whether the files lack the kind of the owner that an object names, so that the owner may exist."""
+        key = cluster_objects.group_and_kind(paths.controller_reference(value))
+        return key not in self._kinds and cluster_objects.makes_objects(key)
 
     def _is_judged_by_its_pods(self, value: paths.Object) -> bool:
         """Whether an object has an unknown kind and makes pods without devices that are in the files: an object of an

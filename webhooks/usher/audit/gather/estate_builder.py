@@ -135,7 +135,7 @@ class EstateBuilder:
     def _object(self, value: paths.Object, key: Key) -> None:
         """Takes an object that makes pods, or whose kind usher does not know."""
         metadata = paths.metadata(value)
-        uid, owner = paths.text(metadata.get("uid")), paths.text(cluster_objects.controller_reference(value).get("uid"))
+        uid, owner = paths.text(metadata.get("uid")), paths.text(paths.controller_reference(value).get("uid"))
         self._gathered.trees.add(value)
         if self._gathered.trees.owner(owner, paths.text(metadata.get("namespace"))):
             return
@@ -164,7 +164,7 @@ class EstateBuilder:
         self._gathered.trees.add(value)
         if accelerator_objects.phase_of(value) in ENDED:
             return
-        reference = cluster_objects.controller_reference(value)
+        reference = paths.controller_reference(value)
         owner = intern(paths.text(reference.get("uid")))
         asked = self._pods.asked(value)
         if not asked.devices:

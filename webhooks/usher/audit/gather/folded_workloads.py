@@ -52,7 +52,7 @@ def _listed(value: paths.Object) -> Listed:
         intern(paths.text(value.get("kind"))),
         intern(paths.text(metadata.get("namespace"))),
         paths.text(metadata.get("name")),
-        intern(paths.text(cluster_objects.controller_reference(value).get("uid"))),
+        intern(paths.text(paths.controller_reference(value).get("uid"))),
     )
 
 

@@ -28,7 +28,7 @@ from usher.kinds.reading.values import Absence
 from usher.policy import config_problems, decision
 from usher.policy.checks import catalogue as checks_catalogue
 from usher.policy.checks.catalogue import Catalogue, OwnChecks
-from usher.policy.decision import Identities, User
+from usher.policy.decision import Identities, Operation, Request, User
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.engines.wasm import WasmEngine
 from usher.policy.input import document as input_document
@@ -59,7 +59,14 @@ def input_of_example(
     request = value["request"] if value["kind"] == "AdmissionReview" else {"object": value}
     vocabulary = Vocabulary(config.accelerators)
     namespace = request.get("namespace", "")
-    read = partial(normalise, vocabulary=vocabulary, namespace=namespace, roles=Roles(config))
+    asked, identities = _request(request), Identities(config)
+    read = partial(
+        normalise,
+        vocabulary=vocabulary,
+        namespace=namespace,
+        roles=Roles(config),
+        believes_owner=identities.believe_owner(asked),
+    )
     workload = read(request["object"], objects=cluster)
     if workload is None:
         raise errors.InputError("usher judges no objects of this kind")
@@ -67,26 +74,26 @@ def input_of_example(
     misread = [each for each in workload.unknowns if Absence.NOT_KNOWN.value not in each.reason]
     if misread:
         raise errors.InputError(f"usher cannot read {misread[0].path}: {misread[0].reason}")
-    old = request.get("oldObject")
     known = Knowledge(facts=cluster, config=config, vocabulary=vocabulary)
     case = Case(workload=workload, beside=beside.of(workload, others, known))
     return input_document.Documents(known, keys=keys).build(
         workload,
-        old=None if old is None else read(old),
-        review=_review(request, config),
+        old=None if asked.old_value is None else read(asked.old_value),
+        review=identities.review(asked),
         cluster=input_document.cluster_input(case, known),
         beside=case.beside,
     )
 
 
-def _review(request: Mapping[str, Any], config: models.Config) -> input_document.Review | None:
+def _request(request: Mapping[str, Any]) -> Request:
     user = request.get("userInfo")
-    by = Identities(config).of(
-        None if user is None else User(name=user["username"], groups=tuple(user.get("groups", ())))
+    return Request(
+        value=request["object"],
+        operation=Operation(request.get("operation", Operation.CREATE)),
+        old_value=request.get("oldObject"),
+        sub_resource=request.get("subResource", ""),
+        user=None if user is None else User(name=user["username"], groups=tuple(user.get("groups", ()))),
     )
-    if by is None:
-        return None
-    return {"operation": request["operation"], "subResource": request.get("subResource", ""), "by": list(by)}
 
 
 EXAMPLE_KINDS: Final = ("bad", "good", "unknown")

@@ -280,14 +280,17 @@ def requested_by(identity: Identity) -> str:
     return " || ".join([*users, *groups]) or "false"
 
 
-def in_namespaces(namespaces: Iterable[str]) -> str:
+def in_namespaces(namespaces: Iterable[str], *, here: str = "request.?namespace.orValue('')") -> str:
     """An expression that is true for requests in namespaces with these names, in which `*` stands for any characters.
 
     Only the name of a namespace counts, not its labels.
+
+    Args:
+        namespaces: names and patterns.
+        here: an expression for the name of the namespace.
     """
     patterns = sorted(set(namespaces))
     named = [pattern for pattern in patterns if "*" not in pattern]
-    here = "request.?namespace.orValue('')"
     found = [f"{here} in {cel_texts(named)}"] if named else []
     return " || ".join([*found, *(_equals_cel(here, pattern) for pattern in patterns if "*" in pattern)]) or "false"
 

@@ -15,7 +15,7 @@ from typing import Final
 from msgspec import Struct
 
 from usher import model, paths
-from usher.config import models, sections
+from usher.config import models
 from usher.install.manifests import conditions as cel_conditions
 from usher.install.manifests import webhooks
 from usher.install.manifests.webhooks import NAME
@@ -81,24 +81,8 @@ CHECKS_OF_TEMPLATES: Final = frozenset({"resources/whole_gpus_only", "resources/
 
 
 def spared_requests(check: str, config: models.Config) -> str:
-    """An expression that is true for requests that the check exempts, by namespace or user.
-
-    A DaemonSet may be an agent of its node, whose pods the DaemonSet controller makes (`lib/workload.rego`).
-    """
-    namespaces, agents = _SPARED.get(check, (_nowhere, False))
-    spared_here = [cel_conditions.in_namespaces(namespaces(config))] if namespaces(config) else []
-    if agents and "system_namespaces" not in config.priorities.model_fields_set:
-        by_controllers = cel_conditions.requested_by(
-            {**sections.DEFAULT_IDENTITIES, **config.identities}["controllers"]
-        )
-        spared_here.append(f"request.resource.resource == 'daemonsets' || ({_OF_A_DAEMON_SET} && ({by_controllers}))")
-    return " || ".join(spared_here) or "false"
-
-
-_OF_A_DAEMON_SET: Final = (
-    "request.resource.resource == 'pods' && object != null && object.metadata.?ownerReferences.orValue([])"
-    ".exists(o, o.kind == 'DaemonSet' && o.apiVersion.startsWith('apps/'))"
-)
+    """An expression that is true for requests in namespaces that the check exempts."""
+    return cel_conditions.in_namespaces(_SPARED.get(check, _nowhere)(config))
 
 
 def _nowhere(_config: models.Config) -> list[str]:
@@ -114,9 +98,9 @@ def _seeing(config: models.Config) -> list[str]:
 
 
 _SPARED: Final = {
-    "isolation/visible_devices_set_by_hand": (_seeing, False),
-    "isolation/host_path_to_devices": (_system, True),
-    "priority/system_class_outside_system_namespaces": (_system, True),
+    "isolation/visible_devices_set_by_hand": _seeing,
+    "isolation/host_path_to_devices": _system,
+    "priority/system_class_outside_system_namespaces": _system,
 }
 
 
@@ -324,7 +308,6 @@ def _binding(name: str, config: models.Config) -> paths.Object:
 MUTATION_KEY: Final = "isolation/visible_devices_void"
 
 _VARIABLE: Final = "NVIDIA_VISIBLE_DEVICES"
-_POD_OF_DAEMON_SET: Final = "object.metadata.?ownerReferences.orValue([]).exists(o, o.kind == 'DaemonSet')"
 
 
 def mutating_policies(config: models.Config, catalogue: Catalogue, *, static: bool = False) -> list[paths.Object]:
@@ -369,10 +352,8 @@ _BY_ANNOTATION: Final = (
 
 
 def _spared(config: models.Config) -> str:
-    """An expression for pods of DaemonSets: node agents see all devices, and CEL cannot identify agents further."""
-    seeing = cel_conditions.in_namespaces([*config.priorities.system_namespaces, *config.isolation.visible_devices])
-    controllers = cel_conditions.requested_by({**sections.DEFAULT_IDENTITIES, **config.identities}["controllers"])
-    return f"{seeing} || ({_POD_OF_DAEMON_SET} && ({controllers}))"
+    """An expression for pods in namespaces whose node agents see all devices."""
+    return cel_conditions.in_namespaces(_seeing(config))
 
 
 def _added_variable_cel(config: models.Config) -> str:

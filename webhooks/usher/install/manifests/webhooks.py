@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from usher import paths
 from usher.check import site_policies
-from usher.config import models, sections
+from usher.config import models, sections, selection
 from usher.config.models import EXEMPTION_LABEL
 from usher.config.sections import DEFAULT_IDENTITIES
 from usher.extensions.gatekeeper.library import ANY_KIND, MatchedKind
@@ -93,6 +93,22 @@ def rules_of_scales() -> list[paths.Json]:
             plurals.setdefault((kind.group, kind.versions), []).append(f"{kind.plural}/{SCALE_SUB_RESOURCE}")
     return [
         webhook_rule(group, served, resources, operations=["UPDATE"]) for (group, served), resources in plurals.items()
+    ]
+
+
+def rules_of_status(kinds: Iterable[Kind]) -> list[paths.Json]:
+    """Rules for `/status` of Kubernetes' own kinds, which lets its users write labels, annotations and owners.
+
+    Of custom resources the API server keeps the metadata (apiextensions-apiserver, customresource/status_strategy.go).
+    """
+    resources: dict[tuple[str, tuple[str, ...], Scope], list[str]] = {}
+    for kind in kinds:
+        if kind.plural and site_policies.is_kubernetes_group(kind.group):
+            scope: Scope = "Cluster" if kind.cluster_scoped else "Namespaced"
+            resources.setdefault((kind.group, kind.versions, scope), []).append(f"{kind.plural}/{_STATUS}")
+    return [
+        webhook_rule(group, versions, plurals, operations=["UPDATE"], scope=scope)
+        for (group, versions, scope), plurals in resources.items()
     ]
 
 
@@ -269,6 +285,16 @@ _EXEMPT: Final = (
 )
 _NEWLY_EXEMPT: Final = f"{_EXEMPT.format('object')} && !(oldObject != null && {_EXEMPT.format('oldObject')})"
 
+_STATUS: Final = "status"
+_NEW_METADATA: Final = " || ".join(
+    f"object.metadata.?{field}.orValue({empty}) != oldObject.metadata.?{field}.orValue({empty})"
+    for field, empty in (("labels", "{}"), ("annotations", "{}"), ("ownerReferences", "[]"))
+)
+_NO_STATUS_OF_THE_SAME_METADATA: Final = f"request.?subResource.orValue('') != '{_STATUS}' || {_NEW_METADATA}"
+
+_NAMESPACES: Final = ("namespaces", "namespaces/finalize", "namespaces/status")
+"""The namespace and those of its subresources whose requests may write its labels."""
+
 
 class _Site(Struct, frozen=True, kw_only=True):
     """The inputs of all webhooks, beside the registry."""
@@ -346,7 +372,9 @@ def _workloads(site: _Site) -> paths.Object:
     closed = site.calls.validate_failure_policy == "Fail"
     return {
         **_webhook("validate", site, timeout=site.calls.validate_timeout, failure_policy="Ignore"),
-        **_conditions(site, *([cel_conditions.all_other_requests(site.failing)] if closed else [])),
+        **_conditions(
+            site, _condition_of_status(), *([cel_conditions.all_other_requests(site.failing)] if closed else [])
+        ),
         "rules": [
             *rules_of_kinds(WORKLOADS.values(), operations=["CREATE", "UPDATE"]),
             # Debug containers have a subresource of their own, and fields that are forbidden elsewhere; a resize
@@ -354,6 +382,7 @@ def _workloads(site: _Site) -> paths.Object:
             webhook_rule("", ["v1"], ["pods/ephemeralcontainers", "pods/resize"], operations=["UPDATE"]),
             # A scale makes any number of pods from a template that the request does not hold.
             *rules_of_scales(),
+            *rules_of_status(WORKLOADS.values()),
         ],
         # It charges quotas, except in a dry run.
         "sideEffects": "NoneOnDryRun",
@@ -388,9 +417,14 @@ def _other_objects(site: _Site) -> paths.Object:
     return {
         # Always Ignore: queues and autoscalers must keep working while usher does not answer.
         **_webhook("validate", site, timeout=VALIDATE_TIMEOUT, failure_policy="Ignore", name="objects"),
-        **_conditions(site),
-        "rules": rules_of_kinds(_objects(), operations=["CREATE", "UPDATE"]),
+        **_conditions(site, _condition_of_status()),
+        "rules": [*rules_of_kinds(_objects(), operations=["CREATE", "UPDATE"]), *rules_of_status(_objects())],
     }
+
+
+def _condition_of_status() -> paths.Object:
+    """Controllers and kubelets write the status of objects all the time, and hardly ever their metadata with it."""
+    return _condition("no-status-of-the-same-metadata", _NO_STATUS_OF_THE_SAME_METADATA)
 
 
 def _namespaces(site: _Site) -> paths.Object:
@@ -399,23 +433,34 @@ def _namespaces(site: _Site) -> paths.Object:
         **_webhook("validate", site, timeout=VALIDATE_TIMEOUT, failure_policy="Ignore", name="namespaces"),
         # No selector: it would read the labels of the Namespace itself, so that an exemption would exempt itself.
         "namespaceSelector": {},
-        "rules": [webhook_rule("", ["v1"], ["namespaces"], operations=["CREATE", "UPDATE"], scope="Cluster")],
+        "rules": [_rule_of_namespaces()],
     }
 
 
+def _rule_of_namespaces() -> paths.Object:
+    return webhook_rule("", ["v1"], _NAMESPACES, operations=["CREATE", "UPDATE"], scope="Cluster")
+
+
 def _exemptions(site: _Site) -> paths.Object:
-    """The webhook that guards the label that exempts a namespace."""
+    """The webhook that guards the label that exempts a namespace, and the names that usher.yaml trusts."""
     return {
         # Always Fail: otherwise every tenant could exempt a namespace for good while usher is away. Other requests
         # do not match. Administrators need the label then; `namespaces` judges them too while usher answers.
         **_webhook("validate", site, timeout=VALIDATE_TIMEOUT, failure_policy="Fail", name="exemptions"),
         "namespaceSelector": {},
         "matchConditions": [
-            {"name": "newly-exempt", "expression": _NEWLY_EXEMPT},
+            {"name": "newly-trusted", "expression": f"({_NEWLY_EXEMPT}) || ({_made_with_trusted_name(site.config)})"},
             {"name": "no-administrator", "expression": f"!({cel_conditions.administrators(site.config)})"},
         ],
-        "rules": [webhook_rule("", ["v1"], ["namespaces"], operations=["CREATE", "UPDATE"], scope="Cluster")],
+        "rules": [_rule_of_namespaces()],
     }
+
+
+def _made_with_trusted_name(config: models.Config) -> str:
+    """An expression that is true for a new namespace whose name usher.yaml trusts."""
+    patterns = [each for found in selection.trusted_namespaces(config).values() for each in found]
+    named = cel_conditions.in_namespaces(patterns, here="object.metadata.?name.orValue('')")
+    return f"request.operation == 'CREATE' && ({named})"
 
 
 def _bindings(site: _Site) -> paths.Object:

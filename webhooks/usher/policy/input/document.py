@@ -171,6 +171,8 @@ class Workload(TypedDict):
     """Why the label that names a role does not count; absent where it does, and without one."""
     owned: bool
     owner: NotRequired[Owner]
+    claimedOwner: NotRequired[Owner]
+    """The owner that the object names and that usher does not believe, because no controller made the object."""
     isTemplate: bool
     suspended: bool
     gang: Gang
@@ -196,6 +198,8 @@ class Old(TypedDict):
 
     suspended: bool
     asksAccelerators: bool
+    claimedOwner: NotRequired[Owner]
+    """As for the workload."""
     labels: dict[str, str]
     queueLabels: NotRequired[dict[str, str]]
     object: NotRequired[registry.Objects]
@@ -324,6 +328,8 @@ def _old_object_input(workload: model.Workload) -> Old:
         "asksAccelerators": workload.asks_accelerators,
         "labels": read_keys(workload.labels),
     }
+    if workload.claimed_owner is not None:
+        result["claimedOwner"] = _owner(workload.claimed_owner)
     if workload.queue_labels is not workload.labels and workload.queue_labels:
         result["queueLabels"] = read_keys(workload.queue_labels)
     if workload.view:
@@ -349,6 +355,10 @@ def _gang(gang: model.Gang) -> Gang:
     if gang.priority_class:
         result["priorityClass"] = gang.priority_class
     return result
+
+
+def _owner(owner: model.Owner) -> Owner:
+    return {"group": owner.group, "kind": owner.kind}
 
 
 def _workload(workload: model.Workload) -> Workload:
@@ -378,7 +388,9 @@ def _workload(workload: model.Workload) -> Workload:
     if workload.role_refusal:
         result["roleRefusal"] = workload.role_refusal
     if workload.owner is not None:
-        result["owner"] = {"group": workload.owner.group, "kind": workload.owner.kind}
+        result["owner"] = _owner(workload.owner)
+    if workload.claimed_owner is not None:
+        result["claimedOwner"] = _owner(workload.claimed_owner)
     if workload.queue_label_path is not None:
         result["queueLabelPath"] = workload.queue_label_path
         if workload.queue_label_path != "/metadata" or workload.queue_labels is not workload.labels:

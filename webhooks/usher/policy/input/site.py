@@ -65,8 +65,8 @@ class Lifecycle(TypedDict):
 
 class Site(TypedDict):
     systemNamespace: bool
-    systemNamespacesDeclared: bool
-    """Whether usher.yaml says which namespaces are the system's; otherwise the usual names count."""
+    nameIsTrusted: NotRequired[str]
+    """For a Namespace: what usher.yaml gives to namespaces of its name; absent if it does not trust the name."""
     visibleDevicesAllowed: bool
     visibleDevicesDeclared: bool
     """Whether usher.yaml says which namespaces may see all devices."""
@@ -144,7 +144,6 @@ class Sites:
         subject = config_selection.Subject(namespace=namespace, group=group, kind=kind, role=role, accelerators=size)
         result: Site = {
             "systemNamespace": config_selection.matches_pattern(namespace, config.priorities.system_namespaces),
-            "systemNamespacesDeclared": "system_namespaces" in config.priorities.model_fields_set,
             "visibleDevicesAllowed": config_selection.matches_pattern(namespace, config.isolation.visible_devices),
             "visibleDevicesDeclared": "visible_devices" in config.isolation.model_fields_set,
             "volcanoSchedulers": sorted(
@@ -153,14 +152,9 @@ class Sites:
             "ipcLockAllowed": config_selection.matches_pattern(namespace, config.isolation.ipc_lock),
             "sharedMemory": _shared_memory(config.shared_memory),
         }
-        kai = {route.name for route in config.routing if route.scheduler == "kai"}
-        if kai:
-            result["kaiSchedulers"] = sorted(kai)
-        schedulers = {
-            route.scheduler for route in config.routing if config_selection.matches_pattern(namespace, route.namespaces)
-        }
-        if schedulers:
-            result["gangSchedulers"] = sorted(schedulers)
+        if (group, kind) == ("", "Namespace"):
+            result.update(_name(namespace, config))
+        result.update(_schedulers(namespace, config))
         parameters = self._parameters(namespace)
         if parameters:
             result["parameters"] = parameters
@@ -195,6 +189,33 @@ class Sites:
             if key is not None and config_selection.matches_pattern(namespace, entry.namespaces):
                 result.setdefault(key, {}).update(entry.values)
         return result
+
+
+class _Name(TypedDict):
+    nameIsTrusted: NotRequired[str]
+
+
+def _name(namespace: str, config: models.Config) -> _Name:
+    trusted = config_selection.why_trusted(namespace, config)
+    return {"nameIsTrusted": trusted} if trusted else {}
+
+
+class _Schedulers(TypedDict):
+    kaiSchedulers: NotRequired[list[str]]
+    gangSchedulers: NotRequired[list[str]]
+
+
+def _schedulers(namespace: str, config: models.Config) -> _Schedulers:
+    result: _Schedulers = {}
+    kai = {route.name for route in config.routing if route.scheduler == "kai"}
+    if kai:
+        result["kaiSchedulers"] = sorted(kai)
+    schedulers = {
+        route.scheduler for route in config.routing if config_selection.matches_pattern(namespace, route.namespaces)
+    }
+    if schedulers:
+        result["gangSchedulers"] = sorted(schedulers)
+    return result
 
 
 def _queue(queue: sections.Queue) -> Queue:

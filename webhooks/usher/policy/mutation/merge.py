@@ -154,9 +154,11 @@ def _is_there(value: paths.Object, intent: model.Intent, workload: model.Workloa
 def owner_compares(workload: model.Workload) -> bool:
     """Whether the owner compares the object with its own template, and would replace a changed object without end.
 
-    https://github.com/kubernetes/kubernetes/issues/57167. The webhook still mutates the Pods of this ReplicaSet.
+    https://github.com/kubernetes/kubernetes/issues/57167. The webhook still mutates the Pods of this ReplicaSet. An
+    owner that usher does not believe may be real, and then a change would do the same harm.
     """
-    return (workload.group, workload.kind) == ("apps", "ReplicaSet") and workload.owner is not None
+    named = workload.owner or workload.claimed_owner
+    return (workload.group, workload.kind) == ("apps", "ReplicaSet") and named is not None
 
 
 def _without_conflicts(

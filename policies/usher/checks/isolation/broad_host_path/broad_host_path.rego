@@ -83,7 +83,6 @@ import data.usher.lib.workload
 
 deny contains object.union(finding, _assumption(entry)) if {
 	not input.site.systemNamespace
-	not workload.assumed_agent
 	some entry in isolation.host_paths
 	_is_broad(entry)
 	isolation.is_mounted(entry)

@@ -65,9 +65,7 @@ test_whoever_writes_to_sys_controls_the_cards if {
 		ordinary,
 		[{"op": "add", "path": "/podSets/0/containers/0/volumeMounts/0/readOnly", "value": true}],
 	)
-	agent := object.union(ordinary, {"workload": {"kind": "DaemonSet"}})
-	check.deny == {found} with input as agent
-	check.deny == set() with input as object.union(agent, {"site": {"systemNamespacesDeclared": false}})
+	check.deny == {found} with input as object.union(ordinary, {"workload": {"kind": "DaemonSet"}})
 }
 
 at(input_document, place, general) := json.patch(
@@ -112,8 +110,6 @@ test_usher_yaml_decides_which_directories_are_too_wide if {
 	check.deny == set() with input as object.union(examples.bad_node_exporter, {"site": other})
 }
 
-test_a_daemon_set_counts_as_an_agent_until_usher_yaml_names_system_namespaces if {
-	of_daemon_set := object.union(examples.bad_debug_pod, {"workload": {"kind": "DaemonSet"}})
-	check.deny == set() with input as object.union(of_daemon_set, {"site": {"systemNamespacesDeclared": false}})
-	count(check.deny) > 0 with input as of_daemon_set
+test_a_daemon_set_of_a_tenant_is_judged_like_other_workloads if {
+	count(check.deny) > 0 with input as object.union(examples.bad_debug_pod, {"workload": {"kind": "DaemonSet"}})
 }

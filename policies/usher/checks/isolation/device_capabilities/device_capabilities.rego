@@ -40,7 +40,6 @@ deny contains finding if {
 	some entry in workload.containers
 	some index, capability in entry.container.securityContext.capabilities.add
 	not input.site.systemNamespace
-	not workload.assumed_agent
 	not entry.container.securityContext.privileged
 	trim_prefix(upper(capability), "CAP_") in _capabilities
 

@@ -49,7 +49,7 @@ test_system_namespaces_may_have_them if {
 		`"SYS_ADMIN"`,
 	)} with input as object.union(
 		examples.good_exporter,
-		{"site": {"systemNamespace": false, "systemNamespacesDeclared": true}},
+		{"site": {"systemNamespace": false}},
 	)
 }
 

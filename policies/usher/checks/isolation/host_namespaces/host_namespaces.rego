@@ -38,7 +38,6 @@ deny contains finding if {
 	some field, what in _shares
 	pod_set[field] == true
 	not input.site.systemNamespace
-	not workload.assumed_agent
 
 	finding := {
 		"path": workload.field_path(pod_set, field),
@@ -49,7 +48,6 @@ deny contains finding if {
 
 deny contains finding if {
 	not input.site.systemNamespace
-	not workload.assumed_agent
 	some entry in isolation.host_paths
 	isolation.within_any(entry.place, ["/dev/shm"])
 

@@ -35,7 +35,7 @@ test_system_namespaces_may_share_them if {
 	check.deny == set() with input as examples.good_driver
 	check.deny == {processes("/spec/template/spec/hostPID", "the pod")} with input as object.union(
 		examples.good_driver,
-		{"site": {"systemNamespace": false, "systemNamespacesDeclared": true}},
+		{"site": {"systemNamespace": false}},
 	)
 }
 

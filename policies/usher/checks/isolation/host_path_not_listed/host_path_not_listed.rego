@@ -52,7 +52,6 @@ import data.usher.lib.workload
 
 deny contains finding if {
 	not input.site.systemNamespace
-	not workload.assumed_agent
 	some entry in isolation.host_paths
 	not _is_listed(entry)
 

@@ -84,11 +84,9 @@ package usher.checks.isolation.host_path_to_devices
 import data.usher.lib.isolation
 import data.usher.lib.parameters
 import data.usher.lib.text
-import data.usher.lib.workload
 
 deny contains finding if {
 	not input.site.systemNamespace
-	not workload.assumed_agent
 	some entry in isolation.host_paths
 	isolation.leads_to(entry, _paths)
 

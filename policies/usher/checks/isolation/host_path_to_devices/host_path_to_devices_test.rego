@@ -61,11 +61,7 @@ test_system_namespaces_may_have_them if {
 		"/spec/template/spec/volumes/0/hostPath/path",
 		"driver",
 		`"/run/nvidia"`,
-	)} with input as object.union(examples.good_device_plugin, {"site": {"systemNamespace": false, "systemNamespacesDeclared": true}})
-}
-
-test_a_daemon_set_counts_as_an_agent_until_usher_yaml_names_system_namespaces if {
-	check.deny == set() with input as object.union(examples.good_device_plugin, {"site": {"systemNamespace": false}})
+	)} with input as object.union(examples.good_device_plugin, {"site": {"systemNamespace": false}})
 }
 
 test_usher_yaml_decides_which_places_count if {

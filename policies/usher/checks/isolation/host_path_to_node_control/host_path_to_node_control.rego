@@ -190,11 +190,9 @@ package usher.checks.isolation.host_path_to_node_control
 
 import data.usher.lib.isolation
 import data.usher.lib.text
-import data.usher.lib.workload
 
 deny contains finding if {
 	not input.site.systemNamespace
-	not workload.assumed_agent
 	some entry in isolation.host_paths
 	_controls(entry)
 

@@ -25,7 +25,7 @@ test_the_directories_of_device_plugins_and_of_cdi_are_found if {
 			`"/var/lib/kubelet/pods/../device-plugins"`,
 		),
 		finding("/spec/template/spec/volumes/1/hostPath/path", "cdi", `"/var/run/cdi/"`),
-	} with input as object.union(examples.bad_fake_plugin, {"site": {"systemNamespacesDeclared": true}})
+	} with input as examples.bad_fake_plugin
 }
 
 test_what_a_pod_can_change_is_found_and_so_are_keys_that_it_reads if {
@@ -70,14 +70,7 @@ test_system_namespaces_may_have_them if {
 		"/spec/template/spec/volumes/0/hostPath/path",
 		"plugins",
 		`"/var/lib/kubelet/device-plugins"`,
-	)} with input as object.union(examples.good_node_agent, {"site": {"systemNamespace": false, "systemNamespacesDeclared": true}})
-}
-
-test_a_daemon_set_counts_as_an_agent_until_usher_yaml_names_system_namespaces if {
-	check.deny == set() with input as object.union(
-		examples.good_node_agent,
-		{"site": {"systemNamespace": false, "systemNamespacesDeclared": false}},
-	)
+	)} with input as object.union(examples.good_node_agent, {"site": {"systemNamespace": false}})
 }
 
 test_usher_yaml_decides_which_places_count if {

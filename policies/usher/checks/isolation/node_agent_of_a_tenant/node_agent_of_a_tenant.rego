@@ -2,10 +2,9 @@
 # title: Only system namespaces run pods that control their nodes
 # description: |
 #   A pod that is privileged or sees the processes of its node can take every GPU there. A DaemonSet does so on every
-#   node at once, also on nodes that join later. So if usher.yaml names the system namespaces
-#   (`priorities.systemNamespaces`), a DaemonSet of another namespace may do neither. Until then usher cannot distinguish
-#   drivers from other DaemonSets. It warns once, at admission, about each DaemonSet outside the usual namespaces that
-#   has these permissions, host paths that control a node, or a system priority class.
+#   node at once, also on nodes that join later. Any user who may edit a namespace can make a DaemonSet. So a DaemonSet
+#   may do so only in a system namespace (`priorities.systemNamespaces` of usher.yaml, which by default are the usual
+#   namespaces of drivers, networks and disks). Elsewhere it is a workload of a tenant, and all checks judge it.
 #
 #   A pod that does both is root on its node: it enters the processes of the node and leaves every restriction. Only
 #   node agents need both, and they are DaemonSets, so all other kinds are refused. The check accepts the namespaces
@@ -30,7 +29,6 @@
 package usher.checks.isolation.node_agent_of_a_tenant
 
 import data.usher.lib.isolation
-import data.usher.lib.parameters
 import data.usher.lib.workload
 
 deny contains finding if {
@@ -46,44 +44,6 @@ deny contains finding if {
 	}
 }
 
-deny contains finding if {
-	workload.assumed_agent
-	input.review
-	not isolation.may_see_all_devices
-	some pod_set in input.podSets
-	powers := array.concat(_powers(pod_set), _powers_of_agents(pod_set))
-	count(powers) > 0
-
-	finding := {
-		"path": pod_set.specPath,
-		"message": $"{workload.pod_set_name(pod_set)} {concat(" and ", powers)}, so it controls {_where}",
-		"remedy": "list its namespace in usher.yaml under priorities.systemNamespaces, or remove these permissions",
-		"assumption": "usher assumes that it is a node agent, because usher.yaml does not set priorities.systemNamespaces",
-	}
-}
-
-_powers_of_agents(pod_set) := array.concat(
-	[text | _mounts_control(pod_set); text := "mounts host paths that control its node"],
-	[text | startswith(pod_set.priorityClassName, "system-"); text := "has a system priority class"],
-)
-
-_mounts_control(pod_set) if {
-	some entry in isolation.host_paths
-	entry.podSet.specPath == pod_set.specPath
-	isolation.within_any(entry.place, _paths)
-}
-
-_mounts_control(pod_set) if {
-	some entry in isolation.host_paths
-	entry.podSet.specPath == pod_set.specPath
-	entry.place in parameters.isolation.broad_host_path.directories
-}
-
-_paths := array.concat(
-	parameters.isolation.host_path_to_devices.paths,
-	parameters.isolation.host_path_to_node_control.paths,
-)
-
 _powers(pod_set) := array.concat(
 	[text | pod_set.hostPID; text := "sees all processes of its node"],
 	[text | _has_privileged_container(pod_set); text := "has a privileged container"],
@@ -96,7 +56,6 @@ _has_privileged_container(pod_set) if {
 
 _too_much(powers) if {
 	workload.of_a_daemon_set
-	input.site.systemNamespacesDeclared
 	count(powers) > 0
 }
 

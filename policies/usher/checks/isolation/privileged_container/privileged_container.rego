@@ -29,7 +29,6 @@ import data.usher.lib.workload
 
 deny contains finding if {
 	not input.site.systemNamespace
-	not workload.assumed_agent
 	some entry in workload.containers
 	entry.container.securityContext.privileged
 
@@ -42,7 +41,6 @@ deny contains finding if {
 
 deny contains finding if {
 	not input.site.systemNamespace
-	not workload.assumed_agent
 	some pod_set in input.podSets
 	pod_set.securityContext.windowsOptions.hostProcess
 
@@ -55,7 +53,6 @@ deny contains finding if {
 
 deny contains finding if {
 	not input.site.systemNamespace
-	not workload.assumed_agent
 	some entry in workload.containers
 	entry.container.securityContext.windowsOptions.hostProcess
 

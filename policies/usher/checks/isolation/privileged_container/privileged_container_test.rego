@@ -18,16 +18,12 @@ test_a_privileged_container_is_found_in_every_list if {
 	} with input as examples.bad_pod
 }
 
-test_a_daemon_set_counts_as_an_agent_until_usher_yaml_names_system_namespaces if {
-	check.deny == set() with input as object.union(examples.bad_daemonset, {"site": {"systemNamespacesDeclared": false}})
-}
-
 test_it_is_found_in_the_templates_of_other_kinds if {
 	check.deny == {{
 		"path": "/spec/template/spec/containers/0/securityContext/privileged",
 		"message": "container agent is privileged, so it can use every device of its node",
 		"remedy": "remove privileged: true",
-	}} with input as object.union(examples.bad_daemonset, {"site": {"systemNamespacesDeclared": true}})
+	}} with input as examples.bad_daemonset
 	check.deny == {{
 		"path": "/spec/mpiReplicaSpecs/Worker/template/spec/containers/0/securityContext/privileged",
 		"message": "container worker of Worker is privileged, so it can use every device of its node",

@@ -33,7 +33,6 @@ import data.usher.lib.workload
 
 deny contains object.union(finding, _assumption(term)) if {
 	not input.site.systemNamespace
-	not workload.assumed_agent
 	some pod_set in input.podSets
 	some index, term in pod_set.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution
 	_leaves_its_namespace(term)

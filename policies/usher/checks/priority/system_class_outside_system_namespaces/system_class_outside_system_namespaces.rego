@@ -30,7 +30,6 @@ import data.usher.lib.workload
 
 deny contains finding if {
 	not input.site.systemNamespace
-	not workload.assumed_agent
 	some pod_set in input.podSets
 	startswith(pod_set.priorityClassName, "system-")
 

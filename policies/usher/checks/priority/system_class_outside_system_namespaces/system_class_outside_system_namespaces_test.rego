@@ -51,13 +51,6 @@ test_the_class_of_a_volcano_job_itself_is_found_where_it_stands if {
 	check.deny == {found("/spec/priorityClassName", "worker", "system-cluster-critical")} with input as of_job
 }
 
-test_a_daemon_set_counts_as_an_agent_until_usher_yaml_names_system_namespaces if {
-	undeclared := object.union(examples.good_daemonset, {"site": {"systemNamespace": false}})
-	check.deny == set() with input as undeclared
-	found := check.deny with input as object.union(undeclared, {"site": {"systemNamespacesDeclared": true}})
-	count(found) > 0
-}
-
 test_a_label_that_kai_scheduler_reads_is_judged if {
 	found_in_label := {found("/metadata/labels/priorityClassName", "the workload", "system-cluster-critical")}
 	check.deny == found_in_label with input as examples.bad_job_of_kai
@@ -71,4 +64,8 @@ test_a_label_that_kai_scheduler_reads_is_judged if {
 		examples.bad_job_of_kai,
 		{"workload": {"labels": {"priorityClassName": "research"}}},
 	)
+}
+
+test_a_daemon_set_of_a_tenant_is_judged_like_other_workloads if {
+	count(check.deny) > 0 with input as object.union(examples.good_daemonset, {"site": {"systemNamespace": false}})
 }

@@ -26,7 +26,6 @@ import data.usher.lib.workload
 
 deny contains finding if {
 	not input.site.systemNamespace
-	not workload.assumed_agent
 	some pod_set in workload.accelerator_pod_sets
 	not _goes_on(pod_set)
 	some container in pod_set.containers

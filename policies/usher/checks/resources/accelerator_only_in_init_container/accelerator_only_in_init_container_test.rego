@@ -48,9 +48,6 @@ test_system_namespaces_may_validate_their_nodes_so if {
 	check.deny == set() with input as examples.good_validator
 }
 
-test_a_daemon_set_counts_as_an_agent_until_usher_yaml_names_system_namespaces if {
-	undeclared := {"workload": {"kind": "DaemonSet"}, "site": {"systemNamespacesDeclared": false}}
-	declared := {"workload": {"kind": "DaemonSet"}, "site": {"systemNamespacesDeclared": true}}
-	check.deny == set() with input as object.union(examples.bad_deployment, undeclared)
-	count(check.deny) > 0 with input as object.union(examples.bad_deployment, declared)
+test_a_daemon_set_of_a_tenant_is_judged_like_other_workloads if {
+	count(check.deny) > 0 with input as object.union(examples.bad_deployment, {"workload": {"kind": "DaemonSet"}})
 }

@@ -8,9 +8,9 @@
 #   The device plugin sets the variable for containers that ask for accelerators. The driver of a device claim does so
 #   for containers that use the claim. A check judges containers that set the variable themselves. The webhook changes
 #   only Pods, so templates stay as their authors wrote them.
-#   The webhook spares device plugins, exporters of GPU metrics and other node agents, in any namespace: without GPUs they
-#   would see nothing. An agent is a Pod that the DaemonSet controller makes and that has a permission on its node that
-#   checks refuse to tenants. A DaemonSet alone is not enough, because everybody who may edit a namespace can make one.
+#   Device plugins, exporters of GPU metrics and other node agents would see nothing without GPUs. The webhook spares the
+#   namespaces that usher.yaml names for them (`priorities.systemNamespaces` and `isolation.visibleDevices`). A DaemonSet
+#   elsewhere is a workload of a tenant, because any user who may edit a namespace can make one.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html
@@ -34,7 +34,7 @@ intents contains {
 	"reason": "the container asks for no GPU, but its image may make all GPUs visible",
 } if {
 	_is_pod
-	not _is_spared
+	not isolation.may_see_all_devices
 	some container in input.podSets[0].containers
 	not container.asksAccelerators
 	not container.usesClaims
@@ -48,15 +48,9 @@ skips contains {"at": "", "reason": "pods of this namespace may see all devices 
 	isolation.may_see_all_devices
 }
 
-skips contains {"at": "", "reason": "it is a node agent of a DaemonSet, and its permissions on the node are for checks to judge"} if {
-	_is_pod
-	not isolation.may_see_all_devices
-	isolation.node_agent
-}
-
 skips contains {"at": container.path, "reason": reason} if {
 	_is_pod
-	not _is_spared
+	not isolation.may_see_all_devices
 	some container in input.podSets[0].containers
 	reason := _why_not(container)
 }
@@ -68,10 +62,6 @@ _why_not(container) := "the container sets NVIDIA_VISIBLE_DEVICES itself, and a 
 } else := "the container uses a device claim, and the driver of the claim chooses its devices" if {
 	container.usesClaims
 }
-
-_is_spared if isolation.may_see_all_devices
-
-_is_spared if isolation.node_agent
 
 _is_pod if {
 	input.workload.kind == "Pod"

@@ -85,7 +85,7 @@ class Owners:
 
     def _read(self, owned: paths.Object) -> paths.Object | None:
         """The owner that an object names, if it exists with that uid and its kind is known."""
-        reference = live_holdings.controller_of(owned) or {}
+        reference = paths.controller_reference(owned)
         api_version, kind, name, uid = (reference.get(key) for key in ("apiVersion", "kind", "name", "uid"))
         if not (isinstance(api_version, str) and isinstance(kind, str) and isinstance(name, str)):
             return None

@@ -362,19 +362,9 @@ def namespace_of(value: paths.Object) -> str:
     return metadata_text(value, "namespace")
 
 
-def controller_of(value: paths.Object) -> Mapping[str, paths.Json] | None:
-    """The owner reference of the controller. Any user can write a reference, so it proves nothing."""
-    references = _metadata(value).get("ownerReferences")
-    for reference in references if isinstance(references, list) else []:
-        if isinstance(reference, dict) and reference.get("controller") is True:
-            return reference
-    return None
-
-
 def owner_uid(value: paths.Object) -> str:
     """The uid of the controlling owner; empty where the object names no controller."""
-    uid = (controller_of(value) or {}).get("uid")
-    return uid if isinstance(uid, str) else ""
+    return paths.text(paths.controller_reference(value).get("uid"))
 
 
 def _metadata(value: paths.Object) -> Mapping[str, paths.Json]:
