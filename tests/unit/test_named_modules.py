@@ -187,7 +187,7 @@ def test_the_names_that_docstrings_and_comments_of_the_package_hold_are_in_its_c
     [
         ("Full objects of `adapters/trainer.py`.", ["adapters/trainer.py"]),
         ("the kinds in adapters/trainer.py", ["adapters/trainer.py"]),
-        ("a module `tracing` in `server/`", ["tracing"]),
+        ("a module `telemetry` in `server/`", ["telemetry"]),
         ("`policy.evaluator`, `usher.policy.evaluator` and `policy.evaluators`", ["policy.evaluators"]),
         ("`policy.evaluator.Evaluator` and `Evaluator.admit`", []),
         ("`policy.evaluator.Judge`", ["policy.evaluator.Judge"]),

@@ -6,6 +6,7 @@
 #   - input: schema.input
 package usher.lib.isolation
 
+import data.usher.lib.parameters
 import data.usher.lib.workload
 
 # METADATA

@@ -9,8 +9,7 @@ from usher import paths
 from usher.check import findings
 from usher.config import models
 from usher.documents import places, reader
-from usher.kinds import kubeflow_pipelines as kubeflow_pipelines_compiled
-from usher.kinds import registry
+from usher.kinds import kubeflow_pipelines, registry
 from usher.kinds.reading import pod_templates
 
 
@@ -76,12 +75,10 @@ def flatten(value: paths.Json, *, prefix: str = paths.ROOT) -> Iterator[tuple[st
 def completed(before: paths.Object, value: paths.Json) -> paths.Object | None:
     """The object before a document, completed by it: the settings of a compiled pipeline are in the next document."""
     if not (
-        isinstance(value, dict)
-        and kubeflow_pipelines_compiled.is_platforms(value)
-        and kubeflow_pipelines_compiled.is_pipeline(before)
+        isinstance(value, dict) and kubeflow_pipelines.is_platforms(value) and kubeflow_pipelines.is_pipeline(before)
     ):
         return None
-    return kubeflow_pipelines_compiled.with_platforms(before, value)
+    return kubeflow_pipelines.with_platforms(before, value)
 
 
 def comes_from_cluster(value: paths.Object) -> bool:
@@ -97,7 +94,7 @@ def is_list(value: paths.Object) -> bool:
 
 def why_not_object(value: paths.Json) -> str:
     """Why a value is not a Kubernetes object; empty for an object, and for a compiled pipeline."""
-    if kubeflow_pipelines_compiled.is_pipeline(value):
+    if kubeflow_pipelines.is_pipeline(value):
         return ""
     if not isinstance(value, dict):
         return "not a Kubernetes object: no mapping with apiVersion and kind"
@@ -107,7 +104,7 @@ def why_not_object(value: paths.Json) -> str:
 
 def is_usher_file(value: paths.Object) -> bool:
     """Whether it is a file of gpu-usher (usher.yaml, a report) and not an object of a cluster like a GPUQuota."""
-    group, _, kind = kubeflow_pipelines_compiled.group_version_kind(value)
+    group, _, kind = kubeflow_pipelines.group_version_kind(value)
     return group == _OWN_GROUP and (group, kind) not in registry.SHAPES
 
 

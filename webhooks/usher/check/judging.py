@@ -20,7 +20,7 @@ from usher.check.revisions import Changes
 from usher.check.site_policies import SitePolicies
 from usher.check.surroundings import Scalers, Surroundings
 from usher.cluster.facts.store import Store
-from usher.kinds import kubeflow_pipelines as kubeflow_pipelines_compiled
+from usher.kinds import kubeflow_pipelines
 from usher.kinds.reading import values as reading_values
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
@@ -446,11 +446,11 @@ def _identity(workload: model.Workload) -> findings.Identity:
 
 def identity_as_written(value: paths.Object) -> findings.Identity:
     """The identity of an object that was not normalised, without fields that are not texts."""
-    group, version, kind = kubeflow_pipelines_compiled.group_version_kind(value)
+    group, version, kind = kubeflow_pipelines.group_version_kind(value)
     metadata = paths.metadata(value)
     return findings.Identity(
         api_version=f"{group}/{version}" if group else version,
         kind=kind,
         namespace=paths.text(metadata.get("namespace")),
-        name=paths.text(metadata.get("name")) or kubeflow_pipelines_compiled.name(value),
+        name=paths.text(metadata.get("name")) or kubeflow_pipelines.name(value),
     )

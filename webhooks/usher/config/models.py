@@ -91,7 +91,7 @@ class Priorities(Section):
         default=DEFAULT_SYSTEM_NAMESPACES,
         description="Namespaces of drivers, networks, disks and other node agents. Their pods may control their nodes "
         "and use the classes system-cluster-critical and system-node-critical. Only administrators may make a "
-        "namespace with such a name.",
+        "namespace with one of these names.",
     )
 
 
@@ -300,3 +300,35 @@ class Config(Section):
         if own is None:
             return fabrics_shipped.SHIPPED[name].profile
         return own if own.base is None else with_base(own, fabrics_shipped.SHIPPED[own.base].profile)
+
+
+_ACCOUNT: Final = ("system:serviceaccount:", "system:serviceaccounts:")
+"""The start of the name of a service account, and of the group of all accounts of a namespace."""
+
+
+def trusted_namespaces(config: Config) -> dict[str, list[str]]:
+    """Names and patterns of namespaces that usher.yaml trusts, by what follows from a name.
+
+    A pattern for all namespaces is not among them: it distinguishes no namespace.
+    """
+    known = {**DEFAULT_IDENTITIES, **config.identities}
+    found = {
+        "exemptNamespaces lists it, so no rule judges its objects": config.exempt_namespaces,
+        "priorities.systemNamespaces lists it, so its pods may control nodes": config.priorities.system_namespaces,
+        "isolation.visibleDevices lists it, so its pods may see all devices": config.isolation.visible_devices,
+        "isolation.ipcLock lists it, so its containers may lock memory": config.isolation.ipc_lock,
+    }
+    for name in sorted(known):
+        found[f"identities.{name} lists its service accounts"] = [
+            user.removeprefix(start).partition(":")[0]
+            for user in (*known[name].users, *known[name].groups)
+            for start in _ACCOUNT
+            if user.startswith(start)
+        ]
+    return {reason: [each for each in patterns if each.strip("*")] for reason, patterns in found.items()}
+
+
+def why_trusted(namespace: str, config: Config) -> str:
+    """The reason why usher.yaml trusts namespaces of a name; empty for a name that it does not trust."""
+    trusted = trusted_namespaces(config)
+    return next((reason for reason, patterns in trusted.items() if selection.matches_pattern(namespace, patterns)), "")

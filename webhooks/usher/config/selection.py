@@ -5,50 +5,18 @@ In a namespace pattern `*` stands for any characters; every other character stan
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 
 from usher import model
-from usher.config import fields, models, sections
+from usher.config import fields
 from usher.config.fields import Selector
 
 
 def matches_pattern(namespace: str, patterns: Iterable[str]) -> bool:
     """Whether any pattern fits; the models accept `*` as the only wildcard."""
     return any(fields.glob_fits(namespace, pattern) for pattern in patterns)
-
-
-_ACCOUNT: Final = ("system:serviceaccount:", "system:serviceaccounts:")
-"""The start of the name of a service account, and of the group of all accounts of a namespace."""
-
-
-def trusted_namespaces(config: models.Config) -> dict[str, list[str]]:
-    """Names and patterns of namespaces that usher.yaml trusts, by what follows from a name.
-
-    A pattern for all namespaces is not among them: it trusts nobody more than others.
-    """
-    known = {**sections.DEFAULT_IDENTITIES, **config.identities}
-    found = {
-        "exemptNamespaces lists it, so no rule judges its objects": config.exempt_namespaces,
-        "priorities.systemNamespaces lists it, so its pods may control nodes": config.priorities.system_namespaces,
-        "isolation.visibleDevices lists it, so its pods may see all devices": config.isolation.visible_devices,
-        "isolation.ipcLock lists it, so its containers may lock memory": config.isolation.ipc_lock,
-    }
-    for name in sorted(known):
-        found[f"identities.{name} lists its service accounts"] = [
-            user.removeprefix(start).partition(":")[0]
-            for user in (*known[name].users, *known[name].groups)
-            for start in _ACCOUNT
-            if user.startswith(start)
-        ]
-    return {reason: [each for each in patterns if each.strip("*")] for reason, patterns in found.items()}
-
-
-def why_trusted(namespace: str, config: models.Config) -> str:
-    """What usher.yaml gives to namespaces of a name; empty for a name that it does not trust."""
-    trusted = trusted_namespaces(config)
-    return next((reason for reason, patterns in trusted.items() if matches_pattern(namespace, patterns)), "")
 
 
 Entry = TypeVar("Entry", bound=fields.Selector)

@@ -29,7 +29,6 @@ from usher.policy.input import document as input_document
 from usher.policy.mutating import Mutating, MutationRules
 from usher.policy.mutation import merge
 from usher.workloads import fingerprints, size_limits
-from usher.workloads.normalise import too_large_to_judge
 
 
 class Found(Struct, frozen=True, kw_only=True):
@@ -118,7 +117,7 @@ class Evaluator:
 
     def _too_large(self, request: Request, excess: model.Excess) -> model.Decision:
         workload, known = (
-            too_large_to_judge(request.value, excess, namespace=request.namespace),
+            size_limits.too_large_to_judge(request.value, excess, namespace=request.namespace),
             self._knowledge(request),
         )
         return self._decision(self._subject(request, workload, known), request, known)

@@ -5,14 +5,14 @@ from typing import Any, Final, NamedTuple
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.kinds import kubeflow_pipelines, registry
+from usher.kinds import registry
 from usher.kinds.kind import MINIMUM_OF_OWNER, Kind, Pods
 from usher.kinds.reading import pod_templates, values
 from usher.kinds.reading import shapes as reading_shapes
 from usher.kinds.reading.templates import Template
 from usher.kinds.reading.values import MAX_PODS, Context, FindInner, Inner, Reading
+from usher.workloads import identity, size_limits
 from usher.workloads import pod_sets as workloads_pod_sets
-from usher.workloads import size_limits
 from usher.workloads.claims import CLAIM_GROUP, Claims, mark_accelerators
 from usher.workloads.pod_sets import read_pod_set
 from usher.workloads.roles import DEFAULT_ROLES, Roles, Subject, inner_kind
@@ -90,42 +90,6 @@ _GANG_LABELS: Final[Mapping[str, str]] = {
     "kueue.x-k8s.io/pod-group-name": "a pod group of Kueue",
     "scheduling.x-k8s.io/pod-group": "a PodGroup of the coscheduling plugin",
 }
-
-
-def group_version_kind(value: paths.Object) -> tuple[str, str, str]:
-    """The group, version and kind of an object; empty if missing. For a compiled pipeline, they follow from
-    its form.
-    """
-    api_version, kind = value.get("apiVersion"), value.get("kind")
-    if api_version is None and kind is None:
-        return kubeflow_pipelines.group_version_kind(value)
-    group, _, version = (api_version if isinstance(api_version, str) else "").rpartition("/")
-    return group, version, kind if isinstance(kind, str) else ""
-
-
-def controlling_owner(metadata: Mapping[str, paths.Json], reading: Reading) -> model.Owner | None:
-    """The controlling owner that an object names. Any user can write one, so callers decide whether it counts."""
-    found = None
-    for path, reference in reading.items(metadata.get("ownerReferences"), "/metadata/ownerReferences"):
-        kind = reading.text(reference.get("kind"), path + "/kind")
-        if reading.flag(reference.get("controller"), path + "/controller") and found is None:
-            group = reading.text(reference.get("apiVersion"), path + "/apiVersion").rpartition("/")[0]
-            found = model.Owner(group=group, kind=kind, name=reading.text(reference.get("name"), path + "/name"))
-    return found
-
-
-def object_name(metadata: Mapping[str, paths.Json], reading: Reading, value: paths.Object) -> str:
-    """The name of an object with these metadata; a compiled pipeline has its name elsewhere.
-
-    A name with a template variable is unknown. At CREATE an object may only have a prefix of its future name; then the
-        name is the prefix and a `*`.
-    """
-    name = reading.text(metadata.get("name"), "/metadata/name")
-    prefix = reading.text(metadata.get("generateName"), "/metadata/generateName")
-    for field, text in (("name", name), ("generateName", prefix)):
-        if "${" in text or "{{" in text:
-            reading.unknown(f"/metadata/{field}", "the name has a variable of a template; render the template first")
-    return name or (f"{prefix}*" if prefix else kubeflow_pipelines.name(value))
 
 
 Metadata = tuple[Mapping[str, str], Mapping[str, str]]
@@ -274,7 +238,7 @@ def read_unrecognised(
     A known kind in an unknown version is treated in the same way: it makes pods, wherever this version has its
     templates.
     """
-    group, version, kind = group_version_kind(value)
+    group, version, kind = identity.group_version_kind(value)
     found = pod_templates.find_pod_specs(value)
     full_name = f"{kind or 'object without kind'} ({'/'.join(filter(None, (group, version))) or 'no apiVersion'})"
     reason = f"unrecognised kind {full_name} holds a pod spec, which is not judged"
@@ -307,7 +271,7 @@ def read_unrecognised(
         version=version,
         kind=kind,
         namespace=reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace,
-        name=object_name(metadata, reading, value),
+        name=identity.object_name(metadata, reading, value),
         labels={},
         annotations={},
         role=model.Role.UNKNOWN,
@@ -344,7 +308,7 @@ def read_object(
     value: paths.Object, *, vocabulary: Vocabulary, namespace: str, objects: values.Lookup = values.NO_OBJECTS
 ) -> model.Workload:
     """An object without pods, of a kind with a shape."""
-    group, version, kind = group_version_kind(value)
+    group, version, kind = identity.group_version_kind(value)
     known = registry.BY_KEY[group, kind]
     reading = Reading()
     metadata = reading.mapping(value.get("metadata"), "/metadata")
@@ -381,33 +345,6 @@ def read_object(
     )
 
 
-def too_large_to_judge(value: paths.Object, excess: model.Excess, *, namespace: str) -> model.Workload:
-    """An object of which usher only judges that it is too large."""
-    group, version, kind = group_version_kind(value)
-    known = registry.BY_KEY.get((group, kind))
-    reading = Reading()
-    metadata = reading.mapping(value.get("metadata"), "/metadata")
-    within = reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace
-    return model.Workload(
-        group=group,
-        version=version,
-        kind=kind,
-        namespace="" if known is not None and known.cluster_scoped else within,
-        name=object_name(metadata, reading, value),
-        labels={},
-        annotations={},
-        role=model.Role.UNKNOWN,
-        owner=controlling_owner(metadata, reading),
-        deleting=bool(reading.text(metadata.get("deletionTimestamp"), "/metadata/deletionTimestamp")),
-        suspended=False,
-        pod_sets=(),
-        gang=model.Gang(wanted=False),
-        makes_pods=False,
-        exists=bool(metadata.get("uid")),
-        excess=excess,
-    )
-
-
 def normalise(  # noqa: PLR0913 - the object, and what reads it
     value: paths.Object,
     *,
@@ -427,9 +364,9 @@ def normalise(  # noqa: PLR0913 - the object, and what reads it
         roles: gives the workload its role.
         believes_owner: whether the owner that the object names counts.
     """
-    group, version, kind = group_version_kind(value)
+    group, version, kind = identity.group_version_kind(value)
     if (group, kind) in registry.BY_KEY and (found := size_limits.excess(value)) is not None:
-        return too_large_to_judge(value, found, namespace=namespace)
+        return size_limits.too_large_to_judge(value, found, namespace=namespace)
     if (group, kind) in registry.OBJECTS:
         return read_object(value, vocabulary=vocabulary, namespace=namespace, objects=objects)
     if (group, kind) in registry.BOUNDS_OF_NODES:
@@ -475,7 +412,7 @@ def _recognised(  # noqa: PLR0913 - the kind, and all arguments of `normalise`
     )
     _find_misplaced(value, pod_sets, known, reading)
     labels, annotations = _labels_and_annotations(metadata, pod_sets, reading)
-    named_owner = controlling_owner(metadata, reading)
+    named_owner = identity.controlling_owner(metadata, reading)
     owner = named_owner if believes_owner else None
     deciding = inner_kind(templates, pod_sets)
     (_, holding), making = deciding or (("", ""), pods)
@@ -498,7 +435,7 @@ def _recognised(  # noqa: PLR0913 - the kind, and all arguments of `normalise`
         version=version,
         kind=known.kind,
         namespace=namespace,
-        name=object_name(metadata, reading, value),
+        name=identity.object_name(metadata, reading, value),
         labels=labels,
         annotations=annotations,
         role=purpose.role,

@@ -8,6 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model, paths
+from usher.kinds import registry
+from usher.kinds.reading.values import Reading
+from usher.workloads import identity
 
 MOST_ENTRIES_OF_POD: Final[Mapping[str, int]] = {
     "containers": 250, "initContainers": 250, "ephemeralContainers": 250,
@@ -146,3 +149,30 @@ def _without_upkeep(value: paths.Object) -> paths.Object:
     if isinstance(metadata, dict):
         kept["metadata"] = {key: field for key, field in metadata.items() if key != "managedFields"}
     return kept
+
+
+def too_large_to_judge(value: paths.Object, excess: model.Excess, *, namespace: str) -> model.Workload:
+    """An object of which usher only judges that it is too large."""
+    group, version, kind = identity.group_version_kind(value)
+    known = registry.BY_KEY.get((group, kind))
+    reading = Reading()
+    metadata = reading.mapping(value.get("metadata"), "/metadata")
+    within = reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace
+    return model.Workload(
+        group=group,
+        version=version,
+        kind=kind,
+        namespace="" if known is not None and known.cluster_scoped else within,
+        name=identity.object_name(metadata, reading, value),
+        labels={},
+        annotations={},
+        role=model.Role.UNKNOWN,
+        owner=identity.controlling_owner(metadata, reading),
+        deleting=bool(reading.text(metadata.get("deletionTimestamp"), "/metadata/deletionTimestamp")),
+        suspended=False,
+        pod_sets=(),
+        gang=model.Gang(wanted=False),
+        makes_pods=False,
+        exists=bool(metadata.get("uid")),
+        excess=excess,
+    )

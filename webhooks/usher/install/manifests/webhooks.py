@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from usher import paths
 from usher.check import site_policies
-from usher.config import models, sections, selection
+from usher.config import models, sections
 from usher.config.models import EXEMPTION_LABEL
 from usher.config.sections import DEFAULT_IDENTITIES
 from usher.extensions.gatekeeper.library import ANY_KIND, MatchedKind
@@ -458,7 +458,7 @@ def _exemptions(site: _Site) -> paths.Object:
 
 def _made_with_trusted_name(config: models.Config) -> str:
     """An expression that is true for a new namespace whose name usher.yaml trusts."""
-    patterns = [each for found in selection.trusted_namespaces(config).values() for each in found]
+    patterns = [each for found in models.trusted_namespaces(config).values() for each in found]
     named = cel_conditions.in_namespaces(patterns, here="object.metadata.?name.orValue('')")
     return f"request.operation == 'CREATE' && ({named})"
 

@@ -153,8 +153,8 @@ class Sites:
             "sharedMemory": _shared_memory(config.shared_memory),
         }
         if (group, kind) == ("", "Namespace"):
-            result.update(_name(namespace, config))
-        result.update(_schedulers(namespace, config))
+            _trust(result, namespace, config)
+        _schedulers(result, namespace, config)
         parameters = self._parameters(namespace)
         if parameters:
             result["parameters"] = parameters
@@ -191,22 +191,13 @@ class Sites:
         return result
 
 
-class _Name(TypedDict):
-    nameIsTrusted: NotRequired[str]
+def _trust(result: Site, namespace: str, config: models.Config) -> None:
+    trusted = models.why_trusted(namespace, config)
+    if trusted:
+        result["nameIsTrusted"] = trusted
 
 
-def _name(namespace: str, config: models.Config) -> _Name:
-    trusted = config_selection.why_trusted(namespace, config)
-    return {"nameIsTrusted": trusted} if trusted else {}
-
-
-class _Schedulers(TypedDict):
-    kaiSchedulers: NotRequired[list[str]]
-    gangSchedulers: NotRequired[list[str]]
-
-
-def _schedulers(namespace: str, config: models.Config) -> _Schedulers:
-    result: _Schedulers = {}
+def _schedulers(result: Site, namespace: str, config: models.Config) -> None:
     kai = {route.name for route in config.routing if route.scheduler == "kai"}
     if kai:
         result["kaiSchedulers"] = sorted(kai)
@@ -215,7 +206,6 @@ def _schedulers(namespace: str, config: models.Config) -> _Schedulers:
     }
     if schedulers:
         result["gangSchedulers"] = sorted(schedulers)
-    return result
 
 
 def _queue(queue: sections.Queue) -> Queue:

@@ -79,7 +79,6 @@ package usher.checks.isolation.broad_host_path
 import data.usher.lib.isolation
 import data.usher.lib.parameters
 import data.usher.lib.text
-import data.usher.lib.workload
 
 deny contains object.union(finding, _assumption(entry)) if {
 	not input.site.systemNamespace

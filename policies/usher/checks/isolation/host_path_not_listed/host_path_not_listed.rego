@@ -48,7 +48,6 @@ package usher.checks.isolation.host_path_not_listed
 import data.usher.lib.isolation
 import data.usher.lib.parameters
 import data.usher.lib.text
-import data.usher.lib.workload
 
 deny contains finding if {
 	not input.site.systemNamespace

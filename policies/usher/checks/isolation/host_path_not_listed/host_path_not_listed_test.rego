@@ -53,5 +53,4 @@ test_system_namespaces_may_mount_any_path if {
 	check.deny == set() with input as examples.good_daemonset
 	tenant := object.union(examples.good_daemonset, {"site": {"systemNamespace": false}})
 	count(check.deny) == 1 with input as tenant
-	check.deny == set() with input as object.union(tenant, {"site": {"systemNamespacesDeclared": false}})
 }

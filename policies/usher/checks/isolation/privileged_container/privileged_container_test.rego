@@ -45,8 +45,6 @@ test_a_process_of_a_windows_node_counts_as_privileged if {
 		windows("/spec/containers/0/securityContext/windowsOptions/hostProcess", "container main"),
 	} with input as examples.bad_windows_pod
 	check.deny == set() with input as object.union(examples.bad_windows_pod, {"site": {"systemNamespace": true}})
-	of_daemon_set := object.union(examples.bad_windows_pod, {"workload": {"kind": "DaemonSet"}})
-	check.deny == set() with input as object.union(of_daemon_set, {"site": {"systemNamespacesDeclared": false}})
 }
 
 windows(path, name) := {

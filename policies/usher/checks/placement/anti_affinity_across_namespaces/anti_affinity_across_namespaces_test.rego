@@ -72,6 +72,4 @@ test_the_racks_of_jobset_are_good if {
 
 test_system_namespaces_may_keep_others_away if {
 	check.deny == set() with input as object.union(examples.bad_pod, {"site": {"systemNamespace": true}})
-	of_daemon_set := object.union(examples.bad_pod, {"workload": {"kind": "DaemonSet"}})
-	check.deny == set() with input as object.union(of_daemon_set, {"site": {"systemNamespacesDeclared": false}})
 }
