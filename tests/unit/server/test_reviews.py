@@ -84,6 +84,19 @@ async def test_a_review_is_answered_in_json_and_the_connection_kept(
     assert [event["event"] for event in events(written)] == ["decision"]
 
 
+async def test_a_pod_comes_again_only_where_a_mutating_webhook_could_change_it(evaluator: Evaluator) -> None:
+    """Without that webhook every pod without accelerators would be refused."""
+    app, _ = application(evaluator)
+    missed = chunks(body(pod(container())))
+
+    before = (await call(app, "/validate", missed)).response
+    await call(app, "/mutate", missed)
+    after = (await call(app, "/validate", missed)).response
+
+    assert (before["allowed"], "visible-devices-void" in before["warnings"][0]) == (True, True)
+    assert (after["allowed"], after["status"]["code"]) == (False, 503)
+
+
 async def test_a_body_in_many_parts_is_put_together(evaluator: Evaluator, written: io.BytesIO) -> None:
     app, _ = application(evaluator)
     parts = [bytes([byte]) for byte in body(mutated_pod())]

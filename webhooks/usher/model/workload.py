@@ -383,7 +383,7 @@ class Excess(Struct, frozen=True, kw_only=True):
     """The field with too many entries; empty if only the whole object is too much."""
     number: int
     text: str
-    """What the object has too much of, and how much usher judges: a message goes on with it after `has`."""
+    """The excess and the limit, as a message goes on after `has`."""
     remedy: str
 
 

@@ -15,6 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from contextvars import ContextVar
 from functools import partial
 from typing import Final, Protocol, TypeVar
 
@@ -37,6 +38,12 @@ from usher.review.site_policies import NOTHING, Found, joined
 FORGIVEN_REASON: Final = "the mutating webhook did not change this object in time, and would have mended this"
 
 _WORST_FIRST: Final = tuple(model.Outcome)
+
+
+MUTATES: Final[ContextVar[bool]] = ContextVar("usher-mutates", default=True)
+"""Whether the API server sends objects to the mutating webhook. If it does not, an object that comes again is still
+unchanged, so a missing mutation is a warning and not an outage. The server sets it by the requests that it gets.
+"""
 
 
 def forgive_missed_mutations(decision: model.Decision, request: Request, evaluator: Evaluator) -> model.Decision:
@@ -81,21 +88,28 @@ def _require_protection(decision: model.Decision, request: Request, evaluator: E
     The record of a Pod proves nothing, because its author can write it, and the webhook adds what a Pod lacks. Of other
     kinds the record counts, because the API server may have removed a field that their definition does not have.
     """
-    if decision.workload is None or not decision.workload.pod_sets or not _is_mutated(request):
+    workload = decision.workload
+    if workload is None or not _may_lack_protection(workload) or not _is_mutated(request):
         return decision
     try:
         applied = evaluator.patch(request).applied
     except (errors.EngineError, errors.MutationError):
         return decision
     entries = evaluator.catalogue
-    recorded = frozenset() if decision.workload.is_pod else merge.recorded(request.value)
+    recorded = frozenset() if workload.is_pod else merge.recorded(request.value)
     missed = {
         entries.mutation_name(key)
         for key in {intent.mutation for intent in applied}
         if (entry := entries.mutations.get(key)) is not None and entry.protects_others and not entry.promises
     }
     missed -= recorded
-    return replace(decision, missed=tuple(sorted(missed)), try_again=True) if missed else decision
+    return replace(decision, missed=tuple(sorted(missed)), try_again=MUTATES.get()) if missed else decision
+
+
+def _may_lack_protection(workload: model.Workload) -> bool:
+    """Whether a mutation whose absence no check finds may apply. In Pods it hides devices from some containers alone."""
+    containers = (each for pod_set in workload.pod_sets for each in pod_set.containers)
+    return bool(workload.pod_sets) and (not workload.is_pod or any(not each.asks_accelerators for each in containers))
 
 
 def _is_mutated(request: Request) -> bool:

@@ -30,7 +30,7 @@ from usher.policy.evaluator import Evaluator
 from usher.review import site_policies
 from usher.review.admission_review import Answer, Review
 from usher.review.configuration import judge
-from usher.review.webhooks import Run, Site, mutate, no_site, run_inline, validate, validate_and_charge
+from usher.review.webhooks import MUTATES, Run, Site, mutate, no_site, run_inline, validate, validate_and_charge
 from usher.server import logs
 from usher.server.bodies import MOST_BYTES, Body, BusyError, BytesInFlight, RefusedError, ReviewTime
 from usher.server.live_cluster import return_memory
@@ -70,6 +70,9 @@ LARGE_BODY: Final = 16 * 1024
 
 VERY_LARGE_BODY: Final = 64 * 1024
 """Bytes of the largest body that waits only for bodies that are judged as quickly. Larger ones have their own queue."""
+
+MUTATED_LATELY: Final = 600.0
+"""Seconds after a request to mutate in which usher takes it that a mutating webhook is registered."""
 
 MOST_BYTES_OF_NAMESPACE: Final = MOST_BYTES // 3
 """Bytes of all large bodies of one namespace in flight."""
@@ -247,6 +250,7 @@ class Reviews:
         self._told = told
         self._record = record
         self._traces = traces
+        self._mutated = float("-inf")
         self._current = current
         self._metrics = metrics
         self._stopping = stopping
@@ -336,6 +340,10 @@ class Reviews:
         evaluator, policies = self._current.evaluator, self._current.policies
         # A task of its own runs each request, so this ends with the request.
         ANSWER_UNTIL.set(when.until)
+        now = time.monotonic()
+        if review is mutate:
+            self._mutated = now
+        MUTATES.set(now - self._mutated < MUTATED_LATELY)
         try:
             return await self._judged(review, body, evaluator, when, policies)
         except errors.DeadlineError:

@@ -65,7 +65,7 @@ NAMING_VARIABLES: Final = tuple(
     for name in VARIABLES
     if name.endswith("_VISIBLE_DEVICES") or name in ("ASCEND_VNPU_SPECS", "NVIDIA_IMEX_CHANNELS")
 )
-"""Those that the check refuses whatever they name."""
+"""Variables that the check refuses whatever they name."""
 
 VALUES_WITHOUT_DEVICES: Final = ("", "none", "void")
 
