@@ -156,7 +156,7 @@ def _without_deepest(body: bytes) -> bytes:
 
 
 def _excess_of_levels(value: paths.Object) -> model.Excess | None:
-    """The excess of an object of which a value was left out, unless only its status or its upkeep lost it."""
+    """The excess of an object that lost a value, unless only its status or its upkeep lost it."""
     waiting: list[tuple[str, paths.Json]] = [
         (paths.join(paths.ROOT, key), field) for key, field in value.items() if key != "status"
     ]

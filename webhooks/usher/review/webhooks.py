@@ -107,7 +107,7 @@ def _require_protection(decision: model.Decision, request: Request, evaluator: E
 
 
 def _may_lack_protection(workload: model.Workload) -> bool:
-    """Whether a mutation whose absence no check finds may apply. In Pods it hides devices from some containers alone."""
+    """Whether a mutation whose absence no check finds may apply. In Pods it hides devices from some containers."""
     containers = (each for pod_set in workload.pod_sets for each in pod_set.containers)
     return bool(workload.pod_sets) and (not workload.is_pod or any(not each.asks_accelerators for each in containers))
 

@@ -152,7 +152,7 @@ def _without_upkeep(value: paths.Object) -> paths.Object:
 
 
 def too_large_to_judge(value: paths.Object, excess: model.Excess, *, namespace: str) -> model.Workload:
-    """An object of which usher only judges that it is too large."""
+    """An object that usher judges by its size alone."""
     group, version, kind = identity.group_version_kind(value)
     known = registry.BY_KEY.get((group, kind))
     reading = Reading()

@@ -192,7 +192,7 @@ _ONE_OF_MANY: Final = (
     (re.compile(r"/proc/(?:[0-9]{1,10}|self|thread-self)(?=/|\Z)", re.ASCII), "/proc/PID"),
     (re.compile(r"/home/(?!kubernetes(?:/|\Z))[^/]+(?=/|\Z)"), "/home/USER"),
 )
-"""Directories of which a node has many, and the names that tables of paths use for each of them."""
+"""Directories that a node has often, and the names that tables of paths use for each of them."""
 
 
 def clean_path(path: str) -> str:

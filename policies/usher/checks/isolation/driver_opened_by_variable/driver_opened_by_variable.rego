@@ -3,7 +3,7 @@
 # description: |
 #   NVIDIA_GDS and NVIDIA_GDRCOPY with the value `enabled` give a container with GPUs the device files of two drivers: one
 #   reads disks and network storage, the other maps memory of GPUs. ASCEND_RUNTIME_MOUNTS mounts what a list of the node
-#   names, and ASCEND_ALLOW_LINK follows links there. None of them gives devices of other pods, but no request, quota or
+#   names, and ASCEND_ALLOW_LINK follows links there. They give no devices of other pods, but no request, quota or
 #   volume shows them. The check looks at containers that ask for accelerators; another check reports these variables in
 #   all others.
 # scope: package

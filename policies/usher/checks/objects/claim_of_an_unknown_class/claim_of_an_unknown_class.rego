@@ -2,7 +2,7 @@
 # title: Device claims name classes that usher knows
 # description: |
 #   A site may give a DeviceClass any name. usher counts the devices of a class by its name, by usher.yaml or by the
-#   selectors of the class, if the class is in the same files or among the facts of the cluster. If none of them says
+#   selectors of the class, if the class is in the same files or among the facts of the cluster. If these do not say
 #   what the devices are, claims of this class are in no quota of usher, and the checks of accelerators skip their pods.
 #   Classes for network cards and other devices that usher knows are accepted.
 # scope: package
