@@ -143,7 +143,7 @@ def _write_table(entries: list[tuple[catalogue.Entry, str]]) -> None:
     """Writes the entries by category; the title and outcomes of other namespaces wrap in the last column."""
     from rich.text import Text
 
-    from usher.check.formats.wording import Lines
+    from usher.check.formats.lines import Lines
 
     lines = Lines(sys.stdout, color=False)
     width = max(len(entry.name) for entry, _ in entries)

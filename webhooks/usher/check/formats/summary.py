@@ -13,7 +13,7 @@ from usher import model, paths
 from usher.check import devices as scan_devices
 from usher.check import findings
 from usher.check.formats import mended, wording
-from usher.check.formats.wording import Lines
+from usher.check.formats.lines import Lines
 
 _SHOWN_NOTES: Final = 10
 
