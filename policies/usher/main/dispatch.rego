@@ -1574,6 +1574,19 @@ _findings_large_objects contains {"check": "objects/too_large_to_judge", "findin
 	some finding in data.usher.checks.objects.too_large_to_judge.deny
 }
 
+_findings contains each if {
+	input.unreadKeys
+	some each in _findings_unread_keys
+}
+
+_findings_unread_keys contains {"check": "objects/deciding_key_unread", "finding": finding} if {
+	some finding in data.usher.checks.objects.deciding_key_unread.deny
+}
+
+_findings_unread_keys contains {"check": "objects/key_unread", "finding": finding} if {
+	some finding in data.usher.checks.objects.key_unread.deny
+}
+
 _unknown contains each if {
 	input.workload.asksAccelerators
 	some each in _unknown_accelerator_pods
