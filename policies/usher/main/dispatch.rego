@@ -457,6 +457,10 @@ _findings_pods contains {"check": "resources/device_in_pod_resources", "finding"
 	some finding in data.usher.checks.resources.device_in_pod_resources.deny
 }
 
+_findings_pods contains {"check": "resources/misspelt_accelerator_name", "finding": finding} if {
+	some finding in data.usher.checks.resources.misspelt_accelerator_name.deny
+}
+
 _findings_pods contains {"check": "isolation/visible_devices_set_by_hand", "finding": finding} if {
 	some finding in data.usher.checks.isolation.visible_devices_set_by_hand.deny
 }

@@ -139,6 +139,8 @@ class Container(Struct, frozen=True, kw_only=True):
     """The accelerator resources in its requests or limits."""
     lookalikes: tuple[str, ...] = ()
     """Resources in its requests or limits that look like accelerators, but that neither usher nor usher.yaml knows."""
+    meant_resources: Mapping[str, str] = field(default_factory=dict)
+    """The known resources that misspelt ones of `lookalikes` are meant for, by the misspelt name."""
     asks_accelerators: bool = False
     """Whether it gets accelerators by any route, or names one with an amount that cannot be read."""
     uses_claims: bool = False
