@@ -138,6 +138,16 @@ def test_a_value_of_another_type_has_no_keys_to_compare() -> None:
     assert unread(value) == ()
 
 
+@pytest.mark.parametrize("key", ["!", "*", "", "a/b", "~"])
+def test_odd_keys_are_found_like_others(key: str) -> None:
+    value = pod(**{key: {"a": 1}})
+    value["spec"]["containers"][0][key] = []
+    assert [each.path for each in unread(value)] == [
+        paths.join("/spec/containers/0", key),
+        paths.join("/spec", key),
+    ]
+
+
 def test_maps_take_any_key() -> None:
     value = pod(nodeSelector={"resource": "gpu"})
     value["metadata"]["labels"] = {"conatiners": "yes"}
