@@ -149,6 +149,22 @@ def test_an_exempt_workload_is_counted_with_its_reason(evaluator: Evaluator) -> 
 
     assert found.totals.exempt == 1
     assert found.results[0].exemption == "usher.yaml exempts namespace kube-system"
+    assert found.totals.exemptions == {"usher.yaml exempts namespace kube-system": 1}
+
+
+def test_a_configuration_of_the_device_plugin_is_judged_in_an_exempt_namespace(evaluator: Evaluator) -> None:
+    text = "version: v1\nsharing: {timeSlicing: {resources: [{name: nvidia.com/gpu}]}}\n"
+    broken = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "device-plugin", "namespace": "gpu-operator"},
+        "data": {"any": text},
+    }
+
+    (result,) = run(evaluator, [batch(broken)]).results
+
+    assert not result.exemption
+    assert [each.judgement.code for each in result.findings]
 
 
 def test_an_unknown_kind_with_a_pod_spec_is_reported_as_not_judged(evaluator: Evaluator) -> None:

@@ -267,6 +267,8 @@ class Totals(Struct, frozen=True, kw_only=True):
     notes: int = 0
     """Findings with the outcome deny, warn and audit."""
     exempt: int = 0
+    exemptions: Mapping[str, int] = {}
+    """The number of exempt objects by reason."""
     owned: int = 0
     """Number of objects that count as part of a listed workload."""
     finished: int = 0

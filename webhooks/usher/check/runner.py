@@ -72,6 +72,7 @@ def count_totals(results: list[findings.Result], counts: Counter[str]) -> findin
         accelerators=devices.added(result.accelerators for result in making_pods),
         accelerators_with_errors={},
         exempt=sum(bool(result.exemption) for result in results),
+        exemptions=Counter(result.exemption for result in results if result.exemption),
         owned=counts["owned"],
         finished=counts["finished"],
         ignored=counts["ignored"],

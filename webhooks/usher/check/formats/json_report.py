@@ -259,6 +259,7 @@ class Summary(Shape):
     accelerators_in_workloads_with_errors: dict[str, Amount] = attribute("accelerators_with_errors")
     findings: dict[str, int] = attribute("by_outcome")
     exempt: int
+    exemptions: dict[str, int]
     owned: int
     finished: int
     ignored: int

@@ -1,6 +1,6 @@
 """The end of a report: its numbers and what they leave out; and its findings by cause."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import groupby
@@ -101,9 +101,11 @@ def _left_out(found: findings.Report) -> Iterator[tuple[str, str]]:
         yield "left out", f"{wording.count(totals.finished, 'finished object')} that hold no GPUs any more"
     if totals.owned:
         yield "left out", f"{wording.count(totals.owned, 'object')} judged as part of the workloads that own them"
-    exempt = Counter(result.exemption for result in found.results if result.exemption and result.makes_pods)
-    for reason, number in exempt.items():
-        yield "exempt", f"{wording.count(number, 'workload')}: {reason}"
+    if totals.exempt:
+        yield (
+            "exempt",
+            "; ".join(f"{wording.count(number, 'object')}: {why}" for why, number in totals.exemptions.items()),
+        )
 
 
 def configuration(found: findings.Report) -> str:
