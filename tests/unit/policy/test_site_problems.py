@@ -71,13 +71,9 @@ def test_exempt_namespaces_add_to_the_default_ones_and_judged_namespaces_give_on
 
 
 def test_usher_says_which_exemption_a_setting_gives_up() -> None:
-    assert warnings("judgedNamespaces: [gpu-operator]") == [
-        (
-            "/judgedNamespaces/0",
-            "gives up the exemption of gpu-operator: usher may change or deny the drivers and device plugins that "
-            "offer GPUs",
-        )
-    ]
+    ((place, reason),) = warnings("judgedNamespaces: [gpu-operator]")
+    assert place == "/judgedNamespaces/0"
+    assert reason.startswith("gives up the exemption of gpu-operator: usher may change or deny the drivers")
     ((place, _),) = warnings("exemptNamespaces: ['*']")
     assert place == "/exemptNamespaces"
     assert warnings("exemptNamespaces: [sandbox]") == []

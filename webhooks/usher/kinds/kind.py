@@ -313,7 +313,7 @@ class Kind(Struct, frozen=True, kw_only=True):
     owns_any_kind: bool = False
     """Whether its objects hold, and make, objects of any other kind (AppWrapper)."""
     configures_devices: bool = False
-    """Whether its objects configure device plugins and their like, so that rules judge them in exempt namespaces too."""
+    """Whether its objects configure device plugins, so that rules judge them in exempt namespaces too."""
     bounds_nodes: bool = False
     """Whether the accelerators that its objects name limit nodes; pods do not ask for them."""
     named_by_others: bool = True
