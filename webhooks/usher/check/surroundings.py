@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 from usher import paths
-from usher.check.batches import Batch
+from usher.check.batches import Batch, group_and_kind
+from usher.cluster.facts.store import Store
 from usher.kinds import registry
 from usher.kinds.kubeflow_pipelines import group_version_kind
 from usher.kinds.reading import values as reading_values
@@ -203,6 +204,68 @@ class Scalers:
         )
 
 
+_KUEUE: Final = "kueue.x-k8s.io"
+_FLAVOR: Final = (_KUEUE, "ResourceFlavor")
+
+_HOLD_UNNAMED: Final = frozenset({("", "ResourceQuota"), ("", "LimitRange")})
+"""Kinds that hold for every workload of a namespace, without a name that leads to them."""
+
+PROVING: Final = frozenset(
+    {
+        *((_KUEUE, kind) for kind in ("ClusterQueue", "LocalQueue", "ResourceFlavor")),
+        *(("scheduling.volcano.sh", "Queue"), ("gpu-usher.io", "GPUQuota")),
+        *_HOLD_UNNAMED,
+    }
+)
+"""Kinds whose objects in the files of a run are facts of the run."""
+
+PROVED: Final = frozenset(
+    {
+        *("queueing/queue_stopped", "queueing/queue_never_admissible", "queueing/resource_not_in_queue"),
+        *("queueing/flavor_never_matches", "gang/volcano_queue_not_open", "gang/volcano_queue_never_fits"),
+        *("tenancy/quota_never_fits", "tenancy/quota_below_all_pods", "tenancy/limit_range_refuses"),
+        *("tenancy/gpu_quota_exceeded", "tenancy/gpu_quota_unbounded"),
+    }
+)
+"""Checks whose findings stay true whatever else the cluster has. They never say that an object is missing."""
+
+
+def _counts_in(value: paths.Object, same_directory: bool) -> bool:  # noqa: FBT001 - one caller
+    """Whether a quota counts for a file without being named: unrelated samples share the default namespace."""
+    return same_directory or paths.text(paths.metadata(value).get("namespace")) not in ("", "default")
+
+
+def _sure(values: Sequence[paths.Object]) -> Iterable[paths.Object]:
+    """The objects without those that depend on others which may be missing here.
+
+    A ClusterQueue of a cohort borrows from queues that the files may lack, and so does a Volcano queue with a parent.
+    Where the flavor of a queue is missing, its labels are unknown, so no flavor counts.
+    """
+    flavors = {paths.text(paths.metadata(each).get("name")) for each in values if group_and_kind(each) == _FLAVOR}
+    specs = {id(each): spec for each in values if isinstance(spec := each.get("spec"), dict)}
+    named_flavors = {
+        flavor
+        for each in values
+        if group_and_kind(each) == (_KUEUE, "ClusterQueue")
+        for flavor in _flavors_of(specs.get(id(each), {}))
+    }
+    for each in values:
+        spec = specs.get(id(each), {})
+        depends = any(spec.get(field) for field in ("cohort", "cohortName", "parent"))
+        if not depends and (group_and_kind(each) != _FLAVOR or named_flavors <= flavors):
+            yield each
+
+
+def _flavors_of(spec: paths.Object) -> Iterable[str]:
+    for group in _mappings(spec.get("resourceGroups")):
+        for flavor in _mappings(group.get("flavors")):
+            yield paths.text(flavor.get("name"))
+
+
+def _mappings(value: paths.Json) -> Iterable[paths.Object]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
 ALONE: Final = b""
 """The digest of the surroundings of a file that no other file affects."""
 
@@ -233,6 +296,8 @@ class Surroundings:
         self._directories = outlines_by_directory(files)
         self._around: dict[str, reading_values.Lookup] = {}
         self._digests: dict[str, bytes | None] = {}
+        self._with_facts = [each for each in files if any((one.group, one.kind) in PROVING for one in each.named)]
+        self._facts: dict[str, Store] = {}
 
     def around(self, batch: Batch) -> reading_values.Lookup:
         """The objects that are applied together with the objects of a file."""
@@ -244,6 +309,28 @@ class Surroundings:
             self._around[name] = reading_values.Objects(values, namespace=self._namespace)
         return self._around[name]
 
+    def facts_around(self, batch: Batch) -> Store:
+        """The queues and quotas in the files of the run that count for the objects of a file.
+
+        Nobody knows whether the cluster has more of them. So only a finding in `PROVED` follows from them.
+        """
+        directory = directory_of_batch(batch)
+        if directory not in self._facts:
+            self._facts[directory] = self._read_facts(directory)
+        return self._facts[directory]
+
+    def _read_facts(self, directory: str) -> Store:
+        found = dict[Named, list[paths.Object]]()
+        for outline in self._with_facts:
+            for value in self._offered(outline):
+                name = named(value, self._namespace)
+                key = (name.group, name.kind)
+                if key in PROVING and (key not in _HOLD_UNNAMED or _counts_in(value, outline.directory == directory)):
+                    found.setdefault(name, []).append(value)
+        # Several objects of one name are alternatives, as in overlays, and not one cluster.
+        single = [values[0] for values in found.values() if len(values) == 1]
+        return Store.of(_sure(single), namespace=self._namespace)
+
     def _offered(self, outline: Outline) -> Sequence[paths.Object]:
         if outline.offered is not None:
             return outline.offered
@@ -251,6 +338,13 @@ class Surroundings:
 
     def digest(self, outline: Outline) -> bytes | None:
         """The digest of what other files contribute to the verdict about a file; None if a file has no digest."""
+        around = self._digest_around(outline)
+        if not self._with_facts or around is None:
+            return around
+        keys = [each.key for each in self._with_facts]
+        return hashlib.sha256(b"".join([around, *keys])).digest() if all(keys) else None
+
+    def _digest_around(self, outline: Outline) -> bytes | None:
         if self.scalers.found:
             return self._digest("", self._files)
         if outline.directory not in self._directories:

@@ -303,6 +303,7 @@ class Report(Shape):
     workloads: list[Workload] = attribute("results")
     not_evaluated: list[NotEvaluated]
     checks_without_facts: int = attribute("without_facts")
+    facts_of_files: dict[str, int]
     exceptions: list[ExceptionUse]
     failures: list[Failure]
     problems: list[Problem]

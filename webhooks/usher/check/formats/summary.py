@@ -19,7 +19,7 @@ _SHOWN_NOTES: Final = 10
 
 
 def write(found: findings.Report, lines: Lines) -> None:
-    parts = (_mended, _not_evaluated, _without_facts, _exceptions, _left_out)
+    parts = (_mended, _not_evaluated, _facts_of_files, _without_facts, _exceptions, _left_out)
     for label, text in (entry for part in parts for entry in part(found)):
         first = Text(f"{label}: ", style="magenta" if label == "not evaluated" else "dim")
         lines.wrapped(text, first=first, rest="  ")
@@ -60,6 +60,12 @@ def _not_evaluated(found: findings.Report) -> Iterator[tuple[str, str]]:
         for entry in entries:
             where = wording.count(entry.workloads, entry.subject)
             yield "not evaluated", f"{f'{code} {name}'.strip()}, {where}: {entry.reason}"
+
+
+def _facts_of_files(found: findings.Report) -> Iterator[tuple[str, str]]:
+    if found.facts_of_files and found.totals.workloads:
+        kinds = wording.sentence([wording.count(number, kind) for kind, number in found.facts_of_files.items()])
+        yield "facts", f"{kinds} of these files; what is too small there is denied (--facts none switches this off)"
 
 
 def _without_facts(found: findings.Report) -> Iterator[tuple[str, str]]:
