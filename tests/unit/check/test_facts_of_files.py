@@ -102,12 +102,15 @@ def test_a_quota_of_the_namespace_that_is_too_small_denies_the_workload(run: Run
     assert run.codes({"q.yaml": [quota], "j.yaml": [job(pods=2)]}) == set()
 
 
-def test_a_quota_of_the_default_namespace_counts_in_its_own_directory_alone(run: Run) -> None:
-    quota = quotas.resource_quota({f"requests.{builders.GPU}": "4"}, namespace="default")
-    asking = job(pods=1, namespace="default")
+def test_a_quota_counts_where_the_files_are_one_whole_and_not_alternatives(run: Run) -> None:
+    quota = quotas.resource_quota({f"requests.{builders.GPU}": "4"}, namespace=queues.NAMESPACE)
+    small = {"a/quotas/q.yaml": [quota], "a/jobs/j.yaml": [job(pods=1)]}
+    other_cluster = {"b/jobs/j.yaml": [job(pods=1)]}
 
-    assert run.codes({"sample/q.yaml": [quota], "other/j.yaml": [asking]}) == set()
-    assert {code for code, _ in run.codes({"sample/q.yaml": [quota], "sample/j.yaml": [asking]})} == {"USH1220"}
+    assert {code for code, _ in run.codes(small)} == {"USH1220"}
+    report = run.report({**small, **other_cluster})
+    denied = {each.source for each in report.results for one in each.findings if one.judgement.code == "USH1220"}
+    assert denied == {"a/jobs/j.yaml"}
 
 
 def test_given_facts_decide_instead_of_the_files() -> None:

@@ -4,6 +4,7 @@ import hashlib
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise, takewhile
 from typing import Final, NamedTuple
 
 from msgspec import Struct
@@ -207,13 +208,13 @@ class Scalers:
 _KUEUE: Final = "kueue.x-k8s.io"
 _FLAVOR: Final = (_KUEUE, "ResourceFlavor")
 
-_HOLD_UNNAMED: Final = frozenset({("", "ResourceQuota"), ("", "LimitRange")})
+_HOLD_UNNAMED: Final = frozenset({("", "ResourceQuota"), ("", "LimitRange"), ("gpu-usher.io", "GPUQuota")})
 """Kinds that hold for every workload of a namespace, without a name that leads to them."""
 
 PROVING: Final = frozenset(
     {
         *((_KUEUE, kind) for kind in ("ClusterQueue", "LocalQueue", "ResourceFlavor")),
-        *(("scheduling.volcano.sh", "Queue"), ("gpu-usher.io", "GPUQuota")),
+        ("scheduling.volcano.sh", "Queue"),
         *_HOLD_UNNAMED,
     }
 )
@@ -230,9 +231,27 @@ PROVED: Final = frozenset(
 """Checks whose findings stay true whatever else the cluster has. They never say that an object is missing."""
 
 
-def _counts_in(value: paths.Object, same_directory: bool) -> bool:  # noqa: FBT001 - one caller
-    """Whether a quota counts for a file without being named: unrelated samples share the default namespace."""
-    return same_directory or paths.text(paths.metadata(value).get("namespace")) not in ("", "default")
+def _steps(directory: str) -> tuple[str, ...]:
+    return tuple(step for step in directory.split("/") if step not in ("", "."))
+
+
+def _common_steps(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(step for step, _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def _directories_of_alternatives(files: Iterable[Outline]) -> frozenset[tuple[str, ...]]:
+    """The directories below which two objects have the same name, as overlays and samples do."""
+    places: defaultdict[Named, list[tuple[str, ...]]] = defaultdict(list)
+    for outline in files:
+        for name in outline.named:
+            places[name].append(_steps(outline.directory))
+    nearest = {
+        _common_steps(one, other)
+        for found in places.values()
+        if len(found) > 1
+        for one, other in pairwise(sorted(found))
+    }
+    return frozenset(common[:number] for common in nearest for number in range(len(common) + 1))
 
 
 def _sure(values: Sequence[paths.Object]) -> Iterable[paths.Object]:
@@ -298,6 +317,7 @@ class Surroundings:
         self._digests: dict[str, bytes | None] = {}
         self._with_facts = [each for each in files if any((one.group, one.kind) in PROVING for one in each.named)]
         self._facts: dict[str, Store] = {}
+        self._alternatives = _directories_of_alternatives(files) if self._with_facts else frozenset()
 
     def around(self, batch: Batch) -> reading_values.Lookup:
         """The objects that are applied together with the objects of a file."""
@@ -325,11 +345,15 @@ class Surroundings:
             for value in self._offered(outline):
                 name = named(value, self._namespace)
                 key = (name.group, name.kind)
-                if key in PROVING and (key not in _HOLD_UNNAMED or _counts_in(value, outline.directory == directory)):
+                if key in PROVING and (key not in _HOLD_UNNAMED or self._are_together(outline.directory, directory)):
                     found.setdefault(name, []).append(value)
         # Several objects of one name are alternatives, as in overlays, and not one cluster.
         single = [values[0] for values in found.values() if len(values) == 1]
         return Store.of(_sure(single), namespace=self._namespace)
+
+    def _are_together(self, one: str, other: str) -> bool:
+        """Whether two directories are parts of one whole: no two objects below both have the same name."""
+        return _common_steps(_steps(one), _steps(other)) not in self._alternatives
 
     def _offered(self, outline: Outline) -> Sequence[paths.Object]:
         if outline.offered is not None:
