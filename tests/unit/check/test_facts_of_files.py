@@ -118,3 +118,19 @@ def test_given_facts_decide_instead_of_the_files() -> None:
     given = Run(assembly.embedded(models.Config(), facts=Store.of([large, QUEUE])))
 
     assert given.codes({"queues/all.yaml": [CAPACITY], "jobs/train.yaml": [job()]}) == set()
+
+
+def test_a_runtime_in_another_file_says_what_a_workload_makes(run: Run) -> None:
+    node = {"name": "node", "template": {"spec": builders.job_spec(builders.template(builders.container(gpus=8)))}}
+    spec: paths.Object = {"template": {"spec": {"replicatedJobs": [node]}}}
+    api = "trainer.kubeflow.org/v1alpha1"
+    runtime = builders.custom(api, "ClusterTrainingRuntime", spec, name="torch", namespace=None)
+    train = builders.custom(api, "TrainJob", {"runtimeRef": {"name": "torch"}}, name="train")
+
+    def gpus(*, facts: bool) -> bool:
+        report = run.report({"runtimes/r.yaml": [runtime], "jobs/j.yaml": [train]}, facts=facts)
+        (result,) = [each for each in report.results if each.identity.kind == "TrainJob"]
+        return bool(result.accelerators)
+
+    assert gpus(facts=True)
+    assert not gpus(facts=False)

@@ -308,7 +308,7 @@ class Report(Struct, frozen=True, kw_only=True):
     not_evaluated: tuple[NotEvaluated, ...]
     without_facts: int = 0
     facts_of_files: Mapping[str, int] = {}
-    """By kind, the queues and quotas in the files that count as facts."""
+    """By kind, the queues, quotas, runtimes and claims in the files that count for the workloads."""
     """The number of checks that were left out because they need facts of a cluster that are unknown."""
     exceptions: tuple[ExceptionUse, ...] = ()
     rules: Mapping[str, Entry] = field(default_factory=dict)

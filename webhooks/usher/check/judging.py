@@ -19,7 +19,7 @@ from usher.check.batches import Batch, Item, Pointer
 from usher.check.findings import Part
 from usher.check.revisions import Changes
 from usher.check.site_policies import SitePolicies
-from usher.check.surroundings import PROVED, PROVING, Scalers, Surroundings
+from usher.check.surroundings import FACT_KINDS, PROVED, Scalers, Surroundings
 from usher.cluster.facts.store import Store
 from usher.kinds import kubeflow_pipelines
 from usher.kinds.reading import values as reading_values
@@ -266,13 +266,16 @@ def judge(  # noqa: PLR0913 - the file, its judges, and how to end
     part = _part_before_judging(batch, evaluator=evaluator, settings=settings)
     # The objects of one file are applied together, so they may refer to each other.
     values = [item.value for item in batch.items]
+    together = _uses_facts_of_files(evaluator, settings)
     applied = _Applied(
-        objects=reading_values.Objects(values, namespace=settings.namespace),
+        objects=reading_values.Objects(
+            values, namespace=settings.namespace, others=surroundings.named_objects() if together else None
+        ),
         around=surroundings.around(batch),
         facts=evaluator.facts.with_applied(values, namespace=settings.namespace),
         scalers=surroundings.scalers,
         policies=policies,
-        beside=surroundings.facts_around(batch) if _uses_facts_of_files(evaluator, settings) else Store(),
+        beside=surroundings.facts_around(batch) if together else Store(),
     )
     for item in batch.items:
         before_each()
@@ -307,7 +310,7 @@ def _part_before_judging(batch: Batch, *, evaluator: Evaluator, settings: Settin
         owned=batch.owned,
     )
     if _uses_facts_of_files(evaluator, settings):
-        kinds = Counter(key[1] for item in batch.items if (key := batches.group_and_kind(item.value)) in PROVING)
+        kinds = Counter(key[1] for item in batch.items if (key := batches.group_and_kind(item.value)) in FACT_KINDS)
         part.counts.update({f"{FACTS_OF_FILES}{kind}": number for kind, number in kinds.items()})
     rules = evaluator.config.enforcement.exceptions
     part.excepted.update(findings.matching(rules, batch.aside, namespace=settings.namespace))

@@ -218,7 +218,20 @@ PROVING: Final = frozenset(
         *_HOLD_UNNAMED,
     }
 )
-"""Kinds whose objects in the files of a run are facts of the run."""
+"""Kinds whose objects may prove that a workload can never start."""
+
+NAMED_KINDS: Final = frozenset(
+    {
+        *(("trainer.kubeflow.org", kind) for kind in ("ClusterTrainingRuntime", "TrainingRuntime")),
+        *(("serving.kserve.io", kind) for kind in ("ClusterServingRuntime", "ServingRuntime")),
+        ("serving.kserve.io", "LLMInferenceServiceConfig"),
+        *(("resource.k8s.io", kind) for kind in ("ResourceClaim", "ResourceClaimTemplate")),
+    }
+)
+"""Kinds that workloads name, and whose objects in any file of the run say what the workloads make."""
+
+FACT_KINDS: Final = PROVING | NAMED_KINDS
+"""Kinds whose objects in the files of a run count for its workloads."""
 
 PROVED: Final = frozenset(
     {
@@ -315,8 +328,9 @@ class Surroundings:
         self._directories = outlines_by_directory(files)
         self._around: dict[str, reading_values.Lookup] = {}
         self._digests: dict[str, bytes | None] = {}
-        self._with_facts = [each for each in files if any((one.group, one.kind) in PROVING for one in each.named)]
+        self._with_facts = [each for each in files if any((one.group, one.kind) in FACT_KINDS for one in each.named)]
         self._facts: dict[str, Store] = {}
+        self._named: reading_values.Objects | None = None
         self._alternatives = _directories_of_alternatives(files) if self._with_facts else frozenset()
 
     def around(self, batch: Batch) -> reading_values.Lookup:
@@ -338,6 +352,18 @@ class Surroundings:
         if directory not in self._facts:
             self._facts[directory] = self._read_facts(directory)
         return self._facts[directory]
+
+    def named_objects(self) -> reading_values.Objects:
+        """The runtimes and claims in the files of the run, which workloads of any file may name."""
+        if self._named is None:
+            found = dict[Named, list[paths.Object]]()
+            for outline in self._with_facts:
+                for value in self._offered(outline):
+                    if group_and_kind(value) in NAMED_KINDS:
+                        found.setdefault(named(value, self._namespace), []).append(value)
+            single = [values[0] for values in found.values() if len(values) == 1]
+            self._named = reading_values.Objects(single, namespace=self._namespace)
+        return self._named
 
     def _read_facts(self, directory: str) -> Store:
         found = dict[Named, list[paths.Object]]()

@@ -65,7 +65,7 @@ def _not_evaluated(found: findings.Report) -> Iterator[tuple[str, str]]:
 def _facts_of_files(found: findings.Report) -> Iterator[tuple[str, str]]:
     if found.facts_of_files and found.totals.workloads:
         kinds = wording.sentence([wording.count(number, kind) for kind, number in found.facts_of_files.items()])
-        yield "facts", f"{kinds} of these files; what is too small there is denied (--facts none switches this off)"
+        yield "facts", f"{kinds} of these files; --facts none leaves this out"
 
 
 def _without_facts(found: findings.Report) -> Iterator[tuple[str, str]]:
