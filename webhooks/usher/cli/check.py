@@ -202,6 +202,9 @@ manifest_options = inputs.options_as_value(
 _LIVE: Final = "live"
 """The value of --facts for a cluster instead of files."""
 
+_NONE: Final = "none"
+"""The value of --facts with which queues and quotas in the judged files do not count."""
+
 
 def facts_of(names: tuple[str, ...]) -> inputs.GivenFacts | None:
     """The facts that --facts names: files, or `live` for the cluster of the current context.
@@ -210,6 +213,10 @@ def facts_of(names: tuple[str, ...]) -> inputs.GivenFacts | None:
         InputError: `live` stands beside files, or the files cannot be read.
         ClusterError: the API server does not answer.
     """
+    if _NONE in names:
+        if set(names) != {_NONE}:
+            raise errors.InputError("--facts none reads no facts; leave out the files, or `none`")
+        return None
     if _LIVE not in names:
         return inputs.given_facts(names, live=False, kubeconfig=None, context_name=None)
     if set(names) != {_LIVE}:
@@ -304,6 +311,7 @@ class CheckRun(Struct, frozen=True, kw_only=True):
             mutated=not self.as_written,
             diff=self.diff,
             changes=manifests.changes(files),
+            facts_of_files=_NONE not in self.facts,
         )
 
     def _remembered(
@@ -320,7 +328,8 @@ class CheckRun(Struct, frozen=True, kw_only=True):
         if not many or live or self.policies.policies or self.no_cache or self.diff or manifests.changed_since:
             return processes.nothing_remembered
 
-        return partial(processes.open_verdicts, settings=settings, facts=inputs.facts_digest(self.facts))
+        facts = [each for each in self.facts if each != _NONE]
+        return partial(processes.open_verdicts, settings=settings, facts=inputs.facts_digest(facts))
 
 
 class _Given(Struct, frozen=True, kw_only=True):
@@ -354,9 +363,11 @@ class _Given(Struct, frozen=True, kw_only=True):
         """Which files of the tree decide nothing, because the revision lacks them or has others."""
         named = [str(each) for each in (self.config, self.baseline, *self.facts, *self.policies.policies) if each]
         for each in named:
-            if each != _LIVE and found.written(each) is None:
+            if each in (_LIVE, _NONE):
+                continue
+            if found.written(each) is None:
                 reason = f"{found.revision} has no file of this name, so this one decides nothing"
-            elif each != _LIVE and found.differs(each):
+            elif found.differs(each):
                 reason = f"the one of {found.revision} decides; here it is another one"
             else:
                 continue
@@ -364,7 +375,7 @@ class _Given(Struct, frozen=True, kw_only=True):
 
 
 def _of_revision(found: RevisionFiles, path: str) -> str | None:
-    return path if path == _LIVE else found.written(path)
+    return path if path in (_LIVE, _NONE) else found.written(path)
 
 
 def _path_of(found: RevisionFiles, path: Path | None) -> Path | None:

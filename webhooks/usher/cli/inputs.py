@@ -152,7 +152,8 @@ def facts_option(command: Command) -> Command:
         metavar="PATH",
         shell_complete=complete_facts,
         help="Facts of a cluster: a file of `usher snapshot`, or manifests of queues, quotas, classes and so on, "
-        "complete for each kind. Repeatable. `usher check` takes `live` too: the cluster of the current context.",
+        "complete for each kind. Repeatable. `usher check` takes `live` too: the cluster of the current context. With "
+        "`none`, queues and quotas in the judged files do not count.",
     )(command)
 
 

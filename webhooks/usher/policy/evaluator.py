@@ -19,6 +19,7 @@ from usher.authorities.gpu_quota import present as gpu_quota_present
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts.store import Store
 from usher.config import models, selection
+from usher.kinds import registry
 from usher.kinds.reading import values
 from usher.memo import Memo
 from usher.policy import decision
@@ -349,6 +350,8 @@ class Evaluator:
         if reason := request.exemption(deleting=workload.deleting):
             return reason
         if _is_made_now(workload, request) or not self.is_exempt(workload.namespace):
+            return ""
+        if (workload.group, workload.kind) in registry.CONFIGURE_DEVICES:
             return ""
         return f"usher.yaml exempts namespace {workload.namespace}"
 
