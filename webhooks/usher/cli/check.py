@@ -6,7 +6,6 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 import click
 from msgspec import Struct
@@ -199,29 +198,13 @@ manifest_options = inputs.options_as_value(
 )
 
 
-_LIVE: Final = "live"
-"""The value of --facts for a cluster instead of files."""
-
-
-def facts_of(names: tuple[str, ...]) -> inputs.GivenFacts | None:
-    """The facts that --facts names: files, or `live` for the cluster of the current context.
-
-    Raises:
-        InputError: `live` stands beside files, or the files cannot be read.
-        ClusterError: the API server does not answer.
-    """
-    if _LIVE not in names:
-        return inputs.given_facts(names, live=False, kubeconfig=None, context_name=None)
-    if set(names) != {_LIVE}:
-        raise errors.InputError("--facts live reads all facts from the cluster; leave out the files, or `live`")
-    return inputs.given_facts((), live=True, kubeconfig=None, context_name=None)
-
-
 class CheckRun(Struct, frozen=True, kw_only=True):
     """How to judge manifests: by which rules, against which facts, and in how many processes."""
 
     config: Path | None
     facts: tuple[str, ...]
+    kubeconfig: Path | None
+    context_name: str | None
     policies: given_policies.PolicyOptions
     diff: bool
     as_written: bool
@@ -273,7 +256,7 @@ class CheckRun(Struct, frozen=True, kw_only=True):
         files = manifests.find()
         file = self.config
         settings = self._settings(manifests, files, file)
-        given = facts_of(self.facts)
+        given = inputs.given_facts(self.facts, kubeconfig=self.kubeconfig, context_name=self.context_name)
         chosen = self.policies.divided()
         known = given.store if given is not None else None
         own = given_policies.own_checks_of(chosen, opa=self.policies.opa)
@@ -354,9 +337,9 @@ class _Given(Struct, frozen=True, kw_only=True):
         """Which files of the tree decide nothing, because the revision lacks them or has others."""
         named = [str(each) for each in (self.config, self.baseline, *self.facts, *self.policies.policies) if each]
         for each in named:
-            if each != _LIVE and found.written(each) is None:
+            if each != inputs.LIVE and found.written(each) is None:
                 reason = f"{found.revision} has no file of this name, so this one decides nothing"
-            elif each != _LIVE and found.differs(each):
+            elif each != inputs.LIVE and found.differs(each):
                 reason = f"the one of {found.revision} decides; here it is another one"
             else:
                 continue
@@ -364,7 +347,7 @@ class _Given(Struct, frozen=True, kw_only=True):
 
 
 def _of_revision(found: RevisionFiles, path: str) -> str | None:
-    return path if path == _LIVE else found.written(path)
+    return path if path == inputs.LIVE else found.written(path)
 
 
 def _path_of(found: RevisionFiles, path: Path | None) -> Path | None:
@@ -421,13 +404,14 @@ Exit codes (docs/ci.md has those of --exit-codes):
 @manifest_options
 @inputs.config_option
 @inputs.facts_option
+@inputs.cluster_options
 @click.option(
     "--require-facts", is_flag=True, help="End as failed (exit code 2) if a check was left out for want of facts."
 )
 @inputs.namespace_option
 @given_policies.options
 @click.option("--diff", is_flag=True, help="Show in full what the mutating webhook would change, and why.")
-@click.option("--as-written", is_flag=True, help="Judge the objects without what the mutating webhook adds to them.")
+@inputs.as_written_option
 @click.option("--allow-unknown", is_flag=True, help="Accept workloads that have parts which usher cannot judge.")
 @click.option(
     "--allow-empty",

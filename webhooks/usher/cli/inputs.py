@@ -5,7 +5,7 @@ import functools
 import hashlib
 import io
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from usher import errors
 from usher.check import findings
 from usher.cluster.facts.store import Recorded, Store
 from usher.config import models
-from usher.policy.checks.catalogue import OwnChecks
+from usher.policy.checks.catalogue import Catalogue, OwnChecks
 from usher.policy.evaluator import Evaluator
 
 
@@ -152,12 +152,72 @@ def facts_option(command: Command) -> Command:
         metavar="PATH",
         shell_complete=complete_facts,
         help="Facts of a cluster: a file of `usher snapshot`, or manifests of queues, quotas, classes and so on, "
-        "complete for each kind. Repeatable. `usher check` takes `live` too: the cluster of the current context.",
+        "complete for each kind; repeatable. Or `live`: the cluster of --kubeconfig and --context, as it is now.",
     )(command)
 
 
-def live_option(command: Command) -> Command:
-    return click.option("--live", is_flag=True, help="Read the facts from the cluster, as it is now.")(command)
+LIVE: Final = "live"
+"""The value of --facts for a cluster instead of files."""
+
+
+def old_spelling(
+    *spellings: str,
+    parameter: str,
+    instead: str,
+    join: Callable[[Any, Any], Any] = lambda old, _new: old,
+    **attributes: Any,  # noqa: ANN401 - attributes of click.option
+) -> Option:
+    """Adds an option that no help page shows. It still works, and standard error says what to write instead.
+
+    Args:
+        spellings: the old names of the option.
+        parameter: the parameter of the command that gets the value.
+        instead: what to write instead.
+        join: makes the value of the parameter from that of the old option and that of the new one.
+        attributes: those of the old option.
+    """
+    own = f"old_{spellings[-1].lstrip('-').replace('-', '_')}"
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def run(*arguments: object, **values: Any) -> object:  # noqa: ANN401 - click passes values of all options
+            given = values.pop(own)
+            if given:
+                _warn_of_old(spellings[-1], instead)
+                values[parameter] = join(given, values.get(parameter))
+            return command(*arguments, **values)
+
+        return click.option(*spellings, own, hidden=True, **attributes)(run)
+
+    return decorate
+
+
+def _warn_of_old(spelling: str, instead: str) -> None:
+    click.echo(f"usher: warning: {spelling} is an old spelling, which a later version drops; write {instead}", err=True)
+
+
+old_live_option: Final = old_spelling(
+    "--live",
+    parameter="facts",
+    instead="--facts live",
+    join=lambda _old, facts: (*facts, LIVE),
+    is_flag=True,
+)
+
+
+class OldValues(click.Choice[str]):
+    """A choice of values that also takes old spellings of them, and says on standard error what to write instead."""
+
+    def __init__(self, choices: Sequence[str], *, old: Mapping[str, str]) -> None:
+        super().__init__(choices)
+        self._old = old
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        new = self._old.get(str(value))
+        if new is not None:
+            name = param.opts[0] if param is not None else ""
+            _warn_of_old(f"{name} {value}", f"{name} {new}")
+        return super().convert(new or value, param, ctx)
 
 
 class GivenFacts(Struct, frozen=True, kw_only=True):
@@ -169,10 +229,23 @@ class GivenFacts(Struct, frozen=True, kw_only=True):
     live: bool
 
 
-def given_facts(
-    facts: Sequence[str], *, live: bool, kubeconfig: Path | None, context_name: str | None
-) -> GivenFacts | None:
-    """The facts of files or of a cluster; None if the options name neither. --kubeconfig and --context imply --live.
+def are_live(facts: Sequence[str], *, kubeconfig: Path | None, context_name: str | None) -> bool:
+    """Whether the options ask a cluster for its facts: --kubeconfig and --context imply --facts live.
+
+    Raises:
+        UsageError: they name files as well.
+    """
+    named = kubeconfig is not None or context_name is not None
+    if LIVE in facts and set(facts) != {LIVE}:
+        raise click.UsageError("--facts live reads all facts from the cluster; leave out the files, or `live`")
+    if named and LIVE not in facts and facts:
+        raise click.UsageError("with files in --facts, usher reads no cluster; leave out --kubeconfig and --context")
+    return named or LIVE in facts
+
+
+def given_facts(facts: Sequence[str], *, kubeconfig: Path | None, context_name: str | None) -> GivenFacts | None:
+    """The facts of files or of a cluster; None if the options name neither. --kubeconfig and --context imply
+    --facts live.
 
     Writes the kinds of a cluster that cannot be read to standard error.
 
@@ -180,10 +253,7 @@ def given_facts(
         InputError: the files cannot be read.
         ClusterError: the API server does not answer.
     """
-    live = live or kubeconfig is not None or context_name is not None
-    if live and facts:
-        raise click.UsageError("with --facts, usher reads no cluster; leave out --live, --kubeconfig and --context")
-    if live:
+    if are_live(facts, kubeconfig=kubeconfig, context_name=context_name):
         return _of_cluster(kubeconfig, context_name)
     if not facts:
         return None
@@ -224,7 +294,7 @@ def cluster_options(command: Command) -> Command:
             "--kubeconfig",
             type=click.Path(path_type=Path),
             metavar="FILE",
-            help="Default: the one that kubectl would use.",
+            help="Kubeconfig of the cluster. Default: the one that kubectl would use.",
         ),
         click.option(
             "--context", "context_name", metavar="NAME", help="Context of the kubeconfig. Default: the current one."
@@ -240,6 +310,55 @@ def namespace_option(command: Command) -> Command:
         show_default=True,
         help="Namespace of objects without one, as in kubectl.",
     )(command)
+
+
+def in_namespace_option(command: Command) -> Command:
+    return click.option(
+        "--in-namespace", default="", metavar="NAMESPACE", help="Only the workloads of this namespace. Default: all."
+    )(command)
+
+
+def server_namespace_option(command: Command) -> Command:
+    return click.option(
+        "--server-namespace", default="gpu-usher", show_default=True, help="Namespace of usher's server."
+    )(command)
+
+
+def server_namespace_options(command: Command) -> Command:
+    """The namespace of the server, also by its old name."""
+    old = old_spelling("--namespace", parameter="server_namespace", instead="--server-namespace")
+    return with_options(command, server_namespace_option, old)
+
+
+def as_written_option(command: Command) -> Command:
+    return click.option(
+        "--as-written", is_flag=True, help="Judge the objects without what the mutating webhook adds to them."
+    )(command)
+
+
+def select_option(command: Command) -> Command:
+    return click.option(
+        "--select",
+        "selected",
+        multiple=True,
+        metavar="RULE",
+        help="Only this check or mutation, by code or name, or all of this category. Repeatable.",
+    )(command)
+
+
+def named_rules(words: Sequence[str], entries: Catalogue, *, option: str) -> frozenset[str]:
+    """The keys of the checks and mutations that an option names.
+
+    Raises:
+        UsageError: a word names no check, mutation or category.
+    """
+    found = {word: entries.named(word) for word in words}
+    for word, keys in found.items():
+        if not keys:
+            raise click.UsageError(
+                f"{option}: no check, mutation or category is called {word}; usher policies list names them"
+            )
+    return frozenset(key for keys in found.values() for key in keys)
 
 
 def format_option(command: Command) -> Command:
