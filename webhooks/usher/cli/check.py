@@ -18,6 +18,9 @@ from usher.check.revisions import Changes, RevisionFiles
 from usher.check.sources import FileOrBatch
 from usher.cli import given_policies, inputs, output
 from usher.cli.exit_codes import FailOn
+from usher.policy.checks.catalogue import About
+from usher.policy.evaluator import Evaluator
+from usher.policy.rule_choice import RuleChoice
 
 _LARGEST = 64 * 2**20
 
@@ -213,6 +216,7 @@ class CheckRun(Struct, frozen=True, kw_only=True):
     jobs: int | None
     no_cache: bool
     rules_from: str
+    choice: RuleChoice
     config_name: str = ""
     """The name of the configuration in reports; empty for that of the file."""
 
@@ -260,7 +264,15 @@ class CheckRun(Struct, frozen=True, kw_only=True):
         chosen = self.policies.divided()
         known = given.store if given is not None else None
         own = given_policies.own_checks_of(chosen, opa=self.policies.opa)
-        make = partial(inputs.assembled, file, engine=self.engine, opa_url=self.opa_url, known=known, own=own)
+        make = partial(
+            inputs.assembled,
+            file,
+            engine=self.engine,
+            opa_url=self.opa_url,
+            known=known,
+            own=own,
+            choice=self.choice,
+        )
         remember = self._remembered(settings, manifests, files, live=given is not None and given.live)
         number = self.jobs or processes.default_number(len(files))
         with (
@@ -269,15 +281,40 @@ class CheckRun(Struct, frozen=True, kw_only=True):
                 () if site else files, make=make, settings=settings, number=number, remember=remember
             ) as run,
             inputs.evaluator(
-                file, engine=self.engine, opa_url=self.opa_url, known=known, quiet=quiet, own=own
+                file,
+                engine=self.engine,
+                opa_url=self.opa_url,
+                known=known,
+                quiet=quiet,
+                own=own,
+                choice=self.choice,
             ) as evaluator,
             output.show_progress(quiet=quiet) as watch,
         ):
             if site is None:
-                return runner.report(run.judge(evaluator, watch=watch), evaluator=evaluator, settings=settings)
+                part = run.judge(evaluator, watch=watch)
+                return self._chosen(runner.report(part, evaluator=evaluator, settings=settings), evaluator)
             # Policies compare an object with all others, so one process judges them.
             batches = map(sources.load, files)
-            return runner.run(batches, evaluator=evaluator, settings=settings, watch=watch, policies=site)
+            found = runner.run(batches, evaluator=evaluator, settings=settings, watch=watch, policies=site)
+            return self._chosen(found, evaluator)
+
+    def _chosen(self, found: findings.Report, evaluator: Evaluator) -> findings.Report:
+        """The report, which says which checks the options leave out."""
+        chosen = self.choice.describe()
+        if not chosen:
+            return found
+        entries = evaluator.catalogue
+        left_out = {each.key for each in self.choice.left_out(entries)}
+        needing = [key for key, each in entries.checks.items() if each.about is About.CLUSTER_FACTS]
+        number = len(entries.checks)
+        reason = f"judged by {number - len(left_out)} of {number} checks; the others are left out"
+        return replace(
+            found,
+            notes=(*found.notes, findings.Note(source=chosen, reason=reason)),
+            not_evaluated=tuple(each for each in found.not_evaluated if each.check not in left_out),
+            without_facts=len(set(needing) - left_out) if found.without_facts else 0,
+        )
 
     def _settings(self, manifests: Manifests, files: list[FileOrBatch], file: Path | None) -> judging.Settings:
         return judging.Settings(
@@ -391,6 +428,7 @@ Examples:
   usher check . --changed-since origin/main
   usher check --diff job.yaml              show in full what the webhook would add, and why
   usher check --as-written job.yaml        judge the file alone, without what the webhook adds
+  usher check jobs/ --select isolation     judge by the checks of one category alone
   usher check jobs/ --policies checks/     judge by your own checks or policies of Gatekeeper as well
   usher check jobs/ --format json --output report.json
   usher check jobs/ --format text --format sarif=usher.sarif --format junit=usher.xml
@@ -409,6 +447,7 @@ Exit codes (docs/ci.md has those of --exit-codes):
     "--require-facts", is_flag=True, help="End as failed (exit code 2) if a check was left out for want of facts."
 )
 @inputs.namespace_option
+@inputs.choice_options
 @given_policies.options
 @click.option("--diff", is_flag=True, help="Show in full what the mutating webhook would change, and why.")
 @inputs.as_written_option

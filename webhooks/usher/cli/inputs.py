@@ -18,7 +18,9 @@ from usher.check import findings
 from usher.cluster.facts.store import Recorded, Store
 from usher.config import models
 from usher.policy.checks.catalogue import Catalogue, OwnChecks
+from usher.policy.decision import PRESETS
 from usher.policy.evaluator import Evaluator
+from usher.policy.rule_choice import NO_CHOICE, RuleChoice
 
 
 def name_unread_kinds(recorded: Iterable[Recorded]) -> bool:
@@ -346,6 +348,26 @@ def select_option(command: Command) -> Command:
     )(command)
 
 
+choice_options: Final = options_as_value(
+    "choice",
+    RuleChoice,
+    select_option,
+    click.option(
+        "--ignore",
+        "ignored",
+        multiple=True,
+        metavar="RULE",
+        help="Leave out this check, by code or name, or all of this category. Repeatable.",
+    ),
+    click.option(
+        "--preset",
+        type=click.Choice(list(PRESETS)),
+        help="What findings do, by severity, instead of the preset of usher.yaml.",
+    ),
+)
+"""Gives a command the chosen checks and preset as `choice`."""
+
+
 def named_rules(words: Sequence[str], entries: Catalogue, *, option: str) -> frozenset[str]:
     """The keys of the checks and mutations that an option names.
 
@@ -385,24 +407,27 @@ def find_config(given: Path | None) -> Path | None:
     return DEFAULT_CONFIG if DEFAULT_CONFIG.exists() else None
 
 
-def load_config(file: Path | None, *, own: Sequence[OwnChecks] = ()) -> models.Config:
+def load_config(file: Path | None, *, own: Sequence[OwnChecks] = (), choice: RuleChoice = NO_CHOICE) -> models.Config:
     """The configuration in a file, or the defaults; it may name the own checks of the site.
+
+    Args:
+        file: usher.yaml; None for the defaults.
+        own: checks of the site.
+        choice: the checks and the preset of one run.
 
     Raises:
         ConfigError: the file cannot be used; usher never falls back to other rules.
     """
-    if file is None:
+    if file is None and choice == NO_CHOICE:
         return models.Config()
     from usher.config import load
     from usher.policy import config_problems
     from usher.policy.checks import catalogue
 
-    return load.load(
-        file,
-        more=lambda config: config_problems.problems(
-            config, catalogue.join_catalogues(catalogue.load().catalogue, own)
-        ),
-    )
+    entries = catalogue.join_catalogues(catalogue.load().catalogue, own)
+    if file is None:
+        return choice.applied(models.Config(), entries)
+    return choice.applied(load.load(file, more=lambda config: config_problems.problems(config, entries)), entries)
 
 
 def assembled(
@@ -414,6 +439,7 @@ def assembled(
     known: Store | None = None,
     own: Sequence[OwnChecks] = (),
     own_deadline: float | None = None,
+    choice: RuleChoice = NO_CHOICE,
 ) -> Evaluator:
     """An evaluator with the configuration of a file, or with the defaults. The caller closes its engine.
 
@@ -425,6 +451,7 @@ def assembled(
         known: the facts themselves, instead of files.
         own: checks of the site.
         own_deadline: seconds that own checks get for one object; None for the default.
+        choice: the checks and the preset of one run.
 
     Raises:
         ConfigError: the configuration cannot be used.
@@ -436,7 +463,7 @@ def assembled(
     from usher.policy.engines.engine import DEFAULT_DEADLINE
 
     deadline = DEFAULT_DEADLINE if own_deadline is None else own_deadline
-    loaded, store = load_config(config, own=own), from_files(facts) if known is None else known
+    loaded, store = load_config(config, own=own, choice=choice), from_files(facts) if known is None else known
     if engine == "opa":
         return assembly.remote(
             loaded, url=opa_url or DEFAULT_OPA_URL, file=config, facts=store, own=own, own_deadline=deadline
@@ -465,6 +492,7 @@ def evaluator(
     known: Store | None = None,
     quiet: bool = False,
     own: Sequence[OwnChecks] = (),
+    choice: RuleChoice = NO_CHOICE,
 ) -> Iterator[Evaluator]:
     """An evaluator for as long as the context lasts; `facts` are files, `known` are the facts themselves, and `own`
     are checks of the site.
@@ -481,7 +509,7 @@ def evaluator(
 
     if engine == "wasm" and opa_url:
         raise click.UsageError("--opa-url needs --engine opa")
-    made = assembled(config, engine=engine, opa_url=opa_url, facts=facts, known=known, own=own)
+    made = assembled(config, engine=engine, opa_url=opa_url, facts=facts, known=known, own=own, choice=choice)
     for warning in () if quiet else assembly.warnings(made, file=config):
         click.echo(f"usher: warning: {warning}", err=True)
     with contextlib.closing(made.engine) as its_engine:
