@@ -23,6 +23,7 @@ from usher.check.surroundings import FACT_KINDS, PROVED, Scalers, Surroundings
 from usher.cluster.facts.store import Store
 from usher.kinds import kubeflow_pipelines
 from usher.kinds.reading import values as reading_values
+from usher.policy import suppressions
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
 from usher.policy.mutation import merge
@@ -287,11 +288,31 @@ def judge(  # noqa: PLR0913 - the file, its judges, and how to end
             part.failures.append(judged)
         elif judged is not None:
             part.results.append(judged)
+            part.notes.extend(_suppression_notes(item, judged, evaluator, settings))
     return part
 
 
 def _uses_facts_of_files(evaluator: Evaluator, settings: Settings) -> bool:
     return settings.facts_of_files and evaluator.facts.empty and settings.command is findings.Command.CHECK
+
+
+def _suppression_notes(
+    item: Item, judged: findings.Result, evaluator: Evaluator, settings: Settings
+) -> Iterable[findings.Note]:
+    """What the annotation of an object suppresses, and which of its lines have no effect."""
+    lines = suppressions.notes(
+        item.value,
+        tuple(each.judgement for each in judged.findings),
+        evaluator.catalogue.checks,
+        where=suppressions.Circumstances(
+            namespace=judged.identity.namespace, place=settings.command.value, today=evaluator.today()
+        ),
+        enforcement=evaluator.config.enforcement,
+    )
+    source = f"{judged.source}:{judged.line}" if judged.line else judged.source
+    return [
+        findings.Note(source=source, reason=f"{judged.identity}: {suppressions.ANNOTATION}: {each}") for each in lines
+    ]
 
 
 def _part_before_judging(batch: Batch, *, evaluator: Evaluator, settings: Settings) -> Part:

@@ -152,6 +152,22 @@ class ExceptionRule(Section):
     expires: date = Field(description="The last day, in UTC, on which it applies.")
 
 
+class SuppressionRule(Section):
+    """Findings that the author of an object may suppress by the annotation gpu-usher.io/ignore; they become notes."""
+
+    checks: list[str] = Field(
+        min_length=1,
+        description="Names, codes or categories of checks, or * for all; critical checks and those of isolation only "
+        "by name or code.",
+    )
+    namespaces: list[Pattern] = Field(default=["*"], min_length=1, description=ANY_NAMESPACE)
+    places: list[Place] = Field(
+        default=["check"], min_length=1, description="Where it counts; by default in `usher check` alone."
+    )
+    denials: bool = Field(default=False, description="Whether authors may suppress denials too, not only warnings.")
+    needs_end: bool = Field(default=False, description="Whether the annotation has to name a last day.")
+
+
 class Enforcement(Section):
     preset: Literal["observe", "baseline", "recommended", "strict"] = Field(
         default="recommended",
@@ -162,6 +178,11 @@ class Enforcement(Section):
     rules: list[EnforcementRule] = Field(default=[], description="The last rule that matches a finding decides.")
     exceptions: list[ExceptionRule] = Field(
         default=[], description="Findings that are only noted until the exception expires."
+    )
+    suppressions: list[SuppressionRule] = Field(
+        default=[SuppressionRule(checks=["*"])],
+        description="What authors of objects may suppress; by default warnings of `usher check`. An empty list allows "
+        "nothing.",
     )
 
     @cached_property

@@ -32,6 +32,7 @@ def problems(config: models.Config, entries: catalogue.Catalogue) -> list[Proble
     return [
         *_of_rules(config.enforcement, entries),
         *_of_exceptions(config.enforcement, entries),
+        *_of_suppressions(config.enforcement, entries),
         *_of_parameters(config, entries),
         *_of_mutations(config.mutations, entries),
         *_of_site(config),
@@ -67,6 +68,18 @@ def _of_exceptions(enforcement: models.Enforcement, entries: catalogue.Catalogue
         for number, check in enumerate(exception.checks):
             if check not in known and not catalogue.OWN_CODE.fullmatch(check):
                 yield f"/enforcement/exceptions/{index}/checks/{number}", _no_check(check, known)
+
+
+def _of_suppressions(enforcement: models.Enforcement, entries: catalogue.Catalogue) -> Iterator[Problem]:
+    categories = {entry.category for entry in entries.checks.values()}
+    known = {"*", *entries.keys_of_checks, *categories, catalogue.OWN_CATEGORY}
+    for index, rule in enumerate(enforcement.suppressions):
+        for number, word in enumerate(rule.checks):
+            place = f"/enforcement/suppressions/{index}/checks/{number}"
+            if word not in known and not catalogue.OWN_CODE.fullmatch(word):
+                yield place, _no_check(word, known)
+            elif word == "isolation":
+                yield place, "no author may suppress all checks of isolation; name the checks one by one"
 
 
 def _of_parameters(config: models.Config, entries: catalogue.Catalogue) -> Iterator[Problem]:

@@ -22,7 +22,7 @@ from usher.config import models, selection
 from usher.kinds import registry
 from usher.kinds.reading import values
 from usher.memo import Memo
-from usher.policy import decision
+from usher.policy import decision, suppressions
 from usher.policy.checks import catalogue
 from usher.policy.decision import Identities, Operation, Request, User
 from usher.policy.engines.engine import Engine, Entrypoint
@@ -339,6 +339,7 @@ class Evaluator:
             entries=self.catalogue,
             rules=self.config.enforcement,
             before=before,
+            asked=suppressions.read(request.value),
             leniency=decision.leniency(
                 workload,
                 updating=request.operation is Operation.UPDATE,

@@ -134,7 +134,7 @@ def checklist_table(audit: Audit) -> Table[ReadinessItem]:
         },
         empty="The checklist was not run."
         if audit.cluster.is_whole
-        else "The checklist is about a whole cluster; audit it without --namespace.",
+        else "The checklist is about a whole cluster; audit it without --in-namespace.",
     )
 
 
