@@ -5,14 +5,14 @@ from datetime import date
 from functools import cached_property, lru_cache
 from typing import Final, Literal
 
-from pydantic import ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import ConfigDict, Field
 
 from usher.config import fabrics as fabrics_shipped
-from usher.config import fields, selection
+from usher.config import selection
 from usher.config.audit_settings import Audit
 from usher.config.fabrics import RESERVED_VARIABLES, Fabric, with_base
-from usher.config.fields import ANY_NAMESPACE, Name, Pattern, Place, Role, Section, Selector, repeated
-from usher.config.pools import Gangs, Gpus, Pool, PoolUse, Quota, Quotas, Taint
+from usher.config.fields import ANY_NAMESPACE, Name, Pattern, Place, Role, Section, Selector
+from usher.config.pools import Gangs, Gpus, Pool, PoolUse, Quota, Taint
 from usher.config.sections import (
     DEFAULT_IDENTITIES,
     Accelerators,
@@ -216,14 +216,13 @@ class Config(Section):
     accelerators: Accelerators = Field(
         default=Accelerators(), description="Resources and device classes that usher does not know by itself."
     )
-    # Before the pools, because their validation reads it.
     fabrics: dict[Name, Fabric] = Field(default={}, description="Interconnect profiles beside the shipped ones.")
     pools: list[Pool] = Field(default=[], max_length=200, description="The node pools with accelerators.")
     gangs: Gangs = Field(default=Gangs(), description="What usher does with pods that start together.")
     roles: RoleRules = Field(default=[], description="The first rule that matches a workload gives it its role.")
     queues: list[Queue] = Field(default=[], description="The first entry that matches a workload decides.")
     routing: list[Route] = Field(default=[], description="The first entry that matches a workload decides.")
-    quotas: Quotas = Field(
+    quotas: list[Quota] = Field(
         default=[], description="Quotas of GPUs, like GPUQuota objects; at most one may apply to a namespace."
     )
     priorities: Priorities = Field(default=Priorities(), description="Priority classes, and who may use which.")
@@ -247,52 +246,6 @@ class Config(Section):
     exempt_namespaces: list[Pattern] = Field(
         default=DEFAULT_EXEMPT_NAMESPACES, description="Namespaces whose objects usher neither judges nor changes."
     )
-
-    @field_validator("pools")
-    @classmethod
-    def _check_names_are_unique(cls, pools: list[Pool]) -> list[Pool]:
-        names = [pool.name for pool in pools]
-        twice = repeated(names)
-        if twice:
-            raise ValueError(f"several pools are named {', '.join(twice)}; give each pool a name of its own")
-        return pools
-
-    @field_validator("fabrics")
-    @classmethod
-    def _check_base_is_shipped(cls, found: dict[str, Fabric]) -> dict[str, Fabric]:
-        shipped = ", ".join(fabrics_shipped.SHIPPED)
-        wrong = []
-        for name, fabric in found.items():
-            if fabric.base is None and name in fabrics_shipped.SHIPPED:
-                wrong.append(f"{name} is a shipped fabric; set base: {name} to add to it, or choose another name")
-            elif fabric.base is not None and fabric.base not in fabrics_shipped.SHIPPED:
-                wrong.append(f"{name} has the base {fabric.base}, which is not a shipped fabric; these are {shipped}")
-            elif fabric.base is not None:
-                base = fabrics_shipped.SHIPPED[fabric.base].profile
-                wrong += [
-                    f"{name} cannot set {each}: {reason}" for each in fabric.env if (reason := base.refusal(each))
-                ]
-        if wrong:
-            raise ValueError("; ".join(wrong))
-        return found
-
-    @field_validator("pools")
-    @classmethod
-    def _check_fabrics_exist(cls, pools: list[Pool], info: ValidationInfo) -> list[Pool]:
-        # Invalid fabrics are missing here; their own error is already reported.
-        defined = info.data.get("fabrics")
-        if defined is None:
-            return pools
-        known = {*defined, *fabrics_shipped.SHIPPED}
-        missing = [
-            f"pool {pool.name} names the fabric {pool.fabric}, which is neither shipped nor in fabrics"
-            + fields.nearest_word(pool.fabric, known)
-            for pool in pools
-            if pool.fabric is not None and pool.fabric not in known
-        ]
-        if missing:
-            raise ValueError("; ".join(missing) + f"; defined or shipped are: {', '.join(sorted(known))}")
-        return pools
 
     def fabric(self, name: str) -> Fabric:
         """The profile of a name, with the fields of its base. Raises KeyError for an unknown name."""
