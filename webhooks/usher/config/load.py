@@ -435,9 +435,7 @@ def _refusals(section: type[BaseModel], partial: BaseModel) -> Iterable[str]:
 
 
 def _wrong_names(value: paths.Json) -> Iterable[Problem]:
-    """Names that entries share, and names of fabrics that do not exist. Reads the file as written, so other mistakes
-    hide none of these.
-    """
+    """Names that entries share, and fabrics that do not exist, in the file as written: no other mistake hides them."""
     for key in ("pools", "quotas"):
         names = [(index, each.get("name")) for index, each in _entries(value, key)]
         twice = fields.repeated(name for _, name in names if isinstance(name, str))

@@ -145,7 +145,10 @@ def test_an_exception_lets_through_what_a_beginning_forbids_and_no_whole_name() 
 
 def test_a_name_that_is_shipped_cannot_be_taken_without_saying_so() -> None:
     assert mistakes({"env": FAST_CARD}, name="infiniband") == [
-        ("/fabrics/infiniband", "infiniband is a shipped fabric; set base: infiniband to add to it, or choose another name")
+        (
+            "/fabrics/infiniband",
+            "infiniband is a shipped fabric; set base: infiniband to add to it, or choose another name",
+        )
     ]
     assert profile({"base": "infiniband", "env": FAST_CARD}, name="infiniband").env["NCCL_IB_HCA"] == "=mlx5_0:1"
 
