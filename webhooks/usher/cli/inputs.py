@@ -46,15 +46,15 @@ def no_objects_error(paths: Sequence[str], *, notes: Sequence[findings.Note], do
         notes: notes on documents that were left out.
         documents: the number of documents without an object.
     """
+    from usher.check.formats import wording
+
     places = ", ".join("standard input" if path == "-" else path for path in paths)
     reasons = [f"{note.source}: {note.reason}" for note in notes[:3]]
     if documents and not reasons:
-        read = (
-            "1 document was read, and it holds"
-            if documents == 1
-            else f"{documents:,} documents were read, and they hold"
+        read = wording.count(documents, "document was", "documents were")
+        return errors.InputError(
+            f"no Kubernetes object found in {places}: {read} read, and an object needs the keys apiVersion and kind"
         )
-        reasons = [f"{read} no Kubernetes object"]
     why = "\n".join(reasons) or "of a directory, usher reads the files that end in .yaml, .yml or .json"
     return errors.InputError(f"no manifests found in {places}: {why}")
 
