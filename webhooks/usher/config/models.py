@@ -243,6 +243,14 @@ class Config(Section):
     enforcement: Enforcement = Field(default=Enforcement(), description="What findings do, and exceptions.")
     mutations: Mutations = Field(default=Mutations(), description="Which mutations apply where.")
     audit: Audit = Field(default=Audit(), description="Teams, prices and targets for the reports of `usher audit`.")
+    check_pages: str | None = Field(
+        default=None,
+        pattern=r"^https?://[!-~]+$",
+        max_length=512,
+        description="The address of docs/checks in your mirror of this repository. Reports and editors then link each "
+        "finding to the page of its check, NAME.md below this address; a site generator may need {name} or {code} in "
+        "the address instead. Without it they link no page.",
+    )
     exempt_namespaces: list[Pattern] = Field(
         default=DEFAULT_EXEMPT_NAMESPACES, description="Namespaces whose objects usher neither judges nor changes."
     )

@@ -338,7 +338,7 @@ def _diagnostic(entry: entries.Entry, text: Text, evaluator: Evaluator) -> Diagn
         severity=severity,
         message=message,
         code="" if finding is None else finding.judgement.code,
-        link=check.links[0].ref if check is not None and check.links else "",
+        link=check.page(evaluator.config.check_pages) if check is not None else "",
         rule=rule,
     )
 
