@@ -132,7 +132,8 @@ def test_each_critical_check_is_part_of_it() -> None:
     """Or says here why it is not."""
     critical = {key for key, each in shipped().checks.items() if each.severity is catalogue.Severity.CRITICAL}
 
-    assert critical <= floor_checks.CHECKS.keys()
+    # CEL cannot count all values of an object.
+    assert critical - {"objects/too_large_to_judge"} <= floor_checks.CHECKS.keys()
 
 
 GREEDY = builders.pod(builders.container(env={"NVIDIA_VISIBLE_DEVICES": "all"}))

@@ -161,13 +161,13 @@ def test_namespaces_that_usher_yaml_exempts_are_left_out(server: ServerProcess) 
     assert server.review("validate", body(object_of("Service", namespace="system-a")))["allowed"]
 
 
-def test_an_object_that_is_too_large_for_usher_is_judged_by_the_policies(server: ServerProcess) -> None:
+def test_an_object_of_many_parts_is_judged_by_the_policies(server: ServerProcess) -> None:
     large = {**object_of("Service"), "steps": [{"a": {"b": 1}}] * 600}
 
     answer = server.review("validate", body(large))
 
     assert not answer["allowed"]
-    assert any("and usher judges at most 500 in an object" in warning for warning in answer["warnings"])
+    assert "RequiredLabels" in answer["status"]["message"]
 
 
 def test_findings_are_in_the_log_and_in_metrics_by_constraint(server: ServerProcess) -> None:

@@ -182,24 +182,24 @@ controls_when_written(entry) if leads_to(entry, parameters.isolation.host_path_t
 
 # METADATA
 # title: Whether a container mounts a host path
-is_mounted(entry) if [entry.podSet.path, entry.volume] in _mounted
+is_mounted(entry) if _mounted[[entry.podSet.path, entry.volume]]
 
 # METADATA
 # title: Whether all mounts of a host path are read-only
 # description: False if no container mounts it.
 only_read(entry) if {
 	is_mounted(entry)
-	not [entry.podSet.path, entry.volume] in _written
+	not _written[[entry.podSet.path, entry.volume]]
 }
 
 # Sets, so that a pod with many volumes and mounts costs no more than their sum.
-_mounted := {[pod_set.path, mount.name] |
+_mounted contains [pod_set.path, mount.name] if {
 	some pod_set in input.podSets
 	some container in pod_set.containers
 	some mount in container.volumeMounts
 }
 
-_written := {[pod_set.path, mount.name] |
+_written contains [pod_set.path, mount.name] if {
 	some pod_set in input.podSets
 	some container in pod_set.containers
 	some mount in container.volumeMounts

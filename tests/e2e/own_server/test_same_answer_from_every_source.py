@@ -16,7 +16,7 @@ from e2e.facts_site import CONFIG, FULL
 from e2e.facts_workloads import job, template
 from e2e.verdicts import Said, expected, identity, reported
 from integration import command
-from server_process import ServerProcess
+from server_process import JSON, ServerProcess
 from usher.cluster.facts import store
 from usher.cluster.facts.store import State
 
@@ -60,6 +60,11 @@ def server(account: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 @pytest.fixture(scope="module")
 def answered(server: ServerProcess) -> Said:
     """The webhook's responses while none of the workloads exists."""
+    body = reviews.body(WORKLOADS[0], dryRun=True)
+    wait_until(
+        lambda: server.ask("POST", "/validate", body=body, headers=JSON).status == 200,
+        description="usher has counted what exists in the namespaces of the quotas",
+    )
     return {identity(each): server.review("validate", reviews.body(each, dryRun=True)) for each in WORKLOADS}
 
 

@@ -1,5 +1,6 @@
 """Traces of reviews: the content and the parent of a span, and the bounds for strangers."""
 
+import contextlib
 import io
 import json
 import subprocess
@@ -103,6 +104,9 @@ async def test_the_wait_for_a_charge_is_a_step(evaluator: Evaluator) -> None:
     class Quotas:
         async def charge(self, _request: object, *, until: float, force: bool = False) -> None:
             assert (until > 0, force) == (True, False)
+
+        def undoing(self, _request: object) -> contextlib.nullcontext[None]:
+            return contextlib.nullcontext()
 
     spans = Spans()
     app, _ = traced(evaluator, spans, Quotas())

@@ -128,6 +128,7 @@ def test_more_alternatives_than_kubernetes_takes_are_named_and_not_walked() -> N
     assert reason.endswith("firstAvailable: it has 9 entries, but Kubernetes allows at most 8")
 
 
+@pytest.mark.usefixtures("any_size")
 def test_a_claim_that_ten_thousand_entries_name_is_read_once() -> None:
     entries = [by_name(name=f"claim-{index}") for index in range(10_000)]
     value = claim(*[request(None)] * claims.MAX_REQUESTS)

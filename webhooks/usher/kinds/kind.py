@@ -247,6 +247,10 @@ class Pods(Struct, frozen=True, kw_only=True):
     """Whether its pods are one system whatever they run, like the pods of a Ray cluster."""
     is_template: bool = False
     """Whether the kind makes pods only when something else refers to it."""
+    template_can_change: bool = False
+    """Whether every update may change the pod template (k8s.io/kubernetes pkg/apis/apps/validation and batch). Job,
+    ReplicaSet and the kinds of operators keep theirs.
+    """
     suspend_path: str | None = None
     """The boolean that holds the workload back."""
     kueue: Kueue = Kueue.NEVER

@@ -85,6 +85,7 @@ PODS = [
         plural="replicationcontrollers",
         scale="/spec/replicas",
         pods=Pods(
+            template_can_change=True,
             templates=_replication_controller,
             template_paths=("spec.template",),
             counted="`replicas` (1 if missing)",
@@ -263,6 +264,7 @@ JOBS = [
         key="cronJob",
         shape=CronJob,
         pods=Pods(
+            template_can_change=True,
             templates=_cron_job,
             template_paths=("spec.jobTemplate.spec.template",),
             counted="as a Job for each run; without bound under `concurrencyPolicy: Allow`, which is the default",
@@ -382,6 +384,7 @@ APPS = [
             ("production-stack.vllm.ai", "VLLMRuntime"),
         ),
         pods=Pods(
+            template_can_change=True,
             templates=_deployment,
             template_paths=("spec.template",),
             counted="`replicas` (1 if missing), and `maxSurge` (25 % if missing, rounded up) more during a rollout",
@@ -411,6 +414,7 @@ APPS = [
             ("kubeflow.org", "Notebook"),
         ),
         pods=Pods(
+            template_can_change=True,
             templates=_replicated,
             template_paths=("spec.template",),
             counted="`replicas` (1 if missing)",
@@ -454,6 +458,7 @@ APPS = [
         versions=("v1",),
         plural="daemonsets",
         pods=Pods(
+            template_can_change=True,
             templates=_daemon_set,
             template_paths=("spec.template",),
             counted="one on every node that fits: without bound",

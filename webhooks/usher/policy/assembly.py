@@ -98,7 +98,7 @@ def _together(ours: Engine, own: Sequence[OwnChecks], deadline: float) -> Engine
 
 def _own_checks_engine(own: OwnChecks, deadline: float) -> OwnChecksEngine:
     try:
-        engine = wasm.WasmEngine(own.module, deadline=deadline, entrypoints=(Entrypoint.FINDINGS,))
+        engine = wasm.WasmEngine(own.module, deadline=deadline, entrypoints=(Entrypoint.FINDINGS,), blames_object=False)
     except errors.EngineError as error:
         raise errors.InputError(f"{own.source}: {error}") from None
     return OwnChecksEngine(source=own.source, keys=frozenset(entry.key for entry in own.entries), engine=engine)

@@ -5,6 +5,7 @@ Findings about stale facts or about partly known pods warn at most.
 Users and groups are known only from the API server, not from files.
 """
 
+import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from datetime import UTC, date, datetime
 from enum import StrEnum
@@ -219,6 +220,37 @@ def downgrade_partial_pods(findings: Iterable[model.Finding], workload: model.Wo
         elif any(_is_about(finding, pod_set) for pod_set in partial):
             yield replace(finding, assumption="objects that usher does not know may define the rest")
         else:
+            yield finding
+
+
+_OF_AGENTS: Final = frozenset({
+    "isolation/broad_host_path", "isolation/device_capabilities", "isolation/host_namespaces",
+    "isolation/host_path_not_listed", "isolation/host_path_to_devices", "isolation/host_path_to_kubelet_state",
+    "isolation/host_path_to_node_control", "isolation/node_agent_of_a_tenant", "isolation/privileged_container",
+    "priority/system_class_outside_system_namespaces",
+})  # fmt: skip
+"""Checks of powers that node agents need, and that system namespaces give."""
+
+_NAMESPACE: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", re.ASCII)
+
+
+def downgrade_unplaced_agents(
+    findings: Iterable[model.Finding], workload: model.Workload, request: "Request"
+) -> Iterator[model.Finding]:
+    """The findings. Those about the powers of a DaemonSet whose file names no namespace get an assumption.
+
+    Vendors publish their agents without a namespace. Where a placeholder stands for it, which an operator fills in,
+    these findings are left out. At admission the namespace is known.
+    """
+    namespace = paths.text(paths.metadata(request.value).get("namespace"))
+    is_unplaced = request.user is None and workload.kind == "DaemonSet"
+    for finding in findings:
+        if not is_unplaced or finding.check not in _OF_AGENTS:
+            yield finding
+        elif not namespace and request.namespace in ("", "default") and not finding.assumption:
+            text = "usher assumes that the DaemonSet goes to no system namespace, because its file names none"
+            yield replace(finding, assumption=text)
+        elif not namespace or _NAMESPACE.fullmatch(namespace):
             yield finding
 
 

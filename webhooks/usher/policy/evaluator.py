@@ -313,7 +313,7 @@ class Evaluator:
         before: tuple[model.Finding, ...],
     ) -> tuple[model.Judgement, ...]:
         current = decision.downgrade_stale_facts(
-            findings,
+            decision.downgrade_unplaced_agents(findings, workload, request),
             self.catalogue,
             age=self.facts.age(),
             bound=self._oldest_facts,

@@ -18,6 +18,7 @@ from usher.authorities.kueue import slice as kueue_slice
 from usher.authorities.kueue.read import QUEUE_LABEL
 from usher.authorities.kueue.slice import KueueVerdictInput
 from usher.config import fields, models, selection
+from usher.kinds import registry
 from usher.policy import decision
 from usher.policy.checks.catalogue import Catalogue, Entry
 from usher.policy.decision import OBSERVE, Identities, Operation, Request
@@ -308,7 +309,7 @@ class Mutating(Struct, frozen=True, kw_only=True):
             return []
         kept = {id(each) for each in merge.already_there(old_value, old, intents)}
         lost = set[int]()
-        if (old.group, old.kind) in _TEMPLATE_CAN_CHANGE:
+        if (pods := registry.PODS.get((old.group, old.kind))) is not None and pods.template_can_change:
             # Unlike a value that is there, usher.yaml may refuse it.
             refusal, names = self.rules.refusal(old, updating=False), merge.recorded(old_value)
             lost = {
@@ -349,21 +350,6 @@ class Mutating(Struct, frozen=True, kw_only=True):
             EngineError: the engine gave no usable answer.
         """
         return decision.read_notes(self.engine.evaluate(Entrypoint.SKIPS, self._document(request, workload)), "skips")
-
-
-_TEMPLATE_CAN_CHANGE: Final = frozenset(
-    {
-        ("", "ReplicationController"),
-        ("apps", "DaemonSet"),
-        ("apps", "Deployment"),
-        ("apps", "StatefulSet"),
-        ("batch", "CronJob"),
-    }
-)
-"""Kinds whose pod template every update may change (k8s.io/kubernetes pkg/apis/apps/validation and batch).
-
-An update that only changes a label of another kind, for example a Job, would be refused with a changed template.
-"""
 
 
 def _lost_tolerations(intents: Sequence[model.Intent], old: model.Workload, known: Knowledge) -> Iterator[model.Intent]:

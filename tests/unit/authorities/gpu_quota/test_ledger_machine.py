@@ -250,7 +250,6 @@ Quota.TestCase.settings = settings(max_examples=generated_examples.up_to(120), s
 TestQuota = Quota.TestCase
 
 
-@pytest.mark.xfail(raises=KeyError, strict=True, reason="a settled charge forgets that another creation was allowed")
 @pytest.mark.parametrize("asked_before", [True, False], ids=["before the first is stored", "after it is settled"])
 def test_a_creation_that_is_stored_after_its_namesake_was_deleted_is_charged(*, asked_before: bool) -> None:
     """Two creations of one name are allowed; the second is stored when the first has come and gone."""

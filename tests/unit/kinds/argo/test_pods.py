@@ -277,6 +277,7 @@ def test_a_workflow_made_from_a_template_gets_the_fields_of_both() -> None:
     assert found.labels == {"a": "b"}
 
 
+@pytest.mark.usefixtures("any_size")
 def test_what_many_templates_share_is_not_read_without_end() -> None:
     many: Fields = [builders.toleration(f"key-{n}") for n in range(2000)]
     value = workflow(*(pod(f"pod-{n}") for n in range(500)), entrypoint="pod-0", tolerations=many)

@@ -182,6 +182,7 @@ def test_more_pods_than_any_cluster_holds_are_as_good_as_unbounded() -> None:
     assert found.count.reason == "more pods than any cluster holds"
 
 
+@pytest.mark.usefixtures("any_size")
 def test_a_chain_may_be_longer_than_the_stack_of_python() -> None:
     chain = [steps(step(f"link-{n + 1}"), name=f"link-{n}") for n in range(5000)]
 

@@ -160,6 +160,7 @@ def test_loops_and_conditions_around_a_task_multiply() -> None:
     assert executions(value) == (9, 12)
 
 
+@pytest.mark.usefixtures("any_size")
 def test_a_document_that_doubles_with_every_component_is_counted_at_once() -> None:
     levels = {f"level-{depth}": dag(a=task(f"level-{depth + 1}"), b=task(f"level-{depth + 1}")) for depth in range(500)}
     value = pipeline(dag(top=task("level-0")), **levels, **{"level-500": dag(leaf=task())})

@@ -11,11 +11,11 @@ BOUND = 60.0
 MAKE = """
 import contextlib, os, threading
 from usher import errors
-from usher.policy.checks import bundle
+from usher.policy.checks import catalogue
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.engines.host_functions import PURE
 from usher.policy.engines.wasm import WasmEngine
-engine = WasmEngine(bundle.load().module, functions=PURE)
+engine = WasmEngine(catalogue.load().module, functions=PURE)
 """
 
 LEFT = {

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from usher import paths
 from usher.audit.document import Audit, FindingEntry, Severity
 from usher.audit.document.fleet_document import Fleet
-from usher.check.formats import json_report, wording
+from usher.check.formats import wording
 
 
 def write(document: Audit | Fleet, stream: TextIO, /) -> None:
@@ -70,7 +70,9 @@ def schema() -> dict[str, Any]:
 
 def write_yaml(audit: Audit, stream: TextIO, /) -> None:
     """Writes the document as one YAML document."""
-    json_report.dump(values(audit), stream)
+    from usher.check.formats import yaml_report
+
+    yaml_report.dump(values(audit), stream)
 
 
 SOURCE: Final = "gpu-usher"

@@ -24,7 +24,7 @@ from usher.authorities.gpu_quota.amounts import Amounts
 from usher.authorities.gpu_quota.charge import ByClasses, Classes
 
 _NO_CLASS: Final[Classes] = ("",)
-_FIELDS: Final = frozenset({"object", "uid", "amounts", "classes", "until", "forced"})
+_FIELDS: Final = frozenset({"object", "uid", "amounts", "classes", "until", "forced", "createdAgain"})
 _LATEST: Final = 2**53
 """Seconds; JSON numbers are exact up to here."""
 
@@ -44,6 +44,10 @@ class Entry(Struct, frozen=True, kw_only=True):
     """Seconds since the epoch; None once the charge is settled."""
     forced: bool = False
     """Whether the object was charged without regard to limits."""
+    created_again: bool = False
+    """Whether a further creation of the same name was allowed while this charge was held. Its object may be stored
+    after the present one is deleted, so the charge is not settled before `reserved_until`.
+    """
 
     @property
     def key(self) -> str:
@@ -82,6 +86,8 @@ def encode_entry(entry: Entry) -> paths.Object:
         result["until"] = entry.reserved_until
     if entry.forced:
         result["forced"] = True
+    if entry.created_again:
+        result["createdAgain"] = True
     return result
 
 
@@ -119,12 +125,15 @@ def decode_entry(value: paths.Json) -> Entry:
         raise MalformedError(f"it has an unknown field {min(stray)!r:.60}")
     group, kind, namespace, name = _identity(value.get("object"))
     uid, until, forced = value.get("uid", ""), value.get("until"), value.get("forced", False)
+    created_again = value.get("createdAgain", False)
     if not isinstance(uid, str):
         raise MalformedError("uid is not a text")
     if until is not None and (isinstance(until, bool) or not isinstance(until, int) or not 0 <= until <= _LATEST):
         raise MalformedError("until is not a number of seconds")
     if not isinstance(forced, bool):
         raise MalformedError("forced is neither true nor false")
+    if not isinstance(created_again, bool):
+        raise MalformedError("createdAgain is neither true nor false")
     if not (name or uid):
         raise MalformedError("it has neither a name nor a uid")
     return Entry(
@@ -136,6 +145,7 @@ def decode_entry(value: paths.Json) -> Entry:
         amounts=decode_sums(value),
         reserved_until=until,
         forced=forced,
+        created_again=created_again,
     )
 
 

@@ -132,7 +132,9 @@ def used_of(ledger: Ledger, limits: Limits) -> list[Amounts]:
     ]
 
 
-def charge(ledger: Ledger, entry: Entry, limits: Limits, ending: ByClasses = NO_AMOUNTS) -> Granted | Refused | Full:
+def charge(
+    ledger: Ledger, entry: Entry, limits: Limits, ending: ByClasses = NO_AMOUNTS, *, creates: bool = True
+) -> Granted | Refused | Full:
     """Reserves the demand of a workload until `entry.reserved_until`.
 
     A second charge of a workload charges only the demand beyond its entry. A workload whose demand does not exceed its
@@ -143,19 +145,22 @@ def charge(ledger: Ledger, entry: Entry, limits: Limits, ending: ByClasses = NO_
         entry: the demand of the workload.
         limits: the limits of the quota.
         ending: the amounts of pods of deleted objects of the same name, until they end; charged in the same entry.
+        creates: whether the request creates the object.
     """
     former, entry = find_entry(ledger, entry), _relevant_entry(entry, limits)
-    after = _merge_entries(former, _with_ending(entry, relevant_amounts(ending, limits)))
+    after = _merge_entries(former, _with_ending(entry, relevant_amounts(ending, limits)), creates=creates)
     excesses = tuple(_excesses(ledger, former, after, entry, limits, ending))
     if excesses:
         return Refused(excesses=excesses)
     return _granted(ledger, former, after)
 
 
-def force(ledger: Ledger, entry: Entry, limits: Limits, ending: ByClasses = NO_AMOUNTS) -> Granted | Full:
+def force(
+    ledger: Ledger, entry: Entry, limits: Limits, ending: ByClasses = NO_AMOUNTS, *, creates: bool = True
+) -> Granted | Full:
     """Charges without regard to limits, for sites that only warn and for workloads that exist already."""
     former, entry = find_entry(ledger, entry), _relevant_entry(_with_ending(entry, ending), limits)
-    return _granted(ledger, former, replace(_merge_entries(former, entry), forced=True))
+    return _granted(ledger, former, replace(_merge_entries(former, entry, creates=creates), forced=True))
 
 
 def settle(ledger: Ledger, key: str, actual: ByClasses) -> Ledger:
@@ -163,7 +168,7 @@ def settle(ledger: Ledger, key: str, actual: ByClasses) -> Ledger:
     former = ledger.entries.get(key)
     if former is None:
         return ledger
-    return _with_entry(ledger, replace(former, amounts=tidy(actual), reserved_until=None))
+    return _with_entry(ledger, replace(former, amounts=tidy(actual), reserved_until=None, created_again=False))
 
 
 def release(ledger: Ledger, key: str) -> Ledger:
@@ -213,7 +218,7 @@ def _with_ending(entry: Entry, ending: ByClasses) -> Entry:
     return replace(entry, amounts=sum_of_charges([entry.amounts, ending])) if ending else entry
 
 
-def _merge_entries(former: Entry | None, entry: Entry) -> Entry:
+def _merge_entries(former: Entry | None, entry: Entry, *, creates: bool) -> Entry:
     if former is None:
         return entry
     until = [each for each in (former.reserved_until, entry.reserved_until) if each is not None]
@@ -225,6 +230,7 @@ def _merge_entries(former: Entry | None, entry: Entry) -> Entry:
         },
         reserved_until=max(until, default=None),
         forced=former.forced,
+        created_again=former.created_again or creates,
     )
 
 
@@ -367,7 +373,7 @@ def apply_action(found: Ledger, action: Action, limits: Limits) -> Ledger:
         case Release(entry=entry):
             return release(found, entry.key) if found.entries.get(entry.key) == entry else found
         case Adopt(entry=entry):
-            forced = force(found, entry, limits)
+            forced = force(found, entry, limits, creates=False)
             if isinstance(forced, Full):
                 return found
             return forced.ledger
@@ -390,7 +396,7 @@ def _actions_for_entry(entry: Entry, holding: Holding, amounts_now: ByClasses, n
     elif not _is_live(entry, now):
         if entry.reserved_until is not None or entry.amounts != amounts_now:
             yield Settle(entry=entry, amounts=amounts_now, lowers=not _covers(amounts_now, entry.amounts))
-    elif _covers(amounts_now, entry.amounts):
+    elif _covers(amounts_now, entry.amounts) and not entry.created_again:
         yield Settle(entry=entry, amounts=amounts_now, lowers=False)
 
 

@@ -176,6 +176,7 @@ def _larger_entry(first: Entry, second: Entry) -> Entry:
         ),
         reserved_until=max(until, default=None),
         forced=first.forced or second.forced,
+        created_again=first.created_again or second.created_again,
     )
 
 

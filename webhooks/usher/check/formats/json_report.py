@@ -1,4 +1,4 @@
-"""The report of `usher check` and `usher audit` for programs, as JSON and YAML. Lines and columns count from 1.
+"""The report of `usher check` and `usher audit` for programs. Lines and columns count from 1.
 
 A shape takes its values from one of our objects. A field reads the attribute with its own name, or the one that
 `attribute` names; in JSON its name is in camelCase. Documents are the same byte for byte between runs: they do not
@@ -13,7 +13,6 @@ from operator import not_
 from typing import Annotated, Any, Final, Literal, TextIO
 
 import orjson
-import yaml
 from pydantic import AliasGenerator, AliasPath, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 from pydantic.alias_generators import to_camel
 
@@ -306,36 +305,3 @@ class Report(Shape):
     failures: list[Failure]
     problems: list[Problem]
     notes: list[Note]
-
-
-_UNLIMITED: Final = 2**31 - 1
-"""Columns: a folded line could begin like a command."""
-
-
-class _Dumper(yaml.CSafeDumper):
-    """Writes repeated values in full: a reader of JSON expects no aliases."""
-
-    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - PyYAML's signature
-        return True
-
-
-def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
-    """A text, in double quotes with escapes if a CI system could find a command in it."""
-    harmless = text.isprintable() and "::" not in text and wording.without_commands(text) == text
-    style = None if harmless else '"'
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-_Dumper.add_representer(str, _text)
-
-
-def write_yaml(found: findings.Report, stream: TextIO, /) -> None:
-    """Writes the report as one YAML document."""
-    dump(document(found), stream)
-
-
-def dump(document: dict[str, Any], stream: TextIO) -> None:
-    """Writes JSON values as one YAML document in which CI systems find no command."""
-    text = yaml.dump(document, Dumper=_Dumper, sort_keys=True, allow_unicode=True, width=_UNLIMITED)
-    # The JSON escape is also a YAML escape.
-    stream.write(wording.json_without_commands(text))

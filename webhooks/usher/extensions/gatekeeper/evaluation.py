@@ -211,6 +211,7 @@ class Policies:
                     sandbox=self._sandbox,
                     entrypoints=(ENTRYPOINT,),
                     functions=PURE,
+                    blames_object=False,
                 )
             except errors.EngineError as error:
                 self.not_evaluated[kind] = str(error)

@@ -180,7 +180,7 @@ class Judged(Struct, frozen=True, kw_only=True):
 
 def engine_of_own_checks(compiled: OwnChecks) -> WasmEngine:
     """An engine with own checks alone; the caller closes it."""
-    return WasmEngine(compiled.module, entrypoints=(Entrypoint.FINDINGS,))
+    return WasmEngine(compiled.module, entrypoints=(Entrypoint.FINDINGS,), blames_object=False)
 
 
 def judge_example(example: Example, key: str, asked: WasmEngine) -> tuple[list[model.Finding], list[model.Unknown]]:

@@ -46,6 +46,7 @@ def status_schema() -> paths.Object:
                         "classes": {"type": "object", "maxProperties": 256, "additionalProperties": charged},
                         "until": {"type": "integer", "format": "int64", "minimum": 0},
                         "forced": {"type": "boolean"},
+                        "createdAgain": {"type": "boolean"},
                     },
                 },
             },

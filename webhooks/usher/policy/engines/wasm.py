@@ -53,6 +53,7 @@ class _Program(Struct, frozen=True, kw_only=True):
     entrypoints: Collection[str]
     data: bytes
     functions: HostFunctions
+    blames_object: bool
 
 
 class WasmEngine:
@@ -72,6 +73,7 @@ class WasmEngine:
         sandbox: Sandbox | None = None,
         entrypoints: Collection[str] = tuple(engine.Entrypoint),
         functions: HostFunctions = NO_HOST_FUNCTIONS,
+        blames_object: bool = True,
     ) -> None:
         """Compiles and starts a module.
 
@@ -84,6 +86,8 @@ class WasmEngine:
             sandbox: shared with other engines; `close` leaves it running.
             entrypoints: those that the module must have.
             functions: the only built-ins that the module may call in this process.
+            blames_object: whether an object is at fault where the rules exceed a limit. The work of our own rules grows
+                with the object; those of a site may never end.
 
         Raises:
             EngineError: the module cannot be used.
@@ -95,8 +99,21 @@ class WasmEngine:
             made = quiet_at_exit(made or wasmtime.Module(self._sandbox.engine, module))
         except wasmtime.WasmtimeError as error:
             raise errors.EngineError(f"the compiled policy is not a usable WebAssembly module: {error}") from None
-        limits = {"size": len(module), "memory_limit": memory_limit, "rebuild_above": rebuild_above}
-        self._start(_Program(module=made, **limits, entrypoints=entrypoints, data=_DATA, functions=functions))
+        limits = {
+            "size": len(module),
+            "memory_limit": memory_limit,
+            "rebuild_above": rebuild_above,
+            "blames_object": blames_object,
+        }
+        self._start(
+            _Program(
+                module=made,
+                **limits,
+                entrypoints=entrypoints,
+                data=_DATA,
+                functions=functions,
+            )
+        )
 
     def _start(self, program: _Program) -> None:
         self._program = program
@@ -158,6 +175,7 @@ class _Instance:
         self._store = sandbox.store()
         self._store.set_limits(memory_size=program.memory_limit)
         self._memory_limit = program.memory_limit
+        self._blames_object = program.blames_object
         self._abort_message = ""
         self._set_deadline()
         try:
@@ -250,7 +268,7 @@ class _Instance:
         except wasmtime.Trap as error:
             raise self._failure(error, entrypoint, worked=time.thread_time() - began) from None
         except wasmtime.WasmtimeError as error:
-            if self._heap + length > self._memory_limit:
+            if self._blames_object and self._heap + length > self._memory_limit:
                 raise self._exhausted_memory() from None
             raise errors.EngineError(f"entry point {entrypoint}: {_last_line(error)}") from None
         if self._host is not None and (failure := self._host.taken_failure()):
@@ -273,10 +291,10 @@ class _Instance:
 
     def _failure(self, error: wasmtime.Trap, entrypoint: str, *, worked: float) -> errors.EngineError:
         if error.trap_code is wasmtime.TrapCode.INTERRUPT:
-            if worked >= OWN_SECONDS and not self._clock.stopped.is_set():
+            if self._blames_object and worked >= OWN_SECONDS and not self._clock.stopped.is_set():
                 return errors.ExhaustedError(f"more for the rules to do than usher has time for ({worked:.1f} s)")
             return self._too_late(f"entry point {entrypoint}: the policies")
-        if self._abort_message == _NO_MEMORY:
+        if self._blames_object and self._abort_message == _NO_MEMORY:
             return self._exhausted_memory()
         if self._abort_message:
             return errors.EngineError(f"entry point {entrypoint}: the policies stopped: {self._abort_message}")

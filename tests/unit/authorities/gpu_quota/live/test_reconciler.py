@@ -133,10 +133,10 @@ def test_an_object_and_ending_pods_of_its_name_are_charged_together(
     replica.watch()
 
     replica.reconciler.reconcile()
-    assert (charges(api), reserved(api)) == ({"Job.batch/ml/train": 12}, set())
+    assert (charges(api), reserved(api)) == ({"Job.batch/ml/train": 12}, {"Job.batch/ml/train"})
     clock.now += RESERVATION
     replica.reconciler.reconcile()
-    assert charges(api) == {"Job.batch/ml/train": 12}
+    assert (charges(api), reserved(api)) == ({"Job.batch/ml/train": 12}, set())
 
     api.remove(ending)
     replica.watch()

@@ -434,7 +434,9 @@ _Outcome = tuple[ChargeResult, Refused | Full | None]
 
 def _charge_account(account: Account, charge: _Charge, ending: ByClasses, *, force: bool) -> tuple[Account, _Outcome]:
     limits = account.quota.limits
-    found = (ledger.force if force else ledger.charge)(account.ledger, charge.entry, limits, ending)
+    found = (ledger.force if force else ledger.charge)(
+        account.ledger, charge.entry, limits, ending, creates=charge.request.creates
+    )
     match found:
         case ledger.Refused():
             return account, (ChargeResult.REFUSED, found)
