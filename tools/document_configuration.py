@@ -75,8 +75,10 @@ def page(schema: dict[str, Any]) -> Iterator[str]:
             continue
         named.add(name)
         shape = schema["$defs"][name]
-        if "properties" in shape:
-            yield from _section(name, shape)
+        # A section that may also be one text, as a taint.
+        named_fields = next((each for each in [shape, *shape.get("anyOf", ())] if "properties" in each), None)
+        if named_fields is not None:
+            yield from _section(name, named_fields)
         waiting = [*_references(shape), *waiting]
 
 
@@ -115,7 +117,11 @@ def _type(field: dict[str, Any]) -> str:
     if field.get("type") == "object":
         inner = field.get("additionalProperties") or next(iter(field.get("patternProperties", {}).values()), None)
         return f"mapping to {_type(inner)}" if isinstance(inner, dict) else "mapping"
-    return {"string": "text", "integer": "number", "boolean": "true or false"}.get(field.get("type", ""), "any value")
+    words = {"string": "text", "integer": "number", "number": "number", "boolean": "true or false"}
+    least, most = field.get("minimum"), field.get("maximum")
+    if field.get("type") == "number" and least is not None and most is not None:
+        return f"number from {least:,.0f} to {most:,.0f}"
+    return words.get(field.get("type", ""), "any value")
 
 
 def _references(shape: object) -> list[str]:

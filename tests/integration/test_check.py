@@ -76,7 +76,7 @@ def test_a_configuration_beside_the_manifests_is_never_used(tmp_path: Path) -> N
     run = usher("check", "pull-request", cwd=tmp_path)
 
     assert run.code == 1
-    assert "configuration: built-in defaults (preset recommended)" in run.out
+    assert "no usher.yaml: `usher init --live` writes one" in run.out
 
 
 def test_a_configuration_with_mistakes_stops_the_run_and_names_them_all(tmp_path: Path) -> None:
@@ -330,6 +330,18 @@ def test_an_unjudged_workload_has_the_outcome_unknown() -> None:
     assert workload["outcome"] == "unknown"
 
 
+def test_the_end_says_in_one_line_what_was_not_judged_and_what_would_change_that(tmp_path: Path) -> None:
+    write(tmp_path / "bad.yaml", bad())
+    config(tmp_path / "usher.yaml")
+
+    lines = " ".join(usher("check", "bad.yaml", cwd=tmp_path).out.split())
+
+    assert lines.count("not judged: ") == 1
+    assert "not judged: USH302 and " in lines
+    assert "; `usher snapshot` saves the facts of a cluster for --facts " in lines
+    assert lines.count("`usher explain ") == 1
+
+
 def test_checks_that_compare_with_a_cluster_are_reported_as_left_out_without_one(tmp_path: Path) -> None:
     write(tmp_path / "bad.yaml", bad())
     known: paths.Object = {
@@ -341,7 +353,7 @@ def test_checks_that_compare_with_a_cluster_are_reported_as_left_out_without_one
     write(tmp_path / "classes.yaml", known)
 
     assert (
-        "checks that compare with a cluster; give its facts with --facts"
+        "checks that compare with a cluster; no usher.yaml: `usher init --live` writes one"
         in usher("check", "bad.yaml", cwd=tmp_path).out
     )
     assert (

@@ -19,7 +19,19 @@ def test_a_good_file_is_called_good() -> None:
 def test_the_example_sites_are_good(file: Path) -> None:
     done = usher("config", "check", file)
 
-    assert (done.code, done.out) == (0, f"{file}: good\n")
+    # Entries of the site volcano-mixed overlap on purpose.
+    said = "usable, with 1 warning" if file.stem == "volcano-mixed" else "good"
+    assert (done.code, done.out) == (0, f"{file}: {said}\n")
+
+
+def test_a_file_with_an_expired_exception_is_usable_but_not_called_good(tmp_path: Path) -> None:
+    exception = {"checks": ["USH103"], "owner": "nlp", "reason": "r", "ticket": "T-1", "expires": "2026-01-01"}
+    file = config(tmp_path / "usher.yaml", enforcement={"exceptions": [exception]})
+
+    done = usher("config", "check", file)
+
+    assert (done.code, done.out) == (0, f"{file}: usable, with 1 warning\n")
+    assert "enforcement.exceptions[0].expires: the exception expired on 2026-01-01, so it covers nothing" in done.err
 
 
 def test_an_empty_file_is_not_good(tmp_path: Path) -> None:

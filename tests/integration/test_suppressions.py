@@ -20,9 +20,9 @@ def job() -> paths.Object:
 
 
 def annotated(text: str, value: paths.Object | None = None) -> paths.Object:
-    value = job() if value is None else value
-    value["metadata"]["annotations"] = {ANNOTATION: text}
-    return value
+    changed: Any = job() if value is None else value
+    changed["metadata"]["annotations"] = {ANNOTATION: text}
+    return changed
 
 
 def all_devices() -> paths.Object:

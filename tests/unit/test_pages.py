@@ -1,14 +1,20 @@
 """The pages of the repository: their links and paths lead to files, and the index names every page."""
 
+import functools
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+import click
 import pytest
+
+from usher.cli.main import usher
 
 ROOT: Final = Path(__file__).parents[2]
 DOCS: Final = ROOT / "docs"
 PAGES: Final = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md"), *DOCS.glob("domain/*.md"), DOCS / "checks/README.md"])
+CONTEXT: Final = click.Context(usher)
 BASES: Final = (
     ROOT,
     ROOT / "tests",
@@ -29,6 +35,59 @@ def links(page: Path) -> set[str]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_links_of_a_page_lead_to_files(page: Path) -> None:
     assert sorted(target for target in links(page) if not (page.parent / target).exists()) == []
+
+
+@functools.cache
+def headings(page: Path) -> set[str]:
+    """The anchors of a page, as GitHub makes them from its headings."""
+    text = re.sub(r"^ *```.*?^ *```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    found: set[str] = set()
+    for heading in re.findall(r"^#+ +(.+?) *#*$", text, re.MULTILINE):
+        words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+        anchor = re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
+        repeated = sum(each == anchor or re.fullmatch(rf"{re.escape(anchor)}-\d+", each) is not None for each in found)
+        found.add(f"{anchor}-{repeated}" if repeated else anchor)
+    return found | set(re.findall(r"<a (?:id|name)=\"([^\"]+)\"", text))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_links_of_a_page_lead_to_headings(page: Path) -> None:
+    text = re.sub(r"^ *```.*?^ *```|`[^`\n]+`", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    targets = [target.partition("#") for target in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in target]
+    ways = {(page.parent / path if path else page, anchor) for path, _, anchor in targets if anchor}
+
+    assert sorted(f"{to}#{anchor}" for to, anchor in ways if to.suffix == ".md" and anchor not in headings(to)) == []
+
+
+def commands(page: Path) -> Iterator[tuple[str, click.Command, list[str]]]:
+    """Each line with a command of usher on a page: the line, the command, and the options that follow it."""
+    text = page.read_text(encoding="utf-8")
+    blocks = re.findall(r"^ *```[^\n]*\n(.*?)^ *```", text, flags=re.MULTILINE | re.DOTALL)
+    inline = re.findall(r"`([^`]+)`", re.sub(r"^ *```.*?^ *```", "", text, flags=re.MULTILINE | re.DOTALL))
+    lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
+    for line in [*lines, *(" ".join(each.split()) for each in inline)]:
+        for part in re.split(r"[;|]|&&|\s#\s", line):
+            found = re.match(r"\s*(?:\$ )?usher ((?:[a-z-]+ )*.*)", part)
+            if found is None:
+                continue
+            words = found[1].split()
+            command: click.Command = usher
+            while words and isinstance(command, click.Group) and words[0] in command.list_commands(CONTEXT):
+                named = command.get_command(CONTEXT, words.pop(0))
+                assert named is not None
+                command = named
+            yield line, command, words
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_commands_of_a_page_have_the_options_that_it_names(page: Path) -> None:
+    wrong = []
+    for line, command, words in commands(page):
+        known = {each for parameter in command.params for each in (*parameter.opts, *parameter.secondary_opts)}
+        given = {word.partition("=")[0].rstrip(".,)") for word in words if re.match(r"--?[a-z]", word)}
+        wrong += [f"{each} in: {line}" for each in given - known - {"-h", "--help"}]
+
+    assert wrong == []
 
 
 def modules(page: Path) -> set[str]:

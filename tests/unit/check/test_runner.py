@@ -155,7 +155,7 @@ def test_an_exempt_workload_is_counted_with_its_reason(evaluator: Evaluator) -> 
 
 def test_a_configuration_of_the_device_plugin_is_judged_in_an_exempt_namespace(evaluator: Evaluator) -> None:
     text = "version: v1\nsharing: {timeSlicing: {resources: [{name: nvidia.com/gpu}]}}\n"
-    broken = {
+    broken: paths.Object = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": {"name": "device-plugin", "namespace": "gpu-operator"},

@@ -120,6 +120,71 @@ def test_all_mistakes_are_named_at_once(tmp_path: Path) -> None:
     ]
 
 
+EIGHTEEN_MISTAKES = """\
+pools:
+  - name: H100
+    nodeSelector: {gpu: h100}
+    fabric: infinband
+    for: {roles: [trainer], minAcceleratorsPerPod: 8, maxAcceleratorsPerPod: 4}
+    gpu: {perNode: 4, migStrategy: nothing}
+  - name: a100
+    nodeSelector: {gpu: a100}
+    fabric: rails
+    scalesFromZero: true
+    maxNodes: 0
+    colour: green
+  - name: a100
+    nodeSelector: {gpu: 1}
+fabrics:
+  rails: {base: carrier-pigeons}
+queues:
+  - localQueue: a
+    roles: [Training]
+    minAccelerators: 8
+    maxAccelerators: 4
+audit:
+  prices:
+    rules:
+      - {product: "A 100", perGpuHour: 1, perNodeHour: 8}
+lifecycle:
+  - namespaces: [A]
+    terminationGracePeriod: 10s
+    preStop: {signal: KILL, command: [a], wait: 5s}
+"""
+
+
+def test_a_wrong_field_hides_no_contradiction_between_the_others(tmp_path: Path) -> None:
+    """One round: fields, contradictions between fields, and names that do not exist."""
+    problems = refused(tmp_path, EIGHTEEN_MISTAKES)
+
+    assert sorted((line, key) for line, key, _ in problems) == [
+        (2, "pools[0].name"),
+        (4, "pools[0].fabric"),
+        (5, "pools[0].for"),
+        (5, "pools[0].for.roles[0]"),
+        (6, "pools[0].gpu.migStrategy"),
+        (7, "pools[1]"),
+        (7, "pools[1].name"),
+        (12, "pools[1].colour"),
+        (13, "pools[2].name"),
+        (14, "pools[2].nodeSelector.gpu"),
+        (16, "fabrics.rails.base"),
+        (18, "queues[0]"),
+        (19, "queues[0].roles[0]"),
+        (25, "audit.prices.rules[0]"),
+        (25, "audit.prices.rules[0].product"),
+        (27, "lifecycle[0]"),
+        (27, "lifecycle[0].namespaces[0]"),
+        (29, "lifecycle[0].preStop.signal"),
+    ]
+
+
+def test_a_misspelt_key_is_not_also_missed(tmp_path: Path) -> None:
+    problems = refused(tmp_path, "roles: [{namespaces: [a], rolle: training}]\n")
+
+    assert [key for _, key, _ in problems] == ["roles[0].rolle"]
+
+
 def test_a_missing_key_is_named_at_the_nearest_place(tmp_path: Path) -> None:
     assert refused(tmp_path, "pools:\n  - name: h100\n") == [(2, "pools[0].nodeSelector", "this key is required")]
 
@@ -153,7 +218,7 @@ def test_a_misspelt_word_gets_the_nearest_known_word(tmp_path: Path, text: str, 
         ("pools: [{name: a, nodeSelector: {a: 1}}]", "expected a text; put a number, true or false in quotes, found 1"),
         ("pools: {a: {}}", "expected a list, as in [one, other], found a mapping"),
         ("facts: {staleAfter: 5 minutes}", "expected a number with s, m or h, as in 90s or 5m, found '5 minutes'"),
-        ("quotas: [{name: a, limits: []}]", "must not be empty"),
+        ("quotas: [{name: a, namespaces: [a], limits: []}]", "must not be empty"),
         ("gangs: []", "expected a mapping of keys to values, found a list"),
         ('enforcement: {preset: "\\e[31m"}', "expected observe, baseline, recommended or strict, found '\\x1b[31m'"),
         (
@@ -161,7 +226,7 @@ def test_a_misspelt_word_gets_the_nearest_known_word(tmp_path: Path, text: str, 
             "unknown key; did you mean nodeSelector?",
         ),
         (
-            "quotas: [{name: a, limits: [{hard: {gpus: 1}, quokka: 1}]}]",
+            "quotas: [{name: a, namespaces: [a], limits: [{hard: {gpus: 1}, quokka: 1}]}]",
             "unknown key; this section has hard, priorityClasses",
         ),
     ],

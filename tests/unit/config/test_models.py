@@ -5,9 +5,10 @@ from typing import Any
 import pydantic
 import pytest
 
-from usher.config import fabrics, models, pools
+from usher.config import fabrics, load, models, pools
 from usher.config import sections as config_sections
 
+HEAD = {"apiVersion": models.API_VERSION, "kind": "Config"}
 POOL: dict[str, Any] = {"name": "h100", "nodeSelector": {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"}}
 FABRICS: dict[str, Any] = {"rails": {"env": {"NCCL_IB_HCA": "=mlx5_0:1"}}}
 
@@ -223,13 +224,13 @@ def test_a_pool_cannot_name_a_missing_fabric() -> None:
 
     def reason(missing: str, *known: str) -> str:
         named = ", ".join(sorted([*fabrics.SHIPPED, *known]))
-        return f"{missing}, which is neither shipped nor in fabrics; defined or shipped are: {named}"
+        return f"the fabric {missing} is neither shipped nor in fabrics; there are {named}"
 
-    assert refusals({"pools": [h100]}) == [("pools", reason("pool h100 names the fabric rails"))]
-    assert refusals({"pools": [h100, a100], "fabrics": FABRICS}) == [
-        ("pools", reason("pool a100 names the fabric tracks", "rails"))
+    assert load.find_mistakes({**HEAD, "pools": [h100]}) == [("/pools/0/fabric", reason("rails"))]
+    assert load.find_mistakes({**HEAD, "pools": [h100, a100], "fabrics": FABRICS}) == [
+        ("/pools/1/fabric", reason("tracks", "rails"))
     ]
-    assert models.Config.model_validate({"pools": [h100], "fabrics": FABRICS}).pools[0].fabric == "rails"
+    assert load.find_mistakes({**HEAD, "pools": [h100], "fabrics": FABRICS}) == []
 
 
 def test_a_pool_can_name_a_fabric_that_is_shipped() -> None:
@@ -244,11 +245,15 @@ def test_a_fabric_that_is_wrong_itself_is_the_only_thing_that_is_said() -> None:
     assert places(config) == ["fabrics.rails"]
 
 
-def test_pools_have_names_of_their_own() -> None:
-    twice = [POOL, {**POOL, "name": "a100"}, POOL, {**POOL, "name": "a100"}]
+def test_pools_and_quotas_have_names_of_their_own() -> None:
+    pools: Any = [POOL, {**POOL, "name": "a100"}, POOL]
+    quota: Any = {"name": "lab", "namespaces": ["lab"], "limits": [{"hard": {"gpus": 1}}]}
 
-    assert refusals({"pools": twice}) == [
-        ("pools", "several pools are named a100, h100; give each pool a name of its own")
+    assert load.find_mistakes({**HEAD, "pools": pools, "quotas": [quota, quota]}) == [
+        ("/pools/0/name", "several pools are named h100; give each of them a name of its own"),
+        ("/pools/2/name", "several pools are named h100; give each of them a name of its own"),
+        ("/quotas/0/name", "several quotas are named lab; give each of them a name of its own"),
+        ("/quotas/1/name", "several quotas are named lab; give each of them a name of its own"),
     ]
 
 

@@ -19,7 +19,7 @@ GUARDED = "USH201"
 def outcome(code: str, annotation: str, **enforcement: Any) -> model.Outcome | None:
     """The outcome of a finding in a review of a Job that suppresses it."""
     container = builders.container(gpus=1, env={"NVIDIA_VISIBLE_DEVICES": "all"})
-    job = builders.job(builders.template(container), name="train", namespace="ml")
+    job: Any = builders.job(builders.template(container), name="train", namespace="ml")
     job["metadata"]["annotations"] = {"gpu-usher.io/ignore": annotation}
     rules = [{"check": CODE, "action": "deny"}]
     config = models.Config.model_validate({"enforcement": {"preset": "strict", "rules": rules, **enforcement}})

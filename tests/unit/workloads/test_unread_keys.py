@@ -188,7 +188,7 @@ def test_an_unknown_kind_gets_the_known_one_that_is_like_it(api_version: str, ki
         ("v1", "Config"),
     ],
 )
-def test_other_unknown_kinds_are_left_alone(api_version: str, kind: str) -> None:
+def test_other_unknown_kinds_have_no_finding(api_version: str, kind: str) -> None:
     assert unread({"apiVersion": api_version, "kind": kind, "spec": {"conatiners": []}}) == ()
 
 

@@ -88,7 +88,7 @@ def looks_like_accelerator(name: str) -> bool:
 
 
 _BARE: Final = frozenset({"gpu", "gpus", "nvidia", "cuda"})
-"""Names without a domain that are meant for NVIDIA's GPUs; Kubernetes has no such resource."""
+"""Names without a domain that are meant for NVIDIA's GPUs; Kubernetes has no resource of this name."""
 
 
 def meant_name(name: str) -> str:

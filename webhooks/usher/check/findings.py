@@ -287,6 +287,8 @@ class Configuration(Struct, frozen=True, kw_only=True):
     source: str = ""
     """The file; empty for the built-in defaults."""
     preset: str
+    check_pages: str | None = None
+    """The address below which the pages of checks are; None if usher.yaml names no address."""
 
 
 class Report(Struct, frozen=True, kw_only=True):

@@ -261,7 +261,11 @@ def report(
     return findings.Report(
         command=settings.command,
         version=__version__,
-        configuration=findings.Configuration(source=settings.configuration, preset=evaluator.config.enforcement.preset),
+        configuration=findings.Configuration(
+            source=settings.configuration,
+            preset=evaluator.config.enforcement.preset,
+            check_pages=evaluator.config.check_pages,
+        ),
         origin=settings.origin,
         admitted=settings.mutated,
         diff=settings.diff,

@@ -346,7 +346,7 @@ class Surroundings:
     def facts_around(self, batch: Batch) -> Store:
         """The queues and quotas in the files of the run that count for the objects of a file.
 
-        Nobody knows whether the cluster has more of them. So only a finding in `PROVED` follows from them.
+        The cluster may have more of them. So only a finding in `PROVED` follows from them.
         """
         directory = directory_of_batch(batch)
         if directory not in self._facts:

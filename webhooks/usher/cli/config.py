@@ -49,11 +49,13 @@ def check(
 
     loaded = inputs.load_config(file)
     made = assembly.embedded(loaded, file=file)
-    for warning in assembly.warnings(made, file=file):
+    warnings = assembly.warnings(made, file=file)
+    for warning in warnings:
         click.echo(f"usher: warning: {warning}", err=True)
+    usable = "good" if not warnings else f"usable, with {wording.count(len(warnings), 'warning')}"
     given = inputs.given_facts(facts, kubeconfig=kubeconfig, context_name=context_name)
     if given is None:
-        click.echo(f"{file}: good")
+        click.echo(f"{file}: {usable}")
         return
     found = discovery.compare(loaded, given.store)
     for line, key, reason in locate_problems(file, found.differences):
@@ -65,7 +67,7 @@ def check(
         context.exit(exit_codes.FINDINGS)
     if found.unknown:
         context.exit(exit_codes.FAILED)
-    click.echo(f"{file}: good, and the cluster has what it declares")
+    click.echo(f"{file}: {usable}, and the cluster has what it declares")
 
 
 @config.command()

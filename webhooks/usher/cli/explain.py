@@ -21,10 +21,12 @@ Examples:
   usher explain gpu-requests-equal-limits    the same check by its name
   usher explain ACME101 --policies checks/   a check of your own
   usher explain USA001                       a finding of usher audit about the cluster as a whole
-  usher explain job.yaml                     what each check and mutation says of the objects, and why
+  usher explain job.yaml                     what the checks find in the objects, and what the mutations change
+  usher explain job.yaml --all               what each check and mutation says, and why
   helm template chart/ | usher explain -     the same for what a chart renders to"""
 )
 @click.argument("code_name_or_file", shell_complete=inputs.complete_files)
+@click.option("--all", "everything", is_flag=True, help="Of a file: also list the rules that find and change nothing.")
 @inputs.config_option
 @inputs.facts_option
 @inputs.cluster_options
@@ -34,6 +36,7 @@ Examples:
 def explain(
     *,
     code_name_or_file: str,
+    everything: bool,
     config: Path | None,
     facts: tuple[str, ...],
     kubeconfig: Path | None,
@@ -44,7 +47,7 @@ def explain(
 ) -> None:
     """Explain one check, mutation or finding of audits, or what the rules say of the objects in a file.
 
-    The checks judge the file as its author wrote it. Each mutation says what it would change.
+    The checks judge the file as its author wrote it. Each mutation says what it would change. JSON lists all rules.
     """
     from usher.policy.checks import catalogue
 
@@ -70,7 +73,7 @@ def explain(
         return
     from usher.check.formats import rule_pages
 
-    rule_pages.write_explanations(found, sys.stdout)
+    rule_pages.write_explanations(found, sys.stdout, everything=everything)
 
 
 def _explanations(path: str, evaluator: Evaluator, *, namespace: str) -> Iterator[tuple[str, Explanation]]:

@@ -48,15 +48,15 @@ def no_objects_error(paths: Sequence[str], *, notes: Sequence[findings.Note], do
         notes: notes on documents that were left out.
         documents: the number of documents without an object.
     """
+    from usher.check.formats import wording
+
     places = ", ".join("standard input" if path == "-" else path for path in paths)
     reasons = [f"{note.source}: {note.reason}" for note in notes[:3]]
     if documents and not reasons:
-        read = (
-            "1 document was read, and it holds"
-            if documents == 1
-            else f"{documents:,} documents were read, and they hold"
+        read = wording.count(documents, "document was", "documents were")
+        return errors.InputError(
+            f"no Kubernetes object found in {places}: {read} read, and an object needs the keys apiVersion and kind"
         )
-        reasons = [f"{read} no Kubernetes object"]
     why = "\n".join(reasons) or "of a directory, usher reads the files that end in .yaml, .yml or .json"
     return errors.InputError(f"no manifests found in {places}: {why}")
 
@@ -154,8 +154,8 @@ def facts_option(command: Command) -> Command:
         metavar="PATH",
         shell_complete=complete_facts,
         help="Facts of a cluster: a file of `usher snapshot`, or manifests of queues, quotas, classes and so on, "
-        "complete for each kind; repeatable. Or `live`: the cluster of --kubeconfig and --context, as it is now. Or `none`: "
-        "queues and quotas in the judged files do not count either.",
+        "complete for each kind; repeatable. Or `live`: the cluster of --kubeconfig and --context, as it is now. "
+        "Or `none`: queues and quotas in the judged files do not count either.",
     )(command)
 
 
@@ -262,7 +262,7 @@ def given_facts(facts: Sequence[str], *, kubeconfig: Path | None, context_name: 
         ClusterError: the API server does not answer.
     """
     if NONE in facts and set(facts) != {NONE}:
-        raise errors.InputError("--facts none reads no facts; leave out the files, or `none`")
+        raise errors.InputError("`--facts none` reads no facts; leave out the files, or `none`")
     if are_live(facts, kubeconfig=kubeconfig, context_name=context_name):
         return _of_cluster(kubeconfig, context_name)
     if not facts or NONE in facts:

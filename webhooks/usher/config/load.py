@@ -2,7 +2,7 @@
 
 import contextlib
 import types
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Union, get_args, get_origin
 
@@ -12,7 +12,7 @@ from msgspec import Struct
 from pydantic import BaseModel
 
 from usher import errors, paths
-from usher.config import fields, models
+from usher.config import fabrics, fields, models
 from usher.documents import places, reader
 
 MOST_BYTES: Final = 256 * 1024
@@ -131,17 +131,28 @@ def suggestion_for_choice(given: object, known: str) -> str:
 
 def _section(section: type[BaseModel], location: Sequence[int | str]) -> type[BaseModel] | None:
     """The section at a place below another one; None where the place has no fixed keys."""
-    if not location:
-        return section
-    field = next((each for name, each in section.model_fields.items() if location[0] in (name, each.alias)), None)
-    if field is None:
-        return None
-    inner = next(iter(_sections(field.annotation)), None)
-    if inner is None:
-        return None
-    # An entry of a list or of a mapping by names is one step deeper.
-    holds_many = any(get_origin(each) in (list, dict) for each in _parts_of_annotation(field.annotation))
-    return _section(inner, location[2 if holds_many else 1 :])
+    found = dict(_sections_on_the_way(section, location))
+    # The place of a list stands for its entries.
+    return found.get(len(location)) or found.get(len(location) + 1)
+
+
+def _sections_on_the_way(
+    section: type[BaseModel] | None, location: Sequence[int | str]
+) -> Iterable[tuple[int, type[BaseModel]]]:
+    """The sections around a place, from the outermost one, each with the number of keys that lead to it."""
+    depth = 0
+    while section is not None:
+        yield depth, section
+        if depth >= len(location):
+            return
+        key = location[depth]
+        field = next((each for name, each in section.model_fields.items() if key in (name, each.alias)), None)
+        if field is None:
+            return
+        section = next(iter(_sections(field.annotation)), None)
+        # An entry of a list or of a mapping by names is one step deeper.
+        holds_many = any(get_origin(each) in (list, dict) for each in _parts_of_annotation(field.annotation))
+        depth += 2 if holds_many else 1
 
 
 def _sections(annotation: Any) -> Iterable[type[BaseModel]]:  # noqa: ANN401 - any annotation of a field
@@ -309,12 +320,12 @@ def _validated(
     excess = list(_excess(value))
     if excess:
         return None, excess
-    headless = list(_missing_head(value))
+    found = [*_missing_head(value), *_wrong_names(value)]
     try:
         config = models.Config.model_validate(value)
     except pydantic.ValidationError as error:
-        return None, [*headless, *_mistakes(value, error, more)]
-    return (None, [*headless, *more(config)]) if headless else (config, [])
+        return None, [*found, *_mistakes(value, error, more)]
+    return (None, [*found, *more(config)]) if found else (config, [])
 
 
 _BEGINNING: Final = f"begin it with apiVersion: {models.API_VERSION} and kind: Config"
@@ -353,10 +364,118 @@ def _mistakes(
 ) -> Iterable[Problem]:
     for detail in error.errors():
         yield paths.join(paths.ROOT, *detail["loc"]), explain_error(detail)
+    yield from _contradictions(value, error)
     rest = salvage_config(value)
     if rest is not None:
         for pointer, reason in more(rest.config):
             yield rest.pointer_in_file(pointer), reason
+
+
+def _contradictions(value: paths.Json, error: pydantic.ValidationError) -> Iterable[Problem]:
+    """Contradictions between the fields of sections that also have a wrong field: pydantic does not look for these."""
+    details = error.errors()
+    wrong: dict[tuple[int | str, ...], set[str]] = {}
+    sections: dict[tuple[int | str, ...], type[BaseModel]] = {}
+    for detail in details:
+        location = detail["loc"]
+        for depth, section in _sections_on_the_way(models.Config, location):
+            if depth < len(location):
+                sections[location[:depth]] = section
+                wrong.setdefault(location[:depth], set()).add(str(location[depth]))
+    # A key that usher does not know may stand for any field that is absent.
+    misspelt = {detail["loc"][:-1] for detail in details if detail["type"] == "extra_forbidden"}
+    for location, section in sections.items():
+        given = _value_at(value, location)
+        if isinstance(given, dict):
+            partial = _partial_section(section, given, wrong[location], misspelt=location in misspelt)
+            for reason in _refusals(section, partial):
+                yield paths.join(paths.ROOT, *location), reason
+
+
+def _value_at(value: paths.Json, location: Iterable[int | str]) -> paths.Json:
+    for key in location:
+        if isinstance(value, dict):
+            value = value.get(str(key))
+        elif isinstance(value, list) and isinstance(key, int) and key < len(value):
+            value = value[key]
+        else:
+            return None
+    return value
+
+
+def _partial_section(
+    section: type[BaseModel], given: Mapping[str, paths.Json], wrong: Collection[str], *, misspelt: bool
+) -> BaseModel:
+    """A section without its wrong fields: to read one of them raises AttributeError."""
+    good: dict[str, Any] = {}
+    unknown = []
+    for name, field in section.model_fields.items():
+        key = next((each for each in (field.alias, name) if each in given), None)
+        if key is None:
+            unknown += [name] if misspelt or field.is_required() else []
+        elif key in wrong:
+            unknown.append(name)
+        else:
+            kind: Any = field.annotation
+            good[name] = pydantic.TypeAdapter(kind).validate_python(given[key])
+    partial = section.model_construct({*good, *unknown}, **good)
+    for name in unknown:
+        partial.__dict__.pop(name, None)
+    return partial
+
+
+def _refusals(section: type[BaseModel], partial: BaseModel) -> Iterable[str]:
+    """The reasons why the validators of a section refuse it, as far as they read only its good fields."""
+    for name, validator in section.__pydantic_decorators__.model_validators.items():
+        if validator.info.mode == "after":
+            with contextlib.suppress(AttributeError):
+                try:
+                    getattr(partial, name)()
+                except ValueError as refusal:
+                    yield str(refusal)
+
+
+def _wrong_names(value: paths.Json) -> Iterable[Problem]:
+    """Names that entries share, and fabrics that do not exist, in the file as written: no other mistake hides them."""
+    for key in ("pools", "quotas"):
+        names = [(index, each.get("name")) for index, each in _entries(value, key)]
+        twice = fields.repeated(name for _, name in names if isinstance(name, str))
+        for index, name in names:
+            if name in twice:
+                yield f"/{key}/{index}/name", f"several {key} are named {name}; give each of them a name of its own"
+    own = value.get("fabrics") if isinstance(value, dict) else None
+    own = own if isinstance(own, dict) else {}
+    for name, fabric in own.items():
+        if isinstance(fabric, dict):
+            yield from _wrong_base(name, fabric)
+    known = sorted({*own, *fabrics.SHIPPED})
+    for index, pool in _entries(value, "pools"):
+        fabric = pool.get("fabric")
+        if isinstance(fabric, str) and fabric not in known:
+            meant = fields.nearest_word(fabric, known) or f"; there are {', '.join(known)}"
+            yield f"/pools/{index}/fabric", f"the fabric {fabric[:_LONGEST]} is neither shipped nor in fabrics{meant}"
+
+
+def _entries(value: paths.Json, key: str) -> Iterable[tuple[int, Mapping[str, paths.Json]]]:
+    found = value.get(key) if isinstance(value, dict) else None
+    for index, each in enumerate(found if isinstance(found, list) else ()):
+        if isinstance(each, dict):
+            yield index, each
+
+
+def _wrong_base(name: str, fabric: Mapping[str, paths.Json]) -> Iterable[Problem]:
+    here, base = paths.join("/fabrics", name), fabric.get("base")
+    if base is None and name in fabrics.SHIPPED:
+        yield here, f"{name} is a shipped fabric; set base: {name} to add to it, or choose another name"
+    elif isinstance(base, str) and base not in fabrics.SHIPPED:
+        meant = fields.nearest_word(base, fabrics.SHIPPED) or f"; these are {', '.join(fabrics.SHIPPED)}"
+        yield f"{here}/base", f"{base[:_LONGEST]} is not a shipped fabric{meant}"
+    elif isinstance(base, str):
+        variables = fabric.get("env")
+        for each in variables if isinstance(variables, dict) else ():
+            reason = fabrics.SHIPPED[base].profile.refusal(each)
+            if reason:
+                yield paths.join(f"{here}/env", each), f"{each} cannot be set: {reason}"
 
 
 def config_error(file: Path | None, problems: Sequence[tuple[str, str]]) -> errors.ConfigError:

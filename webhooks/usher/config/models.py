@@ -8,11 +8,11 @@ from typing import Final, Literal
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from usher.config import fabrics as fabrics_shipped
-from usher.config import fields, selection
+from usher.config import selection
 from usher.config.audit_settings import Audit
 from usher.config.fabrics import RESERVED_VARIABLES, Fabric, with_base
-from usher.config.fields import ANY_NAMESPACE, Name, Pattern, Place, Role, Section, Selector, repeated
-from usher.config.pools import Gangs, Gpus, Pool, PoolUse, Quota, Quotas, Taint
+from usher.config.fields import ANY_NAMESPACE, Name, Pattern, Place, Role, Section, Selector
+from usher.config.pools import Gangs, Gpus, Pool, PoolUse, Quota, Taint
 from usher.config.sections import (
     DEFAULT_IDENTITIES,
     Accelerators,
@@ -61,13 +61,13 @@ DEFAULT_EXEMPT_NAMESPACES = ["kube-system", "kube-public", "kube-node-lease", "g
 
 
 WHY_EXEMPT: Final[Mapping[str, str]] = {
-    "kube-system": "pods that the cluster needs to run, such as DNS and the network",
+    "kube-system": "pods that the cluster needs to run, for example DNS and the network",
     "kube-public": "objects that every user reads",
     "kube-node-lease": "the signs of life of nodes",
     "gpu-usher": "usher's own pods, which must start while no usher answers",
     "gpu-operator": "the drivers and device plugins that offer GPUs",
 }
-"""What usher's default keeps from denials and changes, by namespace."""
+"""The workloads that usher's default keeps from denials and changes, by namespace."""
 
 _MOST_NAMESPACES: Final = 1024
 """Namespaces whose rules are remembered. A bound is necessary: names come from users."""
@@ -246,14 +246,13 @@ class Config(Section):
     accelerators: Accelerators = Field(
         default=Accelerators(), description="Resources and device classes that usher does not know by itself."
     )
-    # Before the pools, because their validation reads it.
     fabrics: dict[Name, Fabric] = Field(default={}, description="Interconnect profiles beside the shipped ones.")
     pools: list[Pool] = Field(default=[], max_length=200, description="The node pools with accelerators.")
     gangs: Gangs = Field(default=Gangs(), description="What usher does with pods that start together.")
     roles: RoleRules = Field(default=[], description="The first rule that matches a workload gives it its role.")
     queues: list[Queue] = Field(default=[], description="The first entry that matches a workload decides.")
     routing: list[Route] = Field(default=[], description="The first entry that matches a workload decides.")
-    quotas: Quotas = Field(
+    quotas: list[Quota] = Field(
         default=[], description="Quotas of GPUs, like GPUQuota objects; at most one may apply to a namespace."
     )
     priorities: Priorities = Field(default=Priorities(), description="Priority classes, and who may use which.")
@@ -274,6 +273,14 @@ class Config(Section):
     enforcement: Enforcement = Field(default=Enforcement(), description="What findings do, and exceptions.")
     mutations: Mutations = Field(default=Mutations(), description="Which mutations apply where.")
     audit: Audit = Field(default=Audit(), description="Teams, prices and targets for the reports of `usher audit`.")
+    check_pages: str | None = Field(
+        default=None,
+        pattern=r"^https?://[!-~]+$",
+        max_length=512,
+        description="The address of docs/checks in your mirror of this repository. Reports and editors then link each "
+        "finding to the page of its check, NAME.md below this address; a site generator may need {name} or {code} in "
+        "the address instead. Without it they link no page.",
+    )
     # Before exemptNamespaces, because its validation reads it.
     judged_namespaces: list[Pattern] = Field(
         default=[],
@@ -294,52 +301,6 @@ class Config(Section):
         kept = [name for name in DEFAULT_EXEMPT_NAMESPACES if not selection.matches_pattern(name, judged)]
         added = [name for name in written if name not in DEFAULT_EXEMPT_NAMESPACES]
         return [*kept, *dict.fromkeys(added)]
-
-    @field_validator("pools")
-    @classmethod
-    def _check_names_are_unique(cls, pools: list[Pool]) -> list[Pool]:
-        names = [pool.name for pool in pools]
-        twice = repeated(names)
-        if twice:
-            raise ValueError(f"several pools are named {', '.join(twice)}; give each pool a name of its own")
-        return pools
-
-    @field_validator("fabrics")
-    @classmethod
-    def _check_base_is_shipped(cls, found: dict[str, Fabric]) -> dict[str, Fabric]:
-        shipped = ", ".join(fabrics_shipped.SHIPPED)
-        wrong = []
-        for name, fabric in found.items():
-            if fabric.base is None and name in fabrics_shipped.SHIPPED:
-                wrong.append(f"{name} is a shipped fabric; set base: {name} to add to it, or choose another name")
-            elif fabric.base is not None and fabric.base not in fabrics_shipped.SHIPPED:
-                wrong.append(f"{name} has the base {fabric.base}, which is not a shipped fabric; these are {shipped}")
-            elif fabric.base is not None:
-                base = fabrics_shipped.SHIPPED[fabric.base].profile
-                wrong += [
-                    f"{name} cannot set {each}: {reason}" for each in fabric.env if (reason := base.refusal(each))
-                ]
-        if wrong:
-            raise ValueError("; ".join(wrong))
-        return found
-
-    @field_validator("pools")
-    @classmethod
-    def _check_fabrics_exist(cls, pools: list[Pool], info: ValidationInfo) -> list[Pool]:
-        # Invalid fabrics are missing here; their own error is already reported.
-        defined = info.data.get("fabrics")
-        if defined is None:
-            return pools
-        known = {*defined, *fabrics_shipped.SHIPPED}
-        missing = [
-            f"pool {pool.name} names the fabric {pool.fabric}, which is neither shipped nor in fabrics"
-            + fields.nearest_word(pool.fabric, known)
-            for pool in pools
-            if pool.fabric is not None and pool.fabric not in known
-        ]
-        if missing:
-            raise ValueError("; ".join(missing) + f"; defined or shipped are: {', '.join(sorted(known))}")
-        return pools
 
     def fabric(self, name: str) -> Fabric:
         """The profile of a name, with the fields of its base. Raises KeyError for an unknown name."""

@@ -17,7 +17,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from usher import errors, quantities
-from usher.config.fields import LabelKey, LabelValue, Name, Pattern, ResourceName, Role, Section, repeated
+from usher.config.fields import LabelKey, LabelValue, Name, Pattern, ResourceName, Role, Section
 
 MOST: Final = 10**9
 """The largest limit, beyond the size of any cluster."""
@@ -149,18 +149,6 @@ class Quota(QuotaSpec):
     """A quota without a GPUQuota object. The webhooks charge it in a live cluster; CI tells what it can never give."""
 
     name: Name = Field(description="The name of the quota in reports and of its account.")
-
-
-def check_unique_names(quotas: list[Quota]) -> list[Quota]:
-    """Returns the quotas. Raises ValueError where two have the same name."""
-    names = [quota.name for quota in quotas]
-    twice = repeated(names)
-    if twice:
-        raise ValueError(f"several quotas are named {', '.join(twice)}; give each quota a name of its own")
-    return quotas
-
-
-Quotas = Annotated[list[Quota], AfterValidator(check_unique_names)]
 
 
 _OF_KUBERNETES: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")

@@ -445,7 +445,7 @@ class Workload(Struct, frozen=True, kw_only=True):
     excess: Excess | None = None
     """Why usher judges nothing else of the object; None for an object that it judges."""
     unread_keys: tuple[UnreadKey, ...] = ()
-    """Only of objects in files: the API server drops or refuses such keys before it asks webhooks."""
+    """Only of objects in files: the API server drops or refuses these keys before it asks webhooks."""
 
     @property
     def api_version(self) -> str:

@@ -107,7 +107,11 @@ def _own_checks_engine(own: OwnChecks, deadline: float) -> OwnChecksEngine:
 def warnings(made: Evaluator, *, file: Path | None) -> list[str]:
     """Likely mistakes in usher.yaml, each with its line and key."""
     known = made.facts.names("", "Namespace")
-    doubts = [*config_problems.warnings(made.config, known), *config_problems.absent(made.config, made.catalogue)]
+    doubts = [
+        *config_problems.warnings(made.config, known),
+        *config_problems.expired(made.config, made.today()),
+        *config_problems.absent(made.config, made.catalogue),
+    ]
     found = load.locate_problems(file, doubts)
     source = "usher.yaml" if file is None else str(file)
     return [

@@ -5,6 +5,7 @@ logs warnings: entries that overlap, and entries without effect.
 """
 
 from collections.abc import Collection, Iterator, Sequence
+from datetime import date
 from typing import Final
 
 from usher import errors, paths
@@ -234,6 +235,14 @@ def absent(config: models.Config, entries: catalogue.Catalogue) -> Iterator[Prob
                 place,
                 f"no check {word} is loaded, so this has no effect here; give its directory or bundle with --policies",
             )
+
+
+def expired(config: models.Config, today: date) -> Iterator[Problem]:
+    """Exceptions that cover nothing, because their last day is over."""
+    for index, exception in enumerate(config.enforcement.exceptions):
+        if exception.expires < today:
+            reason = f"the exception expired on {exception.expires}, so it covers nothing; renew it or remove it"
+            yield f"/enforcement/exceptions/{index}/expires", reason
 
 
 def _labels_for_everybody(rules: Sequence[sections.RoleRule]) -> Iterator[Problem]:

@@ -249,7 +249,7 @@ def downgrade_unplaced_agents(
         if not is_unplaced or finding.check not in _OF_AGENTS:
             yield finding
         elif not namespace and request.namespace in ("", "default") and not finding.assumption:
-            text = "usher assumes that the DaemonSet goes to no system namespace, because its file names none"
+            text = "usher assumes that the DaemonSet goes to no system namespace, because its file has no namespace"
             yield replace(finding, assumption=text)
         elif not namespace or _NAMESPACE.fullmatch(namespace):
             yield finding

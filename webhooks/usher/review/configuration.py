@@ -44,7 +44,8 @@ def judge(body: bytes, evaluator: Evaluator) -> Answer:
     except errors.ConfigError as error:
         return _denied(review, str(error).splitlines())
     known = evaluator.facts.names("", "Namespace")
-    return _allowed(review, *(reason for _, reason in config_problems.warnings(config, known)))
+    doubts = [*config_problems.warnings(config, known), *config_problems.expired(config, evaluator.today())]
+    return _allowed(review, *(reason for _, reason in doubts))
 
 
 def _content(value: paths.Object) -> bytes | None:

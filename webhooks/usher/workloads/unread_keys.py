@@ -1,6 +1,6 @@
 """Finds the keys of an object that nothing reads, by the fields that its kind has.
 
-The API server drops such a key or refuses the object; in a file it looks as if it had an effect. `fields.json.gz` has
+The API server drops the key or refuses the object; in a file it looks as if it had an effect. `fields.json.gz` has
 the fields of Kubernetes' own kinds and of those of operators. tools/record_fields.py writes it from the OpenAPI of an
 API server and from CustomResourceDefinitions.
 
@@ -131,7 +131,7 @@ def with_unread_keys(
     namespace: str = "",
     beside: Lookup = NO_OBJECTS,
 ) -> model.Workload | None:
-    """The workload with the keys that nothing reads; an object that no rule reads becomes one if it has such keys.
+    """The workload with the keys that nothing reads; an object that no rule reads becomes one if it has unread keys.
 
     An object with a uid comes from an API server, which has dropped these keys.
 
@@ -248,7 +248,7 @@ class _Walk:
         self.missing: list[model.UnreadKey] = []
 
     def object(self, value: Any, number: int, path: str = "", above: tuple[_Level, ...] = ()) -> None:  # noqa: ANN401 - any JSON
-        """Records what is wrong in a value; a list is as each of its elements."""
+        """Records the unread keys of a value; a list is as each of its elements."""
         if number == _TAKES_ANYTHING or len(self.unread) > _MOST:
             return
         if number < 0:
@@ -332,7 +332,7 @@ def _missing(name: str, path: str) -> model.UnreadKey:
 
 
 def _alike(key: str, known: Sequence[str], least: float) -> str:
-    """The known name that a key is most like; empty if none is like it."""
+    """The known name that a key is most like; empty if no name is like it."""
     folded = {_folded(name): name for name in known}
     if (same := folded.get(_folded(key))) is not None:
         return same

@@ -106,8 +106,17 @@ def test_a_rule_has_its_help_its_page_and_its_severity() -> None:
     assert rule["defaultConfiguration"] == {"level": "error", "rank": 95.0}
     assert "docs/checks/gpu-requests-equal-limits.md" in rule["help"]["text"]
     assert rule["help"]["markdown"].startswith("**USH103 GPU requests equal GPU limits**\n")
-    assert rule["helpUri"].startswith("https://")
+    assert "helpUri" not in rule, "no address of the pages is known"
     assert "security-severity" not in rule["properties"]
+
+
+def test_a_rule_leads_to_its_own_page_below_the_address_of_the_site() -> None:
+    found = with_rules(made.made(made.result(made.finding())))
+    base = "https://git.example.com/gpu-usher/docs/checks/"
+    found = replace(found, configuration=replace(found.configuration, check_pages=base))
+
+    (rule,) = run_of(found)["tool"]["driver"]["rules"]
+    assert rule["helpUri"] == f"{base}gpu-requests-equal-limits.md"
 
 
 def _of_check(check: str, code: str) -> findings.Finding:

@@ -102,3 +102,16 @@ def test_findings_are_counted_by_what_follows_from_them(numbers: tuple[int, int,
 def test_parts_of_a_sentence_are_joined_as_people_do() -> None:
     assert wording.sentence(["a"]) == "a"
     assert wording.sentence(["a", "b", "c"]) == "a, b and c"
+
+
+def test_a_range_of_pods_says_why() -> None:
+    rollout = model.Count(minimum=2, maximum=3, reason="1 more during a rollout")
+
+    assert wording.pods_with_reason(rollout) == "2 to 3 pods: 1 more during a rollout"
+    assert wording.pods_with_reason(model.Count(minimum=2, maximum=2)) == "2 pods"
+
+
+def test_device_files_are_not_called_accelerators() -> None:
+    files = {"devices.gke.io/container": scan_devices.Amount(number=16)}
+
+    assert wording.devices(files) == "16 device files in annotations of GKE"

@@ -6,7 +6,7 @@ import pydantic
 import pytest
 
 from usher.config import fabrics as fabrics_shipped
-from usher.config import models
+from usher.config import load, models
 from usher.config.fabrics import Fabric, with_base
 
 FAST_CARD = {"NCCL_IB_HCA": "=mlx5_0:1"}
@@ -26,6 +26,11 @@ def refusals(fabric: dict[str, Any], *, name: str = "rails") -> list[tuple[str, 
         (".".join(str(key) for key in detail["loc"]), detail["msg"].removeprefix("Value error, "))
         for detail in refusal.value.errors()
     ]
+
+
+def mistakes(fabric: dict[str, Any], *, name: str = "rails") -> list[tuple[str, str]]:
+    """Pointer and reason of all that is wrong with a profile in the file."""
+    return load.find_mistakes({"apiVersion": models.API_VERSION, "kind": "Config", "fabrics": {name: fabric}})
 
 
 def places(fabric: dict[str, Any]) -> list[str]:
@@ -139,8 +144,11 @@ def test_an_exception_lets_through_what_a_beginning_forbids_and_no_whole_name() 
 
 
 def test_a_name_that_is_shipped_cannot_be_taken_without_saying_so() -> None:
-    assert refusals({"env": FAST_CARD}, name="infiniband") == [
-        ("fabrics", "infiniband is a shipped fabric; set base: infiniband to add to it, or choose another name")
+    assert mistakes({"env": FAST_CARD}, name="infiniband") == [
+        (
+            "/fabrics/infiniband",
+            "infiniband is a shipped fabric; set base: infiniband to add to it, or choose another name",
+        )
     ]
     assert profile({"base": "infiniband", "env": FAST_CARD}, name="infiniband").env["NCCL_IB_HCA"] == "=mlx5_0:1"
 
@@ -148,19 +156,20 @@ def test_a_name_that_is_shipped_cannot_be_taken_without_saying_so() -> None:
 def test_a_base_must_be_shipped() -> None:
     shipped = ", ".join(fabrics_shipped.SHIPPED)
 
-    assert refusals({"base": "carrier-pigeons", "env": FAST_CARD}) == [
-        ("fabrics", f"rails has the base carrier-pigeons, which is not a shipped fabric; these are {shipped}")
+    assert mistakes({"base": "carrier-pigeons", "env": FAST_CARD}) == [
+        ("/fabrics/rails/base", f"carrier-pigeons is not a shipped fabric; these are {shipped}")
     ]
 
 
 def test_a_site_cannot_set_what_its_base_forbids_whatever_it_says_of_it() -> None:
     switch = {"NCCL_IB_DISABLE": "1"}
-    reason = "rails cannot set NCCL_IB_DISABLE: it switches off the fabric that the pool is there for"
+    reason = "NCCL_IB_DISABLE cannot be set: it switches off the fabric that the pool is there for"
 
-    assert refusals({"base": "infiniband", "env": switch}) == [("fabrics", reason)]
-    assert refusals({"base": "infiniband", "env": switch, "excepted": ["NCCL_IB_DISABLE"]}) == [("fabrics", reason)]
-    (((place, _)),) = refusals({"base": "gcp-tcpxo", "env": {"NCCL_ALGO": "Ring"}, "excepted": ["NCCL_ALGO"]})
-    assert place == "fabrics"
+    assert mistakes({"base": "infiniband", "env": switch}) == [("/fabrics/rails/env/NCCL_IB_DISABLE", reason)]
+    excepted = mistakes({"base": "infiniband", "env": switch, "excepted": ["NCCL_IB_DISABLE"]})
+    assert excepted == [("/fabrics/rails/env/NCCL_IB_DISABLE", reason)]
+    (((place, _)),) = mistakes({"base": "gcp-tcpxo", "env": {"NCCL_ALGO": "Ring"}, "excepted": ["NCCL_ALGO"]})
+    assert place == "/fabrics/rails/env/NCCL_ALGO"
 
 
 def test_a_site_may_set_another_value_of_what_its_base_sets() -> None:

@@ -318,7 +318,10 @@ def _explained(entry: Entry, diagnostic: Diagnostic, config: models.Config) -> H
         range=diagnostic.range,
         title=f"{entry.code} {entry.name}: {entry.title}",
         paragraphs=tuple(filter(None, paragraphs)),
-        links=tuple((link.description or link.ref, link.ref) for link in entry.links),
+        links=(
+            *((("The page of this check", page),) if (page := entry.page(config.check_pages)) else ()),
+            *((link.description or link.ref, link.ref) for link in entry.links),
+        ),
     )
 
 

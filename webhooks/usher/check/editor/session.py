@@ -33,7 +33,7 @@ from usher.check.formats import entries, wording
 from usher.check.surroundings import Outline, Surroundings
 from usher.config import load, models
 from usher.documents import chunks, places, reader
-from usher.policy import config_problems
+from usher.policy import config_problems, decision
 from usher.policy.checks.catalogue import Catalogue
 from usher.policy.evaluator import Evaluator
 
@@ -338,7 +338,7 @@ def _diagnostic(entry: entries.Entry, text: Text, evaluator: Evaluator) -> Diagn
         severity=severity,
         message=message,
         code="" if finding is None else finding.judgement.code,
-        link=check.links[0].ref if check is not None and check.links else "",
+        link=check.page(evaluator.config.check_pages) if check is not None else "",
         rule=rule,
     )
 
@@ -380,7 +380,9 @@ def _find_mistakes(document: reader.Document, text: Text, catalogue: Catalogue) 
     for pointer, reason in mistakes:
         yield where.diagnostic(pointer, reason, Severity.ERROR)
     if not mistakes:
-        for pointer, reason in config_problems.warnings(models.Config.model_validate(document.value)):
+        config = models.Config.model_validate(document.value)
+        doubts = [*config_problems.warnings(config), *config_problems.expired(config, decision.today())]
+        for pointer, reason in doubts:
             yield where.diagnostic(pointer, reason, Severity.WARNING)
 
 

@@ -59,7 +59,10 @@ def counted(left_out: Sequence[Entry]) -> str:
 
 def text(entry: Entry, *, between: str) -> str:
     """The whole text of an entry, safe in a line of a log; `between` separates its sentences."""
-    parts = [wording.without_commands(wording.printable(part)) for part in (entry.text, *entry.details)]
+    parts = [
+        wording.without_commands(wording.printable(part))
+        for part in filter(None, (entry.text, *entry.details, entry.page))
+    ]
     whole = between.join(parts)
     return whole if len(whole) <= _MAX_TEXT else f"{whole[: _MAX_TEXT - 1]}…"
 
@@ -185,7 +188,7 @@ def write_gitlab(found: findings.Report, stream: TextIO, /) -> None:
 
 def _issue(entry: Entry, fingerprint: str, found: findings.Report) -> Issue:
     lines: Lines = {"begin": entry.line, "end": entry.line} if entry.line else {"begin": 1}
-    text = ". ".join([entry.text.rstrip("."), *entry.details])
+    text = ". ".join(filter(None, [entry.text.rstrip("."), *entry.details, entry.page]))
     return {
         "description": wording.printable(text or entry.title),
         "check_name": wording.printable(entry.title),

@@ -44,6 +44,8 @@ class Entry(Struct, frozen=True, kw_only=True):
     """The workload: `PyTorchJob ml-research/bert, Worker (8 pods)`; empty if usher could not read an object."""
     details: tuple[str, ...] = ()
     """The remedy and further help, each a sentence that begins with a capital letter."""
+    page: str = ""
+    """The address of the page of its check; empty if usher.yaml names no address."""
     source: str
     line: int = 0
     """From 1; 0 if the place is unknown, or the object is in a cluster."""
@@ -100,6 +102,7 @@ def file_name(source: str, found: findings.Report) -> str:
 
 def of_finding(finding: findings.Finding, result: findings.Result, found: findings.Report) -> Entry:
     judgement = finding.judgement
+    rule = found.rules.get(judgement.finding.check)
     line, column, end_column = _place(finding.place)
     details = (wording.ADDED if finding.added else "", judgement.finding.remedy, wording.milder(judgement))
     field = paths.readable(judgement.finding.path) if not line and judgement.finding.path else ""
@@ -111,6 +114,7 @@ def of_finding(finding: findings.Finding, result: findings.Result, found: findin
         message=judgement.finding.message,
         subject=wording.about(result, finding.pod_set),
         details=tuple(map(wording.capitalised, filter(None, (f"at {where}" if where else "", *details)))),
+        page=rule.page(found.configuration.check_pages) if rule is not None else "",
         source=result.source,
         line=line,
         column=column,

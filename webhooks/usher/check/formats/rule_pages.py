@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -100,10 +101,26 @@ _HEADINGS: Final = {
 }
 
 
+_SHORT: Final = (State.FOUND, State.NOT_EVALUATED, State.APPLIED, State.CONFLICT, State.WARNED)
+"""The states that a short explanation lists; it counts the rest."""
+
+
 def write_explanations(
-    explained: Iterable[tuple[str, Explanation]], stream: TextIO, /, *, width: int | None = None
+    explained: Iterable[tuple[str, Explanation]],
+    stream: TextIO,
+    /,
+    *,
+    everything: bool = True,
+    width: int | None = None,
 ) -> None:
-    """Writes the explanations, each below the place of its object; `width` in columns, by default the terminal's."""
+    """Writes the explanations, each below the place of its object.
+
+    Args:
+        explained: the places and explanations.
+        stream: where to write.
+        everything: also lists the rules that find and change nothing, instead of their number.
+        width: in columns, by default the terminal's.
+    """
     lines = Lines(stream, color=False, width=width)
     for number, (place, explanation) in enumerate(explained):
         if number:
@@ -119,11 +136,15 @@ def write_explanations(
                 lines.wrapped(f"{of_pod_set}pool {each.pool}: {each.reason}", first=Text("  "), rest="    ")
         if explanation.exemption:
             lines.wrapped(f"not judged: {explanation.exemption}", first=Text("  "), rest="  ")
-        for state in State:
+        for state in State if everything else _SHORT:
             entries = [entry for entry in explanation.entries if entry.state is state]
             if entries:
                 lines.write(f"  {_HEADINGS[state]}")
                 _write(state, entries, lines)
+        rest: Counter[State] = Counter(entry.state for entry in explanation.entries if entry.state not in _SHORT)
+        if rest and not everything:
+            counts = ", ".join(f"{rest[state]} {_HEADINGS[state]}" for state in State if rest[state])
+            lines.wrapped(f"{counts}; --all lists them", first=Text("  "), rest="  ")
 
 
 def _heading(explanation: Explanation) -> str:
@@ -137,7 +158,7 @@ def _write(state: State, entries: Sequence[Explained], lines: Lines) -> None:
     if state in _IN_FULL:
         for entry in entries:
             lines.write(f"    {entry.entry.code} {entry.entry.name}")
-            for text in entry.texts:
+            for text in filter(None, entry.texts):
                 lines.wrapped(text, first=Text("      "), rest="        ")
         return
     by_reason: dict[tuple[str, ...], list[str]] = {}

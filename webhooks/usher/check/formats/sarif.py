@@ -174,8 +174,10 @@ def rules_by_key(kept: Iterable[Entry], found: findings.Report) -> dict[str, Rul
             judgement = entry.finding.judgement
             named[judgement.finding.check] = (_id(judgement), judgement.name)
     in_order = sorted(named, key=lambda check: (len(named[check][0]), *named[check]))
+    base = found.configuration.check_pages
     return {
-        check: _rule(found.rules[check]) if check in found.rules else _unknown_rule(*named[check]) for check in in_order
+        check: _rule(found.rules[check], base) if check in found.rules else _unknown_rule(*named[check])
+        for check in in_order
     }
 
 
@@ -190,7 +192,7 @@ def _unknown_rule(code: str, name: str) -> Rule:
     return {"id": code, "name": name, "shortDescription": text, "fullDescription": text, "help": text}
 
 
-def _rule(entry: catalogue.Entry) -> Rule:
+def _rule(entry: catalogue.Entry, base: str | None) -> Rule:
     severity = entry.severity or catalogue.Severity.MEDIUM
     level = _LEVELS[severity]
     properties: Properties = {
@@ -208,8 +210,9 @@ def _rule(entry: catalogue.Entry) -> Rule:
         "defaultConfiguration": {"level": level, "rank": _RANKS[severity]},
         "properties": properties,
     }
-    if entry.links:
-        rule["helpUri"] = entry.links[0].ref
+    page = entry.page(base)
+    if page:
+        rule["helpUri"] = page
     return rule
 
 

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from decimal import Decimal
-from itertools import groupby
 from typing import Final, TypeVar
 
 from msgspec import Struct
@@ -16,14 +15,27 @@ from usher.check.formats import mended, wording
 from usher.check.formats.lines import Lines
 
 _SHOWN_NOTES: Final = 10
+_SHOWN_CODES: Final = 3
+"""The most checks that the line about unjudged checks names."""
+_DEFAULTS: Final = "built-in defaults (preset recommended)"
+_UNJUDGED: Final = ("not evaluated", "not judged")
 
 
 def write(found: findings.Report, lines: Lines) -> None:
-    parts = (_mended, _not_evaluated, _facts_of_files, _without_facts, _exceptions, _left_out)
+    """Writes what was accepted and left out, what was mended, what was not judged, and the numbers of the run."""
+    parts = (
+        _exceptions,
+        _left_out,
+        _mended,
+        _facts_of_files,
+        _policies_not_evaluated,
+        _not_judged,
+        _explanation,
+        _configuration,
+    )
     for label, text in (entry for part in parts for entry in part(found)):
-        first = Text(f"{label}: ", style="magenta" if label == "not evaluated" else "dim")
+        first = Text(f"{label}: ", style="magenta" if label in _UNJUDGED else "dim")
         lines.wrapped(text, first=first, rest="  ")
-    lines.wrapped(configuration(found), first=Text("configuration: ", style="dim"), rest="  ")
     lines.wrapped(numbers(found), first=Text(""), rest="  ", style=_style(found))
 
 
@@ -55,26 +67,58 @@ def numbers(found: findings.Report) -> str:
     return f"{', '.join(scope)}: {verdict}"
 
 
-def _not_evaluated(found: findings.Report) -> Iterator[tuple[str, str]]:
-    for (code, name), entries in groupby(found.not_evaluated, key=lambda entry: (entry.code, entry.name)):
-        for entry in entries:
+def _policies_not_evaluated(found: findings.Report) -> Iterator[tuple[str, str]]:
+    """Policies of the site, without which the run does not pass, each with its reason."""
+    for entry in found.not_evaluated:
+        if entry.required:
             where = wording.count(entry.workloads, entry.subject)
-            yield "not evaluated", f"{f'{code} {name}'.strip()}, {where}: {entry.reason}"
+            yield "not evaluated", f"{f'{entry.code} {entry.name}'.strip()}, {where}: {entry.reason}"
 
 
 def _facts_of_files(found: findings.Report) -> Iterator[tuple[str, str]]:
     if found.facts_of_files and found.totals.workloads:
         kinds = wording.sentence([wording.count(number, kind) for kind, number in found.facts_of_files.items()])
-        yield "facts", f"{kinds} of these files; --facts none leaves this out"
+        yield "facts", f"{kinds} of these files; `--facts none` leaves this out"
 
 
-def _without_facts(found: findings.Report) -> Iterator[tuple[str, str]]:
+def _not_judged(found: findings.Report) -> Iterator[tuple[str, str]]:
+    """The checks that were not evaluated, and the one thing that would change most of that."""
+    open_checks = [each for each in found.not_evaluated if not each.required]
+    codes = list(dict.fromkeys(each.code or each.name for each in open_checks))
+    named = codes[:_SHOWN_CODES]
+    if len(codes) > _SHOWN_CODES:
+        named.append(wording.count(len(codes) - _SHOWN_CODES, "more check"))
     if found.without_facts:
-        checks = wording.count(found.without_facts, "check")
-        yield (
-            "left out",
-            f"{checks} that compare with a cluster; give its facts with --facts (usher snapshot saves them)",
-        )
+        named.append(f"{wording.count(found.without_facts, 'check')} that compare with a cluster")
+    if named:
+        yield "not judged", f"{wording.sentence(named)}; {_remedy(found, open_checks)}"
+
+
+def _remedy(found: findings.Report, open_checks: Sequence[findings.NotEvaluated]) -> str:
+    if not found.configuration.source:
+        return "no usher.yaml: `usher init --facts live` writes one"
+    if found.without_facts:
+        return "`usher snapshot` saves the facts of a cluster for --facts"
+    reasons = {each.reason for each in open_checks}
+    return reasons.pop() if len(reasons) == 1 else "`usher explain FILE` says why"
+
+
+def _explanation(found: findings.Report) -> Iterator[tuple[str, str]]:
+    """The command that explains a code: of a finding of ours, the worst first."""
+    codes = [check.code for check in findings_by_check(found.results) if check.code in _codes(found)]
+    if codes:
+        yield "more", f"`usher explain {codes[0]}` says why, with examples"
+
+
+def _configuration(found: findings.Report) -> Iterator[tuple[str, str]]:
+    """The configuration, unless the line about unjudged checks says that usher.yaml is missing."""
+    text = configuration(found)
+    if text != _DEFAULTS or not any(_not_judged(found)):
+        yield "configuration", text
+
+
+def _codes(found: findings.Report) -> set[str]:
+    return {entry.code for entry in found.rules.values()}
 
 
 def _exceptions(found: findings.Report) -> Iterator[tuple[str, str]]:

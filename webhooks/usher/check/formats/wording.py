@@ -77,8 +77,8 @@ def about(result: findings.Result, pod_set: findings.PodSet | None) -> str:
     if not result.makes_pods:
         return str(result.identity)
     if pod_set is None or not pod_set.name:
-        return f"{result.identity} ({pods(result.pods)})"
-    return f"{result.identity}, {pod_set.name} ({pods(pod_set.pods)})"
+        return f"{result.identity} ({pods_with_reason(result.pods)})"
+    return f"{result.identity}, {pod_set.name} ({pods_with_reason(pod_set.pods)})"
 
 
 def amount(value: scan_devices.Amount) -> str:
@@ -99,11 +99,15 @@ def devices(value: scan_devices.Devices) -> str:
     gpus = scan_devices.gpus(value)
     parts = [f"{amount(gpus)} {'GPU' if gpus == scan_devices.Amount(number=1) else 'GPUs'}"] if gpus else []
     parts += [
-        f"{amount(each)} {printable(resource)}"
+        f"{amount(each)} {_NOT_RESOURCES.get(resource, printable(resource))}"
         for resource, each in value.items()
         if resource not in scan_devices.WHOLE_GPUS and each
     ]
     return ", ".join(parts) or "0 GPUs"
+
+
+_NOT_RESOURCES: Final = {names.GKE_DEVICES.rstrip("."): "device files in annotations of GKE"}
+"""Words for routes to accelerators that are not requests of a resource."""
 
 
 def by_code(judgement: model.Judgement) -> tuple[int, str, str]:
@@ -118,6 +122,11 @@ def pods(value: model.Count) -> str:
     if value.minimum != value.maximum:
         return f"{value.minimum:,} to {value.maximum:,} pods"
     return count(value.maximum, "pod")
+
+
+def pods_with_reason(value: model.Count) -> str:
+    """`8 pods`, or with the reason of a range: `2 to 3 pods: a rollout adds 1`."""
+    return f"{pods(value)}: {value.reason}" if value.reason and value.minimum != value.maximum else pods(value)
 
 
 def finding_counts(totals: findings.Totals) -> str:

@@ -122,6 +122,14 @@ class Entry(BaseModel):
     def category(self) -> str:
         return self.key.partition("/")[0]
 
+    def page(self, base: str | None) -> str:
+        """The address of its page below `checkPages` of usher.yaml; empty without one, and for checks of the site."""
+        if not base or self.category == OWN_CATEGORY:
+            return ""
+        if "{name}" in base or "{code}" in base:
+            return base.replace("{name}", self.name).replace("{code}", self.code)
+        return f"{base.rstrip('/')}/{self.name}.md"
+
     @property
     def codes(self) -> tuple[str, ...]:
         """Its code and its former codes. No other check or mutation may have them."""

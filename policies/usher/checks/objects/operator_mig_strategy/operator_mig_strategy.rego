@@ -37,9 +37,13 @@ deny contains finding if {
 
 	finding := {
 		"path": "/spec/mig/strategy",
-		"message": $"the MIG strategy is {text.excerpt(strategy)}, but the expected one is {_wanted}",
-		"remedy": $"set the strategy to {_wanted}, or set the expected strategy in usher.yaml",
+		"message": $"the MIG strategy is {text.excerpt(strategy)}, but {_expectation}",
+		"remedy": $"set the strategy to {_wanted}, or set the parameter strategy of this check in usher.yaml",
 	}
 }
 
 _wanted := parameters.objects.operator_mig_strategy.strategy
+
+_expectation := "usher expects mixed unless usher.yaml names another one" if _wanted == "mixed"
+
+else := $"usher.yaml expects {_wanted}"

@@ -6,8 +6,8 @@ import data.usher.checks.objects.operator_mig_strategy as check
 test_the_default_of_the_operator_is_found if {
 	check.deny == {{
 		"path": "/spec/mig/strategy",
-		"message": `the MIG strategy is "single", but the expected one is mixed`,
-		"remedy": "set the strategy to mixed, or set the expected strategy in usher.yaml",
+		"message": `the MIG strategy is "single", but usher expects mixed unless usher.yaml names another one`,
+		"remedy": "set the strategy to mixed, or set the parameter strategy of this check in usher.yaml",
 	}} with input as examples.bad_single
 }
 
@@ -18,8 +18,8 @@ test_it_is_found_beside_other_settings if {
 test_no_slices_at_all_are_found if {
 	check.deny == {{
 		"path": "/spec/mig/strategy",
-		"message": `the MIG strategy is "none", but the expected one is mixed`,
-		"remedy": "set the strategy to mixed, or set the expected strategy in usher.yaml",
+		"message": `the MIG strategy is "none", but usher expects mixed unless usher.yaml names another one`,
+		"remedy": "set the strategy to mixed, or set the parameter strategy of this check in usher.yaml",
 	}} with input as examples.bad_none
 }
 
@@ -28,8 +28,8 @@ test_a_site_may_want_another if {
 	check.deny == set() with input as object.union(examples.bad_single, {"site": site})
 	check.deny == {{
 		"path": "/spec/mig/strategy",
-		"message": `the MIG strategy is "mixed", but the expected one is single`,
-		"remedy": "set the strategy to single, or set the expected strategy in usher.yaml",
+		"message": `the MIG strategy is "mixed", but usher.yaml expects single`,
+		"remedy": "set the strategy to single, or set the parameter strategy of this check in usher.yaml",
 	}} with input as object.union(examples.good_mixed, {"site": site})
 }
 

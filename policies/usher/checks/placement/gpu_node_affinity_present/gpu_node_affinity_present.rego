@@ -42,7 +42,7 @@ deny contains finding if {
 	finding := {
 		"path": workload.field_path(pod_set, "nodeSelector"),
 		"message": _message(pod_set),
-		"remedy": $"select the nodes of {_which(pod_set)} {pool.pool}: {_labels(pool)}",
+		"remedy": $"select the nodes of {_which(pod_set)} {pool.pool}: {_pairs(pool.labels)}",
 	}
 }
 
@@ -72,6 +72,8 @@ else := "usher.yaml declares no node pool that offers what the pods ask for"
 
 _message(pod_set) := $"{workload.pod_set_name(pod_set)} may run on nodes of pool {kept.pool}, but {kept.reason}" if {
 	kept := pod_set.keptOff[0]
+} else := $"{workload.pod_set_name(pod_set)} selects nodes by {_selection(pod_set)}, but no pool in usher.yaml has these labels, so usher does not know that they are accelerator nodes" if {
+	count(pod_set.nodeSelector) > 0
 } else := $"{workload.pod_set_name(pod_set)} selects no accelerator nodes by node selector or required node affinity, so any node with its devices may take it"
 
 _open_pod_sets := [pod_set |
@@ -105,7 +107,10 @@ _which(pod_set) := "pool" if count(pod_set.fits) == 1
 
 _which(pod_set) := "one pool, for example" if count(pod_set.fits) > 1
 
-_labels(pool) := concat(", ", sort([$"{key}={value}" | some key, value in pool.labels]))
+_pairs(labels) := concat(", ", sort([$"{key}={value}" | some key, value in labels]))
+
+# Users write it, so a message shows a part.
+_selection(pod_set) := concat(", ", array.slice(sort([$"{key}={value}" | some key, value in pod_set.nodeSelector]), 0, 3))
 
 _assumption(pod_set) := {} if pod_set.poolsDeclared
 

@@ -46,7 +46,7 @@ test_the_label_counts_where_kueue_reads_it_and_on_what_a_queued_deployment_made 
 test_another_selector_and_a_preference_pick_no_accelerator_nodes if {
 	check.deny == {{
 		"path": "/spec/nodeSelector",
-		"message": "the pod selects no accelerator nodes by node selector or required node affinity, so any node with its devices may take it",
+		"message": "the pod selects nodes by topology.kubernetes.io/zone=eu-west-1a, but no pool in usher.yaml has these labels, so usher does not know that they are accelerator nodes",
 		"remedy": "select the nodes of one pool, for example h100: example.com/tier=premium, nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3",
 	}} with input as examples.bad_pod
 	check.deny == {{

@@ -37,7 +37,7 @@ deny contains finding if {
 
 	finding := {
 		"path": workload.resource_path(container, "limits", "cpu"),
-		"message": $"{workload.container_name(pod_set, container)} {wanted.text}, but its cpu limit is {limit.text}, so the GPUs wait for CPUs",
+		"message": $"{workload.container_name(pod_set, container)} {wanted.text}, but its cpu limit is {limit.text}, so the {_devices(pod_set, container)} wait for CPUs",
 		"remedy": $"set the limit of cpu to {wanted.number} at least, or remove it",
 	}
 }
@@ -50,3 +50,7 @@ _wanted(pod_set, container) := {"number": number, "text": $"has {amounts.number_
 	not container.processes
 	number := gpus.of_container(pod_set, container)
 }
+
+_devices(pod_set, container) := "GPUs" if gpus.of_container(pod_set, container)
+
+else := "accelerators"

@@ -18,6 +18,14 @@ test_each_process_needs_a_cpu if {
 	check.deny == found("starts 32 processes", "2", 32) with input as examples.bad_by_processes
 }
 
+test_trainium_devices_are_not_called_gpus if {
+	trainium := json.patch(examples.bad_by_processes, [
+		{"op": "replace", "path": "/podSets/0/containers/0/accelerators", "value": {"aws.amazon.com/neuron": {}}},
+	])
+	some finding in check.deny with input as trainium
+	finding.message == "container trainer starts 32 processes, but its cpu limit is 2, so the accelerators wait for CPUs"
+}
+
 test_a_cpu_for_each_process_is_enough if {
 	check.deny == set() with input as examples.good_job
 	exact := json.patch(examples.good_job, [{
