@@ -27,6 +27,7 @@ Examples:
 @click.argument("code_name_or_file", shell_complete=inputs.complete_files)
 @inputs.config_option
 @inputs.facts_option
+@inputs.cluster_options
 @inputs.namespace_option
 @given_policies.options
 @inputs.format_option
@@ -35,6 +36,8 @@ def explain(
     code_name_or_file: str,
     config: Path | None,
     facts: tuple[str, ...],
+    kubeconfig: Path | None,
+    context_name: str | None,
     namespace: str,
     policies: given_policies.PolicyOptions,
     format_name: str,
@@ -56,7 +59,9 @@ def explain(
         if set(code_name_or_file).isdisjoint("./"):
             cli_policies.explain(code_name_or_file, config=config, format_name=format_name, own=own)
         raise errors.InputError(f"{code_name_or_file}: no such file, and no check or mutation has that name")
-    with inputs.evaluator(inputs.find_config(config), engine="wasm", opa_url=None, facts=facts, own=own) as made:
+    given = inputs.given_facts(facts, kubeconfig=kubeconfig, context_name=context_name)
+    known = given.store if given else None
+    with inputs.evaluator(inputs.find_config(config), engine="wasm", opa_url=None, known=known, own=own) as made:
         found = list(_explanations(code_name_or_file, made, namespace=namespace))
     if not found:
         raise errors.InputError(f"{code_name_or_file}: no rule reads any object in it")

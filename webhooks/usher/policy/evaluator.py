@@ -19,9 +19,10 @@ from usher.authorities.gpu_quota import present as gpu_quota_present
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts.store import Store
 from usher.config import models, selection
+from usher.kinds import registry
 from usher.kinds.reading import values
 from usher.memo import Memo
-from usher.policy import decision
+from usher.policy import decision, suppressions
 from usher.policy.checks import catalogue
 from usher.policy.decision import Identities, Operation, Request, User
 from usher.policy.engines.engine import Engine, Entrypoint
@@ -338,6 +339,7 @@ class Evaluator:
             entries=self.catalogue,
             rules=self.config.enforcement,
             before=before,
+            asked=suppressions.read(request.value),
             leniency=decision.leniency(
                 workload,
                 updating=request.operation is Operation.UPDATE,
@@ -349,6 +351,8 @@ class Evaluator:
         if reason := request.exemption(deleting=workload.deleting):
             return reason
         if _is_made_now(workload, request) or not self.is_exempt(workload.namespace):
+            return ""
+        if (workload.group, workload.kind) in registry.CONFIGURE_DEVICES:
             return ""
         return f"usher.yaml exempts namespace {workload.namespace}"
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from usher import model
 from usher.check.formats import wording
-from usher.check.formats.wording import Lines
+from usher.check.formats.lines import Lines
 from usher.config import models
 from usher.extensions.own_checks.trials import Judged
 from usher.policy import decision

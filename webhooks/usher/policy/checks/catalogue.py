@@ -150,6 +150,16 @@ class Catalogue(Struct, frozen=True, kw_only=True):
             None,
         )
 
+    def named(self, word: str) -> list[str]:
+        """The keys of the entries with this code, name, alias, key or category, in any case."""
+        wanted = word.casefold()
+        return [
+            entry.key
+            for entry in self
+            if wanted
+            in {each.casefold() for each in (entry.code, entry.name, entry.key, entry.category, *entry.aliases)}
+        ]
+
     def mutation_name(self, key: str) -> str:
         """The name of a mutation by its key; the key itself for an unknown mutation."""
         entry = self.mutations.get(key)
