@@ -30,6 +30,7 @@ from usher.kinds import kind as kinds_kind
 from usher.kinds import registry
 from usher.policy import assembly
 from usher.workloads.normalise import normalise
+from usher.workloads.unread_keys import with_unread_keys
 
 pytestmark = pytest.mark.process
 
@@ -93,13 +94,16 @@ def workloads(objects: Path) -> list[paths.Object]:
     vocabulary = assembly.embedded(load(SITE)).vocabulary
     batches = sources.read([str(objects)], stdin=io.BytesIO())
     values = [item.value for batch in batches for item in batch.items]
-    return [value for value in values if normalise(value, vocabulary=vocabulary) is not None]
+    found = [(with_unread_keys(normalise(value, vocabulary=vocabulary), value), value) for value in values]
+    return [value for workload, value in found if workload is not None]
 
 
 def verdict(findings: list[Any]) -> dict[str, set[str]]:
-    """Codes by outcome."""
+    """Codes by outcome, without keys that nothing reads: the API server drops or refuses them before it asks."""
     result: dict[str, set[str]] = {}
     for finding in findings:
+        if finding["code"] in {"USH1481", "USH1482"}:
+            continue
         result.setdefault(finding["outcome"], set()).add(finding["code"])
     return result
 
