@@ -56,7 +56,9 @@ def test_gpus_are_counted_over_all_workloads_and_those_with_errors(evaluator: Ev
     unequal = builders.container(requests={builders.GPU: 2}, limits={builders.GPU: 1})
     bad = builders.pytorch_job(builders.template(unequal), workers=3, name="bad")
 
-    found = run(evaluator, [batch(good), batch(bad, builders.custom("v1", "ConfigMap", {}))])
+    found = run(
+        evaluator, [batch(good), batch(bad, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "any"}})]
+    )
 
     assert found.totals.files == 2
     assert found.totals.objects == 3
@@ -155,7 +157,7 @@ def test_an_exempt_workload_is_counted_with_its_reason(evaluator: Evaluator) -> 
 
 def test_a_configuration_of_the_device_plugin_is_judged_in_an_exempt_namespace(evaluator: Evaluator) -> None:
     text = "version: v1\nsharing: {timeSlicing: {resources: [{name: nvidia.com/gpu}]}}\n"
-    broken = {
+    broken: paths.Object = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": {"name": "device-plugin", "namespace": "gpu-operator"},
