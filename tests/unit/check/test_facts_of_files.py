@@ -121,10 +121,8 @@ def test_given_facts_decide_instead_of_the_files() -> None:
 
 
 def test_a_runtime_in_another_file_says_what_a_workload_makes(run: Run) -> None:
-    node: paths.Object = {
-        "name": "node",
-        "template": {"spec": builders.job_spec(builders.template(builders.container(gpus=8)))},
-    }
+    pods = builders.job_spec(builders.template(builders.container(gpus=8)))
+    node: paths.Object = {"name": "node", "template": {"spec": pods}}
     spec: paths.Object = {"template": {"spec": {"replicatedJobs": [node]}}}
     api = "trainer.kubeflow.org/v1alpha1"
     runtime = builders.custom(api, "ClusterTrainingRuntime", spec, name="torch", namespace=None)
