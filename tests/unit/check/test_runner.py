@@ -56,7 +56,9 @@ def test_gpus_are_counted_over_all_workloads_and_those_with_errors(evaluator: Ev
     unequal = builders.container(requests={builders.GPU: 2}, limits={builders.GPU: 1})
     bad = builders.pytorch_job(builders.template(unequal), workers=3, name="bad")
 
-    found = run(evaluator, [batch(good), batch(bad, builders.custom("v1", "ConfigMap", {}))])
+    found = run(
+        evaluator, [batch(good), batch(bad, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "any"}})]
+    )
 
     assert found.totals.files == 2
     assert found.totals.objects == 3
