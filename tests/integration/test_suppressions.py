@@ -21,8 +21,7 @@ def job() -> paths.Object:
 
 def annotated(text: str, value: paths.Object | None = None) -> paths.Object:
     value = job() if value is None else value
-    value["metadata"]["annotations"] = {ANNOTATION: text}
-    return value
+    return {**value, "metadata": {**paths.metadata(value), "annotations": {ANNOTATION: text}}}
 
 
 def all_devices() -> paths.Object:

@@ -283,7 +283,7 @@ def judge(  # noqa: PLR0913 - the file, its judges, and how to end
 def _suppression_notes(
     item: Item, judged: findings.Result, evaluator: Evaluator, settings: Settings
 ) -> Iterable[findings.Note]:
-    """What the annotation of an object suppresses, and which of its lines have no effect."""
+    """Notes on the findings that the annotation of an object suppresses, and on its lines without effect."""
     lines = suppressions.notes(
         item.value,
         tuple(each.judgement for each in judged.findings),

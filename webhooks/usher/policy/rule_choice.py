@@ -52,7 +52,7 @@ class RuleChoice(Struct, frozen=True, kw_only=True):
         return [each for key, each in entries.checks.items() if key in ignored or key not in selected]
 
     def why_off(self, entry: Entry, entries: Catalogue) -> str:
-        """The option that leaves a check out; empty if none does."""
+        """The option that leaves a check out; empty if no option does."""
         if entry.key in _keys(IGNORE, self.ignored, entries):
             return IGNORE
         if self.selected and entry.key not in _keys(SELECT, self.selected, entries):
@@ -69,7 +69,7 @@ NO_CHOICE: Final = RuleChoice(selected=(), ignored=(), preset=None)
 
 
 def why_on_or_off(entry: Entry, config: models.Config, choice: RuleChoice, entries: Catalogue) -> str:
-    """What decides about a check everywhere: an option, a rule of usher.yaml, or the preset."""
+    """The option, rule of usher.yaml or preset that decides about a check everywhere."""
     if option := choice.why_off(entry, entries):
         return option
     rules = config.enforcement.rules
