@@ -9,7 +9,7 @@ import pytest
 
 from integration import command
 from integration.command import bad, config, good, usher, write
-from usher.check.formats.wording import LOG_WIDTH
+from usher.check.formats.lines import LOG_WIDTH
 from usher.cli import main
 
 

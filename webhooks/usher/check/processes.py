@@ -494,6 +494,7 @@ def _basis(evaluator: Evaluator, settings: Settings, facts: bytes) -> bytes:
         evaluator.engine.name.encode(),
         evaluator.config.model_dump_json().encode(),
         orjson.dumps([settings.command.value, settings.namespace, settings.only_namespace, settings.mutated]),
+        orjson.dumps(settings.facts_of_files),
         orjson.dumps([each.expires < today for each in evaluator.config.enforcement.exceptions]),
         facts,
     ]

@@ -324,6 +324,7 @@ class CheckRun(Struct, frozen=True, kw_only=True):
             mutated=not self.as_written,
             diff=self.diff,
             changes=manifests.changes(files),
+            facts_of_files=inputs.NONE not in self.facts,
         )
 
     def _remembered(
@@ -340,7 +341,8 @@ class CheckRun(Struct, frozen=True, kw_only=True):
         if not many or live or self.policies.policies or self.no_cache or self.diff or manifests.changed_since:
             return processes.nothing_remembered
 
-        return partial(processes.open_verdicts, settings=settings, facts=inputs.facts_digest(self.facts))
+        facts = [each for each in self.facts if each != inputs.NONE]
+        return partial(processes.open_verdicts, settings=settings, facts=inputs.facts_digest(facts))
 
 
 class _Given(Struct, frozen=True, kw_only=True):
@@ -374,9 +376,11 @@ class _Given(Struct, frozen=True, kw_only=True):
         """Which files of the tree decide nothing, because the revision lacks them or has others."""
         named = [str(each) for each in (self.config, self.baseline, *self.facts, *self.policies.policies) if each]
         for each in named:
-            if each != inputs.LIVE and found.written(each) is None:
+            if each in inputs.NO_FILES:
+                continue
+            if found.written(each) is None:
                 reason = f"{found.revision} has no file of this name, so this one decides nothing"
-            elif each != inputs.LIVE and found.differs(each):
+            elif found.differs(each):
                 reason = f"the one of {found.revision} decides; here it is another one"
             else:
                 continue
@@ -384,7 +388,7 @@ class _Given(Struct, frozen=True, kw_only=True):
 
 
 def _of_revision(found: RevisionFiles, path: str) -> str | None:
-    return path if path == inputs.LIVE else found.written(path)
+    return path if path in inputs.NO_FILES else found.written(path)
 
 
 def _path_of(found: RevisionFiles, path: Path | None) -> Path | None:

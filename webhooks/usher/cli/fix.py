@@ -72,7 +72,7 @@ def fix(
     and judges the result before it writes.
     """
     from usher.check import findings, judging, runner, sources
-    from usher.check.formats import mended
+    from usher.check.formats import fixes
 
     settings = judging.Settings(command=findings.Command.CHECK, namespace=namespace, mutated=True, diff=True)
     given = sys.stdin.buffer.read() if sources.STDIN in paths else b""
@@ -91,7 +91,7 @@ def fix(
     failed: dict[str, str] = {}
     if dry_run:
         for file in changed:
-            mended.write_file_diff(file, sys.stdout)
+            fixes.write_diff(file, sys.stdout)
     else:
         failed = _write(changed)
         if sources.STDIN in paths and not any(each.source == _STDIN for each in fixed.before.problems):
@@ -99,7 +99,7 @@ def fix(
             sys.stdout.buffer.write(content)
             sys.stdout.flush()
     stream = sys.stderr if dry_run or sources.STDIN in paths else sys.stdout
-    mended.write(fixed, stream, dry_run=dry_run, failed=failed)
+    fixes.write(fixed, stream, dry_run=dry_run, failed=failed)
     if failed or fixed.incomplete:
         context.exit(exit_codes.FAILED)
     context.exit(_WOULD_CHANGE if dry_run and changed else 0)

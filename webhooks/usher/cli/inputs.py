@@ -154,12 +154,18 @@ def facts_option(command: Command) -> Command:
         metavar="PATH",
         shell_complete=complete_facts,
         help="Facts of a cluster: a file of `usher snapshot`, or manifests of queues, quotas, classes and so on, "
-        "complete for each kind; repeatable. Or `live`: the cluster of --kubeconfig and --context, as it is now.",
+        "complete for each kind; repeatable. Or `live`: the cluster of --kubeconfig and --context, as it is now. Or `none`: "
+        "queues and quotas in the judged files do not count either.",
     )(command)
 
 
 LIVE: Final = "live"
 """The value of --facts for a cluster instead of files."""
+
+NONE: Final = "none"
+"""The value of --facts with which queues and quotas in the judged files do not count either."""
+
+NO_FILES: Final = (LIVE, NONE)
 
 
 def old_spelling(
@@ -255,9 +261,11 @@ def given_facts(facts: Sequence[str], *, kubeconfig: Path | None, context_name: 
         InputError: the files cannot be read.
         ClusterError: the API server does not answer.
     """
+    if NONE in facts and set(facts) != {NONE}:
+        raise errors.InputError("--facts none reads no facts; leave out the files, or `none`")
     if are_live(facts, kubeconfig=kubeconfig, context_name=context_name):
         return _of_cluster(kubeconfig, context_name)
-    if not facts:
+    if not facts or NONE in facts:
         return None
     from usher.check.sources import from_files
 

@@ -153,7 +153,7 @@ def _write_table(entries: list[tuple[catalogue.Entry, str]], whys: Mapping[str, 
     """Writes the entries by category; title, outcomes of other namespaces and reasons wrap in the last column."""
     from rich.text import Text
 
-    from usher.check.formats.wording import Lines
+    from usher.check.formats.lines import Lines
 
     lines = Lines(sys.stdout, color=False)
     width = max(len(entry.name) for entry, _ in entries)

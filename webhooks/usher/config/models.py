@@ -1,6 +1,6 @@
 """usher.yaml as pydantic models. Every field has a default that is safe on a cluster we know nothing about."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date
 from functools import cached_property, lru_cache
 from typing import Final, Literal
@@ -59,6 +59,15 @@ EXEMPTION_LABEL: Final = "gpu-usher.io/exempt"
 
 DEFAULT_EXEMPT_NAMESPACES = ["kube-system", "kube-public", "kube-node-lease", "gpu-usher", "gpu-operator"]
 
+
+WHY_EXEMPT: Final[Mapping[str, str]] = {
+    "kube-system": "pods that the cluster needs to run, such as DNS and the network",
+    "kube-public": "objects that every user reads",
+    "kube-node-lease": "the signs of life of nodes",
+    "gpu-usher": "usher's own pods, which must start while no usher answers",
+    "gpu-operator": "the drivers and device plugins that offer GPUs",
+}
+"""What usher's default keeps from denials and changes, by namespace."""
 
 _MOST_NAMESPACES: Final = 1024
 """Namespaces whose rules are remembered. A bound is necessary: names come from users."""
@@ -265,9 +274,26 @@ class Config(Section):
     enforcement: Enforcement = Field(default=Enforcement(), description="What findings do, and exceptions.")
     mutations: Mutations = Field(default=Mutations(), description="Which mutations apply where.")
     audit: Audit = Field(default=Audit(), description="Teams, prices and targets for the reports of `usher audit`.")
-    exempt_namespaces: list[Pattern] = Field(
-        default=DEFAULT_EXEMPT_NAMESPACES, description="Namespaces whose objects usher neither judges nor changes."
+    # Before exemptNamespaces, because its validation reads it.
+    judged_namespaces: list[Pattern] = Field(
+        default=[],
+        description="Namespaces that usher exempts by default and judges here: without it, usher exempts "
+        f"{', '.join(DEFAULT_EXEMPT_NAMESPACES)}.",
     )
+    exempt_namespaces: list[Pattern] = Field(
+        default=DEFAULT_EXEMPT_NAMESPACES,
+        description="Namespaces whose workloads usher neither judges nor changes. They add to the default ones; "
+        "judgedNamespaces gives up a default one.",
+        validate_default=True,
+    )
+
+    @field_validator("exempt_namespaces")
+    @classmethod
+    def _add_default_exemptions(cls, written: list[Pattern], info: ValidationInfo) -> list[Pattern]:
+        judged = info.data.get("judged_namespaces", [])
+        kept = [name for name in DEFAULT_EXEMPT_NAMESPACES if not selection.matches_pattern(name, judged)]
+        added = [name for name in written if name not in DEFAULT_EXEMPT_NAMESPACES]
+        return [*kept, *dict.fromkeys(added)]
 
     @field_validator("pools")
     @classmethod

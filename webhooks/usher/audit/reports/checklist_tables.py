@@ -13,7 +13,7 @@ from usher.audit.reports import cells, entry_words, html_tables
 from usher.audit.reports.described import Column, Table
 from usher.audit.reports.html_elements import Html, Section, element, joined
 from usher.check.formats import wording
-from usher.check.formats.wording import Lines
+from usher.check.formats.lines import Lines
 
 _SHOWN_NOTES: Final = 10
 

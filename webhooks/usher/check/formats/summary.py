@@ -1,6 +1,6 @@
 """The end of a report: its numbers and what they leave out; and its findings by cause."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import groupby
@@ -13,13 +13,13 @@ from usher import model, paths
 from usher.check import devices as scan_devices
 from usher.check import findings
 from usher.check.formats import mended, wording
-from usher.check.formats.wording import Lines
+from usher.check.formats.lines import Lines
 
 _SHOWN_NOTES: Final = 10
 
 
 def write(found: findings.Report, lines: Lines) -> None:
-    parts = (_mended, _not_evaluated, _without_facts, _exceptions, _left_out)
+    parts = (_mended, _not_evaluated, _facts_of_files, _without_facts, _exceptions, _left_out)
     for label, text in (entry for part in parts for entry in part(found)):
         first = Text(f"{label}: ", style="magenta" if label == "not evaluated" else "dim")
         lines.wrapped(text, first=first, rest="  ")
@@ -62,6 +62,12 @@ def _not_evaluated(found: findings.Report) -> Iterator[tuple[str, str]]:
             yield "not evaluated", f"{f'{code} {name}'.strip()}, {where}: {entry.reason}"
 
 
+def _facts_of_files(found: findings.Report) -> Iterator[tuple[str, str]]:
+    if found.facts_of_files and found.totals.workloads:
+        kinds = wording.sentence([wording.count(number, kind) for kind, number in found.facts_of_files.items()])
+        yield "facts", f"{kinds} of these files; --facts none leaves this out"
+
+
 def _without_facts(found: findings.Report) -> Iterator[tuple[str, str]]:
     if found.without_facts:
         checks = wording.count(found.without_facts, "check")
@@ -101,9 +107,11 @@ def _left_out(found: findings.Report) -> Iterator[tuple[str, str]]:
         yield "left out", f"{wording.count(totals.finished, 'finished object')} that hold no GPUs any more"
     if totals.owned:
         yield "left out", f"{wording.count(totals.owned, 'object')} judged as part of the workloads that own them"
-    exempt = Counter(result.exemption for result in found.results if result.exemption and result.makes_pods)
-    for reason, number in exempt.items():
-        yield "exempt", f"{wording.count(number, 'workload')}: {reason}"
+    if totals.exempt:
+        yield (
+            "exempt",
+            "; ".join(f"{wording.count(number, 'object')}: {why}" for why, number in totals.exemptions.items()),
+        )
 
 
 def configuration(found: findings.Report) -> str:

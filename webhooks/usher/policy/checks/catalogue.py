@@ -48,6 +48,8 @@ class About(StrEnum):
     """Fields of an object beside its pods; `kinds` names the kinds."""
     LARGE_OBJECTS = "large objects"
     """Objects that are too large to judge. No other check is asked about them."""
+    UNREAD_KEYS = "unread keys"
+    """Objects of files with keys that nothing reads."""
 
 
 class Parameter(BaseModel):
