@@ -154,8 +154,8 @@ def facts_option(command: Command) -> Command:
         metavar="PATH",
         shell_complete=complete_facts,
         help="Facts of a cluster: a file of `usher snapshot`, or manifests of queues, quotas, classes and so on, "
-        "complete for each kind; repeatable. Or `live`: the cluster of --kubeconfig and --context, as it is now. Or `none`: "
-        "queues and quotas in the judged files do not count either.",
+        "complete for each kind; repeatable. Or `live`: the cluster of --kubeconfig and --context, as it is now. Or "
+        "`none`: queues and quotas in the judged files do not count either.",
     )(command)
 
 
