@@ -20,9 +20,8 @@ def job() -> paths.Object:
 
 
 def annotated(text: str, value: paths.Object | None = None) -> paths.Object:
-    changed: Any = job() if value is None else value
-    changed["metadata"]["annotations"] = {ANNOTATION: text}
-    return changed
+    value = job() if value is None else value
+    return {**value, "metadata": {**paths.metadata(value), "annotations": {ANNOTATION: text}}}
 
 
 def all_devices() -> paths.Object:

@@ -135,7 +135,7 @@ def test_every_command_with_facts_can_ask_a_cluster() -> None:
     assert "`live`" in meaning(options()["--facts"]["usher fix"]).help
 
 
-def test_help_names_its_own_command() -> None:
+def test_shared_help_names_no_other_command() -> None:
     shared = {name: found for name, found in options().items() if len(found) > 1 and name not in OWN_HELP}
     tools = ("usher snapshot", "usher policies build")
     named = {

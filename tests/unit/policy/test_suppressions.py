@@ -5,7 +5,7 @@ from datetime import date
 from typing import Any
 
 import builders
-from usher import model
+from usher import model, paths
 from usher.config import models
 from usher.install.manifests import floor
 from usher.policy import assembly
@@ -19,8 +19,8 @@ GUARDED = "USH201"
 def outcome(code: str, annotation: str, **enforcement: Any) -> model.Outcome | None:
     """The outcome of a finding in a review of a Job that suppresses it."""
     container = builders.container(gpus=1, env={"NVIDIA_VISIBLE_DEVICES": "all"})
-    job: Any = builders.job(builders.template(container), name="train", namespace="ml")
-    job["metadata"]["annotations"] = {"gpu-usher.io/ignore": annotation}
+    job = builders.job(builders.template(container), name="train", namespace="ml")
+    job = {**job, "metadata": {**paths.metadata(job), "annotations": {"gpu-usher.io/ignore": annotation}}}
     rules = [{"check": CODE, "action": "deny"}]
     config = models.Config.model_validate({"enforcement": {"preset": "strict", "rules": rules, **enforcement}})
     evaluator = assembly.embedded(config)

@@ -299,7 +299,7 @@ def _uses_facts_of_files(evaluator: Evaluator, settings: Settings) -> bool:
 def _suppression_notes(
     item: Item, judged: findings.Result, evaluator: Evaluator, settings: Settings
 ) -> Iterable[findings.Note]:
-    """Notes about the findings that the annotation of an object suppresses, and which of its lines have no effect."""
+    """Notes on the findings that the annotation of an object suppresses, and on its lines without effect."""
     lines = suppressions.notes(
         item.value,
         tuple(each.judgement for each in judged.findings),

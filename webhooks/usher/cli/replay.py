@@ -368,7 +368,7 @@ Exit codes:
     default=FailOn.DENY.value,
     show_default=True,
     help="End with exit code 1 for newly denied objects, with warn also for newly warned ones, with audit for any "
-    "difference; `never` for no difference.",
+    "difference; with never for no difference.",
 )
 @click.option(
     "--policies",

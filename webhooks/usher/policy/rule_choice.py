@@ -69,7 +69,7 @@ NO_CHOICE: Final = RuleChoice(selected=(), ignored=(), preset=None)
 
 
 def why_on_or_off(entry: Entry, config: models.Config, choice: RuleChoice, entries: Catalogue) -> str:
-    """The source of the decision about a check everywhere: an option, a rule of usher.yaml, or the preset."""
+    """The option, rule of usher.yaml or preset that decides about a check everywhere."""
     if option := choice.why_off(entry, entries):
         return option
     rules = config.enforcement.rules

@@ -40,7 +40,7 @@ class Suppression(Struct, frozen=True, kw_only=True):
 
 
 class Asked(Struct, frozen=True, kw_only=True):
-    """The wishes in the annotation of an object."""
+    """The suppressions in the annotation of an object."""
 
     suppressions: tuple[Suppression, ...] = ()
     problems: tuple[str, ...] = ()

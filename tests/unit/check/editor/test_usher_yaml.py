@@ -86,7 +86,7 @@ def test_a_place_behind_a_character_beyond_the_basic_plane_is_exact() -> None:
 
 def test_keys_are_offered_with_their_meaning_and_without_those_that_stand_there() -> None:
     found = offered("enforcement:\n  preset: strict\n  |\n")
-    assert set(found) == {"rules", "exceptions"}
+    assert set(found) == {"rules", "exceptions", "suppressions"}
     assert found["rules"].description == "The last rule that matches a finding decides."
     assert found["rules"].text == "rules:"
 
