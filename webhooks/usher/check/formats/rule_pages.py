@@ -102,7 +102,7 @@ _HEADINGS: Final = {
 
 
 _SHORT: Final = (State.FOUND, State.NOT_EVALUATED, State.APPLIED, State.CONFLICT, State.WARNED)
-"""What a short explanation lists; it counts the rest."""
+"""The states that a short explanation lists; it counts the rest."""
 
 
 def write_explanations(

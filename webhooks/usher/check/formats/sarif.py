@@ -176,7 +176,8 @@ def rules_by_key(kept: Iterable[Entry], found: findings.Report) -> dict[str, Rul
     in_order = sorted(named, key=lambda check: (len(named[check][0]), *named[check]))
     base = found.configuration.check_pages
     return {
-        check: _rule(found.rules[check], base) if check in found.rules else _unknown_rule(*named[check]) for check in in_order
+        check: _rule(found.rules[check], base) if check in found.rules else _unknown_rule(*named[check])
+        for check in in_order
     }
 
 
