@@ -247,7 +247,7 @@ def test_a_fabric_that_is_wrong_itself_is_the_only_thing_that_is_said() -> None:
 
 def test_pools_and_quotas_have_names_of_their_own() -> None:
     pools = [POOL, {**POOL, "name": "a100"}, POOL]
-    quota = {"name": "lab", "namespaces": ["lab"], "limits": [{"hard": {"gpus": 1}}]}
+    quota: dict[str, Any] = {"name": "lab", "namespaces": ["lab"], "limits": [{"hard": {"gpus": 1}}]}
 
     assert load.find_mistakes({**HEAD, "pools": pools, "quotas": [quota, quota]}) == [
         ("/pools/0/name", "several pools are named h100; give each of them a name of its own"),

@@ -416,7 +416,8 @@ def _partial_section(
         elif key in wrong:
             unknown.append(name)
         else:
-            good[name] = pydantic.TypeAdapter(field.annotation).validate_python(given[key])
+            annotation: Any = field.annotation
+            good[name] = pydantic.TypeAdapter(annotation).validate_python(given[key])
     partial = section.model_construct({*good, *unknown}, **good)
     for name in unknown:
         partial.__dict__.pop(name, None)

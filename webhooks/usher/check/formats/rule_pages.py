@@ -141,7 +141,7 @@ def write_explanations(
             if entries:
                 lines.write(f"  {_HEADINGS[state]}")
                 _write(state, entries, lines)
-        rest = Counter(entry.state for entry in explanation.entries if entry.state not in _SHORT)
+        rest: Counter[State] = Counter(entry.state for entry in explanation.entries if entry.state not in _SHORT)
         if rest and not everything:
             counts = ", ".join(f"{rest[state]} {_HEADINGS[state]}" for state in State if rest[state])
             lines.wrapped(f"{counts}; --all lists them", first=Text("  "), rest="  ")
