@@ -134,7 +134,7 @@ def test_the_audit_finds_what_the_webhook_finds(
 
 def test_the_audit_of_a_namespace_adds_up_its_gpus(workloads: str, auditor: Path) -> None:
     """Four workers of 8, and two replicas of 1 with one more during a rollout."""
-    done = audit(auditor, f"--namespace={workloads}", "--fail-on=deny")
+    done = audit(auditor, f"--in-namespace={workloads}", "--fail-on=deny")
 
     assert done.code == 1
     assert "  asked for  34 to 35 GPUs, by 2 workloads with accelerators\n" in done.out
@@ -149,7 +149,7 @@ def test_a_kind_that_may_not_be_listed_is_named_and_the_rest_is_audited(
         "create",
         "role",
         "narrow",
-        f"--namespace={workloads}",
+        f"--in-namespace={workloads}",
         "--verb=list",
         "--resource=pytorchjobs.kubeflow.org,pods",
     )
@@ -161,7 +161,7 @@ def test_a_kind_that_may_not_be_listed_is_named_and_the_rest_is_audited(
     file = tmp_path / "kubeconfig"
     file.write_text(json.dumps(content))
 
-    done = command.usher("audit", f"--kubeconfig={file}", f"--namespace={workloads}", "--format=json")
+    done = command.usher("audit", f"--kubeconfig={file}", f"--in-namespace={workloads}", "--format=json")
 
     assert done.code == 0, done.err
     left_out = {gap["source"]: gap["reason"] for gap in done.json["completeness"]["leftOut"]}

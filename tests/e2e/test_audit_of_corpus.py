@@ -70,7 +70,11 @@ def place(cluster: Cluster) -> Iterator[str]:
 def audited(cluster: Cluster, place: str) -> Mapping[tuple[str, str], Object]:
     """The decisions of an audit, by kind with its version, and name."""
     done = command.usher(
-        "audit", f"--kubeconfig={cluster.kubeconfig}", f"--namespace={place}", f"--config={CONFIG}", "--format=findings"
+        "audit",
+        f"--kubeconfig={cluster.kubeconfig}",
+        f"--in-namespace={place}",
+        f"--config={CONFIG}",
+        "--format=findings",
     )
     assert done.code == 0, done.err
     return {(f"{each['apiVersion']} {each['kind']}", each["name"]): each for each in done.json["workloads"]}

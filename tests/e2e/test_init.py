@@ -1,4 +1,4 @@
-"""`usher init --live` on a real cluster: under its file, all good workloads of the cluster are clean.
+"""`usher init --facts live` on a real cluster: under its file, all good workloads of the cluster are clean.
 
 The webhook server runs with the file, watches the cluster, and the API server asks it about every workload.
 """
@@ -112,7 +112,7 @@ def nodes(cluster: Cluster) -> Iterator[None]:
 @pytest.fixture(scope="module")
 def file(cluster: Cluster, nodes: None, home: str, tmp_path_factory: pytest.TempPathFactory) -> Path:  # noqa: ARG001 - they are there
     written = tmp_path_factory.mktemp("init") / "usher.yaml"
-    done = command.usher("init", "--live", "--kubeconfig", cluster.kubeconfig, "-o", written)
+    done = command.usher("init", "--facts", "live", "--kubeconfig", cluster.kubeconfig, "-o", written)
     assert done.code == 0, done.err
     return written
 
@@ -142,7 +142,7 @@ def test_the_file_declares_the_pools_of_the_cluster_and_suggests_its_queue(file:
 
 
 def test_the_file_is_the_same_as_the_cluster_until_the_cluster_changes(cluster: Cluster, file: Path) -> None:
-    arguments = ("config", "check", file, "--live", "--kubeconfig", cluster.kubeconfig)
+    arguments = ("config", "check", file, "--facts", "live", "--kubeconfig", cluster.kubeconfig)
 
     same = command.usher(*arguments)
     assert (same.code, same.err) == (0, ""), same.out

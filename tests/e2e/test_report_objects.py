@@ -80,7 +80,7 @@ def test_an_audit_of_a_namespace_writes_its_report(cluster: Cluster, namespace: 
     crds.install(cluster, [f"{open_reports.group}/{open_reports.plural}"])
     cluster.create(builders.pod(builders.container(env={"NVIDIA_VISIBLE_DEVICES": "all"}), namespace=namespace))
 
-    run = command.usher("audit", "--kubeconfig", cluster.kubeconfig, "--namespace", namespace, "--report-objects")
+    run = command.usher("audit", "--kubeconfig", cluster.kubeconfig, "--in-namespace", namespace, "--report-objects")
 
     assert (run.code, run.err) == (0, "usher: reports.openreports.io: 1 written, 0 stale ones deleted\n")
     (report,) = reports(cluster, open_reports, namespace)

@@ -178,7 +178,7 @@ def test_pods_are_judged_themselves_when_their_owners_may_not_be_listed(api: Api
 def test_only_the_namespace_that_was_asked_for_is_listed(api: ApiServer, kubeconfig: Path) -> None:
     api.add(gpu_pod("ours", namespace="team-a"), gpu_pod("theirs", namespace="team-b"))
 
-    run = command.usher("audit", "--kubeconfig", kubeconfig, "--namespace", "team-a", "--format", "findings")
+    run = command.usher("audit", "--kubeconfig", kubeconfig, "--in-namespace", "team-a", "--format", "findings")
 
     assert [workload["name"] for workload in run.json["workloads"]] == ["ours"]
     assert "/api/v1/pods" not in [path for path, _ in api.requests]
@@ -198,7 +198,17 @@ def test_a_report_of_one_namespace_says_so_everywhere(
     api.troubles.append(lambda path, _: Response(value=labelled) if path == "/api/v1/namespaces/team-a" else None)
     config = tmp_path / "usher.yaml"
     command.config(config, audit={"teamLabels": ["team"]})
-    given = ("audit", "--kubeconfig", kubeconfig, "--config", config, "--namespace", "team-a", "--cluster-name", "prod")
+    given = (
+        "audit",
+        "--kubeconfig",
+        kubeconfig,
+        "--config",
+        config,
+        "--in-namespace",
+        "team-a",
+        "--cluster-name",
+        "prod",
+    )
     forms = {each: command.usher(*given, "--format", each).out for each in ("text", "markdown", "html", "prometheus")}
     document = command.usher(*given, "--format", "json").json
 
@@ -236,7 +246,7 @@ def test_a_context_that_was_renamed_goes_on_with_the_history_of_its_cluster(api:
 def test_a_namespace_that_the_cluster_lacks_is_named(api: ApiServer, kubeconfig: Path) -> None:
     api.add(builders.custom("v1", "Namespace", {}, name="team-a", namespace=None), gpu_pod("ours", namespace="team-a"))
 
-    run = command.usher("audit", "--kubeconfig", kubeconfig, "--namespace", "team-b")
+    run = command.usher("audit", "--kubeconfig", kubeconfig, "--in-namespace", "team-b")
 
     assert (run.code, run.out) == (2, "")
     assert run.err == "usher: the cluster has no namespace team-b; did you mean team-a?\n"

@@ -11,7 +11,7 @@ def test_the_gpus_of_other_namespaces_are_not_free(tmp_path: Path) -> None:
     other = running("b", 3, node="gpu-0", namespace="other")
     file = write(tmp_path / "dump.json", *cluster(), other)
 
-    whole, part = audit(file), audit(file, "--namespace", "ml-research")
+    whole, part = audit(file), audit(file, "--in-namespace", "ml-research")
 
     assert (numbers(whole)["gpusAllocated"], numbers(whole)["gpusFree"]) == (7, 1)
     assert numbers(part) == {**numbers(whole), "gpus": None, "gpusAsked": 6, "gpusAllocated": 4, "gpusFree": None,

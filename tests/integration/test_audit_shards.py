@@ -177,7 +177,7 @@ def test_a_cluster_that_could_not_be_audited_is_missing_in_the_fleet(api: ApiSer
         (["--shard", "2/2", "--output-dir", "x"], "shards count from 0 to 1"),
         (["--shard", "0/2", "--shards", "2", "--output-dir", "x"], "leave out --shards"),
         (["--shard", "0/2", "--output-dir", "x", "manifests"], "leave out PATH"),
-        (["--namespace", "a", "--output-dir", "x"], "leave out --namespace"),
+        (["--in-namespace", "a", "--output-dir", "x"], "leave out --in-namespace"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(options: list[str], says: str) -> None:

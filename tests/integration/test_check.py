@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+import builders
+from builders import queues
 from integration.command import (
     BAD_EXAMPLE,
     EXAMPLES,
@@ -29,6 +31,22 @@ def test_the_configuration_is_the_file_that_is_named(tmp_path: Path) -> None:
 
     assert run.code == 0
     assert "configuration: site/usher.yaml (preset recommended)" in run.out
+
+
+def test_a_queue_in_the_same_folder_denies_what_it_can_never_admit(tmp_path: Path) -> None:
+    labels = {"kueue.x-k8s.io/queue-name": "team"}
+    write(tmp_path / "job.yaml", builders.gpu_job(8, pods=4, namespace=queues.NAMESPACE, labels=labels))
+    capacity = queues.cluster_queue("research", queues.gpu_group(16))
+    write(tmp_path / "queues.yaml", capacity, queues.local_queue("team", "research"))
+
+    run = usher("check", ".", cwd=tmp_path)
+    without = usher("check", ".", "--facts", "none", cwd=tmp_path)
+
+    assert run.code == 1
+    assert "USH435 queue-never-admissible" in run.out
+    assert "facts: 1 ClusterQueue and 1 LocalQueue of these files" in run.out
+    assert "USH435" not in without.out
+    assert "facts:" not in without.out
 
 
 def test_without_one_the_variable_names_it(tmp_path: Path) -> None:
@@ -58,7 +76,7 @@ def test_a_configuration_beside_the_manifests_is_never_used(tmp_path: Path) -> N
     run = usher("check", "pull-request", cwd=tmp_path)
 
     assert run.code == 1
-    assert "no usher.yaml: `usher init --live` writes one" in run.out
+    assert "no usher.yaml: `usher init --facts live` writes one" in run.out
 
 
 def test_a_configuration_with_mistakes_stops_the_run_and_names_them_all(tmp_path: Path) -> None:
@@ -335,7 +353,7 @@ def test_checks_that_compare_with_a_cluster_are_reported_as_left_out_without_one
     write(tmp_path / "classes.yaml", known)
 
     assert (
-        "checks that compare with a cluster; no usher.yaml: `usher init --live` writes one"
+        "checks that compare with a cluster; no usher.yaml: `usher init --facts live` writes one"
         in usher("check", "bad.yaml", cwd=tmp_path).out
     )
     assert (

@@ -9,7 +9,7 @@ import pytest
 
 from integration import command
 from integration.command import bad, config, good, usher, write
-from usher.check.formats.wording import LOG_WIDTH
+from usher.check.formats.lines import LOG_WIDTH
 from usher.cli import main
 
 
@@ -139,6 +139,6 @@ def test_a_directory_is_audited_like_a_cluster(tmp_path: Path) -> None:
 def test_an_audit_of_files_names_a_namespace_without_workloads(tmp_path: Path) -> None:
     write(tmp_path / "jobs.yaml", bad(), good())
 
-    run = usher("audit", ".", "--namespace", "ml-reserch", cwd=tmp_path)
+    run = usher("audit", ".", "--in-namespace", "ml-reserch", cwd=tmp_path)
 
     assert (run.code, run.err) == (2, "usher: .: no workload is in namespace ml-reserch\n")

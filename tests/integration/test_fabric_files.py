@@ -31,11 +31,11 @@ def printed(tmp_path: Path, *arguments: str, site: dict[str, Any] | None = None)
     return usher("manifests", "fabric-files", "--config", file, *arguments, cwd=tmp_path)
 
 
-BOTH = ("--file", "ndv5.xml=ndv5.xml", "--file", "nccl.conf=nccl.conf")
+BOTH = ("--fabric-file", "ndv5.xml=ndv5.xml", "--fabric-file", "nccl.conf=nccl.conf")
 
 
 def test_each_namespace_gets_each_config_map_with_its_files(tmp_path: Path) -> None:
-    run = printed(tmp_path, "-n", "research", "-n", "nlp", *BOTH)
+    run = printed(tmp_path, "--pod-namespace", "research", "--pod-namespace", "nlp", *BOTH)
 
     found = list(yaml.safe_load_all(run.out))
     places = [(each["metadata"]["namespace"], each["metadata"]["name"], each["data"]) for each in found]
@@ -47,7 +47,7 @@ def test_each_namespace_gets_each_config_map_with_its_files(tmp_path: Path) -> N
 
 
 def test_they_are_those_that_the_webhook_mounts(tmp_path: Path) -> None:
-    run = printed(tmp_path, "-n", "research", *BOTH)
+    run = printed(tmp_path, "--pod-namespace", "research", *BOTH)
     evaluator = assembly.embedded(load(tmp_path / "usher.yaml"))
     container = {"name": "train", "image": "a", "resources": {"limits": {"nvidia.com/gpu": 8}}}
     replica = {"replicas": 2, "template": {"spec": {"containers": [container]}}}
@@ -70,23 +70,26 @@ def test_they_are_those_that_the_webhook_mounts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (BOTH[:2], "nccl.conf has no file; add --file nccl.conf=PATH"),
-        ((*BOTH, "--file", "a=b"), "no fabric of a pool mounts a; these are mounted: nccl.conf, ndv5.xml"),
-        ((*BOTH[:2], "--file", "nccl.conf=absent"), "absent: cannot be read: No such file or directory"),
-        ((*BOTH[:2], "--file", "nccl.conf=binary"), "binary: is not UTF-8 text, which a topology and nccl.conf are"),
-        ((*BOTH, "--file", "x"), "--file x is not KEY=PATH"),
+        (BOTH[:2], "nccl.conf has no file; add --fabric-file nccl.conf=PATH"),
+        ((*BOTH, "--fabric-file", "a=b"), "no fabric of a pool mounts a; these are mounted: nccl.conf, ndv5.xml"),
+        ((*BOTH[:2], "--fabric-file", "nccl.conf=absent"), "absent: cannot be read: No such file or directory"),
+        (
+            (*BOTH[:2], "--fabric-file", "nccl.conf=binary"),
+            "binary: is not UTF-8 text, which a topology and nccl.conf are",
+        ),
+        ((*BOTH, "--fabric-file", "x"), "--fabric-file x is not KEY=PATH"),
     ],
     ids=str,
 )
 def test_a_file_that_does_not_fit_is_named(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
-    run = printed(tmp_path, "-n", "research", *arguments)
+    run = printed(tmp_path, "--pod-namespace", "research", *arguments)
 
     assert (run.code, run.out) == (2, "")
     assert message in run.err
 
 
 def test_without_a_fabric_that_mounts_files_there_is_nothing_to_print(tmp_path: Path) -> None:
-    run = printed(tmp_path, "-n", "research", site={})
+    run = printed(tmp_path, "--pod-namespace", "research", site={})
 
     assert run.code == 2
     assert "no fabric of a pool in usher.yaml mounts a file" in run.err

@@ -94,7 +94,7 @@ def test_only_one_sort_of_change_or_only_one_check_is_written(tmp_path: Path) ->
 
     usher("fix", "--only", "mutations", mutations)
     usher("fix", "--only", "remedies", remedies)
-    usher("fix", "--check", "gpu-toleration", check)
+    usher("fix", "--select", "gpu-toleration", check)
 
     assert "tolerations" in mutations.read_text()
     assert "requests: {nvidia.com/gpu: 1}" in mutations.read_text()
@@ -105,12 +105,12 @@ def test_only_one_sort_of_change_or_only_one_check_is_written(tmp_path: Path) ->
 def test_what_the_webhook_does_in_silence_is_written_only_on_request() -> None:
     assert (
         "name: NVIDIA_VISIBLE_DEVICES\n"
-        in usher("fix", "--check", "visible-devices-void", "-", stdin=manifest(good())).out
+        in usher("fix", "--select", "visible-devices-void", "-", stdin=manifest(good())).out
     )
 
 
 def test_an_unknown_check_is_named(tmp_path: Path) -> None:
-    run = usher("fix", "--check", "USH9999", pod(tmp_path))
+    run = usher("fix", "--select", "USH9999", pod(tmp_path))
 
     assert run.code == 2
     assert "USH9999" in run.err

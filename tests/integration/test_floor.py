@@ -245,7 +245,7 @@ def test_the_mutation_is_there_where_usher_yaml_wants_it(config: dict[str, Any],
 
 
 def test_the_command_prints_the_part_that_is_asked_for() -> None:
-    printed = command.usher("manifests", "floor", "--check", "USH601", "--check", "visible-devices-void", "--static")
+    printed = command.usher("manifests", "floor", "--select", "USH601", "--select", "visible-devices-void", "--static")
     names = [each["metadata"]["name"] for each in yaml.safe_load_all(printed.out)]
 
     assert {name.removesuffix("-templates.static.k8s.io").removesuffix(".static.k8s.io") for name in names} == {
@@ -256,10 +256,10 @@ def test_the_command_prints_the_part_that_is_asked_for() -> None:
 
 
 def test_an_unknown_check_is_refused_with_the_known_ones() -> None:
-    refused = command.usher("manifests", "floor", "--check", "USH301")
+    refused = command.usher("manifests", "floor", "--select", "USH301")
 
     assert refused.code == 2
-    assert "--check USH301: the floor has USH101, USH103, USH201" in refused.err
+    assert "--select USH301: the floor has USH101, USH103, USH201" in refused.err
 
 
 def test_an_uninstallation_removes_every_object_of_it() -> None:

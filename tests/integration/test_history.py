@@ -122,7 +122,7 @@ def test_a_namespace_has_a_history_of_its_own(place: str) -> None:
 
 
 def test_points_of_one_namespace_that_an_earlier_usher_added_are_not_those_of_the_cluster(place: str) -> None:
-    note = Gap(source="--namespace ml-research", reason="workloads of other namespaces are left out")
+    note = Gap(source="--in-namespace ml-research", reason="workloads of other namespaces are left out")
     part = taken(FIRST, "a").model_copy(update={"completeness": Completeness(complete=True, left_out=(note,))})
     recorded_audits.record(place, part)
 

@@ -44,9 +44,9 @@ def _credential(**values: str) -> str:
         ("audit",),
         ("preflight",),
         ("snapshot", "--output", "cluster.json.gz"),
-        ("queue", "--live", command.BAD_EXAMPLE),
+        ("queue", "--facts", "live", command.BAD_EXAMPLE),
         ("check", "--facts", "live", command.BAD_EXAMPLE),
-        ("config", "check", "usher.yaml", "--live"),
+        ("config", "check", "usher.yaml", "--facts", "live"),
     ],
     ids=lambda given: given[0],
 )

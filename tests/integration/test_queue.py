@@ -71,7 +71,7 @@ def test_without_facts_there_is_nothing_to_tell(tmp_path: Path) -> None:
     done = usher("queue", write(tmp_path / "job.yaml", builders.job()))
 
     assert (done.code, done.out) == (2, "")
-    assert "no cluster is given: use --live to read one, --facts" in done.err
+    assert "no cluster is given: use --facts live to read one, --facts" in done.err
 
 
 def test_an_unknown_answer_fails_unless_allow_unknown_accepts_it(tmp_path: Path) -> None:
@@ -87,10 +87,10 @@ def test_an_unknown_answer_fails_unless_allow_unknown_accepts_it(tmp_path: Path)
 
 
 def test_a_cluster_and_facts_contradict_each_other() -> None:
-    done = usher("queue", QUEUE / "never.yaml", *SITE, "--live")
+    done = usher("queue", QUEUE / "never.yaml", *SITE, "--facts", "live")
 
     assert done.code == 2
-    assert "with --facts, usher reads no cluster" in done.err
+    assert "leave out the files, or `live`" in done.err
 
 
 def test_a_file_without_workloads_is_said_to_be_one() -> None:

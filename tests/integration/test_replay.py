@@ -56,7 +56,7 @@ def test_without_the_check_nothing_is_newly_denied(tmp_path: Path, off: Path, on
     assert back.out.startswith("newly denies 1 Job = 2 GPUs\n")
 
 
-@pytest.mark.parametrize(("fail_on", "code"), [("denied", 0), ("warned", 0), ("any", 1), ("never", 0)])
+@pytest.mark.parametrize(("fail_on", "code"), [("deny", 0), ("warn", 0), ("audit", 1), ("never", 0)])
 def test_the_exit_code_counts_what_fail_on_names(tmp_path: Path, off: Path, on: Path, fail_on: str, code: int) -> None:
     jobs = command.write(tmp_path / "jobs.yaml", command.bad())
 
@@ -149,7 +149,7 @@ def test_the_workloads_of_a_cluster_are_judged_by_both_sides(
     api.add(wrong_job(), *(gpu_pod(f"pod-{number}") for number in range(3)))
 
     run = command.usher(
-        "replay", "--live", "--kubeconfig", kubeconfig, "--config", off, "--against", on, "--format", "json"
+        "replay", "--facts", "live", "--kubeconfig", kubeconfig, "--config", off, "--against", on, "--format", "json"
     )
 
     assert run.code == 1, run.err
@@ -168,7 +168,7 @@ def test_the_workloads_of_a_snapshot_are_judged_as_those_of_the_cluster(
     )
     taken = command.usher("snapshot", "-o", facts, "--workloads", workloads, "--kubeconfig", kubeconfig, "--partial")
 
-    live = command.usher("replay", "--live", "--kubeconfig", kubeconfig, *sides, "--format", "json")
+    live = command.usher("replay", "--facts", "live", "--kubeconfig", kubeconfig, *sides, "--format", "json")
     run = command.usher("replay", workloads, "--facts", facts, *sides, "--format", "json")
 
     assert f"{workloads}: 4 workloads, {workloads.stat().st_size:,} bytes\n" in taken.out

@@ -155,7 +155,7 @@ def test_an_audit_of_a_namespace_says_what_the_row_of_the_namespace_says(
     teams = {each["subject"]["namespace"]: each["team"] for each in whole["workloads"]}
     assert len(rows) > 2
     for name, row in rows.items():
-        done = command.usher(*options, "--namespace", name, "--format", "json")
+        done = command.usher(*options, "--in-namespace", name, "--format", "json")
         assert done.code == 0, done.err
         assert_is_row(done.json, row)
         assert {each["team"] for each in done.json["workloads"]} == {teams[name]}

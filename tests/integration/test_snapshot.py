@@ -108,8 +108,8 @@ def test_an_audit_names_what_it_could_not_take_into_account(api: ApiServer, kube
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--live", "--facts", "cluster.json.gz"], "choose one"),
-        (["--kubeconfig", "kubeconfig"], "need --live"),
+        (["--facts", "live", "--facts", "cluster.json.gz"], "choose one"),
+        (["--kubeconfig", "kubeconfig"], "need --facts live"),
         (["--live", "--kubeconfig", "missing/kubeconfig"], "no such file"),
     ],
 )

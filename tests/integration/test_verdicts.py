@@ -5,6 +5,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Mapping
+from datetime import date
 from functools import partial
 from pathlib import Path
 
@@ -212,7 +213,9 @@ def test_more_verdicts_than_fit_into_one_question_are_found(number: int) -> None
     questions = list[str]()
     database.set_trace_callback(questions.append)
 
-    found = processes.Verdicts(database, Path(), b"").find({key: Path(f"{key.hex()}.yaml") for key in keys})
+    found = processes.Verdicts(database, Path(), b"", today=date.max).find(
+        {key: Path(f"{key.hex()}.yaml") for key in keys}
+    )
 
     assert [each.outline.key for each in found.values()] == keys
     assert len(questions) == -(-number // 500)

@@ -1,4 +1,4 @@
-"""`usher manifests webhooks --live`: the webhooks trust from the first moment what the server serves."""
+"""`usher manifests webhooks --ca-from-cluster`: the webhooks trust from the first moment what the server serves."""
 
 import base64
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ def ready(count: int) -> dict[str, Response]:
 
 
 def printed(kubeconfig: Path, *options: str) -> Run:
-    return usher("manifests", "webhooks", "--live", f"--kubeconfig={kubeconfig}", *options)
+    return usher("manifests", "webhooks", "--ca-from-cluster", f"--kubeconfig={kubeconfig}", *options)
 
 
 def bundles(run: Run) -> set[str]:

@@ -77,6 +77,9 @@ def test_bad_examples_break_their_check_and_good_ones_do_not(folder: Path) -> No
     assert unknown >= {name for name in examples if name.startswith("unknown_")}
 
 
+ONLY_IN_FILES = ("USH1481 deciding-key-unread", "USH1482 key-unread")
+
+
 @pytest.mark.parametrize("part", ["bad", pytest.param("others", marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("folder", FOLDERS, ids=key)
 def test_the_webhook_answers_with_the_recorded_findings(folder: Path, part: str) -> None:
@@ -95,7 +98,8 @@ def test_the_webhook_answers_with_the_recorded_findings(folder: Path, part: str)
         answer = review_validate.validate(body, evaluator)
 
         response = orjson.loads(answer.body)["response"]
-        expected = by_outcome(recorded["findings"])
+        # The API server drops or refuses these keys before it asks.
+        expected = by_outcome([each for each in recorded["findings"] if each["check"] not in ONLY_IN_FILES])
         annotations = response.get("auditAnnotations", {})
         codes = {outcome: text.split(",") for outcome, text in annotations.items() if "-" not in outcome}
         if "missed-mutations" in annotations:

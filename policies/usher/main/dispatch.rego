@@ -457,6 +457,10 @@ _findings_pods contains {"check": "resources/device_in_pod_resources", "finding"
 	some finding in data.usher.checks.resources.device_in_pod_resources.deny
 }
 
+_findings_pods contains {"check": "resources/misspelt_accelerator_name", "finding": finding} if {
+	some finding in data.usher.checks.resources.misspelt_accelerator_name.deny
+}
+
 _findings_pods contains {"check": "isolation/visible_devices_set_by_hand", "finding": finding} if {
 	some finding in data.usher.checks.isolation.visible_devices_set_by_hand.deny
 }
@@ -1572,6 +1576,19 @@ _findings contains each if {
 
 _findings_large_objects contains {"check": "objects/too_large_to_judge", "finding": finding} if {
 	some finding in data.usher.checks.objects.too_large_to_judge.deny
+}
+
+_findings contains each if {
+	input.unreadKeys
+	some each in _findings_unread_keys
+}
+
+_findings_unread_keys contains {"check": "objects/deciding_key_unread", "finding": finding} if {
+	some finding in data.usher.checks.objects.deciding_key_unread.deny
+}
+
+_findings_unread_keys contains {"check": "objects/key_unread", "finding": finding} if {
+	some finding in data.usher.checks.objects.key_unread.deny
 }
 
 _unknown contains each if {

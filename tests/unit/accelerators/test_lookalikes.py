@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from unit.accelerators.test_names import REAL_NAMES
-from usher.accelerators.vocabulary import looks_like_accelerator
+from usher.accelerators.vocabulary import looks_like_accelerator, meant_name
 
 
 @pytest.mark.parametrize(
@@ -84,3 +84,40 @@ def test_a_name_of_the_vocabulary_never_does_for_its_meaning_is_known(name: str)
 @example("nvidia.com/\ud800")
 def test_any_text_does_or_does_not(text: str) -> None:
     assert looks_like_accelerator(text) in {True, False}
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        *(
+            (name, "nvidia.com/gpu")
+            for name in ("nvida.com/gpu", "nvidia.com/gpus", "nvidia.com/GPU", "NVIDIA.com/gpu")
+        ),
+        *((name, "nvidia.com/gpu") for name in ("gpu", "GPUs", "nvidia/gpu", "nvidia.com.gpu", "nvidia-gpu")),
+        *((name, "nvidia.com/gpu") for name in ("nvidia.com/gup", "nvidia.com/gp", "nvidia.io/gpu", "nvidiia.com/gpu")),
+        ("amd.com/gpus", "amd.com/gpu"),
+        ("google.com/tpus", "google.com/tpu"),
+        ("aws.amazon.com/neurons", "aws.amazon.com/neuron"),
+    ],
+)
+def test_a_misspelt_name_is_meant_for_a_known_one(name: str, meant: str) -> None:
+    assert meant_name(name) == meant
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("nvidia.com/gpu", "nvidia.com/mig-1g.5gb", "nvidia.com/vgpu", "nvidia.com/gpu-h100", "nvidia.com/gpu2"),
+        *(
+            "example.com/gpu",
+            "cpu",
+            "memory",
+            "$(GPU)",
+            "nvidia.com/$(GPU)",
+            "requests.nvidia.com/gpu",
+            "intel.com/gpu",
+        ),
+    ],
+)
+def test_a_name_that_a_site_may_offer_is_not_misspelt(name: str) -> None:
+    assert meant_name(name) == ""

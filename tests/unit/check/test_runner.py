@@ -100,7 +100,7 @@ def test_what_others_refer_to_makes_no_pods_of_its_own(evaluator: Evaluator) -> 
     assert found.totals.accelerators == {}
 
 
-def test_the_objects_of_one_file_may_refer_to_each_other(evaluator: Evaluator) -> None:
+def test_the_objects_of_a_run_may_refer_to_each_other_in_one_file_and_in_several(evaluator: Evaluator) -> None:
     request: paths.Json = {"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com"}}
     spec: paths.Object = {"spec": {"devices": {"requests": [request]}}}
     template = builders.custom("resource.k8s.io/v1", "ResourceClaimTemplate", spec, name="one-gpu")
@@ -111,7 +111,8 @@ def test_the_objects_of_one_file_may_refer_to_each_other(evaluator: Evaluator) -
 
     assert together.totals.accelerators == {"gpu.nvidia.com": scan_devices.Amount(number=1)}
     assert unread(together) == []
-    assert unread(apart) == ["/spec/resourceClaims/0/resourceClaimTemplateName"]
+    assert apart.totals.accelerators == together.totals.accelerators
+    assert unread(apart) == []
 
 
 def test_where_nothing_bounds_the_pods_the_least_is_counted_and_marked(evaluator: Evaluator) -> None:
@@ -149,6 +150,22 @@ def test_an_exempt_workload_is_counted_with_its_reason(evaluator: Evaluator) -> 
 
     assert found.totals.exempt == 1
     assert found.results[0].exemption == "usher.yaml exempts namespace kube-system"
+    assert found.totals.exemptions == {"usher.yaml exempts namespace kube-system": 1}
+
+
+def test_a_configuration_of_the_device_plugin_is_judged_in_an_exempt_namespace(evaluator: Evaluator) -> None:
+    text = "version: v1\nsharing: {timeSlicing: {resources: [{name: nvidia.com/gpu}]}}\n"
+    broken = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "device-plugin", "namespace": "gpu-operator"},
+        "data": {"any": text},
+    }
+
+    (result,) = run(evaluator, [batch(broken)]).results
+
+    assert not result.exemption
+    assert [each.judgement.code for each in result.findings]
 
 
 def test_an_unknown_kind_with_a_pod_spec_is_reported_as_not_judged(evaluator: Evaluator) -> None:

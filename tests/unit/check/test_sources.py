@@ -2,6 +2,7 @@
 
 import io
 import os
+import subprocess
 import threading
 import time
 from collections.abc import Iterable
@@ -63,6 +64,15 @@ def test_hidden_files_and_directories_are_left_out_of_a_directory(tmp_path: Path
     written(tmp_path / "pod.yaml", builders.pod(name="seen"))
 
     assert names(read(tmp_path)) == ["seen"]
+
+
+def test_a_folder_that_begins_with_a_dot_is_read_if_git_tracks_it(tmp_path: Path) -> None:
+    written(tmp_path / ".deploy" / "jobs" / "pod.yaml", builders.pod(name="tracked"))
+    written(tmp_path / ".cache" / "pod.yaml", builders.pod(name="untracked"))
+    for command in (["init", "--quiet"], ["add", ".deploy"]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+
+    assert names(read(tmp_path)) == ["tracked"]
 
 
 def test_a_hidden_file_that_is_named_is_read(tmp_path: Path) -> None:

@@ -62,6 +62,31 @@ def test_two_routes_for_some_of_the_same_workloads_are_warned_about() -> None:
     assert warnings(text) == [("/routing/1", "some workloads fit entry 0 as well, which decides about them")]
 
 
+def test_exempt_namespaces_add_to_the_default_ones_and_judged_namespaces_give_one_up() -> None:
+    added = config("exemptNamespaces: [sandbox]").exempt_namespaces
+    assert added == [*models.DEFAULT_EXEMPT_NAMESPACES, "sandbox"]
+    assert set(config("judgedNamespaces: [gpu-*]").exempt_namespaces) == {
+        *("kube-system", "kube-public", "kube-node-lease")
+    }
+
+
+def test_usher_says_which_exemption_a_setting_gives_up() -> None:
+    ((place, reason),) = warnings("judgedNamespaces: [gpu-operator]")
+    assert place == "/judgedNamespaces/0"
+    assert reason.startswith("gives up the exemption of gpu-operator: usher may change or deny the drivers")
+    ((place, _),) = warnings("exemptNamespaces: ['*']")
+    assert place == "/exemptNamespaces"
+    assert warnings("exemptNamespaces: [sandbox]") == []
+
+
+def test_a_judged_namespace_that_is_not_exempt_by_default_or_exempt_too_is_a_problem() -> None:
+    ((place, reason),) = problems("judgedNamespaces: [sandbox]")
+    assert (place, reason[:36]) == ("/judgedNamespaces/0", "usher exempts no sandbox by default;")
+    assert problems("{judgedNamespaces: [kube-system], exemptNamespaces: ['kube-*']}") == [
+        ("/judgedNamespaces/0", "exemptNamespaces has kube-system too; leave it out of one of the two")
+    ]
+
+
 def test_a_pattern_for_exempt_namespaces_alone_is_without_effect() -> None:
     assert warnings("queues: [{namespaces: [kube-system, 'kube-*'], localQueue: a}]") == [
         ("/queues/0/namespaces/0", "kube-system is among exemptNamespaces, in which nothing is changed")

@@ -308,6 +308,9 @@ _BY_NAME: Final = {
     for known in entries
     if known.pattern is None
 }
+DEVICE_NAMES: Final = tuple(name for name, meaning in _BY_NAME.items() if meaning.unit is Unit.DEVICE and "/" in name)
+"""The resources of whole devices that have one name."""
+
 _PATTERNS: Final = tuple(
     _Pattern(known.domain, known.pattern, vendor, known)
     for vendor, entries in VENDORS.items()

@@ -87,6 +87,58 @@ def looks_like_accelerator(name: str) -> bool:
     )
 
 
+_BARE: Final = frozenset({"gpu", "gpus", "nvidia", "cuda"})
+"""Names without a domain that are meant for NVIDIA's GPUs; Kubernetes has no such resource."""
+
+
+def meant_name(name: str) -> str:
+    """The known resource that a misspelt name is meant for; empty for a known name, and where it may be another one.
+
+    A name is misspelt where its domain or what follows it is the known one with another case, a plural, or letters that
+    are swapped, missing or doubled; and where it has no domain. Other letters may name a real resource of a site:
+    `nvidia.com/vgpu`, `nvidia.com/gpu-h100`.
+    """
+    if len(name) > names.LONGEST_NAME or names.meaning_of(name) is not None or "$" in name or "{" in name:
+        return ""
+    folded = name.lower().replace("_", "-")
+    if folded in _BARE:
+        return "nvidia.com/gpu"
+    domain, slash, own = folded.partition("/")
+    for known in names.DEVICE_NAMES:
+        known_domain, _, known_own = known.partition("/")
+        label = known_domain.partition(".")[0]
+        joined = "" if slash else folded.replace("-", ".")
+        if joined in {f"{known_domain}.{known_own}", f"{label}.{known_own}", f"{known_domain}{known_own}"}:
+            return known
+        if not slash or not _is_slip(own, known_own):
+            continue
+        if domain in {known_domain, label, f"www.{known_domain}"} or _is_slip(domain, known_domain):
+            return known
+        if domain.partition(".")[0] == label and domain.count(".") == 1 and known_own == own:
+            return known
+    return ""
+
+
+def _is_slip(text: str, known: str) -> bool:
+    """Whether a text is a known one, in the plural, or with letters that are swapped, missing or doubled."""
+    if text in {known, f"{known}s"}:
+        return True
+    if sorted(text) == sorted(known):
+        return sum(one != other for one, other in zip(text, known, strict=True)) == _SWAPPED
+    shorter, longer = sorted((text, known), key=len)
+    at = next((index for index, (one, other) in enumerate(zip(shorter, longer, strict=False)) if one != other), None)
+    at = len(shorter) if at is None else at
+    if len(shorter) < _SHORTEST or longer[:at] + longer[at + 1 :] != shorter:
+        return False
+    return longer == known or (at > 0 and longer[at] == longer[at - 1])
+
+
+_SWAPPED: Final = 2
+"""Places that differ where two letters are swapped."""
+_SHORTEST: Final = 2
+"""Letters that a text must have to be a slip of another one."""
+
+
 def _words_of_name(text: str) -> set[str]:
     """The words of a name in lower case and in the singular, also those of camelCase."""
     found = {*_RUNS.findall(text.lower()), *(word.lower() for word in _CAPITALISED.findall(text))}
@@ -289,6 +341,7 @@ class Vocabulary:
         self._taints = {**KNOWN_TAINTS, **section.taints}
         self._meaning = lru_cache(maxsize=_REMEMBERED)(self._work_out)
         self._looks_like = lru_cache(maxsize=_REMEMBERED)(looks_like_accelerator)
+        self._meant = lru_cache(maxsize=_REMEMBERED)(meant_name)
 
     def serving(self, served: Mapping[str, str]) -> "Vocabulary":
         """The vocabulary for more device classes that serve extended resources."""
@@ -314,7 +367,13 @@ class Vocabulary:
         """Whether a name without a meaning looks like an accelerator; see lookalikes.looks_like_accelerator."""
         if name in self._ignored or self.meaning(name) is not None:
             return False
-        return self._looks_like(name) if len(name) <= names.LONGEST_NAME else looks_like_accelerator(name)
+        if len(name) > names.LONGEST_NAME:
+            return looks_like_accelerator(name)
+        return self._looks_like(name) or bool(self._meant(name))
+
+    def meant(self, name: str) -> str:
+        """The known resource that a misspelt name is meant for; empty for names that usher.yaml or the cluster has."""
+        return "" if name in self._ignored or self.meaning(name) is not None else self._meant(name)
 
     def device_class(self, name: str) -> bool | None:
         """Whether the devices of a class are accelerators; None if unknown, because usher does not guess."""

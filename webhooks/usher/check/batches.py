@@ -102,6 +102,12 @@ def why_not_object(value: paths.Json) -> str:
     return f"not a Kubernetes object: no {' and no '.join(missing)}" if missing else ""
 
 
+def group_and_kind(value: paths.Object) -> tuple[str, str]:
+    """The group and the kind of an object."""
+    group, _, kind = kubeflow_pipelines.group_version_kind(value)
+    return group, kind
+
+
 def is_usher_file(value: paths.Object) -> bool:
     """Whether it is a file of gpu-usher (usher.yaml, a report) and not an object of a cluster like a GPUQuota."""
     group, _, kind = kubeflow_pipelines.group_version_kind(value)

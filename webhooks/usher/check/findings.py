@@ -267,6 +267,8 @@ class Totals(Struct, frozen=True, kw_only=True):
     notes: int = 0
     """Findings with the outcome deny, warn and audit."""
     exempt: int = 0
+    exemptions: Mapping[str, int] = {}
+    """The number of exempt objects by reason."""
     owned: int = 0
     """Number of objects that count as part of a listed workload."""
     finished: int = 0
@@ -307,6 +309,8 @@ class Report(Struct, frozen=True, kw_only=True):
     notes: tuple[Note, ...]
     not_evaluated: tuple[NotEvaluated, ...]
     without_facts: int = 0
+    facts_of_files: Mapping[str, int] = {}
+    """By kind, the queues, quotas, runtimes and claims in the files that count for the workloads."""
     """The number of checks that were left out because they need facts of a cluster that are unknown."""
     exceptions: tuple[ExceptionUse, ...] = ()
     rules: Mapping[str, Entry] = field(default_factory=dict)

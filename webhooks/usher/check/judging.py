@@ -5,6 +5,7 @@ verdicts about both forms.
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Final
 
@@ -18,13 +19,17 @@ from usher.check.batches import Batch, Item, Pointer
 from usher.check.findings import Part
 from usher.check.revisions import Changes
 from usher.check.site_policies import SitePolicies
-from usher.check.surroundings import Scalers, Surroundings
+from usher.check.surroundings import FACT_KINDS, PROVED, Scalers, Surroundings
 from usher.cluster.facts.store import Store
 from usher.kinds import kubeflow_pipelines
 from usher.kinds.reading import values as reading_values
+from usher.policy import suppressions
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
 from usher.policy.mutation import merge
+
+FACTS_OF_FILES: Final = "facts of files: "
+"""The start of the counts of queues and quotas that count as facts, by kind."""
 
 _RESOURCES: Final = "resources"
 _WHOLE: Final = frozenset({"containers", "initContainers"})
@@ -212,6 +217,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     """Only judge workloads of this namespace; empty for all namespaces."""
     mutated: bool = False
     """Whether to make and report the changes of the mutating webhook first, as in a cluster."""
+    facts_of_files: bool = True
+    """Whether queues and quotas in the files of the run count where no facts are given."""
     diff: bool = False
     """Whether to show these changes in full. If `mutated` is false, the objects are judged without them."""
     drift: bool = False
@@ -230,6 +237,8 @@ class _Applied(Struct, frozen=True, kw_only=True):
     facts: Store
     scalers: Scalers
     policies: SitePolicies | None
+    beside: Store
+    """The queues and quotas in the files of the run; empty where facts are given."""
 
 
 def _nothing() -> None:
@@ -258,12 +267,16 @@ def judge(  # noqa: PLR0913 - the file, its judges, and how to end
     part = _part_before_judging(batch, evaluator=evaluator, settings=settings)
     # The objects of one file are applied together, so they may refer to each other.
     values = [item.value for item in batch.items]
+    together = _uses_facts_of_files(evaluator, settings)
     applied = _Applied(
-        objects=reading_values.Objects(values, namespace=settings.namespace),
+        objects=reading_values.Objects(
+            values, namespace=settings.namespace, others=surroundings.named_objects() if together else None
+        ),
         around=surroundings.around(batch),
         facts=evaluator.facts.with_applied(values, namespace=settings.namespace),
         scalers=surroundings.scalers,
         policies=policies,
+        beside=surroundings.facts_around(batch) if together else Store(),
     )
     for item in batch.items:
         before_each()
@@ -275,7 +288,31 @@ def judge(  # noqa: PLR0913 - the file, its judges, and how to end
             part.failures.append(judged)
         elif judged is not None:
             part.results.append(judged)
+            part.notes.extend(_suppression_notes(item, judged, evaluator, settings))
     return part
+
+
+def _uses_facts_of_files(evaluator: Evaluator, settings: Settings) -> bool:
+    return settings.facts_of_files and evaluator.facts.empty and settings.command is findings.Command.CHECK
+
+
+def _suppression_notes(
+    item: Item, judged: findings.Result, evaluator: Evaluator, settings: Settings
+) -> Iterable[findings.Note]:
+    """What the annotation of an object suppresses, and which of its lines have no effect."""
+    lines = suppressions.notes(
+        item.value,
+        tuple(each.judgement for each in judged.findings),
+        evaluator.catalogue.checks,
+        where=suppressions.Circumstances(
+            namespace=judged.identity.namespace, place=settings.command.value, today=evaluator.today()
+        ),
+        enforcement=evaluator.config.enforcement,
+    )
+    source = f"{judged.source}:{judged.line}" if judged.line else judged.source
+    return [
+        findings.Note(source=source, reason=f"{judged.identity}: {suppressions.ANNOTATION}: {each}") for each in lines
+    ]
 
 
 def _part_before_judging(batch: Batch, *, evaluator: Evaluator, settings: Settings) -> Part:
@@ -293,6 +330,9 @@ def _part_before_judging(batch: Batch, *, evaluator: Evaluator, settings: Settin
         ignored=batch.ignored,
         owned=batch.owned,
     )
+    if _uses_facts_of_files(evaluator, settings):
+        kinds = Counter(key[1] for item in batch.items if (key := batches.group_and_kind(item.value)) in FACT_KINDS)
+        part.counts.update({f"{FACTS_OF_FILES}{kind}": number for kind, number in kinds.items()})
     rules = evaluator.config.enforcement.exceptions
     part.excepted.update(findings.matching(rules, batch.aside, namespace=settings.namespace))
     return part
@@ -325,7 +365,16 @@ def _judged(
             owner_is_hidden=item.owner_is_hidden,
         )
     line = item.document.line if item.document is not None else 0
-    return answered(request, item, source, line=line, evaluator=evaluator, settings=settings, policies=applied.policies)
+    return answered(
+        request,
+        item,
+        source,
+        line=line,
+        evaluator=evaluator,
+        settings=settings,
+        policies=applied.policies,
+        beside=applied.beside,
+    )
 
 
 def answered(  # noqa: PLR0913 - a request, and its place
@@ -337,6 +386,7 @@ def answered(  # noqa: PLR0913 - a request, and its place
     evaluator: Evaluator,
     settings: Settings,
     policies: SitePolicies | None = None,
+    beside: Store | None = None,
 ) -> findings.Result | findings.Failure | None:
     """The decision about the object of a request; None if it makes no pods or is in another namespace.
 
@@ -348,9 +398,13 @@ def answered(  # noqa: PLR0913 - a request, and its place
         evaluator: decides.
         settings: the settings of the run.
         policies: policies of Gatekeeper.
+        beside: queues and quotas in the files of the run.
     """
     try:
         decision, merged = _decided(request, evaluator, settings)
+        if beside is not None and not beside.empty:
+            admitted = merged.value if merged is not None and _is_admitted(request, settings) else item.value
+            decision = _with_proved(decision, replace(request, value=admitted, facts=beside), evaluator)
     except (errors.EngineError, errors.MutationError) as error:
         return findings.Failure(source=source, line=line, identity=identity_as_written(item.value), reason=str(error))
     judged = merged.value if merged is not None and _is_admitted(request, settings) else item.value
@@ -375,6 +429,19 @@ def answered(  # noqa: PLR0913 - a request, and its place
         evaluator=evaluator,
     )
     return of_policies.combined(own) if of_policies else own
+
+
+def _with_proved(decision: model.Decision, request: Request, evaluator: Evaluator) -> model.Decision:
+    """The decision with the findings that queues and quotas in the files prove: an amount that is too small there."""
+    if decision.workload is None or decision.exemption or not decision.workload.asks_accelerators:
+        return decision
+    found = evaluator.decide(request).judgements
+    proved = [each for each in found if each.finding.check in PROVED and each not in decision.judgements]
+    if not proved:
+        return decision
+    order = list(model.Outcome).index
+    together = sorted((*decision.judgements, *proved), key=lambda each: order(each.outcome))
+    return replace(decision, judgements=tuple(together))
 
 
 def _result(  # noqa: PLR0913 - a decision, and its place

@@ -14,6 +14,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from datetime import date
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
@@ -31,6 +32,7 @@ from usher.check.judging import Settings
 from usher.check.runner import Watch, unwatched
 from usher.check.surroundings import Named, Outline, Surroundings, directory_of_source
 from usher.extensions import opa_program
+from usher.policy import suppressions
 from usher.policy.checks import catalogue
 from usher.policy.evaluator import Evaluator
 
@@ -363,7 +365,8 @@ class _Database(Protocol):
 class Verdicts:
     """The verdicts of one configuration, with the facts and the installation of this run."""
 
-    def __init__(self, database: _Database, file: Path, basis: bytes) -> None:
+    def __init__(self, database: _Database, file: Path, basis: bytes, *, today: date) -> None:
+        self._today = str(today).encode()
         self._database = database
         self._file = file
         self._basis = basis
@@ -371,7 +374,9 @@ class Verdicts:
     def key(self, source: str, content: bytes, *, explicit: bool) -> bytes:
         """The digest of a file; `explicit` is true if the user named it."""
         name = orjson.dumps([source, explicit])
-        return hashlib.sha256(self._basis + len(name).to_bytes(8) + name + content).digest()
+        # What an author suppresses may end today.
+        day = self._today if suppressions.ANNOTATION.encode() in content else b""
+        return hashlib.sha256(self._basis + len(name).to_bytes(8) + name + day + content).digest()
 
     def find(self, files: Mapping[bytes, Path]) -> dict[bytes, KeptVerdict]:
         """The remembered verdicts about files, by the digests of the files."""
@@ -459,7 +464,7 @@ def open_verdicts(evaluator: Evaluator, settings: Settings, *, facts: bytes) -> 
         yield None
         return
     with contextlib.closing(database):
-        yield Verdicts(database, file, _basis(evaluator, settings, facts))
+        yield Verdicts(database, file, _basis(evaluator, settings, facts), today=evaluator.today())
 
 
 def _database(file: Path) -> _Database:
@@ -489,6 +494,7 @@ def _basis(evaluator: Evaluator, settings: Settings, facts: bytes) -> bytes:
         evaluator.engine.name.encode(),
         evaluator.config.model_dump_json().encode(),
         orjson.dumps([settings.command.value, settings.namespace, settings.only_namespace, settings.mutated]),
+        orjson.dumps(settings.facts_of_files),
         orjson.dumps([each.expires < today for each in evaluator.config.enforcement.exceptions]),
         facts,
     ]

@@ -244,6 +244,20 @@ class Repository(Struct, frozen=True, kw_only=True):
         )
         return frozenset(os.fspath(directory / os.fsdecode(name)) for name in printed.split(b"\0") if name)
 
+    def dot_folders_below(self, directory: Path) -> frozenset[str]:
+        """The folders below a directory that begin with a dot and that git tracks, as `ignored_below` writes them."""
+        printed = self.run(
+            *("ls-files", "-z", "--", "."), where=Path(os.path.realpath(directory)), seconds=_SECONDS_FOR_IGNORED
+        )
+        found = set[str]()
+        for name in printed.split(b"\0"):
+            if name.startswith(b".") or b"/." in name:
+                steps = os.fsdecode(name).split("/")[:-1]
+                for number, step in enumerate(steps, start=1):
+                    if step.startswith("."):
+                        found.add(os.fspath(directory.joinpath(*steps[:number])))
+        return frozenset(found)
+
     def revisions(self, *, seconds: float) -> Iterator[str]:
         """The names of branches and tags."""
         found = self.run(
@@ -275,6 +289,15 @@ def _options() -> Iterator[str]:
 def _git_environment() -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if _KEPT_VARIABLES.fullmatch(name)}
     return {**kept, **_ENVIRONMENT, "PATH": _search_path()}
+
+
+def dot_folders_below(directory: Path) -> frozenset[str]:
+    """The folders below a directory that begin with a dot and that git tracks; empty as for `ignored_below`."""
+    try:
+        repository = Repository.around(directory)
+        return frozenset() if repository is None else repository.dot_folders_below(directory)
+    except errors.InputError:
+        return frozenset()
 
 
 def ignored_below(directory: Path) -> frozenset[str]:

@@ -72,6 +72,7 @@ def count_totals(results: list[findings.Result], counts: Counter[str]) -> findin
         accelerators=devices.added(result.accelerators for result in making_pods),
         accelerators_with_errors={},
         exempt=sum(bool(result.exemption) for result in results),
+        exemptions=Counter(result.exemption for result in results if result.exemption),
         owned=counts["owned"],
         finished=counts["finished"],
         ignored=counts["ignored"],
@@ -274,6 +275,11 @@ def report(
         notes=tuple(notes),
         not_evaluated=(*checks_not_evaluated(whole.results, evaluator), *more),
         without_facts=checks_without_facts(whole.results, evaluator),
+        facts_of_files={
+            key.removeprefix(judging.FACTS_OF_FILES): number
+            for key, number in sorted(whole.counts.items())
+            if key.startswith(judging.FACTS_OF_FILES)
+        },
         exceptions=findings.of(whole.results, evaluator, aside=whole.excepted),
         rules=named_checks(whole.results, evaluator),
         totals=count_totals(whole.results, whole.counts),

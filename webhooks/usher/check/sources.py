@@ -296,7 +296,8 @@ def find_files(arguments: Sequence[str], *, stdin: BinaryIO) -> Iterator[FileOrB
                 continue
             if stat.S_ISDIR(status.st_mode):
                 tree = programs.repository_top(path) or path
-                yield from _Walk(seen=seen, left_out=programs.ignored_below(path), tree=tree).below(path)
+                left_out, tracked = programs.ignored_below(path), programs.dot_folders_below(path)
+                yield from _Walk(seen=seen, left_out=left_out, tracked=tracked, tree=tree).below(path)
             elif _is_new(status, seen):
                 yield File(path, explicit=True, size=status.st_size, is_regular=stat.S_ISREG(status.st_mode))
 
@@ -327,6 +328,8 @@ class _Walk(Struct, frozen=True, kw_only=True):
     """The files and directories that were found before."""
     left_out: AbstractSet[str]
     """Paths to skip."""
+    tracked: AbstractSet[str]
+    """Folders that begin with a dot and that git tracks; others are skipped."""
     tree: Path
     """The repository or directory that links may not leave."""
 
@@ -343,12 +346,15 @@ class _Walk(Struct, frozen=True, kw_only=True):
         is_chart = any(entry.name == _CHART for entry in entries)
         for entry in entries:
             path = directory / entry.name
-            if entry.name.startswith(".") or (self.left_out and os.fspath(path) in self.left_out):
+            if self._is_left_out(entry.name, os.fspath(path)):
                 continue
             if is_chart and entry.name == "templates":
                 yield _chart(directory)
             else:
                 yield from self._at(path, entry)
+
+    def _is_left_out(self, name: str, path: str) -> bool:
+        return path in self.left_out or (name.startswith(".") and path not in self.tracked)
 
     def _at(self, path: Path, entry: os.DirEntry[str]) -> Iterator[FileOrBatch]:
         """The manifests of an entry of a directory."""

@@ -4,12 +4,14 @@ import hashlib
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise, takewhile
 from typing import Final, NamedTuple
 
 from msgspec import Struct
 
 from usher import paths
-from usher.check.batches import Batch
+from usher.check.batches import Batch, group_and_kind
+from usher.cluster.facts.store import Store
 from usher.kinds import registry
 from usher.kinds.kubeflow_pipelines import group_version_kind
 from usher.kinds.reading import values as reading_values
@@ -203,6 +205,99 @@ class Scalers:
         )
 
 
+_KUEUE: Final = "kueue.x-k8s.io"
+_FLAVOR: Final = (_KUEUE, "ResourceFlavor")
+
+_HOLD_UNNAMED: Final = frozenset({("", "ResourceQuota"), ("", "LimitRange"), ("gpu-usher.io", "GPUQuota")})
+"""Kinds that hold for every workload of a namespace, without a name that leads to them."""
+
+PROVING: Final = frozenset(
+    {
+        *((_KUEUE, kind) for kind in ("ClusterQueue", "LocalQueue", "ResourceFlavor")),
+        ("scheduling.volcano.sh", "Queue"),
+        *_HOLD_UNNAMED,
+    }
+)
+"""Kinds whose objects may prove that a workload can never start."""
+
+NAMED_KINDS: Final = frozenset(
+    {
+        *(("trainer.kubeflow.org", kind) for kind in ("ClusterTrainingRuntime", "TrainingRuntime")),
+        *(("serving.kserve.io", kind) for kind in ("ClusterServingRuntime", "ServingRuntime")),
+        ("serving.kserve.io", "LLMInferenceServiceConfig"),
+        *(("resource.k8s.io", kind) for kind in ("ResourceClaim", "ResourceClaimTemplate")),
+    }
+)
+"""Kinds that workloads name, and whose objects in any file of the run say what the workloads make."""
+
+FACT_KINDS: Final = PROVING | NAMED_KINDS
+"""Kinds whose objects in the files of a run count for its workloads."""
+
+PROVED: Final = frozenset(
+    {
+        *("queueing/queue_stopped", "queueing/queue_never_admissible", "queueing/resource_not_in_queue"),
+        *("queueing/flavor_never_matches", "gang/volcano_queue_not_open", "gang/volcano_queue_never_fits"),
+        *("tenancy/quota_never_fits", "tenancy/quota_below_all_pods", "tenancy/limit_range_refuses"),
+        *("tenancy/gpu_quota_exceeded", "tenancy/gpu_quota_unbounded"),
+    }
+)
+"""Checks whose findings stay true whatever else the cluster has. They never say that an object is missing."""
+
+
+def _steps(directory: str) -> tuple[str, ...]:
+    return tuple(step for step in directory.split("/") if step not in ("", "."))
+
+
+def _common_steps(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(step for step, _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def _directories_of_alternatives(files: Iterable[Outline]) -> frozenset[tuple[str, ...]]:
+    """The directories below which two objects have the same name, as overlays and samples do."""
+    places: defaultdict[Named, list[tuple[str, ...]]] = defaultdict(list)
+    for outline in files:
+        for name in outline.named:
+            places[name].append(_steps(outline.directory))
+    nearest = {
+        _common_steps(one, other)
+        for found in places.values()
+        if len(found) > 1
+        for one, other in pairwise(sorted(found))
+    }
+    return frozenset(common[:number] for common in nearest for number in range(len(common) + 1))
+
+
+def _sure(values: Sequence[paths.Object]) -> Iterable[paths.Object]:
+    """The objects without those that depend on others which may be missing here.
+
+    A ClusterQueue of a cohort borrows from queues that the files may lack, and so does a Volcano queue with a parent.
+    Where the flavor of a queue is missing, its labels are unknown, so no flavor counts.
+    """
+    flavors = {paths.text(paths.metadata(each).get("name")) for each in values if group_and_kind(each) == _FLAVOR}
+    specs = {id(each): spec for each in values if isinstance(spec := each.get("spec"), dict)}
+    named_flavors = {
+        flavor
+        for each in values
+        if group_and_kind(each) == (_KUEUE, "ClusterQueue")
+        for flavor in _flavors_of(specs.get(id(each), {}))
+    }
+    for each in values:
+        spec = specs.get(id(each), {})
+        depends = any(spec.get(field) for field in ("cohort", "cohortName", "parent"))
+        if not depends and (group_and_kind(each) != _FLAVOR or named_flavors <= flavors):
+            yield each
+
+
+def _flavors_of(spec: paths.Object) -> Iterable[str]:
+    for group in _mappings(spec.get("resourceGroups")):
+        for flavor in _mappings(group.get("flavors")):
+            yield paths.text(flavor.get("name"))
+
+
+def _mappings(value: paths.Json) -> Iterable[paths.Object]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
 ALONE: Final = b""
 """The digest of the surroundings of a file that no other file affects."""
 
@@ -233,6 +328,10 @@ class Surroundings:
         self._directories = outlines_by_directory(files)
         self._around: dict[str, reading_values.Lookup] = {}
         self._digests: dict[str, bytes | None] = {}
+        self._with_facts = [each for each in files if any((one.group, one.kind) in FACT_KINDS for one in each.named)]
+        self._facts: dict[str, Store] = {}
+        self._named: reading_values.Objects | None = None
+        self._alternatives = _directories_of_alternatives(files) if self._with_facts else frozenset()
 
     def around(self, batch: Batch) -> reading_values.Lookup:
         """The objects that are applied together with the objects of a file."""
@@ -244,6 +343,44 @@ class Surroundings:
             self._around[name] = reading_values.Objects(values, namespace=self._namespace)
         return self._around[name]
 
+    def facts_around(self, batch: Batch) -> Store:
+        """The queues and quotas in the files of the run that count for the objects of a file.
+
+        Nobody knows whether the cluster has more of them. So only a finding in `PROVED` follows from them.
+        """
+        directory = directory_of_batch(batch)
+        if directory not in self._facts:
+            self._facts[directory] = self._read_facts(directory)
+        return self._facts[directory]
+
+    def named_objects(self) -> reading_values.Objects:
+        """The runtimes and claims in the files of the run, which workloads of any file may name."""
+        if self._named is None:
+            found = dict[Named, list[paths.Object]]()
+            for outline in self._with_facts:
+                for value in self._offered(outline):
+                    if group_and_kind(value) in NAMED_KINDS:
+                        found.setdefault(named(value, self._namespace), []).append(value)
+            single = [values[0] for values in found.values() if len(values) == 1]
+            self._named = reading_values.Objects(single, namespace=self._namespace)
+        return self._named
+
+    def _read_facts(self, directory: str) -> Store:
+        found = dict[Named, list[paths.Object]]()
+        for outline in self._with_facts:
+            for value in self._offered(outline):
+                name = named(value, self._namespace)
+                key = (name.group, name.kind)
+                if key in PROVING and (key not in _HOLD_UNNAMED or self._are_together(outline.directory, directory)):
+                    found.setdefault(name, []).append(value)
+        # Several objects of one name are alternatives, as in overlays, and not one cluster.
+        single = [values[0] for values in found.values() if len(values) == 1]
+        return Store.of(_sure(single), namespace=self._namespace)
+
+    def _are_together(self, one: str, other: str) -> bool:
+        """Whether two directories are parts of one whole: no two objects below both have the same name."""
+        return _common_steps(_steps(one), _steps(other)) not in self._alternatives
+
     def _offered(self, outline: Outline) -> Sequence[paths.Object]:
         if outline.offered is not None:
             return outline.offered
@@ -251,6 +388,13 @@ class Surroundings:
 
     def digest(self, outline: Outline) -> bytes | None:
         """The digest of what other files contribute to the verdict about a file; None if a file has no digest."""
+        around = self._digest_around(outline)
+        if not self._with_facts or around is None:
+            return around
+        keys = [each.key for each in self._with_facts]
+        return hashlib.sha256(b"".join([around, *keys])).digest() if all(keys) else None
+
+    def _digest_around(self, outline: Outline) -> bytes | None:
         if self.scalers.found:
             return self._digest("", self._files)
         if outline.directory not in self._directories:

@@ -282,7 +282,7 @@ Examples:
   usher audit                              audit the cluster of the current context
   usher audit --demo --format html=demo.html    see a report without a cluster
   usher audit --prometheus http://prometheus.monitoring:9090 --history audits.db
-  usher audit --context prod --namespace ml-research
+  usher audit --context prod --in-namespace ml-research
   usher audit --format json --output audit.json
   usher audit --history audits.sqlite      show what changed since earlier audits too
   usher audit dump/                        audit manifests, or a dump of a cluster, instead
@@ -301,7 +301,8 @@ Exit codes (docs/ci.md has those of --exit-codes):
 @inputs.config_option
 @inputs.facts_option
 @inputs.cluster_options
-@click.option("-n", "--namespace", default="", help="Audit only the workloads of this namespace.")
+@inputs.in_namespace_option
+@inputs.old_spelling("-n", "--namespace", parameter="in_namespace", instead="--in-namespace")
 @click.option(
     "--cluster-name",
     default="",
@@ -336,8 +337,8 @@ def audit(
 
     usher lists every kind that it knows and the API server serves, and judges each object as the webhook would on
     creation. Objects that belong to a listed workload, for example its pods, count as part of it. Facts about queues,
-    quotas and nodes come from the same cluster, or from --facts. With --policies, usher also lists the kinds that
-    only constraints of Gatekeeper are about. A PATH may hold what `kubectl get -A -o yaml` prints.
+    quotas and nodes come from the same cluster, or from the files of --facts. With --policies, usher also lists the
+    kinds that only constraints of Gatekeeper are about. A PATH may hold what `kubectl get -A -o yaml` prints.
     """
     chosen.check(report_objects=bool(report_objects), parts=sharding is not None, served=serving is not None)
     part = None
@@ -364,7 +365,7 @@ def audit(
     code = finish(reporting.finish(taken.found, allow_unknown=accepted, audit=document), failure)
     code = chosen.usage.finish(code, document.measurement, quiet=reporting.quiet)
     if report_objects and taken.api is not None:
-        only = namespaces_in_scope(chosen.namespace, part)
+        only = namespaces_in_scope(chosen.in_namespace, part)
         code = max(code, write_report_objects(report_objects, document, taken.api, only=only))
     context.exit(code)
 

@@ -349,8 +349,8 @@ class AuditRun(Struct, frozen=True, kw_only=True):
         return Taken(found=found, audit=document, api=audited.api)
 
     def _builder(self, audited: Inputs, evaluator: Evaluator) -> EstateBuilder:
-        if self.chosen.namespace and audited.api is not None:
-            require_namespace(self.chosen.namespace, evaluator.facts)
+        if self.chosen.in_namespace and audited.api is not None:
+            require_namespace(self.chosen.in_namespace, evaluator.facts)
         return EstateBuilder(
             evaluator.knowledge,
             wanted=wanted_kinds(),
@@ -408,24 +408,27 @@ class AuditRun(Struct, frozen=True, kw_only=True):
 
     def _noted(self, found: findings.Report) -> findings.Report:
         """The report with a note, if it is about one namespace."""
-        if not self.chosen.namespace:
+        if not self.chosen.in_namespace:
             return found
         reason = "other namespaces are left out, and the numbers of nodes, targets, prices and the checklist with them"
-        note = findings.Note(source=f"--namespace {self.chosen.namespace}", reason=reason)
+        note = findings.Note(source=f"--in-namespace {self.chosen.in_namespace}", reason=reason)
         return replace(found, notes=(*found.notes, note))
 
     def _inputs(self, now: datetime, site: Policies | None, *, watch: Watch) -> Inputs:
         if self.chosen.demo:
             return demo_inputs(now, wanted=wanted_kinds())
         if self.chosen.paths:
-            return file_inputs(self.chosen.paths, wanted=wanted_kinds(), read_facts=not self.chosen.facts, watch=watch)
+            known = self.chosen.live_facts()
+            read_facts = known is None and not self.chosen.facts
+            found = file_inputs(self.chosen.paths, wanted=wanted_kinds(), read_facts=read_facts, watch=watch)
+            return found if known is None else replace(found, facts=known)
         return live_inputs(
             self.chosen.kubeconfig,
             self.chosen.context_name,
-            namespace=self.chosen.namespace,
+            namespace=self.chosen.in_namespace,
             wanted=wanted_kinds(),
-            read_facts=not self.chosen.facts,
-            more=lambda api: given_policies.matched_objects(api, site, namespace=self.chosen.namespace),
+            read_facts=not self.chosen.fact_files,
+            more=lambda api: given_policies.matched_objects(api, site, namespace=self.chosen.in_namespace),
             seen=self.seen,
         )
 
@@ -437,7 +440,7 @@ class AuditRun(Struct, frozen=True, kw_only=True):
                 file,
                 engine=self.chosen.engine,
                 opa_url=self.chosen.opa_url,
-                facts=self.chosen.facts,
+                facts=self.chosen.fact_files,
                 known=audited.facts,
                 quiet=quiet,
                 own=given_policies.own_checks_of(self.policies, opa=self.chosen.policies.opa),
@@ -458,7 +461,7 @@ class AuditRun(Struct, frozen=True, kw_only=True):
             command=findings.Command.AUDIT,
             configuration=str(file) if file else ("demo" if self.chosen.demo else ""),
             origin=audited.origin,
-            only_namespace=self.chosen.namespace,
+            only_namespace=self.chosen.in_namespace,
             # Manifests are judged as by `usher check`, existing objects without mutation.
             mutated=bool(self.chosen.paths),
             drift=True,
@@ -469,7 +472,7 @@ class AuditRun(Struct, frozen=True, kw_only=True):
         if not self.chosen.paths:
             return
         inputs.require_objects(found, self.chosen.paths)
-        if self.chosen.namespace and not found.results and not found.failed:
+        if self.chosen.in_namespace and not found.results and not found.failed:
             raise errors.InputError(
-                f"{', '.join(self.chosen.paths)}: no workload is in namespace {self.chosen.namespace}"
+                f"{', '.join(self.chosen.paths)}: no workload is in namespace {self.chosen.in_namespace}"
             )

@@ -16,6 +16,7 @@ from usher.audit.usage.series import Source
 from usher.audit.usage.usage_amounts import Measured
 from usher.cli import exit_codes, given_policies, inputs
 from usher.cli.inputs import Command
+from usher.cluster.facts.store import Store
 from usher.config.audit_settings import Audit
 
 _FILE: Final = click.Path(dir_okay=False, path_type=Path)
@@ -298,7 +299,7 @@ class AuditOptions(Struct, frozen=True, kw_only=True):
     facts: tuple[str, ...]
     kubeconfig: Path | None
     context_name: str | None
-    namespace: str
+    in_namespace: str
     """The only namespace to audit; empty for all."""
     cluster_name: str
     """Empty for the name that usher finds."""
@@ -308,11 +309,27 @@ class AuditOptions(Struct, frozen=True, kw_only=True):
     opa_url: str | None
 
     @property
+    def fact_files(self) -> tuple[str, ...]:
+        """The files with facts, which are used instead of those of the cluster."""
+        return tuple(each for each in self.facts if each != inputs.LIVE)
+
+    def live_facts(self) -> Store | None:
+        """The facts of a cluster for manifests; None if the options ask no cluster.
+
+        Raises:
+            ClusterError: the API server does not answer.
+        """
+        if not inputs.are_live(self.facts, kubeconfig=self.kubeconfig, context_name=self.context_name):
+            return None
+        given = inputs.given_facts(self.facts, kubeconfig=self.kubeconfig, context_name=self.context_name)
+        return given.store if given is not None else None
+
+    @property
     def scope(self) -> Scope:
         """The audited part of the cluster, if no shard is given."""
         from usher.audit.gather.estate import WHOLE, OneNamespace
 
-        return OneNamespace(name=self.namespace) if self.namespace else WHOLE
+        return OneNamespace(name=self.in_namespace) if self.in_namespace else WHOLE
 
     def check(self, *, report_objects: bool, parts: bool, served: bool) -> None:
         """Checks options that exclude each other.
@@ -326,12 +343,10 @@ class AuditOptions(Struct, frozen=True, kw_only=True):
             UsageError: two of them were given.
         """
         of_cluster = bool(self.kubeconfig or self.context_name)
-        if self.paths and of_cluster:
-            raise click.UsageError("with a PATH, usher reads no cluster; leave out --kubeconfig and --context")
         if self.demo and (self.paths or of_cluster or self.facts or parts):
             raise click.UsageError("--demo brings its own cluster; leave out PATH, --facts and the options of clusters")
-        if parts and self.namespace:
-            raise click.UsageError("--output-dir is for parts of whole clusters; leave out --namespace")
+        if parts and self.in_namespace:
+            raise click.UsageError("--output-dir is for parts of whole clusters; leave out --in-namespace")
         if parts and served:
             raise click.UsageError("--serve shows one report; leave out --output-dir")
         if served and self.usage.is_required:

@@ -10,6 +10,7 @@ import click
 import yaml
 from cryptography import x509
 
+from usher.cli import inputs
 from usher.errors import CertificateError
 from usher.server.certs import authority, issue, pem
 
@@ -41,22 +42,28 @@ def certs() -> None:
     help="Folder for tls.crt, tls.key, ca.crt and ca.key. With --secret it holds only the CA.",
 )
 @click.option("--service", default="gpu-usher", show_default=True, help="Service in front of the webhook server.")
-@click.option("--namespace", default="gpu-usher", show_default=True, help="Namespace of that Service.")
+@inputs.server_namespace_options
 @click.option("--name", "extra", multiple=True, help="Another DNS name or IP address of the server. Repeatable.")
 @click.option("--secret", help="Print a kubernetes.io/tls Secret of this name, and write no serving certificate.")
 @click.option("--force", is_flag=True, help="Replace CA and certificate, even good ones and ones of other makers.")
 def issue_command(
-    *, directory: Path | None, service: str, namespace: str, extra: tuple[str, ...], secret: str | None, force: bool
+    *,
+    directory: Path | None,
+    service: str,
+    server_namespace: str,
+    extra: tuple[str, ...],
+    secret: str | None,
+    force: bool,
 ) -> None:
     """Make a CA and a serving certificate, or renew the ones that are due.
 
     The CA is valid for a year, the certificate for 90 days. Both are renewed after two thirds of that time, so run this
     every week. Files that are still good do not change. With --secret the certificate is new each time.
     """
-    names = [*authority.service_names(service, namespace=namespace), *extra]
+    names = [*authority.service_names(service, namespace=server_namespace), *extra]
     try:
         if secret:
-            _print_secret(directory, names=names, secret=secret, namespace=namespace, force=force)
+            _print_secret(directory, names=names, secret=secret, namespace=server_namespace, force=force)
         elif directory:
             _report(directory, issue.ensure(directory, names=names, force=force))
         else:

@@ -6,7 +6,6 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 import click
 from msgspec import Struct
@@ -19,6 +18,9 @@ from usher.check.revisions import Changes, RevisionFiles
 from usher.check.sources import FileOrBatch
 from usher.cli import given_policies, inputs, output
 from usher.cli.exit_codes import FailOn
+from usher.policy.checks.catalogue import About
+from usher.policy.evaluator import Evaluator
+from usher.policy.rule_choice import RuleChoice
 
 _LARGEST = 64 * 2**20
 
@@ -199,29 +201,13 @@ manifest_options = inputs.options_as_value(
 )
 
 
-_LIVE: Final = "live"
-"""The value of --facts for a cluster instead of files."""
-
-
-def facts_of(names: tuple[str, ...]) -> inputs.GivenFacts | None:
-    """The facts that --facts names: files, or `live` for the cluster of the current context.
-
-    Raises:
-        InputError: `live` stands beside files, or the files cannot be read.
-        ClusterError: the API server does not answer.
-    """
-    if _LIVE not in names:
-        return inputs.given_facts(names, live=False, kubeconfig=None, context_name=None)
-    if set(names) != {_LIVE}:
-        raise errors.InputError("--facts live reads all facts from the cluster; leave out the files, or `live`")
-    return inputs.given_facts((), live=True, kubeconfig=None, context_name=None)
-
-
 class CheckRun(Struct, frozen=True, kw_only=True):
     """How to judge manifests: by which rules, against which facts, and in how many processes."""
 
     config: Path | None
     facts: tuple[str, ...]
+    kubeconfig: Path | None
+    context_name: str | None
     policies: given_policies.PolicyOptions
     diff: bool
     as_written: bool
@@ -230,6 +216,7 @@ class CheckRun(Struct, frozen=True, kw_only=True):
     jobs: int | None
     no_cache: bool
     rules_from: str
+    choice: RuleChoice
     config_name: str = ""
     """The name of the configuration in reports; empty for that of the file."""
 
@@ -273,11 +260,19 @@ class CheckRun(Struct, frozen=True, kw_only=True):
         files = manifests.find()
         file = self.config
         settings = self._settings(manifests, files, file)
-        given = facts_of(self.facts)
+        given = inputs.given_facts(self.facts, kubeconfig=self.kubeconfig, context_name=self.context_name)
         chosen = self.policies.divided()
         known = given.store if given is not None else None
         own = given_policies.own_checks_of(chosen, opa=self.policies.opa)
-        make = partial(inputs.assembled, file, engine=self.engine, opa_url=self.opa_url, known=known, own=own)
+        make = partial(
+            inputs.assembled,
+            file,
+            engine=self.engine,
+            opa_url=self.opa_url,
+            known=known,
+            own=own,
+            choice=self.choice,
+        )
         remember = self._remembered(settings, manifests, files, live=given is not None and given.live)
         number = self.jobs or processes.default_number(len(files))
         with (
@@ -286,15 +281,40 @@ class CheckRun(Struct, frozen=True, kw_only=True):
                 () if site else files, make=make, settings=settings, number=number, remember=remember
             ) as run,
             inputs.evaluator(
-                file, engine=self.engine, opa_url=self.opa_url, known=known, quiet=quiet, own=own
+                file,
+                engine=self.engine,
+                opa_url=self.opa_url,
+                known=known,
+                quiet=quiet,
+                own=own,
+                choice=self.choice,
             ) as evaluator,
             output.show_progress(quiet=quiet) as watch,
         ):
             if site is None:
-                return runner.report(run.judge(evaluator, watch=watch), evaluator=evaluator, settings=settings)
+                part = run.judge(evaluator, watch=watch)
+                return self._chosen(runner.report(part, evaluator=evaluator, settings=settings), evaluator)
             # Policies compare an object with all others, so one process judges them.
             batches = map(sources.load, files)
-            return runner.run(batches, evaluator=evaluator, settings=settings, watch=watch, policies=site)
+            found = runner.run(batches, evaluator=evaluator, settings=settings, watch=watch, policies=site)
+            return self._chosen(found, evaluator)
+
+    def _chosen(self, found: findings.Report, evaluator: Evaluator) -> findings.Report:
+        """The report, which says which checks the options leave out."""
+        chosen = self.choice.describe()
+        if not chosen:
+            return found
+        entries = evaluator.catalogue
+        left_out = {each.key for each in self.choice.left_out(entries)}
+        needing = [key for key, each in entries.checks.items() if each.about is About.CLUSTER_FACTS]
+        number = len(entries.checks)
+        reason = f"judged by {number - len(left_out)} of {number} checks; the others are left out"
+        return replace(
+            found,
+            notes=(*found.notes, findings.Note(source=chosen, reason=reason)),
+            not_evaluated=tuple(each for each in found.not_evaluated if each.check not in left_out),
+            without_facts=len(set(needing) - left_out) if found.without_facts else 0,
+        )
 
     def _settings(self, manifests: Manifests, files: list[FileOrBatch], file: Path | None) -> judging.Settings:
         return judging.Settings(
@@ -304,6 +324,7 @@ class CheckRun(Struct, frozen=True, kw_only=True):
             mutated=not self.as_written,
             diff=self.diff,
             changes=manifests.changes(files),
+            facts_of_files=inputs.NONE not in self.facts,
         )
 
     def _remembered(
@@ -320,7 +341,8 @@ class CheckRun(Struct, frozen=True, kw_only=True):
         if not many or live or self.policies.policies or self.no_cache or self.diff or manifests.changed_since:
             return processes.nothing_remembered
 
-        return partial(processes.open_verdicts, settings=settings, facts=inputs.facts_digest(self.facts))
+        facts = [each for each in self.facts if each != inputs.NONE]
+        return partial(processes.open_verdicts, settings=settings, facts=inputs.facts_digest(facts))
 
 
 class _Given(Struct, frozen=True, kw_only=True):
@@ -354,9 +376,11 @@ class _Given(Struct, frozen=True, kw_only=True):
         """Which files of the tree decide nothing, because the revision lacks them or has others."""
         named = [str(each) for each in (self.config, self.baseline, *self.facts, *self.policies.policies) if each]
         for each in named:
-            if each != _LIVE and found.written(each) is None:
+            if each in inputs.NO_FILES:
+                continue
+            if found.written(each) is None:
                 reason = f"{found.revision} has no file of this name, so this one decides nothing"
-            elif each != _LIVE and found.differs(each):
+            elif found.differs(each):
                 reason = f"the one of {found.revision} decides; here it is another one"
             else:
                 continue
@@ -364,7 +388,7 @@ class _Given(Struct, frozen=True, kw_only=True):
 
 
 def _of_revision(found: RevisionFiles, path: str) -> str | None:
-    return path if path == _LIVE else found.written(path)
+    return path if path in inputs.NO_FILES else found.written(path)
 
 
 def _path_of(found: RevisionFiles, path: Path | None) -> Path | None:
@@ -408,6 +432,7 @@ Examples:
   usher check . --changed-since origin/main
   usher check --diff job.yaml              show in full what the webhook would add, and why
   usher check --as-written job.yaml        judge the file alone, without what the webhook adds
+  usher check jobs/ --select isolation     judge by the checks of one category alone
   usher check jobs/ --policies checks/     judge by your own checks or policies of Gatekeeper as well
   usher check jobs/ --format json --output report.json
   usher check jobs/ --format text --format sarif=usher.sarif --format junit=usher.xml
@@ -421,13 +446,15 @@ Exit codes (docs/ci.md has those of --exit-codes):
 @manifest_options
 @inputs.config_option
 @inputs.facts_option
+@inputs.cluster_options
 @click.option(
     "--require-facts", is_flag=True, help="End as failed (exit code 2) if a check was left out for want of facts."
 )
 @inputs.namespace_option
+@inputs.choice_options
 @given_policies.options
 @click.option("--diff", is_flag=True, help="Show in full what the mutating webhook would change, and why.")
-@click.option("--as-written", is_flag=True, help="Judge the objects without what the mutating webhook adds to them.")
+@inputs.as_written_option
 @click.option("--allow-unknown", is_flag=True, help="Accept workloads that have parts which usher cannot judge.")
 @click.option(
     "--allow-empty",

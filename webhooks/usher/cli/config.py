@@ -16,7 +16,7 @@ def config() -> None:
     epilog="""\b
 Examples:
   usher config check usher.yaml                            whether usher can use the file
-  usher config check usher.yaml --live                     whether it still says what the cluster has
+  usher config check usher.yaml --facts live               whether it still says what the cluster has
   usher config check usher.yaml --facts cluster.json.gz    the same, for a file of `usher snapshot`
 
 \b
@@ -27,15 +27,14 @@ Exit codes:
 )
 @click.argument("file", type=click.Path(path_type=Path))
 @inputs.facts_option
-@inputs.live_option
 @inputs.cluster_options
+@inputs.old_live_option
 @click.pass_context
 def check(
     context: click.Context,
     *,
     file: Path,
     facts: tuple[str, ...],
-    live: bool,
     kubeconfig: Path | None,
     context_name: str | None,
 ) -> None:
@@ -54,7 +53,7 @@ def check(
     for warning in warnings:
         click.echo(f"usher: warning: {warning}", err=True)
     usable = "good" if not warnings else f"usable, with {wording.count(len(warnings), 'warning')}"
-    given = inputs.given_facts(facts, live=live, kubeconfig=kubeconfig, context_name=context_name)
+    given = inputs.given_facts(facts, kubeconfig=kubeconfig, context_name=context_name)
     if given is None:
         click.echo(f"{file}: {usable}")
         return

@@ -29,6 +29,7 @@ Examples:
 @click.option("--all", "everything", is_flag=True, help="Of a file: also list the rules that find and change nothing.")
 @inputs.config_option
 @inputs.facts_option
+@inputs.cluster_options
 @inputs.namespace_option
 @given_policies.options
 @inputs.format_option
@@ -38,6 +39,8 @@ def explain(
     everything: bool,
     config: Path | None,
     facts: tuple[str, ...],
+    kubeconfig: Path | None,
+    context_name: str | None,
     namespace: str,
     policies: given_policies.PolicyOptions,
     format_name: str,
@@ -59,7 +62,9 @@ def explain(
         if set(code_name_or_file).isdisjoint("./"):
             cli_policies.explain(code_name_or_file, config=config, format_name=format_name, own=own)
         raise errors.InputError(f"{code_name_or_file}: no such file, and no check or mutation has that name")
-    with inputs.evaluator(inputs.find_config(config), engine="wasm", opa_url=None, facts=facts, own=own) as made:
+    given = inputs.given_facts(facts, kubeconfig=kubeconfig, context_name=context_name)
+    known = given.store if given else None
+    with inputs.evaluator(inputs.find_config(config), engine="wasm", opa_url=None, known=known, own=own) as made:
         found = list(_explanations(code_name_or_file, made, namespace=namespace))
     if not found:
         raise errors.InputError(f"{code_name_or_file}: no rule reads any object in it")

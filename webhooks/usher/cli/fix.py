@@ -26,7 +26,7 @@ Examples:
   usher fix job.yaml                       write the mutations and the safe remedies into the file
   usher fix --dry-run jobs/                show a diff and write nothing
   usher fix --only remedies jobs/          leave the mutations to the webhook
-  usher fix --check USH103 jobs/           only the remedy of one check
+  usher fix --select USH103 jobs/          only the remedy of one check
   kustomize build overlays/prod | usher fix - > fixed.yaml
 
 \b
@@ -38,6 +38,7 @@ Exit codes:
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @inputs.config_option
 @inputs.facts_option
+@inputs.cluster_options
 @inputs.namespace_option
 @click.option("--dry-run", is_flag=True, help="Print a unified diff and write nothing.")
 @click.option(
@@ -45,13 +46,8 @@ Exit codes:
     type=click.Choice(["mutations", "remedies"]),
     help="Write only what the mutating webhook would add, or only the remedies of findings.",
 )
-@click.option(
-    "--check",
-    "chosen",
-    multiple=True,
-    metavar="CODE",
-    help="Make only the changes of this check or mutation, by code or name. Repeatable.",
-)
+@inputs.select_option
+@inputs.old_spelling("--check", parameter="selected", instead="--select", multiple=True)
 @inputs.engine_options
 @click.pass_context
 def fix(
@@ -60,10 +56,12 @@ def fix(
     paths: tuple[str, ...],
     config: Path | None,
     facts: tuple[str, ...],
+    kubeconfig: Path | None,
+    context_name: str | None,
     namespace: str,
     dry_run: bool,
     only: str | None,
-    chosen: tuple[str, ...],
+    selected: tuple[str, ...],
     engine: str,
     opa_url: str | None,
 ) -> None:
@@ -74,23 +72,26 @@ def fix(
     and judges the result before it writes.
     """
     from usher.check import findings, judging, runner, sources
-    from usher.check.formats import mended
+    from usher.check.formats import fixes
 
     settings = judging.Settings(command=findings.Command.CHECK, namespace=namespace, mutated=True, diff=True)
     given = sys.stdin.buffer.read() if sources.STDIN in paths else b""
-    with inputs.evaluator(inputs.find_config(config), engine=engine, opa_url=opa_url, facts=facts) as evaluator:
+    known = inputs.given_facts(facts, kubeconfig=kubeconfig, context_name=context_name)
+    with inputs.evaluator(
+        inputs.find_config(config), engine=engine, opa_url=opa_url, known=known.store if known else None
+    ) as evaluator:
         fixed = rounds.fix(
             list(sources.read(paths, stdin=io.BytesIO(given))),
             judge=lambda batches: runner.run(batches, evaluator=evaluator, settings=settings),
             read=lambda batch: given if batch.source == _STDIN else _content(batch),
-            choice=_choice(evaluator, only=only, chosen=chosen),
+            choice=_choice(evaluator, only=only, chosen=selected),
         )
     inputs.require_objects(fixed.before, paths)
     changed = [file for file in fixed.files if file.changed]
     failed: dict[str, str] = {}
     if dry_run:
         for file in changed:
-            mended.write_file_diff(file, sys.stdout)
+            fixes.write_diff(file, sys.stdout)
     else:
         failed = _write(changed)
         if sources.STDIN in paths and not any(each.source == _STDIN for each in fixed.before.problems):
@@ -98,19 +99,16 @@ def fix(
             sys.stdout.buffer.write(content)
             sys.stdout.flush()
     stream = sys.stderr if dry_run or sources.STDIN in paths else sys.stdout
-    mended.write(fixed, stream, dry_run=dry_run, failed=failed)
+    fixes.write(fixed, stream, dry_run=dry_run, failed=failed)
     if failed or fixed.incomplete:
         context.exit(exit_codes.FAILED)
     context.exit(_WOULD_CHANGE if dry_run and changed else 0)
 
 
 def _choice(evaluator: Evaluator, *, only: str | None, chosen: Sequence[str]) -> remedies.Choice:
-    found = {word: evaluator.catalogue.find(word) for word in chosen}
-    if unknown := [word for word, entry in found.items() if entry is None]:
-        raise click.UsageError(f"--check: no check or mutation is called {unknown[0]}; usher policies list names them")
     return remedies.Choice(
         sources=tuple(remedies.WishSource) if only is None else (remedies.WishSource(only),),
-        keys=frozenset(entry.key for entry in found.values() if entry is not None),
+        keys=inputs.named_rules(chosen, evaluator.catalogue, option="--select"),
         names=remedies.names_of_devices() | set(evaluator.config.accelerators.resources),
     )
 

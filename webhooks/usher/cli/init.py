@@ -11,7 +11,7 @@ from usher.cli import inputs
 @click.command(
     epilog="""\b
 Examples:
-  usher init --live                        write usher.yaml for the cluster of the current context
+  usher init --facts live                  write usher.yaml for the cluster of the current context
   usher init --facts cluster.json.gz -o -  print it, from a file of `usher snapshot`
   usher init                               write a short one, with examples to uncomment
 
@@ -30,21 +30,20 @@ Exit codes:
 )
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
 @inputs.facts_option
-@inputs.live_option
 @inputs.cluster_options
+@inputs.old_live_option
 def init(
     *,
     output: str,
     force: bool,
     facts: tuple[str, ...],
-    live: bool,
     kubeconfig: Path | None,
     context_name: str | None,
 ) -> None:
     """Write a first usher.yaml: the node pools of a cluster, with suggestions for queues, schedulers and classes.
 
     It only reads the cluster, and asks nothing. What usher cannot decide for you is a comment in the file. Without
-    --live and --facts, the file has the defaults and examples.
+    --facts, the file has the defaults and examples.
     """
     from usher.cli import output as outputs
     from usher.config import load
@@ -53,7 +52,7 @@ def init(
     file = None if output == "-" else Path(output)
     if file is not None and not force and (file.exists() or file.is_symlink()):
         raise errors.InputError(f"{file} exists already; choose another file with -o, or replace it with --force")
-    known = inputs.given_facts(facts, live=live, kubeconfig=kubeconfig, context_name=context_name)
+    known = inputs.given_facts(facts, kubeconfig=kubeconfig, context_name=context_name)
     text = (
         discovered_file.minimal_file()
         if known is None
@@ -64,5 +63,5 @@ def init(
         click.echo(text, nl=False)
         return
     outputs.replace_bytes(file, text.encode(), what="configuration")
-    after = " --live" if known is not None and known.live else ""
+    after = " --facts live" if known is not None and known.live else ""
     click.echo(f"{file}: written. Read it, then try: usher config check {file}{after}")

@@ -5,7 +5,7 @@ import functools
 import hashlib
 import io
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,8 +17,10 @@ from usher import errors
 from usher.check import findings
 from usher.cluster.facts.store import Recorded, Store
 from usher.config import models
-from usher.policy.checks.catalogue import OwnChecks
+from usher.policy.checks.catalogue import Catalogue, OwnChecks
+from usher.policy.decision import PRESETS
 from usher.policy.evaluator import Evaluator
+from usher.policy.rule_choice import NO_CHOICE, RuleChoice
 
 
 def name_unread_kinds(recorded: Iterable[Recorded]) -> bool:
@@ -152,12 +154,78 @@ def facts_option(command: Command) -> Command:
         metavar="PATH",
         shell_complete=complete_facts,
         help="Facts of a cluster: a file of `usher snapshot`, or manifests of queues, quotas, classes and so on, "
-        "complete for each kind. Repeatable. `usher check` takes `live` too: the cluster of the current context.",
+        "complete for each kind; repeatable. Or `live`: the cluster of --kubeconfig and --context, as it is now. Or `none`: "
+        "queues and quotas in the judged files do not count either.",
     )(command)
 
 
-def live_option(command: Command) -> Command:
-    return click.option("--live", is_flag=True, help="Read the facts from the cluster, as it is now.")(command)
+LIVE: Final = "live"
+"""The value of --facts for a cluster instead of files."""
+
+NONE: Final = "none"
+"""The value of --facts with which queues and quotas in the judged files do not count either."""
+
+NO_FILES: Final = (LIVE, NONE)
+
+
+def old_spelling(
+    *spellings: str,
+    parameter: str,
+    instead: str,
+    join: Callable[[Any, Any], Any] = lambda old, _new: old,
+    **attributes: Any,  # noqa: ANN401 - attributes of click.option
+) -> Option:
+    """Adds an option that no help page shows. It still works, and standard error says what to write instead.
+
+    Args:
+        spellings: the old names of the option.
+        parameter: the parameter of the command that gets the value.
+        instead: what to write instead.
+        join: makes the value of the parameter from that of the old option and that of the new one.
+        attributes: those of the old option.
+    """
+    own = f"old_{spellings[-1].lstrip('-').replace('-', '_')}"
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def run(*arguments: object, **values: Any) -> object:  # noqa: ANN401 - click passes values of all options
+            given = values.pop(own)
+            if given:
+                _warn_of_old(spellings[-1], instead)
+                values[parameter] = join(given, values.get(parameter))
+            return command(*arguments, **values)
+
+        return click.option(*spellings, own, hidden=True, **attributes)(run)
+
+    return decorate
+
+
+def _warn_of_old(spelling: str, instead: str) -> None:
+    click.echo(f"usher: warning: {spelling} is an old spelling, which a later version drops; write {instead}", err=True)
+
+
+old_live_option: Final = old_spelling(
+    "--live",
+    parameter="facts",
+    instead="--facts live",
+    join=lambda _old, facts: (*facts, LIVE),
+    is_flag=True,
+)
+
+
+class OldValues(click.Choice[str]):
+    """A choice of values that also takes old spellings of them, and says on standard error what to write instead."""
+
+    def __init__(self, choices: Sequence[str], *, old: Mapping[str, str]) -> None:
+        super().__init__(choices)
+        self._old = old
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        new = self._old.get(str(value))
+        if new is not None:
+            name = param.opts[0] if param is not None else ""
+            _warn_of_old(f"{name} {value}", f"{name} {new}")
+        return super().convert(new or value, param, ctx)
 
 
 class GivenFacts(Struct, frozen=True, kw_only=True):
@@ -169,10 +237,23 @@ class GivenFacts(Struct, frozen=True, kw_only=True):
     live: bool
 
 
-def given_facts(
-    facts: Sequence[str], *, live: bool, kubeconfig: Path | None, context_name: str | None
-) -> GivenFacts | None:
-    """The facts of files or of a cluster; None if the options name neither. --kubeconfig and --context imply --live.
+def are_live(facts: Sequence[str], *, kubeconfig: Path | None, context_name: str | None) -> bool:
+    """Whether the options ask a cluster for its facts: --kubeconfig and --context imply --facts live.
+
+    Raises:
+        UsageError: they name files as well.
+    """
+    named = kubeconfig is not None or context_name is not None
+    if LIVE in facts and set(facts) != {LIVE}:
+        raise click.UsageError("--facts live reads all facts from the cluster; leave out the files, or `live`")
+    if named and LIVE not in facts and facts:
+        raise click.UsageError("with files in --facts, usher reads no cluster; leave out --kubeconfig and --context")
+    return named or LIVE in facts
+
+
+def given_facts(facts: Sequence[str], *, kubeconfig: Path | None, context_name: str | None) -> GivenFacts | None:
+    """The facts of files or of a cluster; None if the options name neither. --kubeconfig and --context imply
+    --facts live.
 
     Writes the kinds of a cluster that cannot be read to standard error.
 
@@ -180,12 +261,11 @@ def given_facts(
         InputError: the files cannot be read.
         ClusterError: the API server does not answer.
     """
-    live = live or kubeconfig is not None or context_name is not None
-    if live and facts:
-        raise click.UsageError("with --facts, usher reads no cluster; leave out --live, --kubeconfig and --context")
-    if live:
+    if NONE in facts and set(facts) != {NONE}:
+        raise errors.InputError("--facts none reads no facts; leave out the files, or `none`")
+    if are_live(facts, kubeconfig=kubeconfig, context_name=context_name):
         return _of_cluster(kubeconfig, context_name)
-    if not facts:
+    if not facts or NONE in facts:
         return None
     from usher.check.sources import from_files
 
@@ -224,7 +304,7 @@ def cluster_options(command: Command) -> Command:
             "--kubeconfig",
             type=click.Path(path_type=Path),
             metavar="FILE",
-            help="Default: the one that kubectl would use.",
+            help="Kubeconfig of the cluster. Default: the one that kubectl would use.",
         ),
         click.option(
             "--context", "context_name", metavar="NAME", help="Context of the kubeconfig. Default: the current one."
@@ -240,6 +320,75 @@ def namespace_option(command: Command) -> Command:
         show_default=True,
         help="Namespace of objects without one, as in kubectl.",
     )(command)
+
+
+def in_namespace_option(command: Command) -> Command:
+    return click.option(
+        "--in-namespace", default="", metavar="NAMESPACE", help="Only the workloads of this namespace. Default: all."
+    )(command)
+
+
+def server_namespace_option(command: Command) -> Command:
+    return click.option(
+        "--server-namespace", default="gpu-usher", show_default=True, help="Namespace of usher's server."
+    )(command)
+
+
+def server_namespace_options(command: Command) -> Command:
+    """The namespace of the server, also by its old name."""
+    old = old_spelling("--namespace", parameter="server_namespace", instead="--server-namespace")
+    return with_options(command, server_namespace_option, old)
+
+
+def as_written_option(command: Command) -> Command:
+    return click.option(
+        "--as-written", is_flag=True, help="Judge the objects without what the mutating webhook adds to them."
+    )(command)
+
+
+def select_option(command: Command) -> Command:
+    return click.option(
+        "--select",
+        "selected",
+        multiple=True,
+        metavar="RULE",
+        help="Only this check or mutation, by code or name, or all of this category. Repeatable.",
+    )(command)
+
+
+choice_options: Final = options_as_value(
+    "choice",
+    RuleChoice,
+    select_option,
+    click.option(
+        "--ignore",
+        "ignored",
+        multiple=True,
+        metavar="RULE",
+        help="Leave out this check, by code or name, or all of this category. Repeatable.",
+    ),
+    click.option(
+        "--preset",
+        type=click.Choice(list(PRESETS)),
+        help="What findings do, by severity, instead of the preset of usher.yaml.",
+    ),
+)
+"""Gives a command the chosen checks and preset as `choice`."""
+
+
+def named_rules(words: Sequence[str], entries: Catalogue, *, option: str) -> frozenset[str]:
+    """The keys of the checks and mutations that an option names.
+
+    Raises:
+        UsageError: a word names no check, mutation or category.
+    """
+    found = {word: entries.named(word) for word in words}
+    for word, keys in found.items():
+        if not keys:
+            raise click.UsageError(
+                f"{option}: no check, mutation or category is called {word}; usher policies list names them"
+            )
+    return frozenset(key for keys in found.values() for key in keys)
 
 
 def format_option(command: Command) -> Command:
@@ -266,24 +415,27 @@ def find_config(given: Path | None) -> Path | None:
     return DEFAULT_CONFIG if DEFAULT_CONFIG.exists() else None
 
 
-def load_config(file: Path | None, *, own: Sequence[OwnChecks] = ()) -> models.Config:
+def load_config(file: Path | None, *, own: Sequence[OwnChecks] = (), choice: RuleChoice = NO_CHOICE) -> models.Config:
     """The configuration in a file, or the defaults; it may name the own checks of the site.
+
+    Args:
+        file: usher.yaml; None for the defaults.
+        own: checks of the site.
+        choice: the checks and the preset of one run.
 
     Raises:
         ConfigError: the file cannot be used; usher never falls back to other rules.
     """
-    if file is None:
+    if file is None and choice == NO_CHOICE:
         return models.Config()
     from usher.config import load
     from usher.policy import config_problems
     from usher.policy.checks import catalogue
 
-    return load.load(
-        file,
-        more=lambda config: config_problems.problems(
-            config, catalogue.join_catalogues(catalogue.load().catalogue, own)
-        ),
-    )
+    entries = catalogue.join_catalogues(catalogue.load().catalogue, own)
+    if file is None:
+        return choice.applied(models.Config(), entries)
+    return choice.applied(load.load(file, more=lambda config: config_problems.problems(config, entries)), entries)
 
 
 def assembled(
@@ -295,6 +447,7 @@ def assembled(
     known: Store | None = None,
     own: Sequence[OwnChecks] = (),
     own_deadline: float | None = None,
+    choice: RuleChoice = NO_CHOICE,
 ) -> Evaluator:
     """An evaluator with the configuration of a file, or with the defaults. The caller closes its engine.
 
@@ -306,6 +459,7 @@ def assembled(
         known: the facts themselves, instead of files.
         own: checks of the site.
         own_deadline: seconds that own checks get for one object; None for the default.
+        choice: the checks and the preset of one run.
 
     Raises:
         ConfigError: the configuration cannot be used.
@@ -317,7 +471,7 @@ def assembled(
     from usher.policy.engines.engine import DEFAULT_DEADLINE
 
     deadline = DEFAULT_DEADLINE if own_deadline is None else own_deadline
-    loaded, store = load_config(config, own=own), from_files(facts) if known is None else known
+    loaded, store = load_config(config, own=own, choice=choice), from_files(facts) if known is None else known
     if engine == "opa":
         return assembly.remote(
             loaded, url=opa_url or DEFAULT_OPA_URL, file=config, facts=store, own=own, own_deadline=deadline
@@ -346,6 +500,7 @@ def evaluator(
     known: Store | None = None,
     quiet: bool = False,
     own: Sequence[OwnChecks] = (),
+    choice: RuleChoice = NO_CHOICE,
 ) -> Iterator[Evaluator]:
     """An evaluator for as long as the context lasts; `facts` are files, `known` are the facts themselves, and `own`
     are checks of the site.
@@ -362,7 +517,7 @@ def evaluator(
 
     if engine == "wasm" and opa_url:
         raise click.UsageError("--opa-url needs --engine opa")
-    made = assembled(config, engine=engine, opa_url=opa_url, facts=facts, known=known, own=own)
+    made = assembled(config, engine=engine, opa_url=opa_url, facts=facts, known=known, own=own, choice=choice)
     for warning in () if quiet else assembly.warnings(made, file=config):
         click.echo(f"usher: warning: {warning}", err=True)
     with contextlib.closing(made.engine) as its_engine:

@@ -28,13 +28,22 @@ docs/editors.md has the settings for VS Code, Neovim, Helix and Emacs."""
 )
 @inputs.config_option
 @inputs.facts_option
+@inputs.cluster_options
 @inputs.namespace_option
 @click.option("--verbose", "-v", is_flag=True, help="Log each message to standard error.")
-def lsp(*, config: Path | None, facts: tuple[str, ...], namespace: str, verbose: bool) -> None:
+def lsp(
+    *,
+    config: Path | None,
+    facts: tuple[str, ...],
+    kubeconfig: Path | None,
+    context_name: str | None,
+    namespace: str,
+    verbose: bool,
+) -> None:
     """Serve an editor over standard input and output, by the Language Server Protocol.
 
     It shows the findings of `usher check` while you type, explains them, and completes usher.yaml. It needs the extra
-    packages of `pip install 'gpu-usher[lsp]'`. usher.yaml and the facts are read again when they change.
+    packages of `pip install 'gpu-usher[lsp]'`. usher.yaml and the facts are read again when their files change.
     """
     if importlib.util.find_spec("pygls") is None:
         raise errors.InputError("usher lsp needs the package pygls; run: pip install 'gpu-usher[lsp]'")
@@ -51,8 +60,11 @@ def lsp(*, config: Path | None, facts: tuple[str, ...], namespace: str, verbose:
     # An editor stays open for days, so it collects more often than a command that ends.
     gc.set_threshold(100_000, 20, 100)
     site = Site(
-        lambda: _evaluator(config, facts),
-        rests_on=lambda: [*filter(None, [inputs.find_config(config)]), *map(Path, facts)],
+        lambda: _evaluator(config, facts, kubeconfig, context_name),
+        rests_on=lambda: [
+            *filter(None, [inputs.find_config(config)]),
+            *(Path(each) for each in facts if each != inputs.LIVE),
+        ],
     )
     manifests = Manifests(site, namespace=namespace)
     session = Session(manifests, catalogue=catalogue.load().catalogue, write=editor_session.write_changes)
@@ -60,8 +72,12 @@ def lsp(*, config: Path | None, facts: tuple[str, ...], namespace: str, verbose:
         Server(session).run(stdin, stdout)
 
 
-def _evaluator(config: Path | None, facts: tuple[str, ...]) -> Evaluator:
-    return inputs.assembled(inputs.find_config(config), engine="wasm", opa_url=None, facts=facts)
+def _evaluator(
+    config: Path | None, facts: tuple[str, ...], kubeconfig: Path | None, context_name: str | None
+) -> Evaluator:
+    given = inputs.given_facts(facts, kubeconfig=kubeconfig, context_name=context_name)
+    known = given.store if given else None
+    return inputs.assembled(inputs.find_config(config), engine="wasm", opa_url=None, known=known)
 
 
 @contextlib.contextmanager

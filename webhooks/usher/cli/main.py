@@ -184,8 +184,8 @@ def usher() -> None:
     """
 
 
-def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Runs the command line and ends the process with its exit code."""
+def main(arguments: Sequence[str] | None = None, *, plugin: bool = False) -> NoReturn:
+    """Runs the command line and ends the process with its exit code; `plugin`: as `kubectl usher`."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     # A command keeps most objects to its end and makes few cycles: frequent collections would cost a fifth of its time.
     # A small run makes fewer objects than this, and never collects.
@@ -201,7 +201,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # tests replace the streams
     asked = os.environ.get(completion.VARIABLE)
     try:
-        code = _completed(asked) if asked else _exit_code(given)
+        code = _completed(asked) if asked else _exit_code(given, plugin=plugin)
     except SystemExit as error:
         code = error.code if isinstance(error.code, int) else exit_codes.FAILED
     flush_streams()
@@ -222,15 +222,17 @@ def _completed(asked: str) -> int:
     return shell_complete(usher, {}, "usher", completion.VARIABLE, asked)
 
 
-def _exit_code(arguments: list[str]) -> int:
+def _exit_code(arguments: list[str], *, plugin: bool) -> int:
     options = arguments[: arguments.index("--")] if "--" in arguments else arguments
     debug = "--debug" in options
     # Accepted at any place: people add it at the end of the command line that failed.
     rest = [argument for argument in options if argument != "--debug"] + arguments[len(options) :]
     try:
         # `usher.main` of click would end with 1 on a broken pipe, but 1 is the code for findings.
-        with usher.make_context("usher", rest) as context:
-            usher.invoke(context)
+        found = usher.get_command(click.Context(usher), rest[0]) if plugin else None
+        command, name, given = (usher, "usher", rest) if found is None else (found, "kubectl usher", rest[1:])
+        with command.make_context(name, given, None, **usher.context_settings) as context:
+            command.invoke(context)
         sys.stdout.flush()
     except click.exceptions.Exit as error:
         return error.exit_code
@@ -290,5 +292,5 @@ def _complain(message: str, *, code: int = exit_codes.FAILED) -> int:
 
 
 def kubectl_main() -> NoReturn:
-    """Runs `usher portal` with the arguments of the plugin."""
-    main(["portal", *sys.argv[1:]])
+    """Runs `usher portal` with the arguments of the plugin, under the name of the plugin."""
+    main(["portal", *sys.argv[1:]], plugin=True)

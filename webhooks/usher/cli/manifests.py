@@ -20,7 +20,10 @@ _DATABASES: Final = ("postgresql://", "postgres://")
 
 
 @click.command(name="audit")
-@click.option("--namespace", default=_DEFAULT.namespace, show_default=True, help="Namespace of the audit.")
+@click.option(
+    "--audit-namespace", "namespace", default=_DEFAULT.namespace, show_default=True, help="Namespace of the audit."
+)
+@inputs.old_spelling("--namespace", parameter="namespace", instead="--audit-namespace")
 @click.option("--cluster-name", default="", metavar="NAME", help="Name of the cluster in reports.")
 @click.option(
     "--image",
@@ -246,9 +249,10 @@ def _check_prometheus(settings: Settings) -> None:
 
 @click.command()
 @click.option("--static", is_flag=True, help="For a folder that the API server reads at its start, instead of kubectl.")
-@click.option("--check", "checks", multiple=True, metavar="CODE", help="Only this check or mutation. Repeatable.")
+@inputs.select_option
+@inputs.old_spelling("--check", parameter="selected", instead="--select", multiple=True)
 @inputs.config_option
-def floor(*, static: bool, checks: tuple[str, ...], config: Path | None) -> None:
+def floor(*, static: bool, selected: tuple[str, ...], config: Path | None) -> None:
     """Print policies in CEL for the critical checks, which hold while no webhook answers.
 
     \b
@@ -262,11 +266,11 @@ def floor(*, static: bool, checks: tuple[str, ...], config: Path | None) -> None
 
     site = inputs.load_config(inputs.find_config(config))
     catalogue = checks_catalogue.load().catalogue
-    unknown = sorted(set(checks) - manifests_floor.part_names(catalogue))
+    unknown = sorted(set(selected) - manifests_floor.part_names(catalogue))
     if unknown:
         known = ", ".join(sorted(manifests_floor.part_names(catalogue)))
-        raise click.UsageError(f"--check {unknown[0]}: the floor has {known}")
-    found = manifests_floor.floor_objects(site, catalogue, today=today(), static=static, only=checks)
+        raise click.UsageError(f"--select {unknown[0]}: the floor has {known}")
+    found = manifests_floor.floor_objects(site, catalogue, today=today(), static=static, only=selected)
     if not found:
         click.echo("usher.yaml does not let these checks deny, so the floor is empty", err=True)
     click.echo(yaml.safe_dump_all(found, sort_keys=False, width=120), nl=False)
@@ -289,14 +293,15 @@ manifests.add_command(audit_role)
     help="CA that signed the certificate (PEM).",
 )
 @click.option(
-    "--live",
+    "--ca-from-cluster",
     is_flag=True,
     help="Take the CA from the cluster, so that new webhooks trust the server at once. With Fail, a server must be "
     "ready.",
 )
+@inputs.old_spelling("--live", parameter="ca_from_cluster", instead="--ca-from-cluster", is_flag=True)
 @inputs.cluster_options
 @click.option("--service", default="gpu-usher", show_default=True, help="Service in front of the webhook server.")
-@click.option("--namespace", default="gpu-usher", show_default=True, help="Its namespace.")
+@inputs.server_namespace_options
 @click.option("--url", default="", help="Base URL to call instead of the Service, like https://127.0.0.1:8443.")
 @click.option(
     "--validate-failure-policy",
@@ -342,11 +347,11 @@ manifests.add_command(audit_role)
 def webhooks(
     *,
     ca_bundle: Path | None,
-    live: bool,
+    ca_from_cluster: bool,
     kubeconfig: Path | None,
     context_name: str | None,
     service: str,
-    namespace: str,
+    server_namespace: str,
     url: str,
     validate_failure_policy: Literal["Ignore", "Fail"],
     mutate_failure_policy: Literal["Ignore", "Fail"],
@@ -359,7 +364,7 @@ def webhooks(
     """Print the webhook configurations, with a rule for every kind of workload that usher knows.
 
     \b
-    usher manifests webhooks --live | kubectl apply -f -
+    usher manifests webhooks --ca-from-cluster | kubectl apply -f -
     usher manifests webhooks --ca-bundle ca.crt | kubectl apply -f -
     usher manifests webhooks --policies policies.bundle | kubectl apply -f -
     """
@@ -373,11 +378,13 @@ def webhooks(
     site = inputs.load_config(inputs.find_config(config))
     closed = "Fail" in (validate_failure_policy, mutate_failure_policy)
     bundle_of_ca = ca_bundle.read_bytes() if ca_bundle else b""
-    if live or kubeconfig is not None or context_name is not None:
+    if ca_from_cluster or kubeconfig is not None or context_name is not None:
         if ca_bundle or url:
-            raise click.UsageError("--live takes the CA from the cluster; leave out --ca-bundle and --url")
-        bundle_of_ca = _live_bundle(kubeconfig, context_name, namespace=namespace, service=service if closed else "")
-    client = Client(service=service, namespace=namespace, url=url.rstrip("/"), ca_bundle=bundle_of_ca)
+            raise click.UsageError("--ca-from-cluster takes the CA from the cluster; leave out --ca-bundle and --url")
+        bundle_of_ca = _live_bundle(
+            kubeconfig, context_name, namespace=server_namespace, service=service if closed else ""
+        )
+    client = Client(service=service, namespace=server_namespace, url=url.rstrip("/"), ca_bundle=bundle_of_ca)
     failing = conditions.fail_closed_conditions(site, checks_catalogue.load().catalogue) if closed else ()
     calls = Calls(
         mutate_failure_policy=mutate_failure_policy,
@@ -428,34 +435,34 @@ def crds() -> None:
 
 
 @manifests.command(name="quota-role")
-@click.option("--namespace", default="gpu-usher", show_default=True, help="Namespace of the server's service account.")
-def quota_role(namespace: str) -> None:
+@inputs.server_namespace_options
+def quota_role(server_namespace: str) -> None:
     """Print the roles for GPUQuotas: the server reads what makes pods, and writes the status of quotas."""
     import yaml
 
     from usher.install.manifests import roles
 
-    documents = [*roles.quota_roles(namespace=namespace), *roles.account_roles(namespace=namespace)]
+    documents = [*roles.quota_roles(namespace=server_namespace), *roles.account_roles(namespace=server_namespace)]
     click.echo(yaml.safe_dump_all(documents, sort_keys=False, width=120), nl=False)
 
 
 @manifests.command(name="certificate-role")
-@click.option("--namespace", default="gpu-usher", show_default=True, help="Namespace of the server's service account.")
-def certificate_role(namespace: str) -> None:
+@inputs.server_namespace_options
+def certificate_role(server_namespace: str) -> None:
     """Print the roles for self-managed certificates: one Secret, and our webhook configurations."""
     import yaml
 
     from usher.install.manifests import roles
 
-    documents = roles.certificate_roles(namespace=namespace)
+    documents = roles.certificate_roles(namespace=server_namespace)
     click.echo(yaml.safe_dump_all(documents, sort_keys=False, width=120), nl=False)
 
 
 @manifests.command(name="facts-role")
-@click.option("--namespace", default="gpu-usher", show_default=True, help="Namespace of the server's service account.")
+@inputs.server_namespace_options
 @click.option("--kueue", is_flag=True, help="Print instead the Role for Kueue's own configuration.")
 @click.option("--config-maps", is_flag=True, help="Print instead the role for the names of ConfigMaps.")
-def facts_role(namespace: str, *, kueue: bool, config_maps: bool) -> None:
+def facts_role(server_namespace: str, *, kueue: bool, config_maps: bool) -> None:
     """Print the role for facts: the server reads every kind that decisions rest on, except ConfigMaps.
 
     \b
@@ -468,45 +475,49 @@ def facts_role(namespace: str, *, kueue: bool, config_maps: bool) -> None:
     if kueue and config_maps:
         raise click.UsageError("--kueue and --config-maps print one role each; give one of them")
     made = roles.kueue_role if kueue else roles.config_map_roles if config_maps else roles.facts_roles
-    documents = made(namespace=namespace)
+    documents = made(namespace=server_namespace)
     click.echo(yaml.safe_dump_all(documents, sort_keys=False, width=120), nl=False)
 
 
 @manifests.command(name="fabric-files")
 @inputs.config_option
-@click.option("-n", "--namespace", "namespaces", multiple=True, required=True, help="Where pods need them. Repeatable.")
-@click.option("--file", "files", multiple=True, metavar="KEY=PATH", help="The file of a key. Repeatable.")
+@click.option("--pod-namespace", "namespaces", multiple=True, help="Namespace of pods that need them. Repeatable.")
+@inputs.old_spelling("-n", "--namespace", parameter="namespaces", instead="--pod-namespace", multiple=True)
+@click.option("--fabric-file", "files", multiple=True, metavar="KEY=PATH", help="The file of a key. Repeatable.")
+@inputs.old_spelling("--file", parameter="files", instead="--fabric-file", multiple=True)
 def fabric_files(*, config: Path | None, namespaces: tuple[str, ...], files: tuple[str, ...]) -> None:
     """Print the ConfigMaps that the fabrics of usher.yaml mount: NCCL topologies, and nccl.conf.
 
     A pod can mount a ConfigMap of its own namespace alone, and the webhook makes no objects.
 
     \b
-    usher manifests fabric-files -n research --file nccl.conf=nccl.conf | kubectl apply -f -
+    usher manifests fabric-files --pod-namespace research --fabric-file nccl.conf=nccl.conf | kubectl apply -f -
     """
     import yaml
 
     from usher.install.manifests.fabric_files import config_maps
 
+    if not namespaces:
+        raise click.UsageError("name the namespaces of the pods with --pod-namespace")
     given = {}
     for entry in files:
         key, is_named, path = entry.partition("=")
         if not is_named or not key or not path:
-            raise click.UsageError(f"--file {entry} is not KEY=PATH")
+            raise click.UsageError(f"--fabric-file {entry} is not KEY=PATH")
         given[key] = Path(path)
     found = config_maps(inputs.load_config(inputs.find_config(config)), files=given, namespaces=namespaces)
     click.echo(yaml.safe_dump_all(found, sort_keys=False, width=120), nl=False)
 
 
 @manifests.command(name="events-role")
-@click.option("--namespace", default="gpu-usher", show_default=True, help="Namespace of the server's service account.")
-def events_role(namespace: str) -> None:
+@inputs.server_namespace_options
+def events_role(server_namespace: str) -> None:
     """Print the role to write Events on the controllers of denied pods."""
     import yaml
 
     from usher.install.manifests import roles
 
-    click.echo(yaml.safe_dump_all(roles.events_roles(namespace=namespace), sort_keys=False, width=120), nl=False)
+    click.echo(yaml.safe_dump_all(roles.events_roles(namespace=server_namespace), sort_keys=False, width=120), nl=False)
 
 
 @manifests.command(name="portal-role")
@@ -520,11 +531,13 @@ def portal_role() -> None:
 
 
 @manifests.command(name="metrics-role")
-@click.option("--namespace", default="gpu-usher", show_default=True, help="Namespace of the server's service account.")
-def metrics_role(namespace: str) -> None:
+@inputs.server_namespace_options
+def metrics_role(server_namespace: str) -> None:
     """Print the roles for metrics behind a token: one for the server, and one to bind to those who read them."""
     import yaml
 
     from usher.install.manifests import roles
 
-    click.echo(yaml.safe_dump_all(roles.metrics_roles(namespace=namespace), sort_keys=False, width=120), nl=False)
+    click.echo(
+        yaml.safe_dump_all(roles.metrics_roles(namespace=server_namespace), sort_keys=False, width=120), nl=False
+    )

@@ -5,7 +5,7 @@ import json
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +17,7 @@ from usher.cli import given_policies, inputs
 from usher.config import fields, models
 from usher.policy.checks import catalogue
 from usher.policy.checks.catalogue import OwnChecks
+from usher.policy.rule_choice import RuleChoice, why_on_or_off
 
 _WIDTH: Final = 100
 """Columns at most."""
@@ -94,6 +95,7 @@ Examples:
     help="Only those with this outcome somewhere.",
 )
 @click.option("--search", metavar="TEXT", help="Only those with this text in code, name or title.")
+@inputs.choice_options
 @given_policies.options
 @inputs.format_option
 def list_command(
@@ -103,11 +105,13 @@ def list_command(
     severity: str | None,
     outcome: str | None,
     search: str | None,
+    choice: RuleChoice,
     policies: given_policies.PolicyOptions,
     format_name: str,
 ) -> None:
-    """List the checks and mutations by category, with their outcome under the configuration.
+    """List the checks and mutations by category, with their outcome under the configuration, and what decides that.
 
+    That is the preset, a rule of usher.yaml, or an option: --select, --ignore and --preset work as in `usher check`.
     With --policies, your own checks are among them.
     """
     from usher.check.formats import rule_pages
@@ -115,7 +119,10 @@ def list_command(
 
     own = policies.own_alone()
     loaded = inputs.load_config(inputs.find_config(config), own=own)
-    known = list(catalogue.join_catalogues(catalogue.load().catalogue, own))
+    joined = catalogue.join_catalogues(catalogue.load().catalogue, own)
+    known = list(joined)
+    applied = choice.applied(loaded, joined)
+    whys = {each.key: why_on_or_off(each, loaded, choice, joined) for each in joined.checks.values()}
     categories = {entry.category for entry in known}
     if category is not None and category not in categories:
         raise errors.InputError(
@@ -128,22 +135,25 @@ def list_command(
         if category in (None, entry.category)
         and severity in (None, entry.severity)
         and (search is None or search.casefold() in f"{entry.code} {entry.name} {entry.title}".casefold())
-        and (its_outcome := rule_pages.outcome(entry, loaded))
+        and (its_outcome := rule_pages.outcome(entry, applied))
         and (outcome is None or any(part.split()[0].rstrip(",") == outcome for part in its_outcome.split("; ")))
     ]
     if format_name == "json":
-        click.echo(json.dumps([rule_pages.described(entry, loaded) for entry, _ in entries], indent=2, sort_keys=True))
+        described = [
+            {**rule_pages.described(entry, applied), "because": whys.get(entry.key, "")} for entry, _ in entries
+        ]
+        click.echo(json.dumps(described, indent=2, sort_keys=True))
     elif entries:
-        _write_table(entries)
+        _write_table(entries, whys)
     else:
         click.echo("usher: no check or mutation fits these options", err=True)
 
 
-def _write_table(entries: list[tuple[catalogue.Entry, str]]) -> None:
-    """Writes the entries by category; the title and outcomes of other namespaces wrap in the last column."""
+def _write_table(entries: list[tuple[catalogue.Entry, str]], whys: Mapping[str, str]) -> None:
+    """Writes the entries by category; title, outcomes of other namespaces and reasons wrap in the last column."""
     from rich.text import Text
 
-    from usher.check.formats.wording import Lines
+    from usher.check.formats.lines import Lines
 
     lines = Lines(sys.stdout, color=False)
     width = max(len(entry.name) for entry, _ in entries)
@@ -152,10 +162,14 @@ def _write_table(entries: list[tuple[catalogue.Entry, str]]) -> None:
         for entry, outcome in group:
             usual, *elsewhere = outcome.split("; ")
             word, _, note = usual.partition(", ")
-            text = "; ".join([entry.title, *([note] if note else []), *elsewhere])
+            why = f" ({whys[entry.key]})" if entry.key in whys else ""
+            text = "; ".join([entry.title, *([note] if note else []), *elsewhere]) + why
             start = f"  {entry.code:<7}  {entry.name:<{width}}  {entry.severity or '-':<8}  {word:<5}  "
             lines.wrapped(text, first=Text(start), rest=" " * len(start))
         lines.write()
+    words = [outcome.split("; ") for entry, outcome in entries if entry.key in whys]
+    on = sum(any(not each.startswith("off") for each in outcomes) for outcomes in words)
+    lines.write(f"{on} of {len(words)} checks are on; each says in brackets what decides.")
 
 
 @policies.command()

@@ -120,7 +120,7 @@ _options = inputs.options_as_value(
     Asking,
     click.option("--url", default="", help="Base URL of the portal, instead of `kubectl port-forward`."),
     click.option("--ca-file", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Its CA (PEM)."),
-    click.option("--server-namespace", default="gpu-usher", show_default=True, help="Namespace of the server."),
+    inputs.server_namespace_option,
     inputs.cluster_options,
     inputs.format_option,
 )
@@ -132,12 +132,11 @@ _file_option = click.option(
     shell_complete=inputs.complete_files,
     help="Manifests; - for standard input.",
 )
-_namespace_option = click.option("-n", "--namespace", default="default", help="Of objects that do not name one.")
 
 
 @portal.command()
 @_file_option
-@_namespace_option
+@inputs.namespace_option
 @_options
 @click.pass_context
 def evaluate(context: click.Context, *, file: str, namespace: str, asking: Asking) -> None:
@@ -150,7 +149,7 @@ def evaluate(context: click.Context, *, file: str, namespace: str, asking: Askin
 
 @portal.command()
 @_file_option
-@_namespace_option
+@inputs.namespace_option
 @_options
 def queue(*, file: str, namespace: str, asking: Asking) -> None:
     """Show when the workloads of a file could start, and what limits them."""

@@ -24,7 +24,7 @@ Exit codes:
 )
 @inputs.config_option
 @inputs.cluster_options
-@click.option("--namespace", default="gpu-usher", show_default=True, help="Namespace of the server.")
+@inputs.server_namespace_options
 @inputs.format_option
 @click.pass_context
 def preflight(
@@ -33,7 +33,7 @@ def preflight(
     config: Path | None,
     kubeconfig: Path | None,
     context_name: str | None,
-    namespace: str,
+    server_namespace: str,
     format_name: str,
 ) -> None:
     """Look at a live cluster before usher enforces anything in it. It changes nothing.
@@ -51,9 +51,9 @@ def preflight(
     from usher.policy import assembly
 
     api = connection.connect(kubeconfig=kubeconfig, context=context_name)
-    looked = install_preflight.read_cluster(api, namespace=namespace)
+    looked = install_preflight.read_cluster(api, namespace=server_namespace)
     asked = connection.connect(kubeconfig=kubeconfig, context=context_name, hurried=True)
-    refusal = install_preflight.why_server_refuses(asked, namespace=namespace)
+    refusal = install_preflight.why_server_refuses(asked, namespace=server_namespace)
     file = inputs.find_config(config)
     known = recording.store_of_recorded(list(recording.read_facts(api)))
     settings = judging.Settings(command=findings.Command.AUDIT, configuration=str(file or ""), origin=api.name)
@@ -64,7 +64,7 @@ def preflight(
     denied = preflight_report.denials_of(audited)
     found = [
         *install_preflight.preflight_points(
-            looked, namespace=namespace, refusal=refusal, now=install_preflight.today()
+            looked, namespace=server_namespace, refusal=refusal, now=install_preflight.today()
         ),
         *preflight_report.points_of_denials(audited, denied),
     ]

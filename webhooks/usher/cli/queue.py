@@ -17,9 +17,9 @@ from usher.policy.evaluator import Evaluator
     epilog="""\b
 Examples:
   usher queue job.yaml --facts cluster.json.gz   use a snapshot, see `usher snapshot`
-  usher queue job.yaml --live                    use the cluster of the current context, as it is now
+  usher queue job.yaml --facts live              use the cluster of the current context, as it is now
   usher queue job.yaml --context prod            use another cluster
-  helm template chart/ | usher queue - --live -n ml-research
+  helm template chart/ | usher queue - --facts live -n ml-research
 
 \b
 Exit codes:
@@ -30,10 +30,10 @@ Exit codes:
 @click.argument("file", shell_complete=inputs.complete_files)
 @inputs.config_option
 @inputs.facts_option
-@inputs.live_option
 @inputs.cluster_options
+@inputs.old_live_option
 @inputs.namespace_option
-@click.option("--as-written", is_flag=True, help="Leave out what the mutating webhook would add to the objects.")
+@inputs.as_written_option
 @click.option("--allow-unknown", is_flag=True, help="Accept workloads whose answer is unknown.")
 @inputs.format_option
 @click.pass_context
@@ -43,7 +43,6 @@ def queue(
     file: str,
     config: Path | None,
     facts: tuple[str, ...],
-    live: bool,
     kubeconfig: Path | None,
     context_name: str | None,
     namespace: str,
@@ -55,16 +54,16 @@ def queue(
 
     For the queue of Kueue or Volcano, each quota, the priority and the nodes: how much the workload needs, how much
     there is at most, how much is free now, and what would make it fit. usher adds to a workload what the mutating
-    webhook would add. --kubeconfig and --context imply --live.
+    webhook would add. --kubeconfig and --context imply --facts live.
     """
     from usher.authorities.verdict import Answer
     from usher.check.formats import queue as formats_queue
 
-    given = inputs.given_facts(facts, live=live, kubeconfig=kubeconfig, context_name=context_name)
+    given = inputs.given_facts(facts, kubeconfig=kubeconfig, context_name=context_name)
     if given is None:
         raise errors.InputError(
-            "no cluster is given: use --live to read one, --facts cluster.json.gz for a file of `usher snapshot`, or "
-            "--facts DIRECTORY for manifests of its queues, flavors, quotas, classes and nodes"
+            "no cluster is given: use --facts live to read one, --facts cluster.json.gz for a file of `usher "
+            "snapshot`, or --facts DIRECTORY for manifests of its queues, flavors, quotas, classes and nodes"
         )
     made = inputs.evaluator(inputs.find_config(config), engine="wasm", opa_url=None, known=given.store)
     with made as evaluator:

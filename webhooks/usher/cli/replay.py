@@ -6,11 +6,11 @@ import io
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
 import click
+from click.core import ParameterSource
 from msgspec import Struct
 
 from usher import errors
@@ -20,19 +20,11 @@ from usher.check.replay.impact import Impact
 from usher.check.replay.review_record import Record
 from usher.check.runner import Watch
 from usher.cli import exit_codes, given_policies, inputs, output
+from usher.cli.exit_codes import FailOn
 from usher.cluster.connection import Api
 from usher.cluster.facts.store import Store
 from usher.policy.checks.catalogue import OwnChecks
 from usher.policy.evaluator import Evaluator
-
-
-class FailOn(StrEnum):
-    """The mildest difference that ends the command as failed."""
-
-    DENIED = "denied"
-    WARNED = "warned"
-    ANY = "any"
-    NEVER = "never"
 
 
 class Ending(Struct, frozen=True, kw_only=True):
@@ -51,9 +43,9 @@ def decide_ending(found: Impact, fail_on: FailOn, *, allow_unknown: bool) -> End
     if found.comparison.failed:
         return Ending(code=exit_codes.FAILED, reason="the comparison is incomplete, so it does not pass (exit code 2)")
     failing = {
-        FailOn.DENIED: {Difference.NEWLY_DENIED},
-        FailOn.WARNED: {Difference.NEWLY_DENIED, Difference.NEWLY_WARNED},
-        FailOn.ANY: set(Difference) - {Difference.NOTHING, Difference.NOT_EVALUATED},
+        FailOn.DENY: {Difference.NEWLY_DENIED},
+        FailOn.WARN: {Difference.NEWLY_DENIED, Difference.NEWLY_WARNED},
+        FailOn.AUDIT: set(Difference) - {Difference.NOTHING, Difference.NOT_EVALUATED},
         FailOn.NEVER: set(),
     }[fail_on]
     if there & failing:
@@ -82,7 +74,9 @@ class Inputs(Struct, frozen=True, kw_only=True):
     api: Api | None
     """The cluster whose workloads are judged; None for files."""
     namespace: str
-    """The namespace of objects without one, or the only one of a cluster; empty for the default."""
+    """The namespace of objects without one."""
+    only_namespace: str = ""
+    """The only namespace whose workloads are judged; empty for all."""
 
     def judged(self, judges: "Sequence[Judge]", *, watch: Watch) -> list[Side]:
         """The verdicts of each side about the same objects.
@@ -103,7 +97,11 @@ class Inputs(Struct, frozen=True, kw_only=True):
         if files:
             inputs.require_objects(found[0], files)
         if self.api is not None and not found[0].results and not found[0].failed:
-            where = f"namespace {self.namespace} of the {self.api.name}" if self.namespace else f"the {self.api.name}"
+            where = (
+                f"namespace {self.only_namespace} of the {self.api.name}"
+                if self.only_namespace
+                else f"the {self.api.name}"
+            )
             raise errors.InputError(f"no workload is in {where}; `usher audit` lists what usher may read")
         sides = []
         for number, (judge, report) in enumerate(zip(judges, found, strict=True)):
@@ -123,11 +121,16 @@ class Inputs(Struct, frozen=True, kw_only=True):
         evaluators = [judge.evaluator for judge in judges]
         if self.api is not None:
             settings = judging.Settings(
-                command=findings.Command.AUDIT, origin=self.api.name, only_namespace=self.namespace
+                command=findings.Command.AUDIT, origin=self.api.name, only_namespace=self.only_namespace
             )
-            batches = cluster_objects.read(self.api, namespace=self.namespace)
+            batches = cluster_objects.read(self.api, namespace=self.only_namespace)
             return runner.run_each(batches, evaluators=evaluators, settings=settings, watch=watch)
-        settings = judging.Settings(command=findings.Command.CHECK, namespace=self.namespace or "default", mutated=True)
+        settings = judging.Settings(
+            command=findings.Command.CHECK,
+            namespace=self.namespace,
+            only_namespace=self.only_namespace,
+            mutated=True,
+        )
         read = sources.read(files, stdin=sys.stdin.buffer)
         return runner.run_each(read, evaluators=evaluators, settings=settings, watch=watch)
 
@@ -295,12 +298,27 @@ def _content(file: Path, most: int) -> bytes:
         raise errors.InputError(f"{file}: cannot be read: {reason.lower()}") from None
 
 
+_OLD_ENDINGS: Final = {"denied": FailOn.DENY.value, "warned": FailOn.WARN.value, "any": FailOn.AUDIT.value}
+
+
+def _only_namespace(context: click.Context, in_namespace: str, namespace: str, api: Api | None) -> str:
+    """The only namespace to judge. An older --namespace also chose it, for the workloads of a cluster."""
+    is_given = context.get_parameter_source("namespace") is ParameterSource.COMMANDLINE
+    if in_namespace or api is None or not is_given:
+        return in_namespace
+    click.echo(
+        "usher: warning: to choose the workloads of a cluster, --namespace is an old spelling; write --in-namespace",
+        err=True,
+    )
+    return namespace
+
+
 @click.command(
     epilog="""\b
 Examples:
   usher replay jobs/ --against new.yaml            what would change in CI
   usher replay reviews.jsonl --against new.yaml    for reviews that `usher serve --record` wrote
-  usher replay --live --against new.yaml           for the workloads of the current cluster
+  usher replay --facts live --against new.yaml     for the workloads of the current cluster
   usher replay jobs/ --against policies/           with other policies
   usher replay jobs/ --save before.json            save the verdicts of this version,
   usher replay jobs/ --before before.json          and compare with another one
@@ -340,19 +358,17 @@ Exit codes:
     help="Write the verdicts of --config, for another version of usher to compare with.",
 )
 @inputs.facts_option
-@click.option(
-    "--live",
-    is_flag=True,
-    help="Read the facts from the cluster, as it is now; without a PATH its workloads too.",
-)
 @inputs.cluster_options
-@click.option("-n", "--namespace", help="Of objects without one [default: default]; with --live, judge only this one.")
+@inputs.old_live_option
+@inputs.namespace_option
+@inputs.in_namespace_option
 @click.option(
     "--fail-on",
-    type=click.Choice([each.value for each in FailOn]),
-    default=FailOn.DENIED.value,
+    type=inputs.OldValues([each.value for each in FailOn], old=_OLD_ENDINGS),
+    default=FailOn.DENY.value,
     show_default=True,
-    help="End with exit code 1 for newly denied objects, also for newly warned ones, for any difference, or never.",
+    help="End with exit code 1 for newly denied objects, with warn also for newly warned ones, with audit for any "
+    "difference; never for none.",
 )
 @click.option(
     "--policies",
@@ -389,10 +405,10 @@ def replay(
     against_policies: Path | None,
     save: Path | None,
     facts: tuple[str, ...],
-    live: bool,
     kubeconfig: Path | None,
     context_name: str | None,
-    namespace: str | None,
+    namespace: str,
+    in_namespace: str,
     fail_on: str,
     policies: tuple[str, ...],
     opa: Path | None,
@@ -403,20 +419,22 @@ def replay(
     """Show what a change would newly deny, and no longer deny, in objects, pods and GPUs.
 
     PATH is a manifest or a directory, as for `usher check`; a record of reviews, that `usher serve --record` wrote; or
-    - for standard input. Both sides judge the same objects with the same facts.
+    - for standard input. With --facts live and without a PATH, it is about the workloads of the cluster. Both sides
+    judge the same objects with the same facts.
     """
     from usher.check.replay import comparison, impact
 
-    live = live or kubeconfig is not None or context_name is not None
+    live = inputs.are_live(facts, kubeconfig=kubeconfig, context_name=context_name)
     pair = pair_of_sides(config=config, before=before, against=against, policies=against_policies, save=save)
     if not paths and not live and pair.rules:
-        raise click.UsageError("name a PATH (a file, a directory, a record of reviews), or use --live")
+        raise click.UsageError("name a PATH (a file, a directory, a record of reviews), or use --facts live")
     own = given_policies.own_checks_of_both_sides(policies, opa=opa)
-    given = inputs.given_facts(facts, live=live, kubeconfig=kubeconfig, context_name=context_name)
+    given = inputs.given_facts(facts, kubeconfig=kubeconfig, context_name=context_name)
     with contextlib.ExitStack() as stack:
         judges = [stack.enter_context(each.opened(given.store if given else None, own=own)) for each in pair.rules]
         api = connect(kubeconfig, context_name) if live and not paths else None
-        workloads = Inputs(paths=paths, api=api, namespace=namespace or "")
+        only = _only_namespace(context, in_namespace, namespace, api)
+        workloads = Inputs(paths=paths, api=api, namespace=namespace, only_namespace=only)
         judged = iter(_judged(workloads, judges))
     old = pair.old if isinstance(pair.old, Side) else next(judged)
     if save is not None:

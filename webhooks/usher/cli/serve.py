@@ -353,7 +353,7 @@ class ClusterOptions(Struct, frozen=True, kw_only=True):
     """The values of the options."""
 
     facts: tuple[str, ...]
-    """Files with the facts, instead of the cluster."""
+    """Files with the facts, instead of the cluster; or `live`."""
     live: bool | None
     kubeconfig: Path | None
     context_name: str | None
@@ -376,6 +376,11 @@ class ClusterOptions(Struct, frozen=True, kw_only=True):
         except errors.ClusterError:
             return Access(None)
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files with facts, which the server reads instead of a cluster."""
+        return tuple(each for each in self.facts if each != inputs.LIVE)
+
     def watched(self, *, certified: bool) -> ClusterParts | None:
         """The cluster to watch; None where no cluster is watched.
 
@@ -385,17 +390,18 @@ class ClusterOptions(Struct, frozen=True, kw_only=True):
         Raises:
             ClusterError: there is no configuration of a cluster that can be used.
         """
+        live = True if inputs.LIVE in self.facts else self.live
+        if live and self.files:
+            raise click.UsageError("a cluster and files are two sources of the same facts; choose one for --facts")
         named = self.kubeconfig is not None or self.context_name is not None
-        if named and not self.live and not certified:
-            raise click.UsageError("--kubeconfig and --context need --live or --certificates self-managed")
-        if self.live and self.facts:
-            raise click.UsageError("--live and --facts are two sources of the same facts; choose one")
-        if self.live is False or self.facts:
+        if named and not live and not certified:
+            raise click.UsageError("--kubeconfig and --context need --facts live or --certificates self-managed")
+        if live is False or self.files:
             return None
         from usher.cluster import connection as kubeconfigs
 
         # A pod may run without a service account token: then decisions use only the reviews.
-        return self._parts() if self.live or kubeconfigs.has_account() else None
+        return self._parts() if live or kubeconfigs.has_account() else None
 
     def _parts(self) -> ClusterParts:
         from usher.cluster.watching import LiveFacts
@@ -421,14 +427,15 @@ cluster_options = inputs.options_as_value(
     click.option(
         "--live/--no-live",
         default=None,
-        help="Watch the facts of the cluster [default: only in a pod with a service account and without --facts].",
+        help="Watch the facts of the cluster, as --facts live does, or never [default: only in a pod with a service "
+        "account and without --facts].",
     ),
     inputs.cluster_options,
     click.option(
         "--events/--no-events",
         default=True,
         show_default=True,
-        help="With --live: write an Event on the controller whose pods are denied.",
+        help="With --facts live: write an Event on the controller whose pods are denied.",
     ),
 )
 
@@ -506,10 +513,7 @@ _OWN_DEADLINE = 0.25
 @port_options
 @given_policies.bundle_options
 @record_options
-@click.option("--engine", type=click.Choice(["wasm", "opa"]), default="wasm", show_default=True, help="Policy engine.")
-@click.option(
-    "--opa-url", default="http://127.0.0.1:8181", show_default=True, help="The OPA server, with --engine opa."
-)
+@inputs.engine_options
 @click.option("--reload-interval", default=10.0, hidden=True, help="Seconds between checks of the files.")
 def serve(
     *,
@@ -521,7 +525,7 @@ def serve(
     policies: given_policies.BundleOptions,
     record: RecordOptions,
     engine: str,
-    opa_url: str,
+    opa_url: str | None,
     reload_interval: float,
 ) -> None:
     """Answer admission reviews over TLS: POST /mutate, /validate and /configuration.
@@ -542,7 +546,7 @@ def serve(
     source = certificate_source(certificate, cluster.connect)
     watched = cluster.watched(certified=certified)
     if ports.portal and watched is None:
-        raise click.UsageError("--portal needs a cluster, which says who may ask: add --live")
+        raise click.UsageError("--portal needs a cluster, which says who may ask: add --facts live")
     settings = Settings(
         webhook=ports.webhook(dev=dev),
         admin=ports.admin(dev=dev),
@@ -570,7 +574,7 @@ def _evaluator(
     own: Sequence[OwnChecks],
     *,
     engine: str,
-    opa_url: str,
+    opa_url: str | None,
 ) -> Evaluator:
     """The evaluator for the current usher.yaml. Logs its warnings."""
     import structlog
@@ -581,7 +585,7 @@ def _evaluator(
         config_file,
         engine=engine,
         opa_url=opa_url,
-        facts=cluster.facts,
+        facts=cluster.files,
         known=watched.facts.store if watched is not None else None,
         own=own,
         own_deadline=_OWN_DEADLINE,

@@ -22,12 +22,18 @@ Exit codes:
   130  you said no"""
 )
 @inputs.cluster_options
-@click.option("--namespace", default="gpu-usher", show_default=True, help="Namespace of the server.")
+@inputs.server_namespace_options
 @click.option("--dry-run", is_flag=True, help="Only list what would go.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--with-quotas", is_flag=True, help="Also delete all GPUQuotas and their definition.")
 def uninstall(
-    kubeconfig: Path | None, context_name: str | None, namespace: str, *, dry_run: bool, yes: bool, with_quotas: bool
+    kubeconfig: Path | None,
+    context_name: str | None,
+    server_namespace: str,
+    *,
+    dry_run: bool,
+    yes: bool,
+    with_quotas: bool,
 ) -> None:
     """Remove the webhooks first, then the server, its roles and its namespaces.
 
@@ -38,7 +44,10 @@ def uninstall(
     from usher.install import installed_objects
 
     api = connection.connect(kubeconfig=kubeconfig, context=context_name)
-    parts = [*installed_objects.parts(namespace), *([installed_objects.quota_definition_part()] if with_quotas else [])]
+    parts = [
+        *installed_objects.parts(server_namespace),
+        *([installed_objects.quota_definition_part()] if with_quotas else []),
+    ]
     there = [part for part in parts if installed_objects.is_there(api, part.path)]
     click.echo(f"{wording.harmless(wording.printable(api.name))}: {len(there)} objects of gpu-usher")
     for part in there:

@@ -1,11 +1,11 @@
 """usher.yaml as pydantic models. Every field has a default that is safe on a cluster we know nothing about."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date
 from functools import cached_property, lru_cache
 from typing import Final, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from usher.config import fabrics as fabrics_shipped
 from usher.config import selection
@@ -59,6 +59,15 @@ EXEMPTION_LABEL: Final = "gpu-usher.io/exempt"
 
 DEFAULT_EXEMPT_NAMESPACES = ["kube-system", "kube-public", "kube-node-lease", "gpu-usher", "gpu-operator"]
 
+
+WHY_EXEMPT: Final[Mapping[str, str]] = {
+    "kube-system": "pods that the cluster needs to run, such as DNS and the network",
+    "kube-public": "objects that every user reads",
+    "kube-node-lease": "the signs of life of nodes",
+    "gpu-usher": "usher's own pods, which must start while no usher answers",
+    "gpu-operator": "the drivers and device plugins that offer GPUs",
+}
+"""What usher's default keeps from denials and changes, by namespace."""
 
 _MOST_NAMESPACES: Final = 1024
 """Namespaces whose rules are remembered. A bound is necessary: names come from users."""
@@ -143,6 +152,22 @@ class ExceptionRule(Section):
     expires: date = Field(description="The last day, in UTC, on which it applies.")
 
 
+class SuppressionRule(Section):
+    """Findings that the author of an object may suppress by the annotation gpu-usher.io/ignore; they become notes."""
+
+    checks: list[str] = Field(
+        min_length=1,
+        description="Names, codes or categories of checks, or * for all; critical checks and those of isolation only "
+        "by name or code.",
+    )
+    namespaces: list[Pattern] = Field(default=["*"], min_length=1, description=ANY_NAMESPACE)
+    places: list[Place] = Field(
+        default=["check"], min_length=1, description="Where it counts; by default in `usher check` alone."
+    )
+    denials: bool = Field(default=False, description="Whether authors may suppress denials too, not only warnings.")
+    needs_end: bool = Field(default=False, description="Whether the annotation has to name a last day.")
+
+
 class Enforcement(Section):
     preset: Literal["observe", "baseline", "recommended", "strict"] = Field(
         default="recommended",
@@ -153,6 +178,11 @@ class Enforcement(Section):
     rules: list[EnforcementRule] = Field(default=[], description="The last rule that matches a finding decides.")
     exceptions: list[ExceptionRule] = Field(
         default=[], description="Findings that are only noted until the exception expires."
+    )
+    suppressions: list[SuppressionRule] = Field(
+        default=[SuppressionRule(checks=["*"])],
+        description="What authors of objects may suppress; by default warnings of `usher check`. An empty list allows "
+        "nothing.",
     )
 
     @cached_property
@@ -251,9 +281,26 @@ class Config(Section):
         "finding to the page of its check, NAME.md below this address; a site generator may need {name} or {code} in "
         "the address instead. Without it they link no page.",
     )
-    exempt_namespaces: list[Pattern] = Field(
-        default=DEFAULT_EXEMPT_NAMESPACES, description="Namespaces whose objects usher neither judges nor changes."
+    # Before exemptNamespaces, because its validation reads it.
+    judged_namespaces: list[Pattern] = Field(
+        default=[],
+        description="Namespaces that usher exempts by default and judges here: without it, usher exempts "
+        f"{', '.join(DEFAULT_EXEMPT_NAMESPACES)}.",
     )
+    exempt_namespaces: list[Pattern] = Field(
+        default=DEFAULT_EXEMPT_NAMESPACES,
+        description="Namespaces whose workloads usher neither judges nor changes. They add to the default ones; "
+        "judgedNamespaces gives up a default one.",
+        validate_default=True,
+    )
+
+    @field_validator("exempt_namespaces")
+    @classmethod
+    def _add_default_exemptions(cls, written: list[Pattern], info: ValidationInfo) -> list[Pattern]:
+        judged = info.data.get("judged_namespaces", [])
+        kept = [name for name in DEFAULT_EXEMPT_NAMESPACES if not selection.matches_pattern(name, judged)]
+        added = [name for name in written if name not in DEFAULT_EXEMPT_NAMESPACES]
+        return [*kept, *dict.fromkeys(added)]
 
     def fabric(self, name: str) -> Fabric:
         """The profile of a name, with the fields of its base. Raises KeyError for an unknown name."""

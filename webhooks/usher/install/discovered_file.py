@@ -210,7 +210,7 @@ def file_of_cluster(facts: Store, *, source: str) -> str:
     ]
     lines = [
         f"# The configuration of gpu-usher, as `usher init` found the cluster: {name_in_comment(source)}.",
-        "# Read it before you use it. `usher config check FILE --live` says later where it differs from the cluster.",
+        "# Read it before you use it. Later, `usher config check FILE --facts live` says where the cluster differs.",
         _SCHEMA,
         *_HEAD,
     ]
@@ -332,7 +332,7 @@ def minimal_file() -> str:
 
 _MINIMAL: Final = f"""\
 # The configuration of gpu-usher for a cluster that usher does not know: the defaults, with examples to uncomment.
-# `usher init --live` writes what usher finds in the cluster of your kubectl context.
+# `usher init --facts live` writes what usher finds in the cluster of your kubectl context.
 {_SCHEMA}
 apiVersion: gpu-usher.io/v1alpha1
 kind: Config

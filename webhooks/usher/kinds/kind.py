@@ -316,6 +316,8 @@ class Kind(Struct, frozen=True, kw_only=True):
     """Kinds whose controllers make objects of this kind (docs/domain/kinds.md#owner-chains)."""
     owns_any_kind: bool = False
     """Whether its objects hold, and make, objects of any other kind (AppWrapper)."""
+    configures_devices: bool = False
+    """Whether its objects configure device plugins, so that rules judge them in exempt namespaces too."""
     bounds_nodes: bool = False
     """Whether the accelerators that its objects name limit nodes; pods do not ask for them."""
     named_by_others: bool = True

@@ -451,6 +451,7 @@ CONFIG_MAPS = [
         plural="configmaps",
         # usher is not called for every ConfigMap and does not list them: both would cost more than they find.
         listed=False,
+        configures_devices=True,
         key="configMap",
         shape=ConfigMap,
         facts=Facts(keep=keep_kueue_configuration, presence_only=True, by_choice=True),

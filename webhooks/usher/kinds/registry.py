@@ -101,6 +101,9 @@ FACTS: Final[Mapping[Key, FactKind]] = {
 }
 """Kinds whose objects usher keeps when it reads a cluster."""
 
+CONFIGURE_DEVICES: Final = frozenset(key for key, kind in BY_KEY.items() if kind.configures_devices)
+"""Kinds that rules judge in exempt namespaces too: the device plugin reads its ConfigMap in one of them."""
+
 BOUNDS_OF_NODES: Final = frozenset(key for key, kind in BY_KEY.items() if kind.bounds_nodes)
 """Kinds whose objects name accelerators that pods do not ask for."""
 

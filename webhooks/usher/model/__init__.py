@@ -29,6 +29,7 @@ from usher.model.workload import (
     Total,
     UnclearDevices,
     Unknown,
+    UnreadKey,
     Way,
     Workload,
 )
@@ -65,6 +66,7 @@ __all__ = [
     "Total",
     "UnclearDevices",
     "Unknown",
+    "UnreadKey",
     "Way",
     "Workload",
 ]

@@ -78,6 +78,8 @@ class Judgement(Struct, frozen=True, kw_only=True):
     """Why the outcome is milder than the check's own; empty if it is not milder."""
     exception: int | None = None
     """The exception of usher.yaml that covers it, counted from 0; None without one."""
+    suppressed: bool = False
+    """Whether the author of the object suppresses it, and usher.yaml lets authors do that."""
 
     @property
     def of_gatekeeper(self) -> bool:

@@ -139,6 +139,8 @@ class Container(Struct, frozen=True, kw_only=True):
     """The accelerator resources in its requests or limits."""
     lookalikes: tuple[str, ...] = ()
     """Resources in its requests or limits that look like accelerators, but that neither usher nor usher.yaml knows."""
+    meant_resources: Mapping[str, str] = field(default_factory=dict)
+    """The known resources that misspelt ones of `lookalikes` are meant for, by the misspelt name."""
     asks_accelerators: bool = False
     """Whether it gets accelerators by any route, or names one with an amount that cannot be read."""
     uses_claims: bool = False
@@ -387,6 +389,17 @@ class Excess(Struct, frozen=True, kw_only=True):
     remedy: str
 
 
+class UnreadKey(Struct, frozen=True, kw_only=True):
+    """A key of an object that nothing reads, a field that is missing, or a kind that no API server knows."""
+
+    path: str
+    text: str
+    """The mistake, as a message goes on after the kind of the object."""
+    remedy: str
+    important: bool
+    """Whether an amount of GPUs, a container, a toleration, a selector or a queue hangs on it."""
+
+
 class Workload(Struct, frozen=True, kw_only=True):
     group: str
     version: str
@@ -431,6 +444,8 @@ class Workload(Struct, frozen=True, kw_only=True):
     """Why the label that names a role does not count; empty if it counts, or without a label."""
     excess: Excess | None = None
     """Why usher judges nothing else of the object; None for an object that it judges."""
+    unread_keys: tuple[UnreadKey, ...] = ()
+    """Only of objects in files: the API server drops or refuses such keys before it asks webhooks."""
 
     @property
     def api_version(self) -> str:

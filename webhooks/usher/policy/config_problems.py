@@ -33,10 +33,12 @@ def problems(config: models.Config, entries: catalogue.Catalogue) -> list[Proble
     return [
         *_of_rules(config.enforcement, entries),
         *_of_exceptions(config.enforcement, entries),
+        *_of_suppressions(config.enforcement, entries),
         *_of_parameters(config, entries),
         *_of_mutations(config.mutations, entries),
         *_of_site(config),
         *_of_roles(config.roles),
+        *_of_judged_namespaces(config),
     ]
 
 
@@ -67,6 +69,18 @@ def _of_exceptions(enforcement: models.Enforcement, entries: catalogue.Catalogue
         for number, check in enumerate(exception.checks):
             if check not in known and not catalogue.OWN_CODE.fullmatch(check):
                 yield f"/enforcement/exceptions/{index}/checks/{number}", _no_check(check, known)
+
+
+def _of_suppressions(enforcement: models.Enforcement, entries: catalogue.Catalogue) -> Iterator[Problem]:
+    categories = {entry.category for entry in entries.checks.values()}
+    known = {"*", *entries.keys_of_checks, *categories, catalogue.OWN_CATEGORY}
+    for index, rule in enumerate(enforcement.suppressions):
+        for number, word in enumerate(rule.checks):
+            place = f"/enforcement/suppressions/{index}/checks/{number}"
+            if word not in known and not catalogue.OWN_CODE.fullmatch(word):
+                yield place, _no_check(word, known)
+            elif word == "isolation":
+                yield place, "no author may suppress all checks of isolation; name the checks one by one"
 
 
 def _of_parameters(config: models.Config, entries: catalogue.Catalogue) -> Iterator[Problem]:
@@ -156,6 +170,33 @@ def _of_roles(rules: Sequence[sections.RoleRule]) -> Iterator[Problem]:
                 )
 
 
+def _of_judged_namespaces(config: models.Config) -> Iterator[Problem]:
+    """Entries of judgedNamespaces that change nothing, or that exemptNamespaces contradicts."""
+    for number, pattern in enumerate(config.judged_namespaces):
+        place = f"/judgedNamespaces/{number}"
+        if not any(selection.matches_pattern(name, [pattern]) for name in models.DEFAULT_EXEMPT_NAMESPACES):
+            exempt = ", ".join(models.DEFAULT_EXEMPT_NAMESPACES)
+            yield place, f"usher exempts no {pattern} by default; it exempts {exempt}"
+        elif selection.patterns_cover(config.exempt_namespaces, [pattern]):
+            yield place, f"exemptNamespaces has {pattern} too; leave it out of one of the two"
+
+
+def _given_up(config: models.Config) -> Iterator[Problem]:
+    """Default exemptions that judgedNamespaces gives up, and exemptions of all namespaces."""
+    for number, pattern in enumerate(config.judged_namespaces):
+        for name, reason in models.WHY_EXEMPT.items():
+            if selection.matches_pattern(name, [pattern]):
+                yield (
+                    f"/judgedNamespaces/{number}",
+                    f"gives up the exemption of {name}: usher may change or deny {reason}",
+                )
+    if selection.matches_pattern("default", config.exempt_namespaces):
+        yield (
+            "/exemptNamespaces",
+            "gives up all checks of workloads in the namespace default: usher neither judges nor changes them",
+        )
+
+
 def warnings(config: models.Config, known: Collection[str] | None = None) -> Iterator[Problem]:
     """Likely mistakes: entries for the same workloads, and namespaces in which an entry has no effect.
 
@@ -170,6 +211,7 @@ def warnings(config: models.Config, known: Collection[str] | None = None) -> Ite
                 if selection.entries_overlap(before, entry) and not selection.entry_covers(entry, before):
                     yield f"{pointer}/{index}", f"some workloads fit entry {number} as well, which decides about them"
             yield from _without_effect(f"{pointer}/{index}", entry.namespaces, config, known)
+    yield from _given_up(config)
     yield from _labels_for_everybody(config.roles)
     yield from _exceptions_for_nothing(config.enforcement)
     yield from assignment.config_warnings(config.quotas)

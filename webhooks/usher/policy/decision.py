@@ -26,6 +26,7 @@ from usher.cluster.facts.store import Store
 from usher.config import fields, models, sections, selection
 from usher.kinds.reading import values
 from usher.kinds.reading.counts import Growth
+from usher.policy import suppressions
 from usher.policy.checks import catalogue
 from usher.policy.checks.catalogue import About, Catalogue
 from usher.policy.input.document import Review
@@ -387,6 +388,7 @@ def judge_findings(  # noqa: PLR0913 - what a judgement depends on, all named at
     rules: models.Enforcement,
     before: Iterable[model.Finding] = (),
     leniency: Callable[[catalogue.Entry], str] = lambda _check: "",
+    asked: suppressions.Asked = suppressions.NOTHING,
 ) -> tuple[model.Judgement, ...]:
     """The judgements about the findings, worst first.
 
@@ -398,6 +400,7 @@ def judge_findings(  # noqa: PLR0913 - what a judgement depends on, all named at
         before: on UPDATE, the findings of the old object. An old finding only warns, or finalizers could never be
             removed (docs/domain/principles.md#updates-and-deletion).
         leniency: why a check at most warns about this object; empty if the check may deny it.
+        asked: the findings that the author of the object suppresses.
 
     Raises:
         EngineError: a finding comes from a check that the catalogue does not know.
@@ -412,6 +415,9 @@ def judge_findings(  # noqa: PLR0913 - what a judgement depends on, all named at
         outcome, because = outcome_of_finding(finding, check, where=where, enforcement=rules)
         if outcome is None:
             continue
+        suppressed = _suppression(asked, check, outcome, where=where, rules=rules)
+        if suppressed:
+            outcome, because = model.Outcome.AUDIT, suppressed
         milder = "it was so before" if (finding.check, finding.message) in known else leniency(check)
         if outcome is model.Outcome.DENY and milder:
             outcome, because = model.Outcome.WARN, milder
@@ -425,9 +431,27 @@ def judge_findings(  # noqa: PLR0913 - what a judgement depends on, all named at
                 name=check.name,
                 because=because,
                 exception=covering_exception(check, where=where, enforcement=rules),
+                suppressed=bool(suppressed),
             )
         )
     return tuple(sorted(judgements, key=lambda each: (_ORDER[each.outcome], entries.checks[each.finding.check].number)))
+
+
+def _suppression(
+    asked: suppressions.Asked,
+    check: catalogue.Entry,
+    outcome: model.Outcome,
+    *,
+    where: Circumstances,
+    rules: models.Enforcement,
+) -> str:
+    """Why the author of an object suppresses a finding; empty if he does not, or may not."""
+    line = asked.about(check) if asked.suppressions and outcome in FELT else None
+    if line is None:
+        return ""
+    place = suppressions.Circumstances(namespace=where.namespace, place=where.place, today=where.today)
+    refused = suppressions.refusal(line, check, outcome, where=place, enforcement=rules)
+    return "" if refused else suppressions.applied_text(line)
 
 
 def _needs(intent: paths.Object) -> tuple[model.Need, ...]:

@@ -19,16 +19,17 @@ from usher.authorities.gpu_quota import present as gpu_quota_present
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts.store import Store
 from usher.config import models, selection
+from usher.kinds import registry
 from usher.kinds.reading import values
 from usher.memo import Memo
-from usher.policy import decision
+from usher.policy import decision, suppressions
 from usher.policy.checks import catalogue
 from usher.policy.decision import Identities, Operation, Request, User
 from usher.policy.engines.engine import Engine, Entrypoint
 from usher.policy.input import document as input_document
 from usher.policy.mutating import Mutating, MutationRules
 from usher.policy.mutation import merge
-from usher.workloads import fingerprints, size_limits
+from usher.workloads import fingerprints, size_limits, unread_keys
 
 
 class Found(Struct, frozen=True, kw_only=True):
@@ -53,9 +54,9 @@ __all__ = ["Evaluator", "Operation", "Request", "User"]
 LIKE_PODS: Final = 1024
 """How many different Pods the evaluator remembers answers for."""
 
-_Key = tuple[str, tuple[str, ...] | None, bool, bool, int, int, bytes]
-"""Namespace, identities of the user, whether the owner is hidden, whether there are facts, revisions of facts and
-nodes, digest of the Pod.
+_Key = tuple[str, tuple[str, ...] | None, bool, bool, bool, int, int, bytes]
+"""Namespace, identities of the user, whether the owner is hidden, whether it is a review, whether there are facts,
+revisions of facts and nodes, digest of the Pod.
 """
 
 
@@ -242,6 +243,10 @@ class Evaluator:
         return bool(workload.pod_sets) and not self._exemption(workload, request)
 
     def _subject(self, request: Request, workload: model.Workload | None, known: Knowledge) -> Subject:
+        if request.place != "admission":
+            workload = unread_keys.with_unread_keys(
+                workload, request.value, namespace=request.namespace, beside=request.objects
+            )
         if workload is None:
             return Subject(workload=None)
         if exemption := self._exemption(workload, request):
@@ -271,7 +276,8 @@ class Evaluator:
         digest = fingerprints.of_pod(request.value, ranks=self._ranks)
         if digest is None:
             return None
-        return request.namespace, self._identities.of(request.user), request.owner_is_hidden, *facts, digest
+        identities, is_review = self._identities.of(request.user), request.place == "admission"
+        return request.namespace, identities, request.owner_is_hidden, is_review, *facts, digest
 
     def _read(self, value: paths.Object, request: Request) -> model.Workload | None:
         return self._knowledge(request).workload(
@@ -293,7 +299,8 @@ class Evaluator:
         review: input_document.Review | None = None,
     ) -> Found:
         workload = case.workload
-        if not workload.pod_sets and not workload.view and workload.excess is None:
+        judged = workload.pod_sets or workload.view or workload.unread_keys
+        if not judged and workload.excess is None:
             return Found()
         cluster = input_document.cluster_input(case, known) if workload.excess is None else None
         document = self.documents.build(workload, old=old, review=review, cluster=cluster, beside=case.beside)
@@ -332,6 +339,7 @@ class Evaluator:
             entries=self.catalogue,
             rules=self.config.enforcement,
             before=before,
+            asked=suppressions.read(request.value),
             leniency=decision.leniency(
                 workload,
                 updating=request.operation is Operation.UPDATE,
@@ -343,6 +351,8 @@ class Evaluator:
         if reason := request.exemption(deleting=workload.deleting):
             return reason
         if _is_made_now(workload, request) or not self.is_exempt(workload.namespace):
+            return ""
+        if (workload.group, workload.kind) in registry.CONFIGURE_DEVICES:
             return ""
         return f"usher.yaml exempts namespace {workload.namespace}"
 

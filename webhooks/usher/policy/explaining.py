@@ -117,6 +117,8 @@ def why_not_asked(entry: catalogue.Entry, workload: model.Workload, *, facts: bo
             return ""
         case About.LARGE_OBJECTS:
             return "" if workload.excess is not None else "it is about objects that are too large to judge"
+        case About.UNREAD_KEYS:
+            return "" if workload.unread_keys else "it is about keys that nothing reads"
         case About.PODS:
             return "" if asking else "it is about pods"
         case About.ACCELERATOR_PODS:

@@ -321,7 +321,9 @@ class Cluster:
         if self._charging is not None:
             self._charging.start()
         elif self._evaluator().config.quotas:
-            structlog.get_logger().warning("quotas_not_charged", reason="no live cluster is watched; start with --live")
+            structlog.get_logger().warning(
+                "quotas_not_charged", reason="no live cluster is watched; start with --facts live"
+            )
 
     def tell(self, answer: Answer) -> None:
         """Writes an Event about a denial, if the site wants Events."""

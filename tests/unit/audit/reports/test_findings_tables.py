@@ -5,7 +5,7 @@ import io
 from builders import audit_documents as audits
 from usher.audit.document import Audit, Trend
 from usher.audit.reports import findings_tables
-from usher.check.formats.wording import Lines
+from usher.check.formats.lines import Lines
 
 
 def written(audit: Audit) -> str:

@@ -79,7 +79,7 @@ def pod(folder: Path, name: str, amount: str = "1") -> Path:
 def test_a_misspelt_name_is_corrected_in_requests_and_limits(fixed: Fix, tmp_path: Path) -> None:
     file = pod(tmp_path, "nvidia.com/gpus")
 
-    done = fixed(file, "resources/unknown_accelerator_name")
+    done = fixed(file, "resources/misspelt_accelerator_name")
 
     assert done.files[0].content == file.read_bytes().replace(b"gpus", b"gpu")
 

@@ -57,7 +57,7 @@ def file(tmp_path: Path) -> Path:
 def test_a_remedy_makes_room_for_a_mutation_in_the_next_round(file: Path, judge: Judge) -> None:
     (done,) = fixed(file, judge).files
 
-    assert [each.wish.key for each in done.done] == ["resources/unknown_accelerator_name", "placement/gpu_toleration"]
+    assert [each.wish.key for each in done.done] == ["resources/misspelt_accelerator_name", "placement/gpu_toleration"]
     assert b"nvidia.com/gpu: 1\n  tolerations:\n" in done.content
     assert file.read_bytes() == POD
 

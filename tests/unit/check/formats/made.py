@@ -1,5 +1,6 @@
 """Reports made by hand, so that the formats are tested without the checks that fill them."""
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import date
 
@@ -144,6 +145,7 @@ def made(
             warnings=outcomes.count(model.Outcome.WARN),
             notes=outcomes.count(model.Outcome.AUDIT),
             exempt=sum(bool(one.exemption) for one in results),
+            exemptions=Counter(one.exemption for one in results if one.exemption),
             owned=owned,
             ignored=ignored,
         ),

@@ -13,7 +13,7 @@ from unit.check.formats import made
 from usher.check import devices as scan_devices
 from usher.check import findings
 from usher.check.formats import text
-from usher.check.formats.wording import Lines, fitted
+from usher.check.formats.lines import Lines, fitted
 
 HOSTILE = "\x1b[31m[red]::error::\u202e##vso[x]\n:smile:"
 

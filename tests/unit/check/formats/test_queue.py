@@ -16,8 +16,8 @@ from usher import paths
 from usher.authorities.outlook import Outlook
 from usher.check import sources
 from usher.check.formats import queue
+from usher.check.formats.lines import LOG_WIDTH
 from usher.check.formats.queue import ShownOutlook
-from usher.check.formats.wording import LOG_WIDTH
 from usher.config import load
 from usher.policy import assembly
 from usher.policy.decision import Request

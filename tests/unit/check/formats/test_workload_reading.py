@@ -21,7 +21,7 @@ from usher import model, paths
 from usher.check import sources
 from usher.check.batches import Batch, Item
 from usher.check.formats import json_report, workload_reading
-from usher.check.formats.wording import LOG_WIDTH
+from usher.check.formats.lines import LOG_WIDTH
 from usher.check.formats.workload_reading import ShownWorkload
 from usher.config import models
 

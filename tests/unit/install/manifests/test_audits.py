@@ -117,7 +117,7 @@ def test_the_command_says_which_image_parts_need(options: list[str], says: str) 
         (["--schedule=*/0 6 * * *"], "'*/0' is not a value for the minute, from 0 to 59"),
         (["--schedule=@never"], "this macro of cron is unknown"),
         (["--claim=x y"], "--claim: 'x y' is not a name of an object"),
-        (["--namespace=A_B"], "--namespace: 'A_B' is not a name of a namespace"),
+        (["--audit-namespace=A_B"], "--audit-namespace: 'A_B' is not a name of a namespace"),
         (["--api-server=nonsense"], "--api-server: 'nonsense' is not a network: write a CIDR, for example 10.0.0.1/32"),
         (["--api-server=10.0.0.1"], "--api-server: '10.0.0.1' is not a network"),
     ],
@@ -130,9 +130,9 @@ def test_what_a_run_would_refuse_is_refused_before_it_is_applied(options: list[s
 
 
 def test_all_wrong_values_are_named_at_once() -> None:
-    run = command.usher("manifests", "audit", "--claim=x y", "--namespace=A_B", "--schedule=nonsense")
+    run = command.usher("manifests", "audit", "--claim=x y", "--audit-namespace=A_B", "--schedule=nonsense")
 
-    assert [line.split(":")[1] for line in run.err.splitlines()] == [" --namespace", " --claim", " --schedule"]
+    assert [line.split(":")[1] for line in run.err.splitlines()] == [" --audit-namespace", " --claim", " --schedule"]
 
 
 @pytest.mark.parametrize(

@@ -179,16 +179,16 @@ def selected(config: models.Config, *, namespace: str = "gpu-usher") -> list[pat
 
 
 def test_exempt_namespaces_come_from_the_site() -> None:
-    assert selected(models.Config(exempt_namespaces=["kube-system", "gpu-usher", "lab-*"])) == [
-        "kube-system",
-        "gpu-usher",
+    assert selected(models.Config(exempt_namespaces=["kube-system", "lab", "lab-*"])) == [
+        *models.DEFAULT_EXEMPT_NAMESPACES,
+        "lab",
     ]
 
 
 def test_the_namespace_of_the_server_is_always_exempt() -> None:
     """Otherwise its own pods could not start while it is away."""
-    assert selected(models.Config(exempt_namespaces=["kube-system"]), namespace="policies") == [
-        "kube-system",
+    assert selected(models.Config(judged_namespaces=["gpu-*"]), namespace="policies") == [
+        *("kube-system", "kube-public", "kube-node-lease"),
         "policies",
     ]
 

@@ -22,7 +22,7 @@ from usher.audit.reports import (
 from usher.audit.reports.described import MarkdownTable, code, prose, size
 from usher.audit.reports.numbers import TEXT
 from usher.check.formats import wording
-from usher.check.formats.wording import Lines
+from usher.check.formats.lines import Lines
 
 
 def write(

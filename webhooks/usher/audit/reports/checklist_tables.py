@@ -13,7 +13,7 @@ from usher.audit.reports import cells, entry_words, html_tables
 from usher.audit.reports.described import Column, Table
 from usher.audit.reports.html_elements import Html, Section, element, joined
 from usher.check.formats import wording
-from usher.check.formats.wording import Lines
+from usher.check.formats.lines import Lines
 
 _SHOWN_NOTES: Final = 10
 
@@ -134,7 +134,7 @@ def checklist_table(audit: Audit) -> Table[ReadinessItem]:
         },
         empty="The checklist was not run."
         if audit.cluster.is_whole
-        else "The checklist is about a whole cluster; audit it without --namespace.",
+        else "The checklist is about a whole cluster; audit it without --in-namespace.",
     )
 
 

@@ -23,7 +23,7 @@ from usher.audit.reports import cells
 from usher.audit.reports.numbers import TEXT
 from usher.check.findings import Identity
 from usher.check.formats import wording
-from usher.check.formats.wording import Lines
+from usher.check.formats.lines import Lines
 
 _NO_WEBHOOKS: Final = "USA050"
 """The finding that no webhook of usher is registered."""

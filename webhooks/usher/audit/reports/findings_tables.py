@@ -17,7 +17,7 @@ from usher.audit.reports.described import Column, MarkdownTable, Table, code, ob
 from usher.audit.reports.html_elements import Section
 from usher.audit.reports.numbers import PAGE, TEXT
 from usher.check.formats import wording
-from usher.check.formats.wording import Lines, Row
+from usher.check.formats.lines import Lines, Row
 
 _PLACES: Final = 5
 """Objects of one message."""

@@ -10,7 +10,7 @@ from usher.audit.document.fleet_document import Fleet, FleetProblem, FleetRow
 from usher.audit.reports import entry_words, fleet_tables, numbers
 from usher.audit.reports.numbers import TEXT
 from usher.check.formats import wording
-from usher.check.formats.wording import Lines, Row
+from usher.check.formats.lines import Lines, Row
 
 SHOWN: Final = 10
 

@@ -9,7 +9,7 @@ from usher.audit.reports.html_elements import Html, element, joined
 from usher.audit.reports.numbers import PAGE, TEXT
 from usher.audit.reports.trends import Headline
 from usher.check.formats import wording
-from usher.check.formats.wording import Row
+from usher.check.formats.lines import Row
 
 _HOW_TO_MEASURE: Final = "not measured; --prometheus URL measures it"
 

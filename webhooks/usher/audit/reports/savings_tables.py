@@ -12,7 +12,7 @@ from usher.audit.reports.described import Amount, Column, Table, code, object_co
 from usher.audit.reports.html_elements import Html, Section, element
 from usher.audit.reports.numbers import PAGE, TEXT
 from usher.check.formats import wording
-from usher.check.formats.wording import Lines
+from usher.check.formats.lines import Lines
 
 _HOUR: Final = 3_600
 

@@ -13,7 +13,7 @@ from usher.audit.reports.described import Column, Table, code, object_code, pros
 from usher.audit.reports.html_elements import Html, Section, element
 from usher.audit.reports.numbers import PAGE, TEXT
 from usher.check.formats import wording
-from usher.check.formats.wording import Lines, Row
+from usher.check.formats.lines import Lines, Row
 
 _FILES: Final = (
     "allocated, waiting and never are not known, because these are files; usher audit without a PATH reads the cluster"

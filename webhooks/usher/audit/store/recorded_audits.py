@@ -272,7 +272,8 @@ _UPSERT_FINDING: Final = f"""INSERT INTO gpu_usher_findings (cluster, {_FINDING_
     namespace = excluded.namespace, name = excluded.name, first_seen = excluded.first_seen,
     last_seen = excluded.last_seen, gone = excluded.gone"""  # noqa: S608 - names of our own columns
 
-_OF_ALL: Final = "AND left_out NOT LIKE '%\"--namespace %'"
+_OF_ALL: Final = "AND left_out NOT LIKE '%\"--in-namespace %' AND left_out NOT LIKE '%\"--namespace %'"
+"""Leaves out audits of one namespace; audits of earlier versions have the old spelling."""
 
 
 def prepare_tables(session: Session, *, place: str) -> None:

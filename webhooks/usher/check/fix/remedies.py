@@ -356,6 +356,7 @@ def _group_renamed(case: Case) -> tuple[Step, ...]:
 
 REMEDIES: Final[Mapping[str, Remedy]] = {
     "resources/gpu_requests_equal_limits": _equal_amounts,
+    "resources/misspelt_accelerator_name": _right_name,
     "resources/unknown_accelerator_name": _right_name,
     "fabric/device_requests_equal_limits": _equal_amounts,
     "fabric/nccl_debug_left_on": _variable_to_warn,

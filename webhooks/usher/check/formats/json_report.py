@@ -258,6 +258,7 @@ class Summary(Shape):
     accelerators_in_workloads_with_errors: dict[str, Amount] = attribute("accelerators_with_errors")
     findings: dict[str, int] = attribute("by_outcome")
     exempt: int
+    exemptions: dict[str, int]
     owned: int
     finished: int
     ignored: int
@@ -301,6 +302,7 @@ class Report(Shape):
     workloads: list[Workload] = attribute("results")
     not_evaluated: list[NotEvaluated]
     checks_without_facts: int = attribute("without_facts")
+    facts_of_files: dict[str, int]
     exceptions: list[ExceptionUse]
     failures: list[Failure]
     problems: list[Problem]

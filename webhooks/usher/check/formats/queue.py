@@ -31,7 +31,8 @@ from usher.check.formats.json_report import (
     TextIfAny,
     attribute,
 )
-from usher.check.formats.wording import Lines, Row, readable_number, readable_range
+from usher.check.formats.lines import Lines, Row
+from usher.check.formats.wording import readable_number, readable_range
 from usher.kinds.reading import values as reading_values
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator

@@ -15,7 +15,7 @@ from rich.text import Text
 from usher.check import devices as scan_devices
 from usher.check.formats import json_report, markdown, wording
 from usher.check.formats.json_report import API_VERSION, IF_KNOWN, Amount, IntegerIfAny, Shape, TextIfAny, attribute
-from usher.check.formats.wording import Lines
+from usher.check.formats.lines import Lines
 from usher.check.replay import impact as replay_impact
 from usher.check.replay.comparison import Change, Difference
 from usher.check.replay.comparison import Side as ComparedSide

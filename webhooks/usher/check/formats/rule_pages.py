@@ -13,7 +13,7 @@ from rich.text import Text
 
 from usher import model
 from usher.check.formats import wording
-from usher.check.formats.wording import Lines
+from usher.check.formats.lines import Lines
 from usher.config import models
 from usher.extensions.own_checks.trials import Judged
 from usher.policy import decision
@@ -237,6 +237,8 @@ def _about(check: catalogue.Entry) -> str:
         return objects
     if check.about is catalogue.About.LARGE_OBJECTS:
         return "all objects of the kinds that usher knows"
+    if check.about is catalogue.About.UNREAD_KEYS:
+        return "all objects in files, of kinds whose fields usher knows"
     if check.about is catalogue.About.CLUSTER_FACTS:
         return f"{objects or 'workloads'}, where facts of the cluster are known"
     if check.kinds:

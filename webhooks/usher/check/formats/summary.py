@@ -1,6 +1,6 @@
 """The end of a report: its numbers and what they leave out; and its findings by cause."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Final, TypeVar
@@ -12,7 +12,7 @@ from usher import model, paths
 from usher.check import devices as scan_devices
 from usher.check import findings
 from usher.check.formats import mended, wording
-from usher.check.formats.wording import Lines
+from usher.check.formats.lines import Lines
 
 _SHOWN_NOTES: Final = 10
 _SHOWN_CODES: Final = 3
@@ -23,7 +23,16 @@ _UNJUDGED: Final = ("not evaluated", "not judged")
 
 def write(found: findings.Report, lines: Lines) -> None:
     """Writes what was accepted and left out, what was mended, what was not judged, and the numbers of the run."""
-    parts = (_exceptions, _left_out, _mended, _policies_not_evaluated, _not_judged, _explanation, _configuration)
+    parts = (
+        _facts_of_files,
+        _exceptions,
+        _left_out,
+        _mended,
+        _policies_not_evaluated,
+        _not_judged,
+        _explanation,
+        _configuration,
+    )
     for label, text in (entry for part in parts for entry in part(found)):
         first = Text(f"{label}: ", style="magenta" if label in _UNJUDGED else "dim")
         lines.wrapped(text, first=first, rest="  ")
@@ -66,6 +75,12 @@ def _policies_not_evaluated(found: findings.Report) -> Iterator[tuple[str, str]]
             yield "not evaluated", f"{f'{entry.code} {entry.name}'.strip()}, {where}: {entry.reason}"
 
 
+def _facts_of_files(found: findings.Report) -> Iterator[tuple[str, str]]:
+    if found.facts_of_files and found.totals.workloads:
+        kinds = wording.sentence([wording.count(number, kind) for kind, number in found.facts_of_files.items()])
+        yield "facts", f"{kinds} of these files; --facts none leaves this out"
+
+
 def _not_judged(found: findings.Report) -> Iterator[tuple[str, str]]:
     """The checks that were not evaluated, and the one thing that would change most of that."""
     open_checks = [each for each in found.not_evaluated if not each.required]
@@ -81,7 +96,7 @@ def _not_judged(found: findings.Report) -> Iterator[tuple[str, str]]:
 
 def _remedy(found: findings.Report, open_checks: Sequence[findings.NotEvaluated]) -> str:
     if not found.configuration.source:
-        return "no usher.yaml: `usher init --live` writes one"
+        return "no usher.yaml: `usher init --facts live` writes one"
     if found.without_facts:
         return "`usher snapshot` saves the facts of a cluster for --facts"
     reasons = {each.reason for each in open_checks}
@@ -136,9 +151,11 @@ def _left_out(found: findings.Report) -> Iterator[tuple[str, str]]:
         yield "left out", f"{wording.count(totals.finished, 'finished object')} that hold no GPUs any more"
     if totals.owned:
         yield "left out", f"{wording.count(totals.owned, 'object')} judged as part of the workloads that own them"
-    exempt = Counter(result.exemption for result in found.results if result.exemption and result.makes_pods)
-    for reason, number in exempt.items():
-        yield "exempt", f"{wording.count(number, 'workload')}: {reason}"
+    if totals.exempt:
+        yield (
+            "exempt",
+            "; ".join(f"{wording.count(number, 'object')}: {why}" for why, number in totals.exemptions.items()),
+        )
 
 
 def configuration(found: findings.Report) -> str:

@@ -13,7 +13,7 @@ from usher import model, paths
 from usher.check import devices as scan_devices
 from usher.check import findings
 from usher.check.formats import mended, summary, wording
-from usher.check.formats.wording import Lines, fitted
+from usher.check.formats.lines import Lines, fitted
 
 SHOWN_WORKLOADS: Final = 10
 """The most workloads of one message, and messages of one check. The JSON report has all."""

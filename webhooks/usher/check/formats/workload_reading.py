@@ -37,7 +37,7 @@ from usher.check.formats.json_report import (
     TextIfAny,
     attribute,
 )
-from usher.check.formats.wording import Lines, Row
+from usher.check.formats.lines import Lines, Row
 from usher.cluster.facts.store import Store
 from usher.config import models
 from usher.kinds.reading import values

@@ -34,6 +34,7 @@ from usher.policy.engines.wasm import WasmEngine
 from usher.policy.input import document as input_document
 from usher.workloads.normalise import normalise
 from usher.workloads.roles import Roles
+from usher.workloads.unread_keys import with_unread_keys
 
 
 def input_of_example(
@@ -68,11 +69,13 @@ def input_of_example(
         believes_owner=identities.believe_owner(asked),
     )
     workload = read(request["object"], objects=cluster)
+    if value["kind"] != "AdmissionReview":
+        workload = with_unread_keys(workload, value, beside=others)
     if workload is None:
         raise errors.InputError("usher judges no objects of this kind")
     # The webhooks do not know the objects that an example refers to, either.
     misread = [each for each in workload.unknowns if Absence.NOT_KNOWN.value not in each.reason]
-    if misread:
+    if misread and not workload.unread_keys:
         raise errors.InputError(f"usher cannot read {misread[0].path}: {misread[0].reason}")
     known = Knowledge(facts=cluster, config=config, vocabulary=vocabulary)
     case = Case(workload=workload, beside=beside.of(workload, others, known))

@@ -400,7 +400,7 @@ _RANGE: Final = re.compile(r"(\*|\?|[A-Za-z0-9]+)(?:-([A-Za-z0-9]+))?(?:/([0-9]+
 def refused_settings(settings: Settings) -> Iterator[str]:
     """The errors in the settings, each with its option and a remedy."""
     for option, name in (
-        ("--namespace", settings.namespace),
+        ("--audit-namespace", settings.namespace),
         ("--prometheus-namespace", settings.prometheus_namespace),
     ):
         if _LABEL.fullmatch(name) is None:

@@ -41,7 +41,7 @@ def config_maps(config: models.Config, *, files: Mapping[str, Path], namespaces:
     keys = set().union(*maps.values())
     missing, stray = sorted(keys - files.keys()), sorted(files.keys() - keys)
     if missing:
-        raise errors.InputError(f"{missing[0]} has no file; add --file {missing[0]}=PATH")
+        raise errors.InputError(f"{missing[0]} has no file; add --fabric-file {missing[0]}=PATH")
     if stray:
         raise errors.InputError(f"no fabric of a pool mounts {stray[0]}; these are mounted: {', '.join(sorted(keys))}")
     texts = {key: _read(files[key]) for key in sorted(keys)}

@@ -19,7 +19,7 @@ from usher.config import models
 from usher.install.manifests import conditions as cel_conditions
 from usher.install.manifests import webhooks
 from usher.install.manifests.webhooks import NAME
-from usher.policy import decision
+from usher.policy import decision, suppressions
 from usher.policy.checks.catalogue import Catalogue, Entry
 
 Denies = Callable[[str, models.Config, Catalogue], str]
@@ -142,6 +142,9 @@ def denied_here(check: Entry, config: models.Config, today: date) -> str:
     for each in config.enforcement.exceptions:
         if today <= each.expires and not {check.code, check.name, *check.aliases}.isdisjoint(each.checks):
             found = holds_where(each.namespaces, NEVER, otherwise=found)
+    for allowed in config.enforcement.suppressions:
+        if allowed.denials and "admission" in allowed.places and suppressions.names_check(allowed, check):
+            found = holds_where(allowed.namespaces, NEVER, otherwise=found)
     return found
 
 
@@ -223,7 +226,7 @@ def validating_policies(
     for key, denies in CHECKS.items():
         check = catalogue.checks[key]
         denied = denied_here(check, config, today)
-        if denied == NEVER or (only and {check.code, check.name}.isdisjoint(only)):
+        if denied == NEVER or (only and {check.code, check.name, check.category}.isdisjoint(only)):
             continue
         for objects in (_TEMPLATES,) if key in CHECKS_OF_TEMPLATES else (_PODS, _TEMPLATES):
             name = f"{NAME}-{check.name}{objects.suffix}{STATIC_SUFFIX if static else ''}"
@@ -376,7 +379,7 @@ def floor_objects(
 ) -> list[paths.Object]:
     """The policies with their bindings; see `policies.validating`."""
     entry = catalogue.mutations[MUTATION_KEY]
-    wanted = not only or not {entry.code, entry.name}.isdisjoint(only)
+    wanted = not only or not {entry.code, entry.name, entry.category}.isdisjoint(only)
     return [
         *validating_policies(config, catalogue, today=today, static=static, only=only),
         *(mutating_policies(config, catalogue, static=static) if wanted else []),
@@ -386,7 +389,7 @@ def floor_objects(
 def part_names(catalogue: Catalogue) -> set[str]:
     """The words that `only` accepts for parts of the floor."""
     entries = [*(catalogue.checks[key] for key in CHECKS), catalogue.mutations[MUTATION_KEY]]
-    return {word for entry in entries for word in (entry.code, entry.name)}
+    return {word for entry in entries for word in (entry.code, entry.name, entry.category)}
 
 
 def installed_objects() -> Iterator[tuple[str, str]]:

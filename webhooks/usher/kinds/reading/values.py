@@ -81,13 +81,15 @@ NO_OBJECTS: Lookup = _Nothing()
 class Objects:
     """Knows only the given objects, for example those of the same files."""
 
-    def __init__(self, values: Iterable[paths.Object], *, namespace: str = "") -> None:
+    def __init__(self, values: Iterable[paths.Object], *, namespace: str = "", others: "Objects | None" = None) -> None:
         """The last of several objects with one name is found, as after `kubectl apply`.
 
         Args:
             values: the objects.
             namespace: the namespace of objects without one.
+            others: finds an object that is not among `values`.
         """
+        self._others = others
         self._made: dict[str, Any] = {}
         self._found: defaultdict[tuple[str, str, str], dict[str, paths.Object]] = defaultdict(dict)
         """By group, kind and name, and then by namespace."""
@@ -154,7 +156,7 @@ class Objects:
             return found[reference.namespace]
         if len(found) == 1 and not reference.namespace:
             return next(iter(found.values()))
-        return Absence.NOT_KNOWN
+        return Absence.NOT_KNOWN if self._others is None else self._others.find(reference)
 
 
 class LookupsInTurn:

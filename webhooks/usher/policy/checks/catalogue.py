@@ -48,6 +48,8 @@ class About(StrEnum):
     """Fields of an object beside its pods; `kinds` names the kinds."""
     LARGE_OBJECTS = "large objects"
     """Objects that are too large to judge. No other check is asked about them."""
+    UNREAD_KEYS = "unread keys"
+    """Objects of files with keys that nothing reads."""
 
 
 class Parameter(BaseModel):
@@ -155,6 +157,16 @@ class Catalogue(Struct, frozen=True, kw_only=True):
             ),
             None,
         )
+
+    def named(self, word: str) -> list[str]:
+        """The keys of the entries with this code, name, alias, key or category, in any case."""
+        wanted = word.casefold()
+        return [
+            entry.key
+            for entry in self
+            if wanted
+            in {each.casefold() for each in (entry.code, entry.name, entry.key, entry.category, *entry.aliases)}
+        ]
 
     def mutation_name(self, key: str) -> str:
         """The name of a mutation by its key; the key itself for an unknown mutation."""

@@ -203,6 +203,7 @@ _CONDITIONS = {
     catalogue.About.LABELLED_PODS: "_has_labelled_pods",
     catalogue.About.CLUSTER_FACTS: "input.cluster",
     catalogue.About.LARGE_OBJECTS: "input.excess",
+    catalogue.About.UNREAD_KEYS: "input.unreadKeys",
 }
 
 _HEAD = """package usher.main

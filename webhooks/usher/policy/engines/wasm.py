@@ -103,7 +103,6 @@ class WasmEngine:
             "size": len(module),
             "memory_limit": memory_limit,
             "rebuild_above": rebuild_above,
-            "blames_object": blames_object,
         }
         self._start(
             _Program(
@@ -112,6 +111,7 @@ class WasmEngine:
                 entrypoints=entrypoints,
                 data=_DATA,
                 functions=functions,
+                blames_object=blames_object,
             )
         )
 

@@ -222,6 +222,15 @@ class Excess(TypedDict):
     remedy: str
 
 
+class UnreadKey(TypedDict):
+    """A key that nothing reads; a message goes on with `text` after the kind."""
+
+    path: str
+    text: str
+    remedy: str
+    important: bool
+
+
 class Input(TypedDict):
     workload: Workload
     podSets: list[PodSet]
@@ -237,6 +246,8 @@ class Input(TypedDict):
     beside: NotRequired[Beside]
     excess: NotRequired[Excess]
     """Present only for an object that is too large to judge. Then the input has nothing else of it."""
+    unreadKeys: NotRequired[list[UnreadKey]]
+    """Present only for an object of a file that has any."""
 
 
 MOST_BYTES: Final = 1_000_000
@@ -288,6 +299,11 @@ class Documents:
         if workload.excess is not None:
             excess = workload.excess
             document["excess"] = {"path": excess.path, "text": excess.text, "remedy": excess.remedy}
+        if workload.unread_keys:
+            document["unreadKeys"] = [
+                {"path": each.path, "text": each.text, "remedy": each.remedy, "important": each.important}
+                for each in workload.unread_keys
+            ]
         if old is not None:
             document["old"] = _old_object_input(old)
         if review is not None:

@@ -84,6 +84,8 @@ class Container(shapes.Container):
     """All other resources, of containers in pods that ask for accelerators."""
     lookalikes: NotRequired[dict[str, str]]
     """Paths of unknown resources that look like accelerators, by their names."""
+    meantResources: NotRequired[dict[str, str]]
+    """The known resources that those of `lookalikes` are meant for, where usher can tell, by their names."""
     environment: dict[str, Variable]
     """By name; the last of several entries with one name, because Kubernetes uses that one."""
     environmentSources: NotRequired[list[Source]]
@@ -129,6 +131,8 @@ def container_document(container: model.Container, *, all_resources: bool) -> Co
             result["resources"] = {name: _resource(container, name) for name in sorted(others)}
     if container.lookalikes:
         result["lookalikes"] = {name: container.first_path(name) for name in container.lookalikes}
+    if container.meant_resources:
+        result["meantResources"] = dict(container.meant_resources)
     return result
 
 

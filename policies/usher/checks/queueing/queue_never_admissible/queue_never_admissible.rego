@@ -5,8 +5,8 @@
 #   the quota that the other queues of its cohort have and lend. Kueue admits all pod sets of a workload together, and
 #   each pod set takes one flavor for the resources of a group. Kueue never refuses a workload that asks for more; the
 #   workload waits forever. The check uses the configured numbers of the queues, whatever runs now. If usher cannot read
-#   a part of it, or does not know it, the workload is unknown. If usher does not know Kueue's own configuration, the
-#   finding only warns. No queue admits a workload with more pod sets than Kueue accepts: 8 before version 0.18, 10 in
+#   a part of it, or does not know it, the workload is unknown. Kueue counts every resource that the ClusterQueue covers,
+#   so the finding needs no facts about Kueue's own configuration. No queue admits a workload with more pod sets than Kueue accepts: 8 before version 0.18, 10 in
 #   0.18, 18 in 0.19. usher reads the version from the label that the Helm chart of Kueue writes.
 # scope: package
 # related_resources:
@@ -34,14 +34,11 @@ import data.usher.lib.queues
 deny contains finding if {
 	some shortage in queues.verdict.shortages
 
-	finding := object.union(
-		{
-			"path": queues.path,
-			"message": $"{queues.workload_name} asks for {_asked(shortage)}; ClusterQueue {queues.cluster_queue.name} can {_given(shortage)}",
-			"remedy": _remedy(shortage),
-		},
-		queues.assumption,
-	)
+	finding := {
+		"path": queues.path,
+		"message": $"{queues.workload_name} asks for {_asked(shortage)}; ClusterQueue {queues.cluster_queue.name} can {_given(shortage)}",
+		"remedy": _remedy(shortage),
+	}
 }
 
 deny contains finding if {

@@ -34,4 +34,5 @@ deny contains {
 	some pod_set in input.podSets
 	some container in pod_set.containers
 	some name, path in container.lookalikes
+	not container.meantResources[name]
 }

@@ -1,0 +1,136 @@
+"""Queues and quotas in the files of a run count for what they prove, and never for what the files may lack."""
+
+from dataclasses import dataclass
+
+import pytest
+
+import builders
+from builders import queues, quotas
+from usher import paths
+from usher.check import findings, judging, runner
+from usher.check.batches import Batch, Item
+from usher.cluster.facts.store import Store
+from usher.config import models
+from usher.policy import assembly
+from usher.policy.evaluator import Evaluator
+
+LABELS = {"kueue.x-k8s.io/queue-name": "team"}
+QUEUE = queues.local_queue("team", "research")
+CAPACITY = queues.cluster_queue("research", queues.gpu_group(16))
+
+
+def job(gpus: int = 8, *, pods: int = 4, namespace: str = queues.NAMESPACE) -> paths.Object:
+    return builders.gpu_job(gpus, pods=pods, name="train", namespace=namespace, labels=LABELS)
+
+
+@dataclass(frozen=True)
+class Run:
+    evaluator: Evaluator
+
+    def report(self, files: dict[str, list[paths.Object]], *, facts: bool = True) -> findings.Report:
+        batches = [
+            Batch(source=name, items=tuple(Item(value=value) for value in values)) for name, values in files.items()
+        ]
+        settings = judging.Settings(command=findings.Command.CHECK, mutated=True, facts_of_files=facts)
+        return runner.run(batches, evaluator=self.evaluator, settings=settings)
+
+    def codes(self, files: dict[str, list[paths.Object]], *, facts: bool = True) -> set[tuple[str, str]]:
+        """The findings about the Job that need facts, with their outcomes."""
+        report = self.report(files, facts=facts)
+        known = {f"USH{number}" for number in (430, 431, 435, 436, 437, 620, 1220, 1221, 1224, 1230)}
+        return {
+            (each.judgement.code, each.judgement.outcome.value)
+            for result in report.results
+            if result.identity.kind == "Job"
+            for each in result.findings
+            if each.judgement.code in known
+        }
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    return Run(assembly.embedded(models.Config()))
+
+
+def test_a_queue_in_another_file_that_is_too_small_denies_the_workload_and_says_where(run: Run) -> None:
+    report = run.report({"queues/all.yaml": [CAPACITY, QUEUE], "jobs/train.yaml": [job()]})
+
+    (result,) = [each for each in report.results if each.identity.kind == "Job"]
+    (found,) = [each.judgement for each in result.findings if each.judgement.code == "USH435"]
+    assert found.outcome.value == "deny"
+    assert found.finding.path == "/metadata/labels/kueue.x-k8s.io~1queue-name"
+    assert "can never give more than 16 of flavor a100" in found.finding.message
+    assert "ask for at most 16 nvidia.com/gpu" in found.finding.remedy
+    assert report.facts_of_files == {"ClusterQueue": 1, "LocalQueue": 1}
+
+
+def test_a_queue_that_is_large_enough_denies_nothing(run: Run) -> None:
+    assert run.codes({"all.yaml": [CAPACITY, QUEUE, job(pods=2)]}) == set()
+
+
+def test_facts_of_files_can_be_switched_off(run: Run) -> None:
+    files = {"all.yaml": [CAPACITY, QUEUE, job()]}
+
+    assert run.codes(files) == {("USH435", "deny")}
+    assert run.codes(files, facts=False) == set()
+
+
+def test_files_never_prove_that_an_object_is_missing(run: Run) -> None:
+    other = queues.local_queue("other", "research")
+
+    assert run.codes({"all.yaml": [CAPACITY, other, job()]}) == set()
+    assert run.codes({"all.yaml": [QUEUE, queues.cluster_queue("elsewhere"), job()]}) == set()
+
+
+def test_a_queue_of_a_cohort_may_borrow_from_queues_that_the_files_lack(run: Run) -> None:
+    shared = queues.cluster_queue("research", queues.gpu_group(16), cohort="all")
+
+    assert run.codes({"all.yaml": [shared, QUEUE, job()]}) == set()
+
+
+def test_two_queues_of_one_name_are_alternatives_that_prove_nothing(run: Run) -> None:
+    larger = queues.cluster_queue("research", queues.gpu_group(64))
+
+    assert run.codes({"a/q.yaml": [CAPACITY], "b/q.yaml": [larger], "jobs.yaml": [QUEUE, job()]}) == set()
+
+
+def test_a_quota_of_the_namespace_that_is_too_small_denies_the_workload(run: Run) -> None:
+    quota = quotas.resource_quota({f"requests.{builders.GPU}": "16"}, namespace=queues.NAMESPACE)
+
+    assert {code for code, _ in run.codes({"quotas/q.yaml": [quota], "jobs/j.yaml": [job(pods=4)]})} == {"USH1221"}
+    assert {code for code, _ in run.codes({"q.yaml": [quota], "j.yaml": [job(32, pods=1)]})} == {"USH1220"}
+    assert run.codes({"q.yaml": [quota], "j.yaml": [job(pods=2)]}) == set()
+
+
+def test_a_quota_counts_where_the_files_are_one_whole_and_not_alternatives(run: Run) -> None:
+    quota = quotas.resource_quota({f"requests.{builders.GPU}": "4"}, namespace=queues.NAMESPACE)
+    small = {"a/quotas/q.yaml": [quota], "a/jobs/j.yaml": [job(pods=1)]}
+    other_cluster = {"b/jobs/j.yaml": [job(pods=1)]}
+
+    assert {code for code, _ in run.codes(small)} == {"USH1220"}
+    report = run.report({**small, **other_cluster})
+    denied = {each.source for each in report.results for one in each.findings if one.judgement.code == "USH1220"}
+    assert denied == {"a/jobs/j.yaml"}
+
+
+def test_given_facts_decide_instead_of_the_files() -> None:
+    large = queues.cluster_queue("research", queues.gpu_group(64))
+    given = Run(assembly.embedded(models.Config(), facts=Store.of([large, QUEUE])))
+
+    assert given.codes({"queues/all.yaml": [CAPACITY], "jobs/train.yaml": [job()]}) == set()
+
+
+def test_a_runtime_in_another_file_says_what_a_workload_makes(run: Run) -> None:
+    node = {"name": "node", "template": {"spec": builders.job_spec(builders.template(builders.container(gpus=8)))}}
+    spec: paths.Object = {"template": {"spec": {"replicatedJobs": [node]}}}
+    api = "trainer.kubeflow.org/v1alpha1"
+    runtime = builders.custom(api, "ClusterTrainingRuntime", spec, name="torch", namespace=None)
+    train = builders.custom(api, "TrainJob", {"runtimeRef": {"name": "torch"}}, name="train")
+
+    def gpus(*, facts: bool) -> bool:
+        report = run.report({"runtimes/r.yaml": [runtime], "jobs/j.yaml": [train]}, facts=facts)
+        (result,) = [each for each in report.results if each.identity.kind == "TrainJob"]
+        return bool(result.accelerators)
+
+    assert gpus(facts=True)
+    assert not gpus(facts=False)

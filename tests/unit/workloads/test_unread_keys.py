@@ -1,0 +1,229 @@
+"""Keys that nothing reads, by the fields that Kubernetes and the definitions of operators publish."""
+
+import copy
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from usher import paths
+from usher.kinds import registry
+from usher.kinds.reading.values import Objects
+from usher.model import UnreadKey
+from usher.workloads.unread_keys import with_unread_keys
+
+_MANIFESTS = Path(__file__).parents[2] / "data" / "mutations"
+
+_MISSPELT = {
+    "containers": ("conatiners", "container", "Containers"),
+    "resources": ("resource", "resoruces"),
+    "limits": ("limit", "limts"),
+    "requests": ("request",),
+    "tolerations": ("toleration", "tolerartions"),
+    "nodeSelector": ("nodeselector", "node_selector", "nodeSelectors"),
+    "template": ("tempalte", "templates"),
+    "replicas": ("replica", "replcias"),
+    "parallelism": ("paralelism",),
+    "schedulerName": ("scheduler",),
+    "priorityClassName": ("priorityClass",),
+    "affinity": ("affinities",),
+    "spec": ("specs", "Spec"),
+}
+
+_TAKES_ANYTHING = (
+    *("argoproj.io", "pipelines.kubeflow.org", "sparkoperator.k8s.io", "tekton.dev", "workload.codeflare.dev"),
+    *("apps.nvidia.com", "sagemaker.amazonaws.com", "slinky.slurm.net"),
+)
+"""Groups whose definitions take any field where the pods are, and those that usher has no definition of."""
+
+
+def unread(value: paths.Object, *beside: paths.Object) -> tuple[UnreadKey, ...]:
+    workload = with_unread_keys(None, value, beside=Objects(beside))
+    return () if workload is None else workload.unread_keys
+
+
+def pod(**spec: Any) -> dict[str, Any]:
+    containers = [{"name": "train", "image": "train:1", "resources": {"limits": {"nvidia.com/gpu": 1}}}]
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "one"}, "spec": {"containers": containers, **spec}}
+
+
+def manifests() -> Iterator[dict[str, Any]]:
+    for file in sorted(_MANIFESTS.rglob("*.yaml")):
+        for value in yaml.load_all(file.read_bytes(), yaml.CSafeLoader):
+            if isinstance(value, dict) and isinstance(value.get("apiVersion"), str):
+                yield value
+
+
+def misspelt() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each manifest of a kind with one field misspelt, once for each misspelling that it has a place for."""
+    seen = set()
+    for value in manifests():
+        group = value["apiVersion"].rpartition("/")[0]
+        is_workload = (group, value["kind"]) in registry.WORKLOADS and value["kind"] != "Notebook"
+        if not is_workload or group in _TAKES_ANYTHING:
+            continue
+        for right, wrongs in _MISSPELT.items():
+            for wrong in wrongs:
+                changed = copy.deepcopy(value)
+                if (value["kind"], wrong) not in seen and _rename_first(changed, right, wrong):
+                    seen.add((value["kind"], wrong))
+                    yield f"{value['kind']}-{wrong}", changed
+
+
+def _rename_first(value: Any, right: str, wrong: str) -> bool:
+    if isinstance(value, list):
+        return any(_rename_first(each, right, wrong) for each in value)
+    if not isinstance(value, dict):
+        return False
+    if right in value:
+        value[wrong] = value.pop(right)
+        return True
+    return any(_rename_first(each, right, wrong) for each in value.values())
+
+
+ALL_MISSPELT = dict(misspelt())
+
+
+def test_there_are_misspelt_manifests_of_many_kinds() -> None:
+    assert len(ALL_MISSPELT) >= 60
+    assert len({name.partition("-")[0] for name in ALL_MISSPELT}) >= 20
+
+
+def test_a_misspelt_field_on_which_gpus_hang_is_found_in_each_of_them() -> None:
+    green = [name for name, value in ALL_MISSPELT.items() if not any(each.important for each in unread(value))]
+    assert green == []
+
+
+def test_our_manifests_of_every_kind_have_no_key_that_nothing_reads() -> None:
+    assert [(value["kind"], found.path) for value in manifests() for found in unread(value)] == []
+
+
+@pytest.mark.parametrize(
+    ("value", "path", "remedy"),
+    [
+        (pod(resource={}), "/spec/resource", "did you mean resources?"),
+        (pod(nodeselector={}), "/spec/nodeselector", "did you mean nodeSelector?"),
+        (pod(limits={}), "/spec/limits", "did you mean resources.limits?"),
+        (pod(gpu=1), "/spec/gpu", "remove the field, or correct its name"),
+    ],
+    ids=["resource", "nodeselector", "limits", "gpu"],
+)
+def test_the_remedy_names_the_field_that_was_meant(value: paths.Object, path: str, remedy: str) -> None:
+    (found,) = unread(value)
+    assert (found.path, found.remedy, found.important) == (path, remedy, True)
+
+
+def test_a_field_beside_containers_that_belongs_above_names_its_place() -> None:
+    value = pod()
+    value["spec"]["containers"][0]["nodeSelector"] = {"gpu": "h100"}
+    (found,) = unread(value)
+    assert found.remedy == "did you mean spec.nodeSelector?"
+
+
+def test_other_unknown_fields_are_not_important() -> None:
+    (found,) = unread({**pod(), "owner": "alice"})
+    assert not found.important
+
+
+def test_an_object_of_a_cluster_is_not_compared() -> None:
+    value = pod(resource={})
+    value["metadata"]["uid"] = "7b0f4c3e"
+    assert unread(value) == ()
+
+
+def test_a_value_of_another_type_has_no_keys_to_compare() -> None:
+    value = pod(tolerations={"conatiners": {}}, securityContext=[{"resource": {}}])
+    assert unread(value) == ()
+
+
+@pytest.mark.parametrize("key", ["!", "*", "", "a/b", "~"])
+def test_odd_keys_are_found_like_others(key: str) -> None:
+    value = pod(**{key: {"a": 1}})
+    value["spec"]["containers"][0][key] = []
+    assert [each.path for each in unread(value)] == [
+        paths.join("/spec/containers/0", key),
+        paths.join("/spec", key),
+    ]
+
+
+def test_maps_take_any_key() -> None:
+    value = pod(nodeSelector={"resource": "gpu"})
+    value["metadata"]["labels"] = {"conatiners": "yes"}
+    assert unread(value) == ()
+
+
+@pytest.mark.parametrize("template", [{}, {"metadata": {}}, {"spec": {}}, {"spec": {"restartPolicy": "Never"}}])
+def test_a_template_without_containers_is_found(template: paths.Object) -> None:
+    job: paths.Object = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {}, "spec": {"template": template}}
+    (found,) = unread(job)
+    assert found.important
+    assert found.path in {"/spec", "/spec/template", "/spec/template/spec"}
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "remedy"),
+    [
+        ("apps/v1", "Deploymnet", "did you mean kind: Deployment?"),
+        ("kubeflow.org/v1", "PyTorchjob", "did you mean kind: PyTorchJob?"),
+        ("v1", "Deployment", "did you mean apiVersion: apps/v1?"),
+        ("apps/v1", "Job", "did you mean apiVersion: batch/v1?"),
+        ("kubeflow.io/v1", "PyTorchJob", "did you mean apiVersion: kubeflow.org/v1?"),
+        ("v1", "Pods", "did you mean kind: Pod?"),
+    ],
+)
+def test_an_unknown_kind_gets_the_known_one_that_is_like_it(api_version: str, kind: str, remedy: str) -> None:
+    (found,) = unread({"apiVersion": api_version, "kind": kind, "metadata": {"name": "one"}, "spec": {}})
+    assert (found.remedy, found.important) == (remedy, True)
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind"),
+    [
+        ("scheduling.x-k8s.io/v1alpha1", "PodGroup"),
+        ("example.com/v1", "Job"),
+        ("kubeflow.org/v1", "Profile"),
+        ("v1", "List"),
+        ("v1", "Config"),
+    ],
+)
+def test_other_unknown_kinds_are_left_alone(api_version: str, kind: str) -> None:
+    assert unread({"apiVersion": api_version, "kind": kind, "spec": {"conatiners": []}}) == ()
+
+
+def test_a_definition_beside_the_object_wins() -> None:
+    definition: dict[str, Any] = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "pytorchjobs.kubeflow.org"},
+        "spec": {
+            "group": "kubeflow.org",
+            "names": {"kind": "PyTorchJob", "plural": "pytorchjobs"},
+            "versions": [
+                {
+                    "name": "v1",
+                    "schema": {
+                        "openAPIV3Schema": {
+                            "type": "object",
+                            "properties": {"spec": {"type": "object", "properties": {"gpus": {"type": "integer"}}}},
+                        }
+                    },
+                }
+            ],
+        },
+    }
+    job: paths.Object = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "spec": {"gpus": 8, "gpu": 1}}
+    assert [each.path for each in unread(job, definition)] == ["/spec/gpu"]
+    assert [each.path for each in unread(job)] == ["/spec/gpus", "/spec/gpu"]
+
+
+@pytest.mark.parametrize("broken", [{}, {"spec": None}, {"spec": {"names": {"kind": "PyTorchJob"}, "versions": 3}}])
+def test_a_broken_definition_does_no_harm(broken: paths.Object) -> None:
+    definition: paths.Object = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "x"},
+        **broken,
+    }
+    assert unread({"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "spec": {}}, definition) == ()

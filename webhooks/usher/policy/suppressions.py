@@ -1,0 +1,168 @@
+"""The findings that the author of an object suppresses by an annotation, and what usher.yaml lets authors suppress.
+
+Each line of the annotation is `CODE: reason` or `CODE until 2026-12-31: reason`, with the code or name of one check. A
+suppressed finding is still reported, as a note. The annotation is text of a stranger: usher reads a bounded part of it
+and prints no control character of it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import date
+from typing import Final
+
+from msgspec import Struct
+
+from usher import model, paths
+from usher.config import fields, models, selection
+from usher.policy.checks.catalogue import Entry, Severity
+
+ANNOTATION: Final = "gpu-usher.io/ignore"
+
+_LARGEST: Final = 8192
+"""Characters of the annotation that are read."""
+_MOST: Final = 20
+"""Lines of the annotation that are read."""
+_LONGEST: Final = 200
+"""Characters of a reason, or of a line in a message."""
+_LINE: Final = re.compile(r"([A-Za-z][A-Za-z0-9-]{0,99})(?:\s+until\s+(\d{4}-\d{2}-\d{2}))?\s*:\s*(\S.*)", re.ASCII)
+_GUARDED_CATEGORY: Final = "isolation"
+"""Checks that protect other workloads and nodes. Only a rule that names the check itself lets authors suppress it."""
+
+
+class Suppression(Struct, frozen=True, kw_only=True):
+    """One line of the annotation."""
+
+    check: str
+    """The code or name of a check, as the author wrote it."""
+    reason: str
+    until: date | None = None
+    """The last day on which it applies, in UTC; None without one."""
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """What the annotation of an object asks for."""
+
+    suppressions: tuple[Suppression, ...] = ()
+    problems: tuple[str, ...] = ()
+    """Why lines of it have no effect."""
+
+    def about(self, entry: Entry) -> Suppression | None:
+        """The first line about a check."""
+        words = {entry.code.casefold(), entry.name.casefold(), *(each.casefold() for each in entry.aliases)}
+        return next((each for each in self.suppressions if each.check.casefold() in words), None)
+
+
+NOTHING: Final = Asked()
+
+
+def read(value: paths.Object) -> Asked:
+    """The suppressions that an object itself carries; those of its pod templates are for the pods."""
+    annotations = paths.metadata(value).get("annotations")
+    text = annotations.get(ANNOTATION) if isinstance(annotations, dict) else None
+    if not isinstance(text, str) or not text.strip():
+        return NOTHING
+    found, problems = [], []
+    lines = [line.strip() for line in text[:_LARGEST].splitlines() if line.strip()]
+    for line in lines[:_MOST]:
+        try:
+            found.append(_suppression(line))
+        except ValueError:
+            problems.append(f"{_plain(line)!r} is not `CODE: reason` or `CODE until YYYY-MM-DD: reason`")
+    if len(text) > _LARGEST or len(lines) > _MOST:
+        problems.append(f"only the first {_MOST} lines and {_LARGEST:,} characters are read")
+    return Asked(suppressions=tuple(found), problems=tuple(problems))
+
+
+def _suppression(line: str) -> Suppression:
+    match = _LINE.fullmatch(line)
+    if match is None:
+        raise ValueError(line)
+    check, until, reason = match.groups()
+    return Suppression(check=check, reason=_plain(reason), until=date.fromisoformat(until) if until else None)
+
+
+def _plain(text: str) -> str:
+    return "".join(each if each.isprintable() else " " for each in text[:_LONGEST])
+
+
+class Circumstances(Struct, frozen=True, kw_only=True):
+    """Where an author asks to suppress a finding, and on which day."""
+
+    namespace: str
+    place: fields.Place
+    today: date
+
+
+def refusal(
+    asked: Suppression, entry: Entry, outcome: model.Outcome, *, where: Circumstances, enforcement: models.Enforcement
+) -> str:
+    """Why a finding stays although its author suppresses it; empty if the suppression applies."""
+    if asked.until is not None and asked.until < where.today:
+        return f"the suppression ended on {asked.until}"
+    fitting = [
+        rule
+        for rule in enforcement.suppressions
+        if where.place in rule.places
+        and selection.matches_pattern(where.namespace, rule.namespaces)
+        and names_check(rule, entry)
+    ]
+    if not fitting:
+        guarded = " critical checks and checks of isolation one by one" if _is_guarded(entry) else " that here"
+        return f"enforcement.suppressions of usher.yaml does not allow{guarded}"
+    allowing = [rule for rule in fitting if outcome is not model.Outcome.DENY or rule.denials]
+    if not allowing:
+        return "enforcement.suppressions of usher.yaml does not allow it for denials"
+    if asked.until is None and all(rule.needs_end for rule in allowing):
+        return f"usher.yaml asks for a last day: write `{entry.code} until YYYY-MM-DD: reason`"
+    return ""
+
+
+def names_check(rule: models.SuppressionRule, entry: Entry) -> bool:
+    """Whether a rule lets authors suppress a check. A category or * names no check that guards others."""
+    one = {entry.code, entry.name, *entry.aliases}
+    words = one if _is_guarded(entry) else {"*", entry.category, *one}
+    return not words.isdisjoint(rule.checks)
+
+
+def _is_guarded(entry: Entry) -> bool:
+    return entry.severity is Severity.CRITICAL or entry.category == _GUARDED_CATEGORY
+
+
+def applied_text(asked: Suppression) -> str:
+    """The reason for the milder outcome of a suppressed finding."""
+    until = f" until {asked.until}" if asked.until is not None else ""
+    return f"its author suppresses it{until}: {asked.reason}"
+
+
+def notes(
+    value: paths.Object,
+    judgements: tuple[model.Judgement, ...],
+    checks: Mapping[str, Entry],
+    *,
+    where: Circumstances,
+    enforcement: models.Enforcement,
+) -> Iterator[str]:
+    """One line about each suppression of an object: what it did, or why it did nothing."""
+    asked = read(value)
+    yield from asked.problems
+    for each in asked.suppressions:
+        entry = next((entry for entry in checks.values() if asked.about(entry) is each), None)
+        if entry is None:
+            names = [word for entry in checks.values() for word in (entry.code, entry.name)]
+            twice = any(other is not each and other.check == each.check for other in asked.suppressions)
+            yield (
+                f"{each.check} is named twice; the first line counts"
+                if twice
+                else f"no check is called {each.check}{fields.nearest_word(each.check, names)}"
+            )
+            continue
+        about = [judgement for judgement in judgements if judgement.finding.check == entry.key]
+        number = sum(judgement.suppressed for judgement in about)
+        staying = next((each for each in about if each.outcome is not model.Outcome.AUDIT), None)
+        if number:
+            yield f"{entry.code} suppressed, {number} finding{'s' * (number > 1)}: {each.reason}"
+        if staying is not None:
+            why = refusal(each, entry, staying.outcome, where=where, enforcement=enforcement)
+            yield f"{entry.code} is not suppressed: {why}"
+        elif not number:
+            yield f"{entry.code} finds nothing to suppress here; remove the line"
