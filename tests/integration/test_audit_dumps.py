@@ -277,9 +277,8 @@ def test_a_compressed_file_of_a_folder_is_named(tmp_path: Path) -> None:
 def test_a_folder_of_other_documents_does_not_ask_for_other_names(tmp_path: Path) -> None:
     write(tmp_path / "values.json", {"replicas": 3})
 
-    assert (
-        "1 document was read, and an object needs the keys apiVersion and kind" in command.usher("audit", tmp_path).err
-    )
+    said = command.usher("audit", tmp_path).err
+    assert "1 document was read, and an object needs the keys apiVersion and kind" in said
 
 
 def test_pods_of_a_few_namespaces_are_perhaps_not_all(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_a_configuration_beside_the_manifests_is_never_used(tmp_path: Path) -> N
     run = usher("check", "pull-request", cwd=tmp_path)
 
     assert run.code == 1
-    assert "no usher.yaml: `usher init --live` writes one" in run.out
+    assert "no usher.yaml: `usher init --facts live` writes one" in run.out
 
 
 def test_a_configuration_with_mistakes_stops_the_run_and_names_them_all(tmp_path: Path) -> None:
@@ -353,7 +353,7 @@ def test_checks_that_compare_with_a_cluster_are_reported_as_left_out_without_one
     write(tmp_path / "classes.yaml", known)
 
     assert (
-        "checks that compare with a cluster; no usher.yaml: `usher init --live` writes one"
+        "checks that compare with a cluster; no usher.yaml: `usher init --facts live` writes one"
         in usher("check", "bad.yaml", cwd=tmp_path).out
     )
     assert (

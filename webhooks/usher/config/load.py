@@ -416,8 +416,8 @@ def _partial_section(
         elif key in wrong:
             unknown.append(name)
         else:
-            kind: Any = field.annotation
-            good[name] = pydantic.TypeAdapter(kind).validate_python(given[key])
+            annotation: Any = field.annotation
+            good[name] = pydantic.TypeAdapter(annotation).validate_python(given[key])
     partial = section.model_construct({*good, *unknown}, **good)
     for name in unknown:
         partial.__dict__.pop(name, None)

@@ -59,10 +59,8 @@ def counted(left_out: Sequence[Entry]) -> str:
 
 def text(entry: Entry, *, between: str) -> str:
     """The whole text of an entry, safe in a line of a log; `between` separates its sentences."""
-    parts = [
-        wording.without_commands(wording.printable(part))
-        for part in filter(None, (entry.text, *entry.details, entry.page))
-    ]
+    sentences = filter(None, (entry.text, *entry.details, entry.page))
+    parts = [wording.without_commands(wording.printable(part)) for part in sentences]
     whole = between.join(parts)
     return whole if len(whole) <= _MAX_TEXT else f"{whole[: _MAX_TEXT - 1]}…"
 

@@ -24,10 +24,10 @@ _UNJUDGED: Final = ("not evaluated", "not judged")
 def write(found: findings.Report, lines: Lines) -> None:
     """Writes what was accepted and left out, what was mended, what was not judged, and the numbers of the run."""
     parts = (
+        _facts_of_files,
         _exceptions,
         _left_out,
         _mended,
-        _facts_of_files,
         _policies_not_evaluated,
         _not_judged,
         _explanation,
