@@ -96,6 +96,8 @@ class Evaluator:
         )
         set_by_fabrics = {name for pool in config.pools if pool.fabric for name in config.fabric(pool.fabric).env}
         self._ranks = fingerprints.RANKS - set_by_fabrics
+        # A review asks for the decision and for the patch of one request, one after the other.
+        self._last: tuple[Request | None, _Key | None] = (None, None)
         self._subjects: Memo[_Key, Subject] = Memo(LIKE_PODS)
         self._patches: Memo[_Key, merge.Merged] = Memo(LIKE_PODS)
 
@@ -272,12 +274,17 @@ class Evaluator:
             or request.objects is not values.NO_OBJECTS
         ):
             return None
+        last, last_key = self._last
+        if last is request:
+            return last_key
         facts = not self.facts.empty, self.facts.revision, self.facts.nodes.revision
         digest = fingerprints.of_pod(request.value, ranks=self._ranks)
         if digest is None:
             return None
         identities, is_review = self._identities.of(request.user), request.place == "admission"
-        return request.namespace, identities, request.owner_is_hidden, is_review, *facts, digest
+        key = request.namespace, identities, request.owner_is_hidden, is_review, *facts, digest
+        self._last = request, key
+        return key
 
     def _read(self, value: paths.Object, request: Request) -> model.Workload | None:
         return self._knowledge(request).workload(
