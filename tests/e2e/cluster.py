@@ -6,6 +6,7 @@ import re
 import ssl
 import subprocess
 import time
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,15 +55,18 @@ class Response:
     warnings: tuple[str, ...]
 
 
+def _close_all(connections: list[http.client.HTTPSConnection]) -> None:
+    for each in connections:
+        each.close()
+
+
 class Connections:
     """Connections to a server that wait for the next request. A new one costs both sides a TLS handshake."""
 
     def __init__(self) -> None:
         self._idle: list[http.client.HTTPSConnection] = []
-
-    def __del__(self) -> None:
-        for each in self._idle:
-            each.close()
+        # The reference keeps the sockets out of a circle that Python takes apart in any order.
+        weakref.finalize(self, _close_all, self._idle)
 
     def take(self) -> http.client.HTTPSConnection | None:
         try:
