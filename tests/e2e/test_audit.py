@@ -149,7 +149,7 @@ def test_a_kind_that_may_not_be_listed_is_named_and_the_rest_is_audited(
         "create",
         "role",
         "narrow",
-        f"--in-namespace={workloads}",
+        f"--namespace={workloads}",
         "--verb=list",
         "--resource=pytorchjobs.kubeflow.org,pods",
     )
