@@ -2,6 +2,7 @@
 
 import base64
 import io
+import re
 from collections.abc import Iterator
 from http.client import HTTPSConnection
 from itertools import chain
@@ -41,6 +42,7 @@ OF_THE_USER = {"USH1237"}
 """Checks whose verdict depends on who makes the object, which only a request tells."""
 PLACE = ("line", "column", "excerpt")
 """Fields of a finding that say where it stands in a text."""
+NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 AT_LEAST = {OWN: 60, PUBLISHED: 250}
 """Workloads in a corpus."""
 
@@ -77,8 +79,8 @@ def objects(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def checked(config: tuple[str, ...], objects: Path) -> list[Any]:
-    """What `usher check` says of each workload."""
-    return check(*config, objects)
+    """What `usher check` says of each workload. A request to a webhook does not tell of queues in other files."""
+    return check(*config, "--facts=none", objects)
 
 
 def check(*arguments: Path | str) -> list[Any]:
@@ -116,6 +118,11 @@ def test_the_webhooks_decide_as_check_does(
     assert len(values) == len(checked) >= AT_LEAST[corpus]
     with webhook.connection() as connection:
         for value, expected in zip(values, checked, strict=True):
+            # An agent whose file leaves its namespace open is judged by the namespace that a request has.
+            if value["kind"] == "DaemonSet" and not NAMESPACE.fullmatch(
+                paths.text(paths.metadata(value).get("namespace"))
+            ):
+                continue
             assert_agrees(connection, admitted(connection, value, expected), expected)
 
 

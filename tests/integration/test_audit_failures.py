@@ -304,13 +304,6 @@ def test_a_folder_of_tables_may_have_the_name_of_a_file(tmp_path: Path) -> None:
     assert tmp_path.joinpath("tables.csv/audits.csv").is_file()
 
 
-def test_a_path_and_a_cluster_at_once_are_refused(kubeconfig: Path, tmp_path: Path) -> None:
-    run = command.usher("audit", "--kubeconfig", kubeconfig, tmp_path)
-
-    assert run.code == 2
-    assert "with a PATH, usher reads no cluster" in run.err
-
-
 def test_strange_numbers_and_texts_in_an_answer_are_read_all_the_same(api: ApiServer) -> None:
     page = b'{"metadata": {}, "items": [{"metadata": {"name": "odd", "n": 18446744073709551616, "t": "\\ud800"}}]}'
     api.trouble("/api/v1/pods", Response(value=page))

@@ -157,7 +157,7 @@ def test_the_task_of_tekton_runs(tmp_path: Path, checkout: Path) -> None:
 
     code, log = run(step["script"], tmp_path, *defaults["paths"], USHER_PACKAGE=defaults["package"])
 
-    assert (code, log.count(DENIED)) == (1, 2)
+    assert (code, log.count(f"{DENIED} ")) == (1, 2)
     assert not (checkout / "pwned").exists()
     assert "$(params" not in step["script"]
     assert step["args"] == ["$(params.paths[*])"]

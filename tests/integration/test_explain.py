@@ -86,7 +86,7 @@ def test_an_argument_that_names_neither_a_rule_nor_a_file_is_refused(tmp_path: P
 
 
 def test_a_file_that_no_rule_reads_is_said_to_be_one() -> None:
-    done = usher("explain", "-", stdin=manifest(builders.custom("v1", "Secret", {})))
+    done = usher("explain", "-", stdin=manifest({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "key"}}))
 
     assert done.code == 2
     assert "no rule reads any object in it" in done.err
