@@ -181,6 +181,15 @@ controls_when_read(entry) if leads_to(entry, parameters.isolation.host_path_to_n
 controls_when_written(entry) if leads_to(entry, parameters.isolation.host_path_to_node_control.writtenPaths)
 
 # METADATA
+# title: Whether a host path is a volume in the recipe of a fabric that the pod fits
+# description: The webhook adds these volumes itself, because usher.yaml declares them.
+of_fabric_recipe(entry) if {
+	some fit in entry.podSet.fits
+	some volume in input.fabrics[fit.fabric].recipe.volumes
+	volume.hostPath.path == entry.written
+}
+
+# METADATA
 # title: Whether a container mounts a host path
 is_mounted(entry) if _mounted[[entry.podSet.path, entry.volume]]
 

@@ -86,6 +86,7 @@ deny contains object.union(finding, _assumption(entry)) if {
 	_is_broad(entry)
 	isolation.is_mounted(entry)
 	not _reads(entry)
+	not isolation.of_fabric_recipe(entry)
 
 	finding := {
 		"path": entry.path,

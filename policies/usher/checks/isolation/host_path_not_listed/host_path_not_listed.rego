@@ -68,8 +68,4 @@ _is_listed(entry) if {
 	isolation.only_read(entry)
 }
 
-_is_listed(entry) if {
-	some fit in entry.podSet.fits
-	some volume in input.fabrics[fit.fabric].recipe.volumes
-	volume.hostPath.path == entry.written
-}
+_is_listed(entry) if isolation.of_fabric_recipe(entry)
