@@ -1,3 +1,4 @@
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import server_process
 from integration import api_server
 from integration.api_server import ApiServer
 from integration.command import Run, usher
+from integration.work_tree import Git
 from server_process import ServerProcess
 
 
@@ -39,4 +41,25 @@ def run_in(tmp_path: Path) -> Any:
     def run(*arguments: str | Path, opa: str | Path = opa_server.OPA) -> Run:
         return usher(*arguments, cwd=tmp_path, env={"USHER_OPA": str(opa)})
 
+    return run
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def git(work: Path) -> Git:
+    """Runs git in a new repository with one commit."""
+
+    def run(*arguments: str) -> str:
+        options = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main"]
+        done = subprocess.run(["git", *options, *arguments], cwd=work, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    run("init", "--quiet")
+    run("commit", "--quiet", "--allow-empty", "--message=first")
     return run

@@ -1,9 +1,6 @@
 """What `usher check` reads: patterns, what git does not ignore, kustomizations, charts, and what changed in git."""
 
 import os
-import shutil
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,56 +9,13 @@ import yaml
 
 import builders
 from integration import command
+from integration.work_tree import GREEDY, TOOLS, Git, greedy, names, needs_git, needs_helm, needs_kubectl, write
 from usher import paths
-
-TOOLS = Path(__file__).parents[2] / ".tools" / "bin"
-GREEDY = builders.container(env={"NVIDIA_VISIBLE_DEVICES": "all"})
-
-needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
-needs_helm = pytest.mark.skipif(not (TOOLS / "helm").exists(), reason="needs .tools/bin/helm (scripts/helm)")
-needs_kubectl = pytest.mark.skipif(not (TOOLS / "kubectl").exists(), reason="needs .tools/bin/kubectl (scripts/tools)")
-
-Git = Callable[..., str]
-
-
-@pytest.fixture
-def work(tmp_path: Path) -> Path:
-    folder = tmp_path / "work"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
-def git(work: Path) -> Git:
-    """Runs git in a new repository with one commit."""
-
-    def run(*arguments: str) -> str:
-        options = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main"]
-        done = subprocess.run(["git", *options, *arguments], cwd=work, capture_output=True, text=True, check=True)
-        return done.stdout
-
-    run("init", "--quiet")
-    run("commit", "--quiet", "--allow-empty", "--message=first")
-    return run
-
-
-def write(file: Path, *objects: paths.Object) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(yaml.safe_dump_all(objects))
-
-
-def greedy(name: str) -> paths.Object:
-    return builders.pod(GREEDY, name=name)
 
 
 def check(*arguments: str, cwd: Path, path: str | None = None) -> command.Run:
     env = command.environment() if path is None else command.environment(PATH=path)
     return command.usher("check", *arguments, "--format", "json", cwd=cwd, env=env)
-
-
-def names(run: command.Run) -> set[str]:
-    """The objects of a report."""
-    return {each["name"] for each in run.json["workloads"]}
 
 
 def failures(run: command.Run) -> list[Any]:

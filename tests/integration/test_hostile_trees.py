@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,58 +15,17 @@ import yaml
 
 import builders
 from integration import command
-from usher import errors, paths
+from integration.work_tree import GREEDY, TOOLS, Git, greedy, names, needs_git, needs_helm, needs_kubectl, write
+from usher import errors
 from usher.check import programs
 
-TOOLS = Path(__file__).parents[2] / ".tools" / "bin"
-GREEDY = builders.container(env={"NVIDIA_VISIBLE_DEVICES": "all"})
 SECRET = "hunter2-of-the-runner"
-
-needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
-needs_helm = pytest.mark.skipif(not (TOOLS / "helm").exists(), reason="needs .tools/bin/helm (scripts/helm)")
-needs_kubectl = pytest.mark.skipif(not (TOOLS / "kubectl").exists(), reason="needs .tools/bin/kubectl (scripts/tools)")
-
-Git = Callable[..., str]
-
-
-@pytest.fixture
-def work(tmp_path: Path) -> Path:
-    folder = tmp_path / "work"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
-def git(work: Path) -> Git:
-    """Runs git in a new repository with one commit."""
-
-    def run(*arguments: str) -> str:
-        options = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main"]
-        done = subprocess.run(["git", *options, *arguments], cwd=work, capture_output=True, text=True, check=True)
-        return done.stdout
-
-    run("init", "--quiet")
-    run("commit", "--quiet", "--allow-empty", "--message=first")
-    return run
-
-
-def write(file: Path, *objects: paths.Object) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(yaml.safe_dump_all(objects))
-
-
-def greedy(name: str) -> paths.Object:
-    return builders.pod(GREEDY, name=name)
 
 
 def check(*arguments: str, cwd: Path, **variables: str) -> command.Run:
     """A run whose search path begins with the tools of this repository."""
     env = command.environment(**{"PATH": f"{TOOLS}:{os.environ['PATH']}", **variables})
     return command.usher("check", "--format", "json", *arguments, cwd=cwd, env=env)
-
-
-def names(run: command.Run) -> set[str]:
-    return {each["name"] for each in run.json["workloads"]}
 
 
 def reasons(run: command.Run) -> str:

@@ -109,13 +109,19 @@ def test_a_charge_whose_answer_was_lost_is_taken_back_at_once(api: MemoryApi, re
     assert replica.ask(job(16, name="other")) is None, "its room is free"
 
 
-def test_a_write_that_ends_after_the_review_is_taken_back(api: MemoryApi, replica: Replica) -> None:
-    def slow(method: str, _path: str) -> Answer | None:
-        if method == "PUT":
+def slow(slow_method: str) -> Callable[[str, str], Answer | None]:
+    """A server whose answers to one method come late."""
+
+    def trouble(method: str, _path: str) -> Answer | None:
+        if method == slow_method:
             time.sleep(0.6)
         return None
 
-    api.trouble = slow
+    return trouble
+
+
+def test_a_write_that_ends_after_the_review_is_taken_back(api: MemoryApi, replica: Replica) -> None:
+    api.trouble = slow("PUT")
     with pytest.raises(errors.ClusterError, match="in time"):
         replica.ask(job(8), seconds=0.3)
 
@@ -124,12 +130,7 @@ def test_a_write_that_ends_after_the_review_is_taken_back(api: MemoryApi, replic
 
 
 def test_a_read_that_ends_after_the_review_writes_no_charge(api: MemoryApi, replica: Replica) -> None:
-    def slow(method: str, _path: str) -> Answer | None:
-        if method == "GET":
-            time.sleep(0.6)
-        return None
-
-    api.trouble = slow
+    api.trouble = slow("GET")
     with pytest.raises(errors.ClusterError, match="in time"):
         replica.ask(job(8), seconds=0.3)
 
