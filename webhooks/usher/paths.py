@@ -21,6 +21,9 @@ _EMPTY: Final[Mapping[str, Json]] = MappingProxyType({})
 
 # RFC 6901 allows only this spelling of an index. No list needs more than nine digits.
 _INDEX = re.compile(r"0|[1-9][0-9]{0,8}", re.ASCII)
+LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", re.ASCII)
+"""A label of RFC 1123: the form of a namespace's name, and of each part of a host name."""
+
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII)
 
 

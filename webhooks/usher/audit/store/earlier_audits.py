@@ -6,7 +6,6 @@ Every write names the version of the object that was read, so two audits at once
 object of the later audit stays.
 """
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Final, Protocol
@@ -310,7 +309,6 @@ def _fleet_point(fleet: Fleet) -> FleetPoint:
 
 _ATTEMPTS: Final = 5
 """Attempts for one object while other clients write it."""
-_NAMESPACE_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", re.ASCII)
 """Namespaces that may be part of a request's path."""
 
 _ENDING: Final = "because it is being terminated"
@@ -421,7 +419,7 @@ def _write(  # noqa: PLR0913 - an object beside the one that exists
     api: Api, reports: Reports, wanted: paths.Object, old: paths.Object | None, *, run: Run, outcome: Outcome
 ) -> None:
     kind, namespace, name = _key(wanted, paths.text(wanted.get("kind")))
-    if namespace and not _NAMESPACE_NAME.fullmatch(namespace):
+    if namespace and not paths.LABEL.fullmatch(namespace):
         outcome.add_problem("the name of a namespace is not valid")
         return
     path = reports.path(kind, namespace)

@@ -379,7 +379,6 @@ def _binding(role: str, namespace: str) -> paths.Object:
     }
 
 
-_LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", re.ASCII)
 """RFC 1123, as Kubernetes checks names of namespaces."""
 _LONGEST_NAME: Final = 253
 
@@ -403,7 +402,7 @@ def refused_settings(settings: Settings) -> Iterator[str]:
         ("--audit-namespace", settings.namespace),
         ("--prometheus-namespace", settings.prometheus_namespace),
     ):
-        if _LABEL.fullmatch(name) is None:
+        if paths.LABEL.fullmatch(name) is None:
             yield f"{option}: {name[:80]!r} is not a name of a namespace: write lower-case letters, digits and '-'"
     for option, name in (
         ("--claim", settings.claim),
@@ -423,7 +422,7 @@ def refused_settings(settings: Settings) -> Iterator[str]:
 
 
 def _is_name(text: str) -> bool:
-    return len(text) <= _LONGEST_NAME and all(_LABEL.fullmatch(part) for part in text.split("."))
+    return len(text) <= _LONGEST_NAME and all(paths.LABEL.fullmatch(part) for part in text.split("."))
 
 
 def _is_network(text: str) -> bool:

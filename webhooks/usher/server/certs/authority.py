@@ -5,7 +5,6 @@ So an authority that signs always has more than a leaf's life left, and a leaf n
 """
 
 import ipaddress
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -16,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519
 from cryptography.hazmat.primitives.asymmetric.types import CertificateIssuerPrivateKeyTypes
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from usher import paths
 from usher.errors import CertificateError
 
 AUTHORITY_LIFETIME = timedelta(days=365)
@@ -25,8 +25,6 @@ CLOCK_SKEW = timedelta(minutes=5)
 
 ORGANIZATION = "gpu-usher"
 """Subject organisation of every authority made here; it distinguishes them from others."""
-
-_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,6 +183,6 @@ def _canonical(name: str) -> str:
         pass
     text = name.lower().removesuffix(".")
     labels = text.removeprefix("*.").split(".")
-    if len(text) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
+    if len(text) > 253 or not all(paths.LABEL.fullmatch(label) for label in labels):
         raise CertificateError(f"{name!r} is neither an IP address nor a DNS name that a certificate can carry")
     return text
