@@ -28,7 +28,7 @@ LISTS: Final = (
 BROAD: Final = ("isolation/broad_host_path", "directories")
 NOT_LISTED: Final = "isolation/host_path_not_listed"
 WITH_AN_ASSUMPTION: Final = frozenset({"/home/USER", "/tmp", "/var/lib/kubelet/pods"})
-"""Directories of which usher assumes what is in them, or for which a finding warns."""
+"""Directories with contents that usher can only assume, and those that a finding only warns about."""
 
 Preset = Literal["observe", "baseline", "recommended", "strict"]
 

@@ -10,6 +10,7 @@ from usher.config import load, models
 from usher.policy import assembly, config_problems, decision
 from usher.policy.checks import catalogue
 from usher.policy.checks.catalogue import Parameter, Severity
+from usher.policy.suppressions import Circumstances
 
 ENTRY = catalogue.Entry(
     key="cost/gpus_per_workload",
@@ -128,7 +129,7 @@ def test_former_codes_and_names_of_joined_checks_still_decide(key: str, word: st
     decided, because = decision.outcome_of_finding(
         model.Finding(check=key, path="", message="wrong"),
         entries.checks[key],
-        where=decision.Circumstances(namespace="a"),
+        where=Circumstances(namespace="a"),
         enforcement=config.enforcement,
     )
     assert decided is decision.OFF

@@ -23,6 +23,7 @@ from usher.policy import decision
 from usher.policy.checks.catalogue import About, Entry
 from usher.policy.evaluator import Evaluator
 from usher.policy.mutation import merge
+from usher.policy.suppressions import Circumstances
 
 
 class Ending(Struct, frozen=True, kw_only=True):
@@ -493,7 +494,7 @@ def _is_needed(finding: Finding, result: Result, *, evaluator: Evaluator, today:
     preset = "recommended" if rules.preset == decision.OBSERVE else rules.preset
     without = Enforcement(preset=preset, rules=rules.rules)
     check = evaluator.catalogue.checks[finding.judgement.finding.check]
-    where = decision.Circumstances(
+    where = Circumstances(
         namespace=result.identity.namespace, role=result.role, place="audit", kind=result.identity.kind, today=today
     )
     outcome, _ = decision.outcome_of_finding(finding.judgement.finding, check, where=where, enforcement=without)

@@ -5,7 +5,6 @@ Findings about stale facts or about partly known pods warn at most.
 Users and groups are known only from the API server, not from files.
 """
 
-import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from datetime import UTC, date, datetime
 from enum import StrEnum
@@ -31,6 +30,7 @@ from usher.policy.checks import catalogue
 from usher.policy.checks.catalogue import About, Catalogue
 from usher.policy.input.document import Review
 from usher.policy.mutation import merge
+from usher.policy.suppressions import Circumstances
 from usher.workloads import grown_workloads
 
 OFF: Final = None
@@ -86,18 +86,6 @@ FELT: Final = frozenset({model.Outcome.DENY, model.Outcome.WARN})
 """Outcomes that the author of an object sees; an exception turns them into `audit`."""
 
 _MILDNESS = {model.Outcome.DENY: 0, model.Outcome.WARN: 1, model.Outcome.AUDIT: 2}
-
-
-class Circumstances(Struct, frozen=True, kw_only=True):
-    """Where a finding was made, on which day, and in which object."""
-
-    namespace: str
-    role: model.Role = model.Role.UNKNOWN
-    place: fields.Place = "admission"
-    kind: str = ""
-    name: str = ""
-    today: date = date.min
-    """The date in UTC."""
 
 
 def outcome_of_finding(
@@ -224,19 +212,8 @@ def downgrade_partial_pods(findings: Iterable[model.Finding], workload: model.Wo
             yield finding
 
 
-_OF_AGENTS: Final = frozenset({
-    "isolation/broad_host_path", "isolation/device_capabilities", "isolation/host_namespaces",
-    "isolation/host_path_not_listed", "isolation/host_path_to_devices", "isolation/host_path_to_kubelet_state",
-    "isolation/host_path_to_node_control", "isolation/node_agent_of_a_tenant", "isolation/privileged_container",
-    "priority/system_class_outside_system_namespaces",
-})  # fmt: skip
-"""Checks of powers that node agents need, and that system namespaces give."""
-
-_NAMESPACE: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", re.ASCII)
-
-
 def downgrade_unplaced_agents(
-    findings: Iterable[model.Finding], workload: model.Workload, request: "Request"
+    findings: Iterable[model.Finding], entries: Catalogue, workload: model.Workload, request: "Request"
 ) -> Iterator[model.Finding]:
     """The findings. Those about the powers of a DaemonSet whose file names no namespace get an assumption.
 
@@ -246,12 +223,13 @@ def downgrade_unplaced_agents(
     namespace = paths.text(paths.metadata(request.value).get("namespace"))
     is_unplaced = request.user is None and workload.kind == "DaemonSet"
     for finding in findings:
-        if not is_unplaced or finding.check not in _OF_AGENTS:
+        check = entries.checks.get(finding.check)
+        if not is_unplaced or check is None or not check.of_agents:
             yield finding
         elif not namespace and request.namespace in ("", "default") and not finding.assumption:
             text = "usher assumes that the DaemonSet goes to no system namespace, because its file has no namespace"
             yield replace(finding, assumption=text)
-        elif not namespace or _NAMESPACE.fullmatch(namespace):
+        elif not namespace or paths.LABEL.fullmatch(namespace):
             yield finding
 
 
@@ -449,8 +427,7 @@ def _suppression(
     line = asked.about(check) if asked.suppressions and outcome in FELT else None
     if line is None:
         return ""
-    place = suppressions.Circumstances(namespace=where.namespace, place=where.place, today=where.today)
-    refused = suppressions.refusal(line, check, outcome, where=place, enforcement=rules)
+    refused = suppressions.refusal(line, check, outcome, where=where, enforcement=rules)
     return "" if refused else suppressions.applied_text(line)
 
 

@@ -327,7 +327,7 @@ class Evaluator:
         before: tuple[model.Finding, ...],
     ) -> tuple[model.Judgement, ...]:
         current = decision.downgrade_stale_facts(
-            decision.downgrade_unplaced_agents(findings, workload, request),
+            decision.downgrade_unplaced_agents(findings, self.catalogue, workload, request),
             self.catalogue,
             age=self.facts.age(),
             bound=self._oldest_facts,
@@ -335,7 +335,7 @@ class Evaluator:
         )
         return decision.judge_findings(
             current,
-            where=decision.Circumstances(
+            where=suppressions.Circumstances(
                 namespace=workload.namespace,
                 role=workload.role,
                 place=request.place,

@@ -28,6 +28,7 @@ from usher.policy.evaluator import Evaluator
 from usher.policy.input.pod_sets import read_keys
 from usher.policy.mutation import merge, strategies
 from usher.policy.mutation.merge import Merged
+from usher.policy.suppressions import Circumstances
 
 
 class State(StrEnum):
@@ -153,7 +154,7 @@ def _check(
     why = why_not_asked(entry, workload, facts=not evaluator.facts.empty)
     if why:
         return Explained(entry=entry, state=State.NOT_ASKED, texts=(why,))
-    where = policy_decision.Circumstances(
+    where = Circumstances(
         namespace=workload.namespace, role=workload.role, place=request.place, kind=workload.kind, name=workload.name
     )
     probe = model.Finding(check=entry.key, path="", message="")

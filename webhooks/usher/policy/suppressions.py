@@ -86,11 +86,15 @@ def _plain(text: str) -> str:
 
 
 class Circumstances(Struct, frozen=True, kw_only=True):
-    """Where an author asks to suppress a finding, and on which day."""
+    """Where a finding was made, on which day, and in which object."""
 
     namespace: str
-    place: fields.Place
-    today: date
+    role: model.Role = model.Role.UNKNOWN
+    place: fields.Place = "admission"
+    kind: str = ""
+    name: str = ""
+    today: date = date.min
+    """The date in UTC."""
 
 
 def refusal(

@@ -20,6 +20,7 @@ from usher.policy import decision
 from usher.policy.checks import catalogue
 from usher.policy.checks.catalogue import Entry
 from usher.policy.explaining import Explained, Explanation, State
+from usher.policy.suppressions import Circumstances
 
 CHANGES: Final = "apply"
 """The outcome of a mutation that is on."""
@@ -33,9 +34,7 @@ def outcome(entry: Entry, config: models.Config) -> str:
         return _by_rules(usual, ((rule.namespaces, rule.action) for rule in mine))
     preset = models.Enforcement(preset=config.enforcement.preset)
     finding = model.Finding(check=entry.key, path="", message="")
-    outcome, _ = decision.outcome_of_finding(
-        finding, entry, where=decision.Circumstances(namespace=""), enforcement=preset
-    )
+    outcome, _ = decision.outcome_of_finding(finding, entry, where=Circumstances(namespace=""), enforcement=preset)
     about = [rule for rule in config.enforcement.rules if rule.check in decision.check_words(entry)]
     usual = "off" if outcome is decision.OFF else str(outcome)
     return _by_rules(usual, ((rule.namespaces, rule.action) for rule in about))

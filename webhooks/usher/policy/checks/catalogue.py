@@ -108,6 +108,8 @@ class Entry(BaseModel):
     """Whether an object without the mutation takes resources that a site keeps for other workloads."""
     mended_on_pods: bool = False
     """Whether a mutation mends a finding of the check in the pods, when they are created."""
+    of_agents: bool = False
+    """Whether the check is about powers that node agents need, and that system namespaces give."""
 
     @property
     def name(self) -> str:

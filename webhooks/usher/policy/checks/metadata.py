@@ -43,6 +43,7 @@ class _Custom(pydantic.BaseModel):
     strict_only: str = ""
     remediation: str = ""
     mended_on_pods: bool = False
+    of_agents: bool = False
     order: int = 0
     on_by_default: bool = True
     promises: list[str] = []
@@ -112,6 +113,7 @@ def parse_entry(content: str, *, file: Path, key: str, codes: Codes) -> catalogu
         severity=values.custom.severity,
         strict_only=" ".join(values.custom.strict_only.split()),
         mended_on_pods=values.custom.mended_on_pods,
+        of_agents=values.custom.of_agents,
         order=values.custom.order,
         on_by_default=values.custom.on_by_default,
         promises=tuple(values.custom.promises),

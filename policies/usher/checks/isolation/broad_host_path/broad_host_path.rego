@@ -21,6 +21,7 @@
 #   code: USH216
 #   about: pods
 #   severity: high
+#   of_agents: true
 #   why: The path contains the devices of the node and the sockets that control it.
 #   closes: [B5, B17]
 #   parameters:

@@ -20,6 +20,7 @@
 #   code: USH207
 #   about: pods
 #   severity: medium
+#   of_agents: true
 #   strict_only: Some stacks for GPUs across nodes, for example NVSHMEM with IBGDA, need these capabilities.
 #   why: The container can leave its isolation and use devices of its node.
 #   closes: [B6, B20]

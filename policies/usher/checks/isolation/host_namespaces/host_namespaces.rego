@@ -15,6 +15,7 @@
 #   code: USH206
 #   about: pods
 #   severity: medium
+#   of_agents: true
 #   why: The pod reaches processes or memory of other teams on the same node.
 #   closes: [B6]
 #   remediation: |

@@ -19,6 +19,7 @@
 #   code: USH223
 #   about: pods
 #   severity: medium
+#   of_agents: true
 #   strict_only: Which host paths hold data sets and scratch space, only the site knows.
 #   why: A path that no administrator has reviewed may give the pod control over its node.
 #   closes: [B5]

@@ -23,6 +23,7 @@
 #   code: USH204
 #   about: pods
 #   severity: high
+#   of_agents: true
 #   why: The pod reaches GPUs that it did not ask for, or fails to open them.
 #   closes: [B5]
 #   parameters:

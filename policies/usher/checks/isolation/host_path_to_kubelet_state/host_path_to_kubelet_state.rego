@@ -16,6 +16,7 @@
 #   code: USH217
 #   about: pods
 #   severity: medium
+#   of_agents: true
 #   why: The path shows the secrets and the devices of every pod on the node.
 #   closes: [B5]
 #   parameters:

@@ -27,6 +27,7 @@
 #   code: USH215
 #   about: pods
 #   severity: high
+#   of_agents: true
 #   why: The pod can start any container on the node, and through it use every GPU.
 #   closes: [B5, B17]
 #   parameters:

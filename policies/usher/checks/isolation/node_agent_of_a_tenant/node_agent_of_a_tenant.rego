@@ -21,6 +21,7 @@
 #   code: USH220
 #   about: pods
 #   severity: high
+#   of_agents: true
 #   why: One manifest takes every GPU of every node, past all requests and quotas.
 #   closes: [B6]
 #   remediation: |

@@ -18,6 +18,7 @@
 #   code: USH205
 #   about: pods
 #   severity: medium
+#   of_agents: true
 #   why: The container can use every GPU of the node without asking for one.
 #   closes: [B6, B20]
 #   remediation: |

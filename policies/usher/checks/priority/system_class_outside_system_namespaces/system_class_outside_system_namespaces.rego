@@ -18,6 +18,7 @@
 #   code: USH601
 #   about: pods
 #   severity: critical
+#   of_agents: true
 #   why: The pod evicts every training run and every service in its way.
 #   closes: [S23]
 #   remediation: |
