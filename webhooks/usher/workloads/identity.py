@@ -1,4 +1,4 @@
-"""The group, version, kind, name and controlling owner of an object, as it names them itself."""
+"""The identity of an object, as it names it itself: group, version, kind, name, controlling owner."""
 
 from collections.abc import Mapping
 
@@ -16,6 +16,26 @@ def group_version_kind(value: paths.Object) -> tuple[str, str, str]:
         return kubeflow_pipelines.group_version_kind(value)
     group, _, version = (api_version if isinstance(api_version, str) else "").rpartition("/")
     return group, version, kind if isinstance(kind, str) else ""
+
+
+def without_pods(value: paths.Object, *, namespace: str, name: str) -> model.Workload:
+    """A workload with the identity of an object and no pods."""
+    group, version, kind = group_version_kind(value)
+    return model.Workload(
+        group=group,
+        version=version,
+        kind=kind,
+        namespace=namespace,
+        name=name,
+        labels={},
+        annotations={},
+        role=model.Role.UNKNOWN,
+        owner=None,
+        deleting=False,
+        suspended=False,
+        pod_sets=(),
+        gang=model.Gang(wanted=False),
+    )
 
 
 def controlling_owner(metadata: Mapping[str, paths.Json], reading: Reading) -> model.Owner | None:

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from msgspec.structs import replace
+
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.kinds import registry
@@ -266,20 +268,14 @@ def read_unrecognised(
     for path in found:
         reading.unknown(path, reason)
     metadata = reading.mapping(value.get("metadata"), "/metadata")
-    return model.Workload(
-        group=group,
-        version=version,
-        kind=kind,
+    unjudged = identity.without_pods(
+        value,
         namespace=reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace,
         name=identity.object_name(metadata, reading, value),
-        labels={},
-        annotations={},
-        role=model.Role.UNKNOWN,
-        owner=None,
+    )
+    return replace(
+        unjudged,
         deleting=bool(reading.text(metadata.get("deletionTimestamp"), "/metadata/deletionTimestamp")),
-        suspended=False,
-        pod_sets=(),
-        gang=model.Gang(wanted=False),
         exists=bool(paths.metadata(value).get("uid")),
         unknowns=reading.found(),
     )
@@ -324,20 +320,16 @@ def read_object(
     view = shape_of_object(value, group, kind, reading) if version in known.versions else {}
     if group == CLAIM_GROUP:
         mark_accelerators(view, context=Context(within, objects, _FIND_INNER), vocabulary=vocabulary)
-    return model.Workload(
-        group=group,
-        version=version,
-        kind=kind,
+    found = identity.without_pods(
+        value,
         namespace=within,
         name=named or reading.text(metadata.get("generateName"), "/metadata/generateName"),
+    )
+    return replace(
+        found,
         labels=reading.strings(metadata.get("labels"), "/metadata/labels"),
         annotations=reading.strings(metadata.get("annotations"), "/metadata/annotations"),
-        role=model.Role.UNKNOWN,
-        owner=None,
         deleting=bool(reading.text(metadata.get("deletionTimestamp"), "/metadata/deletionTimestamp")),
-        suspended=False,
-        pod_sets=(),
-        gang=model.Gang(wanted=False),
         view=view,
         makes_pods=False,
         exists=bool(metadata.get("uid")),

@@ -7,6 +7,8 @@ Within them an object costs a fraction of the time and memory of a review (`scri
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from msgspec.structs import replace
+
 from usher import model, paths
 from usher.kinds import registry
 from usher.kinds.reading.values import Reading
@@ -153,25 +155,20 @@ def _without_upkeep(value: paths.Object) -> paths.Object:
 
 def too_large_to_judge(value: paths.Object, excess: model.Excess, *, namespace: str) -> model.Workload:
     """An object that usher judges by its size alone."""
-    group, version, kind = identity.group_version_kind(value)
+    group, _, kind = identity.group_version_kind(value)
     known = registry.BY_KEY.get((group, kind))
     reading = Reading()
     metadata = reading.mapping(value.get("metadata"), "/metadata")
     within = reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace
-    return model.Workload(
-        group=group,
-        version=version,
-        kind=kind,
+    found = identity.without_pods(
+        value,
         namespace="" if known is not None and known.cluster_scoped else within,
         name=identity.object_name(metadata, reading, value),
-        labels={},
-        annotations={},
-        role=model.Role.UNKNOWN,
+    )
+    return replace(
+        found,
         owner=identity.controlling_owner(metadata, reading),
         deleting=bool(reading.text(metadata.get("deletionTimestamp"), "/metadata/deletionTimestamp")),
-        suspended=False,
-        pod_sets=(),
-        gang=model.Gang(wanted=False),
         makes_pods=False,
         exists=bool(metadata.get("uid")),
         excess=excess,

@@ -151,24 +151,13 @@ def with_unread_keys(
 
 
 def _object_without_rules(value: paths.Object, namespace: str) -> model.Workload:
-    group, version, kind = identity.group_version_kind(value)
     metadata = paths.metadata(value)
-    return model.Workload(
-        group=group,
-        version=version,
-        kind=kind,
+    found = identity.without_pods(
+        value,
         namespace=paths.text(metadata.get("namespace")) or namespace,
         name=paths.text(metadata.get("name")) or paths.text(metadata.get("generateName")),
-        labels={},
-        annotations={},
-        role=model.Role.UNKNOWN,
-        owner=None,
-        deleting=False,
-        suspended=False,
-        pod_sets=(),
-        gang=model.Gang(wanted=False),
-        makes_pods=False,
     )
+    return replace(found, makes_pods=False)
 
 
 def _found(value: paths.Object, definitions: Mapping[str, paths.Object]) -> Iterator[model.UnreadKey]:
