@@ -225,11 +225,19 @@ def declared_charges(cluster: Cluster) -> list[Object]:
     return read
 
 
+def all_free(cluster: Cluster) -> bool:
+    """Whether the quota of usher.yaml has counted what there is, and nothing is charged."""
+    if ACCOUNT not in [each["metadata"]["name"] for each in config_maps(cluster)]:
+        return False
+    return declared_charges(cluster) == []
+
+
 @pytest.fixture
 def declared(cluster: Cluster, namespace: str, server: ServerProcess) -> str:
-    """A namespace that the quota of usher.yaml selects, with 4 GPUs."""
+    """A namespace that the quota of usher.yaml selects, with 4 GPUs, of which other tests have given theirs back."""
     cluster.kubectl("label", "namespace", namespace, "e2e.gpu-usher.io/declared=true")
     wait_until(lambda: knows_labels(server, namespace), description="the server knows the label")
+    wait_until(lambda: all_free(cluster), description="namespaces of tests before are gone", timeout=90)
     return namespace
 
 
