@@ -1013,6 +1013,15 @@ _findings_volcanoJobTemplate contains {"check": "objects/network_topology_both_t
 }
 
 _findings contains each if {
+	input.object.mpiJob
+	some each in _findings_mpiJob
+}
+
+_findings_mpiJob contains {"check": "gang/tasks_that_wait_in_gang", "finding": finding} if {
+	some finding in data.usher.checks.gang.tasks_that_wait_in_gang.deny
+}
+
+_findings contains each if {
 	input.object.trainingRuntime
 	some each in _findings_trainingRuntime
 }

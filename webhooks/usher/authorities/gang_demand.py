@@ -157,8 +157,9 @@ def _amount_at_start(
     if first is not None:
         return quantities.Quantity(sum(pods * amount.nanos for pods, (_, amount) in zip(first, pairs, strict=True)))
     needed = gang_minimum(workload) if minimum is None else minimum
-    every_pod = sum(pod_set.count.minimum for pod_set, _ in pairs)
-    return _least_amount(pairs, every_pod if needed is None else max(needed, 1))
+    at_once = [pair for pair in pairs if not pair[0].later] or pairs
+    every_pod = sum(pod_set.count.minimum for pod_set, _ in at_once)
+    return _least_amount(at_once, every_pod if needed is None else max(needed, 1))
 
 
 def _least_amount(pairs: Sequence[tuple[model.PodSet, quantities.Quantity]], needed: int) -> quantities.Quantity:

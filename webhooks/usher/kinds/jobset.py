@@ -13,7 +13,10 @@ from usher.kinds.reading.values import Reading
 
 
 def _job_set(job_set: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    """A job with `dependsOn`, or one behind the first in order, waits (JS:pkg/controllers/jobset_controller.go)."""
     spec = reading.mapping(job_set.get("spec"), "/spec")
+    policy = reading.mapping(spec.get("startupPolicy"), "/spec/startupPolicy")
+    in_order = policy.get("startupPolicyOrder") == "InOrder"
     for path, job in reading.items(spec.get("replicatedJobs"), "/spec/replicatedJobs"):
         replicas = reading.count(job.get("replicas"), path + "/replicas", default=1)
         job_template = reading.mapping(job.get("template"), path + "/template")
@@ -26,7 +29,8 @@ def _job_set(job_set: Mapping[str, paths.Json], reading: Reading) -> Iterator[Te
             name=reading.text(job.get("name"), path + "/name"),
             count=model.Count(minimum=pods, maximum=pods),
         )
-        yield replace(found, in_turns=True) if in_turns(job_spec) else found
+        waits = bool(job.get("dependsOn")) or (in_order and not path.endswith("/0"))
+        yield replace(found, in_turns=in_turns(job_spec), later=waits)
 
 
 KINDS = [

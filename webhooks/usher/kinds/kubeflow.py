@@ -10,6 +10,8 @@ from typing import Annotated, Final, NotRequired
 from pydantic import BeforeValidator, with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
+from msgspec.structs import replace
+
 from usher import model, paths
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
 from usher.kinds.reading.pod_templates import pod_template
@@ -244,17 +246,20 @@ def _mpi_job(job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Templa
     """The templates of an MPIJob. v2beta1 starts its ranks through sshd, which does not pass on the environment.
 
     Version v1 starts them with `kubectl exec`, which passes it on (MO:pkg/controller/, TR19:pkg/controller.v1/mpi).
+    The launcher may be made when the workers are ready (MO:pkg/controller/mpi_job_controller.go syncHandler).
     """
     spec = reading.mapping(job.get("spec"), "/spec")
+    created = reading.text(spec.get("launcherCreationPolicy"), "/spec/launcherCreationPolicy")
     through_ssh = job.get("apiVersion") != "kubeflow.org/v1"
     for path, name, replica in reading.entries(spec.get("mpiReplicaSpecs"), "/spec/mpiReplicaSpecs"):
-        yield pod_template(
+        found = pod_template(
             Place(replica.get("template"), path + "/template"),
             reading,
             name=name,
             count=_replicas(replica, path, reading),
             traits=_MPI_V1 if not through_ssh else _MPI if name == "Launcher" else _MPI_WORKER,
         )
+        yield replace(found, later=name == "Launcher" and created == "WaitForWorkersReady")
 
 
 def _training_operator(  # noqa: PLR0913 - in what the kinds of the training operator differ

@@ -232,6 +232,8 @@ class PodSet(Struct, frozen=True, kw_only=True):
     count: Count
     in_turns: bool = False
     """Whether more pods follow than run at one time, so that they cannot wait for each other."""
+    later: bool = False
+    """Whether its pods are made only when pods of other sets run, so that no gang may wait for them."""
     labels: Mapping[str, str]
     annotations: Mapping[str, str]
     containers: tuple[Container, ...]

@@ -340,6 +340,7 @@ def read_pod_set(
         own_metadata_path=template.own_metadata_path,
         count=template.count,
         in_turns=template.in_turns,
+        later=template.later,
         labels=reading.strings(metadata.get("labels"), metadata_path + "/labels"),
         annotations=annotations,
         containers=devices.containers,

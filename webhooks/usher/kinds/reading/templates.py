@@ -121,6 +121,8 @@ class Template(Struct, frozen=True, kw_only=True):
     """Whether the template itself shows that its pods wait for each other."""
     in_turns: bool = False
     """As in `model.PodSet`."""
+    later: bool = False
+    """As in `model.PodSet`."""
 
 
 TERMS: Final = "nodeSelectorTerms"

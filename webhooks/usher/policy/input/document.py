@@ -7,7 +7,7 @@ hold secrets. Of the configuration it holds the slice for this namespace. Field 
 `policies/schemas/input.json` is generated from these types, and `opa check` holds every rule to it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import (
@@ -142,6 +142,8 @@ class Gang(TypedDict):
     """Whether the pods wait for each other by their kind or program; absent if not."""
     formedBy: str
     minimum: NotRequired[int]
+    first: NotRequired[int]
+    """The pods that are made before any pod runs; absent where that is all of them."""
     scheduler: NotRequired[str]
     """The scheduler for which the kind's operator makes a PodGroup, where something tells."""
     priorityClass: NotRequired[str]
@@ -360,12 +362,14 @@ def _total(total: model.Total) -> Total:
     return result
 
 
-def _gang(gang: model.Gang) -> Gang:
+def _gang(gang: model.Gang, pod_sets: Sequence[model.PodSet]) -> Gang:
     result: Gang = {"wanted": gang.wanted, "formedBy": gang.formed_by}
     if gang.waits:
         result["waits"] = True
     if gang.minimum is not None:
         result["minimum"] = gang.minimum
+    if any(each.later for each in pod_sets):
+        result["first"] = sum(each.count.minimum for each in pod_sets if not each.later)
     if gang.scheduler:
         result["scheduler"] = gang.scheduler
     if gang.priority_class:
@@ -386,7 +390,7 @@ def _workload(workload: model.Workload) -> Workload:
         "owned": workload.owner is not None,
         "isTemplate": workload.is_template,
         "suspended": workload.suspended,
-        "gang": _gang(workload.gang),
+        "gang": _gang(workload.gang, workload.pod_sets),
         "totals": [_total(total) for total in workload.totals],
         "labels": read_keys(workload.labels),
         "annotations": read_keys(workload.annotations),

@@ -39,3 +39,20 @@ test_a_task_without_replicas_makes_no_pods if {
 	none := json.patch(examples.bad_jobtemplate, [{"op": "remove", "path": "/object/volcanoJobTemplate/spec/tasks/0/replicas"}])
 	check.deny == found("/spec/tasks/1", 2, 0) with input as none
 }
+
+test_a_launcher_that_waits_for_its_workers_is_not_in_their_gang if {
+	check.deny == {{
+		"path": "/spec/launcherCreationPolicy",
+		"message": "the launcher is made only when the 2 workers are ready, but without minAvailable the mpi-operator counts it in their gang, so no pod ever starts",
+		"remedy": "set schedulingPolicy.minAvailable to 2, or remove launcherCreationPolicy",
+		"assumption": "usher assumes that the mpi-operator makes a PodGroup for the job",
+	}} with input as examples.bad_mpijob
+	check.deny == set() with input as examples.good_mpijob_that_counts_its_workers
+
+	counted := json.patch(examples.bad_mpijob, [{"op": "add", "path": "/workload/gang/minimum", "value": 3}])
+	check.deny == {{
+		"path": "/spec/runPolicy/schedulingPolicy/minAvailable",
+		"message": "the gang needs 3 pods, but the launcher is made only when the 2 workers are ready, so no pod ever starts",
+		"remedy": "set schedulingPolicy.minAvailable to 2, or remove launcherCreationPolicy",
+	}} with input as counted
+}

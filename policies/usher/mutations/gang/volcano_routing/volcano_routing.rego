@@ -8,7 +8,8 @@
 #   warns the user. Examples are a StatefulSet that starts its pods in order, a Deployment with rolling updates, and a
 #   TrainJob, whose runtime decides.
 #   Operators that count the pods of the gang keep doing so, because a fixed number is wrong after the job scales. The
-#   webhook writes the number only for kinds without a counter (Job, StatefulSet), or if the route sets setsMinimum. It
+#   webhook writes the number only for kinds without a counter (Job, StatefulSet), if the route sets setsMinimum, or
+#   if the operator would count pods that wait for the others (a launcher that waits for its workers). It
 #   replaces the queue `default` of a Volcano Job, because the API server writes that queue where the manifest names no
 #   queue.
 #   The webhook skips jobs that name another scheduler in any template. It also skips jobs whose pods Kueue places by
@@ -75,17 +76,23 @@ _settings["minimum"] := {"value": _minimum} if {
 	not input.workload.gangNative
 }
 
+# The operator counts pods that wait for the others, so that none would ever start.
+_settings["minimum"] := {"value": _minimum} if {
+	input.workload.gang.first
+	not input.workload.gangNative
+}
+
 _volcanos_own_default if {
 	input.workload.gangNative
 	input.site.route.schedulerName == "volcano"
 }
 
 # An annotation holds a text, a field a number.
-_minimum := $"{input.workload.pods.minimum}" if startswith(input.workload.gangPlaces.minimum, "/metadata/annotations/")
+_minimum := $"{_at_once}" if startswith(input.workload.gangPlaces.minimum, "/metadata/annotations/")
 
-_minimum := input.workload.pods.minimum if {
-	not startswith(input.workload.gangPlaces.minimum, "/metadata/annotations/")
-}
+_minimum := _at_once if not startswith(input.workload.gangPlaces.minimum, "/metadata/annotations/")
+
+_at_once := object.get(input.workload.gang, "first", input.workload.pods.minimum)
 
 warnings contains {"at": "", "reason": routing.why_not_on_volcano} if {
 	input.site.route.scheduler == "volcano"

@@ -228,6 +228,17 @@ test_a_job_that_kueue_places_by_topology_is_left_alone if {
 	mutation.skips == skipped("Kueue places its pods by topology") with input as examples.untouched_pytorchjob_placed_by_kueue
 }
 
+test_pods_that_wait_for_the_others_are_not_counted if {
+	some intent in mutation.intents with input as with_route(
+		json.patch(
+			examples.before_pytorchjob,
+			[{"op": "add", "path": "/workload/gang/first", "value": 3}],
+		),
+		{},
+	)
+	intent.value == {"setting": "minimum", "value": 3}
+}
+
 test_a_single_pod_is_no_gang if {
 	mutation.intents == set() with input as examples.untouched_pytorchjob_of_one_pod
 	mutation.skips == skipped("the workload has only one pod, which needs no gang") with input as examples.untouched_pytorchjob_of_one_pod
