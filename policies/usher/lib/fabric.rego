@@ -101,6 +101,14 @@ has_network_device(pod_set) if {
 }
 
 # METADATA
+# title: Whether a value names the interface of pods, for pods on the network of their node
+# description: The container runtime calls the interface of every pod eth0; interfaces of nodes often have other names.
+names_interface_of_pods(pod_set, value) if {
+	pod_set.hostNetwork
+	"eth0" in split(trim_prefix(value, "="), ",")
+}
+
+# METADATA
 # title: Whether the pods share their GPUs with other pods
 # description: These pods get no network device of their own.
 shares_gpus(pod_set) if {

@@ -19,6 +19,7 @@ READ_VARIABLES: Final = (
     "CUDA_",
     "DOCKER_RESOURCE_",
     "FI_",
+    "GLOO_SOCKET_",
     "HABANA_VISIBLE_DEVICES",
     "HCU_MOFED",
     "NCCL_",
@@ -26,6 +27,7 @@ READ_VARIABLES: Final = (
     "NVIDIA_",
     "PET_NPROC_PER_NODE",
     "RDMAV_",
+    "TP_SOCKET_",
     "UCX_",
 )
 """The families of variables that rules read. Others stay in the manifest: their values may be secrets."""

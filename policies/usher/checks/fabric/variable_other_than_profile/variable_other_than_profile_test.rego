@@ -22,3 +22,11 @@ test_a_value_that_comes_from_elsewhere_is_not_known if {
 	}])
 	check.deny == set() with input as elsewhere
 }
+
+test_what_the_webhook_withholds_on_the_network_of_the_node_is_not_compared if {
+	withheld := json.patch(examples.bad_pytorchjob, [
+		{"op": "replace", "path": "/fabrics/rails/env/NCCL_IB_HCA", "value": "=eth0"},
+		{"op": "add", "path": "/podSets/0/hostNetwork", "value": true},
+	])
+	check.deny == set() with input as withheld
+}

@@ -40,7 +40,7 @@ intents contains intent if {
 }
 
 _why_not(entry, name, value) := $"it uses the network of its node, which may have no interface eth0, so the webhook does not set {name}" if {
-	_is_elsewhere(entry.podSet, value)
+	fabric.names_interface_of_pods(entry.podSet, value)
 }
 
 else := $"the container sets {rdma.switched_off(entry)}, so the webhook does not set {name}" if {
@@ -52,12 +52,6 @@ else := $"the container asks for {pages[0]}, so the webhook does not switch huge
 	name == "FI_EFA_USE_HUGE_PAGE"
 	pages := [resource | some resource, _ in entry.container.resources; startswith(resource, "hugepages-")]
 	count(pages) > 0
-}
-
-# The container runtime calls the interface of every pod eth0; interfaces of nodes have other names.
-_is_elsewhere(pod_set, value) if {
-	pod_set.hostNetwork
-	"eth0" in split(trim_prefix(value, "="), ",")
 }
 
 warnings contains ambiguity if some ambiguity in fabric.ambiguities
