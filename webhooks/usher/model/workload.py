@@ -171,6 +171,8 @@ class Container(Struct, frozen=True, kw_only=True):
     inherited_resources: Mapping[str, Any] | None = None
     """The resources that another object gives it, while nothing is at `resources_path`. A mutation that writes there
     must repeat them. None where they are unknown or cannot be repeated."""
+    not_repeated: tuple[str, ...] = ()
+    """Devices and claims of another object that its own resources do not repeat, which some operators then drop."""
     field_places: Mapping[str, str] = field(default_factory=dict)
     """The paths of other fields that stand elsewhere, by their path below the container."""
     places: Mapping[str, str] | None = None

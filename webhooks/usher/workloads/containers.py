@@ -266,6 +266,7 @@ def read_container(
         reserved_environment=place.reserved_environment,
         resources_path=place.resources_path,
         inherited_resources=place.inherited_resources,
+        not_repeated=place.not_repeated,
     )
 
 

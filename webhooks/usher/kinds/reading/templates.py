@@ -49,6 +49,8 @@ class ContainerPlace(NamedTuple):
     resources_path: str = ""
     inherited_resources: Mapping[str, paths.Json] | None = None
     """The object for further requests and limits, if it is not `resources` of the container."""
+    not_repeated: tuple[str, ...] = ()
+    """As in `model.Container`."""
     field_places: Mapping[str, str] = MappingProxyType({})
     """Paths of fields that stand elsewhere than in the container, by their path below it."""
 

@@ -98,6 +98,8 @@ class Container(shapes.Container):
     """Absent if the launcher computes the number itself, if it is unknown, and without accelerators."""
     parallelism: NotRequired[ModelParallelism]
     """Absent if it starts no model server that usher knows, or if the number of GPUs is unknown."""
+    notRepeated: NotRequired[list[str]]
+    """Devices and claims of its runtime that its own resources do not repeat."""
     idleCommand: NotRequired[str]
     """Path of a command that does nothing but wait while the container holds accelerators."""
 
@@ -120,6 +122,8 @@ def container_document(container: model.Container, *, all_resources: bool) -> Co
     result.update(cast(Container, container.fields))
     if container.uses_claims:
         result["usesClaims"] = True
+    if container.not_repeated:
+        result["notRepeated"] = list(container.not_repeated)
     if container.trains:
         result["trains"] = True
     if len(container.environment) > len(result["environment"]):
