@@ -60,6 +60,10 @@ _findings_accelerator_pods contains {"check": "resources/cpus_below_processes", 
 	some finding in data.usher.checks.resources.cpus_below_processes.deny
 }
 
+_findings_accelerator_pods contains {"check": "resources/resources_of_the_runtime_dropped", "finding": finding} if {
+	some finding in data.usher.checks.resources.resources_of_the_runtime_dropped.deny
+}
+
 _findings_accelerator_pods contains {"check": "isolation/fraction_without_its_scheduler", "finding": finding} if {
 	some finding in data.usher.checks.isolation.fraction_without_its_scheduler.deny
 }
@@ -338,6 +342,10 @@ _findings_accelerator_pods contains {"check": "fabric/efa_without_its_device", "
 
 _findings_accelerator_pods contains {"check": "fabric/variable_other_than_profile", "finding": finding} if {
 	some finding in data.usher.checks.fabric.variable_other_than_profile.deny
+}
+
+_findings_accelerator_pods contains {"check": "fabric/interface_on_host_network", "finding": finding} if {
+	some finding in data.usher.checks.fabric.interface_on_host_network.deny
 }
 
 _findings_accelerator_pods contains {"check": "serving/readiness_missing", "finding": finding} if {

@@ -179,6 +179,42 @@ def test_gpus_that_a_driver_offers_for_claims_count_where_no_resource_names_them
     assert found is not None
 
     assert {each.name: gpus.capacity_of(each) for each in found} == {"both-0": 8, "dra-0": 4}
+    assert not any(each.offered_twice for each in found)
+
+
+def test_gpus_that_a_node_offers_in_both_ways_count_once_and_are_noted() -> None:
+    made = builder(wanted=(needed_inputs.RESOURCE_SLICE,))
+    made.record(Recorded(kind=needed_inputs.RESOURCE_SLICE.fact_kind, state=State.KNOWN, values=[_slice("both-0", 8)]))
+    made.add(builders.node("both-0", gpus=8))
+    [node] = made.built().nodes or ()
+
+    assert (gpus.capacity_of(node), node.offered_twice) == (8, ("gpu.nvidia.com",))
+
+
+_HAMI = '[{"id":"GPU-1","count":10,"devmem":46068,"devcore":100,"type":"NVIDIA-NVIDIA L40S","health":true}]'
+
+
+@pytest.mark.parametrize(
+    ("offered", "labels", "annotations", "boards", "shared_by"),
+    [
+        (16384, {"nvidia.com/gpu.count": "1", "nvidia.com/gpu.replicas": "16384"}, {}, 1, 16384),
+        (32, {"nvidia.com/gpu.replicas": "8"}, {}, 4, 8),
+        (10, {"nvidia.com/gpu.count": "1"}, {}, 1, 10),
+        (10, {}, {"hami.io/node-nvidia-register": _HAMI}, 1, 1),
+        (20, {}, {"4pd.io/node-nvidia-register": "GPU-1,10,46068,100,NVIDIA-L40S,0,true:" * 2}, 2, 1),
+        (8, {"nvidia.com/gpu.count": "8", "nvidia.com/gpu.sharing-strategy": "none"}, {}, 8, 1),
+        (8, {}, {"hami.io/node-nvidia-register": "[not json"}, 8, 1),
+    ],
+)
+def test_a_board_that_is_offered_many_times_counts_once(
+    offered: int, labels: dict[str, str], annotations: dict[str, str], boards: int, shared_by: int
+) -> None:
+    made = builder()
+    node = builders.replaced(builders.node("n", gpus=offered, labels=labels), "/metadata/annotations", annotations)
+    made.add(node)
+    [found] = made.built().nodes or ()
+
+    assert (gpus.capacity_of(found), found.shared_by) == (boards, shared_by)
 
 
 def _slice(node: str, number: int) -> paths.Object:

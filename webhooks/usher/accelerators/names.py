@@ -288,6 +288,11 @@ VENDORS: Final[dict[str, tuple[Known, ...]]] = {
         _pattern(Unit.FABRIC, "openshift.io", r"\w*(?:sriov|mlnx)"),
     ),
 }
+
+PARTS: Final[dict[str, Known]] = {
+    known.name: known for vendor in VENDORS.values() for known in vendor if known.name and known.divides
+}
+"""The memory and the cores of a device that HAMi and Volcano give, by resource."""
 """The known names of each vendor."""
 
 

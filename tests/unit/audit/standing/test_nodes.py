@@ -261,3 +261,10 @@ def test_a_profile_that_a_workload_waits_for_is_used() -> None:
 
 def test_whole_gpus_that_are_free_are_not_a_profile() -> None:
     assert found(estate(nodes=[gpu_node(capacity=devices(8))]), codes=MIG) == []
+
+
+def test_gpus_that_are_offered_in_two_ways_are_reported() -> None:
+    seen = estate(nodes=[replace(gpu_node(), offered_twice=("gpu.nvidia.com",))], workloads=[entry(pods=[running()])])
+    [finding] = found(seen, codes=("USA037",))
+
+    assert finding.message == "it offers its GPUs as nvidia.com/gpu, and again for claims as gpu.nvidia.com"

@@ -10,6 +10,7 @@ ROCm/k8s-device-plugin cmd/k8s-node-labeller/README.md (amd.com/gpu.vram); Intel
 (gpu.intel.com/product); GKE, AKS, EKS, Karpenter, CoreWeave and OCI: their tables of node labels.
 """
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ from msgspec import Struct
 
 from usher import errors, model, paths, quantities
 from usher.accelerators import boards, mig, vocabulary
-from usher.accelerators.names import GIB, MIB
+from usher.accelerators.names import GIB, MIB, PARTS
 from usher.accelerators.vocabulary import Vocabulary
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.estate import NOTHING_REPORTED, CapacityType, Node, Phase, Pod, Reported, Workload
@@ -254,10 +255,23 @@ class PodReader:
         workload = self._read(value)
         if workload is None or not workload.asks_accelerators:
             return _NOTHING
-        found = devices.of_workload(workload)
+        found = {**devices.of_workload(workload), **_taken_of_boards(workload)}
         names = (mig.profile_of_resource(name) for name in found)
         profile = next((str(each.profile) for each in names if each is not None), "")
         return Asked(devices=found, memory_profile=profile, workload=workload)
+
+
+def _taken_of_boards(workload: model.Workload) -> Devices:
+    """Memory and cores of the boards that a pod takes: HAMi and Volcano give its amounts on each of its boards."""
+    taken: dict[str, Amount] = {}
+    for container in (each for pod_set in workload.pod_sets for each in pod_set.containers):
+        for name in container.accelerators:
+            part = PARTS.get(name)
+            if part is None:
+                continue
+            boards_asked = container.effective(part.divides or "").value or 1
+            taken[name] = taken.get(name, Amount()) + Amount(number=container.effective(name).value * boards_asked)
+    return taken
 
 
 _NOTHING: Final = Asked(devices={}, memory_profile="", workload=None)
@@ -377,8 +391,12 @@ _RESERVED: Final = ("cloud.google.com/reservation-name", "node.coreweave.cloud/r
 _OTHERWISE_ON_DEMAND: Final = ("cloud.google.com/gke-nodepool", "kubernetes.azure.com/agentpool")
 """Labels of clouds that mark every node that is not on demand. Their other nodes are on demand."""
 
-_MOST_SHARED: Final = 1000
-"""The most replicas of a device; a higher number is an error in the label."""
+_REGISTERS: Final = ("hami.io/node-nvidia-register", "4pd.io/node-nvidia-register")
+"""Annotations in which HAMi lists the boards of a node: JSON, before version 2.5 texts with a colon behind each
+(HAMi:pkg/device/nvidia/device.go, HAMi:pkg/util/util.go DecodeNodeDevices).
+"""
+_LONGEST_REGISTER: Final = 65536
+_COUNT: Final = "nvidia.com/gpu.count"
 
 
 def read_product(labels: Labels) -> str:
@@ -425,6 +443,22 @@ def read_shared_by(labels: Labels) -> int:
     return _replicas(labels.get("nvidia.com/gpu.replicas", ""))
 
 
+def read_registered(annotations: Labels) -> int:
+    """The boards that HAMi offers on a node, each many times; 0 on a node without HAMi."""
+    text = next((annotations[key] for key in _REGISTERS if annotations.get(key)), "")[:_LONGEST_REGISTER]
+    if not text.startswith("["):
+        return sum(len(each.split(",")) >= _FIELDS_OF_BOARD for each in text.split(":"))
+    try:
+        boards_of_node = json.loads(text)
+    except ValueError:
+        return 0
+    return len(boards_of_node) if isinstance(boards_of_node, list) else 0
+
+
+_FIELDS_OF_BOARD: Final = 6
+"""The id, how often it is offered, memory, cores, type and NUMA node of a board; newer versions have more."""
+
+
 def read_partition(labels: Labels) -> str:
     """The resource of the MIG profile that `nvidia.com/gpu` counts on the node; empty if it counts whole devices."""
     layout = labels.get(boards.PRODUCT_LABEL, "").removesuffix("-SHARED").partition("-MIG-")[2]
@@ -434,7 +468,7 @@ def read_partition(labels: Labels) -> str:
 
 def _replicas(value: str) -> int:
     number = _whole_number(value)
-    return number if 1 <= number <= _MOST_SHARED else 1
+    return max(number, 1)
 
 
 def _whole_number(value: str) -> int:
@@ -500,8 +534,13 @@ def read_node(value: paths.Object, vocabulary: Vocabulary, *, claimable: Devices
     metadata, status = paths.metadata(value), fields.mapping(value.get("status"))
     labels = fields.text_entries(metadata.get("labels"))
     shared_by, partition = read_shared_by(labels), read_partition(labels)
-    capacity = _devices(status.get("capacity"), vocabulary, shared_by=shared_by, partition=partition)
-    allocatable = _devices(status.get("allocatable"), vocabulary, shared_by=shared_by, partition=partition)
+    registered = read_registered(fields.text_entries(metadata.get("annotations")))
+    reported = fields.mapping(status.get("capacity")) or fields.mapping(status.get("allocatable"))
+    offers = _offers(labels, reported, registered) or shared_by
+    if not registered:
+        shared_by = offers
+    capacity = _devices(status.get("capacity"), vocabulary, offers=offers, partition=partition)
+    allocatable = _devices(status.get("allocatable"), vocabulary, offers=offers, partition=partition)
     if not any(capacity.values()) and not any(allocatable.values()):
         if not claimable:
             return None
@@ -530,15 +569,33 @@ def read_node(value: paths.Object, vocabulary: Vocabulary, *, claimable: Devices
     )
 
 
+def _offers(labels: Labels, capacity: paths.Object, registered: int) -> int:
+    """How often each device stands in the resource of a node; 0 if nothing but the label of replicas tells.
+
+    Time slicing, MPS and HAMi offer a device many times. The label with the number of boards counts each once.
+    """
+    reported = _whole_quantity(capacity.get(_GPU)) or 0
+    if registered:
+        return max(1, reported // registered)
+    counted = _whole_number(labels.get(_COUNT, ""))
+    return reported // counted if counted and reported > counted and reported % counted == 0 else 0
+
+
 def trimmed_node(value: paths.Object) -> paths.Object:
     """The fields of a Node that `read_node` reads, without its many images and addresses."""
     status = fields.mapping(value.get("status"))
     metadata = paths.metadata(value)
     return {
-        "metadata": {key: metadata[key] for key in ("name", "labels", "creationTimestamp") if key in metadata},
+        "metadata": {key: metadata[key] for key in ("name", "labels", "creationTimestamp") if key in metadata}
+        | {"annotations": _registers(metadata)},
         "spec": value.get("spec"),
         "status": {key: status[key] for key in ("conditions", "nodeInfo") if key in status},
     }
+
+
+def _registers(metadata: paths.Object) -> paths.Object:
+    annotations = fields.mapping(metadata.get("annotations"))
+    return {key: annotations[key] for key in _REGISTERS if key in annotations}
 
 
 def _ready(status: paths.Object) -> bool:
@@ -547,11 +604,11 @@ def _ready(status: paths.Object) -> bool:
     return conditions.get("Ready", "True") == "True"
 
 
-def _devices(value: paths.Json, vocabulary: Vocabulary, *, shared_by: int, partition: str) -> Devices:
+def _devices(value: paths.Json, vocabulary: Vocabulary, *, offers: int, partition: str) -> Devices:
     found: dict[str, Amount] = {}
     for resource, reported in _numbers(value, vocabulary).items():
         replicated = resource in (_GPU, _SHARED)
-        name, number = (partition or _GPU, reported // shared_by) if replicated else (resource, reported)
+        name, number = (partition or _GPU, reported // offers) if replicated else (resource, reported)
         found[name] = found.get(name, Amount()) + Amount(number=number)
     return dict(sorted(found.items()))
 

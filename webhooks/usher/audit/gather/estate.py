@@ -237,6 +237,8 @@ class Node(Struct, frozen=True, kw_only=True):
     """Bytes of memory of each device; None if no label has it."""
     shared_by: int = 1
     """How many pods may share one device (time slices, MPS); 1 if each device serves one pod."""
+    offered_twice: tuple[str, ...] = ()
+    """Device classes of drivers that offer for claims what the node also offers as resources."""
     partition: str = ""
     """The resource of the MIG profile behind `nvidia.com/gpu` (MIG strategy `single`); else empty."""
     ready: bool = True

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from usher.accelerators import boards, mig, vocabulary
 from usher.accelerators.mig import Board
-from usher.accelerators.names import Unit
+from usher.accelerators.names import PARTS, Known, Unit
 from usher.audit.gather import estate
 from usher.audit.gather.estate import Estate, Node, Pod
 from usher.check.devices import WHOLE_GPUS, Devices
@@ -25,6 +25,10 @@ from usher.config import fields
 from usher.config.audit_settings import PriceRule, Prices
 
 _SHARED: Final = "nvidia.com/gpu.shared"
+_PARTS: Final = {f"shares of {name}": name for name in sorted(WHOLE_GPUS)} | {
+    "volcano.sh/vgpu-number": "volcano.sh/vgpu-number"
+}
+"""Accelerators whose parts pods get by memory and cores, with the resource that these divide."""
 _SLICES: Final = 7
 """Compute slices of most boards that MIG can divide."""
 
@@ -38,7 +42,34 @@ def number(devices: Devices, node: Node | None = None) -> float:
             that has it.
     """
     total = sum((share(name, node) * Fraction(amount.number) for name, amount in devices.items()), start=Fraction())
-    return round(float(total), 6)
+    return round(float(total + _taken_parts(devices, node)), 6)
+
+
+def _taken_parts(devices: Devices, node: Node | None) -> Fraction:
+    """The GPUs behind the parts that HAMi and Volcano give: of each board the larger of its memory and its cores.
+
+    A pod that names no memory gets all of it (HAMi:pkg/device/nvidia/device.go GenerateResourceRequests).
+    """
+    total = Fraction()
+    for counted in _PARTS.keys() & devices.keys():
+        number_of_boards = Fraction(devices[counted].number)
+        named = [(PARTS[name], amount) for name, amount in devices.items() if name in PARTS]
+        parts = [(part, Fraction(amount.number)) for part, amount in named if part.divides == _PARTS[counted]]
+        if not parts:
+            continue
+        taken = [_boards_behind(part, amount, node) for part, amount in parts]
+        names_memory = any(part.unit is not Unit.CORES for part, _ in parts)
+        known = names_memory and all(each is not None for each in taken)
+        total += min(number_of_boards, max(filter(None, taken), default=Fraction())) if known else number_of_boards
+    return total
+
+
+def _boards_behind(part: Known, amount: Fraction, node: Node | None) -> Fraction | None:
+    """The boards behind an amount of memory or cores; None for memory of a board of unknown size."""
+    if part.unit is not Unit.MEMORY:
+        return amount / (part.size or 1)
+    memory = None if node is None else node.memory
+    return None if not memory else amount * (part.size or 1) / memory
 
 
 def least(devices: Devices) -> float:

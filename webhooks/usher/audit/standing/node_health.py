@@ -206,6 +206,8 @@ def node_findings(situation: Situation) -> Iterator[FindingEntry]:
         value = objects.get(node.name, {})
         yield from _out_of_service(node, value, pods.get(node.name, ()), lost.get(node.name), situation)
         yield from _unhealthy(node, lost.get(node.name), situation)
+        if node.offered_twice:
+            yield _offered_twice(node)
         if node.labels.get(_STATE) == "failed":
             offered = [f"{amount.number:,} {resource}" for resource, amount in sorted(node.allocatable.items())]
             yield _divided(node.name, node.labels, offered, gpus.capacity_of(node))
@@ -267,6 +269,16 @@ def _out_of_service(
         gpus_lost=lost,
         cost_per_hour=_per_hour(node, lost, situation),
         since=since,
+    )
+
+
+def _offered_twice(node: Node) -> FindingEntry:
+    resources = ", ".join(sorted(node.allocatable))
+    return cluster_finding(
+        "USA037",
+        _node_subject(node.name),
+        f"it offers its GPUs as {resources}, and again for claims as {', '.join(node.offered_twice)}",
+        gpus=gpus.capacity_of(node),
     )
 
 

@@ -97,7 +97,7 @@ _GPU: Final = "nvidia.com/gpu"
 _ORDINARY: Final = ("cpu", "memory")
 _LONGEST_NAME: Final = 50
 _NOT_IN_NAMES: Final = re.compile(r"[^a-z0-9.-]+")
-_NUMBER: Final = re.compile(r"[1-9][0-9]{0,3}", re.ASCII)
+_NUMBER: Final = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 
 _OS: Final = "kubernetes.io/os"
 _COARSEST: Final = 2
@@ -248,6 +248,9 @@ def _gpus(labels: Mapping[str, str], most: Mapping[str, int]) -> pools.Gpus | No
     replicas = _number(labels.get(GPU_REPLICAS)) or 1
     offered = most.get(_GPU, 0)
     count = _number(labels.get(GPU_COUNT))
+    if count and offered > count * replicas and offered % count == 0:
+        # Another device plugin offers each board many times, as HAMi's does.
+        replicas = offered // count
     whole = count if count is not None and strategy == "mixed" else offered // replicas
     if not 1 <= whole <= 1024 or offered % replicas:
         return None
