@@ -86,6 +86,14 @@ minimum := named_minimum
 minimum := sum([task_minimum(task) | some task in job_spec.tasks]) if not named_minimum
 
 # METADATA
+# title: PodGroups that the workload names
+# description: Of Volcano, of Kubernetes itself, and of the coscheduling plugin, each with the scheduler that reads it.
+groups := array.concat(
+	[object.union({"of": "Volcano", "field": "minMember"}, group) | some group in input.cluster.volcano.groups],
+	object.get(input, ["cluster", "podGroups", "named"], []),
+)
+
+# METADATA
 # title: Assumption about a queue
 # description: Joined to a finding.
 assumption(queue) := {"assumption": queue.assumption}

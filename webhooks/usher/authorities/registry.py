@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from usher.authorities import authority as authorities_authority
-from usher.authorities import limit_range, priority
+from usher.authorities import limit_range, pod_groups, priority
 from usher.authorities.authority import Authority, Case
 from usher.authorities.gpu_quota import present as gpu_quota_present
 from usher.authorities.knowledge import Knowledge
@@ -31,6 +31,7 @@ AUTHORITIES: Final = (
     Authority(
         slices={"resourceQuotas": resource_quota_present.input_slice}, outlook=resource_quota_present.outlook_sections
     ),
+    Authority(slices={"podGroups": pod_groups.input_slice, "kai": pod_groups.kai_slice}, outlook=pod_groups.no_outlook),
     Authority(outlook=limit_range.outlook_sections),
     Authority(
         slices={

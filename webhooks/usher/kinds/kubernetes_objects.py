@@ -269,6 +269,36 @@ QUOTAS = [
 ]
 
 
+SCHEDULING = [
+    Kind(
+        group="scheduling.k8s.io",
+        kind="PodGroup",
+        versions=("v1beta1", "v1alpha3", "v1alpha2"),
+        plural="podgroups",
+        listed=False,
+        facts=Facts(keep=KEEP_SPEC, changes_often=True),
+    ),
+    Kind(
+        group="scheduling.x-k8s.io",
+        kind="PodGroup",
+        versions=("v1alpha1",),
+        plural="podgroups",
+        listed=False,
+        facts=Facts(keep=KEEP_SPEC, changes_often=True),
+    ),
+    Kind(
+        group="scheduling.run.ai",
+        kind="Queue",
+        versions=("v2",),
+        plural="queues",
+        cluster_scoped=True,
+        listed=False,
+        facts=Facts(keep=keeping("/spec/parentQueue", "/spec/resources/gpu")),
+    ),
+]
+"""The objects of schedulers other than Volcano and Kueue that pods name."""
+
+
 @with_config(STRICT)
 class PriorityClass(TypedDict):
     metadata: NotRequired[Metadata]

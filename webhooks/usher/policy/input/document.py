@@ -29,6 +29,7 @@ from usher.authorities.knowledge import Knowledge
 from usher.authorities.kueue.slice import KueueInput
 from usher.authorities.nodes import declared_pools, present
 from usher.authorities.nodes.present import GangNodesInput, NodesInput
+from usher.authorities.pod_groups import KaiInput, PodGroupsInput
 from usher.authorities.priority import PrioritiesInput
 from usher.authorities.resource_quota.present import ResourceQuotasInput
 from usher.authorities.volcano.present import PodGroupObjectInput, VolcanoInput
@@ -113,7 +114,9 @@ class Cluster(TypedDict):
 
     gpuQuota: NotRequired[GpuQuota]
     kueue: NotRequired[KueueInput]
+    kai: NotRequired[KaiInput]
     nodes: NotRequired[NodesInput]
+    podGroups: NotRequired[PodGroupsInput]
     podGroupObject: NotRequired[PodGroupObjectInput]
     """The facts about a PodGroup of Volcano, which makes no pods itself."""
     podGroupNodes: NotRequired[GangNodesInput]

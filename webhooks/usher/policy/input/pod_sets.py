@@ -239,6 +239,7 @@ READ_KEYS = (
     "mounts.nri.io",
     "networking.gke.io/",
     "nvidia.cdi.k8s.io",
+    "pod-group.scheduling.sigs.k8s.io",
     "pod-security.kubernetes.io/",
     "priorityClassName",
     "project",
@@ -249,6 +250,7 @@ READ_KEYS = (
     "runai/shared-gpu-configmap",
     "scheduling.k8s.io/",
     "scheduling.volcano.sh/",
+    "scheduling.x-k8s.io/",
     "serving.kserve.io/",
     "volcano.sh/",
 )

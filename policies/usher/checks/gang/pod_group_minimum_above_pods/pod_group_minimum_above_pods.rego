@@ -20,16 +20,17 @@
 package usher.checks.gang.pod_group_minimum_above_pods
 
 import data.usher.lib.text
+import data.usher.lib.volcano
 
 deny contains finding if {
 	input.workload.kind != "Pod"
-	some group in input.cluster.volcano.groups
+	some group in volcano.groups
 	group.minimum > group.most
 
 	finding := {
 		"path": group.path,
 		"message": $"PodGroup {text.excerpt(group.name)} waits for {group.minimum} pods, but the workload makes only {group.most} that name it",
-		"remedy": $"set minMember of the PodGroup to {group.most}",
+		"remedy": $"set {group.field} of the PodGroup to {group.most}",
 		"assumption": "usher assumes that no other workload names this PodGroup",
 	}
 }

@@ -33,3 +33,13 @@ test_pods_may_be_made_one_by_one if {
 	document := object.union(examples.bad_jobset_of_one_pod, {"workload": {"kind": "Pod"}})
 	check.deny == set() with input as document
 }
+
+test_groups_of_kubernetes_and_of_the_coscheduling_plugin_wait_in_the_same_way if {
+	check.deny == found("/spec/template/metadata/labels/scheduling.x-k8s.io~1pod-group", 4) with input as examples.bad_job_of_the_plugin
+	check.deny == {{
+		"path": "/spec/template/spec/schedulingGroup/podGroupName",
+		"message": "PodGroup \"eight\" waits for 8 pods, but the workload makes only 4 that name it",
+		"remedy": "set minCount of the PodGroup to 4",
+		"assumption": "usher assumes that no other workload names this PodGroup",
+	}} with input as examples.bad_job_of_kubernetes
+}

@@ -22,15 +22,16 @@
 package usher.checks.gang.pod_group_minimum_below_pods
 
 import data.usher.lib.text
+import data.usher.lib.volcano
 
 deny contains finding if {
 	input.workload.role == "training"
-	some group in input.cluster.volcano.groups
+	some group in volcano.groups
 	group.minimum < group.least
 
 	finding := {
 		"path": group.path,
 		"message": $"PodGroup {text.excerpt(group.name)} can start with only {group.minimum} of the {group.least} pods that name it",
-		"remedy": $"set minMember of the PodGroup to {group.least}",
+		"remedy": $"set {group.field} of the PodGroup to {group.least}",
 	}
 }

@@ -20,14 +20,15 @@
 package usher.checks.gang.pod_group_not_there
 
 import data.usher.lib.text
+import data.usher.lib.volcano
 
 deny contains finding if {
-	some group in input.cluster.volcano.groups
+	some group in volcano.groups
 	group.exists == false
 
 	finding := {
 		"path": group.path,
-		"message": $"PodGroup {text.excerpt(group.name)} does not exist in this namespace, so Volcano does not place its pods",
+		"message": $"PodGroup {text.excerpt(group.name)} does not exist in this namespace, so {group.of} does not place its pods",
 		"remedy": "create the PodGroup in the namespace of the workload",
 	}
 }
@@ -36,7 +37,7 @@ unknown contains {
 	"path": group.path,
 	"reason": $"usher does not know whether PodGroup {text.excerpt(group.name)} exists: the facts of the cluster contain no PodGroups",
 } if {
-	some group in input.cluster.volcano.groups
+	some group in volcano.groups
 	not "exists" in object.keys(group)
 }
 

@@ -40,3 +40,11 @@ test_a_minimum_that_is_no_number_is_unknown if {
 	check.deny == set() with input as examples.good_odd_minimum
 	check.unknown == {{"path": place, "reason": `minMember of PodGroup "odd" is not a number`}} with input as examples.good_odd_minimum
 }
+
+test_a_group_of_kubernetes_that_is_not_there_is_found if {
+	check.deny == {{
+		"path": "/spec/template/spec/schedulingGroup/podGroupName",
+		"message": "PodGroup \"pretrian\" does not exist in this namespace, so the scheduler of Kubernetes does not place its pods",
+		"remedy": "create the PodGroup in the namespace of the workload",
+	}} with input as examples.bad_job_of_kubernetes
+}

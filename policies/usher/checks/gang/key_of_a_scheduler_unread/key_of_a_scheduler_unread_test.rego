@@ -1,0 +1,40 @@
+package usher.checks.gang.key_of_a_scheduler_unread_test
+
+import data.examples.checks.gang.key_of_a_scheduler_unread as examples
+import data.usher.checks.gang.key_of_a_scheduler_unread as check
+
+test_a_queue_of_kai_as_annotation_is_found if {
+	check.deny == {{
+		"path": "/metadata/annotations/kai.scheduler~1queue",
+		"message": `KAI-Scheduler does not read the annotation kai.scheduler/queue ("research")`,
+		"remedy": "name it in the label kai.scheduler/queue",
+	}} with input as examples.bad_pod_of_kai
+}
+
+test_labels_of_an_old_plugin_are_found if {
+	check.deny == {
+		{
+			"path": "/spec/template/metadata/labels/pod-group.scheduling.sigs.k8s.io~1name",
+			"message": `the coscheduling plugin does not read the label pod-group.scheduling.sigs.k8s.io/name ("tf")`,
+			"remedy": "name it in the label scheduling.x-k8s.io/pod-group",
+		},
+		{
+			"path": "/spec/template/metadata/labels/pod-group.scheduling.sigs.k8s.io~1min-available",
+			"message": `the coscheduling plugin does not read the label pod-group.scheduling.sigs.k8s.io/min-available ("2")`,
+			"remedy": "name it in minMember of a PodGroup",
+		},
+	} with input as examples.bad_job_of_an_old_plugin
+}
+
+test_an_annotation_written_as_label_is_found if {
+	check.deny == {{
+		"path": "/metadata/labels/alpha.jobset.sigs.k8s.io~1exclusive-topology",
+		"message": `JobSet does not read the label alpha.jobset.sigs.k8s.io/exclusive-topology ("rack")`,
+		"remedy": "name it in the annotation alpha.jobset.sigs.k8s.io/exclusive-topology",
+	}} with input as examples.bad_jobset
+}
+
+test_keys_in_their_place_are_good_also_beside_others if {
+	check.deny == set() with input as examples.good_job_of_the_plugin
+	check.deny == set() with input as examples.good_pod_with_both
+}

@@ -1,0 +1,148 @@
+"""The objects of other schedulers that pods name: PodGroups of Kubernetes and of the coscheduling plugin, KAI's queues.
+
+Sources: KK:pkg/scheduler/framework/plugins/gangscheduling, kubernetes-sigs/scheduler-plugins pkg/coscheduling/core/core.go,
+KAI:pkg/podgrouper/podgrouper/plugins/defaultgrouper/default_grouper.go CalcPodGroupQueue.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, NotRequired
+
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
+
+from usher import model, paths
+from usher.authorities.authority import Case
+from usher.authorities.knowledge import Knowledge
+from usher.authorities.outlook import Section
+from usher.authorities.verdict import SourceObject
+from usher.kinds.reading.values import Absence, Reference
+
+PLUGIN_LABEL: Final = "scheduling.x-k8s.io/pod-group"
+KAI_LABEL: Final = "kai.scheduler/queue"
+KAI_QUEUE: Final = ("scheduling.run.ai", "Queue")
+
+
+class PodGroupInput(TypedDict):
+    """A PodGroup that templates name; `exists` is absent where the PodGroups are unknown."""
+
+    of: str
+    """The scheduler that reads it."""
+    name: str
+    path: str
+    exists: NotRequired[bool]
+    minimum: NotRequired[int]
+    """The pods that start together; absent without such a number."""
+    field: str
+    """The field with that number."""
+    least: int
+    """The fewest and the most pods of the workload that name it."""
+    most: NotRequired[int]
+
+
+class KaiQueueInput(TypedDict):
+    """A queue of KAI that the workload names."""
+
+    name: str
+    path: str
+    exists: bool
+    hasParent: bool
+    """Whether it has a parent: KAI places no pods in a queue at the top."""
+    isParent: bool
+    """Whether other queues are below it: KAI places pods in leaves alone."""
+
+
+class PodGroupsInput(TypedDict):
+    """The PodGroups of Kubernetes and of the coscheduling plugin that a workload names."""
+
+    named: list[PodGroupInput]
+
+
+class KaiInput(TypedDict):
+    """The queues of KAI that a workload names."""
+
+    named: list[KaiQueueInput]
+
+
+Naming = Callable[[model.PodSet], tuple[str, str]]
+"""The name of the group of a pod set, and the path that names it; empty without a group."""
+
+
+def _in_tree(pod_set: model.PodSet) -> tuple[str, str]:
+    return pod_set.scheduling_group, f"{pod_set.spec_path}/schedulingGroup/podGroupName"
+
+
+def _of_plugin(pod_set: model.PodSet) -> tuple[str, str]:
+    return pod_set.labels.get(PLUGIN_LABEL, ""), paths.join(pod_set.metadata_path, "labels", PLUGIN_LABEL)
+
+
+_GROUPS: Final[tuple[tuple[str, str, str, Naming], ...]] = (
+    ("scheduling.k8s.io", "the scheduler of Kubernetes", "/spec/schedulingPolicy/gang/minCount", _in_tree),
+    ("scheduling.x-k8s.io", "the coscheduling plugin", "/spec/minMember", _of_plugin),
+)
+"""The API group of the PodGroups, who reads them, the pods that start together, and how pods name them."""
+
+
+def input_slice(case: Case, known: Knowledge) -> PodGroupsInput | None:
+    """The PodGroups of a workload, by `named`; None without any, and for objects that a controller made."""
+    if case.workload.owner is not None:
+        return None
+    found: list[PodGroupInput] = [each for row in _GROUPS for each in _groups(case.workload, known, *row)]
+    return {"named": found} if found else None
+
+
+def _groups(
+    workload: model.Workload, known: Knowledge, group: str, reader: str, minimum_path: str, naming: Naming
+) -> Iterator[PodGroupInput]:
+    named: dict[str, list[model.PodSet]] = {}
+    for pod_set in workload.pod_sets:
+        name, _ = naming(pod_set)
+        if name:
+            named.setdefault(name, []).append(pod_set)
+    for name, pod_sets in sorted(named.items()):
+        value = known.facts.find(Reference(group=group, kind="PodGroup", name=name, namespace=workload.namespace))
+        result: PodGroupInput = {
+            "of": reader,
+            "name": name,
+            "path": naming(pod_sets[0])[1],
+            "field": minimum_path.rpartition("/")[2],
+            "least": sum(each.count.minimum for each in pod_sets),
+        }
+        maxima = [each.count.maximum for each in pod_sets]
+        if None not in maxima:
+            result["most"] = sum(filter(None, maxima))
+        if value is not Absence.NOT_KNOWN:
+            result["exists"] = value is not Absence.MISSING
+        if not isinstance(value, Absence):
+            minimum = SourceObject(f"PodGroup {name}", value).at(minimum_path)
+            if isinstance(minimum, int) and not isinstance(minimum, bool) and 0 < minimum < 2**31:
+                result["minimum"] = minimum
+        yield result
+
+
+def kai_slice(case: Case, known: Knowledge) -> KaiInput | None:
+    """The queues of KAI that a workload names, by `named`; None where they are unknown or not named."""
+    queues = known.facts.objects(*KAI_QUEUE)
+    if isinstance(queues, Absence) or case.workload.owner is not None:
+        return None
+    parents = {SourceObject(f"Queue {name}", value).text("/spec/parentQueue") for name, value in queues.items()}
+    places = {("/metadata", case.workload.labels.get(KAI_LABEL, ""))} | {
+        (each.metadata_path, each.labels.get(KAI_LABEL, "")) for each in case.workload.pod_sets
+    }
+    found: list[KaiQueueInput] = []
+    for metadata_path, name in sorted(places):
+        if not name:
+            continue
+        value = queues.get(name)
+        parent = "" if value is None else SourceObject(f"Queue {name}", value).text("/spec/parentQueue")
+        found.append({
+            "name": name,
+            "path": paths.join(metadata_path, "labels", KAI_LABEL),
+            "exists": value is not None,
+            "hasParent": bool(parent),
+            "isParent": name in parents,
+        })  # fmt: skip
+    return {"named": found} if found else None
+
+
+def no_outlook(case: Case, known: Knowledge) -> Iterable[Section]:
+    """Nothing: `usher queue` has no section for these objects yet."""
+    return ()
