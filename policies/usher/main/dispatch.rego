@@ -124,6 +124,14 @@ _findings_accelerator_pods contains {"check": "placement/anti_affinity_against_t
 	some finding in data.usher.checks.placement.anti_affinity_against_topology.deny
 }
 
+_findings_accelerator_pods contains {"check": "placement/exclusive_topology_above_domains", "finding": finding} if {
+	some finding in data.usher.checks.placement.exclusive_topology_above_domains.deny
+}
+
+_findings_accelerator_pods contains {"check": "placement/groups_without_gang", "finding": finding} if {
+	some finding in data.usher.checks.placement.groups_without_gang.deny
+}
+
 _findings_accelerator_pods contains {"check": "queueing/queue_label_missing", "finding": finding} if {
 	some finding in data.usher.checks.queueing.queue_label_missing.deny
 }
@@ -718,6 +726,10 @@ _findings_labelled_pods contains {"check": "gang/kai_queue_not_allowed", "findin
 	some finding in data.usher.checks.gang.kai_queue_not_allowed.deny
 }
 
+_findings_labelled_pods contains {"check": "gang/key_of_a_scheduler_unread", "finding": finding} if {
+	some finding in data.usher.checks.gang.key_of_a_scheduler_unread.deny
+}
+
 _findings_labelled_pods contains {"check": "priority/workload_class_not_allowed", "finding": finding} if {
 	some finding in data.usher.checks.priority.workload_class_not_allowed.deny
 }
@@ -861,6 +873,10 @@ _findings_cluster_facts contains {"check": "gang/pod_group_minimum_above_pods", 
 
 _findings_cluster_facts contains {"check": "gang/pod_group_minimum_below_pods", "finding": finding} if {
 	some finding in data.usher.checks.gang.pod_group_minimum_below_pods.deny
+}
+
+_findings_cluster_facts contains {"check": "gang/kai_queue_unusable", "finding": finding} if {
+	some finding in data.usher.checks.gang.kai_queue_unusable.deny
 }
 
 _findings_cluster_facts contains {"check": "priority/class_unknown", "finding": finding} if {

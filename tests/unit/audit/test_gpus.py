@@ -4,8 +4,8 @@ import pytest
 from msgspec.structs import replace
 
 import builders
-from builders.existing import existing
 from builders.estates import gpu_node
+from builders.existing import existing
 from unit.audit.building import built, only
 from usher.audit.gather import gpus
 from usher.check.devices import Devices

@@ -30,7 +30,7 @@ def _job_set(job_set: Mapping[str, paths.Json], reading: Reading) -> Iterator[Te
             count=model.Count(minimum=pods, maximum=pods),
         )
         waits = bool(job.get("dependsOn")) or (in_order and not path.endswith("/0"))
-        yield replace(found, in_turns=in_turns(job_spec), later=waits)
+        yield replace(found, in_turns=in_turns(job_spec), later=waits, groups=replicas)
 
 
 KINDS = [

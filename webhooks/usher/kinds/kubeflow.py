@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Annotated, Final, NotRequired
 
+from msgspec.structs import replace
 from pydantic import BeforeValidator, with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
-
-from msgspec.structs import replace
 
 from usher import model, paths
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts

@@ -73,7 +73,8 @@ def _leader_worker_set(leader_worker_set: Object, reading: Reading) -> Iterator[
     surge = share_of_replicas(replicas, (rolling or {}).get("maxSurge"), path + "/maxSurge", reading, default=0)
     groups = _groups(replicas, min(surge, replicas))
     for template in _one_group(spec, "/spec", reading):
-        yield template_times(template, groups) if template.count.maximum else template
+        found = template_times(template, groups) if template.count.maximum else template
+        yield replace(found, groups=replicas)
 
 
 def _disaggregated_set(disaggregated_set: Object, reading: Reading) -> Iterator[Template]:

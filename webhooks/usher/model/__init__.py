@@ -5,6 +5,7 @@ A value that a finding or a patch may point at keeps its `path`: a JSON Pointer 
 
 from usher.model.decisions import Decision, Finding, Intent, Judgement, Need, Note, Outcome
 from usher.model.workload import (
+    GANG_IF_CONFIGURED,
     NO_GANG_PLACES,
     NO_LIFECYCLE_PLACES,
     AcceleratorRequest,
@@ -35,6 +36,7 @@ from usher.model.workload import (
 )
 
 __all__ = [
+    "GANG_IF_CONFIGURED",
     "NO_GANG_PLACES",
     "NO_LIFECYCLE_PLACES",
     "AcceleratorRequest",

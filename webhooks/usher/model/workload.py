@@ -236,6 +236,8 @@ class PodSet(Struct, frozen=True, kw_only=True):
     """Whether more pods follow than run at one time, so that they cannot wait for each other."""
     later: bool = False
     """Whether its pods are made only when pods of other sets run, so that no gang may wait for them."""
+    groups: int = 1
+    """Into how many equal groups its pods are divided: the Jobs of a JobSet, the groups of a LeaderWorkerSet."""
     labels: Mapping[str, str]
     annotations: Mapping[str, str]
     containers: tuple[Container, ...]
@@ -317,6 +319,10 @@ class Owner(Struct, frozen=True, kw_only=True):
     group: str
     kind: str
     name: str
+
+
+GANG_IF_CONFIGURED = "its operator, if it is configured to"
+"""Who forms a gang whose object has a number of pods that start together, but names no group."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -157,7 +157,7 @@ def _gang_of_pods(  # noqa: PLR0913 - all possible reasons for a gang
     """
     formed_by = f"its kind, {kind}" if own.gang_native else _formed_by(pod_sets, metadata)
     if not formed_by and minimum is not None:
-        formed_by = "its operator, if it is configured to"
+        formed_by = model.GANG_IF_CONFIGURED
     together = [pod_set.count.maximum for pod_set in pod_sets if not pod_set.in_turns]
     several = sum(2 if most is None else most for most in together) > 1
     waiting = own.needs_gang or waits

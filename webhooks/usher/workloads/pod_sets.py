@@ -341,6 +341,7 @@ def read_pod_set(
         count=template.count,
         in_turns=template.in_turns,
         later=template.later,
+        groups=template.groups,
         labels=reading.strings(metadata.get("labels"), metadata_path + "/labels"),
         annotations=annotations,
         containers=devices.containers,

@@ -4,11 +4,13 @@ Rego does not know boards and profiles. It gets the answers, where a pod set ask
 whose GPUs are slices.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NotRequired
 
 from msgspec import Struct
+from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
@@ -175,11 +177,27 @@ class GangNodesInput(TypedDict):
     """Whether usher.yaml bounds every pool that counts."""
 
 
+class DomainsInput(TypedDict):
+    """Groups of pods that each want a domain of a label for themselves, more than there are."""
+
+    key: str
+    path: str
+    """The annotation that says so."""
+    groups: int
+    domains: int
+    """Values of the label on nodes that could hold the pods."""
+    lacking: int
+    """Nodes that could hold the pods and do not have the label."""
+
+
 class NodesInput(TypedDict):
     pods: dict[str, PodSetNodesInput]
     """Pod sets by path, without those that some node can hold."""
     gang: NotRequired[GangNodesInput]
     """Absent where all pods that must start together can run."""
+    groups: NotRequired[GangNodesInput]
+    """All pods of several groups that no scheduler starts as gangs; absent where the nodes hold all of them."""
+    domains: NotRequired[DomainsInput]
 
 
 def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
@@ -202,10 +220,62 @@ def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
                 pod_set, demand, verdict, verdicts.places, declared=pools["poolsDeclared"]
             )
         members.append(nodes_judge.gang_member(pod_set, demand, workload.gang))
+    result: NodesInput = {"pods": found}
     gang = None if found else verdicts.of_gang(workload, members)
     if gang is not None:
-        return {"pods": found, "gang": {"wanted": gang.wanted, "most": gang.most, "sure": gang.sure}}
-    return {"pods": found} if found else None
+        result["gang"] = {"wanted": gang.wanted, "most": gang.most, "sure": gang.sure}
+    elif not found and (all_groups := _all_groups(workload, members, verdicts)) is not None:
+        result["groups"] = {"wanted": all_groups.wanted, "most": all_groups.most, "sure": all_groups.sure}
+    domains = None if found else _domains(workload, [each.demand for each in members], verdicts.places)
+    if domains is not None:
+        result["domains"] = domains
+    return result if found or len(result) > 1 else None
+
+
+def _all_groups(
+    workload: model.Workload, members: Sequence[nodes_judge.GangMember], verdicts: nodes_judge.NodeVerdicts
+) -> nodes_judge.GangShortage | None:
+    """The shortage of all groups together, where nothing keeps the pods of one group from taking another's nodes."""
+    several = max((pod_set.groups for pod_set in workload.pod_sets), default=1) > 1
+    placed_alone = all(pod_set.scheduler_name in ("", "default-scheduler") for pod_set in workload.pod_sets)
+    if not several or not placed_alone or workload.gang.formed_by not in ("", model.GANG_IF_CONFIGURED):
+        return None
+    if not workload.gang.waits:
+        return None
+    gang = dataclasses.replace(workload.gang, wanted=True, minimum=workload.pods.minimum)
+    return verdicts.of_gang(replace(workload, gang=gang), members)
+
+
+_EXCLUSIVE: Final = ("alpha.jobset.sigs.k8s.io/exclusive-topology", "leaderworkerset.sigs.k8s.io/exclusive-topology")
+"""Annotations that give each group of pods a domain of a label for itself (JS:pkg/util/placement, LW:pkg/webhooks)."""
+
+_BY_HAND: Final = "alpha.jobset.sigs.k8s.io/node-selector"
+"""With it an administrator has labelled a domain for each Job before."""
+
+
+def _domains(workload: model.Workload, demands: Sequence[PodDemand], places: Places) -> DomainsInput | None:
+    """The domains for groups that each want one; None where there are enough, or where nodes may be added."""
+    annotation = next((each for each in _EXCLUSIVE if workload.annotations.get(each)), "")
+    if not annotation or workload.annotations.get(_BY_HAND):
+        return None
+    key, values, lacking = workload.annotations[annotation], set[str](), 0
+    for place in places.all:
+        if not any(nodes_judge.could_hold(demand, place, places.nodes) for demand in demands):
+            continue
+        if place.nodes is None:
+            return None
+        own = places.nodes.individual.get(key)
+        with_label = {name for names in (own or {}).values() for name in names} & place.nodes.nodes.keys()
+        values |= {value for value, names in (own or {}).items() if names & place.nodes.nodes.keys()}
+        values |= {place.labels[key]} if key in place.labels else set()
+        lacking += 0 if key in place.labels else place.nodes.count - len(with_label)
+    groups = sum(pod_set.groups for pod_set in workload.pod_sets if pod_set.count.minimum)
+    if workload.kind == "LeaderWorkerSet":
+        groups = max((pod_set.groups for pod_set in workload.pod_sets), default=0)
+    if groups <= len(values):
+        return None
+    path = paths.join("/metadata/annotations", annotation)
+    return {"key": key, "path": path, "groups": groups, "domains": len(values), "lacking": lacking}
 
 
 def pod_group_slice(case: Case, known: Knowledge) -> GangNodesInput | None:

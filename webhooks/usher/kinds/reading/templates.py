@@ -125,6 +125,8 @@ class Template(Struct, frozen=True, kw_only=True):
     """As in `model.PodSet`."""
     later: bool = False
     """As in `model.PodSet`."""
+    groups: int = 1
+    """As in `model.PodSet`."""
 
 
 TERMS: Final = "nodeSelectorTerms"
