@@ -142,10 +142,6 @@ objects.training_class_preempts.trainingClasses := input.site.parameters["object
 
 default objects.training_class_preempts.trainingClasses := ["batch", "research", "spot", "training"]
 
-placement.exclusive_topology_above_domains.maximum := input.site.parameters["placement/exclusive_topology_above_domains"].maximum
-
-default placement.exclusive_topology_above_domains.maximum := 8
-
 placement.fields_that_knative_refuses.flags := input.site.parameters["placement/fields_that_knative_refuses"].flags
 
 default placement.fields_that_knative_refuses.flags := []
@@ -153,10 +149,6 @@ default placement.fields_that_knative_refuses.flags := []
 placement.gpus_across_nvlink_islands.label := input.site.parameters["placement/gpus_across_nvlink_islands"].label
 
 default placement.gpus_across_nvlink_islands.label := "gpu.nvidia.com/nvlink-gpus-per-island"
-
-placement.groups_without_gang.maximum := input.site.parameters["placement/groups_without_gang"].maximum
-
-default placement.groups_without_gang.maximum := 8
 
 placement.more_gpus_than_selected_nodes_have.labels := input.site.parameters["placement/more_gpus_than_selected_nodes_have"].labels
 

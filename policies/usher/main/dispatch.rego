@@ -124,14 +124,6 @@ _findings_accelerator_pods contains {"check": "placement/anti_affinity_against_t
 	some finding in data.usher.checks.placement.anti_affinity_against_topology.deny
 }
 
-_findings_accelerator_pods contains {"check": "placement/exclusive_topology_above_domains", "finding": finding} if {
-	some finding in data.usher.checks.placement.exclusive_topology_above_domains.deny
-}
-
-_findings_accelerator_pods contains {"check": "placement/groups_without_gang", "finding": finding} if {
-	some finding in data.usher.checks.placement.groups_without_gang.deny
-}
-
 _findings_accelerator_pods contains {"check": "queueing/queue_label_missing", "finding": finding} if {
 	some finding in data.usher.checks.queueing.queue_label_missing.deny
 }
@@ -807,6 +799,14 @@ _findings_cluster_facts contains {"check": "placement/gpus_across_numa_nodes", "
 	some finding in data.usher.checks.placement.gpus_across_numa_nodes.deny
 }
 
+_findings_cluster_facts contains {"check": "placement/exclusive_topology_above_domains", "finding": finding} if {
+	some finding in data.usher.checks.placement.exclusive_topology_above_domains.deny
+}
+
+_findings_cluster_facts contains {"check": "placement/groups_without_gang", "finding": finding} if {
+	some finding in data.usher.checks.placement.groups_without_gang.deny
+}
+
 _findings_cluster_facts contains {"check": "queueing/queue_not_there", "finding": finding} if {
 	some finding in data.usher.checks.queueing.queue_not_there.deny
 }
@@ -877,6 +877,10 @@ _findings_cluster_facts contains {"check": "gang/pod_group_minimum_below_pods", 
 
 _findings_cluster_facts contains {"check": "gang/kai_queue_unusable", "finding": finding} if {
 	some finding in data.usher.checks.gang.kai_queue_unusable.deny
+}
+
+_findings_cluster_facts contains {"check": "gang/kai_queue_not_there", "finding": finding} if {
+	some finding in data.usher.checks.gang.kai_queue_not_there.deny
 }
 
 _findings_cluster_facts contains {"check": "priority/class_unknown", "finding": finding} if {

@@ -15,7 +15,10 @@ from usher.authorities.knowledge import Knowledge
 from usher.kinds.reading import values as reading_values
 
 GROUP_ANNOTATION: Final = "scheduling.k8s.io/group-name"
-"""On pods and templates: the name of their PodGroup."""
+"""On pods and templates: the name of their PodGroup of Volcano."""
+
+GROUP_LABEL: Final = "scheduling.x-k8s.io/pod-group"
+"""On pods and templates: the name of their PodGroup of the coscheduling plugin."""
 
 _POD_GROUP: Final = ("scheduling.volcano.sh", "PodGroup")
 
@@ -37,6 +40,8 @@ class Beside(Struct, frozen=True, kw_only=True):
     """Access modes by the name of the PersistentVolumeClaim, for those that the pods name."""
     gang: model.Workload | None = None
     """The pods of a PodGroup, made by hand, as one workload that waits for minMember of them; else None."""
+    shared_groups: frozenset[str] = frozenset()
+    """The names of PodGroups that other objects of the same files name as well."""
 
 
 NOTHING: Final = Beside()
@@ -56,7 +61,28 @@ def of(workload: model.Workload | None, objects: reading_values.Lookup, known: K
         return Beside(gang=_gang(workload, objects, known))
     if not workload.asks_accelerators:
         return NOTHING
-    return Beside(has_service=_has_service(workload, objects), disks=dict(_disks(workload, objects)))
+    return Beside(
+        has_service=_has_service(workload, objects),
+        disks=dict(_disks(workload, objects)),
+        shared_groups=_shared_groups(workload, objects),
+    )
+
+
+def _shared_groups(workload: model.Workload, objects: reading_values.Objects) -> frozenset[str]:
+    names = {
+        name
+        for each in workload.pod_sets
+        for name in (each.annotations.get(GROUP_ANNOTATION), each.labels.get(GROUP_LABEL), each.scheduling_group)
+        if name
+    }
+    if not names:
+        return frozenset()
+    naming = _naming(objects)
+    return frozenset(name for name in names if len(naming.get((workload.namespace, name), ())) > 1)
+
+
+def _naming(objects: reading_values.Objects) -> _Naming:
+    return objects.once("objects by PodGroup", lambda: _by_group(objects))
 
 
 def _has_service(workload: model.Workload, objects: reading_values.Objects) -> bool:
@@ -99,8 +125,7 @@ def _disks(workload: model.Workload, objects: reading_values.Objects) -> Iterato
 
 def _gang(group: model.Workload, objects: reading_values.Objects, known: Knowledge) -> model.Workload | None:
     """The pods of a PodGroup that were made by hand; None if anything else makes pods of the group too."""
-    naming: _Naming = objects.once("objects by PodGroup", lambda: _by_group(objects))
-    values = naming.get((group.namespace, group.name), ())
+    values = _naming(objects).get((group.namespace, group.name), ())
     pods = [known.workload(each, namespace=group.namespace, objects=objects) for each in values]
     by_hand = [pod for pod in pods if pod is not None and pod.is_pod and pod.owner is None]
     if not by_hand or len(by_hand) < len(pods):
@@ -128,9 +153,13 @@ def _groups_named(value: paths.Object) -> Iterator[str]:
     while left:
         each = left.pop()
         if isinstance(each, dict):
-            name = _mapping(each.get("annotations")).get(GROUP_ANNOTATION)
-            if isinstance(name, str):
-                yield name
+            for name in (
+                _mapping(each.get("annotations")).get(GROUP_ANNOTATION),
+                _mapping(each.get("labels")).get(GROUP_LABEL),
+                _mapping(each.get("schedulingGroup")).get("podGroupName"),
+            ):
+                if isinstance(name, str):
+                    yield name
             left.extend(each.values())
         elif isinstance(each, list):
             left.extend(each)

@@ -1,22 +1,22 @@
 """The objects of other schedulers that pods name: PodGroups of Kubernetes and of the coscheduling plugin, KAI's queues.
 
-Sources: KK:pkg/scheduler/framework/plugins/gangscheduling, kubernetes-sigs/scheduler-plugins pkg/coscheduling/core/core.go,
+Sources: KK:pkg/scheduler/framework/plugins/gangscheduling, kubernetes-sigs/scheduler-plugins pkg/coscheduling/core,
 KAI:pkg/podgrouper/podgrouper/plugins/defaultgrouper/default_grouper.go CalcPodGroupQueue.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final, NotRequired
+from typing import Final, NamedTuple, NotRequired
 
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
 from usher.authorities.authority import Case
+from usher.authorities.beside import GROUP_LABEL
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.outlook import Section
 from usher.authorities.verdict import SourceObject
 from usher.kinds.reading.values import Absence, Reference
 
-PLUGIN_LABEL: Final = "scheduling.x-k8s.io/pod-group"
 KAI_LABEL: Final = "kai.scheduler/queue"
 KAI_QUEUE: Final = ("scheduling.run.ai", "Queue")
 
@@ -34,7 +34,7 @@ class PodGroupInput(TypedDict):
     field: str
     """The field with that number."""
     least: int
-    """The fewest and the most pods of the workload that name it."""
+    """The fewest and the most pods of the workload that name it; no most where other objects name it as well."""
     most: NotRequired[int]
 
 
@@ -71,48 +71,55 @@ def _in_tree(pod_set: model.PodSet) -> tuple[str, str]:
 
 
 def _of_plugin(pod_set: model.PodSet) -> tuple[str, str]:
-    return pod_set.labels.get(PLUGIN_LABEL, ""), paths.join(pod_set.metadata_path, "labels", PLUGIN_LABEL)
+    return pod_set.labels.get(GROUP_LABEL, ""), paths.join(pod_set.metadata_path, "labels", GROUP_LABEL)
 
 
-_GROUPS: Final[tuple[tuple[str, str, str, Naming], ...]] = (
-    ("scheduling.k8s.io", "the scheduler of Kubernetes", "/spec/schedulingPolicy/gang/minCount", _in_tree),
-    ("scheduling.x-k8s.io", "the coscheduling plugin", "/spec/minMember", _of_plugin),
+class _GroupKind(NamedTuple):
+    group: str
+    of: str
+    """The scheduler that reads it."""
+    minimum: str
+    """The place of the number of pods that start together."""
+    naming: Naming
+
+
+_GROUPS: Final = (
+    _GroupKind("scheduling.k8s.io", "the scheduler of Kubernetes", "/spec/schedulingPolicy/gang/minCount", _in_tree),
+    _GroupKind("scheduling.x-k8s.io", "the coscheduling plugin", "/spec/minMember", _of_plugin),
 )
-"""The API group of the PodGroups, who reads them, the pods that start together, and how pods name them."""
 
 
 def input_slice(case: Case, known: Knowledge) -> PodGroupsInput | None:
     """The PodGroups of a workload, by `named`; None without any, and for objects that a controller made."""
     if case.workload.owner is not None:
         return None
-    found: list[PodGroupInput] = [each for row in _GROUPS for each in _groups(case.workload, known, *row)]
+    found: list[PodGroupInput] = [each for kind in _GROUPS for each in _groups(case, known, kind)]
     return {"named": found} if found else None
 
 
-def _groups(
-    workload: model.Workload, known: Knowledge, group: str, reader: str, minimum_path: str, naming: Naming
-) -> Iterator[PodGroupInput]:
+def _groups(case: Case, known: Knowledge, kind: _GroupKind) -> Iterator[PodGroupInput]:
     named: dict[str, list[model.PodSet]] = {}
-    for pod_set in workload.pod_sets:
-        name, _ = naming(pod_set)
+    for pod_set in case.workload.pod_sets:
+        name, _ = kind.naming(pod_set)
         if name:
             named.setdefault(name, []).append(pod_set)
     for name, pod_sets in sorted(named.items()):
-        value = known.facts.find(Reference(group=group, kind="PodGroup", name=name, namespace=workload.namespace))
+        reference = Reference(group=kind.group, kind="PodGroup", name=name, namespace=case.workload.namespace)
+        value = known.facts.find(reference)
         result: PodGroupInput = {
-            "of": reader,
+            "of": kind.of,
             "name": name,
-            "path": naming(pod_sets[0])[1],
-            "field": minimum_path.rpartition("/")[2],
+            "path": kind.naming(pod_sets[0])[1],
+            "field": kind.minimum.rpartition("/")[2],
             "least": sum(each.count.minimum for each in pod_sets),
         }
         maxima = [each.count.maximum for each in pod_sets]
-        if None not in maxima:
+        if None not in maxima and name not in case.beside.shared_groups:
             result["most"] = sum(filter(None, maxima))
         if value is not Absence.NOT_KNOWN:
             result["exists"] = value is not Absence.MISSING
         if not isinstance(value, Absence):
-            minimum = SourceObject(f"PodGroup {name}", value).at(minimum_path)
+            minimum = SourceObject(f"PodGroup {name}", value).at(kind.minimum)
             if isinstance(minimum, int) and not isinstance(minimum, bool) and 0 < minimum < 2**31:
                 result["minimum"] = minimum
         yield result
@@ -143,6 +150,6 @@ def kai_slice(case: Case, known: Knowledge) -> KaiInput | None:
     return {"named": found} if found else None
 
 
-def no_outlook(case: Case, known: Knowledge) -> Iterable[Section]:
+def no_outlook(_case: Case, _known: Knowledge) -> Iterable[Section]:
     """Nothing: `usher queue` has no section for these objects yet."""
     return ()

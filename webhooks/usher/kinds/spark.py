@@ -5,10 +5,12 @@ pod (SP:internal/webhook/sparkpod_defaulter.go). These fields win, and lists are
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, NotRequired
 
 from msgspec import Struct
 from msgspec.structs import replace
+from pydantic import with_config
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
 from usher.kinds import kind, spark_resources
@@ -16,6 +18,7 @@ from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
 from usher.kinds.reading import environment
 from usher.kinds.reading.environment import is_read
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
+from usher.kinds.reading.shapes import STRICT, Quantity
 from usher.kinds.reading.templates import LISTS, NOWHERE, ONE, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading
 from usher.kinds.spark_resources import Conf, Overhead
@@ -345,12 +348,55 @@ def _places(spec: str) -> model.GangPlaces:
     )
 
 
+@with_config(STRICT)
+class BatchSchedulerOptions(TypedDict):
+    queue: NotRequired[str]
+    priorityClassName: NotRequired[str]
+    resources: NotRequired[dict[str, Quantity]]
+
+
+@with_config(STRICT)
+class DynamicAllocation(TypedDict):
+    enabled: NotRequired[bool]
+    initialExecutors: NotRequired[int]
+    minExecutors: NotRequired[int]
+
+
+@with_config(STRICT)
+class SparkExecutor(TypedDict):
+    instances: NotRequired[int]
+
+
+@with_config(STRICT)
+class SparkApplicationSpec(TypedDict):
+    batchSchedulerOptions: NotRequired[BatchSchedulerOptions]
+    dynamicAllocation: NotRequired[DynamicAllocation]
+    executor: NotRequired[SparkExecutor]
+
+
+@with_config(STRICT)
+class SparkApplication(TypedDict):
+    spec: NotRequired[SparkApplicationSpec]
+
+
+@with_config(STRICT)
+class ScheduledSpec(TypedDict):
+    template: NotRequired[SparkApplicationSpec]
+
+
+@with_config(STRICT)
+class ScheduledSparkApplication(TypedDict):
+    spec: NotRequired[ScheduledSpec]
+
+
 KINDS = [
     Kind(
         group=_GROUP,
         kind="SparkApplication",
         versions=("v1beta2",),
         plural="sparkapplications",
+        key="sparkApplication",
+        shape=SparkApplication,
         owned_by=(("sparkoperator.k8s.io", "ScheduledSparkApplication"),),
         finished=kind.finished_by_field("/applicationState/state", "COMPLETED", "FAILED"),
         pods=Pods(
@@ -377,6 +423,8 @@ KINDS = [
         kind="ScheduledSparkApplication",
         versions=("v1beta2",),
         plural="scheduledsparkapplications",
+        key="scheduledSparkApplication",
+        shape=ScheduledSparkApplication,
         pods=Pods(
             templates=_scheduled,
             template_paths=("spec.template, as the spec of a SparkApplication",),

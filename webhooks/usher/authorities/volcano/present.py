@@ -1,6 +1,6 @@
 """The data about Volcano for Rego and `usher queue`: the queues and PodGroups of a workload."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final, NotRequired
 
@@ -72,7 +72,7 @@ class GroupInput(TypedDict):
     minimum: NotRequired[int]
     """Its minMember; absent where it is not a number."""
     least: int
-    """The fewest and the most pods of the workload that name it."""
+    """The fewest and the most pods of the workload that name it; no most where other objects name it as well."""
     most: NotRequired[int]
 
 
@@ -131,7 +131,7 @@ def input_slice(case: Case, known: Knowledge) -> VolcanoInput | None:
     if found:
         result["queues"] = found
     if placement.groups:
-        result["groups"] = _group_inputs(placement.groups)
+        result["groups"] = _group_inputs(placement.groups, case.beside.shared_groups)
     if unreadable:
         result["unreadable"] = unreadable_input(unreadable)
     return result or None
@@ -173,14 +173,14 @@ def _shortage_of_pods(
             yield {"assumption": ONLY_THESE_PODS, **_shortage_input(each, name), "ofPods": len(gang.pod_sets)}
 
 
-def _group_inputs(groups: Iterable[FoundGroup]) -> list[GroupInput]:
-    return [_group_input(each) for each in groups]
+def _group_inputs(groups: Iterable[FoundGroup], shared: Collection[str]) -> list[GroupInput]:
+    return [_group_input(each, is_shared=each.named.name in shared) for each in groups]
 
 
-def _group_input(found: FoundGroup) -> GroupInput:
+def _group_input(found: FoundGroup, *, is_shared: bool) -> GroupInput:
     named = found.named
     result: GroupInput = {"name": named.name, "path": named.path, "least": named.least}
-    if named.most is not None:
+    if named.most is not None and not is_shared:
         result["most"] = named.most
     if found.value is not Absence.NOT_KNOWN:
         result["exists"] = found.value is not Absence.MISSING

@@ -1,17 +1,18 @@
 """Reads Volcano's queues and PodGroups, and finds those that a workload names (docs/domain/volcano.md#routing)."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 
-from usher import model, paths
+from usher import model, paths, quantities
 from usher.authorities import verdict
 from usher.authorities.beside import GROUP_ANNOTATION
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.verdict import Amounts, Unreadable
 from usher.cluster.facts.store import Store
 from usher.kinds.reading.values import Absence, Reference
+from usher.workloads.pod_sets import requests_of_pod
 
 QUEUE_ANNOTATION: Final = "scheduling.volcano.sh/queue-name"
 
@@ -227,7 +228,7 @@ def find_placement(workload: model.Workload, known: Knowledge) -> Placement:
     groups = [_find_group(each, workload, known.facts) for each in named_groups(workload)]
     there = [each.group for each in groups if each.group is not None]
     minimum: int | None = None
-    resources: Amounts = {}
+    resources = _reserved_by_operator(workload, schedulers)
     if len(groups) == 1 and there:
         # An unreadable minimum counts as 0: the verdict "never" is then right for every minimum.
         minimum = there[0].minimum or 0
@@ -238,6 +239,36 @@ def find_placement(workload: model.Workload, known: Knowledge) -> Placement:
         minimum=minimum,
         resources=resources,
     )
+
+
+def _reserved_by_operator(workload: model.Workload, schedulers: Collection[str]) -> Amounts:
+    """The minResources that the Spark operator gives the PodGroup of an application: cpu and memory of all its pods.
+
+    SP:internal/scheduler/volcano/scheduler.go, SP:pkg/util/resource.go; `batchSchedulerOptions.resources` replaces them.
+    """
+    spec = workload.view.get("sparkApplication", {}).get("spec")
+    if spec is None or not names_scheduler(workload, schedulers):
+        return {}
+    given = spec.get("batchSchedulerOptions", {}).get("resources", {})
+    if given:
+        return {name: quantities.parse(amount["text"]) for name, amount in given.items()}
+    totals: dict[str, quantities.Quantity] = {}
+    for pod_set in workload.pod_sets:
+        amounts = requests_of_pod(pod_set.containers, overhead={}, pod_requests={}, pod_limits={}, only=_RESERVED)
+        pods = _first_executors(spec) if pod_set.name == "executor" else pod_set.count.minimum
+        for name, amount in amounts.items():
+            totals[name] = totals.get(name, quantities.ZERO) + amount * pods
+    return totals
+
+
+_RESERVED: Final = ("cpu", "memory")
+
+
+def _first_executors(spec: Mapping[str, Any]) -> int:
+    dynamic, instances = spec.get("dynamicAllocation", {}), spec.get("executor", {}).get("instances")
+    if not dynamic.get("enabled"):
+        return 2 if instances is None else instances
+    return max(instances or 0, dynamic.get("initialExecutors", 0), dynamic.get("minExecutors", 0))
 
 
 def _find_group(named: NamedGroup, workload: model.Workload, facts: Store) -> FoundGroup:

@@ -1,9 +1,8 @@
 # METADATA
-# title: The KAI queue of a workload exists and can hold pods
+# title: The KAI queue of a workload can hold pods
 # description: |
 #   KAI-Scheduler has queues in a tree of two levels. Pods go into the queues below: a queue without `parentQueue`, or with
-#   queues below it, holds none, and pods that name it wait for ever. Pods that name a queue which does not exist wait too.
-#   The check only warns unless usher.yaml says otherwise, because the queue may be applied a moment later.
+#   queues below it, holds none, and pods that name it wait for ever.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/KAI-Scheduler/blob/main/docs/queues/README.md
@@ -32,11 +31,9 @@ deny contains finding if {
 	finding := {
 		"path": queue.path,
 		"message": $"KAI queue {text.excerpt(queue.name)} {why}, so its pods are never placed",
-		"remedy": _remedy(queue),
+		"remedy": "make a queue with this one as its parentQueue, and name that",
 	}
 }
-
-_why(queue) := "does not exist" if not queue.exists
 
 _why(queue) := "has no parentQueue" if {
 	queue.exists
@@ -45,7 +42,3 @@ _why(queue) := "has no parentQueue" if {
 }
 
 _why(queue) := "has other queues below it" if queue.isParent
-
-_remedy(queue) := "create the queue, or name one that exists" if not queue.exists
-
-_remedy(queue) := "make a queue with this one as its parentQueue, and name that" if queue.exists

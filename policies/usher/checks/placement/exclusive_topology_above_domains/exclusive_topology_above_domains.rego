@@ -30,7 +30,7 @@ deny contains finding if {
 
 	finding := {
 		"path": domains.path,
-		"message": $"{amounts.number_of(domains.groups, "group wants", "groups want")} a value of the label {text.excerpt(domains.key)} for itself, but {_there(domains)}",
+		"message": $"each of {amounts.number_of(domains.groups, "group", "groups")} wants a value of the label {text.excerpt(domains.key)} for itself, but {_there(domains)}",
 		"remedy": _remedy(domains),
 		"assumption": "usher assumes that no node with another value is added",
 	}

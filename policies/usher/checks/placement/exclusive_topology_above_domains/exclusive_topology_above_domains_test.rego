@@ -10,7 +10,7 @@ found(annotation, message, remedy) := {{
 	"assumption": "usher assumes that no node with another value is added",
 }}
 
-few := `3 groups want a value of the label "rack" for itself, but the nodes that could hold its pods have 2, and 1 node has no such label`
+few := `each of 3 groups wants a value of the label "rack" for itself, but the nodes that could hold its pods have 2, and 1 node has no such label`
 
 test_more_groups_than_domains_are_found if {
 	check.deny == found("alpha.jobset.sigs.k8s.io~1exclusive-topology", few, "run at most 2, or label more nodes") with input as examples.bad_jobset
@@ -18,7 +18,7 @@ test_more_groups_than_domains_are_found if {
 }
 
 test_a_label_of_no_node_is_found if {
-	none := `2 groups want a value of the label "cloud.example.com/slice" for itself, but no node that could hold its pods has the label`
+	none := `each of 2 groups wants a value of the label "cloud.example.com/slice" for itself, but no node that could hold its pods has the label`
 	check.deny == found("alpha.jobset.sigs.k8s.io~1exclusive-topology", none, "label the nodes, or name a label that they have") with input as examples.bad_jobset_of_an_absent_label
 }
 
@@ -29,6 +29,6 @@ test_a_domain_for_each_group_is_good if {
 
 test_nodes_without_the_label_are_mentioned_only_where_there_are_any if {
 	all_labelled := json.patch(examples.bad_jobset, [{"op": "replace", "path": "/cluster/nodes/domains/lacking", "value": 0}])
-	message := `3 groups want a value of the label "rack" for itself, but the nodes that could hold its pods have 2`
+	message := `each of 3 groups wants a value of the label "rack" for itself, but the nodes that could hold its pods have 2`
 	check.deny == found("alpha.jobset.sigs.k8s.io~1exclusive-topology", message, "run at most 2, or label more nodes") with input as all_labelled
 }
