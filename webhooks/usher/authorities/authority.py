@@ -77,17 +77,28 @@ def _with_overhead(pod_set: model.PodSet, classes: Mapping[str, paths.Object]) -
     return replace(pod_set, overhead=source.amounts("/overhead/podFixed"))
 
 
-RuntimeClassesInput = dict[str, bool]
+ClassesInput = dict[str, bool]
 """Whether each class exists, by name; unknown classes are left out."""
 
 
-def runtime_classes_input(case: Case, known: Knowledge) -> RuntimeClassesInput | None:
-    """The classes that pod sets name; None where they do not name a class."""
-    pod_sets = case.workload.pod_sets
-    names = sorted({pod_set.runtime_class_name for pod_set in pod_sets if pod_set.runtime_class_name})
-    if not names:
-        return None
-    absences = {
-        name: known.facts.find(Reference(group="node.k8s.io", kind="RuntimeClass", name=name)) for name in names
+def runtime_classes_input(case: Case, known: Knowledge) -> ClassesInput | None:
+    """The RuntimeClasses that pod sets name; None where they name none."""
+    names = {pod_set.runtime_class_name for pod_set in case.workload.pod_sets if pod_set.runtime_class_name}
+    return _which_exist("node.k8s.io", "RuntimeClass", names, known) if names else None
+
+
+def device_classes_input(case: Case, known: Knowledge) -> ClassesInput | None:
+    """The DeviceClasses that the claims of pod sets name; None where they name none."""
+    names = {
+        name
+        for pod_set in case.workload.pod_sets
+        for request in pod_set.requests
+        if request.route is model.Route.CLAIM
+        for name in (request.name, *request.instead)
     }
-    return {name: found is not Absence.MISSING for name, found in absences.items() if found is not Absence.NOT_KNOWN}
+    return _which_exist("resource.k8s.io", "DeviceClass", names, known) if names else None
+
+
+def _which_exist(group: str, kind: str, names: Iterable[str], known: Knowledge) -> ClassesInput:
+    found = {name: known.facts.find(Reference(group=group, kind=kind, name=name)) for name in sorted(names)}
+    return {name: value is not Absence.MISSING for name, value in found.items() if value is not Absence.NOT_KNOWN}

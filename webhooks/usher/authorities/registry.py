@@ -37,6 +37,7 @@ AUTHORITIES: Final = (
         slices={
             "priorities": priority.input_slice,
             "runtimeClasses": authorities_authority.runtime_classes_input,
+            "deviceClasses": authorities_authority.device_classes_input,
         },
         outlook=priority.outlook_sections,
     ),

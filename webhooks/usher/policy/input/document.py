@@ -23,7 +23,7 @@ from usher import errors, model
 from usher.authorities import beside as beside_objects
 from usher.authorities import priority
 from usher.authorities import registry as authorities_registry
-from usher.authorities.authority import Case, RuntimeClassesInput
+from usher.authorities.authority import Case, ClassesInput
 from usher.authorities.gpu_quota.present import GpuQuota, QuotaObject
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.kueue.slice import KueueInput
@@ -112,6 +112,7 @@ def lifecycle(places: model.LifecyclePlaces) -> Lifecycle:
 class Cluster(TypedDict):
     """Each field is absent if its authority knows no fact that matters to the object."""
 
+    deviceClasses: NotRequired[ClassesInput]
     gpuQuota: NotRequired[GpuQuota]
     kueue: NotRequired[KueueInput]
     kai: NotRequired[KaiInput]
@@ -125,7 +126,7 @@ class Cluster(TypedDict):
     quotaObject: NotRequired[QuotaObject]
     """The facts about a GPUQuota."""
     resourceQuotas: NotRequired[ResourceQuotasInput]
-    runtimeClasses: NotRequired[RuntimeClassesInput]
+    runtimeClasses: NotRequired[ClassesInput]
     volcano: NotRequired[VolcanoInput]
 
 
