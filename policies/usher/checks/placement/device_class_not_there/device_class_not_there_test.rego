@@ -11,6 +11,7 @@ found(path) := {{
 
 test_a_class_that_is_not_there_is_found if {
 	check.deny == found("/spec/resourceClaims/0") with input as examples.bad_pod
+	check.deny == found("/spec/resourceClaims/1") with input as examples.bad_pod_with_two_claims
 	check.deny == found("/spec/template/spec/resourceClaims/0") with input as examples.bad_job
 }
 
