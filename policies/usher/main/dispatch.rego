@@ -807,6 +807,10 @@ _findings_cluster_facts contains {"check": "placement/groups_without_gang", "fin
 	some finding in data.usher.checks.placement.groups_without_gang.deny
 }
 
+_findings_cluster_facts contains {"check": "placement/device_class_not_there", "finding": finding} if {
+	some finding in data.usher.checks.placement.device_class_not_there.deny
+}
+
 _findings_cluster_facts contains {"check": "queueing/queue_not_there", "finding": finding} if {
 	some finding in data.usher.checks.queueing.queue_not_there.deny
 }

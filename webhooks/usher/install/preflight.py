@@ -356,16 +356,19 @@ def points_of_blocking_webhook(
         )
     if webhook.chooses:
         return
+    own = None
     if service is not None and service[0] in namespaces and webhook.creates("", "pods"):
         own = webhook.selects(namespaces[service[0]])
-        if own:
-            yield attention_point(
-                OTHER_WEBHOOKS_TOPIC,
-                f"{webhook.title} fails closed on the pods of its own server in namespace {service[0]}",
-                f"exclude the namespace {service[0]} by its namespaceSelector",
-            )
-        elif own is None:
+        if own is None:
             yield unknown_point(OTHER_WEBHOOKS_TOPIC, f"{webhook.title} has a namespaceSelector that usher cannot read")
+    everywhere = list(_points_of_pods_everywhere(webhook, namespaces))
+    yield from everywhere
+    if own and service is not None and not everywhere:
+        yield attention_point(
+            OTHER_WEBHOOKS_TOPIC,
+            f"{webhook.title} fails closed on the pods of its own server in namespace {service[0]}",
+            f"exclude the namespace {service[0]} by its namespaceSelector",
+        )
     for group, resource, namespace in _VITAL:
         if webhook.creates(group, resource) and (not namespace or webhook.selects(namespaces.get(namespace, {}))):
             yield attention_point(
@@ -373,6 +376,32 @@ def points_of_blocking_webhook(
                 f"{webhook.title} fails closed on {resource}, which nodes need to come back",
                 "let it fail open, or take this resource out of its rules",
             )
+
+
+def _points_of_pods_everywhere(webhook: Webhook, namespaces: Mapping[str, Mapping[str, str]]) -> Iterator[Point]:
+    """The point about a webhook that fails closed on what pods of any namespace need to start."""
+    if webhook.selects({_NAME_LABEL: "a-namespace-made-tomorrow"}) is not True:
+        return
+    own = webhook.service[0] if webhook.service is not None else ""
+    for resource, stops in (("pods", "no pod is made"), ("pods/binding", "no pod gets a node")):
+        if not webhook.creates("", resource):
+            continue
+        spared = [name for name in (own, _SYSTEM) if name and webhook.selects(_labels(name, namespaces)) is False]
+        where = f"every namespace but {' and '.join(dict.fromkeys(spared))}" if spared else "every namespace"
+        mends = f", and exclude the namespace {own} of its own server" if own and own not in spared else ""
+        yield attention_point(
+            OTHER_WEBHOOKS_TOPIC,
+            f"{webhook.title} fails closed on {resource} of {where}: while its server is away, {stops} there",
+            f"let it fail open, or ask only about the namespaces that need it, by a namespaceSelector or objectSelector{mends}",
+        )
+
+
+_SYSTEM: Final = "kube-system"
+_NAME_LABEL: Final = "kubernetes.io/metadata.name"
+
+
+def _labels(name: str, namespaces: Mapping[str, Mapping[str, str]]) -> Mapping[str, str]:
+    return {_NAME_LABEL: name, **namespaces.get(name, {})}
 
 
 def preflight_points(cluster: Cluster, *, namespace: str, refusal: str | None, now: datetime) -> Iterator[Point]:

@@ -481,6 +481,7 @@ KINDS = (
     *kubernetes_objects.NODES,
     *kubernetes_objects.QUOTAS,
     *kubernetes_objects.SCHEDULING,
+    *kubernetes_objects.WEBHOOKS,
     *kubernetes_objects.CONFIG_MAPS,
     *kubernetes_objects.PRIORITY_CLASSES,
     *kubernetes_objects.DEVICES,

@@ -19,7 +19,7 @@ from usher import errors
 from usher.accelerators import names, vocabulary
 from usher.documents import reader
 from usher.kinds.kind import KEEP_SPEC, Facts, Kind, keep_kueue_configuration, keeping
-from usher.kinds.reading.shapes import STRICT, IntOrString, Metadata, Quantity, without_nulls
+from usher.kinds.reading.shapes import STRICT, IntOrString, Metadata, Present, Quantity, without_nulls
 
 _LABELS: Final = ("nvidia.com/", "amd.com/", "gpu.intel.com/")
 """Prefixes of the labels in which operators describe the accelerators of a node."""
@@ -81,6 +81,57 @@ class BindingTarget(TypedDict):
 @with_config(STRICT)
 class Binding(TypedDict):
     target: NotRequired[BindingTarget]
+
+
+@with_config(STRICT)
+class WebhookRule(TypedDict):
+    apiGroups: NotRequired[list[str]]
+    operations: NotRequired[list[str]]
+    resources: NotRequired[list[str]]
+
+
+@with_config(STRICT)
+class SelectorExpression(TypedDict):
+    key: NotRequired[str]
+    operator: NotRequired[str]
+    values: NotRequired[list[str]]
+
+
+@with_config(STRICT)
+class LabelSelector(TypedDict):
+    matchLabels: NotRequired[dict[str, str]]
+    matchExpressions: NotRequired[list[SelectorExpression]]
+
+
+@with_config(STRICT)
+class AdmissionWebhook(TypedDict):
+    name: NotRequired[str]
+    failurePolicy: NotRequired[str]
+    rules: NotRequired[list[WebhookRule]]
+    namespaceSelector: NotRequired[LabelSelector]
+    objectSelector: NotRequired[LabelSelector]
+    matchConditions: NotRequired[list[Present]]
+
+
+@with_config(STRICT)
+class WebhookConfiguration(TypedDict):
+    webhooks: NotRequired[list[AdmissionWebhook]]
+
+
+# No webhook is ever asked about configurations of webhooks, so only files show them.
+WEBHOOKS = [
+    Kind(
+        group="admissionregistration.k8s.io",
+        kind=f"{sort}WebhookConfiguration",
+        versions=("v1",),
+        plural=f"{sort.lower()}webhookconfigurations",
+        cluster_scoped=True,
+        key=f"{sort.lower()}WebhookConfiguration",
+        shape=WebhookConfiguration,
+        listed=False,
+    )
+    for sort in ("Mutating", "Validating")
+]
 
 
 NODES = [

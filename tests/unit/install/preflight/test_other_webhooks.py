@@ -39,8 +39,11 @@ def problems(*webhooks: Webhook, ready: int = 3) -> list[str]:
     return [each.text for each in judged(*webhooks, ready=ready) if each.state is PointState.ATTENTION]
 
 
+NAMED = {"matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "In", "values": ["kyverno", "web"]}]}
+
+
 def test_one_that_fails_closed_on_its_own_pods_is_named_with_the_remedy() -> None:
-    (found,) = [each for each in judged(webhook()) if each.state is PointState.ATTENTION]
+    (found,) = [each for each in judged(webhook(namespaceSelector=NAMED)) if each.state is PointState.ATTENTION]
 
     assert found.text == (
         "validate.kyverno.svc (ValidatingWebhookConfiguration kyverno) fails closed on the pods of its own server in "
@@ -54,17 +57,37 @@ def test_one_that_fails_closed_on_its_own_pods_is_named_with_the_remedy() -> Non
     [
         {"failurePolicy": "Ignore"},
         {"namespaceSelector": {"matchExpressions": [
-            {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["kyverno"]}
+            {"key": "kubernetes.io/metadata.name", "operator": "In", "values": ["web"]}
         ]}},
         {"rules": [rule("apps", "deployments")]},
         {"objectSelector": {"matchLabels": {"team": "nlp"}}},
         {"matchConditions": [{"name": "not-own", "expression": "request.namespace != 'kyverno'"}]},
-        {"clientConfig": {"url": "https://example.com"}},
+        {"clientConfig": {"url": "https://example.com"}, "namespaceSelector": NAMED},
     ],
     ids=["fails open", "excludes it", "no pods", "labels choose", "conditions choose", "a URL"],
 )  # fmt: skip
 def test_others_come_back(spared: dict[str, Any]) -> None:
     assert problems(webhook(**spared)) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "fails closed on pods of every namespace: while its server is away, no pod is made there"),
+        (
+            {"namespaceSelector": {"matchExpressions": [
+                {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["kyverno", "kube-system"]}
+            ]}},
+            "fails closed on pods of every namespace but kyverno and kube-system: while its server is away, no pod is",
+        ),
+        ({"rules": [rule("", "pods/binding")]}, "fails closed on pods/binding of every namespace: while its server is"),
+    ],
+    ids=["all", "its own and the system's are left out", "bindings"],
+)  # fmt: skip
+def test_one_that_fails_closed_on_pods_of_namespaces_to_come_is_named(changes: dict[str, Any], said: str) -> None:
+    (found,) = problems(webhook(**changes))
+
+    assert said in found
 
 
 def test_one_whose_service_has_no_endpoint_refuses_requests_now() -> None:
