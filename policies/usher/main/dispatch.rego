@@ -887,6 +887,10 @@ _findings_cluster_facts contains {"check": "gang/kai_queue_not_there", "finding"
 	some finding in data.usher.checks.gang.kai_queue_not_there.deny
 }
 
+_findings_cluster_facts contains {"check": "gang/volcano_waits_for_nodes_to_come", "finding": finding} if {
+	some finding in data.usher.checks.gang.volcano_waits_for_nodes_to_come.deny
+}
+
 _findings_cluster_facts contains {"check": "priority/class_unknown", "finding": finding} if {
 	some finding in data.usher.checks.priority.class_unknown.deny
 }
@@ -1630,6 +1634,24 @@ _findings_unread_keys contains {"check": "objects/deciding_key_unread", "finding
 
 _findings_unread_keys contains {"check": "objects/key_unread", "finding": finding} if {
 	some finding in data.usher.checks.objects.key_unread.deny
+}
+
+_findings contains each if {
+	input.object.mutatingWebhookConfiguration
+	some each in _findings_mutatingWebhookConfiguration
+}
+
+_findings_mutatingWebhookConfiguration contains {"check": "objects/webhook_of_all_pods_fails_closed", "finding": finding} if {
+	some finding in data.usher.checks.objects.webhook_of_all_pods_fails_closed.deny
+}
+
+_findings contains each if {
+	input.object.validatingWebhookConfiguration
+	some each in _findings_validatingWebhookConfiguration
+}
+
+_findings_validatingWebhookConfiguration contains {"check": "objects/webhook_of_all_pods_fails_closed", "finding": finding} if {
+	some finding in data.usher.checks.objects.webhook_of_all_pods_fails_closed.deny
 }
 
 _unknown contains each if {

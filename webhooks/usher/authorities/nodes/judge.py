@@ -1,5 +1,6 @@
 """Judges whether empty nodes could ever hold one pod of each pod set, and a whole gang at once."""
 
+import dataclasses
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -9,7 +10,7 @@ import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
-from usher import memo, model
+from usher import memo, model, paths
 from usher.authorities import gang_demand
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import places as nodes_places
@@ -428,6 +429,80 @@ class NodeVerdicts:
         key = tuple((_demand_digest(member.demand), member.pods) for member in members)
         is_kept = len(key) <= _MOST and all(each for each, _ in key)
         return self._rooms(_GangQuestion(key, members)) if is_kept else gang_room(members, self.places)
+
+
+class Domains(Struct, frozen=True, kw_only=True):
+    """Groups of pods that each want a domain of a label for themselves, more than there are."""
+
+    key: str
+    path: str
+    """The annotation that says so."""
+    groups: int
+    domains: int
+    """Values of the label on nodes that could hold the pods."""
+    lacking: int
+    """Nodes that could hold the pods and do not have the label."""
+
+
+def pools_to_come(workload: model.Workload, demands: Sequence[PodDemand], places: Places) -> dict[str, str]:
+    """The pools that would have to add the first node, for pods that Volcano makes only once nodes have room.
+
+    Its PodGroup stays Pending until then (VC:pkg/scheduler/actions/enqueue, VC:pkg/controllers/job).
+    """
+    if not workload.gang_native:
+        return {}
+    found = {}
+    for pod_set, demand in zip(workload.pod_sets, demands, strict=False):
+        holding = [place for place in places.all if could_hold(demand, place, places.nodes)]
+        if holding and all(place.nodes is None for place in holding):
+            found[pod_set.path] = ", ".join(place.name for place in holding)
+    return found
+
+
+def shortage_of_all_groups(
+    workload: model.Workload, members: Sequence[GangMember], verdicts: NodeVerdicts
+) -> GangShortage | None:
+    """The shortage of all groups together, where nothing keeps the pods of one group from taking another's nodes."""
+    several = max((pod_set.groups for pod_set in workload.pod_sets), default=1) > 1
+    placed_alone = all(pod_set.scheduler_name in ("", "default-scheduler") for pod_set in workload.pod_sets)
+    if not several or not placed_alone or workload.gang.formed_by not in ("", model.GANG_IF_CONFIGURED):
+        return None
+    if not workload.gang.waits:
+        return None
+    gang = dataclasses.replace(workload.gang, wanted=True, minimum=workload.pods.minimum)
+    return verdicts.of_gang(replace(workload, gang=gang), members)
+
+
+_EXCLUSIVE: Final = ("alpha.jobset.sigs.k8s.io/exclusive-topology", "leaderworkerset.sigs.k8s.io/exclusive-topology")
+"""Annotations that give each group of pods a domain of a label for itself (JS:pkg/util/placement, LW:pkg/webhooks)."""
+
+_BY_HAND: Final = "alpha.jobset.sigs.k8s.io/node-selector"
+"""With it an administrator has labelled a domain for each Job before."""
+
+
+def exclusive_domains(workload: model.Workload, demands: Sequence[PodDemand], places: Places) -> Domains | None:
+    """The domains for groups that each want one; None where there are enough, or where nodes may be added."""
+    annotation = next((each for each in _EXCLUSIVE if workload.annotations.get(each)), "")
+    if not annotation or workload.annotations.get(_BY_HAND):
+        return None
+    key, values, lacking = workload.annotations[annotation], set[str](), 0
+    for place in places.all:
+        if not any(could_hold(demand, place, places.nodes) for demand in demands):
+            continue
+        if place.nodes is None:
+            return None
+        own = places.nodes.individual.get(key)
+        with_label = {name for names in (own or {}).values() for name in names} & place.nodes.nodes.keys()
+        values |= {value for value, names in (own or {}).items() if names & place.nodes.nodes.keys()}
+        values |= {place.labels[key]} if key in place.labels else set()
+        lacking += 0 if key in place.labels else place.nodes.count - len(with_label)
+    groups = sum(pod_set.groups for pod_set in workload.pod_sets if pod_set.count.minimum)
+    if workload.kind == "LeaderWorkerSet":
+        groups = max((pod_set.groups for pod_set in workload.pod_sets), default=0)
+    if groups <= len(values):
+        return None
+    path = paths.join("/metadata/annotations", annotation)
+    return Domains(key=key, path=path, groups=groups, domains=len(values), lacking=lacking)
 
 
 def node_verdicts(known: Knowledge) -> NodeVerdicts | None:

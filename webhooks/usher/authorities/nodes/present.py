@@ -4,13 +4,11 @@ Rego does not know boards and profiles. It gets the answers, where a pod set ask
 whose GPUs are slices.
 """
 
-import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final, NotRequired
 
 from msgspec import Struct
-from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
@@ -198,6 +196,8 @@ class NodesInput(TypedDict):
     groups: NotRequired[GangNodesInput]
     """All pods of several groups that no scheduler starts as gangs; absent where the nodes hold all of them."""
     domains: NotRequired[DomainsInput]
+    fromZero: NotRequired[dict[str, str]]
+    """Pools without nodes, by the path of a pod set of a Volcano Job that only nodes still to come could hold."""
 
 
 def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
@@ -224,58 +224,25 @@ def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
     gang = None if found else verdicts.of_gang(workload, members)
     if gang is not None:
         result["gang"] = {"wanted": gang.wanted, "most": gang.most, "sure": gang.sure}
-    elif not found and (all_groups := _all_groups(workload, members, verdicts)) is not None:
+    elif not found and (all_groups := nodes_judge.shortage_of_all_groups(workload, members, verdicts)) is not None:
         result["groups"] = {"wanted": all_groups.wanted, "most": all_groups.most, "sure": all_groups.sure}
-    domains = None if found else _domains(workload, [each.demand for each in members], verdicts.places)
+    from_zero = (
+        nodes_judge.pools_to_come(workload, [each.demand for each in members], verdicts.places) if not found else {}
+    )
+    if from_zero:
+        result["fromZero"] = from_zero
+    domains = (
+        None if found else nodes_judge.exclusive_domains(workload, [each.demand for each in members], verdicts.places)
+    )
     if domains is not None:
-        result["domains"] = domains
+        result["domains"] = {
+            "key": domains.key,
+            "path": domains.path,
+            "groups": domains.groups,
+            "domains": domains.domains,
+            "lacking": domains.lacking,
+        }
     return result if found or len(result) > 1 else None
-
-
-def _all_groups(
-    workload: model.Workload, members: Sequence[nodes_judge.GangMember], verdicts: nodes_judge.NodeVerdicts
-) -> nodes_judge.GangShortage | None:
-    """The shortage of all groups together, where nothing keeps the pods of one group from taking another's nodes."""
-    several = max((pod_set.groups for pod_set in workload.pod_sets), default=1) > 1
-    placed_alone = all(pod_set.scheduler_name in ("", "default-scheduler") for pod_set in workload.pod_sets)
-    if not several or not placed_alone or workload.gang.formed_by not in ("", model.GANG_IF_CONFIGURED):
-        return None
-    if not workload.gang.waits:
-        return None
-    gang = dataclasses.replace(workload.gang, wanted=True, minimum=workload.pods.minimum)
-    return verdicts.of_gang(replace(workload, gang=gang), members)
-
-
-_EXCLUSIVE: Final = ("alpha.jobset.sigs.k8s.io/exclusive-topology", "leaderworkerset.sigs.k8s.io/exclusive-topology")
-"""Annotations that give each group of pods a domain of a label for itself (JS:pkg/util/placement, LW:pkg/webhooks)."""
-
-_BY_HAND: Final = "alpha.jobset.sigs.k8s.io/node-selector"
-"""With it an administrator has labelled a domain for each Job before."""
-
-
-def _domains(workload: model.Workload, demands: Sequence[PodDemand], places: Places) -> DomainsInput | None:
-    """The domains for groups that each want one; None where there are enough, or where nodes may be added."""
-    annotation = next((each for each in _EXCLUSIVE if workload.annotations.get(each)), "")
-    if not annotation or workload.annotations.get(_BY_HAND):
-        return None
-    key, values, lacking = workload.annotations[annotation], set[str](), 0
-    for place in places.all:
-        if not any(nodes_judge.could_hold(demand, place, places.nodes) for demand in demands):
-            continue
-        if place.nodes is None:
-            return None
-        own = places.nodes.individual.get(key)
-        with_label = {name for names in (own or {}).values() for name in names} & place.nodes.nodes.keys()
-        values |= {value for value, names in (own or {}).items() if names & place.nodes.nodes.keys()}
-        values |= {place.labels[key]} if key in place.labels else set()
-        lacking += 0 if key in place.labels else place.nodes.count - len(with_label)
-    groups = sum(pod_set.groups for pod_set in workload.pod_sets if pod_set.count.minimum)
-    if workload.kind == "LeaderWorkerSet":
-        groups = max((pod_set.groups for pod_set in workload.pod_sets), default=0)
-    if groups <= len(values):
-        return None
-    path = paths.join("/metadata/annotations", annotation)
-    return {"key": key, "path": path, "groups": groups, "domains": len(values), "lacking": lacking}
 
 
 def pod_group_slice(case: Case, known: Knowledge) -> GangNodesInput | None:
@@ -382,6 +349,14 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
         answers.append(Answer.NEVER if gang.sure else Answer.UNKNOWN)
         condition = "" if gang.sure else "; usher does not know whether an autoscaler adds nodes"
         reasons.append(f"{gang.wanted:,} pods must run at the same time, and the nodes hold {gang.most:,}{condition}")
+    if Answer.NEVER not in answers and (
+        zero := nodes_judge.pools_to_come(workload, [each.demand for each in members], places)
+    ):
+        answers.append(Answer.NOT_NOW)
+        reasons.append(
+            f"Volcano makes the pods only when nodes have room for them, and {'; '.join(dict.fromkeys(zero.values()))} has "
+            "none yet, so no autoscaler sees the pods"
+        )
     yield Section(
         authority=NODES,
         answer=worst(answers),
