@@ -207,7 +207,7 @@ _HAMI = '[{"id":"GPU-1","count":10,"devmem":46068,"devcore":100,"type":"NVIDIA-N
     ],
 )
 def test_a_board_that_is_offered_many_times_counts_once(
-    offered: int, labels: dict[str, str], annotations: dict[str, str], boards: int, shared_by: int
+    offered: int, labels: dict[str, str], annotations: dict[str, paths.Json], boards: int, shared_by: int
 ) -> None:
     made = builder()
     node = builders.replaced(builders.node("n", gpus=offered, labels=labels), "/metadata/annotations", annotations)

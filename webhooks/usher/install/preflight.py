@@ -392,7 +392,8 @@ def _points_of_pods_everywhere(webhook: Webhook, namespaces: Mapping[str, Mappin
         yield attention_point(
             OTHER_WEBHOOKS_TOPIC,
             f"{webhook.title} fails closed on {resource} of {where}: while its server is away, {stops} there",
-            f"let it fail open, or ask only about the namespaces that need it, by a namespaceSelector or objectSelector{mends}",
+            "let it fail open, or ask only about the namespaces that need it, by a namespaceSelector or objectSelector"
+            + mends,
         )
 
 

@@ -593,7 +593,7 @@ def trimmed_node(value: paths.Object) -> paths.Object:
     }
 
 
-def _registers(metadata: paths.Object) -> paths.Object:
+def _registers(metadata: Mapping[str, paths.Json]) -> paths.Object:
     annotations = fields.mapping(metadata.get("annotations"))
     return {key: annotations[key] for key in _REGISTERS if key in annotations}
 

@@ -270,7 +270,8 @@ _ABOUT_NODES: Final = (
         category="nodes",
         why="The scheduler gives a GPU to one pod by its resource and to another by a claim, and neither knows.",
         remedy="Let one of them offer the GPUs of a node: leave the device plugin off nodes with the DRA driver (the "
-        "label nvidia.com/gpu.deploy.device-plugin=false), or switch GPUs off in the driver (resources.gpus.enabled=false).",
+        "label nvidia.com/gpu.deploy.device-plugin=false), or switch GPUs off in the driver "
+        "(resources.gpus.enabled=false).",
         source="https://github.com/NVIDIA/k8s-dra-driver-gpu",
     ),
 )

@@ -226,14 +226,11 @@ def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
         result["gang"] = {"wanted": gang.wanted, "most": gang.most, "sure": gang.sure}
     elif not found and (all_groups := nodes_judge.shortage_of_all_groups(workload, members, verdicts)) is not None:
         result["groups"] = {"wanted": all_groups.wanted, "most": all_groups.most, "sure": all_groups.sure}
-    from_zero = (
-        nodes_judge.pools_to_come(workload, [each.demand for each in members], verdicts.places) if not found else {}
-    )
+    demands = [each.demand for each in members]
+    from_zero = {} if found else nodes_judge.pools_to_come(workload, demands, verdicts.places)
     if from_zero:
         result["fromZero"] = from_zero
-    domains = (
-        None if found else nodes_judge.exclusive_domains(workload, [each.demand for each in members], verdicts.places)
-    )
+    domains = None if found else nodes_judge.exclusive_domains(workload, demands, verdicts.places)
     if domains is not None:
         result["domains"] = {
             "key": domains.key,
@@ -349,13 +346,13 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
         answers.append(Answer.NEVER if gang.sure else Answer.UNKNOWN)
         condition = "" if gang.sure else "; usher does not know whether an autoscaler adds nodes"
         reasons.append(f"{gang.wanted:,} pods must run at the same time, and the nodes hold {gang.most:,}{condition}")
-    if Answer.NEVER not in answers and (
-        zero := nodes_judge.pools_to_come(workload, [each.demand for each in members], places)
-    ):
+    to_come = nodes_judge.pools_to_come(workload, [each.demand for each in members], places)
+    if to_come and Answer.NEVER not in answers:
         answers.append(Answer.NOT_NOW)
+        pools = "; ".join(dict.fromkeys(to_come.values()))
         reasons.append(
-            f"Volcano makes the pods only when nodes have room for them, and {'; '.join(dict.fromkeys(zero.values()))} has "
-            "none yet, so no autoscaler sees the pods"
+            f"Volcano makes the pods only when nodes have room for them, and {pools} has none yet, so no autoscaler sees "
+            "the pods"
         )
     yield Section(
         authority=NODES,

@@ -244,7 +244,7 @@ def find_placement(workload: model.Workload, known: Knowledge) -> Placement:
 def _reserved_by_operator(workload: model.Workload, schedulers: Collection[str]) -> Amounts:
     """The minResources that the Spark operator gives the PodGroup of an application: cpu and memory of all its pods.
 
-    SP:internal/scheduler/volcano/scheduler.go, SP:pkg/util/resource.go; `batchSchedulerOptions.resources` replaces them.
+    `batchSchedulerOptions.resources` replaces them (SP:internal/scheduler/volcano/scheduler.go, SP:pkg/util).
     """
     spec = workload.view.get("sparkApplication", {}).get("spec")
     if spec is None or not names_scheduler(workload, schedulers):
@@ -265,10 +265,12 @@ _RESERVED: Final = ("cpu", "memory")
 
 
 def _first_executors(spec: Mapping[str, Any]) -> int:
-    dynamic, instances = spec.get("dynamicAllocation", {}), spec.get("executor", {}).get("instances")
+    dynamic = spec.get("dynamicAllocation", {})
+    instances: int | None = spec.get("executor", {}).get("instances")
     if not dynamic.get("enabled"):
         return 2 if instances is None else instances
-    return max(instances or 0, dynamic.get("initialExecutors", 0), dynamic.get("minExecutors", 0))
+    first: int = max(instances or 0, dynamic.get("initialExecutors", 0), dynamic.get("minExecutors", 0))
+    return first
 
 
 def _find_group(named: NamedGroup, workload: model.Workload, facts: Store) -> FoundGroup:
