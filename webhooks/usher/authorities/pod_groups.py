@@ -1,6 +1,6 @@
 """The objects of other schedulers that pods name: PodGroups of Kubernetes and of the coscheduling plugin, KAI's queues.
 
-Sources: KK:pkg/scheduler/framework/plugins/gangscheduling, kubernetes-sigs/scheduler-plugins pkg/coscheduling/core,
+Sources: k/k:pkg/scheduler/framework/plugins/gangscheduling, kubernetes-sigs/scheduler-plugins pkg/coscheduling/core,
 KAI:pkg/podgrouper/podgrouper/plugins/defaultgrouper/default_grouper.go CalcPodGroupQueue.
 """
 

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from usher import model, paths
 from usher.kinds import kubeflow
 from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts, keep_spec_without_secrets
-from usher.kinds.reading.pod_templates import listed_containers, pod_template
+from usher.kinds.reading.pod_templates import listed_containers, not_repeated, pod_template
 from usher.kinds.reading.templates import LISTS, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
 
@@ -492,23 +492,8 @@ def _with_resources(
         limits=places.get("limits"),
         resources_path=path,
         inherited_resources=before if repeatable else None,
-        not_repeated=tuple(_not_repeated(before, own)) if own else (),
+        not_repeated=tuple(not_repeated(before, own)) if own else (),
     )
-
-
-def _not_repeated(before: Object, own: Object) -> Iterator[str]:
-    """What a TrainJob's block drops of the runtime: claims always, devices up to version 2.2.
-
-    TR:pkg/runtime/framework/plugins/jobset/builder.go of v2.2.0 replaces the resources; TR:pkg/runtime/core/
-    trainingruntime.go of v2.3.0 merges requests and limits.
-    """
-    theirs = {name for part in ("requests", "limits") if isinstance(block := before.get(part), dict) for name in block}
-    repeated = {name for part in ("requests", "limits") if isinstance(block := own.get(part), dict) for name in block}
-    yield from sorted(name for name in theirs - repeated if "/" in name or name.startswith("hugepages-"))
-    claims = before.get("claims")
-    for claim in claims if isinstance(claims, list) else ():
-        if isinstance(claim, dict) and isinstance(claim.get("name"), str):
-            yield f"claim {claim['name']}"
 
 
 def _trainer_alone(

@@ -10,7 +10,6 @@ ROCm/k8s-device-plugin cmd/k8s-node-labeller/README.md (amd.com/gpu.vram); Intel
 (gpu.intel.com/product); GKE, AKS, EKS, Karpenter, CoreWeave and OCI: their tables of node labels.
 """
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,8 +20,9 @@ from msgspec import Struct
 
 from usher import errors, model, paths, quantities
 from usher.accelerators import boards, mig, vocabulary
-from usher.accelerators.names import GIB, MIB, PARTS
+from usher.accelerators.names import GIB, MIB
 from usher.accelerators.vocabulary import Vocabulary
+from usher.audit.gather import gpus
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.estate import NOTHING_REPORTED, CapacityType, Node, Phase, Pod, Reported, Workload
 from usher.authorities.kueue.read import QUEUE_LABEL
@@ -30,6 +30,7 @@ from usher.authorities.volcano import read as volcano_read
 from usher.check import devices
 from usher.check.devices import Amount, Devices
 from usher.check.findings import Identity
+from usher.cluster.facts import node_pools
 from usher.config.models import Config
 from usher.memo import Memo
 from usher.workloads import fingerprints
@@ -255,23 +256,10 @@ class PodReader:
         workload = self._read(value)
         if workload is None or not workload.asks_accelerators:
             return _NOTHING
-        found = {**devices.of_workload(workload), **_taken_of_boards(workload)}
+        found = {**devices.of_workload(workload), **gpus.parts_taken(workload)}
         names = (mig.profile_of_resource(name) for name in found)
         profile = next((str(each.profile) for each in names if each is not None), "")
         return Asked(devices=found, memory_profile=profile, workload=workload)
-
-
-def _taken_of_boards(workload: model.Workload) -> Devices:
-    """Memory and cores of the boards that a pod takes: HAMi and Volcano give its amounts on each of its boards."""
-    taken: dict[str, Amount] = {}
-    for container in (each for pod_set in workload.pod_sets for each in pod_set.containers):
-        for name in container.accelerators:
-            part = PARTS.get(name)
-            if part is None:
-                continue
-            boards_asked = container.effective(part.divides or "").value or 1
-            taken[name] = taken.get(name, Amount()) + Amount(number=container.effective(name).value * boards_asked)
-    return taken
 
 
 _NOTHING: Final = Asked(devices={}, memory_profile="", workload=None)
@@ -391,13 +379,6 @@ _RESERVED: Final = ("cloud.google.com/reservation-name", "node.coreweave.cloud/r
 _OTHERWISE_ON_DEMAND: Final = ("cloud.google.com/gke-nodepool", "kubernetes.azure.com/agentpool")
 """Labels of clouds that mark every node that is not on demand. Their other nodes are on demand."""
 
-_REGISTERS: Final = ("hami.io/node-nvidia-register", "4pd.io/node-nvidia-register")
-"""Annotations in which HAMi lists the boards of a node: JSON, before version 2.5 texts with a colon behind each
-(HAMi:pkg/device/nvidia/device.go, HAMi:pkg/util/util.go DecodeNodeDevices).
-"""
-_LONGEST_REGISTER: Final = 65536
-_COUNT: Final = "nvidia.com/gpu.count"
-
 
 def read_product(labels: Labels) -> str:
     """The board, without the suffixes for sharing and MIG; empty if no label names it."""
@@ -441,22 +422,6 @@ def read_shared_by(labels: Labels) -> int:
     if labels.get("nvidia.com/gpu.sharing-strategy") == "none":
         return 1
     return _replicas(labels.get("nvidia.com/gpu.replicas", ""))
-
-
-def read_registered(annotations: Labels) -> int:
-    """The boards that HAMi offers on a node, each many times; 0 on a node without HAMi."""
-    text = next((annotations[key] for key in _REGISTERS if annotations.get(key)), "")[:_LONGEST_REGISTER]
-    if not text.startswith("["):
-        return sum(len(each.split(",")) >= _FIELDS_OF_BOARD for each in text.split(":"))
-    try:
-        boards_of_node = json.loads(text)
-    except ValueError:
-        return 0
-    return len(boards_of_node) if isinstance(boards_of_node, list) else 0
-
-
-_FIELDS_OF_BOARD: Final = 6
-"""The id, how often it is offered, memory, cores, type and NUMA node of a board; newer versions have more."""
 
 
 def read_partition(labels: Labels) -> str:
@@ -534,7 +499,7 @@ def read_node(value: paths.Object, vocabulary: Vocabulary, *, claimable: Devices
     metadata, status = paths.metadata(value), fields.mapping(value.get("status"))
     labels = fields.text_entries(metadata.get("labels"))
     shared_by, partition = read_shared_by(labels), read_partition(labels)
-    registered = read_registered(fields.text_entries(metadata.get("annotations")))
+    registered = node_pools.registered_boards(fields.text_entries(metadata.get("annotations")))
     reported = fields.mapping(status.get("capacity")) or fields.mapping(status.get("allocatable"))
     offers = _offers(labels, reported, registered) or shared_by
     if not registered:
@@ -577,7 +542,7 @@ def _offers(labels: Labels, capacity: paths.Object, registered: int) -> int:
     reported = _whole_quantity(capacity.get(_GPU)) or 0
     if registered:
         return max(1, reported // registered)
-    counted = _whole_number(labels.get(_COUNT, ""))
+    counted = _whole_number(labels.get(node_pools.GPU_COUNT, ""))
     return reported // counted if counted and reported > counted and reported % counted == 0 else 0
 
 
@@ -595,7 +560,7 @@ def trimmed_node(value: paths.Object) -> paths.Object:
 
 def _registers(metadata: Mapping[str, paths.Json]) -> paths.Object:
     annotations = fields.mapping(metadata.get("annotations"))
-    return {key: annotations[key] for key in _REGISTERS if key in annotations}
+    return {key: annotations[key] for key in node_pools.REGISTERS if key in annotations}
 
 
 def _ready(status: paths.Object) -> bool:

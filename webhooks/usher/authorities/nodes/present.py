@@ -351,8 +351,8 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
         answers.append(Answer.NOT_NOW)
         pools = "; ".join(dict.fromkeys(to_come.values()))
         reasons.append(
-            f"Volcano makes the pods only when nodes have room for them, and {pools} has none yet, so no autoscaler sees "
-            "the pods"
+            f"Volcano makes the pods only when nodes have room for them, and {pools} has none yet, so no autoscaler "
+            "sees the pods"
         )
     yield Section(
         authority=NODES,

@@ -168,3 +168,18 @@ def _pointer_of(place: Trail) -> str:
         place, key = place
         keys.append(key)
     return paths.join(paths.ROOT, *reversed(keys))
+
+
+def not_repeated(before: paths.Object, own: Mapping[str, paths.Json]) -> Iterator[str]:
+    """The devices and claims of one block of resources that another does not repeat.
+
+    A TrainJob drops claims of its runtime, and up to version 2.2 such devices too (TR:pkg/runtime/).
+    """
+    theirs, repeated = (
+        {name for part in ("requests", "limits") if isinstance(block := each.get(part), dict) for name in block}
+        for each in (before, own)
+    )
+    yield from sorted(name for name in theirs - repeated if "/" in name or name.startswith("hugepages-"))
+    claims = before.get("claims")
+    named = [each.get("name") for each in claims if isinstance(each, dict)] if isinstance(claims, list) else []
+    yield from (f"claim {name}" for name in named if isinstance(name, str))
