@@ -102,6 +102,8 @@ class FlavorRefusal(Struct, frozen=True, kw_only=True):
     """The levels that its Topology has."""
     held: int | None = None
     """The most of the pods that its nodes could hold by topology, if this is too few."""
+    unlabelled: str = ""
+    """The level whose label some of its nodes lack, so that Kueue leaves these out."""
     untolerated: str = ""
     """The taint that the pods do not tolerate, if this is the reason."""
 

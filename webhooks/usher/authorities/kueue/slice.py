@@ -43,6 +43,8 @@ class FlavorRefusalInput(TypedDict):
     """The levels of its Topology."""
     held: NotRequired[int]
     """The most of the pods that its nodes could hold by topology, if this is too few."""
+    unlabelled: NotRequired[str]
+    """The level whose label some of its nodes lack, so that Kueue leaves these out."""
 
 
 class UnmatchedPodsInput(TypedDict):
@@ -175,6 +177,8 @@ def _refusal_input(refusal: FlavorRefusal) -> FlavorRefusalInput:
     result: FlavorRefusalInput = {"flavor": refusal.flavor, "reason": refusal.reason}
     if refusal.by_topology:
         result["byTopology"] = True
+    if refusal.unlabelled:
+        result["unlabelled"] = refusal.unlabelled
     if refusal.held is not None:
         result["held"] = refusal.held
     if refusal.level:

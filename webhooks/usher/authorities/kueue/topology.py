@@ -10,6 +10,7 @@ as much as their different racks.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 from typing import Final
 
 from msgspec import Struct, field
@@ -49,12 +50,17 @@ class Forest:
         self.levels = tuple(levels)
         self._same: dict[object, Domain] = {}
         by_path = defaultdict[_Path, list[tuple[Place, Amounts]]](list)
+        self.without = defaultdict[str, list[str]](list)
+        """The nodes of the flavor that Kueue leaves out, by the first level whose label they lack."""
         for place in places.all:
-            if place.nodes is not None:
-                for own in place.nodes.nodes.values():
-                    path = _domain_path(place.nodes, own, node_labels, self.levels)
-                    if path is not None:
-                        by_path[path].append((place, own.amounts))
+            for name, own in place.nodes.nodes.items() if place.nodes is not None else ():
+                path = _domain_path(place.nodes, own, node_labels, self.levels) if place.nodes is not None else None
+                if path is None:
+                    continue
+                if len(path) == len(self.levels):
+                    by_path[path].append((place, own.amounts))
+                else:
+                    self.without[self.levels[len(path)]].append(name)
         self._by_level: dict[int, dict[Domain, int]] = {}
         self.whole = self._grown({path: self._leaf(nodes) for path, nodes in by_path.items()})
         """The domain above the first level."""
@@ -90,12 +96,11 @@ class Forest:
 
 
 def _domain_path(of: NodeClass, own: Own, node_labels: Mapping[str, str], levels: Sequence[str]) -> _Path | None:
-    """The domains of a node, from the widest; None for a node that is not one of the flavor, or lacks a level."""
+    """The domains of a node, from the widest to the first that it lacks; None for a node that is not of the flavor."""
     if any(own.labels.get(key, of.labels.get(key)) != value for key, value in node_labels.items()):
         return None
     values = [own.labels.get(level, of.labels.get(level)) for level in levels]
-    found = tuple(value for value in values if value is not None)
-    return found if len(found) == len(levels) else None
+    return tuple(takewhile(bool, values))
 
 
 def _sum_of_amounts(amounts: Iterable[Amounts]) -> Amounts:
@@ -190,7 +195,8 @@ def room_refusal(
     wanted = None if placement is None else pods_to_place(unit, flavor, placement, nodes)
     if wanted is None or not wanted.pods:
         return None
-    held = most_slices(wanted, nodes.forest(flavor, topology.levels), nodes)
+    forest = nodes.forest(flavor, topology.levels)
+    held = most_slices(wanted, forest, nodes)
     if held >= wanted.slices:
         return None
     unreadable = nodes.places.nodes.unreadable
@@ -200,7 +206,23 @@ def room_refusal(
     if growing is not None:
         return f"the nodes of flavor {flavor.name} hold too few of the pods, but {growing.name} may get more nodes"
     held *= wanted.placement.slice_size
-    return FlavorRefusal(flavor=flavor.name, reason=_too_few_text(wanted, held), by_topology=True, held=held)
+    left_out = _left_out(forest)
+    reason = _too_few_text(wanted, held) + (f", because {left_out}" if left_out else "")
+    unlabelled = min(forest.without, default="")
+    return FlavorRefusal(flavor=flavor.name, reason=reason, by_topology=True, held=held, unlabelled=unlabelled)
+
+
+def _left_out(forest: Forest) -> str:
+    """`nodes g1, g2 lack the label rack of the Topology`; empty where no node lacks a level."""
+    parts = []
+    for level, names in sorted(forest.without.items()):
+        shown = ", ".join(sorted(names)[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+        parts.append(f"{'node' if len(names) == 1 else 'nodes'} {shown} lack{'s' * (len(names) == 1)} the label {level}")
+    return f"{' and '.join(parts)} of the Topology" if parts else ""
+
+
+_SHOWN: Final = 3
+"""Names of nodes in a message."""
 
 
 def _too_few_text(wanted: PodsToPlace, held: int) -> str:

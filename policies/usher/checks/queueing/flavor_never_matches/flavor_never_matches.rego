@@ -55,6 +55,9 @@ _assumption(unmatched) := {"assumption": text} if {
 
 _remedy(unmatched) := $"use queue {queues.verdict.fitsIn}, which could admit it" if {
 	queues.verdict.fitsIn
+} else := $"label these nodes with {labels[0]}" if {
+	labels := [flavor.unlabelled | some flavor in unmatched.flavors]
+	count(labels) > 0
 } else := "ask for fewer or smaller pods, or for a wider level of the topology, or use another queue" if {
 	unmatched.flavors[_].held >= 0
 } else := "tolerate the taints and remove selectors that contradict the labels of a flavor, or use another queue"

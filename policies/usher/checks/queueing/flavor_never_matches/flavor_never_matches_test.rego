@@ -74,3 +74,12 @@ test_pods_that_the_nodes_of_one_domain_never_hold_are_found if {
 	}} with input as examples.bad_job_in_one_host
 	check.deny == set() with input as examples.good_job_in_one_host
 }
+
+test_nodes_that_kueue_leaves_out_for_a_missing_label_are_named if {
+	check.deny == {{
+		"path": "/spec/template",
+		"message": "no flavor of ClusterQueue blocks-queue matches the pod for nvidia.com/gpu: blocks: its nodes hold at most 0 of the 2 pods in one example.com/block, because node block-0 lacks the label example.com/block of the Topology",
+		"remedy": "label these nodes with example.com/block",
+		"assumption": "usher assumes that Kueue places pods by topology, the default since version 0.14",
+	}} with input as examples.bad_job_of_unlabelled_nodes
+}
