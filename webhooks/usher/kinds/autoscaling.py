@@ -23,7 +23,7 @@ from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kind import KEEP_SPEC, Facts, Kind, Kueue, KueueUnit, Pods, Starts
 from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import values
 from usher.kinds.reading.counts import UNUSABLE, Growth, concurrent_pods, nearest_pointer, object_in
@@ -305,6 +305,7 @@ NODE_POOLS = [
         cluster_scoped=True,
         listed=False,
         bounds_nodes=True,
+        facts=Facts(keep=KEEP_SPEC),
         named_by_others=False,
     ),
     Kind(

@@ -100,7 +100,7 @@ def _domain_path(of: NodeClass, own: Own, node_labels: Mapping[str, str], levels
     if any(own.labels.get(key, of.labels.get(key)) != value for key, value in node_labels.items()):
         return None
     values = [own.labels.get(level, of.labels.get(level)) for level in levels]
-    return tuple(takewhile(bool, values))
+    return tuple(value for value in takewhile(lambda each: each is not None, values) if value is not None)
 
 
 def _sum_of_amounts(amounts: Iterable[Amounts]) -> Amounts:
@@ -217,7 +217,9 @@ def _left_out(forest: Forest) -> str:
     parts = []
     for level, names in sorted(forest.without.items()):
         shown = ", ".join(sorted(names)[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
-        parts.append(f"{'node' if len(names) == 1 else 'nodes'} {shown} lack{'s' * (len(names) == 1)} the label {level}")
+        parts.append(
+            f"{'node' if len(names) == 1 else 'nodes'} {shown} lack{'s' * (len(names) == 1)} the label {level}"
+        )
     return f"{' and '.join(parts)} of the Topology" if parts else ""
 
 

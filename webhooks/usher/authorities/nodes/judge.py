@@ -17,7 +17,9 @@ from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes.places import Obstacles, Place, Places, fewest_obstacles
 from usher.authorities.nodes.read import Alternative, PodDemand
 from usher.authorities.verdict import Answer
+from usher.cluster.facts import karpenter_pools
 from usher.cluster.facts.nodes import PODS, NodeClass, Nodes
+from usher.kinds.reading.values import Absence
 from usher.model import placement
 
 
@@ -331,6 +333,9 @@ def _stocks(demand: PodDemand, places: Places) -> _Stocks:
         if not could_hold(demand, place, places.nodes):
             continue
         pool = place.pool
+        if pool is None and place.nodes is None:
+            found[place.name] = _Stock(nodes=_UNBOUNDED, places=(place,), sure=False)
+            continue
         if pool is None or not (pool.scales or place.template is not None):
             key = "" if place.nodes is None else place.nodes.example
             count = holding_nodes(demand, place, places.nodes)
@@ -455,7 +460,7 @@ def pools_to_come(workload: model.Workload, demands: Sequence[PodDemand], places
     for pod_set, demand in zip(workload.pod_sets, demands, strict=False):
         holding = [place for place in places.all if could_hold(demand, place, places.nodes)]
         if holding and all(place.nodes is None for place in holding):
-            found[pod_set.path] = ", ".join(place.name for place in holding)
+            found[pod_set.path] = ", ".join(dict.fromkeys(place.name.partition(" (")[0] for place in holding))
     return found
 
 
@@ -510,11 +515,14 @@ def node_verdicts(known: Knowledge) -> NodeVerdicts | None:
     table = known.facts.nodes
     if not table.known:
         return None
-    return known.derived(
-        "verdicts of nodes",
-        [("", "Node")],
-        lambda: NodeVerdicts(nodes_places.places_of_cluster(table.now, known.config.pools, known.vocabulary)),
-    )
+    return known.derived("verdicts of nodes", [("", "Node"), karpenter_pools.NODE_POOL], lambda: _verdicts(known))
+
+
+def _verdicts(known: Knowledge) -> NodeVerdicts:
+    objects = known.facts.objects(*karpenter_pools.NODE_POOL)
+    karpenter = () if isinstance(objects, Absence) else karpenter_pools.read_pools(objects)
+    found = nodes_places.places_of_cluster(known.facts.nodes.now, known.config.pools, known.vocabulary, karpenter)
+    return NodeVerdicts(found)
 
 
 def _demand_digest(demand: PodDemand) -> bytes:

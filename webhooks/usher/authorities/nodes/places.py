@@ -11,6 +11,8 @@ from usher.accelerators import boards, mig
 from usher.accelerators.mig import MIG_RESOURCE_PREFIX, Board, Profile
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.nodes.read import Alternative, PodDemand
+from usher.cluster.facts.karpenter_pools import KarpenterPool
+from usher.cluster.facts.node_pools import KARPENTER
 from usher.cluster.facts.nodes import PODS, Amounts, NodeClass, Nodes, Taint, scheduler_amount
 from usher.config import pools
 from usher.model import placement
@@ -50,10 +52,12 @@ class NodeTemplate(Struct, frozen=True, kw_only=True, eq=False):
     board: Board | None
     """The board of their `gpus` GPUs, if the node divides it when pods ask for slices."""
     gpus: int
+    offers_anything: bool = False
+    """Whether usher does not know what the nodes offer."""
 
     def offers(self, resource: str) -> bool:
         """Whether a node may have a resource that its amounts do not name."""
-        return resource in self.resources or not self.vocabulary.contains(resource)
+        return self.offers_anything or resource in self.resources or not self.vocabulary.contains(resource)
 
 
 class Place(Struct, frozen=True, kw_only=True, eq=False):
@@ -90,11 +94,31 @@ class Places(Struct, frozen=True, kw_only=True, eq=False):
         return any(placement.labels_match(wanted, place.labels) for place in self.all)
 
 
-def places_of_cluster(nodes: Nodes, pools: Sequence[pools.Pool], vocabulary: Vocabulary) -> Places:
-    """The places of a cluster."""
+def places_of_cluster(
+    nodes: Nodes, pools: Sequence[pools.Pool], vocabulary: Vocabulary, karpenter: Sequence[KarpenterPool] = ()
+) -> Places:
+    """The places of a cluster: nodes, pools of usher.yaml, and NodePools that none of these pools describes."""
     there = [_place_of_class(each, _pool_of(each, pools)) for each in nodes.classes]
     empty = {pool.name for pool in pools}.difference(place.pool.name for place in there if place.pool is not None)
-    return Places(nodes=nodes, all=(*there, *_places_of_pools(pools, empty, vocabulary)))
+    declared = {value for pool in pools for key, value in pool.node_selector.items() if key in KARPENTER}
+    added = [
+        place for each in karpenter if each.name not in declared for place in _places_of_karpenter(each, vocabulary)
+    ]
+    return Places(nodes=nodes, all=(*there, *_places_of_pools(pools, empty, vocabulary), *added))
+
+
+def _places_of_karpenter(pool: KarpenterPool, vocabulary: Vocabulary) -> Iterator[Place]:
+    """A place for every machine type that the NodePool allows; one for a NodePool of unknown types."""
+    for machine in pool.types if pool.types is not None else (None,):
+        yield Place(
+            name=f"NodePool {pool.name}" + (f" ({machine.name})" if machine is not None else ""),
+            labels=pool.labels if machine is None else {**machine.labels, **pool.labels},
+            taints=pool.taints,
+            frontier=({} if machine is None else machine.amounts,),
+            template=NodeTemplate(
+                resources=frozenset(), vocabulary=vocabulary, board=None, gpus=0, offers_anything=machine is None
+            ),
+        )
 
 
 def _places_of_pools(pools: Sequence[pools.Pool], empty: set[str], vocabulary: Vocabulary) -> Iterator[Place]:
