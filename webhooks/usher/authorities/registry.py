@@ -31,7 +31,14 @@ AUTHORITIES: Final = (
     Authority(
         slices={"resourceQuotas": resource_quota_present.input_slice}, outlook=resource_quota_present.outlook_sections
     ),
-    Authority(slices={"podGroups": pod_groups.input_slice, "kai": pod_groups.kai_slice}, outlook=pod_groups.no_outlook),
+    Authority(
+        slices={
+            "podGroups": pod_groups.input_slice,
+            "kai": pod_groups.kai_slice,
+            "nodePools": pod_groups.node_pools_slice,
+        },
+        outlook=pod_groups.no_outlook,
+    ),
     Authority(outlook=limit_range.outlook_sections),
     Authority(
         slices={

@@ -216,6 +216,7 @@ PROVING: Final = frozenset(
         *((_KUEUE, kind) for kind in ("ClusterQueue", "LocalQueue", "ResourceFlavor")),
         ("scheduling.volcano.sh", "Queue"),
         ("scheduling.run.ai", "Queue"),
+        ("karpenter.sh", "NodePool"),
         *((group, "PodGroup") for group in ("scheduling.volcano.sh", "scheduling.x-k8s.io", "scheduling.k8s.io")),
         *_HOLD_UNNAMED,
     }
@@ -241,7 +242,7 @@ PROVED: Final = frozenset(
         *("queueing/flavor_never_matches", "gang/volcano_queue_not_open", "gang/volcano_queue_never_fits"),
         *("tenancy/quota_never_fits", "tenancy/quota_below_all_pods", "tenancy/limit_range_refuses"),
         *("tenancy/gpu_quota_exceeded", "tenancy/gpu_quota_unbounded"),
-        *("gang/pod_group_minimum_above_pods", "gang/kai_queue_unusable"),
+        *("gang/pod_group_minimum_above_pods", "gang/kai_queue_unusable", "cost/training_on_a_consolidating_pool"),
     }
 )
 """Checks whose findings stay true whatever else the cluster has. They never say that an object is missing."""

@@ -80,3 +80,20 @@ def test_a_machine_has_what_pods_get_of_it() -> None:
     machine = karpenter_pools.machine_types()["p5.48xlarge"]
 
     assert (machine.amounts["nvidia.com/gpu"], machine.amounts["vpc.amazonaws.com/efa"]) == (8, 32)
+
+
+@pytest.mark.parametrize(
+    ("disruption", "consolidates"),
+    [
+        ({}, True),
+        ({"consolidationPolicy": "WhenEmptyOrUnderutilized", "consolidateAfter": "1m"}, True),
+        ({"consolidationPolicy": "WhenEmpty"}, False),
+        ({"consolidateAfter": "Never"}, False),
+        ({"budgets": [{"nodes": "0"}]}, False),
+        ({"budgets": [{"nodes": "0", "schedule": "0 9 * * *", "duration": "8h"}]}, True),
+    ],
+)
+def test_a_node_pool_consolidates_unless_it_says_otherwise(disruption: paths.Object, consolidates: bool) -> None:
+    [pool] = karpenter_pools.read_pools({"gpu": {"spec": {"disruption": disruption}}})
+
+    assert pool.consolidates is consolidates

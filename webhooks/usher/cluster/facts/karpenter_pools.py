@@ -44,6 +44,8 @@ class KarpenterPool(Struct, frozen=True, kw_only=True):
     """The labels that all its nodes have."""
     taints: tuple[Taint, ...]
     types: tuple[MachineType, ...] | None
+    consolidates: bool
+    """Whether Karpenter removes nodes that are not full, and so stops pods that do not forbid it."""
 
 
 @cache
@@ -80,7 +82,22 @@ def _read_pool(name: str, value: paths.Object) -> KarpenterPool | None:
         labels={**labels, **single, _POOL_LABEL: name},
         taints=tuple(sorted(_taints(spec.get("taints")))),
         types=_allowed(requirements) if _is_of_aws(spec) else None,
+        consolidates=_consolidates(_mapping(_mapping(value.get("spec")).get("disruption"))),
     )
+
+
+def _consolidates(disruption: Mapping[str, paths.Json]) -> bool:
+    """Without a policy it does (kubernetes-sigs/karpenter pkg/apis/v1/nodepool.go); v1beta1 has another word."""
+    policy = disruption.get("consolidationPolicy", "WhenEmptyOrUnderutilized")
+    budgets = disruption.get("budgets")
+    never = [_mapping(each) for each in budgets] if isinstance(budgets, list) else []
+    forbidden = any(
+        each.get("nodes") in ("0", "0%") and not each.get("schedule") and not each.get("reasons") for each in never
+    )
+    is_on = (
+        policy in ("WhenEmptyOrUnderutilized", "WhenUnderutilized") and disruption.get("consolidateAfter") != "Never"
+    )
+    return is_on and not forbidden
 
 
 def _is_of_aws(spec: Mapping[str, paths.Json]) -> bool:

@@ -29,7 +29,7 @@ from usher.authorities.knowledge import Knowledge
 from usher.authorities.kueue.slice import KueueInput
 from usher.authorities.nodes import declared_pools, present
 from usher.authorities.nodes.present import GangNodesInput, NodesInput
-from usher.authorities.pod_groups import KaiInput, PodGroupsInput
+from usher.authorities.pod_groups import KaiInput, NodePoolsInput, PodGroupsInput
 from usher.authorities.priority import PrioritiesInput
 from usher.authorities.resource_quota.present import ResourceQuotasInput
 from usher.authorities.volcano.present import PodGroupObjectInput, VolcanoInput
@@ -116,6 +116,7 @@ class Cluster(TypedDict):
     gpuQuota: NotRequired[GpuQuota]
     kueue: NotRequired[KueueInput]
     kai: NotRequired[KaiInput]
+    nodePools: NotRequired[NodePoolsInput]
     nodes: NotRequired[NodesInput]
     podGroups: NotRequired[PodGroupsInput]
     podGroupObject: NotRequired[PodGroupObjectInput]

@@ -1,0 +1,45 @@
+# METADATA
+# title: Training on nodes that Karpenter consolidates is protected
+# description: |
+#   A NodePool with `consolidationPolicy: WhenEmptyOrUnderutilized`, the default, lets Karpenter move pods to other nodes
+#   at any time to save one. A training run then loses all work since its last checkpoint, on all of its pods. The check
+#   needs the NodePool, among the facts or in the files, and looks at pods that select its nodes by a label.
+# scope: package
+# related_resources:
+#   - ref: https://karpenter.sh/docs/concepts/disruption/
+#     description: Karpenter on consolidation, and on pods that it does not disrupt
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH1310
+#   about: cluster facts
+#   severity: medium
+#   why: Hours of training are lost to save a node for minutes.
+#   closes: [S35]
+#   remediation: |
+#     On the pod templates, set the annotation karpenter.sh/do-not-disrupt to "true". Or give the NodePool
+#     `consolidationPolicy: WhenEmpty`.
+package usher.checks.cost.training_on_a_consolidating_pool
+
+import data.usher.lib.text
+import data.usher.lib.workload
+
+deny contains finding if {
+	input.workload.role == "training"
+	not input.workload.owned
+	some pod_set in workload.accelerator_pod_sets
+	pool := input.cluster.nodePools.consolidating[pod_set.path]
+	not _protected(pod_set.annotations)
+
+	finding := {
+		"path": $"{pod_set.metadataPath}/annotations",
+		"message": $"NodePool {text.excerpt(pool)} consolidates its nodes, so Karpenter may stop {_pods(pod_set)} during the training",
+		"remedy": `set the annotation karpenter.sh/do-not-disrupt: "true", or let the NodePool consolidate WhenEmpty`,
+	}
+}
+
+_protected(annotations) if not object.get(annotations, "karpenter.sh/do-not-disrupt", "") in {"", "false"}
+
+_pods(pod_set) := "the pod" if pod_set.name == ""
+
+_pods(pod_set) := $"the pods of {pod_set.name}" if pod_set.name != ""

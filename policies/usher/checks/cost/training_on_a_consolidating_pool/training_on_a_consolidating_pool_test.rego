@@ -1,0 +1,22 @@
+package usher.checks.cost.training_on_a_consolidating_pool_test
+
+import data.examples.checks.cost.training_on_a_consolidating_pool as examples
+import data.usher.checks.cost.training_on_a_consolidating_pool as check
+
+found(path, pods) := {{
+	"path": path,
+	"message": $`NodePool "gpu" consolidates its nodes, so Karpenter may stop {pods} during the training`,
+	"remedy": `set the annotation karpenter.sh/do-not-disrupt: "true", or let the NodePool consolidate WhenEmpty`,
+}}
+
+test_training_that_karpenter_may_move_is_found if {
+	worker := "/spec/pytorchReplicaSpecs/Worker/template/metadata/annotations"
+	check.deny == found(worker, "the pods of Worker") with input as examples.bad_pytorchjob
+	check.deny == found(worker, "the pods of Worker") with input as examples.bad_pytorchjob_that_allows_it
+	check.deny == found("/spec/template/metadata/annotations", "the pod") with input as examples.bad_job
+}
+
+test_protected_pods_and_pools_that_remove_only_empty_nodes_are_good if {
+	check.deny == set() with input as examples.good_pytorchjob
+	check.deny == set() with input as examples.good_pytorchjob_on_a_calm_pool
+}
