@@ -951,6 +951,10 @@ _findings_cluster_facts contains {"check": "tenancy/gpu_quota_unbounded", "findi
 	some finding in data.usher.checks.tenancy.gpu_quota_unbounded.deny
 }
 
+_findings_cluster_facts contains {"check": "cost/training_on_a_consolidating_pool", "finding": finding} if {
+	some finding in data.usher.checks.cost.training_on_a_consolidating_pool.deny
+}
+
 _findings contains each if {
 	input.object.kueueWorkload
 	some each in _findings_kueueWorkload

@@ -14,7 +14,7 @@
 # schemas:
 #   - input: schema.input
 # custom:
-#   code: USH918
+#   code: USH920
 #   about: accelerator pods
 #   severity: low
 #   why: Where the node has no interface of this name, training ends before its first step.
