@@ -41,7 +41,12 @@ def test_a_file_is_explained_by_every_rule() -> None:
 
     assert done.code == 0
     assert "PyTorchJob research-nlp/bert-pretraining" in done.out
-    for heading in ("  found as written, before the mutations below\n", "  mutations that apply\n", "  passed\n", "  left out\n"):
+    for heading in (
+        "  found as written, before the mutations below\n",
+        "  mutations that apply\n",
+        "  passed\n",
+        "  left out\n",
+    ):
         assert heading in done.out
     assert "deny: container pytorch of Worker requests 8 of nvidia.com/gpu, but limits it to 4" in done.out
 
