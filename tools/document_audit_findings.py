@@ -53,7 +53,7 @@ def main() -> None:
 
 def sections() -> Iterator[str]:
     for category, entries in groupby(finding_catalogue.ENTRIES, key=lambda entry: entry.category):
-        yield f"\n## {CATEGORIES[category]}\n\n| code | name | severity | what is wrong |\n| --- | --- | --- | --- |"
+        yield f"\n## {CATEGORIES[category]}\n\n| code | name | severity | finding |\n| --- | --- | --- | --- |"
         for entry in entries:
             yield f"| {entry.code} | [{entry.name}](checks/{entry.name}.md) | {entry.severity} | {entry.title} |"
 

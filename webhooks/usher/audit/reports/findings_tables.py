@@ -370,7 +370,7 @@ def _described_cell(found: FindingEntry, pages: str) -> cells.Cell:
 
 
 def _page(found: FindingEntry, pages: str) -> str:
-    """The page of the check, or of the finding about the cluster; policies of the site have none."""
+    """The page of the check, or of the finding about the cluster; policies of the site have no page there."""
     ours = found.code.startswith(("USH", "USA")) and found.category != catalogue.OWN_CATEGORY
     return catalogue.page_address(pages, found.name, found.code) if ours else ""
 
