@@ -13,6 +13,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -36,7 +37,7 @@ PAGES: Final = [
     for page in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("certs/*/*.md")])
 ]
 BLOCK: Final = re.compile(
-    r"(?:`(?P<file>[^`\s]+\.(?:yaml|rego))`:\n\n)?^(?P<margin> *)```(?P<language>\w*)\n(?P<text>.*?)^ *```",
+    r"(?:`(?P<file>[^`\s]+\.(?:yaml|rego))`:\n\n)?^ *```(?P<language>\w*)\n(?P<text>.*?)^ *```",
     re.MULTILINE | re.DOTALL,
 )
 RUN_HERE: Final = ("usher", "git", "openssl")
@@ -53,7 +54,7 @@ def steps(text: str) -> Iterator[Step]:
     for block in BLOCK.finditer(text):
         body = block["text"]
         if block["file"]:
-            yield Step(file=block["file"], shown=body)
+            yield Step(file=block["file"], shown=textwrap.dedent(body))
         elif body.lstrip().startswith("$ "):
             for found in re.finditer(r"^ *\$ (.+)\n((?:(?! *\$ ).*\n)*)", body, re.MULTILINE):
                 start = block.start("text")
@@ -139,15 +140,19 @@ def run(line: str, *, work: Path, home: Path) -> tuple[int, str, str]:
     """The exit code of the last command that ran here, what it printed, and its errors."""
     code, out, err = 0, "", ""
     for operator, *words in parts(line):
-        name = Path(words[0]).name
+        given = out if operator == "|" else ""
         if operator == ">":
             (work / words[0]).write_text(out)
             out = ""
-        elif name == "usher":
-            done = command.usher(*words[1:], stdin=out if operator == "|" else "", cwd=work, env=env(home))
+        elif operator == "&&" and code:
+            break
+        elif Path(words[0]).name == "usher":
+            done = command.usher(*words[1:], stdin=given, cwd=work, env=env(home))
             code, out, err = done.code, done.out, done.err
-        elif name in RUN_HERE:
-            ended = subprocess.run(words, cwd=work, capture_output=True, text=True, check=False)
+        elif instead := as_run_here(words):
+            ended = subprocess.run(
+                instead, cwd=work, input=given, capture_output=True, text=True, check=False, env=env(home)
+            )
             code, out, err = ended.returncode, ended.stdout, ended.stderr
         elif operator == "|":
             assert words[:2] == ["kubectl", "apply"]
@@ -164,8 +169,19 @@ def is_shown(out: str, shown: str) -> bool:
     return re.fullmatch(pattern, out.rstrip("\n") + "\n") is not None
 
 
+def as_run_here(words: list[str]) -> list[str]:
+    """What runs for a command; empty for others. Without a cluster, kubectl and helm render what they would apply."""
+    ours = [str(ROOT / word) if word.startswith("manifests/") else word for word in words]
+    if words[:3] == ["kubectl", "apply", "-k"]:
+        return ["kubectl", "kustomize", ours[3]]
+    if words[0] == "helm" and words[1] in ("install", "upgrade"):
+        given = (word for word in ours[2:] if word != "--reuse-values")
+        return ["helm", "template", "--kube-version=1.36.0", *given]
+    return words if Path(words[0]).name in RUN_HERE else []
+
+
 def runs_here(step: Step) -> bool:
-    return any(Path(words[0]).name in RUN_HERE for _, *words in parts(step.line) if words)
+    return any(as_run_here(words) for _, *words in parts(step.line) if words)
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if any(map(runs_here, steps((ROOT / page).read_text())))])
