@@ -68,10 +68,10 @@ def commands(page: Path) -> Iterator[tuple[str, click.Command, list[str]]]:
     lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
     for line in [*lines, *(" ".join(each.split()) for each in inline)]:
         for part in re.split(r"[;|]|&&|\s#\s", line):
-            found = re.match(r"\s*(?:\$ )?usher ((?:[a-z-]+ )*.*)", part)
+            found = re.match(r"\s*(?:\$ )?(kubectl )?usher ((?:[a-z-]+ )*.*)", part)
             if found is None:
                 continue
-            words = found[1].split()
+            words = [*(["portal"] if found[1] else []), *found[2].split()]
             command: click.Command = usher
             while words and isinstance(command, click.Group) and words[0] in command.list_commands(CONTEXT):
                 named = command.get_command(CONTEXT, words.pop(0))
