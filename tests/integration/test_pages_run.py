@@ -254,3 +254,11 @@ def test_every_usher_yaml_of_a_page_is_good() -> None:
     for page, value in found:
         models.Config.model_validate(value), page
     assert {page for page, _ in found} >= {"docs/operations.md", "docs/roles-and-pools.md", "docs/check.md"}
+
+
+def test_the_first_page_counts_the_findings_of_its_example() -> None:
+    findings = command.usher("check", command.BAD_EXAMPLE, "--format", "json").json["workloads"][0]["findings"]
+    outcomes = [each["outcome"] for each in findings]
+
+    assert "bad-pytorchjob.yaml) has five errors and two warnings " in (ROOT / "README.md").read_text()
+    assert (outcomes.count("deny"), outcomes.count("warn")) == (5, 2)
