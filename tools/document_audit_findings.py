@@ -1,8 +1,15 @@
-"""Prints docs/audit-findings.md: every finding about a cluster, from the catalogue. Run it through scripts/generate."""
+"""Prints docs/audit-findings.md, the list of findings about a cluster, and writes a page for each beside the checks.
 
+Run it through scripts/generate, after `document_checks`, which empties the folder of the pages.
+"""
+
+import argparse
 from collections.abc import Iterator
 from itertools import groupby
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
 
 from usher.audit.standing import finding_catalogue
 from usher.audit.standing.finding_catalogue import CatalogueEntry
@@ -26,31 +33,49 @@ CATEGORIES: Final = {
 }
 """The headings, in the order of the codes."""
 
+EXAMPLES: Final[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("audit_examples.yaml").read_text())
+
+_SETTINGS: Final = {
+    "USA003": " `audit.pending` of usher.yaml says how long pods may wait before it is reported.",
+    "USA004": " `audit.pending` of usher.yaml says how long pods may wait before it is reported.",
+    "USA036": " `audit.pending` of usher.yaml says how old a node has to be before it is reported.",
+}
+
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pages", type=Path, required=True)
+    pages: Path = parser.parse_args().pages
+    for entry in finding_catalogue.ENTRIES:
+        (pages / f"{entry.name}.md").write_text("\n".join(page(entry)) + "\n", encoding="utf-8")
     print("\n".join([HEAD, *sections()]))
 
 
 def sections() -> Iterator[str]:
     for category, entries in groupby(finding_catalogue.ENTRIES, key=lambda entry: entry.category):
-        yield f"\n## {CATEGORIES[category]}"
+        yield f"\n## {CATEGORIES[category]}\n\n| code | name | severity | finding |\n| --- | --- | --- | --- |"
         for entry in entries:
-            yield from section(entry)
+            yield f"| {entry.code} | [{entry.name}](checks/{entry.name}.md) | {entry.severity} | {entry.title} |"
 
 
-def section(entry: CatalogueEntry) -> Iterator[str]:
-    yield f"\n### {entry.code} {entry.name}"
-    yield f"\n{entry.title}. Severity: {entry.severity}.\n"
-    yield f"* Why: {entry.why}"
-    yield f"* Remedy: {entry.remedy}"
-    yield f"* Source: {source(entry.source)}"
+def page(entry: CatalogueEntry) -> Iterator[str]:
+    example = EXAMPLES[entry.code]
+    yield HEAD.partition("\n")[0]
+    yield f"\n# {entry.code} {entry.name}\n\n**{entry.title}.**\n"
+    yield f"* Category: {entry.category}\n* Severity: {entry.severity}"
+    yield "* Reported by: `usher audit` alone, about the cluster as a whole ([all of them](../audit-findings.md))"
+    yield f"\n## Why\n\n{entry.why}\n\n## Example\n\n> {example['object']}: {example['message']}"
+    yield f"\n## What to do\n\n{entry.remedy}\n\n## Silence it"
+    yield "\nIt ends when its cause is gone. usher.yaml cannot switch it off: it denies nothing, and no exit code"
+    yield f"counts it.{_SETTINGS.get(entry.code, '')}"
+    yield f"\n## Read more\n\n* {source(entry.source)}"
 
 
 def source(text: str) -> str:
-    """A link: pages of this repository relative to docs/."""
+    """A link: pages of this repository relative to docs/checks/."""
     if text.startswith("https://"):
         return f"<{text}>"
-    return f"[{text.removeprefix('docs/')}]({text.removeprefix('docs/')})"
+    return f"[{text.removeprefix('docs/')}](../{text.removeprefix('docs/')})"
 
 
 if __name__ == "__main__":

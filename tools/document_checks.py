@@ -31,7 +31,8 @@ def main() -> None:
         (output / f"{check.name}.md").write_text(_HEAD + "\n".join(lines) + "\n", encoding="utf-8")
     introduction = (
         f"{len(checks)} checks, by category. `usher explain CODE` prints the same in a terminal, and",
-        "`usher explain FILE` what each of them makes of your manifest.",
+        "`usher explain FILE` what each of them makes of your manifest. `usher audit` also has",
+        "[findings about a cluster](../audit-findings.md), whose pages are here too.",
     )
     lines = rule_pages.check_index(checks, introduction=introduction)
     (output / "README.md").write_text(_HEAD + "\n".join(lines) + "\n", encoding="utf-8")

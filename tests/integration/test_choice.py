@@ -98,3 +98,19 @@ def test_the_list_counts_the_checks_that_are_on() -> None:
 
     assert "USH103" in run.out
     assert run.out.splitlines()[-1].startswith("1 of ")
+
+
+def test_the_list_has_selected_checks_that_are_off() -> None:
+    (listed,) = usher("policies", "list", "--select", "USH223", "--search", "USH223", "--format", "json").json
+
+    assert listed["code"] == "USH223"
+    assert listed["outcome"] == "off"
+
+
+def test_an_exception_for_a_check_that_is_left_out_is_not_said_to_cover_nothing(tmp_path: Path) -> None:
+    exception = {"owner": "ann", "reason": "moves", "ticket": "GPU-1", "expires": "2999-01-31", "checks": ["USH103"]}
+    site = config(tmp_path / "usher.yaml", enforcement={"exceptions": [exception]})
+    good = write(tmp_path / "good.yaml", {**bad(), "kind": "ConfigMap", "apiVersion": "v1", "spec": None})
+
+    assert "covers nothing here" in usher("check", good, "--config", site).out
+    assert "covers nothing here" not in usher("check", good, "--config", site, "--select", "USH101").out

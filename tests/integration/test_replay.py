@@ -25,14 +25,6 @@ def on(tmp_path: Path) -> Path:
     return command.config(tmp_path / "on.yaml")
 
 
-def test_the_page_shows_the_report() -> None:
-    run = command.usher("replay", "jobs.yaml", *SIDES, cwd=DATA)
-
-    assert run.code == 1
-    page = (ROOT / "docs/replay.md").read_text(encoding="utf-8")
-    assert f"```\n{run.out.rstrip()}\n```\n" in page
-
-
 @pytest.mark.parametrize("name", ["markdown", "json"])
 def test_a_format_reads_as_its_golden_file(name: str) -> None:
     run = command.usher("replay", "jobs.yaml", *SIDES, "--format", name, cwd=DATA)

@@ -102,7 +102,7 @@ def test_what_protects_others_stays_unless_usher_yaml_names_the_check(words: lis
     named = check(tmp_path, pod, rules=rules, suppressions=[{"checks": [ISOLATED]}])
 
     assert outcomes(wide)[ISOLATED] == outcomes(by_default)[ISOLATED] == "warn"
-    assert "does not allow critical checks and checks of isolation" in told(by_default)[0]
+    assert "names it, which critical checks and checks of isolation need" in told(by_default)[0]
     assert outcomes(named)[ISOLATED] == "audit"
 
 

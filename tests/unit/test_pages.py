@@ -8,6 +8,7 @@ from typing import Final
 
 import click
 import pytest
+import yaml
 
 from usher.cli.main import usher
 
@@ -67,10 +68,10 @@ def commands(page: Path) -> Iterator[tuple[str, click.Command, list[str]]]:
     lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
     for line in [*lines, *(" ".join(each.split()) for each in inline)]:
         for part in re.split(r"[;|]|&&|\s#\s", line):
-            found = re.match(r"\s*(?:\$ )?usher ((?:[a-z-]+ )*.*)", part)
+            found = re.match(r"\s*(?:\$ )?(kubectl )?usher ((?:[a-z-]+ )*.*)", part)
             if found is None:
                 continue
-            words = found[1].split()
+            words = [*(["portal"] if found[1] else []), *found[2].split()]
             command: click.Command = usher
             while words and isinstance(command, click.Group) and words[0] in command.list_commands(CONTEXT):
                 named = command.get_command(CONTEXT, words.pop(0))
@@ -116,3 +117,16 @@ def test_the_first_page_is_a_hundred_lines_at_most_and_shows_usher_at_work() -> 
 
     assert len(readme.splitlines()) <= 100
     assert "](docs/pictures/check.svg)" in readme
+
+
+def test_the_first_page_names_the_versions_and_the_amounts_that_the_manifests_have() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    versions = [each.rpartition(".")[0] for each in (ROOT / "tools/kubernetes_versions").read_text().split()]
+    spec = yaml.safe_load((ROOT / "manifests/base/deployment.yaml").read_text())["spec"]
+    (container,) = spec["template"]["spec"]["containers"]
+    requests, limits = container["resources"]["requests"], container["resources"]["limits"]
+    memory, most = (each["memory"].replace("Mi", " MiB") for each in (requests, limits))
+
+    assert f"tested: {', '.join(versions)}" in readme
+    assert spec["replicas"] == 2
+    assert f"two replicas of {requests['cpu']} CPU and {memory} (limit {most})" in readme

@@ -151,8 +151,8 @@ def test_an_exempt_workload_is_counted_with_its_reason(evaluator: Evaluator) -> 
     found = run(evaluator, [batch(builders.pod(namespace="kube-system"))])
 
     assert found.totals.exempt == 1
-    assert found.results[0].exemption == "usher.yaml exempts namespace kube-system"
-    assert found.totals.exemptions == {"usher.yaml exempts namespace kube-system": 1}
+    assert found.results[0].exemption == "usher exempts namespace kube-system by default"
+    assert found.totals.exemptions == {"usher exempts namespace kube-system by default": 1}
 
 
 def test_a_configuration_of_the_device_plugin_is_judged_in_an_exempt_namespace(evaluator: Evaluator) -> None:

@@ -102,7 +102,7 @@ def test_an_exempt_object_has_its_reason_and_nothing_else() -> None:
     explanation = explaining.explain(evaluator, Request(value=exempt))
 
     assert explanation.entries == ()
-    assert explanation.exemption == "usher.yaml exempts namespace kube-system"
+    assert explanation.exemption == "usher exempts namespace kube-system by default"
 
 
 def test_what_no_rule_reads_has_no_explanation() -> None:

@@ -276,6 +276,7 @@ def document(  # noqa: PLR0913 - all parts of an audit by name
         ),
         configuration=report.configuration.source or "defaults",
         preset=report.configuration.preset,
+        check_pages=report.configuration.check_pages or "",
         completeness=_completeness(report, estate),
         summary=needed_inputs.without_unknown(headlines, unread),
         measurement=measured.measurement,

@@ -121,7 +121,7 @@ def list_command(
     loaded = inputs.load_config(inputs.find_config(config), own=own)
     joined = catalogue.join_catalogues(catalogue.load().catalogue, own)
     known = list(joined)
-    applied = choice.applied(loaded, joined)
+    applied = choice.applied(loaded, joined, judging=False)
     whys = {each.key: why_on_or_off(each, loaded, choice, joined) for each in joined.checks.values()}
     categories = {entry.category for entry in known}
     if category is not None and category not in categories:

@@ -361,6 +361,8 @@ class Evaluator:
             return ""
         if (workload.group, workload.kind) in registry.CONFIGURE_DEVICES:
             return ""
+        if workload.namespace in models.DEFAULT_EXEMPT_NAMESPACES:
+            return f"usher exempts namespace {workload.namespace} by default"
         return f"usher.yaml exempts namespace {workload.namespace}"
 
 

@@ -24,20 +24,33 @@ class RuleChoice(Struct, frozen=True, kw_only=True):
     preset: str | None
     """The preset instead of that of usher.yaml."""
 
-    def applied(self, config: models.Config, entries: Catalogue) -> models.Config:
+    def applied(self, config: models.Config, entries: Catalogue, *, judging: bool = True) -> models.Config:
         """The configuration with this choice. The chosen checks have the outcome that usher.yaml or the preset gives.
 
+        It has no exception whose checks are all left out: nothing says whether an object needs it.
+
         Raises:
-            InputError: a word names no check, or all selected checks are off.
+            InputError: a word names no check; or, where the checks judge, all selected checks are off.
         """
         if not (self.selected or self.ignored or self.preset):
             return config
         found = config.enforcement
-        rules = [models.EnforcementRule(check=each.code, action="off") for each in self.left_out(entries)]
+        out = self.left_out(entries)
+        keys = {each.key for each in out}
+        judged = [each for key, each in entries.checks.items() if key not in keys]
         chosen = models.Enforcement.model_construct(
-            **{**dict(found), "preset": self.preset or found.preset, "rules": [*found.rules, *rules]}
+            **{
+                **dict(found),
+                "preset": self.preset or found.preset,
+                "rules": [*found.rules, *(models.EnforcementRule(check=each.code, action="off") for each in out)],
+                "exceptions": [
+                    rule
+                    for rule in found.exceptions
+                    if any(decision.exception_names_check(rule, each) for each in judged)
+                ],
+            }
         )
-        if self.selected:
+        if self.selected and judging:
             _require_some(self.selected, _keys(SELECT, self.selected, entries), chosen, entries)
         return config.model_copy(update={"enforcement": chosen})
 

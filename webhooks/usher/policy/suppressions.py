@@ -111,8 +111,10 @@ def refusal(
         and names_check(rule, entry)
     ]
     if not fitting:
-        guarded = " critical checks and checks of isolation one by one" if _is_guarded(entry) else " that here"
-        return f"enforcement.suppressions of usher.yaml does not allow{guarded}"
+        named = (
+            "names it, which critical checks and checks of isolation need" if _is_guarded(entry) else "allows it here"
+        )
+        return f"no entry of enforcement.suppressions in usher.yaml {named}"
     allowing = [rule for rule in fitting if outcome is not model.Outcome.DENY or rule.denials]
     if not allowing:
         return "enforcement.suppressions of usher.yaml does not allow it for denials"

@@ -5,6 +5,7 @@ import hashlib
 import io
 import re
 from collections.abc import Callable
+from html import escape
 
 import pytest
 
@@ -15,6 +16,7 @@ from builders.audited_sections import cordoned
 from unit.audit.reports.shown import page, section, words
 from usher.audit.document import Audit, Prevented, PriceEntry, Saving, Target, Usage, WorkloadState
 from usher.audit.reports import audit_page, findings_tables, glossary
+from usher.policy.checks import catalogue
 
 
 def test_the_same_document_makes_the_same_bytes() -> None:
@@ -349,3 +351,23 @@ def test_a_cluster_without_gpus_shows_its_accelerators_and_no_use_of_gpus() -> N
     assert "Waiting 256 google.com/tpu" in shown
     assert 'id="usage"' not in html
     assert "was not measured" not in shown
+
+
+@pytest.mark.parametrize("base", ["https://git.example.com/docs/checks", 'http://intranet/"><script>{name}'])
+def test_each_finding_of_usher_leads_to_its_page_below_the_address_of_the_site(base: str) -> None:
+    audit = documents.full().model_copy(update={"check_pages": base})
+    html = page(audit)
+
+    ours = [each for each in audit.findings if each.code.startswith("USH")]
+    assert ours
+    for each in ours:
+        words = each.title if each.category == "cluster" else each.name
+        assert f'href="{escape(catalogue.page_address(base, each.name, each.code))}">{escape(words)}</a>' in html
+    assert "><script>USH" not in html
+    assert "git.example.com" not in page(documents.full())
+
+
+def test_a_policy_of_the_site_leads_to_no_page_of_usher() -> None:
+    own = documents.full().findings[0].model_copy(update={"code": "ACME101", "name": "grace-period"})
+
+    assert "grace-period.md" not in page(documents.audit(findings=(own,), check_pages="https://git.example.com"))

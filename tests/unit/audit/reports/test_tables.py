@@ -81,10 +81,9 @@ def test_a_value_that_is_missing_has_no_number_to_sort_by() -> None:
     assert found["pieces"][1] == ["muted", "not known"]
 
 
-@pytest.mark.parametrize(
-    "place", ["javascript:alert(1)", "data:text/html,x", "//example.com", "http://example.com", ""]
-)
-def test_a_link_leads_into_the_page_or_to_an_https_page_and_nowhere_else(place: str) -> None:
+@pytest.mark.parametrize("place", ["javascript:alert(1)", "data:text/html,x", "//example.com", "ftp://example.com", ""])
+def test_a_link_leads_into_the_page_or_to_a_web_page_and_nowhere_else(place: str) -> None:
     assert cells.html(cells.lines(("link", "here", place))) == "<a>here</a>"
     assert cells.html(cells.lines(("link", "here", "#there"))) == '<a href="#there">here</a>'
-    assert 'href="https://example.com"' in cells.html(cells.lines(("link", "here", "https://example.com")))
+    for page in ("https://example.com", "http://intranet/checks"):
+        assert f'href="{page}"' in cells.html(cells.lines(("link", "here", page)))

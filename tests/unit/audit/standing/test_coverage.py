@@ -106,7 +106,7 @@ def test_an_exempt_namespace_is_one_finding_and_not_a_gap() -> None:
 
     (finding,) = found(covered(entry()), namespaces(SPACE), config=config, codes=COVERAGE)
     assert finding.message == (
-        "usher judges none of its 1 workload with accelerators: exemptNamespaces of usher.yaml exempts it"
+        "usher does not judge its 1 workload with accelerators: exemptNamespaces of usher.yaml exempts it"
     )
 
 

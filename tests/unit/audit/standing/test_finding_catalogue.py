@@ -4,6 +4,7 @@ import ast
 import re
 from pathlib import Path
 
+import document_audit_findings
 import pytest
 
 from usher import paths
@@ -12,6 +13,7 @@ from usher.audit.gather import needed_inputs
 from usher.audit.standing import finding_catalogue
 from usher.audit.standing.finding_catalogue import CatalogueEntry
 from usher.kinds.kind import Key
+from usher.policy.checks import catalogue
 
 ROOT = Path(__file__).parents[4]
 MODULES = sorted((ROOT / "webhooks/usher/audit/standing").glob("*.py"))
@@ -110,3 +112,28 @@ def test_of_a_node_it_keeps_one_condition() -> None:
         "spec": {"unschedulable": True},
         "status": {"conditions": [{"type": "Ready"}]},
     }
+
+
+def printed(node: ast.AST) -> str:
+    """A pattern for what a text of the modules becomes."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(map(printed, node.values))
+    return re.escape(node.value) if isinstance(node, ast.Constant) and isinstance(node.value, str) else ".*"
+
+
+@pytest.mark.parametrize("each", finding_catalogue.ENTRIES, ids=lambda each: each.code)
+def test_an_entry_has_a_page_with_an_example_whose_words_are_in_the_modules(each: CatalogueEntry) -> None:
+    modules = [*MODULES, ROOT / "webhooks/usher/install/preflight.py"]
+    texts = {printed(node) for module in modules for node in ast.walk(ast.parse(module.read_text("utf-8")))}
+    known = [text for text in texts if len(re.sub(r"\.\*|\W", "", text)) > 8]
+    message = document_audit_findings.EXAMPLES[each.code]["message"]
+
+    assert any(re.search(text, message) for text in known)
+    assert set(document_audit_findings.EXAMPLES) == set(finding_catalogue.BY_CODE)
+    assert (ROOT / f"docs/checks/{each.name}.md").read_text() == "\n".join(document_audit_findings.page(each)) + "\n"
+
+
+def test_no_finding_about_a_cluster_has_the_name_of_a_check() -> None:
+    checks = catalogue.load().catalogue.checks.values()
+
+    assert {each.name for each in finding_catalogue.ENTRIES}.isdisjoint(check.name for check in checks)

@@ -87,9 +87,3 @@ def test_prose_fits_the_width_of_the_terminal(name: str) -> None:
     prose = [line for line in as_text(name, width=80).splitlines() if "  " not in line.strip()]
 
     assert max(map(cell_len, prose)) <= 80
-
-
-def test_the_documentation_shows_the_real_output() -> None:
-    documented = (QUEUE.parents[2] / "docs" / "queue.md").read_text()
-
-    assert as_text("never").partition("\n")[2] in documented

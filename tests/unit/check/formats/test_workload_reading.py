@@ -14,14 +14,10 @@ import pytest
 from msgspec.structs import replace
 from rich.cells import cell_len
 
-import builders
-from unit.workloads.growing_objects import horizontal_pod_autoscaler
 from unit.workloads.normalised import VOCABULARY
 from usher import model, paths
 from usher.check import sources
-from usher.check.batches import Batch, Item
 from usher.check.formats import json_report, workload_reading
-from usher.check.formats.lines import LOG_WIDTH
 from usher.check.formats.workload_reading import ShownWorkload
 from usher.config import models
 
@@ -156,21 +152,3 @@ def test_every_field_of_the_json_is_documented(shape: type[json_report.Shape]) -
 @pytest.mark.parametrize("word", [*model.Route, *model.ContainerType, *model.Role])
 def test_every_word_that_the_json_may_hold_is_documented(word: str) -> None:
     assert word in DOCUMENTATION.read_text()
-
-
-def test_the_documentation_shows_the_real_example() -> None:
-    web = builders.deployment(
-        builders.template(builders.container("vllm", image="vllm/vllm-openai:v0.10.0", gpus=8)),
-        name="web",
-        namespace="serving",
-    )
-    scaler = horizontal_pod_autoscaler(target="web", name="web", namespace="serving")
-    batch = Batch(source="web.yaml:1", items=(Item(value=web), Item(value=scaler)))
-    stream = io.StringIO()
-
-    found = workload_reading.shown_workloads(
-        [batch], config=models.Config(), vocabulary=VOCABULARY, namespace="default"
-    )
-    workload_reading.write_text(found, stream, vocabulary=VOCABULARY, width=LOG_WIDTH)
-
-    assert stream.getvalue() in DOCUMENTATION.read_text()

@@ -303,6 +303,8 @@ class Audit(Part):
     configuration: str
     """The file, or `defaults`."""
     preset: str
+    check_pages: str = ""
+    """`checkPages` of usher.yaml: below it are the pages of checks and of findings about the cluster."""
     completeness: Completeness
     summary: Summary
     measurement: Measurement

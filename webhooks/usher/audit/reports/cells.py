@@ -17,6 +17,9 @@ Piece: TypeAlias = tuple[str, str] | tuple[str, str, "str | float | tuple[str, .
 _TAGS: Final = {"strong": "strong", "code": "code"}
 
 
+_PLACES: Final = ("#", "https://", "http://")
+
+
 _CLASSES: Final = {"text": None, "strong": None, "code": None}
 
 
@@ -73,7 +76,7 @@ def _html(piece: Piece) -> Html:
     match look:
         case "link":
             # A place of the page, or one that a reader may go to; no other scheme, because some run programs.
-            return element("a", words, href=str(extra) if str(extra).startswith(("#", "https://")) else None)
+            return element("a", words, href=str(extra) if str(extra).startswith(_PLACES) else None)
         case "badge":
             return element("span", words, class_=f"badge {extra}")
         case "time":

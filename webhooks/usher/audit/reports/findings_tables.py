@@ -18,6 +18,7 @@ from usher.audit.reports.html_elements import Section
 from usher.audit.reports.numbers import PAGE, TEXT
 from usher.check.formats import wording
 from usher.check.formats.lines import Lines, Row
+from usher.policy.checks import catalogue
 
 _PLACES: Final = 5
 """Objects of one message."""
@@ -205,7 +206,7 @@ def findings_table(audit: Audit, found: Iterable[FindingEntry], title: str) -> T
         caption="Findings",
         title=title,
         rows=entry_words.worst_first(found),
-        columns=(*_columns_of_findings(), *_columns_of_owners(), *_columns_of_times(audit, standing)),
+        columns=(*_columns_of_findings(audit.check_pages), *_columns_of_owners(), *_columns_of_times(audit, standing)),
         filters={
             "severity": ("Severity", lambda each: each.severity.value),
             "outcome": ("At admission", _at_admission),
@@ -221,7 +222,7 @@ def findings_table(audit: Audit, found: Iterable[FindingEntry], title: str) -> T
     )
 
 
-def _columns_of_findings() -> Iterator[Column[FindingEntry]]:
+def _columns_of_findings(pages: str) -> Iterator[Column[FindingEntry]]:
     yield Column(
         title="Severity",
         name="severity",
@@ -231,7 +232,7 @@ def _columns_of_findings() -> Iterator[Column[FindingEntry]]:
         cell=_severity_cell,
         meaning="Below it what usher would do if the object were made today",
     )
-    yield Column(title="Finding", cell=_described_cell)
+    yield Column(title="Finding", cell=lambda each: _described_cell(each, pages))
     yield Column(name="code", prose=lambda each: code(each.code))
     yield Column(
         title="Object",
@@ -340,7 +341,9 @@ def _why_milder(found: FindingEntry) -> str:
     return wording.capitalised(entry_words.milder(found.outcome, found.because)) if found.because else ""
 
 
-def _described_cell(found: FindingEntry) -> cells.Cell:
+def _described_cell(found: FindingEntry, pages: str) -> cells.Cell:
+    page = _page(found, pages)
+    rule = found.title if found.category == "cluster" else found.name
     held = f"Held by {found.held_by}" if found.held_by else ""
     never = f"Can never run. {held}".strip() if found.never else held
     return cells.Cell(
@@ -348,7 +351,7 @@ def _described_cell(found: FindingEntry) -> cells.Cell:
             piece
             for piece in (
                 ("link", found.code, f"#{fragment(found)}"),
-                ("rule", found.title if found.category == "cluster" else found.name),
+                ("link", rule, page) if page else ("rule", rule),
                 ("strong", wording.capitalised(found.message)),
                 ("code", found.path),
                 ("fix", wording.capitalised(found.remedy)),
@@ -364,6 +367,12 @@ def _described_cell(found: FindingEntry) -> cells.Cell:
             if piece[1]
         )
     )
+
+
+def _page(found: FindingEntry, pages: str) -> str:
+    """The page of the check, or of the finding about the cluster; policies of the site have no page there."""
+    ours = found.code.startswith(("USH", "USA")) and found.category != catalogue.OWN_CATEGORY
+    return catalogue.page_address(pages, found.name, found.code) if ours else ""
 
 
 def _seen_cell(audit: Audit, standing: str, first_seen: str) -> cells.Cell:

@@ -44,7 +44,7 @@
       }
       case "link": {
         const made = make("a", "", text);
-        if (/^(#|https:\/\/)/.test(extra)) made.setAttribute("href", extra);
+        if (/^(#|https?:\/\/)/.test(extra)) made.setAttribute("href", extra);
         return [made];
       }
       case "more": {

@@ -315,8 +315,9 @@ _ABOUT_WEBHOOKS: Final = (
         severity="medium",
         category="coverage",
         why="No rule holds for its workloads.",
-        remedy="Remove the label of the namespace, or its entry in usher.yaml, where no operator needs it.",
-        source="docs/configuration.md",
+        remedy="Remove the label of the namespace, or its entry in exemptNamespaces of usher.yaml, where no operator "
+        "needs it; judgedNamespaces gives up a namespace that usher exempts by default.",
+        source="docs/operations.md#exempt-a-namespace",
     ),
     CatalogueEntry(
         code="USA054",

@@ -243,7 +243,7 @@ def _exemptions(exempt: Mapping[str, str], situation: Situation) -> Iterator[Fin
         yield cluster_finding(
             "USA053",
             named_subject("v1", "Namespace", namespace, namespace=namespace),
-            f"usher judges none of its {counted(len(held), 'workload')} with accelerators: {reason} exempts it",
+            f"usher does not judge its {counted(len(held), 'workload')} with accelerators: {reason} exempts it",
             evidence=(fields.listing(sorted(each.identity.name for each in held), most=_SAMPLE),),
             team=situation.team(namespace),
             gpus=sum(map(situation.gpus, held)),

@@ -346,7 +346,8 @@ class Situation(Struct, frozen=True, kw_only=True):
     def exemption(self, namespace: str) -> str:
         """The reason why a namespace is exempt; empty for a namespace that usher judges."""
         if selection.matches_pattern(namespace, self.config.exempt_namespaces):
-            return "exemptNamespaces of usher.yaml"
+            default = namespace in models.DEFAULT_EXEMPT_NAMESPACES
+            return "a default of usher" if default else "exemptNamespaces of usher.yaml"
         exempt = (self.labels(namespace) or {}).get(models.EXEMPTION_LABEL) == "true"
         return f"its label {models.EXEMPTION_LABEL}" if exempt else ""
 

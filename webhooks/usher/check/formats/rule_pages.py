@@ -87,7 +87,7 @@ _IN_FULL: Final = (
     State.OFF,
 )
 _HEADINGS: Final = {
-    State.FOUND: "found",
+    State.FOUND: "found as written, before the mutations below",
     State.NOT_EVALUATED: "not evaluated",
     State.APPLIED: "mutations that apply",
     State.CONFLICT: "mutations in conflict",

@@ -126,16 +126,19 @@ class Entry(BaseModel):
 
     def page(self, base: str | None) -> str:
         """The address of its page below `checkPages` of usher.yaml; empty without one, and for checks of the site."""
-        if not base or self.category == OWN_CATEGORY:
-            return ""
-        if "{name}" in base or "{code}" in base:
-            return base.replace("{name}", self.name).replace("{code}", self.code)
-        return f"{base.rstrip('/')}/{self.name}.md"
+        return "" if self.category == OWN_CATEGORY else page_address(base, self.name, self.code)
 
     @property
     def codes(self) -> tuple[str, ...]:
         """Its code and its former codes. No other check or mutation may have them."""
         return (self.code, *(word for word in self.aliases if CODE.fullmatch(word)))
+
+
+def page_address(base: str | None, name: str, code: str) -> str:
+    """The address of a page of docs/checks below `checkPages` of usher.yaml; empty without one."""
+    if base and ("{name}" in base or "{code}" in base):
+        return base.replace("{name}", name).replace("{code}", code)
+    return f"{base.rstrip('/')}/{name}.md" if base else ""
 
 
 class Catalogue(Struct, frozen=True, kw_only=True):
