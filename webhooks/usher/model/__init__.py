@@ -32,6 +32,7 @@ from usher.model.workload import (
     UnreadKey,
     Way,
     Workload,
+    parallelism,
 )
 
 __all__ = [
@@ -69,4 +70,5 @@ __all__ = [
     "UnreadKey",
     "Way",
     "Workload",
+    "parallelism",
 ]

@@ -64,7 +64,7 @@ def read_nim_parallelism(container: Mapping[str, paths.Json], path: str) -> mode
     if len(set(sizes.values())) != 1 or 0 in next(iter(sizes.values())):
         return None
     name, (tensor, pipeline) = next(iter(sizes.items()))
-    return model.ModelParallelism(server="NIM", tensor=tensor, pipeline=pipeline, data=1, path=found[name][1])
+    return model.parallelism("NIM", (tensor, pipeline, 1), path=found[name][1])
 
 
 def _nim_size(found: Mapping[str, tuple[paths.Json, str]], name: str) -> int:
@@ -181,14 +181,8 @@ def read_parallelism(
     if None in sizes:
         return None
     tensor, pipeline, data = (size or 1 for size in sizes)
-    return model.ModelParallelism(
-        server=server.name,
-        tensor=tensor,
-        pipeline=pipeline,
-        data=data,
-        spans=_has(server.spanning, text),
-        path=_place(server, container, path),
-    )
+    spans, place = _has(server.spanning, text), _place(server, container, path)
+    return model.parallelism(server.name, (tensor, pipeline, data), spans=spans, path=place)
 
 
 def _server(text: str, image: str, *, has_command: bool) -> _Server | None:

@@ -173,7 +173,7 @@ def _found(value: paths.Object, definitions: Mapping[str, paths.Object]) -> Iter
     walk = _Walk(known.nodes)
     walk.object(value, number)
     yield from walk.unread
-    if not any(each.important for each in walk.unread):
+    if not any(each["important"] for each in walk.unread):
         yield from walk.missing
 
 

@@ -8,6 +8,7 @@ from typing import Final
 import orjson
 from msgspec import Struct
 from msgspec.structs import replace
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import memo, model
 from usher.authorities import gang_demand
@@ -252,10 +253,11 @@ class GangRoom(Struct, frozen=True, kw_only=True):
     """Whether usher.yaml bounds every pool that counts; else an autoscaler may add nodes."""
 
 
-class GangShortage(GangRoom, frozen=True, kw_only=True):
-    """Fewer pods could run at the same time than the gang needs."""
-
+class GangNodesInput(TypedDict):
     wanted: int
+    most: int
+    sure: bool
+    """Whether usher.yaml bounds every pool that counts."""
 
 
 class _Stock(Struct, frozen=True, kw_only=True):
@@ -279,7 +281,7 @@ def gang_member(pod_set: model.PodSet, demand: PodDemand, gang: model.Gang) -> G
 
 def gang_shortage(
     workload: model.Workload, members: Sequence[GangMember], room_for: Callable[[Sequence[GangMember]], GangRoom | None]
-) -> GangShortage | None:
+) -> GangNodesInput | None:
     """The shortage where fewer pods of a gang could run at the same time than it needs; None where all could.
 
     Args:
@@ -294,7 +296,7 @@ def gang_shortage(
     found = room_for(members)
     if found is None or found.most >= wanted:
         return None
-    return GangShortage(wanted=wanted, most=found.most, sure=found.sure)
+    return {"wanted": wanted, "most": found.most, "sure": found.sure}
 
 
 def gang_room(members: Sequence[GangMember], places: Places) -> GangRoom | None:
@@ -420,7 +422,7 @@ class NodeVerdicts:
         key = _demand_digest(demand)
         return self._kept(_Question(key, demand)) if key else judge(demand, self.places)
 
-    def of_gang(self, workload: model.Workload, members: Sequence[GangMember]) -> GangShortage | None:
+    def of_gang(self, workload: model.Workload, members: Sequence[GangMember]) -> GangNodesInput | None:
         """The shortage where fewer pods of a gang could run at the same time than it needs; None where all could."""
         return gang_shortage(workload, members, self._room) if workload.gang.wanted else None
 

@@ -220,9 +220,7 @@ def preset_parallelism(workload: Layers, reading: Reading) -> model.ModelParalle
     local = reading.count(*first_field(parallelism, "dataLocal"), default=0, of="servers") if by_data else 1
     if not tensor:
         return None
-    return model.ModelParallelism(
-        server="KServe's preset of vLLM", tensor=tensor, pipeline=1, data=max(local, 1), path=place.path
-    )
+    return model.parallelism("KServe's preset of vLLM", (tensor, 1, max(local, 1)), path=place.path)
 
 
 def replicas(workload: Layers, reading: Reading, *, stopped: bool, surge: int | str) -> model.Count:
