@@ -122,7 +122,6 @@ def meant_as_workload(value: paths.Json) -> bool:
 # The place to show for an object as a whole, and for fields missing at its top.
 _HEAD = "/kind"
 
-
 _KEPT: Final[dict[str, tuple[reader.Document, places.Places]]] = {}
 """The places in the last document, under "last". A List has thousands of objects in one text, which is read
 only once.

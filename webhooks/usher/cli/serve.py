@@ -266,7 +266,6 @@ _SAMPLES: Final[dict[str, tuple[str, str, paths.Object]]] = {
     "cpu-pod": ("mutate", "a pod without a GPU request is kept away from the GPUs", _CPU_POD),
 }
 
-
 _SHORTEST_KEY: Final = 16
 """The fewest bytes of a key, so that it cannot be guessed."""
 
@@ -499,7 +498,6 @@ port_options = inputs.options_as_value(
         help="Answer questions of clients with a token on the admin port, over TLS (docs/portal.md). Needs a cluster.",
     ),
 )
-
 
 _OWN_DEADLINE = 0.25
 """Seconds for own checks of the site and one object: small reviews run in the event loop, where all others wait."""

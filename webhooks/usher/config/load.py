@@ -251,7 +251,6 @@ _SAYINGS: Final[Mapping[str, Callable[[object, Mapping[str, Any]], str]]] = {
     "too_short": _shortage_error,
 }
 
-
 Problem = tuple[str, str]
 """JSON Pointer into usher.yaml, and the problem there."""
 

@@ -59,7 +59,6 @@ EXEMPTION_LABEL: Final = "gpu-usher.io/exempt"
 
 DEFAULT_EXEMPT_NAMESPACES = ["kube-system", "kube-public", "kube-node-lease", "gpu-usher", "gpu-operator"]
 
-
 WHY_EXEMPT: Final[Mapping[str, str]] = {
     "kube-system": "pods that the cluster needs to run, for example DNS and the network",
     "kube-public": "objects that every user reads",
@@ -71,7 +70,6 @@ WHY_EXEMPT: Final[Mapping[str, str]] = {
 
 _MOST_NAMESPACES: Final = 1024
 """Namespaces whose rules are remembered. A bound is necessary: names come from users."""
-
 
 DEFAULT_SYSTEM_NAMESPACES = [
     # Drivers, device plugins and schedulers of accelerators.

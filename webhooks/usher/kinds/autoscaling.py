@@ -173,7 +173,6 @@ _ANNOTATIONS = "/metadata/annotations"
 _FALSE = frozenset({"0", "f", "F", "false", "FALSE", "False"})
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,10}", re.ASCII)
 
-
 _HORIZONTAL_POD_AUTOSCALER = BoundFields(
     minimum="minReplicas", maximum="maxReplicas", default_minimum=1, default_maximum=None
 )
@@ -259,7 +258,6 @@ AUTOSCALERS = [
     Kind(group="autoscaling", kind="Scale", versions=("v1",), autoscaler=_scale),
 ]
 
-
 _GROUP: Final = "autoscaling.keda.sh"
 """Annotations of KEDA begin with it, so people take it for the group of its API."""
 
@@ -294,7 +292,6 @@ MISSPELT_KINDS = [
         shape=Misspelt,
     ),
 ]
-
 
 NODE_POOLS = [
     Kind(
@@ -354,7 +351,6 @@ PROVISIONING_REQUESTS = [
         shape=ProvisioningRequest,
     ),
 ]
-
 
 DEFAULT_MAXIMUM: Final = 100
 """KEDA's default: up to 100 Jobs more than the minimum. Source: apis/keda/v1alpha1/scaledobject_types.go of KEDA."""
@@ -445,6 +441,5 @@ SCALED_JOBS: list[Kind] = [
         ),
     ),
 ]
-
 
 KINDS = (*SCALED_JOBS, *AUTOSCALERS, *NODE_POOLS, *PROVISIONING_REQUESTS, *MISSPELT_KINDS)

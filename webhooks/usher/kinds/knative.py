@@ -87,7 +87,6 @@ _CHANGES: Final = (
     "so its pods are changed instead"
 )
 
-
 KINDS = [
     Kind(
         group="serving.knative.dev",

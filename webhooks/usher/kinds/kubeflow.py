@@ -66,7 +66,6 @@ NOTEBOOKS: list[Kind] = [
     ),
 ]
 
-
 _MANY = 10**9
 """More processes than any node runs; Python would refuse to write out a number of thousands of digits."""
 
@@ -188,14 +187,12 @@ _MPI: Final = Traits(operator_environment=frozenset({"OMPI_MCA_*", "I_MPI_*", "H
 _MPI_WORKER: Final = _MPI._replace(ranks_inherit_environment=False)
 _MPI_V1: Final = _MPI._replace(trains="mpi")
 
-
 _SCHEDULING_POLICY: Final = model.GangPlaces(
     queue="/spec/runPolicy/schedulingPolicy/queue",
     minimum="/spec/runPolicy/schedulingPolicy/minAvailable",
     priority_class="/spec/runPolicy/schedulingPolicy/priorityClass",
     on_templates=True,
 )
-
 
 _LIFECYCLE: Final = model.LifecyclePlaces(
     ttl="/spec/runPolicy/ttlSecondsAfterFinished",

@@ -345,7 +345,6 @@ DISRUPTION_BUDGETS = [
     ),
 ]
 
-
 DEFINITIONS = [
     Kind(
         group="apiextensions.k8s.io",
@@ -356,7 +355,6 @@ DEFINITIONS = [
         facts=Facts(keep=keeping(), presence_only=True),
     ),
 ]
-
 
 _MOST: Final = 64 * 1024
 """Characters of a configuration that usher reads; real ones have a few hundred."""

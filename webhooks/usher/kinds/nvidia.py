@@ -338,7 +338,6 @@ _SERVED: Final = (
 )
 _NIM_CHANGES: Final = "labels of the object; only some fields are those of a pod"
 
-
 NIM_OPERATOR: list[Kind] = [
     Kind(
         group="apps.nvidia.com",
@@ -401,7 +400,6 @@ NIM_OPERATOR: list[Kind] = [
         ),
     ),
 ]
-
 
 # The operator copies only some fields of a pod.
 _NEMO_TRAITS: Final = Traits(changeable=False)
@@ -577,6 +575,5 @@ GPU_OPERATOR = [
         shape=NvidiaDriver,
     ),
 ]
-
 
 KINDS = (*NIM_OPERATOR, *NEMO, *GPU_OPERATOR)

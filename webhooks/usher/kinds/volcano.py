@@ -384,7 +384,6 @@ JOBS = [
     ),
 ]
 
-
 QUEUES = [
     Kind(
         group="scheduling.volcano.sh",
@@ -406,6 +405,5 @@ QUEUES = [
         facts=Facts(keep=keeping("/spec", "/status/phase"), changes_often=True),
     ),
 ]
-
 
 KINDS = (*JOBS, *QUEUES)

@@ -81,7 +81,6 @@ PRESETS: dict[str, dict[catalogue.Severity, model.Outcome]] = {
     },
 }
 
-
 FELT: Final = frozenset({model.Outcome.DENY, model.Outcome.WARN})
 """Outcomes that the author of an object sees; an exception turns them into `audit`."""
 

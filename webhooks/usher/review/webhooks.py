@@ -39,7 +39,6 @@ FORGIVEN_REASON: Final = "the mutating webhook did not change this object in tim
 
 _WORST_FIRST: Final = tuple(model.Outcome)
 
-
 MUTATES: Final[ContextVar[bool]] = ContextVar("usher-mutates", default=True)
 """Whether the API server sends objects to the mutating webhook. If it does not, an object that comes again is still
 unchanged, so a missing mutation is a warning and not an outage. The server sets it by the requests that it gets.
@@ -173,7 +172,6 @@ def _protects_others(missed: Iterable[str], mended: Iterable[model.Finding], ent
 
 CHARGE_SECONDS: Final = 2.0
 """Seconds within which a review must get all data that it waits for; the API server waits for three."""
-
 
 _Result = TypeVar("_Result")
 

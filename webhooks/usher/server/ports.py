@@ -29,13 +29,11 @@ MAX_HEAD: Final = 64 * 1024
 MAX_REQUEST: Final = 16 * 2**20
 """Bytes of a whole request with head, framing and trailers. The limit of a review body is half of it."""
 
-
 _LONGEST_NAME: Final = 64
 """Characters of a client's name in the log."""
 
 LINGER: Final = 1.0
 """Seconds that a client has to close its TLS connection when the server ends."""
-
 
 _QUIET: Final = 10.0
 """Seconds between two lines about refused clients."""

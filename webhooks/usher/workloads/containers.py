@@ -199,7 +199,6 @@ def _program(words: Sequence[str]) -> str:
 _PLAIN: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
 """Resources that nearly every container requests and that are not accelerators."""
 
-
 _EMPTY: Final[Mapping[str, paths.Json]] = MappingProxyType({})
 
 

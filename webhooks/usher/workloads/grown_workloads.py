@@ -89,7 +89,6 @@ def _static(role: paths.Json, replicas: int) -> paths.Json:
 
 Normalise = Callable[[paths.Object], model.Workload | None]
 
-
 _NONE = model.Count(minimum=0, maximum=0)
 
 _Counts = Mapping[str, model.Count]

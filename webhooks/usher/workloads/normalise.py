@@ -93,7 +93,6 @@ _GANG_LABELS: Final[Mapping[str, str]] = {
     "scheduling.x-k8s.io/pod-group": "a PodGroup of the coscheduling plugin",
 }
 
-
 Metadata = tuple[Mapping[str, str], Mapping[str, str]]
 """Labels and annotations of an object."""
 

@@ -143,7 +143,6 @@ def _service(value: paths.Object) -> paths.Object:
 _SCRAPED: Final = (_SCRAPE, "prometheus.io/port", "prometheus.io/path")
 _IDENTITY: Final = keeping()
 
-
 RESOURCE_SLICE: Final = Wanted(
     group="resource.k8s.io",
     versions=("v1", "v1beta2", "v1beta1"),

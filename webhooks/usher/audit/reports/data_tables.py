@@ -58,7 +58,6 @@ class Type(StrEnum):
 _TIMES: Final = frozenset({"created", "waiting_since", "since", "measurement.start", "measurement.end"})
 """Texts that are null where they are empty."""
 
-
 Value = str | bool | int | float | list[str] | dict[str, float] | None
 
 
@@ -127,7 +126,6 @@ _CONVERTED: Final[dict[Type, Callable[[Any], Value]]] = {
     Type.AMOUNTS: _amounts,
 }
 
-
 _TYPES: Final[dict[object, Type]] = {
     str: Type.TEXT,
     date: Type.TEXT,
@@ -179,13 +177,11 @@ def _table(name: str, row: type, paths: str, parts: Callable[[Audit], Iterable[o
 
 _SUBJECT: Final = "subject.api_version subject.kind subject.namespace subject.name"
 
-
 _USAGE: Final = """
 usage.gpus_now usage.allocated usage.measured usage.used usage.idle usage.activity usage.memory_share usage.memory_peak
 usage.cost.currency cost_allocated=usage.cost.allocated cost_used=usage.cost.used cost_idle=usage.cost.idle
 cost_idle_memory=usage.cost.idle_memory usage.not_priced usage.cost_per_hour
 """
-
 
 _COUNTS: Final = tuple(
     Column(name=f"findings_{each}", type=Type.WHOLE, at=f"summary.findings.{each}")
@@ -193,7 +189,6 @@ _COUNTS: Final = tuple(
 ) + tuple(
     Column(name=f"readiness_{each.name.lower()}", type=Type.WHOLE, at=f"summary.readiness.{each}") for each in Standing
 )
-
 
 _AUDIT: Final = """
 version configuration preset completeness.complete cluster.nodes completeness.objects completeness.pods
@@ -205,7 +200,6 @@ summary.cost_idle summary.not_priced summary.savings_gpu_hours summary.savings_c
 summary.exceptions_ending
 """
 
-
 _AUDIT_SINCE: Final = """
 summary.gpus_usable summary.gpus_out_of_use summary.gpus_not_priced summary.cost_per_hour_allocated
 summary.cost_per_hour_free summary.cost_per_hour_out_of_use summary.capacity summary.free summary.out_of_use
@@ -215,13 +209,11 @@ cluster.namespace cluster.shard cluster_id=cluster.id
 """
 """Columns that came after those of the counts."""
 
-
 AUDITS: Final = Table(
     name="audits",
     columns=(*_COMMON, *columns(Audit, _AUDIT), *_COUNTS, *columns(Audit, _AUDIT_SINCE)),
     parts=lambda audit: [audit],
 )
-
 
 WORKLOADS: Final = _table(
     "workloads",
@@ -230,7 +222,6 @@ WORKLOADS: Final = _table(
     pods_waiting created waiting_since outcome findings {_USAGE} gpus_least other_accelerators place""",
     lambda audit: audit.workloads,
 )
-
 
 FINDINGS: Final = _table(
     "findings",
@@ -256,7 +247,6 @@ USAGE: Final = _table(
     _groups,
 )
 
-
 SAVINGS: Final = _table(
     "savings",
     Saving,
@@ -265,11 +255,9 @@ SAVINGS: Final = _table(
     lambda audit: audit.savings,
 )
 
-
 PREVENTED: Final = _table(
     "prevented", Prevented, "code title workloads idle stuck cost gpus denies", lambda audit: audit.prevented
 )
-
 
 PRICES: Final = _table(
     "prices",
@@ -277,7 +265,6 @@ PRICES: Final = _table(
     "product capacity_type rule formula nodes gpus per_gpu_hour allocated",
     lambda audit: audit.prices,
 )
-
 
 ACCELERATORS: Final = _table(
     "accelerators",
@@ -287,14 +274,12 @@ ACCELERATORS: Final = _table(
 )
 """The table of accelerators other than GPUs."""
 
-
 READINESS: Final = _table(
     "readiness",
     ReadinessItem,
     "id area title standing evidence remedy reference conformance",
     lambda audit: audit.readiness,
 )
-
 
 EXCEPTIONS: Final = _table(
     "exceptions",
@@ -303,20 +288,16 @@ EXCEPTIONS: Final = _table(
     lambda audit: audit.exceptions,
 )
 
-
 GAPS: Final = _table("gaps", Gap, "source reason read", lambda audit: audit.completeness.gaps)
-
 
 NOT_JUDGED: Final = _table(
     "not_judged", NotJudgedEntry, f"{_SUBJECT} path reason place", lambda audit: audit.not_judged
 )
 
-
 TABLES: Final = (
     *(AUDITS, WORKLOADS, FINDINGS, USAGE, SAVINGS, PREVENTED, PRICES),
     *(READINESS, EXCEPTIONS, GAPS, NOT_JUDGED, ACCELERATORS),
 )
-
 
 _FORMULA: Final = tuple("=+-@\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH HYPHEN-MINUS}")
 """Spreadsheets take a text that begins like this for a formula, after spaces too."""

@@ -99,7 +99,6 @@ _ABOUT_WORKLOADS: Final = (
     ),
 )
 
-
 _ABOUT_POLICIES: Final = (
     CatalogueEntry(
         code="USA010",
@@ -185,7 +184,6 @@ _ABOUT_POLICIES: Final = (
     ),
 )
 
-
 _ABOUT_NODES: Final = (
     CatalogueEntry(
         code="USA030",
@@ -264,7 +262,6 @@ _ABOUT_NODES: Final = (
     ),
 )
 
-
 _ABOUT_WEBHOOKS: Final = (
     CatalogueEntry(
         code="USA050",
@@ -327,7 +324,6 @@ _ABOUT_WEBHOOKS: Final = (
         source="docs/domain/webhooks.md#failures",
     ),
 )
-
 
 ENTRIES: Final[tuple[CatalogueEntry, ...]] = tuple(
     sorted((*_ABOUT_WORKLOADS, *_ABOUT_POLICIES, *_ABOUT_NODES, *_ABOUT_WEBHOOKS), key=lambda entry: entry.code)

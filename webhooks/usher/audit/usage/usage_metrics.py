@@ -88,7 +88,6 @@ QUEUE_WAIT: Final = Question(metric="kueue_admission_wait_time_seconds_bucket", 
 its admission.
 """
 
-
 OF_DEVICES: Final = (
     ENGINE_ACTIVE,
     GPU_UTIL,

@@ -98,7 +98,6 @@ class Limit(Struct, frozen=True, kw_only=True):
 
 Limits = tuple[Limit, ...]
 
-
 MOST_SLICES: Final = max(board.compute_slices for board in boards.BOARDS)
 _MIB: Final = Fraction(1, 1024)
 _GIB: Final = 2**30

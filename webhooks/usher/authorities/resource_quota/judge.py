@@ -19,7 +19,6 @@ from usher.kinds.registry import WORKLOADS
 _COUNTING_FOR_QOS: Final = frozenset({"cpu", "memory"})
 """Without these resources a pod is BestEffort, even if it asks for accelerators."""
 
-
 ONE_OBJECT: Final = quantities.Quantity(quantities.NANO)
 
 DEVICES_OF_CLASS: Final = ".deviceclass.resource.k8s.io/devices"

@@ -99,7 +99,6 @@ _HEADINGS: Final = {
     State.NOT_ASKED: "left out",
 }
 
-
 _SHORT: Final = (State.FOUND, State.NOT_EVALUATED, State.APPLIED, State.CONFLICT, State.WARNED)
 """The states that a short explanation lists; it counts the rest."""
 

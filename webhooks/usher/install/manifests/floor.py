@@ -75,7 +75,6 @@ CHECKS: Final[Mapping[str, Denies]] = {
 }
 """Expressions by the key of the check: all critical checks, and those of high severity that need only one object."""
 
-
 CHECKS_OF_TEMPLATES: Final = frozenset({"resources/whole_gpus_only", "resources/gpu_requests_equal_limits"})
 """Checks of mistakes that the API server itself refuses in a Pod."""
 

@@ -66,7 +66,6 @@ def is_claimed(place: Place | None) -> bool:
 
 Object = Mapping[str, paths.Json]
 
-
 # KS:pkg/controller/v1alpha2/llmisvc/workload_single_node.go, propagateDeploymentMetadata.
 _LABELS: Final = ("kueue.x-k8s.io",)
 _ANNOTATIONS: Final = ("k8s.v1.cni.cncf.io", "kueue.x-k8s.io", "prometheus.io")

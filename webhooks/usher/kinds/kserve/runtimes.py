@@ -481,7 +481,6 @@ KINDS = [
     _kind("ClusterServingRuntime", plural="clusterservingruntimes", cluster_scoped=True),
 ]
 
-
 KIND: Final = "LLMInferenceServiceConfig"
 
 SYSTEM_NAMESPACE: Final = "kserve"

@@ -233,7 +233,6 @@ FindInner = Callable[[Mapping[str, paths.Json], Context], Inner | None]
 NO_CONTEXT: Final = Context()
 """A context without other objects and kinds."""
 
-
 MAX_PODS = 10_000_000
 """More pods than any cluster holds: a larger count is a mistake and would distort totals."""
 

@@ -217,7 +217,6 @@ READ_KEYS = (
     "volcano.sh/",
 )
 
-
 MODEL_SIZE = "gpu-usher.io/model-size"
 """Annotation that holds a quantity, which no rule could read as one."""
 

@@ -115,7 +115,6 @@ UNWATCHED: Final = 60.0
 Name = tuple[str, str, str, str]
 """Group, kind, namespace, name."""
 
-
 _NONE: Final[frozenset[str]] = frozenset()
 
 _Key = TypeVar("_Key", str, Name)
