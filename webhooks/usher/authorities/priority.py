@@ -276,7 +276,7 @@ def input_slice(case: Case, known: Knowledge) -> PrioritiesInput | None:
             others = pairs_of_equal_rank(workload, in_queue, classes, known.config)
             found = find_contradiction(pairs, others)
             if found is not None:
-                result["contradiction"] = _contradiction_input(found)
+                result["contradiction"] = {"own": _ranks_of_pair(found.own), "other": _ranks_of_pair(found.other)}
     if trains and in_queue and queued is not None:
         result["notAboveInQueue"] = _rank_inputs(classes_not_above(queued.value, in_queue))
     return result
@@ -294,10 +294,6 @@ def _class_input(named: NamedClass) -> PriorityClassInput:
     if named.found is None:
         return {"exists": named.exists}
     return {"exists": True, "value": named.found.value, "preempts": named.found.preempts}
-
-
-def _contradiction_input(found: Contradiction) -> ContradictionInput:
-    return {"own": _ranks_of_pair(found.own), "other": _ranks_of_pair(found.other)}
 
 
 def _ranks_of_pair(pair: ClassPair) -> RanksInput:

@@ -148,7 +148,7 @@ def write(outcome: Outcome, targets: Sequence[Target], *, color: str, quiet: boo
 
 def replace_report(path: Path, text: str) -> None:
     """Writes a report like `replace_bytes`."""
-    replace_bytes(path, _encoded(text), what="report")
+    replace_bytes(path, text.encode(errors="backslashreplace"), what="report")
 
 
 def replace_bytes(path: Path, data: bytes, *, what: str) -> None:
@@ -189,10 +189,6 @@ def _audit(outcome: Outcome, chosen: Format) -> object:
     if outcome.audit is None:
         raise errors.InputError(f"a report for {chosen.reader} needs an audit document, which this run has not made")
     return outcome.audit
-
-
-def _encoded(text: str) -> bytes:
-    return text.encode(errors="backslashreplace")
 
 
 def colored(choice: str) -> bool:

@@ -154,13 +154,9 @@ def _managed(chosen: CertificateOptions, connect: Connect) -> CertificateSource:
     return ManagedCertificate(
         connect(hurried=True),
         Place(secret=secret, configurations=chosen.webhook_configurations, names=names),
-        clients=lambda: _clients(chosen.client_ca),
+        clients=lambda: ClientAuthorities.read(chosen.client_ca) if chosen.client_ca is not None else None,
         report=lambda event, reason: structlog.get_logger().info(event, reason=reason),
     )
-
-
-def _clients(file: Path | None) -> ClientAuthorities | None:
-    return ClientAuthorities.read(file) if file is not None else None
 
 
 DEVELOPMENT_DIRECTORY: Final = Path(".usher/certs")

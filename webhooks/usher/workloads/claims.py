@@ -308,12 +308,8 @@ def _sum_of_asked(requests: Sequence[ClassRequest]) -> ClassRequest:
         reason="; ".join(dict.fromkeys(asked.reason for asked in requests if asked.reason)),
         instead=()
         if any(asked.minimum for asked in requests)
-        else _union_of_texts(asked.instead for asked in requests),
+        else tuple(dict.fromkeys(chain.from_iterable(asked.instead for asked in requests))),
     )
-
-
-def _union_of_texts(several: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(chain.from_iterable(several)))
 
 
 def _asked_by_request(

@@ -380,7 +380,7 @@ def record(place: str, audit: Audit, *, former: Sequence[str] = ()) -> Trend:
     Raises:
         InputError: the history cannot be read or written, or a later usher wrote it. The history stays unchanged.
     """
-    with _session_at(place) as session:
+    with postgres_session(place) if place.startswith(POSTGRES_SCHEMES) else sqlite_session(Path(place)) as session:
         prepare_tables(session, place=shown_place(place))
         try:
             key = history_key(session, audit.cluster, former=former)
@@ -407,7 +407,3 @@ def check_place(place: str) -> None:
         raise errors.InputError(
             f"a history cannot be in {scheme[:40]}://; name a file of SQLite, or postgresql://USER@HOST/DATABASE"
         )
-
-
-def _session_at(place: str) -> contextlib.AbstractContextManager[Session]:
-    return postgres_session(place) if place.startswith(POSTGRES_SCHEMES) else sqlite_session(Path(place))

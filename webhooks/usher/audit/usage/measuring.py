@@ -238,7 +238,7 @@ def observe_usage(
             attribution=_attribution_of_pods(estate, readings),
             price=lambda node_type: gpus.price_per_hour(config.prices, node_type),
             grid=grid,
-            idle=_idle_rule(config, grid),
+            idle=IdleRule(below=config.idle.below, points=max(math.ceil(seconds(config.idle.lasting) / grid.step), 1)),
         )
     # Some series need all other series to find out which pod they name.
     entries = tuple(each for each in entries if estate.scope.has(each.owner.namespace))
@@ -265,10 +265,6 @@ def _attribution_of_pods(estate: Estate, readings: Readings) -> Attribution:
         replicasets=readings.of(usage_metrics.REPLICASET_OWNERS),
         jobs=readings.of(usage_metrics.JOB_OWNERS),
     )
-
-
-def _idle_rule(config: Audit, grid: Grid) -> IdleRule:
-    return IdleRule(below=config.idle.below, points=max(math.ceil(seconds(config.idle.lasting) / grid.step), 1))
 
 
 def _problems_of_series(  # noqa: PLR0913 - all results by name

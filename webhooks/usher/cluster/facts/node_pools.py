@@ -209,7 +209,7 @@ def _pool(group: Sequence[NodeClass], labels: Mapping[str, str], vocabulary: Voc
     return pools.Pool(
         name=_name(labels, offered),
         node_selector=_selector(labels),
-        taints=[_taint(each) for each in group[0].taints],
+        taints=[pools.Taint.model_validate(each._asdict()) for each in group[0].taints],
         resources=offered,
         gpu=None if varies else _gpus(labels, most),
         allocatable={name: scheduler_quantity(name, most[name]) for name in counted if name in most},
@@ -233,10 +233,6 @@ def _selector(labels: Mapping[str, str]) -> dict[str, str]:
         return dict([managed])
     found = {**dict([managed] if managed is not None else []), **device_labels(labels)}
     return found or {_OS: labels.get(_OS, "linux")}
-
-
-def _taint(found: Taint) -> pools.Taint:
-    return pools.Taint.model_validate(found._asdict())
 
 
 def _gpus(labels: Mapping[str, str], most: Mapping[str, int]) -> pools.Gpus | None:
