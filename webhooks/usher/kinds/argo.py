@@ -19,7 +19,7 @@ from usher import model, paths
 from usher.kinds import argo_templates
 from usher.kinds import kind as kinds_kind
 from usher.kinds.argo_templates import GROUP, Graph, Holder, ReachedTemplate
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api
 from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import layers
 from usher.kinds.reading.counts import Times
@@ -447,10 +447,7 @@ def _paths(prefix: str) -> tuple[str, ...]:
 
 def _template_kind(kind: str, plural: str, *, key: str, cluster_scoped: bool) -> Kind:
     return Kind(
-        group=GROUP,
-        kind=kind,
-        versions=("v1alpha1",),
-        plural=plural,
+        **api(GROUP, kind, plural, "v1alpha1"),
         cluster_scoped=cluster_scoped,
         key=key,
         shape=Workflow,
@@ -474,10 +471,7 @@ def _template_kind(kind: str, plural: str, *, key: str, cluster_scoped: bool) ->
 
 KINDS = [
     Kind(
-        group=GROUP,
-        kind="Workflow",
-        versions=("v1alpha1",),
-        plural="workflows",
+        **api(GROUP, "Workflow", "workflows", "v1alpha1"),
         key="workflow",
         shape=Workflow,
         owned_by=(("argoproj.io", "CronWorkflow"),),
@@ -507,10 +501,7 @@ KINDS = [
         ),
     ),
     Kind(
-        group=GROUP,
-        kind="CronWorkflow",
-        versions=("v1alpha1",),
-        plural="cronworkflows",
+        **api(GROUP, "CronWorkflow", "cronworkflows", "v1alpha1"),
         key="cronWorkflow",
         shape=CronWorkflow,
         pods=Pods(

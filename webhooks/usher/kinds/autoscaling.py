@@ -23,7 +23,7 @@ from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api
 from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import values
 from usher.kinds.reading.counts import UNUSABLE, Growth, concurrent_pods, nearest_pointer, object_in
@@ -238,24 +238,18 @@ def _scale(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
 
 AUTOSCALERS = [
     Kind(
-        group="autoscaling",
-        kind="HorizontalPodAutoscaler",
-        versions=("v1", "v2", "v2beta1", "v2beta2"),
-        plural="horizontalpodautoscalers",
+        **api("autoscaling", "HorizontalPodAutoscaler", "horizontalpodautoscalers", "v1", "v2", "v2beta1", "v2beta2"),
         key="horizontalPodAutoscaler",
         shape=HorizontalPodAutoscaler,
         autoscaler=_horizontal_pod_autoscaler,
     ),
     Kind(
-        group="keda.sh",
-        kind="ScaledObject",
-        versions=("v1alpha1",),
-        plural="scaledobjects",
+        **api("keda.sh", "ScaledObject", "scaledobjects", "v1alpha1"),
         key="scaledObject",
         shape=ScaledObject,
         autoscaler=_scaled_object,
     ),
-    Kind(group="autoscaling", kind="Scale", versions=("v1",), autoscaler=_scale),
+    Kind(**api("autoscaling", "Scale", "", "v1"), autoscaler=_scale),
 ]
 
 _GROUP: Final = "autoscaling.keda.sh"
@@ -271,23 +265,17 @@ class Misspelt(TypedDict):
 
 MISSPELT_KINDS = [
     Kind(
-        group=_GROUP,
-        kind="ScaledObject",
-        versions=("v1alpha1", "v1"),
+        **api(_GROUP, "ScaledObject", "", "v1alpha1", "v1"),
         key="misspeltScaledObject",
         shape=Misspelt,
     ),
     Kind(
-        group=_GROUP,
-        kind="ScaledJob",
-        versions=("v1alpha1", "v1"),
+        **api(_GROUP, "ScaledJob", "", "v1alpha1", "v1"),
         key="misspeltScaledJob",
         shape=Misspelt,
     ),
     Kind(
-        group=_GROUP,
-        kind="TriggerAuthentication",
-        versions=("v1alpha1", "v1"),
+        **api(_GROUP, "TriggerAuthentication", "", "v1alpha1", "v1"),
         key="misspeltTriggerAuthentication",
         shape=Misspelt,
     ),
@@ -295,30 +283,21 @@ MISSPELT_KINDS = [
 
 NODE_POOLS = [
     Kind(
-        group="karpenter.sh",
-        kind="NodePool",
-        versions=("v1", "v1beta1"),
-        plural="nodepools",
+        **api("karpenter.sh", "NodePool", "nodepools", "v1", "v1beta1"),
         cluster_scoped=True,
         listed=False,
         bounds_nodes=True,
         named_by_others=False,
     ),
     Kind(
-        group="karpenter.sh",
-        kind="NodeClaim",
-        versions=("v1", "v1beta1"),
-        plural="nodeclaims",
+        **api("karpenter.sh", "NodeClaim", "nodeclaims", "v1", "v1beta1"),
         cluster_scoped=True,
         listed=False,
         bounds_nodes=True,
         named_by_others=False,
     ),
     Kind(
-        group="autoscaling.x-k8s.io",
-        kind="CapacityBuffer",
-        versions=("v1beta1", "v1alpha1"),
-        plural="capacitybuffers",
+        **api("autoscaling.x-k8s.io", "CapacityBuffer", "capacitybuffers", "v1beta1", "v1alpha1"),
         listed=False,
         bounds_nodes=True,
         named_by_others=False,
@@ -343,10 +322,7 @@ class ProvisioningRequest(TypedDict):
 
 PROVISIONING_REQUESTS = [
     Kind(
-        group="autoscaling.x-k8s.io",
-        kind="ProvisioningRequest",
-        versions=("v1", "v1beta1"),
-        plural="provisioningrequests",
+        **api("autoscaling.x-k8s.io", "ProvisioningRequest", "provisioningrequests", "v1", "v1beta1"),
         key="provisioningRequest",
         shape=ProvisioningRequest,
     ),
@@ -414,10 +390,7 @@ def _heeds_the_most(strategy: Mapping[str, paths.Json], reading: Reading) -> boo
 
 SCALED_JOBS: list[Kind] = [
     Kind(
-        group="keda.sh",
-        kind="ScaledJob",
-        versions=("v1alpha1",),
-        plural="scaledjobs",
+        **api("keda.sh", "ScaledJob", "scaledjobs", "v1alpha1"),
         key="scaledJob",
         shape=ScaledJob,
         pods=Pods(

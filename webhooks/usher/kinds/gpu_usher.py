@@ -7,7 +7,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher.accelerators import boards, mig
 from usher.config.pools import QuotaSpec
-from usher.kinds.kind import Facts, Kind, keeping
+from usher.kinds.kind import Facts, Kind, api, keeping
 from usher.kinds.reading.shapes import STRICT
 
 _UNITS = ("gpus", "slices", "memoryGiB")
@@ -97,10 +97,7 @@ class GpuQuota(TypedDict):
 
 KINDS = [
     Kind(
-        group="gpu-usher.io",
-        kind="GPUQuota",
-        versions=("v1alpha1",),
-        plural="gpuquotas",
+        **api("gpu-usher.io", "GPUQuota", "gpuquotas", "v1alpha1"),
         cluster_scoped=True,
         key="gpuQuota",
         shape=GpuQuota,

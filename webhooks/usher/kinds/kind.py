@@ -7,6 +7,7 @@ from sys import intern
 from typing import Final
 
 from msgspec import Struct
+from typing_extensions import TypedDict
 
 from usher import model, paths
 from usher.kinds.reading.counts import ReadGrowth
@@ -18,6 +19,20 @@ Key = tuple[str, str]
 
 Keep = Callable[[paths.Object], paths.Object]
 """Takes an object of any shape and returns a new object with only its kept fields."""
+
+
+class Api(TypedDict):
+    """How an API server names a kind, as keywords of its record."""
+
+    group: str
+    kind: str
+    plural: str
+    versions: tuple[str, ...]
+
+
+def api(group: str, kind: str, plural: str, *versions: str) -> Api:
+    """The names of a kind, with the versions that usher understands, the best first."""
+    return Api(group=group, kind=kind, plural=plural, versions=versions)
 
 
 class FactKind(Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api
 from usher.kinds.reading.pod_templates import pod_spec, pod_template
 from usher.kinds.reading.templates import Place, Template, Traits
 from usher.kinds.reading.values import Reading
@@ -89,10 +89,7 @@ _CHANGES: Final = (
 
 KINDS = [
     Kind(
-        group="serving.knative.dev",
-        kind="Service",
-        versions=("v1",),
-        plural="services",
+        **api("serving.knative.dev", "Service", "services", "v1"),
         owned_by=(("serving.kserve.io", "InferenceService"),),
         pods=Pods(
             templates=_template,
@@ -112,10 +109,7 @@ KINDS = [
         ),
     ),
     Kind(
-        group="serving.knative.dev",
-        kind="Configuration",
-        versions=("v1",),
-        plural="configurations",
+        **api("serving.knative.dev", "Configuration", "configurations", "v1"),
         owned_by=(("serving.knative.dev", "Service"),),
         pods=Pods(
             templates=_template,
@@ -134,10 +128,7 @@ KINDS = [
         ),
     ),
     Kind(
-        group="serving.knative.dev",
-        kind="Revision",
-        versions=("v1",),
-        plural="revisions",
+        **api("serving.knative.dev", "Revision", "revisions", "v1"),
         owned_by=(("serving.knative.dev", "Configuration"),),
         pods=Pods(
             templates=_revision,

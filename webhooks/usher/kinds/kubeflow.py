@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api
 from usher.kinds.reading.pod_templates import pod_template
 from usher.kinds.reading.shapes import STRICT, Present
 from usher.kinds.reading.templates import ONE, Place, Template, Traits
@@ -45,10 +45,7 @@ def _notebook(notebook: Mapping[str, paths.Json], reading: Reading) -> Iterator[
 
 NOTEBOOKS: list[Kind] = [
     Kind(
-        group="kubeflow.org",
-        kind="Notebook",
-        versions=("v1", "v1beta1", "v1alpha1"),
-        plural="notebooks",
+        **api("kubeflow.org", "Notebook", "notebooks", "v1", "v1beta1", "v1alpha1"),
         pods=Pods(
             templates=_notebook,
             template_paths=("spec.template.spec",),
@@ -258,10 +255,7 @@ def _training_operator(  # noqa: PLR0913 - in what the kinds of the training ope
     kind: str, *, key: str, field: str, traits: Traits, elastic: bool = False, has_scale: bool = False
 ) -> Kind:
     return Kind(
-        group="kubeflow.org",
-        kind=kind,
-        versions=("v1",),
-        plural=f"{kind.lower()}s",
+        **api("kubeflow.org", kind, f"{kind.lower()}s", "v1"),
         key=key,
         shape=Job,
         scale=f"/spec/{field}/Worker/replicas" if has_scale else "",
@@ -302,10 +296,7 @@ TRAINING_JOBS = [
     ),
     _training_operator("JAXJob", key="jaxJob", field="jaxReplicaSpecs", traits=_JAX, has_scale=True),
     Kind(
-        group="kubeflow.org",
-        kind="MPIJob",
-        versions=("v2beta1", "v1"),
-        plural="mpijobs",
+        **api("kubeflow.org", "MPIJob", "mpijobs", "v2beta1", "v1"),
         key="mpiJob",
         shape=Job,
         pods=Pods(

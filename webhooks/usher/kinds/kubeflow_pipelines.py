@@ -23,7 +23,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import errors, model, paths, quantities
-from usher.kinds.kind import Kind, KueueUnit, Pods, Starts
+from usher.kinds.kind import Kind, KueueUnit, Pods, Starts, api
 from usher.kinds.reading.pod_templates import template_times
 from usher.kinds.reading.templates import NOWHERE, ONE, TERMS, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import MAX_PODS, Reading
@@ -556,10 +556,7 @@ _SOURCE: Final = "kubeflow/pipelines @ 7b70c7b9:api/v2alpha1/pipeline_spec.proto
 
 KINDS: list[Kind] = [
     Kind(
-        group=GROUP,
-        kind=KIND,
-        versions=(VERSION,),
-        plural="",
+        **api(GROUP, KIND, "", VERSION),
         pods=Pods(
             templates=_pipeline,
             template_paths=_TEMPLATE_PATHS,
@@ -575,10 +572,7 @@ KINDS: list[Kind] = [
         ),
     ),
     Kind(
-        group=GROUP,
-        kind="PipelineVersion",
-        versions=("v2beta1",),
-        plural="pipelineversions",
+        **api(GROUP, "PipelineVersion", "pipelineversions", "v2beta1"),
         pods=Pods(
             templates=_pipeline_version,
             template_paths=tuple(

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from usher import model, paths
 from usher.kinds import kubeflow
-from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts, keep_spec_without_secrets
+from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts, api, keep_spec_without_secrets
 from usher.kinds.reading.pod_templates import listed_containers, pod_template
 from usher.kinds.reading.templates import LISTS, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
@@ -534,10 +534,7 @@ def _trainer_alone(
 
 def _runtime_kind(kind: str, plural: str, *, key: str, cluster_scoped: bool) -> Kind:
     return Kind(
-        group=GROUP,
-        kind=kind,
-        versions=("v1alpha1",),
-        plural=plural,
+        **api(GROUP, kind, plural, "v1alpha1"),
         cluster_scoped=cluster_scoped,
         key=key,
         shape=kubeflow.Runtime,
@@ -562,10 +559,7 @@ def _runtime_kind(kind: str, plural: str, *, key: str, cluster_scoped: bool) -> 
 
 KINDS: list[Kind] = [
     Kind(
-        group=GROUP,
-        kind="TrainJob",
-        versions=("v1alpha1",),
-        plural="trainjobs",
+        **api(GROUP, "TrainJob", "trainjobs", "v1alpha1"),
         key="trainJob",
         shape=kubeflow.TrainJob,
         pods=Pods(

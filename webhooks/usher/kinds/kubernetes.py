@@ -15,7 +15,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import model, paths
 from usher.kinds import kind, kubernetes_objects
-from usher.kinds.kind import MINIMUM_OF_OWNER, Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kind import MINIMUM_OF_OWNER, Kind, Kueue, KueueUnit, Pods, Starts, api
 from usher.kinds.reading.counts import concurrent_pods, in_turns, share_of_replicas
 from usher.kinds.reading.pod_templates import pod_template
 from usher.kinds.reading.shapes import STRICT, IntOrString, Present
@@ -49,10 +49,7 @@ def _pod_template(value: Mapping[str, paths.Json], reading: Reading) -> Iterator
 
 PODS = [
     Kind(
-        group="",
-        kind="Pod",
-        versions=("v1",),
-        plural="pods",
+        **api("", "Pod", "pods", "v1"),
         owned_by=(
             ("apps", "ReplicaSet"),
             ("apps", "StatefulSet"),
@@ -79,10 +76,7 @@ PODS = [
         ),
     ),
     Kind(
-        group="",
-        kind="ReplicationController",
-        versions=("v1",),
-        plural="replicationcontrollers",
+        **api("", "ReplicationController", "replicationcontrollers", "v1"),
         scale="/spec/replicas",
         pods=Pods(
             template_can_change=True,
@@ -99,10 +93,7 @@ PODS = [
         ),
     ),
     Kind(
-        group="",
-        kind="PodTemplate",
-        versions=("v1",),
-        plural="podtemplates",
+        **api("", "PodTemplate", "podtemplates", "v1"),
         pods=Pods(
             templates=_pod_template,
             template_paths=("template",),
@@ -217,10 +208,7 @@ def _with_gang(found: Template, spec: Mapping[str, paths.Json], pods: int) -> Te
 
 JOBS = [
     Kind(
-        group="batch",
-        kind="Job",
-        versions=("v1",),
-        plural="jobs",
+        **api("batch", "Job", "jobs", "v1"),
         key="job",
         shape=Job,
         owned_by=(
@@ -256,10 +244,7 @@ JOBS = [
         ),
     ),
     Kind(
-        group="batch",
-        kind="CronJob",
-        versions=("v1",),
-        plural="cronjobs",
+        **api("batch", "CronJob", "cronjobs", "v1"),
         key="cronJob",
         shape=CronJob,
         pods=Pods(
@@ -368,10 +353,7 @@ def _daemon_set(workload: Mapping[str, paths.Json], reading: Reading) -> Iterato
 
 APPS = [
     Kind(
-        group="apps",
-        kind="Deployment",
-        versions=("v1",),
-        plural="deployments",
+        **api("apps", "Deployment", "deployments", "v1"),
         key="deployment",
         shape=Deployment,
         scale="/spec/replicas",
@@ -401,10 +383,7 @@ APPS = [
         ),
     ),
     Kind(
-        group="apps",
-        kind="StatefulSet",
-        versions=("v1",),
-        plural="statefulsets",
+        **api("apps", "StatefulSet", "statefulsets", "v1"),
         key="statefulSet",
         shape=StatefulSet,
         scale="/spec/replicas",
@@ -432,10 +411,7 @@ APPS = [
         ),
     ),
     Kind(
-        group="apps",
-        kind="ReplicaSet",
-        versions=("v1",),
-        plural="replicasets",
+        **api("apps", "ReplicaSet", "replicasets", "v1"),
         scale="/spec/replicas",
         owned_by=(("apps", "Deployment"),),
         pods=Pods(
@@ -452,10 +428,7 @@ APPS = [
         ),
     ),
     Kind(
-        group="apps",
-        kind="DaemonSet",
-        versions=("v1",),
-        plural="daemonsets",
+        **api("apps", "DaemonSet", "daemonsets", "v1"),
         pods=Pods(
             template_can_change=True,
             templates=_daemon_set,

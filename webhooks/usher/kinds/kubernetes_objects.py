@@ -18,7 +18,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 from usher import errors
 from usher.accelerators import names, vocabulary
 from usher.documents import reader
-from usher.kinds.kind import KEEP_SPEC, Facts, Kind, keep_kueue_configuration, keeping
+from usher.kinds.kind import KEEP_SPEC, Facts, Kind, api, keep_kueue_configuration, keeping
 from usher.kinds.reading.shapes import STRICT, IntOrString, Metadata, Quantity, without_nulls
 
 _LABELS: Final = ("nvidia.com/", "amd.com/", "gpu.intel.com/")
@@ -85,10 +85,7 @@ class Binding(TypedDict):
 
 NODES = [
     Kind(
-        group="",
-        kind="Node",
-        versions=("v1",),
-        plural="nodes",
+        **api("", "Node", "nodes", "v1"),
         cluster_scoped=True,
         key="node",
         shape=Node,
@@ -98,20 +95,14 @@ NODES = [
         ),
     ),
     Kind(
-        group="",
-        kind="Binding",
-        versions=("v1",),
-        plural="bindings",
+        **api("", "Binding", "bindings", "v1"),
         key="binding",
         shape=Binding,
         listed=False,
         own_webhook=True,
     ),
     Kind(
-        group="node.k8s.io",
-        kind="RuntimeClass",
-        versions=("v1",),
-        plural="runtimeclasses",
+        **api("node.k8s.io", "RuntimeClass", "runtimeclasses", "v1"),
         cluster_scoped=True,
         facts=Facts(keep=keeping("/handler", "/overhead", "/scheduling")),
     ),
@@ -197,28 +188,19 @@ class ResourceClaimTemplate(TypedDict):
 
 DEVICES = [
     Kind(
-        group="resource.k8s.io",
-        kind="ResourceClaim",
-        versions=("v1", "v1beta2", "v1beta1"),
-        plural="resourceclaims",
+        **api("resource.k8s.io", "ResourceClaim", "resourceclaims", "v1", "v1beta2", "v1beta1"),
         key="resourceClaim",
         shape=ResourceClaim,
         facts=Facts(keep=KEEP_SPEC),
     ),
     Kind(
-        group="resource.k8s.io",
-        kind="ResourceClaimTemplate",
-        versions=("v1", "v1beta2", "v1beta1"),
-        plural="resourceclaimtemplates",
+        **api("resource.k8s.io", "ResourceClaimTemplate", "resourceclaimtemplates", "v1", "v1beta2", "v1beta1"),
         key="resourceClaimTemplate",
         shape=ResourceClaimTemplate,
         facts=Facts(keep=KEEP_SPEC),
     ),
     Kind(
-        group="resource.k8s.io",
-        kind="DeviceClass",
-        versions=("v1", "v1beta2", "v1beta1"),
-        plural="deviceclasses",
+        **api("resource.k8s.io", "DeviceClass", "deviceclasses", "v1", "v1beta2", "v1beta1"),
         cluster_scoped=True,
         facts=Facts(keep=KEEP_SPEC),
     ),
@@ -249,10 +231,7 @@ class ResourceQuota(TypedDict):
 
 QUOTAS = [
     Kind(
-        group="",
-        kind="ResourceQuota",
-        versions=("v1",),
-        plural="resourcequotas",
+        **api("", "ResourceQuota", "resourcequotas", "v1"),
         key="resourceQuota",
         shape=ResourceQuota,
         facts=Facts(
@@ -260,10 +239,7 @@ QUOTAS = [
         ),
     ),
     Kind(
-        group="",
-        kind="LimitRange",
-        versions=("v1",),
-        plural="limitranges",
+        **api("", "LimitRange", "limitranges", "v1"),
         facts=Facts(keep=KEEP_SPEC, changes_often=True),
     ),
 ]
@@ -279,10 +255,7 @@ class PriorityClass(TypedDict):
 
 PRIORITY_CLASSES = [
     Kind(
-        group="scheduling.k8s.io",
-        kind="PriorityClass",
-        versions=("v1",),
-        plural="priorityclasses",
+        **api("scheduling.k8s.io", "PriorityClass", "priorityclasses", "v1"),
         cluster_scoped=True,
         key="priorityClass",
         shape=PriorityClass,
@@ -303,10 +276,7 @@ class Namespace(TypedDict):
 
 NAMESPACES = [
     Kind(
-        group="",
-        kind="Namespace",
-        versions=("v1",),
-        plural="namespaces",
+        **api("", "Namespace", "namespaces", "v1"),
         cluster_scoped=True,
         own_webhook=True,
         key="namespace",
@@ -336,10 +306,7 @@ class DisruptionBudget(TypedDict):
 
 DISRUPTION_BUDGETS = [
     Kind(
-        group="policy",
-        kind="PodDisruptionBudget",
-        versions=("v1",),
-        plural="poddisruptionbudgets",
+        **api("policy", "PodDisruptionBudget", "poddisruptionbudgets", "v1"),
         key="disruptionBudget",
         shape=DisruptionBudget,
     ),
@@ -347,10 +314,7 @@ DISRUPTION_BUDGETS = [
 
 DEFINITIONS = [
     Kind(
-        group="apiextensions.k8s.io",
-        kind="CustomResourceDefinition",
-        versions=("v1",),
-        plural="customresourcedefinitions",
+        **api("apiextensions.k8s.io", "CustomResourceDefinition", "customresourcedefinitions", "v1"),
         cluster_scoped=True,
         facts=Facts(keep=keeping(), presence_only=True),
     ),
@@ -443,10 +407,7 @@ class ConfigMap(TypedDict):
 
 CONFIG_MAPS = [
     Kind(
-        group="",
-        kind="ConfigMap",
-        versions=("v1",),
-        plural="configmaps",
+        **api("", "ConfigMap", "configmaps", "v1"),
         # usher is not called for every ConfigMap and does not list them: both would cost more than they find.
         listed=False,
         configures_devices=True,

@@ -5,7 +5,7 @@ from typing import NotRequired
 from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher.kinds.kind import KEEP_SPEC, Facts, Kind, keeping
+from usher.kinds.kind import KEEP_SPEC, Facts, Kind, api, keeping
 from usher.kinds.reading.shapes import STRICT, Metadata, Present, Quantity
 
 _GROUP = "kueue.x-k8s.io"
@@ -141,10 +141,7 @@ class WorkloadPriorityClass(TypedDict):
 
 KINDS = [
     Kind(
-        group=_GROUP,
-        kind="ClusterQueue",
-        versions=_VERSIONS,
-        plural="clusterqueues",
+        **api(_GROUP, "ClusterQueue", "clusterqueues", *_VERSIONS),
         cluster_scoped=True,
         key="clusterQueue",
         shape=ClusterQueue,
@@ -154,58 +151,40 @@ KINDS = [
         ),
     ),
     Kind(
-        group=_GROUP,
-        kind="Cohort",
-        versions=_VERSIONS,
-        plural="cohorts",
+        **api(_GROUP, "Cohort", "cohorts", *_VERSIONS),
         cluster_scoped=True,
         key="cohort",
         shape=Cohort,
         facts=Facts(keep=KEEP_SPEC),
     ),
     Kind(
-        group=_GROUP,
-        kind="ResourceFlavor",
-        versions=_VERSIONS,
-        plural="resourceflavors",
+        **api(_GROUP, "ResourceFlavor", "resourceflavors", *_VERSIONS),
         cluster_scoped=True,
         key="resourceFlavor",
         shape=ResourceFlavor,
         facts=Facts(keep=KEEP_SPEC),
     ),
     Kind(
-        group=_GROUP,
-        kind="Topology",
-        versions=_VERSIONS,
-        plural="topologies",
+        **api(_GROUP, "Topology", "topologies", *_VERSIONS),
         cluster_scoped=True,
         key="topology",
         shape=Topology,
         facts=Facts(keep=KEEP_SPEC),
     ),
     Kind(
-        group=_GROUP,
-        kind="Workload",
-        versions=_VERSIONS,
-        plural="workloads",
+        **api(_GROUP, "Workload", "workloads", *_VERSIONS),
         key="kueueWorkload",
         shape=Workload,
     ),
     Kind(
-        group=_GROUP,
-        kind="WorkloadPriorityClass",
-        versions=_VERSIONS,
-        plural="workloadpriorityclasses",
+        **api(_GROUP, "WorkloadPriorityClass", "workloadpriorityclasses", *_VERSIONS),
         cluster_scoped=True,
         key="workloadPriorityClass",
         shape=WorkloadPriorityClass,
         facts=Facts(keep=keeping("/value")),
     ),
     Kind(
-        group=_GROUP,
-        kind="LocalQueue",
-        versions=_VERSIONS,
-        plural="localqueues",
+        **api(_GROUP, "LocalQueue", "localqueues", *_VERSIONS),
         facts=Facts(keep=keeping("/spec/clusterQueue", "/spec/stopPolicy", "/status/conditions")),
     ),
 ]

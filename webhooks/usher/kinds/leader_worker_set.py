@@ -6,7 +6,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api
 from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import values
 from usher.kinds.reading.counts import Growth, share_of_replicas
@@ -139,10 +139,7 @@ _COUNTED: Final = "`replicas` (1 if missing) groups of `size` (1 if missing) pod
 
 KINDS: list[Kind] = [
     Kind(
-        group="leaderworkerset.x-k8s.io",
-        kind="LeaderWorkerSet",
-        versions=("v1",),
-        plural="leaderworkersets",
+        **api("leaderworkerset.x-k8s.io", "LeaderWorkerSet", "leaderworkersets", "v1"),
         scale="/spec/replicas",
         owned_by=(
             ("disaggregatedset.x-k8s.io", "DisaggregatedSet"),
@@ -173,10 +170,7 @@ KINDS: list[Kind] = [
         ),
     ),
     Kind(
-        group="disaggregatedset.x-k8s.io",
-        kind="DisaggregatedSet",
-        versions=("v1",),
-        plural="disaggregatedsets",
+        **api("disaggregatedset.x-k8s.io", "DisaggregatedSet", "disaggregatedsets", "v1"),
         pods=Pods(
             templates=_disaggregated_set,
             template_paths=(
@@ -199,10 +193,7 @@ KINDS: list[Kind] = [
         ),
     ),
     Kind(
-        group="disaggregatedset.x-k8s.io",
-        kind="DisaggregatedSetRoleScaler",
-        versions=("v1",),
-        plural="disaggregatedsetrolescalers",
+        **api("disaggregatedset.x-k8s.io", "DisaggregatedSetRoleScaler", "disaggregatedsetrolescalers", "v1"),
         scale="/spec/replicas",
         autoscaler=_role_scaler,
     ),

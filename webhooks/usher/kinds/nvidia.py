@@ -19,7 +19,7 @@ from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api
 from usher.kinds.reading.shapes import STRICT
 from usher.kinds.reading.templates import NOWHERE, ClaimPlace, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
@@ -340,10 +340,7 @@ _NIM_CHANGES: Final = "labels of the object; only some fields are those of a pod
 
 NIM_OPERATOR: list[Kind] = [
     Kind(
-        group="apps.nvidia.com",
-        kind="NIMService",
-        versions=("v1alpha1",),
-        plural="nimservices",
+        **api("apps.nvidia.com", "NIMService", "nimservices", "v1alpha1"),
         owned_by=(("apps.nvidia.com", "NIMPipeline"),),
         pods=Pods(
             templates=_nim_service,
@@ -362,10 +359,7 @@ NIM_OPERATOR: list[Kind] = [
         ),
     ),
     Kind(
-        group="apps.nvidia.com",
-        kind="NIMPipeline",
-        versions=("v1alpha1",),
-        plural="nimpipelines",
+        **api("apps.nvidia.com", "NIMPipeline", "nimpipelines", "v1alpha1"),
         pods=Pods(
             templates=_nim_pipeline,
             template_paths=("spec.services[].spec",),
@@ -381,10 +375,7 @@ NIM_OPERATOR: list[Kind] = [
         ),
     ),
     Kind(
-        group="apps.nvidia.com",
-        kind="NIMCache",
-        versions=("v1alpha1",),
-        plural="nimcaches",
+        **api("apps.nvidia.com", "NIMCache", "nimcaches", "v1alpha1"),
         pods=Pods(
             templates=_nim_cache,
             template_paths=("spec",),
@@ -466,10 +457,7 @@ _COUNTED: Final = "`replicas` (1 if missing), or `scale.hpa` where `scale.enable
 
 def _nemo_kind(kind: str, *, counted: str = _COUNTED) -> Kind:
     return Kind(
-        group=GROUP,
-        kind=kind,
-        versions=("v1alpha1",),
-        plural=f"{kind.lower()}s",
+        **api(GROUP, kind, f"{kind.lower()}s", "v1alpha1"),
         pods=Pods(
             templates=_nemo_service,
             template_paths=("spec",),
@@ -495,10 +483,7 @@ NEMO: list[Kind] = [
     _nemo_kind("NemoEvaluator", counted=_COUNTED + "; without the evaluations that its users start"),
     _nemo_kind("NemoGuardrail"),
     Kind(
-        group=GROUP,
-        kind="NIMBuild",
-        versions=("v1alpha1",),
-        plural="nimbuilds",
+        **api(GROUP, "NIMBuild", "nimbuilds", "v1alpha1"),
         pods=Pods(
             templates=_nim_build,
             template_paths=("spec",),
@@ -557,19 +542,13 @@ class NvidiaDriver(TypedDict):
 
 GPU_OPERATOR = [
     Kind(
-        group="nvidia.com",
-        kind="ClusterPolicy",
-        versions=("v1",),
-        plural="clusterpolicies",
+        **api("nvidia.com", "ClusterPolicy", "clusterpolicies", "v1"),
         cluster_scoped=True,
         key="clusterPolicy",
         shape=ClusterPolicy,
     ),
     Kind(
-        group="nvidia.com",
-        kind="NVIDIADriver",
-        versions=("v1alpha1",),
-        plural="nvidiadrivers",
+        **api("nvidia.com", "NVIDIADriver", "nvidiadrivers", "v1alpha1"),
         cluster_scoped=True,
         key="nvidiaDriver",
         shape=NvidiaDriver,

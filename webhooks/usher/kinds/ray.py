@@ -13,7 +13,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import model, paths
 from usher.kinds import kind
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
 from usher.kinds.reading.shapes import STRICT
 from usher.kinds.reading.templates import DEFAULT_SCHEDULER, FIRST, LISTS, ONE, ContainerPlace, Place, Template, Traits
@@ -320,10 +320,7 @@ _VOLCANO: Final = "KubeRay's own, when it is configured with `batchScheduler: vo
 
 WORKLOADS = [
     Kind(
-        group="ray.io",
-        kind="RayCluster",
-        versions=_VERSIONS,
-        plural="rayclusters",
+        **api("ray.io", "RayCluster", "rayclusters", *_VERSIONS),
         key="rayCluster",
         shape=RayCluster,
         owned_by=(
@@ -352,10 +349,7 @@ WORKLOADS = [
         ),
     ),
     Kind(
-        group="ray.io",
-        kind="RayJob",
-        versions=_VERSIONS,
-        plural="rayjobs",
+        **api("ray.io", "RayJob", "rayjobs", *_VERSIONS),
         key="rayJob",
         shape=RayJob,
         owned_by=(("ray.io", "RayCronJob"),),
@@ -383,10 +377,7 @@ WORKLOADS = [
         ),
     ),
     Kind(
-        group="ray.io",
-        kind="RayService",
-        versions=_VERSIONS,
-        plural="rayservices",
+        **api("ray.io", "RayService", "rayservices", *_VERSIONS),
         key="rayService",
         shape=RayService,
         pods=Pods(
@@ -408,10 +399,7 @@ WORKLOADS = [
         ),
     ),
     Kind(
-        group="ray.io",
-        kind="RayCronJob",
-        versions=("v1",),
-        plural="raycronjobs",
+        **api("ray.io", "RayCronJob", "raycronjobs", "v1"),
         pods=Pods(
             templates=_ray_cron_job,
             template_paths=("spec.jobTemplate, as the spec of a RayJob",),

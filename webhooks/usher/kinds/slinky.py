@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api
 from usher.kinds.reading.pod_templates import listed_containers
 from usher.kinds.reading.templates import LISTS, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading
@@ -87,10 +87,7 @@ def _is_merged(container: ContainerPlace, reading: Reading) -> bool:
 
 KINDS: list[Kind] = [
     Kind(
-        group="slinky.slurm.net",
-        kind="NodeSet",
-        versions=("v1beta1",),
-        plural="nodesets",
+        **api("slinky.slurm.net", "NodeSet", "nodesets", "v1beta1"),
         scale="/spec/replicas",
         pods=Pods(
             templates=_node_set,

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from usher import model, paths
 from usher.kinds import kind, spark_resources
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api
 from usher.kinds.reading import environment
 from usher.kinds.reading.environment import is_read
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
@@ -347,10 +347,7 @@ def _places(spec: str) -> model.GangPlaces:
 
 KINDS = [
     Kind(
-        group=_GROUP,
-        kind="SparkApplication",
-        versions=("v1beta2",),
-        plural="sparkapplications",
+        **api(_GROUP, "SparkApplication", "sparkapplications", "v1beta2"),
         owned_by=(("sparkoperator.k8s.io", "ScheduledSparkApplication"),),
         finished=kind.finished_by_field("/applicationState/state", "COMPLETED", "FAILED"),
         pods=Pods(
@@ -373,10 +370,7 @@ KINDS = [
         ),
     ),
     Kind(
-        group=_GROUP,
-        kind="ScheduledSparkApplication",
-        versions=("v1beta2",),
-        plural="scheduledsparkapplications",
+        **api(_GROUP, "ScheduledSparkApplication", "scheduledsparkapplications", "v1beta2"),
         pods=Pods(
             templates=_scheduled,
             template_paths=("spec.template, as the spec of a SparkApplication",),
@@ -397,10 +391,7 @@ KINDS = [
         ),
     ),
     Kind(
-        group=_GROUP,
-        kind="SparkConnect",
-        versions=("v1alpha1",),
-        plural="sparkconnects",
+        **api(_GROUP, "SparkConnect", "sparkconnects", "v1alpha1"),
         pods=Pods(
             templates=_spark_connect,
             template_paths=("spec.server.template", "spec.executor, spec.executor.template"),

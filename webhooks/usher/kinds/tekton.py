@@ -16,7 +16,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import model, paths
 from usher.kinds import kind, tekton_tasks
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api
 from usher.kinds.reading import layers
 from usher.kinds.reading.counts import NEVER, ONCE, Times, nested_times
 from usher.kinds.reading.shapes import STRICT, Present
@@ -401,10 +401,7 @@ _NOT_OF_ALL: Final = (
 
 KINDS = [
     Kind(
-        group=GROUP,
-        kind="TaskRun",
-        versions=_VERSIONS,
-        plural="taskruns",
+        **api(GROUP, "TaskRun", "taskruns", *_VERSIONS),
         key="tektonTaskRun",
         shape=TektonTaskRun,
         owned_by=(("tekton.dev", "PipelineRun"),),
@@ -430,10 +427,7 @@ KINDS = [
         ),
     ),
     Kind(
-        group=GROUP,
-        kind="PipelineRun",
-        versions=_VERSIONS,
-        plural="pipelineruns",
+        **api(GROUP, "PipelineRun", "pipelineruns", *_VERSIONS),
         key="tektonPipelineRun",
         shape=TektonPipelineRun,
         finished=kind.finished_by_false_condition("Succeeded"),
@@ -458,10 +452,7 @@ KINDS = [
         ),
     ),
     Kind(
-        group=GROUP,
-        kind="Task",
-        versions=_VERSIONS,
-        plural="tasks",
+        **api(GROUP, "Task", "tasks", *_VERSIONS),
         key="tektonTask",
         shape=TektonTask,
         pods=Pods(
@@ -479,10 +470,7 @@ KINDS = [
         ),
     ),
     Kind(
-        group=GROUP,
-        kind="Pipeline",
-        versions=_VERSIONS,
-        plural="pipelines",
+        **api(GROUP, "Pipeline", "pipelines", *_VERSIONS),
         key="tektonPipeline",
         shape=TektonPipeline,
         pods=Pods(

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import model, paths
 from usher.kinds import kind
-from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts, keeping
+from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts, api, keeping
 from usher.kinds.reading.pod_templates import pod_template, template_times
 from usher.kinds.reading.shapes import STRICT, Present, Quantity
 from usher.kinds.reading.templates import Place, Template, Traits
@@ -280,10 +280,7 @@ _SOURCE: Final = "VC:staging/src/volcano.sh/apis/pkg/apis/batch/v1alpha1/job.go"
 
 JOBS = [
     Kind(
-        group=_BATCH,
-        kind="Job",
-        versions=("v1alpha1",),
-        plural="jobs",
+        **api(_BATCH, "Job", "jobs", "v1alpha1"),
         key="volcanoJob",
         shape=Job,
         owned_by=(
@@ -311,10 +308,7 @@ JOBS = [
         ),
     ),
     Kind(
-        group=_BATCH,
-        kind="CronJob",
-        versions=("v1alpha1",),
-        plural="cronjobs",
+        **api(_BATCH, "CronJob", "cronjobs", "v1alpha1"),
         key="volcanoCronJob",
         shape=CronJob,
         pods=Pods(
@@ -336,10 +330,7 @@ JOBS = [
         ),
     ),
     Kind(
-        group=_FLOW,
-        kind="JobTemplate",
-        versions=("v1alpha1",),
-        plural="jobtemplates",
+        **api(_FLOW, "JobTemplate", "jobtemplates", "v1alpha1"),
         key="volcanoJobTemplate",
         shape=Job,
         pods=Pods(
@@ -360,10 +351,7 @@ JOBS = [
         ),
     ),
     Kind(
-        group=_FLOW,
-        kind="JobFlow",
-        versions=("v1alpha1",),
-        plural="jobflows",
+        **api(_FLOW, "JobFlow", "jobflows", "v1alpha1"),
         finished=_FINISHED,
         pods=Pods(
             templates=_job_flow,
@@ -386,20 +374,14 @@ JOBS = [
 
 QUEUES = [
     Kind(
-        group="scheduling.volcano.sh",
-        kind="Queue",
-        versions=("v1beta1",),
-        plural="queues",
+        **api("scheduling.volcano.sh", "Queue", "queues", "v1beta1"),
         cluster_scoped=True,
         key="volcanoQueue",
         shape=Queue,
         facts=Facts(keep=keeping("/spec", "/status/state", "/status/allocated"), momentary=frozenset({"allocated"})),
     ),
     Kind(
-        group="scheduling.volcano.sh",
-        kind="PodGroup",
-        versions=("v1beta1",),
-        plural="podgroups",
+        **api("scheduling.volcano.sh", "PodGroup", "podgroups", "v1beta1"),
         key="volcanoPodGroup",
         shape=PodGroup,
         facts=Facts(keep=keeping("/spec", "/status/phase"), changes_often=True),

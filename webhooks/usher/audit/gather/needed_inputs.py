@@ -19,7 +19,7 @@ from usher.audit.document.audit_entries import Part
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.estate import Estate, Scope
 from usher.check import findings
-from usher.kinds.kind import FactKind, Keep, Key, keeping
+from usher.kinds.kind import FactKind, Keep, Key, api, keeping
 
 
 class Section(StrEnum):
@@ -144,50 +144,32 @@ _SCRAPED: Final = (_SCRAPE, "prometheus.io/port", "prometheus.io/path")
 _IDENTITY: Final = keeping()
 
 RESOURCE_SLICE: Final = Wanted(
-    group="resource.k8s.io",
-    versions=("v1", "v1beta2", "v1beta1"),
-    plural="resourceslices",
-    kind="ResourceSlice",
+    **api("resource.k8s.io", "ResourceSlice", "resourceslices", "v1", "v1beta2", "v1beta1"),
     keep=keeping("/spec/driver", "/spec/nodeName", "/spec/pool/name", "/spec/devices"),
     section=Section.ESTATE,
 )
 MUTATING: Final = Wanted(
-    group="admissionregistration.k8s.io",
-    versions=("v1",),
-    plural="mutatingwebhookconfigurations",
-    kind="MutatingWebhookConfiguration",
+    **api("admissionregistration.k8s.io", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", "v1"),
     keep=keeping("/metadata/creationTimestamp", "/webhooks"),
     section=Section.STANDING,
 )
 VALIDATING: Final = Wanted(
-    group="admissionregistration.k8s.io",
-    versions=("v1",),
-    plural="validatingwebhookconfigurations",
-    kind="ValidatingWebhookConfiguration",
+    **api("admissionregistration.k8s.io", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", "v1"),
     keep=keeping("/metadata/creationTimestamp", "/webhooks"),
     section=Section.STANDING,
 )
 DAEMON_SET: Final = Wanted(
-    group="apps",
-    versions=("v1",),
-    plural="daemonsets",
-    kind="DaemonSet",
+    **api("apps", "DaemonSet", "daemonsets", "v1"),
     keep=_daemon_set,
     section=Section.STANDING,
 )
 NODE: Final = Wanted(
-    group="",
-    versions=("v1",),
-    plural="nodes",
-    kind="Node",
+    **api("", "Node", "nodes", "v1"),
     keep=_node,
     section=Section.STANDING,
 )
 KUEUE_WORKLOAD: Final = Wanted(
-    group="kueue.x-k8s.io",
-    versions=("v1beta2", "v1beta1"),
-    plural="workloads",
-    kind="Workload",
+    **api("kueue.x-k8s.io", "Workload", "workloads", "v1beta2", "v1beta1"),
     keep=keeping(
         "/metadata/ownerReferences",
         "/spec/queueName",
@@ -198,18 +180,12 @@ KUEUE_WORKLOAD: Final = Wanted(
     section=Section.STANDING,
 )
 POD_GROUP: Final = Wanted(
-    group="scheduling.volcano.sh",
-    versions=("v1beta1",),
-    plural="podgroups",
-    kind="PodGroup",
+    **api("scheduling.volcano.sh", "PodGroup", "podgroups", "v1beta1"),
     keep=keeping("/metadata/ownerReferences", "/spec/queue", "/spec/minMember", "/status/phase", "/status/conditions"),
     section=Section.STANDING,
 )
 KAI_POD_GROUP: Final = Wanted(
-    group="scheduling.run.ai",
-    versions=("v2alpha2",),
-    plural="podgroups",
-    kind="PodGroup",
+    **api("scheduling.run.ai", "PodGroup", "podgroups", "v2alpha2"),
     keep=keeping(
         "/metadata/ownerReferences",
         "/spec/queue",
@@ -220,26 +196,17 @@ KAI_POD_GROUP: Final = Wanted(
     section=Section.STANDING,
 )
 KAI_QUEUE: Final = Wanted(
-    group="scheduling.run.ai",
-    versions=("v2",),
-    plural="queues",
-    kind="Queue",
+    **api("scheduling.run.ai", "Queue", "queues", "v2"),
     keep=keeping("/spec/parentQueue", "/spec/resources/gpu"),
     section=Section.STANDING,
 )
 KARPENTER_POOL: Final = Wanted(
-    group="karpenter.sh",
-    versions=("v1", "v1beta1"),
-    plural="nodepools",
-    kind="NodePool",
+    **api("karpenter.sh", "NodePool", "nodepools", "v1", "v1beta1"),
     keep=keeping("/spec/limits", "/spec/template/spec/requirements", "/spec/template/spec/taints"),
     section=Section.STANDING,
 )
 CLUSTER_POLICY: Final = Wanted(
-    group="nvidia.com",
-    versions=("v1",),
-    plural="clusterpolicies",
-    kind="ClusterPolicy",
+    **api("nvidia.com", "ClusterPolicy", "clusterpolicies", "v1"),
     keep=keeping(
         "/spec/driver/enabled",
         "/spec/driver/version",
@@ -253,50 +220,32 @@ CLUSTER_POLICY: Final = Wanted(
     section=Section.READINESS,
 )
 SERVICE_MONITOR: Final = Wanted(
-    group="monitoring.coreos.com",
-    versions=("v1",),
-    plural="servicemonitors",
-    kind="ServiceMonitor",
+    **api("monitoring.coreos.com", "ServiceMonitor", "servicemonitors", "v1"),
     keep=keeping("/spec/selector"),
     section=Section.READINESS,
 )
 POD_MONITOR: Final = Wanted(
-    group="monitoring.coreos.com",
-    versions=("v1",),
-    plural="podmonitors",
-    kind="PodMonitor",
+    **api("monitoring.coreos.com", "PodMonitor", "podmonitors", "v1"),
     keep=keeping("/spec/selector"),
     section=Section.READINESS,
 )
 SERVICE: Final = Wanted(
-    group="",
-    versions=("v1",),
-    plural="services",
-    kind="Service",
+    **api("", "Service", "services", "v1"),
     keep=_service,
     section=Section.READINESS,
 )
 NETWORK_POLICY: Final = Wanted(
-    group="networking.k8s.io",
-    versions=("v1",),
-    plural="networkpolicies",
-    kind="NetworkPolicy",
+    **api("networking.k8s.io", "NetworkPolicy", "networkpolicies", "v1"),
     keep=keeping("/spec/podSelector", "/spec/policyTypes", "/spec/ingress"),
     section=Section.READINESS,
 )
 API_SERVICE: Final = Wanted(
-    group="apiregistration.k8s.io",
-    versions=("v1",),
-    plural="apiservices",
-    kind="APIService",
+    **api("apiregistration.k8s.io", "APIService", "apiservices", "v1"),
     keep=keeping("/status/conditions"),
     section=Section.READINESS,
 )
 HYPER_NODE: Final = Wanted(
-    group="topology.volcano.sh",
-    versions=("v1alpha1",),
-    plural="hypernodes",
-    kind="HyperNode",
+    **api("topology.volcano.sh", "HyperNode", "hypernodes", "v1alpha1"),
     keep=keeping(),
     section=Section.READINESS,
 )

@@ -16,7 +16,7 @@ from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api
 from usher.kinds.kserve import replicas, runtimes
 from usher.kinds.kserve.replicas import Mode, Nodes, Running
 from usher.kinds.kserve.runtimes import (
@@ -434,10 +434,7 @@ def _component(  # noqa: PLR0913 - all that makes the pods of a component
 
 KINDS = [
     Kind(
-        group=runtimes.GROUP,
-        kind="InferenceService",
-        versions=("v1beta1",),
-        plural="inferenceservices",
+        **api(runtimes.GROUP, "InferenceService", "inferenceservices", "v1beta1"),
         key="inferenceService",
         shape=InferenceService,
         owned_by=(("apps.nvidia.com", "NIMService"),),

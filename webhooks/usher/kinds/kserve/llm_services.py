@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import model, paths
-from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts, keep_spec_without_secrets
+from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts, api, keep_spec_without_secrets
 from usher.kinds.kserve import replicas as kserve_replicas
 from usher.kinds.kserve import runtimes
 from usher.kinds.kserve.runtimes import (
@@ -247,10 +247,7 @@ _COUNTED: Final = (
 
 KINDS = [
     Kind(
-        group=GROUP,
-        kind="LLMInferenceService",
-        versions=("v1alpha2", "v1alpha1"),
-        plural="llminferenceservices",
+        **api(GROUP, "LLMInferenceService", "llminferenceservices", "v1alpha2", "v1alpha1"),
         pods=Pods(
             templates=_service,
             template_paths=_TEMPLATE_PATHS,
@@ -268,10 +265,7 @@ KINDS = [
         ),
     ),
     Kind(
-        group=GROUP,
-        kind=runtimes.KIND,
-        versions=("v1alpha2", "v1alpha1"),
-        plural="llminferenceserviceconfigs",
+        **api(GROUP, runtimes.KIND, "llminferenceserviceconfigs", "v1alpha2", "v1alpha1"),
         facts=Facts(keep=keep_spec_without_secrets),
         pods=Pods(
             templates=_config,

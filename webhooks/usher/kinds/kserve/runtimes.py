@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from usher import model, paths, quantities
-from usher.kinds.kind import Facts, Kind, KueueUnit, Pods, Starts, keep_spec_without_secrets
+from usher.kinds.kind import Facts, Kind, KueueUnit, Pods, Starts, api, keep_spec_without_secrets
 from usher.kinds.reading import environment as reading_environment
 from usher.kinds.reading.pod_templates import listed_containers
 from usher.kinds.reading.templates import LISTS, ONE, ContainerPlace, Place, Template, Traits
@@ -454,10 +454,7 @@ _SOURCE: Final = (
 
 def _kind(kind: str, *, plural: str, cluster_scoped: bool) -> Kind:
     return Kind(
-        group=GROUP,
-        kind=kind,
-        versions=("v1alpha1",),
-        plural=plural,
+        **api(GROUP, kind, plural, "v1alpha1"),
         cluster_scoped=cluster_scoped,
         facts=Facts(keep=keep_spec_without_secrets),
         pods=Pods(
