@@ -12,7 +12,6 @@ from typing import Final, NotRequired
 
 from msgspec import Struct
 from msgspec.structs import replace
-from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
@@ -24,7 +23,7 @@ from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import layers
 from usher.kinds.reading.counts import Times
 from usher.kinds.reading.pod_templates import template_times
-from usher.kinds.reading.shapes import STRICT, IntOrString
+from usher.kinds.reading.shapes import IntOrString
 from usher.kinds.reading.templates import ContainerPlace, Place, Traits
 from usher.kinds.reading.templates import Template as PodTemplate
 from usher.kinds.reading.values import MAX_PODS, Reading
@@ -229,63 +228,53 @@ def _resources(of: tuple[Place, ...], name: str, reading: Reading) -> Place:
     return found if found.path else Place(None, f"{of[0].path}/resources/{name}")
 
 
-@with_config(STRICT)
 class Backoff(TypedDict):
     maxDuration: NotRequired[str]
 
 
-@with_config(STRICT)
 class RetryStrategy(TypedDict):
     limit: NotRequired[IntOrString]
     expression: NotRequired[str]
     backoff: NotRequired[Backoff]
 
 
-@with_config(STRICT)
 class Step(TypedDict):
     """A step, or a task of a dag."""
 
     withParam: NotRequired[str]
 
 
-@with_config(STRICT)
 class Dag(TypedDict):
     tasks: NotRequired[list[Step]]
 
 
-@with_config(STRICT)
 class Template(TypedDict):
     retryStrategy: NotRequired[RetryStrategy]
     steps: NotRequired[list[list[Step]]]
     dag: NotRequired[Dag]
 
 
-@with_config(STRICT)
 class TemplateDefaults(TypedDict):
     retryStrategy: NotRequired[RetryStrategy]
 
 
-@with_config(STRICT)
 class WorkflowSpec(TypedDict):
     activeDeadlineSeconds: NotRequired[int]
     templateDefaults: NotRequired[TemplateDefaults]
     templates: NotRequired[list[Template]]
 
 
-@with_config(STRICT)
 class Workflow(TypedDict):
     """A Workflow, or a template that Argo makes Workflows from."""
 
     spec: NotRequired[WorkflowSpec]
 
 
-@with_config(STRICT)
 class CronWorkflowSpec(TypedDict):
     concurrencyPolicy: NotRequired[str]
     workflowSpec: NotRequired[WorkflowSpec]
 
 
-@with_config(STRICT)
 class CronWorkflow(TypedDict):
     spec: NotRequired[CronWorkflowSpec]
 

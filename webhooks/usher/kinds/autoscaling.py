@@ -19,7 +19,6 @@ from typing import Final, NotRequired
 
 from msgspec import Struct
 from msgspec.structs import replace
-from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
@@ -28,7 +27,7 @@ from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import values
 from usher.kinds.reading.counts import UNUSABLE, Growth, concurrent_pods, nearest_pointer, object_in
 from usher.kinds.reading.pod_templates import pod_template
-from usher.kinds.reading.shapes import STRICT, Present
+from usher.kinds.reading.shapes import Present
 from usher.kinds.reading.templates import Place, Template
 from usher.kinds.reading.values import Reading
 
@@ -114,33 +113,28 @@ def _minimum(given: paths.Json, maximum: int | None, reading: Reading, names: Bo
     return maximum
 
 
-@with_config(STRICT)
 class Owned(TypedDict):
     ownerReferences: NotRequired[list[Present]]
     """Operators make autoscalers too: KEDA one for every ScaledObject."""
 
 
-@with_config(STRICT)
 class Target(TypedDict):
     apiVersion: NotRequired[str]
     kind: NotRequired[str]
     name: NotRequired[str]
 
 
-@with_config(STRICT)
 class HorizontalPodAutoscalerSpec(TypedDict):
     scaleTargetRef: NotRequired[Target]
     minReplicas: NotRequired[int]
     maxReplicas: NotRequired[int]
 
 
-@with_config(STRICT)
 class HorizontalPodAutoscaler(TypedDict):
     metadata: NotRequired[Owned]
     spec: NotRequired[HorizontalPodAutoscalerSpec]
 
 
-@with_config(STRICT)
 class ScaledObjectSpec(TypedDict):
     scaleTargetRef: NotRequired[Target]
     idleReplicaCount: NotRequired[int]
@@ -148,18 +142,15 @@ class ScaledObjectSpec(TypedDict):
     maxReplicaCount: NotRequired[int]
 
 
-@with_config(STRICT)
 class ScaledObject(TypedDict):
     metadata: NotRequired[Owned]
     spec: NotRequired[ScaledObjectSpec]
 
 
-@with_config(STRICT)
 class ScaledJobSpec(TypedDict):
     maxReplicaCount: NotRequired[int]
 
 
-@with_config(STRICT)
 class ScaledJob(TypedDict):
     spec: NotRequired[ScaledJobSpec]
 
@@ -256,7 +247,6 @@ _GROUP: Final = "autoscaling.keda.sh"
 """Annotations of KEDA begin with it, so people take it for the group of its API."""
 
 
-@with_config(STRICT)
 class Misspelt(TypedDict):
     """An object of an API that does not exist."""
 
@@ -305,17 +295,14 @@ NODE_POOLS = [
 ]
 
 
-@with_config(STRICT)
 class ProvisionedPodSet(TypedDict):
     count: NotRequired[int]
 
 
-@with_config(STRICT)
 class ProvisioningRequestSpec(TypedDict):
     podSets: NotRequired[list[ProvisionedPodSet]]
 
 
-@with_config(STRICT)
 class ProvisioningRequest(TypedDict):
     spec: NotRequired[ProvisioningRequestSpec]
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Annotated, Final, NotRequired
 
-from pydantic import BeforeValidator, with_config
+from pydantic import BeforeValidator
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api
 from usher.kinds.reading.pod_templates import pod_template
-from usher.kinds.reading.shapes import STRICT, Present
+from usher.kinds.reading.shapes import Present
 from usher.kinds.reading.templates import ONE, Place, Template, Traits
 from usher.kinds.reading.values import Reading
 
@@ -67,25 +67,21 @@ _MANY = 10**9
 """More processes than any node runs; Python would refuse to write out a number of thousands of digits."""
 
 
-@with_config(STRICT)
 class SchedulingPolicy(TypedDict):
     queue: NotRequired[str]
     priorityClass: NotRequired[str]
 
 
-@with_config(STRICT)
 class RunPolicy(TypedDict):
     activeDeadlineSeconds: NotRequired[int]
     schedulingPolicy: NotRequired[SchedulingPolicy]
 
 
-@with_config(STRICT)
 class ElasticPolicy(TypedDict):
     minReplicas: NotRequired[int]
     maxReplicas: NotRequired[int]
 
 
-@with_config(STRICT)
 class JobSpec(TypedDict):
     runPolicy: NotRequired[RunPolicy]
     nprocPerNode: NotRequired[str]
@@ -93,49 +89,41 @@ class JobSpec(TypedDict):
     elasticPolicy: NotRequired[ElasticPolicy]
 
 
-@with_config(STRICT)
 class Job(TypedDict):
     """The fields that all kinds of kubeflow.org share."""
 
     spec: NotRequired[JobSpec]
 
 
-@with_config(STRICT)
 class PodGroupPolicy(TypedDict):
     volcano: NotRequired[Present]
     coscheduling: NotRequired[Present]
 
 
-@with_config(STRICT)
 class ReplicatedJob(TypedDict):
     name: NotRequired[str]
     dependsOn: NotRequired[list[Present]]
 
 
-@with_config(STRICT)
 class JobSetSpec(TypedDict):
     replicatedJobs: NotRequired[list[ReplicatedJob]]
 
 
-@with_config(STRICT)
 class JobSetTemplate(TypedDict):
     spec: NotRequired[JobSetSpec]
 
 
-@with_config(STRICT)
 class RuntimeSpec(TypedDict):
     podGroupPolicy: NotRequired[PodGroupPolicy]
     template: NotRequired[JobSetTemplate]
 
 
-@with_config(STRICT)
 class Runtime(TypedDict):
     """A TrainingRuntime or ClusterTrainingRuntime: the template that TrainJobs name."""
 
     spec: NotRequired[RuntimeSpec]
 
 
-@with_config(STRICT)
 class TrainJobVariable(TypedDict):
     """Only the name leaves the manifest."""
 
@@ -146,20 +134,17 @@ def _text(value: object) -> object:
     return str(value) if type(value) is int and abs(value) < _MANY else value
 
 
-@with_config(STRICT)
 class JobTrainer(TypedDict):
     numProcPerNode: NotRequired[Annotated[str, BeforeValidator(_text)]]
     """A number or, in the first versions, a word, for example `auto`."""
     env: NotRequired[list[TrainJobVariable]]
 
 
-@with_config(STRICT)
 class TrainJobSpec(TypedDict):
     activeDeadlineSeconds: NotRequired[int]
     trainer: NotRequired[JobTrainer]
 
 
-@with_config(STRICT)
 class TrainJob(TypedDict):
     spec: NotRequired[TrainJobSpec]
 

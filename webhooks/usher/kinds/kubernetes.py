@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NotRequired
 
 from msgspec.structs import replace
-from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
@@ -18,7 +17,7 @@ from usher.kinds import kind, kubernetes_objects
 from usher.kinds.kind import MINIMUM_OF_OWNER, Kind, Kueue, KueueUnit, Pods, Starts, api
 from usher.kinds.reading.counts import concurrent_pods, in_turns, share_of_replicas
 from usher.kinds.reading.pod_templates import pod_template
-from usher.kinds.reading.shapes import STRICT, IntOrString, Present
+from usher.kinds.reading.shapes import IntOrString, Present
 from usher.kinds.reading.templates import Place, Template
 from usher.kinds.reading.values import Reading
 
@@ -146,25 +145,21 @@ def _mapping(value: paths.Json) -> Mapping[str, paths.Json]:
     return value if isinstance(value, dict) else {}
 
 
-@with_config(STRICT)
 class JobSpec(TypedDict):
     activeDeadlineSeconds: NotRequired[int]
 
 
-@with_config(STRICT)
 class Job(TypedDict):
     """A Job, or the template of one."""
 
     spec: NotRequired[JobSpec]
 
 
-@with_config(STRICT)
 class CronJobSpec(TypedDict):
     concurrencyPolicy: NotRequired[str]
     jobTemplate: NotRequired[Job]
 
 
-@with_config(STRICT)
 class CronJob(TypedDict):
     spec: NotRequired[CronJobSpec]
 
@@ -270,51 +265,42 @@ JOBS = [
 ]
 
 
-@with_config(STRICT)
 class Container(TypedDict):
     ports: NotRequired[list[Present]]
     """A container with ports is a server and not a job that never ends."""
 
 
-@with_config(STRICT)
 class PodSpec(TypedDict):
     containers: NotRequired[list[Container]]
 
 
-@with_config(STRICT)
 class PodTemplate(TypedDict):
     spec: NotRequired[PodSpec]
 
 
-@with_config(STRICT)
 class RollingUpdate(TypedDict):
     maxUnavailable: NotRequired[IntOrString]
 
 
-@with_config(STRICT)
 class Strategy(TypedDict):
     type: NotRequired[str]
     rollingUpdate: NotRequired[RollingUpdate]
 
 
-@with_config(STRICT)
 class DeploymentSpec(TypedDict):
     strategy: NotRequired[Strategy]
     template: NotRequired[PodTemplate]
 
 
-@with_config(STRICT)
 class Deployment(TypedDict):
     spec: NotRequired[DeploymentSpec]
 
 
-@with_config(STRICT)
 class StatefulSetSpec(TypedDict):
     podManagementPolicy: NotRequired[str]
     template: NotRequired[PodTemplate]
 
 
-@with_config(STRICT)
 class StatefulSet(TypedDict):
     spec: NotRequired[StatefulSetSpec]
 

@@ -12,14 +12,14 @@ from functools import cache
 from typing import Annotated, Final, NotRequired
 
 import pydantic
-from pydantic import AfterValidator, BeforeValidator, PlainValidator, TypeAdapter, with_config
+from pydantic import AfterValidator, BeforeValidator, PlainValidator, TypeAdapter
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import errors
 from usher.accelerators import names, vocabulary
 from usher.documents import reader
 from usher.kinds.kind import KEEP_SPEC, Facts, Kind, api, keep_kueue_configuration, keeping
-from usher.kinds.reading.shapes import STRICT, IntOrString, Metadata, Quantity, without_nulls
+from usher.kinds.reading.shapes import IntOrString, Metadata, Quantity, strict_adapter, without_nulls
 
 _LABELS: Final = ("nvidia.com/", "amd.com/", "gpu.intel.com/")
 """Prefixes of the labels in which operators describe the accelerators of a node."""
@@ -42,43 +42,36 @@ def _is_accelerator(name: str) -> bool:
     return meaning is not None and meaning.unit in names.GIVING
 
 
-@with_config(STRICT)
 class NodeMetadata(TypedDict):
     labels: NotRequired[Annotated[dict[str, str], BeforeValidator(_accelerator_labels)]]
     """Only those that tell of accelerators."""
 
 
-@with_config(STRICT)
 class NodeTaint(TypedDict):
     key: NotRequired[str]
     value: NotRequired[str]
     effect: NotRequired[str]
 
 
-@with_config(STRICT)
 class NodeSpec(TypedDict):
     taints: NotRequired[list[NodeTaint]]
 
 
-@with_config(STRICT)
 class NodeStatus(TypedDict):
     capacity: NotRequired[Annotated[dict[str, Quantity], BeforeValidator(_accelerators)]]
     """Only accelerators, healthy or not, of those names that are known without usher.yaml."""
 
 
-@with_config(STRICT)
 class Node(TypedDict):
     metadata: NotRequired[NodeMetadata]
     spec: NotRequired[NodeSpec]
     status: NotRequired[NodeStatus]
 
 
-@with_config(STRICT)
 class BindingTarget(TypedDict):
     name: NotRequired[str]
 
 
-@with_config(STRICT)
 class Binding(TypedDict):
     target: NotRequired[BindingTarget]
 
@@ -109,25 +102,21 @@ NODES = [
 ]
 
 
-@with_config(STRICT)
 class Expression(TypedDict):
     """In CEL."""
 
     expression: NotRequired[str]
 
 
-@with_config(STRICT)
 class Selector(TypedDict):
     cel: NotRequired[Expression]
 
 
-@with_config(STRICT)
 class DeviceToleration(TypedDict):
     key: NotRequired[str]
     operator: NotRequired[str]
 
 
-@with_config(STRICT)
 class SubRequest(TypedDict):
     """A request for devices, as an alternative or as the only one."""
 
@@ -153,34 +142,28 @@ def _with_accelerator(value: SubRequest) -> SubRequest:
 Alternative = Annotated[SubRequest, AfterValidator(_with_accelerator)]
 
 
-@with_config(STRICT)
 class Request(SubRequest):
     exactly: NotRequired[Alternative]
     firstAvailable: NotRequired[list[Alternative]]
 
 
-@with_config(STRICT)
 class DeviceClaim(TypedDict):
     requests: NotRequired[list[Annotated[Request, AfterValidator(_with_accelerator)]]]
 
 
-@with_config(STRICT)
 class ClaimSpec(TypedDict):
     devices: NotRequired[DeviceClaim]
 
 
-@with_config(STRICT)
 class ResourceClaim(TypedDict):
     apiVersion: NotRequired[str]
     spec: NotRequired[ClaimSpec]
 
 
-@with_config(STRICT)
 class TemplateSpec(TypedDict):
     spec: NotRequired[ClaimSpec]
 
 
-@with_config(STRICT)
 class ResourceClaimTemplate(TypedDict):
     apiVersion: NotRequired[str]
     spec: NotRequired[TemplateSpec]
@@ -207,24 +190,20 @@ DEVICES = [
 ]
 
 
-@with_config(STRICT)
 class ScopeRequirement(TypedDict):
     scopeName: NotRequired[str]
 
 
-@with_config(STRICT)
 class ScopeSelector(TypedDict):
     matchExpressions: NotRequired[list[ScopeRequirement]]
 
 
-@with_config(STRICT)
 class ResourceQuotaSpec(TypedDict):
     hard: NotRequired[dict[str, Quantity]]
     scopes: NotRequired[list[str]]
     scopeSelector: NotRequired[ScopeSelector]
 
 
-@with_config(STRICT)
 class ResourceQuota(TypedDict):
     spec: NotRequired[ResourceQuotaSpec]
 
@@ -245,7 +224,6 @@ QUOTAS = [
 ]
 
 
-@with_config(STRICT)
 class PriorityClass(TypedDict):
     metadata: NotRequired[Metadata]
     value: NotRequired[int]
@@ -264,12 +242,10 @@ PRIORITY_CLASSES = [
 ]
 
 
-@with_config(STRICT)
 class NamespaceMetadata(TypedDict):
     name: NotRequired[str]
 
 
-@with_config(STRICT)
 class Namespace(TypedDict):
     metadata: NotRequired[NamespaceMetadata]
 
@@ -286,19 +262,16 @@ NAMESPACES = [
 ]
 
 
-@with_config(STRICT)
 class DisruptionBudgetSpec(TypedDict):
     minAvailable: NotRequired[IntOrString]
     maxUnavailable: NotRequired[IntOrString]
 
 
-@with_config(STRICT)
 class DisruptionBudgetStatus(TypedDict):
     desiredHealthy: NotRequired[int]
     expectedPods: NotRequired[int]
 
 
-@with_config(STRICT)
 class DisruptionBudget(TypedDict):
     spec: NotRequired[DisruptionBudgetSpec]
     status: NotRequired[DisruptionBudgetStatus]
@@ -326,13 +299,11 @@ _MOST: Final = 64 * 1024
 _SHARES: Final = re.compile(r"""^["']?sharing["']?\s*:|\A\s*\{.*"sharing"\s*:""", re.MULTILINE | re.DOTALL)
 
 
-@with_config(STRICT)
 class SharedResource(TypedDict):
     name: NotRequired[str]
     replicas: NotRequired[int]
 
 
-@with_config(STRICT)
 class Shares(TypedDict):
     """How one way of sharing divides devices."""
 
@@ -343,18 +314,15 @@ class Shares(TypedDict):
     """This field does not exist in the API, but people write the number there."""
 
 
-@with_config(STRICT)
 class Sharing(TypedDict):
     timeSlicing: NotRequired[Shares]
     mps: NotRequired[Shares]
 
 
-@with_config(STRICT)
 class Flags(TypedDict):
     migStrategy: NotRequired[str]
 
 
-@with_config(STRICT)
 class Configuration(TypedDict):
     flags: NotRequired[Flags]
     sharing: NotRequired[Sharing]
@@ -362,7 +330,7 @@ class Configuration(TypedDict):
 
 @cache
 def _configurations() -> TypeAdapter[Configuration]:
-    return TypeAdapter(Configuration)
+    return strict_adapter(Configuration)
 
 
 def _read(value: object) -> Configuration:
@@ -400,7 +368,6 @@ Configurations = Annotated[
 """`data` of a ConfigMap: the configurations among its texts that share devices, and nothing of the others."""
 
 
-@with_config(STRICT)
 class ConfigMap(TypedDict):
     data: NotRequired[Configurations]
 

@@ -15,12 +15,10 @@ NVIDIA/k8s-nim-operator at f63f74d7.
 from collections.abc import Iterator, Mapping
 from typing import Final, NotRequired
 
-from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api
-from usher.kinds.reading.shapes import STRICT
 from usher.kinds.reading.templates import NOWHERE, ClaimPlace, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
 
@@ -503,12 +501,10 @@ NEMO: list[Kind] = [
 ]
 
 
-@with_config(STRICT)
 class MigStrategy(TypedDict):
     strategy: NotRequired[str]
 
 
-@with_config(STRICT)
 class Operand(TypedDict):
     """Something that the operator runs on the nodes."""
 
@@ -516,7 +512,6 @@ class Operand(TypedDict):
     version: NotRequired[str]
 
 
-@with_config(STRICT)
 class ClusterPolicySpec(TypedDict):
     mig: NotRequired[MigStrategy]
     driver: NotRequired[Operand]
@@ -525,17 +520,14 @@ class ClusterPolicySpec(TypedDict):
     migManager: NotRequired[Operand]
 
 
-@with_config(STRICT)
 class ClusterPolicy(TypedDict):
     spec: NotRequired[ClusterPolicySpec]
 
 
-@with_config(STRICT)
 class NvidiaDriverSpec(TypedDict):
     version: NotRequired[str]
 
 
-@with_config(STRICT)
 class NvidiaDriver(TypedDict):
     spec: NotRequired[NvidiaDriverSpec]
 

@@ -8,14 +8,12 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NotRequired
 
 from msgspec.structs import replace
-from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
 from usher.kinds import kind
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
-from usher.kinds.reading.shapes import STRICT
 from usher.kinds.reading.templates import DEFAULT_SCHEDULER, FIRST, LISTS, ONE, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading
 
@@ -181,10 +179,8 @@ _SHAPE_VERSIONS = ("v1", "v1alpha1")
 
 # `num-gpus` is not a valid name in Python. usher reads no other parameter: one of them may hold a password.
 StartParams = TypedDict("StartParams", {"num-gpus": NotRequired[str]})
-with_config(STRICT)(StartParams)
 
 
-@with_config(STRICT)
 class Group(TypedDict):
     """The head, or what a group of workers has in common with it."""
 
@@ -193,24 +189,20 @@ class Group(TypedDict):
     """Resources that Ray may hand out; they win over the start parameters."""
 
 
-@with_config(STRICT)
 class WorkerGroup(Group):
     groupName: NotRequired[str]
 
 
-@with_config(STRICT)
 class RayClusterSpec(TypedDict):
     enableInTreeAutoscaling: NotRequired[bool]
     headGroupSpec: NotRequired[Group]
     workerGroupSpecs: NotRequired[list[WorkerGroup]]
 
 
-@with_config(STRICT)
 class RayCluster(TypedDict):
     spec: NotRequired[RayClusterSpec]
 
 
-@with_config(STRICT)
 class RayJobSpec(TypedDict):
     clusterSelector: NotRequired[dict[str, str]]
     shutdownAfterJobFinishes: NotRequired[bool]
@@ -218,17 +210,14 @@ class RayJobSpec(TypedDict):
     rayClusterSpec: NotRequired[RayClusterSpec]
 
 
-@with_config(STRICT)
 class RayJob(TypedDict):
     spec: NotRequired[RayJobSpec]
 
 
-@with_config(STRICT)
 class RayServiceSpec(TypedDict):
     rayClusterConfig: NotRequired[RayClusterSpec]
 
 
-@with_config(STRICT)
 class RayService(TypedDict):
     spec: NotRequired[RayServiceSpec]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Annotated, Any, Final, NamedTuple, NotRequired
 
-from pydantic import GetCoreSchemaHandler, TypeAdapter, with_config
+from pydantic import GetCoreSchemaHandler, TypeAdapter
 from pydantic_core import CoreSchema
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
@@ -38,7 +38,7 @@ from usher.kinds import (
 )
 from usher.kinds import kind as kinds_kind
 from usher.kinds.kind import FactKind, Key, Kind, Pods
-from usher.kinds.reading.shapes import STRICT
+from usher.kinds.reading.shapes import strict_adapter
 
 KINDS: Final[tuple[Kind, ...]] = (
     *kubernetes.KINDS,
@@ -152,7 +152,7 @@ class Shape(NamedTuple):
 
 @cache
 def _adapter(shape: type) -> TypeAdapter[Any]:
-    return TypeAdapter(shape)
+    return strict_adapter(shape)
 
 
 SHAPES: Final[Mapping[Key, Shape]] = {
@@ -172,10 +172,9 @@ def owners_above(key: Key) -> int:
 def _objects(kinds: Iterable[Kind]) -> type:
     """The TypedDict of `input.object`, built at run time because its fields depend on the kinds."""
     new: Any = TypedDict
-    made = new("Objects", {kind.key: NotRequired[kind.shape] for kind in kinds if kind.shape is not None})
+    made: type = new("Objects", {kind.key: NotRequired[kind.shape] for kind in kinds if kind.shape is not None})
     made.__doc__ = "`input.object` of the policies: one of these fields."
-    shape: type = with_config(STRICT)(made)
-    return shape
+    return made
 
 
 class _SchemaOfObjects:

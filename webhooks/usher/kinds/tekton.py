@@ -11,7 +11,6 @@ from typing import Final, NotRequired
 
 from msgspec import Struct
 from msgspec.structs import replace
-from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
@@ -19,13 +18,12 @@ from usher.kinds import kind, tekton_tasks
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api
 from usher.kinds.reading import layers
 from usher.kinds.reading.counts import NEVER, ONCE, Times, nested_times
-from usher.kinds.reading.shapes import STRICT, Present
+from usher.kinds.reading.shapes import Present
 from usher.kinds.reading.templates import NOWHERE, Place, Template
 from usher.kinds.reading.values import MAX_DEPTH, Reading
 from usher.kinds.tekton_tasks import GROUP, PARAMETER, V1BETA1, ApiVersion, Task, TaskRunSettings, version_of
 
 
-@with_config(STRICT)
 class TektonContainer(TypedDict):
     """A step, a sidecar or the template of all steps. Which of the two fields it has depends on the version."""
 
@@ -33,7 +31,6 @@ class TektonContainer(TypedDict):
     computeResources: NotRequired[Present]
 
 
-@with_config(STRICT)
 class SchedulingInTekton(TypedDict):
     """Tekton has these fields only in pod templates, but people write them elsewhere."""
 
@@ -42,31 +39,26 @@ class SchedulingInTekton(TypedDict):
     affinity: NotRequired[Present]
 
 
-@with_config(STRICT)
 class TektonTaskSpec(SchedulingInTekton):
     steps: NotRequired[list[TektonContainer]]
     sidecars: NotRequired[list[TektonContainer]]
     stepTemplate: NotRequired[TektonContainer]
 
 
-@with_config(STRICT)
 class TektonTask(TypedDict):
     apiVersion: NotRequired[str]
     spec: NotRequired[TektonTaskSpec]
 
 
-@with_config(STRICT)
 class TektonTaskRunSpec(SchedulingInTekton):
     taskSpec: NotRequired[TektonTaskSpec]
 
 
-@with_config(STRICT)
 class TektonTaskRun(TypedDict):
     apiVersion: NotRequired[str]
     spec: NotRequired[TektonTaskRunSpec]
 
 
-@with_config(STRICT)
 class TektonPipelineTask(SchedulingInTekton):
     taskSpec: NotRequired[TektonTaskSpec]
 
@@ -81,21 +73,17 @@ TektonPipelineSpec = TypedDict(
         "affinity": NotRequired[Present],
     },
 )
-with_config(STRICT)(TektonPipelineSpec)
 
 
-@with_config(STRICT)
 class TektonPipeline(TypedDict):
     apiVersion: NotRequired[str]
     spec: NotRequired[TektonPipelineSpec]
 
 
-@with_config(STRICT)
 class TektonPipelineRunSpec(SchedulingInTekton):
     pipelineSpec: NotRequired[TektonPipelineSpec]
 
 
-@with_config(STRICT)
 class TektonPipelineRun(TypedDict):
     apiVersion: NotRequired[str]
     spec: NotRequired[TektonPipelineRunSpec]

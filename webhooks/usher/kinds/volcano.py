@@ -5,14 +5,13 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NotRequired
 
 from msgspec.structs import replace
-from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
 from usher.kinds import kind
 from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts, api, keeping
 from usher.kinds.reading.pod_templates import pod_template, template_times
-from usher.kinds.reading.shapes import STRICT, Present, Quantity
+from usher.kinds.reading.shapes import Present, Quantity
 from usher.kinds.reading.templates import Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
 
@@ -58,12 +57,10 @@ def _launches_ranks(template: Template) -> bool:
     return False
 
 
-@with_config(STRICT)
 class Guarantee(TypedDict):
     resource: NotRequired[dict[str, Quantity]]
 
 
-@with_config(STRICT)
 class QueueSpec(TypedDict):
     capability: NotRequired[dict[str, Quantity]]
     deserved: NotRequired[dict[str, Quantity]]
@@ -73,23 +70,19 @@ class QueueSpec(TypedDict):
     preemptionPolicy: NotRequired[str]
 
 
-@with_config(STRICT)
 class Queue(TypedDict):
     spec: NotRequired[QueueSpec]
 
 
-@with_config(STRICT)
 class NetworkTopology(TypedDict):
     highestTierAllowed: NotRequired[int]
     highestTierName: NotRequired[str]
 
 
-@with_config(STRICT)
 class SubGroupPolicy(TypedDict):
     networkTopology: NotRequired[NetworkTopology]
 
 
-@with_config(STRICT)
 class PodGroupSpec(TypedDict):
     minMember: NotRequired[int]
     minTaskMember: NotRequired[dict[str, int]]
@@ -99,30 +92,25 @@ class PodGroupSpec(TypedDict):
     subGroupPolicy: NotRequired[list[SubGroupPolicy]]
 
 
-@with_config(STRICT)
 class OwnedMetadata(TypedDict):
     ownerReferences: NotRequired[list[Present]]
 
 
-@with_config(STRICT)
 class PodGroup(TypedDict):
     metadata: NotRequired[OwnedMetadata]
     spec: NotRequired[PodGroupSpec]
 
 
-@with_config(STRICT)
 class DependsOn(TypedDict):
     name: NotRequired[list[str]]
 
 
-@with_config(STRICT)
 class PartitionPolicy(TypedDict):
     minPartitions: NotRequired[int]
     partitionSize: NotRequired[int]
     networkTopology: NotRequired[NetworkTopology]
 
 
-@with_config(STRICT)
 class Task(TypedDict):
     name: NotRequired[str]
     replicas: NotRequired[int]
@@ -131,7 +119,6 @@ class Task(TypedDict):
     partitionPolicy: NotRequired[PartitionPolicy]
 
 
-@with_config(STRICT)
 class JobSpec(TypedDict):
     minAvailable: NotRequired[int]
     schedulerName: NotRequired[str]
@@ -141,19 +128,16 @@ class JobSpec(TypedDict):
     tasks: NotRequired[list[Task]]
 
 
-@with_config(STRICT)
 class Job(TypedDict):
     """A Job, or a JobTemplate that a JobFlow makes Jobs from."""
 
     spec: NotRequired[JobSpec]
 
 
-@with_config(STRICT)
 class CronJobSpec(TypedDict):
     jobTemplate: NotRequired[Job]
 
 
-@with_config(STRICT)
 class CronJob(TypedDict):
     spec: NotRequired[CronJobSpec]
 

@@ -12,7 +12,6 @@ from typing import Final, NamedTuple, NotRequired
 
 from msgspec import Struct
 from msgspec.structs import replace
-from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
@@ -33,7 +32,7 @@ from usher.kinds.kserve.runtimes import (
     merged_pod_fields,
 )
 from usher.kinds.reading.pod_templates import listed_containers
-from usher.kinds.reading.shapes import STRICT, Present
+from usher.kinds.reading.shapes import Present
 from usher.kinds.reading.templates import ContainerPlace, Place, Template
 from usher.kinds.reading.values import Reading
 
@@ -216,45 +215,38 @@ def _unshared(template: Template, path: str, total: int | None) -> Template:
     return replace(template, requests=(runtimes.shared_out(path, most=total, reason=_UNSHARED),))
 
 
-@with_config(STRICT)
 class VariableName(TypedDict):
     """A variable without its value, which may be a secret."""
 
     name: NotRequired[str]
 
 
-@with_config(STRICT)
 class Framework(TypedDict):
     env: NotRequired[list[VariableName]]
 
 
-@with_config(STRICT)
 class Component(TypedDict):
     minReplicas: NotRequired[int]
     maxReplicas: NotRequired[int]
 
 
-@with_config(STRICT)
 class Predictor(Component):
     model: NotRequired[Framework]
     huggingface: NotRequired[Framework]
     workerSpec: NotRequired[Present]
 
 
-@with_config(STRICT)
 class InferenceServiceSpec(TypedDict):
     predictor: NotRequired[Predictor]
     transformer: NotRequired[Component]
     explainer: NotRequired[Component]
 
 
-@with_config(STRICT)
 class InferenceServiceStatus(TypedDict):
     deploymentMode: NotRequired[str]
     """The mode that KServe has chosen; it counts before the annotation."""
 
 
-@with_config(STRICT)
 class InferenceService(TypedDict):
     spec: NotRequired[InferenceServiceSpec]
     status: NotRequired[InferenceServiceStatus]
