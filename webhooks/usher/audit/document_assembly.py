@@ -242,12 +242,7 @@ def document(  # noqa: PLR0913 - all parts of an audit by name
     """The audit document.
 
     Args:
-        report: the decisions about all objects.
-        estate: the nodes and workloads.
-        config: usher.yaml.
-        cluster: the name of the cluster.
-        server: the version of its API server; empty if unknown.
-        sections: the results of the other analyses.
+        server: the version of the API server; empty if unknown.
         now: the time of the audit, in UTC.
     """
     given = Sections() if sections is None else sections

@@ -46,7 +46,6 @@ def of(workload: model.Workload | None, objects: reading_values.Lookup, known: K
     """The facts about an object from other objects of the same files; empty without files.
 
     Args:
-        workload: the object.
         objects: the objects of the same files; other kinds of lookups give no facts.
         known: reads the pods.
     """

@@ -223,7 +223,6 @@ def place_pod_set(
     """Where one pod of the set could run.
 
     Args:
-        pod_set: the pods.
         pools: all pools of usher.yaml.
         offering: the pools that offer what the pods request (accelerators.offers).
         refusals: the reasons why pools are not for the pods, by pool name.
@@ -334,7 +333,6 @@ def toleration_operator(taint: pools.Taint, vocabulary: Vocabulary, *, for_these
 
     Args:
         taint: a taint of a declared pool that offers what the pods ask for.
-        vocabulary: which taints mark accelerators.
         for_these_pods: whether usher.yaml says that the pool is for these pods.
     """
     if vocabulary.marks_accelerators(taint.key, taint.value):

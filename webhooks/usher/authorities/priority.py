@@ -86,7 +86,6 @@ def default_class_name(facts: Store, declared: str | None) -> str | None:
     """The name of the default class; empty where no class is the default, None where it is unknown.
 
     Args:
-        facts: the facts of the cluster.
         declared: the name in usher.yaml, used where the classes are unknown.
     """
     if not facts.knows(*PRIORITY_CLASS):
@@ -141,7 +140,6 @@ def classes_of_pods(
     """The existing classes of the pods that ask for accelerators.
 
     Args:
-        workload: the object.
         classes: all PriorityClasses, by name.
         default: the class of pods without a class name; None where it is unknown.
     """

@@ -156,10 +156,7 @@ def run(  # noqa: PLR0913 - the objects, their judges and the watcher
     """Judges every object of the batches, one batch at a time.
 
     Args:
-        batches: the objects.
         evaluator: usher's own checks.
-        settings: the settings of the run.
-        watch: receives the progress.
         policies: policies of Gatekeeper; policies that compare objects need all objects of the run in memory.
         together: the batches that are applied together, so that each may affect the verdicts about the others. By
             default all files, which then stay in memory, and no batch of a cluster.

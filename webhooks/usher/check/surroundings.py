@@ -59,9 +59,7 @@ def outline_of(batch: Batch, *, namespace: str, path: str = "", key: bytes = b""
     """The outline of a file.
 
     Args:
-        batch: the file.
         namespace: the namespace of objects without one.
-        path: the path of the file.
         key: digest of its name and content.
     """
     names, growths, offered = list[Named](), list[Growth](), list[paths.Object]()

@@ -62,7 +62,6 @@ class Inputs(Struct, frozen=True, kw_only=True):
         """The batches to judge. The builder takes the objects of each batch before the caller gets it.
 
         Args:
-            builder: takes the objects.
             facts: they may hold nodes and namespaces that the batches lack: with manifests, or lists of one namespace.
         """
         for value in () if self.lists_nodes else _cluster_scoped(facts):
@@ -194,7 +193,6 @@ def file_inputs(names: tuple[str, ...], *, wanted: Sequence[Wanted], read_facts:
     """The objects of files. All files are read first: they may hold a dump of a cluster, whose objects belong together.
 
     Args:
-        names: files, directories, patterns, and `-`.
         wanted: the other kinds to keep.
         read_facts: whether the facts of the cluster come from the files.
         watch: gets the number of files read.
@@ -272,9 +270,6 @@ def analyse(
     """The sections of all analyses.
 
     Args:
-        estate: the nodes and workloads of the cluster.
-        known: the facts and usher.yaml.
-        report: the decisions.
         usage: where to measure usage.
         audited: the cluster or the files.
         now: the time of the audit, in UTC.
@@ -328,7 +323,6 @@ class AuditRun(Struct, frozen=True, kw_only=True):
 
         Args:
             now: its time, in UTC.
-            watch: gets the progress.
             quiet: whether warnings about usher.yaml are left out.
 
         Raises:

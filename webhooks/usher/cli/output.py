@@ -224,7 +224,6 @@ class Reporting(Struct, frozen=True, kw_only=True):
         Writes the reason for a failure without findings to standard error.
 
         Args:
-            found: the findings.
             allow_unknown: whether parts of workloads that usher cannot judge are accepted.
             audit: the document of an audit, which its formats show.
 

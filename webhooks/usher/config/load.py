@@ -263,7 +263,6 @@ def load(file: Path, *, more: Callable[[models.Config], Iterable[Problem]] = _no
     """The configuration in a file.
 
     Args:
-        file: usher.yaml.
         more: finds mistakes of meaning in the valid part of a file with other mistakes, so that one run names all of
             them. For a valid file the caller runs it.
 

@@ -89,7 +89,6 @@ def pod_of_template(  # noqa: PLR0913 - all that a pod gets something from
         name: of the pod set.
         callers: the templates with the steps and tasks that run it.
         pod_metadata: the `podMetadata` of the WorkflowTemplate that it was taken from, if it was.
-        reading: records what cannot be read.
     """
     own = (template, *of.defaults)
     fields = {
@@ -303,8 +302,6 @@ def _templates(spec: Place, reading: Reading, *, used_by_others: bool = False) -
     """The pods of one run of a WorkflowSpec.
 
     Args:
-        spec: the WorkflowSpec.
-        reading: looks up what it refers to.
         used_by_others: whether other workflows may run its templates by their names.
     """
     reading.mapping(*spec)

@@ -87,8 +87,6 @@ def gpus_of_service(spec: Object, path: str, gpus_of_node: int | None, reading: 
     """`requests` and `limits` with the GPUs that the operator adds to a NIMServiceSpec; empty if it adds no GPUs.
 
     Args:
-        spec: the NIMServiceSpec.
-        path: its path.
         gpus_of_node: GPUs of each of several nodes; None for a single pod.
         reading: looks the NIMCache up.
     """

@@ -32,10 +32,7 @@ def ranks_see_environment(template: Template, plugins: Mapping[str, paths.Json],
     """Whether the ranks of a task see the variables of their container.
 
     Args:
-        template: the task.
         plugins: the plugins of the Job.
-        path: their path.
-        reading: records what cannot be read.
     """
     if "mpi" in plugins:
         options = reading.texts(plugins["mpi"], path + "/mpi")

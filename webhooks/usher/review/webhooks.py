@@ -228,7 +228,6 @@ def decide(review: Review, evaluator: Evaluator, *, refusal: QuotaRefusal | None
 
     Args:
         review: `prepare_review` has replaced a scale by its scaled object. Without a cluster that object is unknown.
-        evaluator: decides.
         refusal: why a quota refused the charge.
 
     Raises:

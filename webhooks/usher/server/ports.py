@@ -209,7 +209,6 @@ def http_server(
     """An HTTP server; over TLS with a context.
 
     Args:
-        app: the application that answers.
         context: for the listener; it may change the certificate at any time.
         clients: allowed common names in client certificates; empty if any client may call.
     """

@@ -238,10 +238,7 @@ class Reviews:
 
         Args:
             current: holds the evaluator in service.
-            metrics: counts the answers.
             stopping: whether this process will end, so that clients should connect to another.
-            admission: charges quotas; None without a cluster.
-            told: gets each answer.
             record: gets each answer with its endpoint and the size of the review in bytes, and returns at once; None
                 without a record.
             traces: gets the times of each review; None without traces.

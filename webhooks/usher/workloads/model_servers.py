@@ -39,12 +39,7 @@ _IN_PROFILE: Final = re.compile(r"[-_]tp([1-9][0-9]{0,3})(?:[-_]pp([1-9][0-9]{0,
 
 
 def read_nim_parallelism(container: Mapping[str, paths.Json], path: str) -> model.ModelParallelism | None:
-    """The parallelism of a NIM; None for other images, and if its variables do not set it.
-
-    Args:
-        container: the container.
-        path: the path of the container.
-    """
+    """The parallelism of a NIM; None for other images, and if its variables do not set it."""
     image, variables = container.get("image"), container.get("env")
     if not isinstance(image, str) or NIM_HINT not in image or not isinstance(variables, list):
         return None
@@ -166,9 +161,7 @@ def read_parallelism(
     None for other programs, and if the command does not determine how many GPUs the server uses.
 
     Args:
-        container: the container.
-        words: its command and its arguments.
-        path: the path of the container.
+        words: the command and the arguments of the container.
     """
     image = container.get("image")
     text = "\n".join(words)

@@ -349,7 +349,6 @@ def normalise(  # noqa: PLR0913 - the object, and what reads it
 
     Args:
         value: the object as JSON, with `apiVersion` and `kind`.
-        vocabulary: which resources are accelerators.
         namespace: the namespace of an object without one (admission knows it, a file may not).
         objects: looks up objects that the object refers to by name.
         roles: gives the workload its role.

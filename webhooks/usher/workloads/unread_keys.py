@@ -137,7 +137,6 @@ def with_unread_keys(
 
     Args:
         workload: the normalised object; None if no rule reads it.
-        value: the object.
         namespace: the namespace of an object without one.
         beside: objects of the same file; their CustomResourceDefinitions win over recorded ones.
     """

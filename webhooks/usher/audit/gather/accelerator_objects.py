@@ -107,8 +107,6 @@ class WorkloadReader:
         """The workload of an object, without its pods.
 
         Args:
-            value: the object.
-            read: the object, normalised.
             with_labels: whether to keep its labels. There may be many workloads without accelerators.
         """
         metadata = paths.metadata(value)
@@ -179,7 +177,6 @@ def grouped(members: Sequence[Workload], *, name: str, size: int) -> Workload:
 
     Args:
         members: each pod as a workload of its own, in the order of their names.
-        name: the name of the group.
         size: the number of its pods, as they report it; 0 if they do not.
     """
     first = members[0]
@@ -492,8 +489,6 @@ def read_node(value: paths.Object, vocabulary: Vocabulary, *, claimable: Devices
     """A node; None for a node without accelerators.
 
     Args:
-        value: the Node.
-        vocabulary: which resources are accelerators.
         claimable: the devices that drivers offer on it for claims, by device class. They count only if the node reports
             no accelerator as a resource; else a device offered in both ways would count twice.
     """

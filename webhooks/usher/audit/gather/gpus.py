@@ -33,9 +33,8 @@ def number(devices: Devices, node: Node | None = None) -> float:
     """The number of GPUs behind the accelerators that pods request, rounded to 6 digits.
 
     Args:
-        devices: the accelerators.
-        node: their node. Without it, `nvidia.com/gpu` counts as a whole device, and a profile as on the largest board
-            that has it.
+        node: the node of the devices. Without it, `nvidia.com/gpu` counts as a whole device, and a profile as on the
+            largest board that has it.
     """
     total = sum((share(name, node) * Fraction(amount.number) for name, amount in devices.items()), start=Fraction())
     return round(float(total), 6)

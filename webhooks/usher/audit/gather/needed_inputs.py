@@ -371,7 +371,6 @@ def unread_inputs(estate: Estate, report: findings.Report, *, finds_never: bool)
     """The needs that are missing because usher could not read the data.
 
     Args:
-        estate: the objects that usher read.
         report: the report with the problems of reading.
         finds_never: whether a finding says that a workload can never run. An authority of usher.yaml can find it
             without a cluster.

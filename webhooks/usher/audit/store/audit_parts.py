@@ -114,7 +114,6 @@ def reduced_to_shard(audit: Audit, shard: Shard, *, shared: int = 0) -> Audit:
     """The document with the objects of the shard alone.
 
     Args:
-        audit: what the shard has found.
         shard: which one it is.
         shared: how many objects without a namespace it has read, as every shard does; they count in shard 0.
     """
@@ -194,9 +193,7 @@ def write_part(
     Args:
         store: the folder of the run.
         key: which part it is.
-        audit: the document of the shard.
         tables: each table's name, its Parquet file and the number of its rows.
-        version: of usher.
 
     Raises:
         InputError: a file cannot be written, or is larger than a merge takes.

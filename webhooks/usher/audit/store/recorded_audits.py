@@ -201,7 +201,6 @@ def history_key(session: Session, cluster: Cluster, *, former: Sequence[str] = (
 
     Args:
         session: a session with up-to-date tables.
-        cluster: the cluster of the audit.
         former: names that an earlier usher gave to the cluster.
     """
     names = [key_of_name(each, cluster) for each in (cluster.name, *former)]

@@ -212,11 +212,7 @@ def observe_usage(
     """Reads all series and joins them with the pods and nodes of the estate.
 
     Args:
-        estate: the workloads of the cluster.
         source: the source of the series. A question that it cannot answer becomes a problem.
-        nodes: the nodes of the estate, by name.
-        config: the section `audit` of usher.yaml.
-        grid: the window.
     """
     readings = usage_metrics.read_all(source, grid)
     is_answered = not readings.problems or usage_metrics.ENGINE_ACTIVE in readings.answers
@@ -301,10 +297,8 @@ def measure(  # noqa: PLR0913 - all arguments of an audit by name
     """The usage of an estate; without a source, only what its pods hold now.
 
     Args:
-        estate: the nodes and workloads of the cluster.
         source: the source of the series. A question that it cannot answer becomes a problem of the measurement, not an
             error.
-        config: the section `audit` of usher.yaml.
         window: the time to measure back from `now`, in whole steps.
         now: the time of the audit, aware.
         step: the length of a step; by default chosen so that the window has at most 1,100 steps.

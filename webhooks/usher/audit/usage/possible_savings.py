@@ -441,10 +441,7 @@ def all_savings(
     """All savings. Each free device counts for one saving, so that the savings in the sum can be made together.
 
     Args:
-        estate: the nodes and workloads.
         entries: the measured entries, by the place of the workload in the estate.
-        config: the section `audit` of usher.yaml.
-        grid: the window.
     """
     nodes = {node.name: node for node in estate.nodes or ()}
     offered = gpus.device_offers(estate)

@@ -120,10 +120,7 @@ def saving_of(  # noqa: PLR0913 - the fields of a saving by name
     """A saving of a case.
 
     Args:
-        case: the workload.
         kind: the kind of saving.
-        evidence: the evidence as sentences.
-        change: what to do.
         gpu_hours: the GPU-hours that it saves in the window.
         paid_hours: the GPU-hours whose price it saves, by entry.
         needs: the work that others must do first.

@@ -335,8 +335,6 @@ def price_rows(
     """One row for each board, payment type and price; the rows with the most GPUs first.
 
     Args:
-        config: the section `audit.prices`.
-        nodes: the current nodes, by name.
         entries: what pods held in the window, also on nodes that are gone.
         is_measured: whether a source of usage exists.
     """

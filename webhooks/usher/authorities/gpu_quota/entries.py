@@ -357,7 +357,6 @@ def first_part_to_merge(parts: Sequence[PartReference], *, changes: int, live: i
     merged once most of what parts hold does not count any more.
 
     Args:
-        parts: the parts of the account.
         changes: the number of changes in the head.
         live: the number of entries of the whole account.
     """

@@ -285,8 +285,6 @@ def gang_shortage(
     """The shortage where fewer pods of a gang could run at the same time than it needs; None where all could.
 
     Args:
-        workload: the gang.
-        members: the pod sets of the gang.
         room_for: computes the room for members, like `room`.
     """
     minimum = gang_demand.gang_minimum(workload)

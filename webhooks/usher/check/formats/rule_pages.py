@@ -115,7 +115,6 @@ def write_explanations(
 
     Args:
         explained: the places and explanations.
-        stream: where to write.
         everything: also lists the rules that find and change nothing, instead of their number.
         width: in columns, by default the terminal's.
     """

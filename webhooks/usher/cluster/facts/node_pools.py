@@ -144,7 +144,6 @@ def found_pools(nodes: Nodes, vocabulary: Vocabulary) -> tuple[FoundPool, ...]:
 
     Args:
         nodes: the nodes; unreadable ones are in no pool.
-        vocabulary: the names of accelerators.
     """
     ours = [each for each in nodes.classes if any(vocabulary.contains(name) for name in each.most)]
     traits = [_traits(each, vocabulary) for each in ours]

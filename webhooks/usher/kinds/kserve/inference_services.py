@@ -63,12 +63,9 @@ def multi_node_templates(  # noqa: PLR0913 - all that makes the workers
 
     Args:
         head: the template of the predictor, merged with the runtime.
-        predictor: the predictor.
-        workers: its workerSpec.
         runtime: the spec of the runtime, if it is known.
         how: how the InferenceService is run.
         metadata: labels and annotations of the workers.
-        reading: records what KServe would refuse.
     """
     of_runtime = field_layers(runtime, "workerSpec", reading)
     if runtime and not of_runtime:

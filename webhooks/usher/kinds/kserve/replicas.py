@@ -58,9 +58,6 @@ def running(service: Object, annotations: Mapping[str, str], reading: Reading, *
     KS:pkg/controller/v1beta1/inferenceservice/utils/utils.go.
 
     Args:
-        service: the InferenceService.
-        annotations: its annotations.
-        reading: records an autoscaler that KServe refuses.
         several_nodes: whether its predictor has workers, which only Deployments support.
     """
     status = reading.mapping(service.get("status"), "/status")
@@ -230,7 +227,6 @@ def replicas(workload: Layers, reading: Reading, *, stopped: bool, surge: int | 
 
     Args:
         workload: the spec of a service, or its `prefill`.
-        reading: records what cannot be read.
         stopped: whether the service is stopped.
         surge: the default of `maxSurge`.
     """

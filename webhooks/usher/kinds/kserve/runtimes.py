@@ -247,7 +247,6 @@ def component_containers(
         component: a predictor, a transformer or an explainer.
         framework: its field that holds a container and more fields, for example `model`.
         runtime: the spec of the runtime, if it is known.
-        reading: records what KServe would refuse.
     """
     yield from listed_containers({"initContainers": first_field(component, "initContainers")}, reading)
     own = list(_places(first_field(component, "containers"), reading))

@@ -85,7 +85,6 @@ class Objects:
         """The last of several objects with one name is found, as after `kubectl apply`.
 
         Args:
-            values: the objects.
             namespace: the namespace of objects without one.
             others: finds an object that is not among `values`.
         """
@@ -291,8 +290,6 @@ class Reading:
         """The object that a name at a path refers to; None, and recorded as unknown, if it cannot be found.
 
         Args:
-            reference: the object.
-            path: the path of the name.
             consequence: the effect for the message, as in `its pods are not judged`.
         """
         found = self.context.objects.find(reference)

@@ -269,7 +269,6 @@ class Documents:
         """The input document as JSON.
 
         Args:
-            workload: the object.
             old: on UPDATE, the old object.
             review: the user and the operation; None outside of admission.
             cluster: the slice of the facts, made by `cluster_input`.

@@ -86,7 +86,6 @@ def container_document(container: model.Container, *, all_resources: bool) -> Co
     """A container as Rego sees it.
 
     Args:
-        container: the container.
         all_resources: whether rules also read resources that are not accelerators.
     """
     result: Container = {

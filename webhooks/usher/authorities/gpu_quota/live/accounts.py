@@ -209,10 +209,7 @@ class Accounts:
         """Takes the parts that it works with.
 
         Args:
-            api: the API server.
-            knowledge: gives the knowledge in service.
             namespace: the namespace of accounts.
-            meter: counts conflicts.
             clock: seconds since 1970.
         """
         self._api = api
