@@ -18,7 +18,7 @@ from usher import model, paths
 from usher.kinds import argo_templates
 from usher.kinds import kind as kinds_kind
 from usher.kinds.argo_templates import GROUP, Graph, Holder, ReachedTemplate
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import layers
 from usher.kinds.reading.counts import Times
@@ -447,10 +447,7 @@ def _template_kind(kind: str, plural: str, *, key: str, cluster_scoped: bool) ->
             kueue=Kueue.CHILDREN,
             queue_label_path="/spec/podMetadata",
             changes=_CHANGES,
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.IN_STEPS,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.IN_STEPS, shrinks=True, minimum_from=""),
         ),
     )
 
@@ -467,10 +464,7 @@ KINDS = [
             template_paths=_paths("spec"),
             counted=_COUNTED,
             source=_SOURCE,
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.IN_STEPS,
-            shrinks=False,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.IN_STEPS, shrinks=False, minimum_from=""),
             role=model.Role.BATCH,
             suspend_path="/spec/suspend",
             kueue=Kueue.CHILDREN,
@@ -495,10 +489,7 @@ KINDS = [
             template_paths=_paths("spec.workflowSpec"),
             counted="as a Workflow for each run; without bound under `concurrencyPolicy: Allow`, which is the default",
             source=_SOURCE + ", AR:workflow/cron/operator.go",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.IN_STEPS,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.IN_STEPS, shrinks=True, minimum_from=""),
             role=model.Role.BATCH,
             suspend_path="/spec/suspend",
             kueue=Kueue.CHILDREN,

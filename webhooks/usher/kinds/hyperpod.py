@@ -7,7 +7,7 @@ src/sagemaker/hyperpod/training/config/hyperpod_pytorch_job_unified_config.py of
 from collections.abc import Iterator, Mapping
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading.pod_templates import pod_template
 from usher.kinds.reading.templates import Place, Template
 from usher.kinds.reading.values import Reading
@@ -60,10 +60,7 @@ KINDS: list[Kind] = [
             counted="the sum of `replicas` (0 if missing) over the replica specs, and `spares` more; "
             "up to `maxReplicas` with elastic training",
             source="hyperpod_pytorch_job_unified_config.py of aws/sagemaker-hyperpod-cli",
-            kueue_unit=KueueUnit.WHOLE,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.TRAINING,
             runs_any_program=True,
             suspend_path="/spec/runPolicy/suspend",

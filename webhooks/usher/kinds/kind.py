@@ -239,6 +239,20 @@ class Starts(Enum):
     """Some parts may have to complete before others begin; usher does not read which."""
 
 
+class Scheduled(TypedDict):
+    """How the pods of a kind start, as keywords of its record."""
+
+    kueue_unit: KueueUnit
+    starts: Starts
+    shrinks: bool
+    minimum_from: str
+
+
+def scheduled(kueue_unit: KueueUnit, starts: Starts, *, shrinks: bool, minimum_from: str) -> Scheduled:
+    """The fields of `Pods` with these names."""
+    return Scheduled(kueue_unit=kueue_unit, starts=starts, shrinks=shrinks, minimum_from=minimum_from)
+
+
 class Pods(Struct, frozen=True, kw_only=True):
     """How a kind makes pods. A field has no default if forgetting it would be an error that no test finds."""
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading.pod_templates import pod_spec, pod_template
 from usher.kinds.reading.templates import Place, Template, Traits
 from usher.kinds.reading.values import Reading
@@ -96,10 +96,7 @@ KINDS = [
             template_paths=("spec.template",),
             counted=_COUNTED,
             source=_SOURCE,
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.SERVICE,
             runs_any_program=True,
             kueue=Kueue.CHILDREN,
@@ -116,10 +113,7 @@ KINDS = [
             template_paths=("spec.template",),
             counted=_COUNTED,
             source=_SOURCE,
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.SERVICE,
             runs_any_program=True,
             kueue=Kueue.CHILDREN,
@@ -135,10 +129,7 @@ KINDS = [
             template_paths=("`spec`, a pod spec with other fields beside",),
             counted=_COUNTED,
             source=_SOURCE + "; KN:pkg/reconciler/revision/resources/meta.go",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.SERVICE,
             runs_any_program=True,
             kueue=Kueue.CHILDREN,

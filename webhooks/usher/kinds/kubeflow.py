@@ -11,7 +11,7 @@ from pydantic import BeforeValidator
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading.pod_templates import pod_template
 from usher.kinds.reading.shapes import Present
 from usher.kinds.reading.templates import ONE, Place, Template, Traits
@@ -51,10 +51,7 @@ NOTEBOOKS: list[Kind] = [
             template_paths=("spec.template.spec",),
             counted=f"1; 0 while it has the annotation `{STOPPED}`",
             source="components/notebook-controller of kubeflow/kubeflow",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.INTERACTIVE,
             kueue=Kueue.CHILDREN,
             # The StatefulSet's pod carries the labels of the Notebook.
@@ -260,10 +257,7 @@ def _training_operator(  # noqa: PLR0913 - in what the kinds of the training ope
             gang_places=_SCHEDULING_POLICY,
             lifecycle_places=_LIFECYCLE,
             needs_gang=True,
-            kueue_unit=KueueUnit.WHOLE,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=""),
         ),
     )
 
@@ -289,10 +283,7 @@ TRAINING_JOBS = [
             template_paths=("spec.mpiReplicaSpecs.{Launcher,Worker}.template",),
             counted="the sum of `replicas` (1 if missing) of launcher and workers",
             source="MO:pkg/apis/kubeflow/v2beta1/types.go; KQ:pkg/controller/jobs/mpijob/mpijob_controller.go",
-            kueue_unit=KueueUnit.WHOLE,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.TRAINING,
             runs_any_program=True,
             suspend_path="/spec/runPolicy/suspend",

@@ -23,7 +23,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import errors, model, paths, quantities
-from usher.kinds.kind import Kind, KueueUnit, Pods, Starts, api
+from usher.kinds.kind import Kind, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading.pod_templates import template_times
 from usher.kinds.reading.templates import NOWHERE, ONE, TERMS, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import MAX_PODS, Reading
@@ -562,10 +562,7 @@ KINDS: list[Kind] = [
             template_paths=_TEMPLATE_PATHS,
             counted=_COUNTED,
             source=_SOURCE,
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.BATCH,
             is_template=True,
             changes="nothing: it is a file that is handed to Kubeflow Pipelines, not to the API server",
@@ -581,10 +578,7 @@ KINDS: list[Kind] = [
             ),
             counted=_COUNTED,
             source=_SOURCE + ", backend/src/crd/kubernetes/v2beta1/",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.BATCH,
             is_template=True,
             changes="nothing: its fields are not those of a pod",

@@ -6,7 +6,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import values
 from usher.kinds.reading.counts import Growth, share_of_replicas
@@ -152,10 +152,7 @@ KINDS: list[Kind] = [
             counted=_COUNTED + "; `maxSurge` (0 if missing, at most `replicas`) more groups during a rollout",
             source="LW:api/leaderworkerset/v1/leaderworkerset_types.go, "
             "LW:pkg/controllers/leaderworkerset_controller.go",
-            kueue_unit=KueueUnit.GROUP,
-            starts=Starts.TOGETHER,
-            shrinks=False,
-            minimum_from="",
+            **scheduled(KueueUnit.GROUP, Starts.TOGETHER, shrinks=False, minimum_from=""),
             role=model.Role.INFERENCE,
             runs_any_program=True,
             kueue=Kueue.DEFAULT,
@@ -181,10 +178,7 @@ KINDS: list[Kind] = [
             f"rollout, or "
             "`maxSurge` where there are settings for it; without bound where `scaling.mode` is External",
             source="LW:api/disaggregatedset/v1/disaggregatedset_types.go, LW:pkg/controllers/disaggregatedset/",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.INFERENCE,
             runs_any_program=True,
             kueue=Kueue.CHILDREN,

@@ -18,7 +18,7 @@ from typing import Final, NotRequired
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading.templates import NOWHERE, ClaimPlace, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
 
@@ -343,10 +343,7 @@ NIM_OPERATOR: list[Kind] = [
             template_paths=("spec",),
             counted=_SERVED,
             source="api/apps/v1alpha1/nimservice_types.go of NVIDIA/k8s-nim-operator",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.INFERENCE,
             kueue=Kueue.CHILDREN,
             # `spec.labels` are the labels of the Deployment and of its pods.
@@ -361,10 +358,7 @@ NIM_OPERATOR: list[Kind] = [
             template_paths=("spec.services[].spec",),
             counted="as a NIMService, for every service that is `enabled`",
             source="api/apps/v1alpha1/nimpipeline_types.go of NVIDIA/k8s-nim-operator",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.INFERENCE,
             kueue=Kueue.CHILDREN,
             changes=_NIM_CHANGES,
@@ -377,10 +371,7 @@ NIM_OPERATOR: list[Kind] = [
             template_paths=("spec",),
             counted="1, until the model is cached",
             source="internal/controller/nimcache_controller.go of NVIDIA/k8s-nim-operator",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.BATCH,
             kueue=Kueue.CHILDREN,
             changes=_NIM_CHANGES,
@@ -464,10 +455,7 @@ def _nemo_kind(kind: str, *, counted: str = _COUNTED) -> Kind:
             # `spec.labels` are the labels of the Deployment and of its pods.
             queue_label_path="/spec",
             changes=_NEMO_CHANGES,
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
         ),
     )
 
@@ -485,10 +473,7 @@ NEMO: list[Kind] = [
             template_paths=("spec",),
             counted="1, until the engine is built",
             source="internal/controller/nimbuild_controller.go of NVIDIA/k8s-nim-operator",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.BATCH,
             kueue=Kueue.CHILDREN,
             # `spec.labels` are the labels of the pod.

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import model, paths
 from usher.kinds import kind
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
 from usher.kinds.reading.templates import DEFAULT_SCHEDULER, FIRST, LISTS, ONE, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading
@@ -321,10 +321,7 @@ WORKLOADS = [
             template_paths=("spec.headGroupSpec.template", "spec.workerGroupSpecs[].template"),
             counted=_COUNTED,
             source=_SOURCE,
-            kueue_unit=KueueUnit.WHOLE,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.BATCH,
             runs_any_program=True,
             joins_its_pods=True,
@@ -349,10 +346,7 @@ WORKLOADS = [
             counted="as its RayCluster, or 0 where `clusterSelector` chooses one; and 1 submitter in K8sJobMode",
             source=_SOURCE
             + "; KR:ray-operator/apis/ray/v1/rayjob_types.go; KR:ray-operator/controllers/ray/common/job.go",
-            kueue_unit=KueueUnit.WHOLE,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.TRAINING,
             runs_any_program=True,
             joins_its_pods=True,
@@ -374,10 +368,7 @@ WORKLOADS = [
             template_paths=("spec.rayClusterConfig, as in a RayCluster",),
             counted="as its RayCluster, and twice as many while an upgrade runs; not with `upgradeStrategy.type: None`",
             source=_SOURCE + "; KR:ray-operator/controllers/ray/rayservice_controller.go",
-            kueue_unit=KueueUnit.WHOLE,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.INFERENCE,
             suspend_path="/spec/suspend",
             kueue=Kueue.DEFAULT,
@@ -394,10 +385,7 @@ WORKLOADS = [
             template_paths=("spec.jobTemplate, as the spec of a RayJob",),
             counted="as a RayJob for each run; nothing keeps runs from overlapping",
             source="KR:ray-operator/controllers/ray/raycronjob_controller.go",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.TRAINING,
             runs_any_program=True,
             joins_its_pods=True,

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from usher import model, paths
 from usher.kinds import kind, spark_resources
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading import environment
 from usher.kinds.reading.environment import is_read
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
@@ -355,10 +355,7 @@ KINDS = [
             template_paths=("spec.driver, spec.executor", "spec.driver.template, spec.executor.template"),
             counted=_COUNTED.format(1),
             source="SP:api/v1beta2/sparkapplication_types.go; SP:internal/controller/sparkapplication/submission.go",
-            kueue_unit=KueueUnit.WHOLE,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.BATCH,
             suspend_path="/spec/suspend",
             kueue=Kueue.OPTION,
@@ -376,10 +373,7 @@ KINDS = [
             template_paths=("spec.template, as the spec of a SparkApplication",),
             counted="as a SparkApplication for each run; without bound under `concurrencyPolicy: Allow`",
             source="SP:internal/controller/scheduledsparkapplication/controller.go",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.BATCH,
             suspend_path="/spec/suspend",
             kueue=Kueue.CHILDREN,
@@ -397,10 +391,7 @@ KINDS = [
             template_paths=("spec.server.template", "spec.executor, spec.executor.template"),
             counted="1 server, and `executor.instances` (2 if missing), or as `dynamicAllocation` has them",
             source="SP:internal/controller/sparkconnect/",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.BATCH,
             changes=_CHANGES,
         ),

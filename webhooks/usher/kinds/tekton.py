@@ -15,7 +15,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import model, paths
 from usher.kinds import kind, tekton_tasks
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading import layers
 from usher.kinds.reading.counts import NEVER, ONCE, Times, nested_times
 from usher.kinds.reading.shapes import Present
@@ -403,10 +403,7 @@ KINDS = [
             ),
             counted=_ONE_POD,
             source=_TASK_SOURCE,
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.IN_STEPS,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.IN_STEPS, shrinks=True, minimum_from=""),
             role=model.Role.BATCH,
             kueue=Kueue.CHILDREN,
             # Kueue does not know TaskRuns, but the pod of a TaskRun carries its labels.
@@ -429,10 +426,7 @@ KINDS = [
             ),
             counted=_TASKS,
             source=_PIPELINE_SOURCE,
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.IN_STEPS,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.IN_STEPS, shrinks=True, minimum_from=""),
             role=model.Role.BATCH,
             kueue=Kueue.CHILDREN,
             queue_label_path=_METADATA,
@@ -448,10 +442,7 @@ KINDS = [
             template_paths=("spec",),
             counted=_ONE_POD + ", of one run",
             source=_TASK_SOURCE,
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.IN_STEPS,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.IN_STEPS, shrinks=True, minimum_from=""),
             role=model.Role.BATCH,
             is_template=True,
             changes="nothing: it has no fields for scheduling",
@@ -469,10 +460,7 @@ KINDS = [
             ),
             counted=_TASKS + "; of one run",
             source=_PIPELINE_SOURCE,
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.IN_STEPS,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.IN_STEPS, shrinks=True, minimum_from=""),
             role=model.Role.BATCH,
             is_template=True,
             changes="nothing: it has no fields for scheduling",

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading.counts import DEFAULT_SURGE, share_of_replicas
 from usher.kinds.reading.templates import TERMS, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading
@@ -126,10 +126,7 @@ KINDS: list[Kind] = [
             "autoscaling, "
             "and 25 % more during a rollout that is not Recreate",
             source="operator/internal/controller/vllmruntime_controller.go of vllm-project/production-stack",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.INFERENCE,
             kueue=Kueue.CHILDREN,
             # The pods carry the labels of the VLLMRuntime.

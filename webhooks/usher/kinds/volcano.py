@@ -9,7 +9,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import model, paths
 from usher.kinds import kind
-from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts, api, keeping
+from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts, api, keeping, scheduled
 from usher.kinds.reading.pod_templates import pod_template, template_times
 from usher.kinds.reading.shapes import Present, Quantity
 from usher.kinds.reading.templates import Place, Template, Traits
@@ -274,10 +274,7 @@ JOBS = [
             template_paths=("spec.tasks[].template",),
             counted=_COUNTED,
             source=_SOURCE,
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.TRAINING,
             runs_any_program=True,
             volcano="always: it is Volcano's own kind",
@@ -297,10 +294,7 @@ JOBS = [
             template_paths=("spec.jobTemplate.spec.tasks[].template",),
             counted="as a Job for each run; without bound under `concurrencyPolicy: Allow`, which is the default",
             source="VC:staging/src/volcano.sh/apis/pkg/apis/batch/v1alpha1/job.go",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=False,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=False, minimum_from=""),
             role=model.Role.TRAINING,
             runs_any_program=True,
             suspend_path="/spec/suspend",
@@ -319,10 +313,7 @@ JOBS = [
             template_paths=("spec.tasks[].template",),
             counted=f"of one Job made from it: {_COUNTED}",
             source="VC:staging/src/volcano.sh/apis/pkg/apis/flow/v1alpha1/jobtemplate_types.go",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.TRAINING,
             runs_any_program=True,
             is_template=True,
@@ -340,10 +331,7 @@ JOBS = [
             counted="the Jobs of all flows together; those of flows that wait for others may not be there yet",
             source="VC:staging/src/volcano.sh/apis/pkg/apis/flow/v1alpha1/jobflow_types.go; "
             "VC:pkg/controllers/jobflow/",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.MAY_WAIT,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.MAY_WAIT, shrinks=True, minimum_from=""),
             role=model.Role.TRAINING,
             runs_any_program=True,
             volcano="always: each flow is a Job of Volcano's own kind",

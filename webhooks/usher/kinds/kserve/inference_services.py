@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.kserve import replicas, runtimes
 from usher.kinds.kserve.replicas import Mode, Nodes, Running
 from usher.kinds.kserve.runtimes import (
@@ -443,10 +443,7 @@ KINDS = [
             ),
             source="KS:pkg/apis/serving/v1beta1/{inference_service,component,podspec}.go; "
             "KS:pkg/controller/v1beta1/inferenceservice/",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.INFERENCE,
             kueue=Kueue.CHILDREN,
             # Its labels reach the Deployments and Knative Services, and the pods.

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import model, paths
-from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts, api, keep_spec_without_secrets
+from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts, api, keep_spec_without_secrets, scheduled
 from usher.kinds.kserve import replicas as kserve_replicas
 from usher.kinds.kserve import runtimes
 from usher.kinds.kserve.runtimes import (
@@ -253,10 +253,7 @@ KINDS = [
             template_paths=_TEMPLATE_PATHS,
             counted=_COUNTED,
             source=_SOURCE,
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.INFERENCE,
             kueue=Kueue.CHILDREN,
             # Labels of Kueue reach the Deployments and LeaderWorkerSets, and the pods.
@@ -272,10 +269,7 @@ KINDS = [
             template_paths=_TEMPLATE_PATHS,
             counted="as a service that says nothing else; workers without bound where it has no parallelism",
             source=_SOURCE,
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.INFERENCE,
             is_template=True,
             changes="nothing: the services that use it are changed",

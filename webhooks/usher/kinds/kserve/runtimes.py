@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from usher import model, paths, quantities
-from usher.kinds.kind import Facts, Kind, KueueUnit, Pods, Starts, api, keep_spec_without_secrets
+from usher.kinds.kind import Facts, Kind, KueueUnit, Pods, Starts, api, keep_spec_without_secrets, scheduled
 from usher.kinds.reading import environment as reading_environment
 from usher.kinds.reading.pod_templates import listed_containers
 from usher.kinds.reading.templates import LISTS, ONE, ContainerPlace, Place, Template, Traits
@@ -464,10 +464,7 @@ def _kind(kind: str, *, plural: str, cluster_scoped: bool) -> Kind:
             role=model.Role.INFERENCE,
             is_template=True,
             changes=_CHANGES,
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
         ),
     )
 
