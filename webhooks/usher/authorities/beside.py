@@ -59,8 +59,8 @@ def of(workload: model.Workload | None, objects: reading_values.Lookup, known: K
 
 
 def _has_service(workload: model.Workload, objects: reading_values.Objects) -> bool:
-    services = [_mapping(each.get("spec")) for each in objects.of_kind("", "Service", workload.namespace)]
-    selectors = [_mapping(spec.get("selector")) for spec in services if _sends_requests(spec)]
+    services = [paths.mapping(each.get("spec")) for each in objects.of_kind("", "Service", workload.namespace)]
+    selectors = [paths.mapping(spec.get("selector")) for spec in services if _sends_requests(spec)]
     return any(
         selector and all(pod_set.labels.get(key) == value for key, value in selector.items())
         for selector in selectors
@@ -90,7 +90,9 @@ def _disks(workload: model.Workload, objects: reading_values.Objects) -> Iterato
                 )
             )
             modes = (
-                None if isinstance(found, reading_values.Absence) else _mapping(found.get("spec")).get("accessModes")
+                None
+                if isinstance(found, reading_values.Absence)
+                else paths.mapping(found.get("spec")).get("accessModes")
             )
             if isinstance(modes, list):
                 yield name, tuple(mode for mode in modes if isinstance(mode, str))
@@ -115,7 +117,7 @@ def _gang(group: model.Workload, objects: reading_values.Objects, known: Knowled
 def _by_group(objects: reading_values.Objects) -> _Naming:
     found: defaultdict[tuple[str, str], list[paths.Object]] = defaultdict(list)
     for namespace, value in objects.all():
-        if _mapping(value.get("status")).get("phase") not in _FINISHED:
+        if paths.mapping(value.get("status")).get("phase") not in _FINISHED:
             for name in set(_groups_named(value)):
                 found[namespace, name].append(value)
     return found
@@ -127,13 +129,9 @@ def _groups_named(value: paths.Object) -> Iterator[str]:
     while left:
         each = left.pop()
         if isinstance(each, dict):
-            name = _mapping(each.get("annotations")).get(GROUP_ANNOTATION)
+            name = paths.mapping(each.get("annotations")).get(GROUP_ANNOTATION)
             if isinstance(name, str):
                 yield name
             left.extend(each.values())
         elif isinstance(each, list):
             left.extend(each)
-
-
-def _mapping(value: paths.Json) -> Mapping[str, paths.Json]:
-    return value if isinstance(value, dict) else {}

@@ -61,22 +61,18 @@ def group_version_kind(value: paths.Object) -> tuple[str, str, str]:
     if is_pipeline(value):
         version = str(value.get("schemaVersion") or "").partition(".")[0]
         return GROUP, version if version.isascii() and version.isalnum() else "", KIND
-    group, _, version = _plain_text(value.get("apiVersion")).rpartition("/")
-    return group, version, _plain_text(value.get("kind"))
+    group, _, version = paths.text(value.get("apiVersion")).rpartition("/")
+    return group, version, paths.text(value.get("kind"))
 
 
 def name(value: paths.Object) -> str:
     """The name of a pipeline; empty for all other objects."""
     information = value.get("pipelineInfo") if is_pipeline(value) else None
-    return _plain_text(information.get("name")) if isinstance(information, dict) else ""
+    return paths.text(information.get("name")) if isinstance(information, dict) else ""
 
 
 def _says_no_kind(value: Mapping[str, paths.Json]) -> bool:
     return value.get("apiVersion") is None and value.get("kind") is None
-
-
-def _plain_text(value: object) -> str:
-    return value if isinstance(value, str) else ""
 
 
 Object = Mapping[str, paths.Json]

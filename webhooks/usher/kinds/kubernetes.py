@@ -115,7 +115,7 @@ def wait_for_each_other(spec: Mapping[str, paths.Json], pods: int) -> bool:
     """
     if pods < 2 or spec.get("completionMode") != "Indexed" or spec.get("completions") != pods:
         return False
-    pod = _mapping(_mapping(spec.get("template")).get("spec"))
+    pod = paths.mapping(paths.mapping(spec.get("template")).get("spec"))
     subdomain = pod.get("subdomain")
     return (isinstance(subdomain, str) and bool(subdomain)) or not _OF_COORDINATORS.isdisjoint(_variables(pod))
 
@@ -130,10 +130,6 @@ def _variables(pod: Mapping[str, paths.Json]) -> Iterator[str]:
 
 def _items(value: paths.Json) -> Iterator[Mapping[str, paths.Json]]:
     return (each for each in (value if isinstance(value, list) else ()) if isinstance(each, dict))
-
-
-def _mapping(value: paths.Json) -> Mapping[str, paths.Json]:
-    return value if isinstance(value, dict) else {}
 
 
 class JobSpec(TypedDict):

@@ -14,10 +14,6 @@ from usher.audit.gather.estate import Estate
 from usher.kinds.reading.values import Absence
 
 
-def mapping(value: paths.Json) -> paths.Object:
-    return value if isinstance(value, dict) else {}
-
-
 def mappings(value: paths.Json) -> Iterator[paths.Object]:
     """The JSON objects of a list."""
     if isinstance(value, list):

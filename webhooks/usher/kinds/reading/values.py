@@ -104,12 +104,12 @@ class Objects:
         metadata = value.get("metadata")
         fields: Mapping[str, paths.Json] = metadata if isinstance(metadata, dict) else {}
         kind, name, within = (
-            _text_or_empty(value.get("kind")),
-            _text_or_empty(fields.get("name")),
-            _text_or_empty(fields.get("namespace")),
+            paths.text(value.get("kind")),
+            paths.text(fields.get("name")),
+            paths.text(fields.get("namespace")),
         )
         if kind and name:
-            group = _text_or_empty(value.get("apiVersion")).rpartition("/")[0]
+            group = paths.text(value.get("apiVersion")).rpartition("/")[0]
             self._found[group, kind, name][within or namespace] = value
             self._by_kind[group, kind][name] = value
 
@@ -174,10 +174,6 @@ class LookupsInTurn:
             if found is Absence.MISSING:
                 absence = found
         return absence
-
-
-def _text_or_empty(value: object) -> str:
-    return value if isinstance(value, str) else ""
 
 
 MAX_DEPTH: Final = 4
