@@ -121,7 +121,7 @@ def live_inputs(
         recorded = list(recording.read_facts(api))
         facts = recording.store_of_recorded(recorded)
         batches = itertools.chain(_unlisted(recorded), batches)
-    listed = recording.read_facts(api, kinds=[each.fact_kind for each in wanted])
+    listed = recording.read_facts(api, kinds=wanted)
     others = [replace(each, values=Packed(each.values)) for each in listed]
     if namespace and (facts is None or not facts.knows("", "Namespace")):
         batches = itertools.chain(_namespace(api, namespace), batches)
@@ -220,7 +220,7 @@ def _recorded(wanted: Iterable[Wanted], survey: Survey) -> list[Recorded]:
     from usher.audit.gather.object_fields import Packed
     from usher.cluster.facts.store import State
 
-    return [Recorded(kind=each.fact_kind, state=State.KNOWN, values=Packed(survey.kept(each.key))) for each in wanted]
+    return [Recorded(kind=each, state=State.KNOWN, values=Packed(survey.kept(each.key))) for each in wanted]
 
 
 def _version(api: Lists) -> str:

@@ -35,16 +35,10 @@ def api(group: str, kind: str, plural: str, *versions: str) -> Api:
     return Api(group=group, kind=kind, plural=plural, versions=versions)
 
 
-class FactKind(Struct, frozen=True, kw_only=True):
-    """A kind that usher reads from a cluster, with the fields that it keeps."""
+class Facts(Struct, frozen=True, kw_only=True):
+    """The part of the objects of a kind that usher keeps of a cluster, because decisions look at it."""
 
-    group: str
-    versions: tuple[str, ...]
-    """The versions that usher understands, the best first."""
-    kind: str
-    plural: str
     keep: Keep
-    cluster_scoped: bool = False
     momentary: frozenset[str] = frozenset()
     """Fields of the status with the current use. Remembered answers do not depend on them."""
     changes_often: bool = False
@@ -53,6 +47,17 @@ class FactKind(Struct, frozen=True, kw_only=True):
     """Whether usher asks for names alone, so that it never reads contents."""
     by_choice: bool = False
     """Whether the server reads this kind only if a site allows it. Elsewhere it is unknown, without a complaint."""
+
+
+class FactKind(Facts, frozen=True, kw_only=True):
+    """A kind that usher reads from a cluster, with the fields that it keeps."""
+
+    group: str
+    versions: tuple[str, ...]
+    """The versions that usher understands, the best first."""
+    kind: str
+    plural: str
+    cluster_scoped: bool = False
 
     @property
     def key(self) -> Key:
@@ -299,20 +304,6 @@ class Pods(Struct, frozen=True, kw_only=True):
     """Whether its pods wait for each other, so that an incomplete set only holds devices."""
     changes: str = "the pod templates"
     """The part of the object that the mutating webhook may change, and why not more; for the documentation."""
-
-
-class Facts(Struct, frozen=True, kw_only=True):
-    """The part of the objects of a kind that usher keeps of a cluster, because decisions look at it."""
-
-    keep: Keep
-    momentary: frozenset[str] = frozenset()
-    """Fields of the status with the current use. Remembered answers do not depend on them."""
-    changes_often: bool = False
-    """Whether objects change all the time; then neither the reading of workloads nor a mutation looks them up."""
-    presence_only: bool = False
-    """Whether usher asks for names alone, so that it never reads contents."""
-    by_choice: bool = False
-    """Whether the server reads this kind only if a site allows it. Elsewhere it is unknown, without a complaint."""
 
 
 class Kind(Struct, frozen=True, kw_only=True):

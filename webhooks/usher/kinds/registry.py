@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Annotated, Any, Final, NamedTuple, NotRequired
 
+from msgspec import structs
 from pydantic import GetCoreSchemaHandler, TypeAdapter
 from pydantic_core import CoreSchema
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
@@ -37,7 +38,7 @@ from usher.kinds import (
     volcano,
 )
 from usher.kinds import kind as kinds_kind
-from usher.kinds.kind import FactKind, Key, Kind, Pods
+from usher.kinds.kind import FactKind, Key, Kind, Pods, api
 from usher.kinds.reading.shapes import strict_adapter
 
 KINDS: Final[tuple[Kind, ...]] = (
@@ -85,16 +86,7 @@ LISTED: Final[tuple[Kind, ...]] = tuple(
 
 FACTS: Final[Mapping[Key, FactKind]] = {
     key: FactKind(
-        group=kind.group,
-        versions=kind.versions,
-        kind=kind.kind,
-        plural=kind.plural,
-        keep=kind.facts.keep,
-        cluster_scoped=kind.cluster_scoped,
-        momentary=kind.facts.momentary,
-        changes_often=kind.facts.changes_often,
-        presence_only=kind.facts.presence_only,
-        by_choice=kind.facts.by_choice,
+        **api(*key, kind.plural, *kind.versions), cluster_scoped=kind.cluster_scoped, **structs.asdict(kind.facts)
     )
     for key, kind in BY_KEY.items()
     if kind.facts is not None

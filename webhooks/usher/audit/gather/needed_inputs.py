@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping
 from enum import Enum, StrEnum, auto
 from typing import Final, TypeVar
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import paths
@@ -19,7 +18,7 @@ from usher.audit.document.audit_entries import Part
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.estate import Estate, Scope
 from usher.check import findings
-from usher.kinds.kind import FactKind, Keep, Key, api, keeping
+from usher.kinds.kind import FactKind, api, keeping
 
 
 class Section(StrEnum):
@@ -33,7 +32,7 @@ class Section(StrEnum):
     """The production checklist."""
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
+class Wanted(FactKind, frozen=True, kw_only=True):
     """A kind whose objects a section finds in `Estate.objects`.
 
     An audit lists it in the first of the versions that the API server serves. It keeps only what `keep` returns.
@@ -41,24 +40,12 @@ class Wanted(Struct, frozen=True, kw_only=True):
     one that usher may not list or that the source does not hold. usher never reads Secrets.
     """
 
-    group: str
-    versions: tuple[str, ...]
-    """The versions that the section understands, the best first."""
-    plural: str
-    kind: str
-    keep: Keep
-    """The fields to keep; see `usher.kinds.kind.keeping`."""
     section: Section = Section.ESTATE
     """The section that wants it."""
 
     def __post_init__(self) -> None:
         if (self.group, self.kind) == ("", "Secret"):
             raise ValueError("an audit never reads Secrets")
-
-    @property
-    def key(self) -> Key:
-        """Group and kind, as in `Estate.objects`."""
-        return self.group, self.kind
 
     def joined(self, other: "Wanted") -> "Wanted":
         """The same kind with the fields of both."""
@@ -67,16 +54,6 @@ class Wanted(Struct, frozen=True, kw_only=True):
             return _joined_fields(self.keep(value), other.keep(value))
 
         return replace(self, keep=keep)
-
-    @property
-    def fact_kind(self) -> FactKind:
-        """The kind as usher reads it from a cluster."""
-        return FactKind(group=self.group, versions=self.versions, kind=self.kind, plural=self.plural, keep=self.keep)
-
-    @property
-    def resource(self) -> str:
-        """The resource as in `kubectl get`."""
-        return f"{self.plural}.{self.group}" if self.group else self.plural
 
 
 def _joined_fields(one: paths.Object, other: paths.Object) -> paths.Object:
