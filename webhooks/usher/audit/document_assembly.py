@@ -149,7 +149,6 @@ def with_asked(summary: Summary, estate: Estate) -> Summary:
 def headline_numbers(
     estate: Estate, findings: Sequence[FindingEntry], exceptions: Iterable[ExceptionEntry], sections: Sections
 ) -> Summary:
-    """The headline numbers."""
     nodes = {node.name: node for node in estate.nodes or ()}
     splits = gpus.splits_of_nodes(estate)
     workloads = [each for each in estate.workloads if not each.is_template or each.pods]

@@ -103,7 +103,6 @@ def why_not_object(value: paths.Json) -> str:
 
 
 def group_and_kind(value: paths.Object) -> tuple[str, str]:
-    """The group and the kind of an object."""
     group, _, kind = kubeflow_pipelines.group_version_kind(value)
     return group, kind
 

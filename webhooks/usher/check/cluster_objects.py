@@ -27,7 +27,6 @@ from usher.kinds.kind import Key, Kind
 
 
 def group_and_kind(value: paths.Object) -> Key:
-    """Group and kind of an object."""
     return paths.text(value.get("apiVersion")).rpartition("/")[0], paths.text(value.get("kind"))
 
 

@@ -81,7 +81,6 @@ def count_totals(results: list[findings.Result], counts: Counter[str]) -> findin
 
 
 def recounted(found: findings.Totals, results: Sequence[findings.Result]) -> findings.Totals:
-    """The totals with the findings of the results."""
     outcomes = Counter(finding.judgement.outcome for result in results for finding in result.findings)
     denied = (each for each in results if not each.is_template and each.worst is model.Outcome.DENY)
     return replace(

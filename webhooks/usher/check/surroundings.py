@@ -144,7 +144,6 @@ def _growths_by_target(found: Sequence[Growth]) -> ByTarget:
 
 
 def scalers_of(value: paths.Object, known: ByTarget, *, namespace: str) -> tuple[Growth, ...]:
-    """The scalers of an object."""
     found = known.get(paths.text(paths.metadata(value).get("name")), ())
     return tuple(each for each in found if grown_workloads.is_target(each, value, namespace=namespace))
 

@@ -369,7 +369,6 @@ def _report_options(*, audits: bool) -> tuple[Option, ...]:
 
 
 def _exit_options(fail_on: exit_codes.FailOn) -> tuple[Option, ...]:
-    """The options for the exit code."""
     return (
         click.option(
             "--fail-on",

@@ -199,7 +199,6 @@ def _not_read(source: str, reason: str) -> paths.Object:
 
 
 def _object_without_secrets(value: paths.Object) -> paths.Object:
-    """An object without secrets."""
     from usher.review import redaction
 
     kept, status = redaction.without_secrets(value), value.get("status")

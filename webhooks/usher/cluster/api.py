@@ -368,7 +368,6 @@ def _list_version(api: Lists, target: Target, version: str) -> Listed | Refused:
 
 
 def object_has_name(value: paths.Object) -> bool:
-    """Whether an object has a name."""
     return bool(paths.text(paths.metadata(value).get("name")))
 
 

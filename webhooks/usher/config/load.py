@@ -162,7 +162,6 @@ def _sections(annotation: Any) -> Iterable[type[BaseModel]]:  # noqa: ANN401 - a
 
 
 def _parts_of_annotation(annotation: Any) -> Iterable[Any]:  # noqa: ANN401 - any annotation of a field
-    """An annotation and its parts."""
     yield annotation
     if get_origin(annotation) in (list, dict, Annotated, Union, types.UnionType):
         for argument in get_args(annotation):

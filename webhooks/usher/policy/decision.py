@@ -143,7 +143,6 @@ def exception_covers(exception: models.ExceptionRule, check: catalogue.Entry, wh
 
 
 def exception_names_check(exception: models.ExceptionRule, check: catalogue.Entry) -> bool:
-    """Whether an exception is for a check."""
     return not {check.code, check.name, *check.aliases}.isdisjoint(exception.checks)
 
 

@@ -389,7 +389,6 @@ def _recognised(  # noqa: PLR0913 - the kind, and all arguments of `normalise`
     roles: Roles,
     believes_owner: bool,
 ) -> model.Workload:
-    """The workload of an object with a known kind and version."""
     reading = Reading()
     metadata = reading.mapping(value.get("metadata"), "/metadata")
     within = reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace

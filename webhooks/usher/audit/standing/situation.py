@@ -249,7 +249,6 @@ def misses_pods(workload: Workload) -> bool:
 
 
 def waits_for_node(pod: Pod) -> bool:
-    """Whether a pod waits for a node."""
     return pod.phase is Phase.PENDING and not pod.node and not pod.terminating
 
 

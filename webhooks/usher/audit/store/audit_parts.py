@@ -94,7 +94,6 @@ def read_record(content: bytes) -> Record:
 
 
 def record_json(record: Record) -> bytes:
-    """The record as JSON."""
     return record.model_dump_json(by_alias=True, indent=2).encode() + b"\n"
 
 

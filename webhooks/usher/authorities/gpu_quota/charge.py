@@ -80,7 +80,6 @@ def _devices_of(side: _Side, pod_set: model.PodSet) -> int:
 def _device(
     request: model.AcceleratorRequest, meaning: Meaning | None, devices: Devices, vocabulary: Vocabulary
 ) -> Device:
-    """The device of a request."""
     match request.route:
         case model.Route.FRACTION:
             return devices.mebibyte() if request.name == names.GPU_MEMORY else devices.whole("nvidia")

@@ -91,7 +91,6 @@ class Places(Struct, frozen=True, kw_only=True, eq=False):
 
 
 def places_of_cluster(nodes: Nodes, pools: Sequence[pools.Pool], vocabulary: Vocabulary) -> Places:
-    """The places of a cluster."""
     there = [_place_of_class(each, _pool_of(each, pools)) for each in nodes.classes]
     empty = {pool.name for pool in pools}.difference(place.pool.name for place in there if place.pool is not None)
     return Places(nodes=nodes, all=(*there, *_places_of_pools(pools, empty, vocabulary)))

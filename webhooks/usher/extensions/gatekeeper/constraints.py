@@ -381,8 +381,6 @@ _MOST_ACTIONS: Final = 1000
 
 
 class Constraint(Struct, frozen=True, kw_only=True):
-    """A constraint."""
-
     kind: str
     """The kind of the constraint, which its template defines."""
     name: str

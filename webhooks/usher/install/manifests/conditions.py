@@ -378,7 +378,6 @@ FAIL_CLOSED_WEBHOOK: Final = "accelerators"
 
 
 def fail_closed_kinds() -> Sequence[Kind]:
-    """The kinds that fail closed."""
     return readable_kinds()
 
 

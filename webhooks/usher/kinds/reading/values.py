@@ -119,7 +119,6 @@ class Objects:
             yield from within.items()
 
     def of_kind(self, group: str, kind: str, namespace: str) -> Sequence[paths.Object]:
-        """The objects of a kind in a namespace."""
         found = self.once("objects by namespace", self._in_namespaces)
         return found.get((group, kind, namespace), ())
 

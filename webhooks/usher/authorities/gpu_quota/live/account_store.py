@@ -42,8 +42,6 @@ from usher.cluster.api import Answer, Lists
 
 
 class ChargeResult(StrEnum):
-    """The result of a charge."""
-
     GRANTED = "granted"
     REFUSED = "refused"
     FORCED = "forced"
