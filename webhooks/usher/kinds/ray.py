@@ -175,8 +175,6 @@ def submitter_templates(
     )
 
 
-_SHAPE_VERSIONS = ("v1", "v1alpha1")
-
 # `num-gpus` is not a valid name in Python. usher reads no other parameter: one of them may hold a password.
 StartParams = TypedDict("StartParams", {"num-gpus": NotRequired[str]})
 

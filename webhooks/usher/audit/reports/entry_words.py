@@ -266,8 +266,6 @@ HELD_NONE: Final = "held no GPU"
 
 NO_MONEY: Final = "\N{EN DASH}"
 
-WASTE: Final = (HELD_NONE, HELD_NONE, NO_MONEY)
-"""Instead of two amounts of hours and their money."""
 
 _WAITING: Final = frozenset({WorkloadState.PENDING, WorkloadState.SUSPENDED})
 

@@ -138,9 +138,6 @@ class Device(Struct, frozen=True, kw_only=True):
         return Device(amounts=found, unknown=self.unknown)
 
 
-NO_DEVICE: Final = Device(amounts={})
-
-
 def worst_device(devices: Iterable[Device]) -> Device:
     """The highest charge of several devices, unit by unit."""
     highest: dict[str, Fraction] = {}

@@ -17,8 +17,6 @@ from usher.kinds.reading.pod_templates import listed_containers
 from usher.kinds.reading.templates import LISTS, ONE, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
 
-MergedObject = Mapping[str, paths.Json]
-
 Layers = tuple[Place, ...]
 """One object in several manifests, the winning one first; each value is an object."""
 
