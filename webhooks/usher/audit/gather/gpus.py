@@ -22,7 +22,7 @@ from usher.audit.gather import estate
 from usher.audit.gather.estate import Estate, Node, Pod
 from usher.check.devices import WHOLE_GPUS, Devices
 from usher.config import fields
-from usher.config.audit_settings import PriceRule, Prices
+from usher.config.models import PriceRule, Prices
 
 _SHARED: Final = "nvidia.com/gpu.shared"
 _SLICES: Final = 7

@@ -13,7 +13,7 @@ from usher.audit.gather.gpus import Offer, Offers
 from usher.audit.usage import usage_amounts
 from usher.audit.usage.gpu_hours import Entry, Tally
 from usher.audit.usage.series import Grid
-from usher.config.audit_settings import Audit
+from usher.config.models import Audit
 from usher.kinds import registry
 from usher.kinds.kind import Key
 
