@@ -10,7 +10,7 @@ from usher.audit.document.audit_entries import Saving
 from usher.audit.gather import estate
 from usher.audit.usage.measuring import measure
 from usher.audit.usage.series import Series
-from usher.config.audit_settings import Audit
+from usher.config.models import Audit
 
 DAYS: Final = 4
 POINTS: Final = DAYS * 24

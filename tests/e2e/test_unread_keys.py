@@ -29,7 +29,7 @@ def fields_not_read(value: Object) -> set[str]:
     """The keys that usher reports, as the API server writes their places."""
     workload = with_unread_keys(None, value)
     found = () if workload is None else workload.unread_keys
-    return {paths.readable(each.path) for each in found if "nothing reads it" in each.text}
+    return {paths.readable(each["path"]) for each in found if "nothing reads it" in each["text"]}
 
 
 def has_published_fields(kind: Kind) -> bool:

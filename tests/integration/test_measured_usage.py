@@ -27,7 +27,7 @@ from usher.audit.prometheus.promql_source import PrometheusSource
 from usher.audit.usage.measuring import measure
 from usher.audit.usage.series import Answer, Grid, Question, Source
 from usher.audit.usage.usage_amounts import Measured
-from usher.config.audit_settings import Audit
+from usher.config.models import Audit
 
 pytestmark = [
     pytest.mark.process,

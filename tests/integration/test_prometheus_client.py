@@ -19,7 +19,7 @@ from usher import errors
 from usher.audit.prometheus import endpoint, promql_source
 from usher.audit.prometheus.promql_source import Client, PrometheusSource, TooMuchError
 from usher.audit.usage.measuring import measure
-from usher.config.audit_settings import Audit
+from usher.config.models import Audit
 
 pytestmark = pytest.mark.process
 

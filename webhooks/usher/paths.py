@@ -42,9 +42,19 @@ def controller_reference(value: Object) -> Object:
     return {}
 
 
-def text(value: Json) -> str:
+def text(value: object) -> str:
     """The value if it is a text, otherwise the empty text."""
     return value if isinstance(value, str) else ""
+
+
+def mapping(value: Json) -> Object:
+    """The value if it is a JSON object, otherwise an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def elements(value: object) -> list[Json]:
+    """The value if it is a list, otherwise an empty one."""
+    return value if isinstance(value, list) else []
 
 
 def escape(key: str) -> str:

@@ -172,7 +172,7 @@ def test_a_cordoned_node_that_is_not_ready_says_so() -> None:
 
 def test_gpus_that_a_driver_offers_for_claims_count_where_no_resource_names_them() -> None:
     made = builder(wanted=(needed_inputs.RESOURCE_SLICE,))
-    made.record(Recorded(kind=needed_inputs.RESOURCE_SLICE.fact_kind, state=State.KNOWN, values=[_slice("dra-0", 4)]))
+    made.record(Recorded(kind=needed_inputs.RESOURCE_SLICE, state=State.KNOWN, values=[_slice("dra-0", 4)]))
     made.add(builders.node("dra-0"))
     made.add(builders.node("both-0", gpus=8))
     found = made.built().nodes
@@ -184,7 +184,7 @@ def test_gpus_that_a_driver_offers_for_claims_count_where_no_resource_names_them
 
 def test_gpus_that_a_node_offers_in_both_ways_count_once_and_are_noted() -> None:
     made = builder(wanted=(needed_inputs.RESOURCE_SLICE,))
-    made.record(Recorded(kind=needed_inputs.RESOURCE_SLICE.fact_kind, state=State.KNOWN, values=[_slice("both-0", 8)]))
+    made.record(Recorded(kind=needed_inputs.RESOURCE_SLICE, state=State.KNOWN, values=[_slice("both-0", 8)]))
     made.add(builders.node("both-0", gpus=8))
     [node] = made.built().nodes or ()
 

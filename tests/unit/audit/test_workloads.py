@@ -125,10 +125,10 @@ def test_a_section_gets_the_kinds_that_it_wants_as_far_as_they_are_known() -> No
     made = builder(wanted=(DAEMON_SETS,))
     assert made.built().objects == {("apps", "DaemonSet"): Absence.NOT_KNOWN}
 
-    made.record(Recorded(kind=DAEMON_SETS.fact_kind, state=State.MISSING))
+    made.record(Recorded(kind=DAEMON_SETS, state=State.MISSING))
     assert made.built().objects == {("apps", "DaemonSet"): Absence.MISSING}
 
-    made.record(Recorded(kind=DAEMON_SETS.fact_kind, state=State.KNOWN))
+    made.record(Recorded(kind=DAEMON_SETS, state=State.KNOWN))
     found = made.built().objects["apps", "DaemonSet"]
     assert isinstance(found, Packed)
     assert list(found) == []
@@ -136,7 +136,7 @@ def test_a_section_gets_the_kinds_that_it_wants_as_far_as_they_are_known() -> No
 
 def test_an_object_that_comes_with_its_kind_and_in_a_list_is_kept_once() -> None:
     made, listed = builder(wanted=(DAEMON_SETS,)), existing(builders.daemon_set(name="listed"))
-    made.record(Recorded(kind=DAEMON_SETS.fact_kind, state=State.KNOWN, values=[DAEMON_SETS.keep(listed)]))
+    made.record(Recorded(kind=DAEMON_SETS, state=State.KNOWN, values=[DAEMON_SETS.keep(listed)]))
     for value in (listed, builders.daemon_set(name="manifest")):
         made.add(value)
 

@@ -13,7 +13,7 @@ from usher import errors
 from usher.audit.prometheus.promql_source import PrometheusSource
 from usher.audit.usage import usage_metrics
 from usher.cli import audit_usage
-from usher.config.audit_settings import Audit
+from usher.config.models import Audit
 
 GIVEN: list[audit_usage.UsageOptions] = []
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from usher.config.audit_settings import Audit
+from usher.config.models import Audit
 
 H100: dict[str, Any] = {"product": "NVIDIA-H100-*", "perGpuHour": 3}
 

@@ -83,10 +83,7 @@ def test_no_other_module_lists_kinds_of_workloads_by_name() -> None:
 
 
 RECORD: Final = """    Kind(
-        group="example.com",
-        kind="{kind}",
-        versions=("v1",),
-        plural="{plural}",
+        **api("example.com", "{kind}", "{plural}", "v1"),
         pods=Pods(
             templates=_templates,
             template_paths=("spec.template",),
@@ -105,7 +102,7 @@ FAMILY: Final = '''"""example.com: kinds of nobody."""
 from collections.abc import Iterator, Mapping
 
 from usher import model, paths
-from usher.kinds.kind import Kind, KueueUnit, Pods, Starts
+from usher.kinds.kind import Kind, KueueUnit, Pods, Starts, api
 from usher.kinds.reading.pod_templates import pod_template
 from usher.kinds.reading.templates import Place, Template
 from usher.kinds.reading.values import Reading

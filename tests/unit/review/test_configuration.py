@@ -10,7 +10,7 @@ from unit.review.answering import answered
 from usher import paths
 from usher.config import load
 from usher.policy.evaluator import Evaluator
-from usher.review import configuration
+from usher.review import webhooks
 
 HEAD = "apiVersion: gpu-usher.io/v1alpha1\nkind: Config\n"
 GOOD = HEAD + "pools:\n  - {name: h100, nodeSelector: {gpu: h100}}\n"
@@ -24,7 +24,7 @@ def config_map(text: str | None, **fields: Any) -> paths.Object:
 
 
 def judged(evaluator: Evaluator, value: paths.Object | None, **request: Any) -> Any:
-    return answered(configuration.judge(body(value, **request), evaluator))
+    return answered(webhooks.judge_configuration(body(value, **request), evaluator))
 
 
 def test_a_good_file_gets_in_without_a_message(evaluator: Evaluator) -> None:

@@ -14,7 +14,7 @@ def launched(**fields: paths.Json) -> Processes | None:
     (found,) = pod_set(builders.pod({**builders.container(gpus=8), **fields})).containers
     if found.processes is None:
         return None
-    return found.processes.number, found.processes.path.removeprefix("/spec/containers/0/")
+    return found.processes["number"], found.processes["path"].removeprefix("/spec/containers/0/")
 
 
 def idle_command(**fields: paths.Json) -> str:

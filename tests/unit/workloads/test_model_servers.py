@@ -20,7 +20,7 @@ def parallelism(image: str = "registry.example.com/server:1", **fields: paths.Js
 
 def sizes(image: str = "registry.example.com/server:1", **fields: paths.Json) -> tuple[str, int, int, int] | None:
     found = parallelism(image, **fields)
-    return None if found is None else (found.server, found.tensor, found.pipeline, found.data)
+    return None if found is None else (found["server"], found["tensor"], found["pipeline"], found["data"])
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_flags_say_that_a_server_may_span_several_pods(command: list[paths.Json]
     found = parallelism(command=command)
 
     assert found is not None
-    assert found.spans is spans
+    assert found["spans"] is spans
 
 
 def test_the_arguments_of_an_image_with_a_server_as_its_entry_point_count() -> None:
@@ -117,7 +117,7 @@ def test_the_place_is_the_entry_with_the_size() -> None:
     def place(**fields: paths.Json) -> str:
         found = parallelism(VLLM, **fields)
         assert found is not None
-        return found.path.removeprefix("/spec/containers/0/")
+        return found["path"].removeprefix("/spec/containers/0/")
 
     assert place(args=["--model", "m", "-tp", "2"]) == "args/2"
     assert place(command=["vllm", "serve"], args=["m", "--tensor-parallel-size=2"]) == "args/1"
@@ -129,4 +129,4 @@ def test_the_place_is_the_entry_with_the_size() -> None:
 def test_any_words_are_read_without_an_error(words: list[str], image: str) -> None:
     found = parallelism(f"vllm{image}", command=["vllm", "serve", *words])
 
-    assert found is None or found.gpus >= 1
+    assert found is None or found["gpus"] >= 1

@@ -35,7 +35,7 @@ def test_sizes_and_the_name_of_the_profile_count(env: paths.Json, expected: tupl
     found = parallelism(env)
 
     assert found is not None
-    assert (found.server, found.tensor, found.pipeline, found.data) == ("NIM", *expected, 1)
+    assert (found["server"], found["tensor"], found["pipeline"], found["data"]) == ("NIM", *expected, 1)
 
 
 @pytest.mark.parametrize(
@@ -64,4 +64,4 @@ def test_the_place_is_the_value() -> None:
     found = parallelism(variables(NGC_API_KEY="", NIM_TENSOR_PARALLEL_SIZE="4"))
 
     assert found is not None
-    assert found.path == "/spec/containers/0/env/1/value"
+    assert found["path"] == "/spec/containers/0/env/1/value"

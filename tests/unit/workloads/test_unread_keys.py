@@ -92,12 +92,12 @@ def test_there_are_misspelt_manifests_of_many_kinds() -> None:
 
 
 def test_a_misspelt_field_on_which_gpus_hang_is_found_in_each_of_them() -> None:
-    green = [name for name, value in ALL_MISSPELT.items() if not any(each.important for each in unread(value))]
+    green = [name for name, value in ALL_MISSPELT.items() if not any(each["important"] for each in unread(value))]
     assert green == []
 
 
 def test_our_manifests_of_every_kind_have_no_key_that_nothing_reads() -> None:
-    assert [(value["kind"], found.path) for value in manifests() for found in unread(value)] == []
+    assert [(value["kind"], found["path"]) for value in manifests() for found in unread(value)] == []
 
 
 @pytest.mark.parametrize(
@@ -112,19 +112,19 @@ def test_our_manifests_of_every_kind_have_no_key_that_nothing_reads() -> None:
 )
 def test_the_remedy_names_the_field_that_was_meant(value: paths.Object, path: str, remedy: str) -> None:
     (found,) = unread(value)
-    assert (found.path, found.remedy, found.important) == (path, remedy, True)
+    assert (found["path"], found["remedy"], found["important"]) == (path, remedy, True)
 
 
 def test_a_field_beside_containers_that_belongs_above_names_its_place() -> None:
     value = pod()
     value["spec"]["containers"][0]["nodeSelector"] = {"gpu": "h100"}
     (found,) = unread(value)
-    assert found.remedy == "did you mean spec.nodeSelector?"
+    assert found["remedy"] == "did you mean spec.nodeSelector?"
 
 
 def test_other_unknown_fields_are_not_important() -> None:
     (found,) = unread({**pod(), "owner": "alice"})
-    assert not found.important
+    assert not found["important"]
 
 
 def test_an_object_of_a_cluster_is_not_compared() -> None:
@@ -142,7 +142,7 @@ def test_a_value_of_another_type_has_no_keys_to_compare() -> None:
 def test_odd_keys_are_found_like_others(key: str) -> None:
     value = pod(**{key: {"a": 1}})
     value["spec"]["containers"][0][key] = []
-    assert [each.path for each in unread(value)] == [
+    assert [each["path"] for each in unread(value)] == [
         paths.join("/spec/containers/0", key),
         paths.join("/spec", key),
     ]
@@ -158,8 +158,8 @@ def test_maps_take_any_key() -> None:
 def test_a_template_without_containers_is_found(template: paths.Object) -> None:
     job: paths.Object = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {}, "spec": {"template": template}}
     (found,) = unread(job)
-    assert found.important
-    assert found.path in {"/spec", "/spec/template", "/spec/template/spec"}
+    assert found["important"]
+    assert found["path"] in {"/spec", "/spec/template", "/spec/template/spec"}
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_a_template_without_containers_is_found(template: paths.Object) -> None:
 )
 def test_an_unknown_kind_gets_the_known_one_that_is_like_it(api_version: str, kind: str, remedy: str) -> None:
     (found,) = unread({"apiVersion": api_version, "kind": kind, "metadata": {"name": "one"}, "spec": {}})
-    assert (found.remedy, found.important) == (remedy, True)
+    assert (found["remedy"], found["important"]) == (remedy, True)
 
 
 @pytest.mark.parametrize(
@@ -214,8 +214,8 @@ def test_a_definition_beside_the_object_wins() -> None:
         },
     }
     job: paths.Object = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "spec": {"gpus": 8, "gpu": 1}}
-    assert [each.path for each in unread(job, definition)] == ["/spec/gpu"]
-    assert [each.path for each in unread(job)] == ["/spec/gpus", "/spec/gpu"]
+    assert [each["path"] for each in unread(job, definition)] == ["/spec/gpu"]
+    assert [each["path"] for each in unread(job)] == ["/spec/gpus", "/spec/gpu"]
 
 
 @pytest.mark.parametrize("broken", [{}, {"spec": None}, {"spec": {"names": {"kind": "PyTorchJob"}, "versions": 3}}])

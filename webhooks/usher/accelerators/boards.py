@@ -251,7 +251,6 @@ BOARDS = (
 _BY_NAME = {name: board for board in BOARDS for name in (board.name, *board.aliases)}
 _BY_PRODUCT = {product: board for board in BOARDS for product in board.products}
 
-
 _MOST_TOLD: Final = 10
 
 

@@ -338,7 +338,7 @@ def _best_fillings(board: Board, counts: _Counts) -> list[_Counts]:
     """The fillings of one GPU with the largest instance, without those that are part of another filling."""
     largest = next(index for index, count in enumerate(counts) if count)
     fillings = {tuple(map(min, counts, full)) for full in _complete_layouts(board) if full[largest]}
-    best = [one for one in fillings if not any(one != other and _fits_within(one, other) for other in fillings)]
+    best = [one for one in fillings if not any(one != other and all(map(int.__le__, one, other)) for other in fillings)]
     memory = tuple(offer.shape.memory for offer in board.offers)
     return sorted(best, key=lambda filling: (_weigh(memory, filling), filling), reverse=True)
 
@@ -349,10 +349,6 @@ def _lower_bound(board: Board, counts: _Counts) -> int:
 
 def _weigh(way: _Counts, counts: _Counts) -> int:
     return sum(map(int.__mul__, way, counts))
-
-
-def _fits_within(one: _Counts, other: _Counts) -> bool:
-    return all(map(int.__le__, one, other))
 
 
 def _counts_with_more(counts: _Counts, index: int, more: int) -> _Counts:

@@ -346,7 +346,6 @@ def _find_meaning(name: str) -> Meaning | None:
 
 _remembered = lru_cache(maxsize=1024)(_find_meaning)
 
-
 # NVIDIA/KAI-Scheduler pkg/common/constants/constants.go; run:ai, from which it comes, reads the same keys.
 GPU_FRACTION: Final = "gpu-fraction"
 """Part of each of GPU_FRACTION_DEVICES: 0.5 is half a GPU."""

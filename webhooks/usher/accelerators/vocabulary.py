@@ -328,7 +328,6 @@ class Vocabulary:
         """The meanings of names.
 
         Args:
-            section: what usher.yaml says.
             served: device classes by the extended resource that their devices serve.
         """
         self._section = section

@@ -27,7 +27,6 @@ from usher.audit.document import (
     Summary,
     WorkloadEntry,
 )
-from usher.audit.document.audit_document import ReadinessItem
 from usher.audit.document_entries import gpus_now, waiting_pods
 from usher.audit.gather import gpus, needed_inputs
 from usher.audit.gather.estate import Estate, Missing, Node, Workload
@@ -150,7 +149,6 @@ def with_asked(summary: Summary, estate: Estate) -> Summary:
 def headline_numbers(
     estate: Estate, findings: Sequence[FindingEntry], exceptions: Iterable[ExceptionEntry], sections: Sections
 ) -> Summary:
-    """The headline numbers."""
     nodes = {node.name: node for node in estate.nodes or ()}
     splits = gpus.splits_of_nodes(estate)
     workloads = [each for each in estate.workloads if not each.is_template or each.pods]
@@ -200,7 +198,7 @@ def headline_numbers(
         savings_cost_freed=measured.savings_cost_freed,
         queue_wait_p95_seconds=measured.queue_wait_p95_seconds,
         exceptions_ending=sum(each.ends_soon for each in exceptions),
-        readiness=_standings(sections.readiness),
+        readiness=dict(sorted(Counter(item.standing.value for item in sections.readiness).items())),
     )
 
 
@@ -209,10 +207,6 @@ def waiting_gpus(workload: Workload, nodes: Mapping[str, Node]) -> float:
     if workload.suspended and workload.exists:
         return max(0.0, gpus.number(workload.asks) - gpus_now(workload, nodes))
     return _rounded(gpus.number(pod.devices) for pod in waiting_pods(workload))
-
-
-def _standings(items: Iterable[ReadinessItem]) -> Mapping[str, int]:
-    return dict(sorted(Counter(item.standing.value for item in items).items()))
 
 
 def _sum_of_splits(splits: Iterable[NodeSplit] | None, number: Callable[[NodeSplit], float]) -> float | None:
@@ -247,12 +241,7 @@ def document(  # noqa: PLR0913 - all parts of an audit by name
     """The audit document.
 
     Args:
-        report: the decisions about all objects.
-        estate: the nodes and workloads.
-        config: usher.yaml.
-        cluster: the name of the cluster.
-        server: the version of its API server; empty if unknown.
-        sections: the results of the other analyses.
+        server: the version of the API server; empty if unknown.
         now: the time of the audit, in UTC.
     """
     given = Sections() if sections is None else sections

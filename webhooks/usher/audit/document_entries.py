@@ -52,8 +52,6 @@ def workload_entries(
     """One entry for each workload that holds or wants accelerators.
 
     Args:
-        estate: the workloads.
-        report: the decisions about them.
         usage: the measured usage, by the identity of the workload.
     """
     nodes = {node.name: node for node in estate.nodes or ()}
@@ -153,7 +151,6 @@ def finding_entries(
     """One entry for each finding, in the order of the report.
 
     Args:
-        report: the decisions.
         estate: the workloads, for teams and times.
         exceptions: the exceptions of usher.yaml, in its order.
     """

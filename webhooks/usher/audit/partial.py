@@ -49,8 +49,6 @@ def of_objects(audit: Audit, scope: Scope, *, keeping: Collection[str] = ()) -> 
     Findings without a namespace stay, because all shards together know whether a queue has no workloads.
 
     Args:
-        audit: what was found.
-        scope: the part.
         keeping: numbers of the summary, and sections, to keep although the part does not know them alone.
     """
     findings = tuple(each for each in audit.findings if not each.subject.namespace or scope.has(each.subject.namespace))

@@ -64,10 +64,7 @@ def standing_findings(
     """All findings about a cluster, the worst first, then by code and object.
 
     Args:
-        estate: the nodes, workloads and other objects of the cluster.
-        known: its facts, and the meaning of resource names.
         report: the decisions about its workloads; `Workload.index` is the place in it.
-        config: usher.yaml.
         now: the time of the audit, with its time zone.
     """
     nodes = {node.name: node for node in estate.nodes or ()}
@@ -115,9 +112,6 @@ def checklist_items(
     """The verdict of a cluster on each item, in the order of the checklist.
 
     Args:
-        estate: the nodes, workloads and other objects of the cluster.
-        known: its facts, and the meaning of resource names.
-        config: usher.yaml.
         now: the time of the audit, with its time zone.
         server_version: the version that the API server reports; empty if unknown.
     """

@@ -34,7 +34,6 @@ def text(resource: str, quantity: quantities.Quantity, *, up: bool = True) -> st
 
     Args:
         resource: the name of the resource, or the key of a quota.
-        quantity: the quantity.
         up: true rounds bytes up, as for demand; false rounds down, as for supply.
     """
     name = resource

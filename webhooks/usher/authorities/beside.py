@@ -51,7 +51,6 @@ def of(workload: model.Workload | None, objects: reading_values.Lookup, known: K
     """The facts about an object from other objects of the same files; empty without files.
 
     Args:
-        workload: the object.
         objects: the objects of the same files; other kinds of lookups give no facts.
         known: reads the pods.
     """
@@ -86,8 +85,8 @@ def _naming(objects: reading_values.Objects) -> _Naming:
 
 
 def _has_service(workload: model.Workload, objects: reading_values.Objects) -> bool:
-    services = [_mapping(each.get("spec")) for each in objects.of_kind("", "Service", workload.namespace)]
-    selectors = [_mapping(spec.get("selector")) for spec in services if _sends_requests(spec)]
+    services = [paths.mapping(each.get("spec")) for each in objects.of_kind("", "Service", workload.namespace)]
+    selectors = [paths.mapping(spec.get("selector")) for spec in services if _sends_requests(spec)]
     return any(
         selector and all(pod_set.labels.get(key) == value for key, value in selector.items())
         for selector in selectors
@@ -117,7 +116,9 @@ def _disks(workload: model.Workload, objects: reading_values.Objects) -> Iterato
                 )
             )
             modes = (
-                None if isinstance(found, reading_values.Absence) else _mapping(found.get("spec")).get("accessModes")
+                None
+                if isinstance(found, reading_values.Absence)
+                else paths.mapping(found.get("spec")).get("accessModes")
             )
             if isinstance(modes, list):
                 yield name, tuple(mode for mode in modes if isinstance(mode, str))
@@ -141,7 +142,7 @@ def _gang(group: model.Workload, objects: reading_values.Objects, known: Knowled
 def _by_group(objects: reading_values.Objects) -> _Naming:
     found: defaultdict[tuple[str, str], list[paths.Object]] = defaultdict(list)
     for namespace, value in objects.all():
-        if _mapping(value.get("status")).get("phase") not in _FINISHED:
+        if paths.mapping(value.get("status")).get("phase") not in _FINISHED:
             for name in set(_groups_named(value)):
                 found[namespace, name].append(value)
     return found
@@ -154,16 +155,12 @@ def _groups_named(value: paths.Object) -> Iterator[str]:
         each = left.pop()
         if isinstance(each, dict):
             for name in (
-                _mapping(each.get("annotations")).get(GROUP_ANNOTATION),
-                _mapping(each.get("labels")).get(GROUP_LABEL),
-                _mapping(each.get("schedulingGroup")).get("podGroupName"),
+                paths.mapping(each.get("annotations")).get(GROUP_ANNOTATION),
+                paths.mapping(each.get("labels")).get(GROUP_LABEL),
+                paths.mapping(each.get("schedulingGroup")).get("podGroupName"),
             ):
                 if isinstance(name, str):
                     yield name
             left.extend(each.values())
         elif isinstance(each, list):
             left.extend(each)
-
-
-def _mapping(value: paths.Json) -> Mapping[str, paths.Json]:
-    return value if isinstance(value, dict) else {}

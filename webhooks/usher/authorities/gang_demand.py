@@ -102,7 +102,6 @@ def demand_of_workload(
     """The amounts of one resource that the pods of a workload need together.
 
     Args:
-        workload: the object.
         each: the amount that one pod of each pod set needs, in the order of the pod sets.
         minimum: how many pods start together, where a PodGroup sets it.
     """

@@ -33,9 +33,7 @@ def resources_of_classes(
     that pods that ask for its resource are unknown.
 
     Args:
-        classes: the classes by name.
-        objects: finds them by name too.
-        vocabulary: the known names.
+        objects: finds classes by name too.
     """
     served: dict[str, str] = {}
     for name, value in sorted(classes.items()):
@@ -74,7 +72,6 @@ class Knowledge:
         """The normalised object; None for an object that no rule reads.
 
         Args:
-            value: the object.
             namespace: the namespace to assume where the object has no namespace.
             objects: looked up before the facts, for objects that this one refers to by name.
             believes_owner: whether the owner that the object names counts.

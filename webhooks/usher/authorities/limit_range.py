@@ -152,7 +152,7 @@ def requests_of_pod(pod_set: model.PodSet, containers: Sequence[model.Container]
 
     Args:
         pod_set: the pod as in the manifest.
-        containers: its containers, with all defaults.
+        containers: the containers of the pod, with all defaults.
         overhead: what to add to the containers.
     """
     whole = pod_set.pod_requests

@@ -41,9 +41,9 @@ def node_alternatives(pod_set: model.PodSet) -> list[Alternative]:
         return [(pod_set.node_selector, ())]
     found: list[Alternative] = []
     for term in pod_set.required_terms:
-        expressions = [item for item in _list_or_empty(term.get("matchExpressions")) if isinstance(item, dict)]
+        expressions = [item for item in paths.elements(term.get("matchExpressions")) if isinstance(item, dict)]
         fields = term.get("matchFields")
-        if (expressions or fields) and not any(_is_unparsable_field(item) for item in _list_or_empty(fields)):
+        if (expressions or fields) and not any(_is_unparsable_field(item) for item in paths.elements(fields)):
             found.append((pod_set.node_selector, expressions))
     return found
 
@@ -106,7 +106,7 @@ def _required_values(selector: Labels, expressions: Sequence[Mapping[str, paths.
     for expression in expressions:
         key, values = expression.get("key"), _strings(expression.get("values"))
         # Unreadable values could be anything, so this expression requires nothing.
-        readable = bool(values) and len(values) == len(_list_or_empty(expression.get("values")))
+        readable = bool(values) and len(values) == len(paths.elements(expression.get("values")))
         if isinstance(key, str) and expression.get("operator") == "In" and readable:
             found[key] = found.get(key, frozenset(values)).intersection(values)
     return found
@@ -151,12 +151,8 @@ def _is_unparsable_field(expression: paths.Json) -> bool:
     return requirement is not None and not placement.is_for_fields(requirement)
 
 
-def _list_or_empty(value: object) -> list[paths.Json]:
-    return value if isinstance(value, list) else []
-
-
 def _strings(value: object) -> list[str]:
-    return [item for item in _list_or_empty(value) if isinstance(item, str)]
+    return [item for item in paths.elements(value) if isinstance(item, str)]
 
 
 # Labels by which people select accelerator nodes if no pool is declared (docs/domain/nodes.md#labels).
@@ -223,7 +219,6 @@ def place_pod_set(
     """Where one pod of the set could run.
 
     Args:
-        pod_set: the pods.
         pools: all pools of usher.yaml.
         offering: the pools that offer what the pods request (accelerators.offers).
         refusals: the reasons why pools are not for the pods, by pool name.
@@ -334,7 +329,6 @@ def toleration_operator(taint: pools.Taint, vocabulary: Vocabulary, *, for_these
 
     Args:
         taint: a taint of a declared pool that offers what the pods ask for.
-        vocabulary: which taints mark accelerators.
         for_these_pods: whether usher.yaml says that the pool is for these pods.
     """
     if vocabulary.marks_accelerators(taint.key, taint.value):

@@ -86,7 +86,6 @@ def default_class_name(facts: Store, declared: str | None) -> str | None:
     """The name of the default class; empty where no class is the default, None where it is unknown.
 
     Args:
-        facts: the facts of the cluster.
         declared: the name in usher.yaml, used where the classes are unknown.
     """
     if not facts.knows(*PRIORITY_CLASS):
@@ -141,7 +140,6 @@ def classes_of_pods(
     """The existing classes of the pods that ask for accelerators.
 
     Args:
-        workload: the object.
         classes: all PriorityClasses, by name.
         default: the class of pods without a class name; None where it is unknown.
     """
@@ -276,7 +274,7 @@ def input_slice(case: Case, known: Knowledge) -> PrioritiesInput | None:
             others = pairs_of_equal_rank(workload, in_queue, classes, known.config)
             found = find_contradiction(pairs, others)
             if found is not None:
-                result["contradiction"] = _contradiction_input(found)
+                result["contradiction"] = {"own": _ranks_of_pair(found.own), "other": _ranks_of_pair(found.other)}
     if trains and in_queue and queued is not None:
         result["notAboveInQueue"] = _rank_inputs(classes_not_above(queued.value, in_queue))
     return result
@@ -294,10 +292,6 @@ def _class_input(named: NamedClass) -> PriorityClassInput:
     if named.found is None:
         return {"exists": named.exists}
     return {"exists": True, "value": named.found.value, "preempts": named.found.preempts}
-
-
-def _contradiction_input(found: Contradiction) -> ContradictionInput:
-    return {"own": _ranks_of_pair(found.own), "other": _ranks_of_pair(found.other)}
 
 
 def _ranks_of_pair(pair: ClassPair) -> RanksInput:

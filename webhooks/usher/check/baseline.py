@@ -58,7 +58,6 @@ class KnownFinding(NamedTuple):
 KnownFindings = Counter[KnownFinding]
 """The number of known occurrences of each finding."""
 
-
 _STRICT: Final = ConfigDict(extra="forbid", strict=True, alias_generator=to_camel)
 
 

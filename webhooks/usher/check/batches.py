@@ -103,7 +103,6 @@ def why_not_object(value: paths.Json) -> str:
 
 
 def group_and_kind(value: paths.Object) -> tuple[str, str]:
-    """The group and the kind of an object."""
     group, _, kind = kubeflow_pipelines.group_version_kind(value)
     return group, kind
 
@@ -121,7 +120,6 @@ def meant_as_workload(value: paths.Json) -> bool:
 
 # The place to show for an object as a whole, and for fields missing at its top.
 _HEAD = "/kind"
-
 
 _KEPT: Final[dict[str, tuple[reader.Document, places.Places]]] = {}
 """The places in the last document, under "last". A List has thousands of objects in one text, which is read

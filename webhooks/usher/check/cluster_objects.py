@@ -7,7 +7,7 @@ It uses the kinds that the API server serves. The report names a kind that usher
 and Leases only if a constraint names them, because of their contents and their number.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
 
@@ -27,16 +27,7 @@ from usher.kinds.kind import Key, Kind
 
 
 def group_and_kind(value: paths.Object) -> Key:
-    """Group and kind of an object."""
     return paths.text(value.get("apiVersion")).rpartition("/")[0], paths.text(value.get("kind"))
-
-
-def objects_by_kind(values: Iterable[paths.Object]) -> Mapping[Key, Sequence[paths.Object]]:
-    """Objects by group and kind, in their order."""
-    found: dict[Key, list[paths.Object]] = {}
-    for value in values:
-        found.setdefault(group_and_kind(value), []).append(value)
-    return found
 
 
 def makes_objects(kind: Key) -> bool:

@@ -415,8 +415,6 @@ def of(results: Iterable[Result], evaluator: Evaluator, *, aside: Mapping[int, i
     does not judge a second time.
 
     Args:
-        results: the decisions.
-        evaluator: the evaluator of these decisions.
         aside: by the index of an exception, the number of matching objects that count as part of others.
     """
     rules = evaluator.config.enforcement.exceptions

@@ -57,9 +57,7 @@ def accelerators_are_known(
     """Whether no unreadable part can be a request for an accelerator.
 
     Args:
-        workload: the workload.
         unknowns: its parts that could not be read.
-        is_accelerator: whether a resource is an accelerator.
     """
     if not workload.makes_pods:
         return True
@@ -149,8 +147,6 @@ def placed_findings(
     """The findings with their places.
 
     Args:
-        decision: the findings.
-        workload: the workload of the findings.
         pointer: finds places in the text.
         before: the object as its author wrote it.
         judged: the judged object, which mutations may have changed.
@@ -257,10 +253,7 @@ def judge(  # noqa: PLR0913 - the file, its judges, and how to end
     """The decisions about the objects of a file. An object that usher fails to judge becomes a failure.
 
     Args:
-        batch: the file.
         surroundings: the effects of the other files.
-        evaluator: decides.
-        settings: the settings of the run.
         policies: policies of Gatekeeper.
         before_each: called before each object; an error that it raises ends the judging.
     """
@@ -391,12 +384,9 @@ def answered(  # noqa: PLR0913 - a request, and its place
     """The decision about the object of a request; None if it makes no pods or is in another namespace.
 
     Args:
-        request: the request.
         item: its object and the place of its text.
         source: the file that it comes from.
         line: the line of the file; 0 without one.
-        evaluator: decides.
-        settings: the settings of the run.
         policies: policies of Gatekeeper.
         beside: queues and quotas in the files of the run.
     """

@@ -259,9 +259,7 @@ def start_run(
     """A run of some files in several processes, which end with the context.
 
     Args:
-        found: the files.
         make: makes the evaluator of another process.
-        settings: the settings of the run.
         number: the number of processes, including this one.
         remember: opens the verdicts of earlier runs.
     """
@@ -447,8 +445,6 @@ def open_verdicts(evaluator: Evaluator, settings: Settings, *, facts: bytes) -> 
     """The remembered verdicts for an evaluator and settings; None if no cache can be used.
 
     Args:
-        evaluator: its configuration and policies.
-        settings: the settings of the run.
         facts: a digest of the facts.
     """
     import sqlite3

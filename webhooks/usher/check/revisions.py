@@ -131,7 +131,6 @@ def changed_since(revision: str, found: Sequence[sources.FileOrBatch], *, namesp
 
     Args:
         revision: a commit, a branch or a tag.
-        found: the files of the run.
         namespace: the namespace of objects without one.
 
     Raises:

@@ -81,7 +81,6 @@ def count_totals(results: list[findings.Result], counts: Counter[str]) -> findin
 
 
 def recounted(found: findings.Totals, results: Sequence[findings.Result]) -> findings.Totals:
-    """The totals with the findings of the results."""
     outcomes = Counter(finding.judgement.outcome for result in results for finding in result.findings)
     denied = (each for each in results if not each.is_template and each.worst is model.Outcome.DENY)
     return replace(
@@ -156,10 +155,7 @@ def run(  # noqa: PLR0913 - the objects, their judges and the watcher
     """Judges every object of the batches, one batch at a time.
 
     Args:
-        batches: the objects.
         evaluator: usher's own checks.
-        settings: the settings of the run.
-        watch: receives the progress.
         policies: policies of Gatekeeper; policies that compare objects need all objects of the run in memory.
         together: the batches that are applied together, so that each may affect the verdicts about the others. By
             default all files, which then stay in memory, and no batch of a cluster.

@@ -111,7 +111,6 @@ def parse_content(content: bytes, *, source: str, explicit: bool, line: int = 1)
 
     Args:
         content: its content, or enough of it to show that it is too large.
-        source: its name.
         explicit: whether the user named the file. A directory may hold Helm values, workflows and kustomizations
             between the manifests, but the user wants a named file to be judged.
         line: where the content begins in its file.
@@ -278,7 +277,6 @@ def find_files(arguments: Sequence[str], *, stdin: BinaryIO) -> Iterator[FileOrB
 
     Args:
         arguments: files, directories without what git ignores there, patterns, and `-` for standard input.
-        stdin: the stream that `-` reads.
     """
     seen: set[tuple[int, int]] = set()
     for argument in dict.fromkeys(arguments):

@@ -59,9 +59,7 @@ def outline_of(batch: Batch, *, namespace: str, path: str = "", key: bytes = b""
     """The outline of a file.
 
     Args:
-        batch: the file.
         namespace: the namespace of objects without one.
-        path: the path of the file.
         key: digest of its name and content.
     """
     names, growths, offered = list[Named](), list[Growth](), list[paths.Object]()
@@ -146,7 +144,6 @@ def _growths_by_target(found: Sequence[Growth]) -> ByTarget:
 
 
 def scalers_of(value: paths.Object, known: ByTarget, *, namespace: str) -> tuple[Growth, ...]:
-    """The scalers of an object."""
     found = known.get(paths.text(paths.metadata(value).get("name")), ())
     return tuple(each for each in found if grown_workloads.is_target(each, value, namespace=namespace))
 

@@ -237,7 +237,6 @@ def write_report_objects(family_name: str, audit: Audit, api: Api, *, only: froz
 
     Args:
         family_name: one of the choices.
-        audit: the audit with the findings.
         api: the audited cluster.
         only: the namespaces, as `scope` returns them.
 

@@ -62,7 +62,6 @@ class Inputs(Struct, frozen=True, kw_only=True):
         """The batches to judge. The builder takes the objects of each batch before the caller gets it.
 
         Args:
-            builder: takes the objects.
             facts: they may hold nodes and namespaces that the batches lack: with manifests, or lists of one namespace.
         """
         for value in () if self.lists_nodes else _cluster_scoped(facts):
@@ -122,7 +121,7 @@ def live_inputs(
         recorded = list(recording.read_facts(api))
         facts = recording.store_of_recorded(recorded)
         batches = itertools.chain(_unlisted(recorded), batches)
-    listed = recording.read_facts(api, kinds=[each.fact_kind for each in wanted])
+    listed = recording.read_facts(api, kinds=wanted)
     others = [replace(each, values=Packed(each.values)) for each in listed]
     if namespace and (facts is None or not facts.knows("", "Namespace")):
         batches = itertools.chain(_namespace(api, namespace), batches)
@@ -194,7 +193,6 @@ def file_inputs(names: tuple[str, ...], *, wanted: Sequence[Wanted], read_facts:
     """The objects of files. All files are read first: they may hold a dump of a cluster, whose objects belong together.
 
     Args:
-        names: files, directories, patterns, and `-`.
         wanted: the other kinds to keep.
         read_facts: whether the facts of the cluster come from the files.
         watch: gets the number of files read.
@@ -222,7 +220,7 @@ def _recorded(wanted: Iterable[Wanted], survey: Survey) -> list[Recorded]:
     from usher.audit.gather.object_fields import Packed
     from usher.cluster.facts.store import State
 
-    return [Recorded(kind=each.fact_kind, state=State.KNOWN, values=Packed(survey.kept(each.key))) for each in wanted]
+    return [Recorded(kind=each, state=State.KNOWN, values=Packed(survey.kept(each.key))) for each in wanted]
 
 
 def _version(api: Lists) -> str:
@@ -272,9 +270,6 @@ def analyse(
     """The sections of all analyses.
 
     Args:
-        estate: the nodes and workloads of the cluster.
-        known: the facts and usher.yaml.
-        report: the decisions.
         usage: where to measure usage.
         audited: the cluster or the files.
         now: the time of the audit, in UTC.
@@ -328,7 +323,6 @@ class AuditRun(Struct, frozen=True, kw_only=True):
 
         Args:
             now: its time, in UTC.
-            watch: gets the progress.
             quiet: whether warnings about usher.yaml are left out.
 
         Raises:

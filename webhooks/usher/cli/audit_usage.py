@@ -17,7 +17,7 @@ from usher.audit.usage.usage_amounts import Measured
 from usher.cli import exit_codes, given_policies, inputs
 from usher.cli.inputs import Command
 from usher.cluster.facts.store import Store
-from usher.config.audit_settings import Audit
+from usher.config.models import Audit
 
 _FILE: Final = click.Path(dir_okay=False, path_type=Path)
 

@@ -44,7 +44,6 @@ def no_objects_error(paths: Sequence[str], *, notes: Sequence[findings.Note], do
     """The error for inputs without any Kubernetes object; it names the other content.
 
     Args:
-        paths: the inputs.
         notes: notes on documents that were left out.
         documents: the number of documents without an object.
     """
@@ -452,8 +451,6 @@ def assembled(
     """An evaluator with the configuration of a file, or with the defaults. The caller closes its engine.
 
     Args:
-        config: usher.yaml.
-        engine: `wasm` or `opa`.
         opa_url: URL of the OPA server; None for the default.
         facts: files with the facts of a cluster.
         known: the facts themselves, instead of files.

@@ -15,7 +15,6 @@ _DEFAULT: Final = Settings()
 _IN_THE_IMAGE: Final = "s3fs"
 """The library for object stores in the image for fleets (pyproject.toml, `fleet-image`)."""
 
-
 _DATABASES: Final = ("postgresql://", "postgres://")
 
 

@@ -148,7 +148,7 @@ def write(outcome: Outcome, targets: Sequence[Target], *, color: str, quiet: boo
 
 def replace_report(path: Path, text: str) -> None:
     """Writes a report like `replace_bytes`."""
-    replace_bytes(path, _encoded(text), what="report")
+    replace_bytes(path, text.encode(errors="backslashreplace"), what="report")
 
 
 def replace_bytes(path: Path, data: bytes, *, what: str) -> None:
@@ -191,10 +191,6 @@ def _audit(outcome: Outcome, chosen: Format) -> object:
     return outcome.audit
 
 
-def _encoded(text: str) -> bytes:
-    return text.encode(errors="backslashreplace")
-
-
 def colored(choice: str) -> bool:
     """Whether to write colours: --color decides, then NO_COLOR (https://no-color.org), then the terminal."""
     if choice != "auto":
@@ -228,7 +224,6 @@ class Reporting(Struct, frozen=True, kw_only=True):
         Writes the reason for a failure without findings to standard error.
 
         Args:
-            found: the findings.
             allow_unknown: whether parts of workloads that usher cannot judge are accepted.
             audit: the document of an audit, which its formats show.
 
@@ -374,7 +369,6 @@ def _report_options(*, audits: bool) -> tuple[Option, ...]:
 
 
 def _exit_options(fail_on: exit_codes.FailOn) -> tuple[Option, ...]:
-    """The options for the exit code."""
     return (
         click.option(
             "--fail-on",

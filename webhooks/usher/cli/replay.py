@@ -174,7 +174,6 @@ class Rules(Struct, frozen=True, kw_only=True):
         """Returns a judge with these rules for as long as the context lasts. Warnings go to standard error.
 
         Args:
-            known: the facts of the cluster.
             own: checks of the site, which both sides have.
 
         Raises:

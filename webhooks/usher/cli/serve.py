@@ -154,13 +154,9 @@ def _managed(chosen: CertificateOptions, connect: Connect) -> CertificateSource:
     return ManagedCertificate(
         connect(hurried=True),
         Place(secret=secret, configurations=chosen.webhook_configurations, names=names),
-        clients=lambda: _clients(chosen.client_ca),
+        clients=lambda: ClientAuthorities.read(chosen.client_ca) if chosen.client_ca is not None else None,
         report=lambda event, reason: structlog.get_logger().info(event, reason=reason),
     )
-
-
-def _clients(file: Path | None) -> ClientAuthorities | None:
-    return ClientAuthorities.read(file) if file is not None else None
 
 
 DEVELOPMENT_DIRECTORY: Final = Path(".usher/certs")
@@ -265,7 +261,6 @@ _SAMPLES: Final[dict[str, tuple[str, str, paths.Object]]] = {
     ),
     "cpu-pod": ("mutate", "a pod without a GPU request is kept away from the GPUs", _CPU_POD),
 }
-
 
 _SHORTEST_KEY: Final = 16
 """The fewest bytes of a key, so that it cannot be guessed."""
@@ -499,7 +494,6 @@ port_options = inputs.options_as_value(
         help="Answer questions of clients with a token on the admin port, over TLS (docs/portal.md). Needs a cluster.",
     ),
 )
-
 
 _OWN_DEADLINE = 0.25
 """Seconds for own checks of the site and one object: small reviews run in the event loop, where all others wait."""

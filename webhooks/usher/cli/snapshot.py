@@ -104,9 +104,7 @@ class ObjectFiles:
         from usher.kinds import registry
 
         listed = {kind.group_and_kind for kind in registry.LISTED}
-        for found in recording.read_facts(
-            api, kinds=[each.fact_kind for each in merged_kinds() if each.key not in listed]
-        ):
+        for found in recording.read_facts(api, kinds=[each for each in merged_kinds() if each.key not in listed]):
             if found.state is not State.NOT_KNOWN and not found.values:
                 self._without_objects.append(_without_objects(found))
             yield _batch(found)
@@ -201,7 +199,6 @@ def _not_read(source: str, reason: str) -> paths.Object:
 
 
 def _object_without_secrets(value: paths.Object) -> paths.Object:
-    """An object without secrets."""
     from usher.review import redaction
 
     kept, status = redaction.without_secrets(value), value.get("status")

@@ -165,8 +165,6 @@ def read_object(api: Lists, at: ObjectPath, *, uid: paths.Json = None) -> paths.
     """The current object.
 
     Args:
-        api: the API server.
-        at: where to read it.
         uid: the expected uid; None accepts any.
 
     Returns:
@@ -302,8 +300,6 @@ def list_pages(  # noqa: PLR0913 - the parts of a list request, all named
     """The pages of a list; a refusal is the last.
 
     Args:
-        api: the API server.
-        path: the path of the resource.
         size: the most objects of a page.
         query: more parameters.
         accept: the media type to request.
@@ -372,7 +368,6 @@ def _list_version(api: Lists, target: Target, version: str) -> Listed | Refused:
 
 
 def object_has_name(value: paths.Object) -> bool:
-    """Whether an object has a name."""
     return bool(paths.text(paths.metadata(value).get("name")))
 
 

@@ -38,7 +38,6 @@ def describe_failure(error: BaseException, remedies: Iterable[tuple[str, str]] =
     """The deepest cause of an error of the HTTP client as one line, with its remedy if one is known.
 
     Args:
-        error: the error of urllib3.
         remedies: remedies by parts of the messages of OpenSSL and Python about the server; the first part in the text
             decides. They are not used for a proxy, which has the same messages but other remedies.
     """

@@ -437,7 +437,6 @@ OWN_NETWORK_PROFILES: Final = {
     ),
 }
 
-
 _EFA: Final = "https://github.com/aws-samples/awsome-distributed-training/blob/main/1.architectures/efa-cheatsheet.md"
 _GKE: Final = "https://github.com/GoogleCloudPlatform/container-engine-accelerators/blob/master"
 _WHOLE_NODES: Final = "https://cloud.google.com/kubernetes-engine/docs/how-to/gpu-bandwidth-gpudirect-tcpx"
@@ -571,7 +570,6 @@ CLOUD_PROFILES: Final = {
         sources=(f"{_AZURE}/ndv5.sh", f"{_AZURE}/ndv4.sh", NCCL),
     ),
 }
-
 
 SHIPPED: Final[Mapping[str, Shipped]] = MappingProxyType({**OWN_NETWORK_PROFILES, **CLOUD_PROFILES})
 """The shipped profiles by name."""

@@ -32,7 +32,6 @@ Place = Literal["admission", "check", "audit"]
 Role = Literal["training", "inference", "batch", "interactive", "service", "system", "unknown"]
 """The purpose of a workload, as in `usher workload show`."""
 
-
 ANY_NAMESPACE: Final = "Namespaces, in which * stands for any characters; by default all."
 
 

@@ -162,7 +162,6 @@ def _sections(annotation: Any) -> Iterable[type[BaseModel]]:  # noqa: ANN401 - a
 
 
 def _parts_of_annotation(annotation: Any) -> Iterable[Any]:  # noqa: ANN401 - any annotation of a field
-    """An annotation and its parts."""
     yield annotation
     if get_origin(annotation) in (list, dict, Annotated, Union, types.UnionType):
         for argument in get_args(annotation):
@@ -251,7 +250,6 @@ _SAYINGS: Final[Mapping[str, Callable[[object, Mapping[str, Any]], str]]] = {
     "too_short": _shortage_error,
 }
 
-
 Problem = tuple[str, str]
 """JSON Pointer into usher.yaml, and the problem there."""
 
@@ -264,7 +262,6 @@ def load(file: Path, *, more: Callable[[models.Config], Iterable[Problem]] = _no
     """The configuration in a file.
 
     Args:
-        file: usher.yaml.
         more: finds mistakes of meaning in the valid part of a file with other mistakes, so that one run names all of
             them. For a valid file the caller runs it.
 

@@ -154,7 +154,6 @@ class Quota(QuotaSpec):
 _OF_KUBERNETES: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 """Prefixes of taints of nodes that are temporarily unusable; pods should not tolerate them for long."""
 
-
 _TEXT: Final = re.compile(r"(?P<key>[^=:\s]{1,317})(?:=(?P<value>[^=:\s]{0,63}))?:(?P<effect>[A-Za-z]{1,32})")
 _PLAIN_TEXT: Final = "[^=:\\s]+(=[^=:\\s]*)?:(NoSchedule|PreferNoSchedule|NoExecute)"
 

@@ -230,7 +230,6 @@ DEFAULT_IDENTITIES: Final = {
     ),
 }
 
-
 DEFAULT_GRACE: Final = 30
 """Seconds that Kubernetes gives a pod to stop."""
 
@@ -391,7 +390,6 @@ class RoleRule(Section):
 
 RoleRules = Annotated[list[RoleRule], Field(max_length=MOST_ROLE_RULES)]
 
-
 MEBIBYTE: Final = 1 << 20
 
 LEAST_SHARED_MEMORY: Final = 64
@@ -483,7 +481,6 @@ class Queue(Selector):
 
 SCHEDULER_NAMES: Final = {"volcano": "volcano", "kai": "kai-scheduler"}
 """Schedulers for gangs, with their default names."""
-
 
 ROUTED_KINDS: Final = ("PyTorchJob", "MPIJob")
 """Kinds whose operators make gangs for Volcano and KAI-Scheduler."""

@@ -32,7 +32,6 @@ _ENDS: Final = r"(?:(: )|(?=[ ,\]}]))"
 _FLOW: Final = re.compile(rf""" *(?:([\[{{\]}},])|"([^"\\]*)"{_ENDS}|'([^']*)'{_ENDS}|({_WORD}){_ENDS})""")
 _MAX_FLOW_DEPTH: Final = 20
 
-
 _LONGEST_KEPT: Final = 200
 
 

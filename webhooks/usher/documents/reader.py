@@ -28,7 +28,6 @@ _OPENING: Final = re.compile(r"[ \t\r\n]*[{\[\"]")
 # Text that starts like this is meant as JSON, so errors name the JSON error. Other text in brackets may be YAML.
 _MEANT_AS_JSON: Final = re.compile(r"\s*\{\s*[\"}]")
 
-
 MAX_ERRORS: Final = 20
 """The most unusable documents of one file; usher does not read the rest of it."""
 

@@ -37,7 +37,6 @@ def divided(arguments: Sequence[str], *, key: VerifyKey | None = None) -> Given:
     """The policies by their kind.
 
     Args:
-        arguments: files, directories and bundles.
         key: the owner of this key must have signed all of them, so all must be bundles.
 
     Raises:

@@ -150,7 +150,6 @@ def made_once(make: Callable[[], bytes], *, of: str, cache: Path | None) -> byte
     """A compiled module: from the cache if an earlier run kept it, else compiled now and kept.
 
     Args:
-        make: compiles the module.
         of: everything that the module follows from.
         cache: a folder with modules by the digest of `of`; None without one.
     """

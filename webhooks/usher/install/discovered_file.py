@@ -195,7 +195,6 @@ def file_of_cluster(facts: Store, *, source: str) -> str:
     """The text of usher.yaml for a cluster.
 
     Args:
-        facts: the facts of the cluster.
         source: the name of the cluster or of the files, for the first line.
     """
     vocabulary = Vocabulary(config_sections.Accelerators())

@@ -126,8 +126,6 @@ def remove(api: Api, path: str, *, label: tuple[str, str] | None = None) -> Outc
     """Deletes an object, and its dependents in the background.
 
     Args:
-        api: the API server.
-        path: the path of the object.
         label: the label that it must have; None to delete it with any labels.
 
     Raises:

@@ -409,7 +409,6 @@ def preflight_points(cluster: Cluster, *, namespace: str, refusal: str | None, n
     """The points in the order of display.
 
     Args:
-        cluster: the data of the cluster.
         namespace: the namespace of our server.
         refusal: why our server did not answer a review, from `why_server_refuses`.
         now: the time at which certificates must be valid.

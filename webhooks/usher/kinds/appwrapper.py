@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from usher import model, paths
 from usher.kinds import kind as kinds_kind
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading import pod_templates
 from usher.kinds.reading.pod_templates import pod_template
 from usher.kinds.reading.templates import Place, Template
@@ -135,10 +135,7 @@ def _tell_of_others(value: Object, path: str, known: list[str], versions: tuple[
 
 KINDS: list[Kind] = [
     Kind(
-        group="workload.codeflare.dev",
-        kind="AppWrapper",
-        versions=("v1beta2",),
-        plural="appwrappers",
+        **api("workload.codeflare.dev", "AppWrapper", "appwrappers", "v1beta2"),
         owns_any_kind=True,
         finished=kinds_kind.finished_by_field("/phase", "Succeeded", "Failed"),
         pods=Pods(
@@ -146,10 +143,7 @@ KINDS: list[Kind] = [
             template_paths=("those of the objects at spec.components[].template", "spec.components[].podSets[].path"),
             counted="as the objects themselves count; `podSets[].replicas` (1 if missing) for objects of unknown kinds",
             source="AW:api/v1beta2/appwrapper_types.go, AW:pkg/utils/utils.go",
-            kueue_unit=KueueUnit.WHOLE,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.BATCH,
             runs_any_program=True,
             suspend_path="/spec/suspend",

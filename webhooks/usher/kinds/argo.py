@@ -12,19 +12,18 @@ from typing import Final, NotRequired
 
 from msgspec import Struct
 from msgspec.structs import replace
-from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
 from usher.kinds import argo_templates
 from usher.kinds import kind as kinds_kind
 from usher.kinds.argo_templates import GROUP, Graph, Holder, ReachedTemplate
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import layers
 from usher.kinds.reading.counts import Times
 from usher.kinds.reading.pod_templates import template_times
-from usher.kinds.reading.shapes import STRICT, IntOrString
+from usher.kinds.reading.shapes import IntOrString
 from usher.kinds.reading.templates import ContainerPlace, Place, Traits
 from usher.kinds.reading.templates import Template as PodTemplate
 from usher.kinds.reading.values import MAX_PODS, Reading
@@ -90,7 +89,6 @@ def pod_of_template(  # noqa: PLR0913 - all that a pod gets something from
         name: of the pod set.
         callers: the templates with the steps and tasks that run it.
         pod_metadata: the `podMetadata` of the WorkflowTemplate that it was taken from, if it was.
-        reading: records what cannot be read.
     """
     own = (template, *of.defaults)
     fields = {
@@ -229,63 +227,53 @@ def _resources(of: tuple[Place, ...], name: str, reading: Reading) -> Place:
     return found if found.path else Place(None, f"{of[0].path}/resources/{name}")
 
 
-@with_config(STRICT)
 class Backoff(TypedDict):
     maxDuration: NotRequired[str]
 
 
-@with_config(STRICT)
 class RetryStrategy(TypedDict):
     limit: NotRequired[IntOrString]
     expression: NotRequired[str]
     backoff: NotRequired[Backoff]
 
 
-@with_config(STRICT)
 class Step(TypedDict):
     """A step, or a task of a dag."""
 
     withParam: NotRequired[str]
 
 
-@with_config(STRICT)
 class Dag(TypedDict):
     tasks: NotRequired[list[Step]]
 
 
-@with_config(STRICT)
 class Template(TypedDict):
     retryStrategy: NotRequired[RetryStrategy]
     steps: NotRequired[list[list[Step]]]
     dag: NotRequired[Dag]
 
 
-@with_config(STRICT)
 class TemplateDefaults(TypedDict):
     retryStrategy: NotRequired[RetryStrategy]
 
 
-@with_config(STRICT)
 class WorkflowSpec(TypedDict):
     activeDeadlineSeconds: NotRequired[int]
     templateDefaults: NotRequired[TemplateDefaults]
     templates: NotRequired[list[Template]]
 
 
-@with_config(STRICT)
 class Workflow(TypedDict):
     """A Workflow, or a template that Argo makes Workflows from."""
 
     spec: NotRequired[WorkflowSpec]
 
 
-@with_config(STRICT)
 class CronWorkflowSpec(TypedDict):
     concurrencyPolicy: NotRequired[str]
     workflowSpec: NotRequired[WorkflowSpec]
 
 
-@with_config(STRICT)
 class CronWorkflow(TypedDict):
     spec: NotRequired[CronWorkflowSpec]
 
@@ -314,8 +302,6 @@ def _templates(spec: Place, reading: Reading, *, used_by_others: bool = False) -
     """The pods of one run of a WorkflowSpec.
 
     Args:
-        spec: the WorkflowSpec.
-        reading: looks up what it refers to.
         used_by_others: whether other workflows may run its templates by their names.
     """
     reading.mapping(*spec)
@@ -447,10 +433,7 @@ def _paths(prefix: str) -> tuple[str, ...]:
 
 def _template_kind(kind: str, plural: str, *, key: str, cluster_scoped: bool) -> Kind:
     return Kind(
-        group=GROUP,
-        kind=kind,
-        versions=("v1alpha1",),
-        plural=plural,
+        **api(GROUP, kind, plural, "v1alpha1"),
         cluster_scoped=cluster_scoped,
         key=key,
         shape=Workflow,
@@ -464,20 +447,14 @@ def _template_kind(kind: str, plural: str, *, key: str, cluster_scoped: bool) ->
             kueue=Kueue.CHILDREN,
             queue_label_path="/spec/podMetadata",
             changes=_CHANGES,
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.IN_STEPS,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.IN_STEPS, shrinks=True, minimum_from=""),
         ),
     )
 
 
 KINDS = [
     Kind(
-        group=GROUP,
-        kind="Workflow",
-        versions=("v1alpha1",),
-        plural="workflows",
+        **api(GROUP, "Workflow", "workflows", "v1alpha1"),
         key="workflow",
         shape=Workflow,
         owned_by=(("argoproj.io", "CronWorkflow"),),
@@ -487,10 +464,7 @@ KINDS = [
             template_paths=_paths("spec"),
             counted=_COUNTED,
             source=_SOURCE,
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.IN_STEPS,
-            shrinks=False,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.IN_STEPS, shrinks=False, minimum_from=""),
             role=model.Role.BATCH,
             suspend_path="/spec/suspend",
             kueue=Kueue.CHILDREN,
@@ -507,10 +481,7 @@ KINDS = [
         ),
     ),
     Kind(
-        group=GROUP,
-        kind="CronWorkflow",
-        versions=("v1alpha1",),
-        plural="cronworkflows",
+        **api(GROUP, "CronWorkflow", "cronworkflows", "v1alpha1"),
         key="cronWorkflow",
         shape=CronWorkflow,
         pods=Pods(
@@ -518,10 +489,7 @@ KINDS = [
             template_paths=_paths("spec.workflowSpec"),
             counted="as a Workflow for each run; without bound under `concurrencyPolicy: Allow`, which is the default",
             source=_SOURCE + ", AR:workflow/cron/operator.go",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.IN_STEPS,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.IN_STEPS, shrinks=True, minimum_from=""),
             role=model.Role.BATCH,
             suspend_path="/spec/suspend",
             kueue=Kueue.CHILDREN,

@@ -117,7 +117,6 @@ def calls_of_workflow(specs: Sequence[Place], reading: Reading) -> Iterator[Call
 
     Args:
         specs: the WorkflowSpec, and below it that of the template it refers to as a whole.
-        reading: records what cannot be read.
     """
     entrypoint = layers.nearest(layers.field(specs, "entrypoint"))
     if reading.text(*entrypoint):
@@ -451,7 +450,6 @@ class Graph:
             own: the templates of the workflow itself.
             defaults: the `templateDefaults` of the workflow.
             parameters: the known parameters of the workflow.
-            reading: looks up the referenced objects.
         """
         self.nodes: list[ReachedTemplate] = []
         self.own = own

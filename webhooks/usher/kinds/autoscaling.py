@@ -19,16 +19,15 @@ from typing import Final, NotRequired
 
 from msgspec import Struct
 from msgspec.structs import replace
-from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds.kind import KEEP_SPEC, Facts, Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kind import KEEP_SPEC, Facts, Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import values
 from usher.kinds.reading.counts import UNUSABLE, Growth, concurrent_pods, nearest_pointer, object_in
 from usher.kinds.reading.pod_templates import pod_template
-from usher.kinds.reading.shapes import STRICT, Present
+from usher.kinds.reading.shapes import Present
 from usher.kinds.reading.templates import Place, Template
 from usher.kinds.reading.values import Reading
 
@@ -114,33 +113,28 @@ def _minimum(given: paths.Json, maximum: int | None, reading: Reading, names: Bo
     return maximum
 
 
-@with_config(STRICT)
 class Owned(TypedDict):
     ownerReferences: NotRequired[list[Present]]
     """Operators make autoscalers too: KEDA one for every ScaledObject."""
 
 
-@with_config(STRICT)
 class Target(TypedDict):
     apiVersion: NotRequired[str]
     kind: NotRequired[str]
     name: NotRequired[str]
 
 
-@with_config(STRICT)
 class HorizontalPodAutoscalerSpec(TypedDict):
     scaleTargetRef: NotRequired[Target]
     minReplicas: NotRequired[int]
     maxReplicas: NotRequired[int]
 
 
-@with_config(STRICT)
 class HorizontalPodAutoscaler(TypedDict):
     metadata: NotRequired[Owned]
     spec: NotRequired[HorizontalPodAutoscalerSpec]
 
 
-@with_config(STRICT)
 class ScaledObjectSpec(TypedDict):
     scaleTargetRef: NotRequired[Target]
     idleReplicaCount: NotRequired[int]
@@ -148,18 +142,15 @@ class ScaledObjectSpec(TypedDict):
     maxReplicaCount: NotRequired[int]
 
 
-@with_config(STRICT)
 class ScaledObject(TypedDict):
     metadata: NotRequired[Owned]
     spec: NotRequired[ScaledObjectSpec]
 
 
-@with_config(STRICT)
 class ScaledJobSpec(TypedDict):
     maxReplicaCount: NotRequired[int]
 
 
-@with_config(STRICT)
 class ScaledJob(TypedDict):
     spec: NotRequired[ScaledJobSpec]
 
@@ -172,7 +163,6 @@ _ANNOTATIONS = "/metadata/annotations"
 # strconv.ParseBool takes these for false; KEDA takes all that it cannot parse for true.
 _FALSE = frozenset({"0", "f", "F", "false", "FALSE", "False"})
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,10}", re.ASCII)
-
 
 _HORIZONTAL_POD_AUTOSCALER = BoundFields(
     minimum="minReplicas", maximum="maxReplicas", default_minimum=1, default_maximum=None
@@ -239,32 +229,24 @@ def _scale(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
 
 AUTOSCALERS = [
     Kind(
-        group="autoscaling",
-        kind="HorizontalPodAutoscaler",
-        versions=("v1", "v2", "v2beta1", "v2beta2"),
-        plural="horizontalpodautoscalers",
+        **api("autoscaling", "HorizontalPodAutoscaler", "horizontalpodautoscalers", "v1", "v2", "v2beta1", "v2beta2"),
         key="horizontalPodAutoscaler",
         shape=HorizontalPodAutoscaler,
         autoscaler=_horizontal_pod_autoscaler,
     ),
     Kind(
-        group="keda.sh",
-        kind="ScaledObject",
-        versions=("v1alpha1",),
-        plural="scaledobjects",
+        **api("keda.sh", "ScaledObject", "scaledobjects", "v1alpha1"),
         key="scaledObject",
         shape=ScaledObject,
         autoscaler=_scaled_object,
     ),
-    Kind(group="autoscaling", kind="Scale", versions=("v1",), autoscaler=_scale),
+    Kind(**api("autoscaling", "Scale", "", "v1"), autoscaler=_scale),
 ]
-
 
 _GROUP: Final = "autoscaling.keda.sh"
 """Annotations of KEDA begin with it, so people take it for the group of its API."""
 
 
-@with_config(STRICT)
 class Misspelt(TypedDict):
     """An object of an API that does not exist."""
 
@@ -273,35 +255,25 @@ class Misspelt(TypedDict):
 
 MISSPELT_KINDS = [
     Kind(
-        group=_GROUP,
-        kind="ScaledObject",
-        versions=("v1alpha1", "v1"),
+        **api(_GROUP, "ScaledObject", "", "v1alpha1", "v1"),
         key="misspeltScaledObject",
         shape=Misspelt,
     ),
     Kind(
-        group=_GROUP,
-        kind="ScaledJob",
-        versions=("v1alpha1", "v1"),
+        **api(_GROUP, "ScaledJob", "", "v1alpha1", "v1"),
         key="misspeltScaledJob",
         shape=Misspelt,
     ),
     Kind(
-        group=_GROUP,
-        kind="TriggerAuthentication",
-        versions=("v1alpha1", "v1"),
+        **api(_GROUP, "TriggerAuthentication", "", "v1alpha1", "v1"),
         key="misspeltTriggerAuthentication",
         shape=Misspelt,
     ),
 ]
 
-
 NODE_POOLS = [
     Kind(
-        group="karpenter.sh",
-        kind="NodePool",
-        versions=("v1", "v1beta1"),
-        plural="nodepools",
+        **api("karpenter.sh", "NodePool", "nodepools", "v1", "v1beta1"),
         cluster_scoped=True,
         listed=False,
         bounds_nodes=True,
@@ -309,20 +281,14 @@ NODE_POOLS = [
         named_by_others=False,
     ),
     Kind(
-        group="karpenter.sh",
-        kind="NodeClaim",
-        versions=("v1", "v1beta1"),
-        plural="nodeclaims",
+        **api("karpenter.sh", "NodeClaim", "nodeclaims", "v1", "v1beta1"),
         cluster_scoped=True,
         listed=False,
         bounds_nodes=True,
         named_by_others=False,
     ),
     Kind(
-        group="autoscaling.x-k8s.io",
-        kind="CapacityBuffer",
-        versions=("v1beta1", "v1alpha1"),
-        plural="capacitybuffers",
+        **api("autoscaling.x-k8s.io", "CapacityBuffer", "capacitybuffers", "v1beta1", "v1alpha1"),
         listed=False,
         bounds_nodes=True,
         named_by_others=False,
@@ -330,32 +296,25 @@ NODE_POOLS = [
 ]
 
 
-@with_config(STRICT)
 class ProvisionedPodSet(TypedDict):
     count: NotRequired[int]
 
 
-@with_config(STRICT)
 class ProvisioningRequestSpec(TypedDict):
     podSets: NotRequired[list[ProvisionedPodSet]]
 
 
-@with_config(STRICT)
 class ProvisioningRequest(TypedDict):
     spec: NotRequired[ProvisioningRequestSpec]
 
 
 PROVISIONING_REQUESTS = [
     Kind(
-        group="autoscaling.x-k8s.io",
-        kind="ProvisioningRequest",
-        versions=("v1", "v1beta1"),
-        plural="provisioningrequests",
+        **api("autoscaling.x-k8s.io", "ProvisioningRequest", "provisioningrequests", "v1", "v1beta1"),
         key="provisioningRequest",
         shape=ProvisioningRequest,
     ),
 ]
-
 
 DEFAULT_MAXIMUM: Final = 100
 """KEDA's default: up to 100 Jobs more than the minimum. Source: apis/keda/v1alpha1/scaledobject_types.go of KEDA."""
@@ -419,10 +378,7 @@ def _heeds_the_most(strategy: Mapping[str, paths.Json], reading: Reading) -> boo
 
 SCALED_JOBS: list[Kind] = [
     Kind(
-        group="keda.sh",
-        kind="ScaledJob",
-        versions=("v1alpha1",),
-        plural="scaledjobs",
+        **api("keda.sh", "ScaledJob", "scaledjobs", "v1alpha1"),
         key="scaledJob",
         shape=ScaledJob,
         pods=Pods(
@@ -431,10 +387,7 @@ SCALED_JOBS: list[Kind] = [
             counted="as a Job, times `minReplicaCount` to `maxReplicaCount` (100 more if missing) Jobs; no bound where "
             "the `scalingStrategy` is custom and takes off less than the running Jobs",
             source="apis/keda/v1alpha1/scaledjob_types.go of kedacore/keda",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.BATCH,
             runs_any_program=True,
             suspend_path="/spec/jobTargetRef/suspend",
@@ -446,6 +399,5 @@ SCALED_JOBS: list[Kind] = [
         ),
     ),
 ]
-
 
 KINDS = (*SCALED_JOBS, *AUTOSCALERS, *NODE_POOLS, *PROVISIONING_REQUESTS, *MISSPELT_KINDS)

@@ -2,19 +2,17 @@
 
 from typing import Annotated, NotRequired
 
-from pydantic import BeforeValidator, with_config
+from pydantic import BeforeValidator
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher.accelerators import boards, mig
 from usher.config.pools import QuotaSpec
-from usher.kinds.kind import Facts, Kind, keeping
-from usher.kinds.reading.shapes import STRICT
+from usher.kinds.kind import Facts, Kind, api, keeping
 
 _UNITS = ("gpus", "slices", "memoryGiB")
 _PROFILES = "profiles."
 
 
-@with_config(STRICT)
 class QuotaUnit(TypedDict):
     """A key of `hard`."""
 
@@ -47,25 +45,21 @@ def _unit(unit: str) -> QuotaUnit:
     return {"known": False, "meant": like[0]} if like else {"known": False}
 
 
-@with_config(STRICT)
 class QuotaLimit(TypedDict):
     hard: NotRequired[Annotated[dict[str, QuotaUnit], BeforeValidator(_units)]]
 
 
-@with_config(STRICT)
 class NamespaceRequirement(TypedDict):
     key: NotRequired[str]
     operator: NotRequired[str]
     values: NotRequired[list[str]]
 
 
-@with_config(STRICT)
 class NamespaceSelector(TypedDict):
     matchLabels: NotRequired[dict[str, str]]
     matchExpressions: NotRequired[list[NamespaceRequirement]]
 
 
-@with_config(STRICT)
 class QuotaProblem(TypedDict):
     """Why the quota cannot be read."""
 
@@ -81,7 +75,6 @@ def _with_problems(spec: object) -> object:
     return {**spec, "problems": problems}
 
 
-@with_config(STRICT)
 class GpuQuotaSpec(TypedDict):
     problems: NotRequired[list[QuotaProblem]]
     """Everything that keeps usher from reading the spec; usher adds this to the manifest."""
@@ -90,17 +83,13 @@ class GpuQuotaSpec(TypedDict):
     limits: NotRequired[list[QuotaLimit]]
 
 
-@with_config(STRICT)
 class GpuQuota(TypedDict):
     spec: NotRequired[Annotated[GpuQuotaSpec, BeforeValidator(_with_problems)]]
 
 
 KINDS = [
     Kind(
-        group="gpu-usher.io",
-        kind="GPUQuota",
-        versions=("v1alpha1",),
-        plural="gpuquotas",
+        **api("gpu-usher.io", "GPUQuota", "gpuquotas", "v1alpha1"),
         cluster_scoped=True,
         key="gpuQuota",
         shape=GpuQuota,

@@ -7,7 +7,7 @@ src/sagemaker/hyperpod/training/config/hyperpod_pytorch_job_unified_config.py of
 from collections.abc import Iterator, Mapping
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading.pod_templates import pod_template
 from usher.kinds.reading.templates import Place, Template
 from usher.kinds.reading.values import Reading
@@ -53,20 +53,14 @@ def _numbers(elastic: Object, reading: Reading) -> Iterator[int]:
 
 KINDS: list[Kind] = [
     Kind(
-        group="sagemaker.amazonaws.com",
-        kind="HyperPodPyTorchJob",
-        versions=("v1",),
-        plural="hyperpodpytorchjobs",
+        **api("sagemaker.amazonaws.com", "HyperPodPyTorchJob", "hyperpodpytorchjobs", "v1"),
         pods=Pods(
             templates=_job,
             template_paths=("spec.replicaSpecs[].template",),
             counted="the sum of `replicas` (0 if missing) over the replica specs, and `spares` more; "
             "up to `maxReplicas` with elastic training",
             source="hyperpod_pytorch_job_unified_config.py of aws/sagemaker-hyperpod-cli",
-            kueue_unit=KueueUnit.WHOLE,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.TRAINING,
             runs_any_program=True,
             suspend_path="/spec/runPolicy/suspend",

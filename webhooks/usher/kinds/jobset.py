@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from msgspec.structs import replace
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading.counts import concurrent_pods, in_turns
 from usher.kinds.reading.pod_templates import pod_template
 from usher.kinds.reading.templates import Place, Template
@@ -35,20 +35,14 @@ def _job_set(job_set: Mapping[str, paths.Json], reading: Reading) -> Iterator[Te
 
 KINDS = [
     Kind(
-        group="jobset.x-k8s.io",
-        kind="JobSet",
-        versions=("v1alpha2",),
-        plural="jobsets",
+        **api("jobset.x-k8s.io", "JobSet", "jobsets", "v1alpha2"),
         owned_by=(("trainer.kubeflow.org", "TrainJob"),),
         pods=Pods(
             templates=_job_set,
             template_paths=("spec.replicatedJobs[].template.spec.template",),
             counted="`replicas` (1 if missing) times the pods of the Job, for every replicated job",
             source="JS:api/jobset/v1alpha2/jobset_types.go; KQ:pkg/controller/jobs/jobset/jobset_controller.go",
-            kueue_unit=KueueUnit.WHOLE,
-            starts=Starts.MAY_WAIT,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.WHOLE, Starts.MAY_WAIT, shrinks=True, minimum_from=""),
             role=model.Role.TRAINING,
             runs_any_program=True,
             suspend_path="/spec/suspend",

@@ -7,6 +7,7 @@ from sys import intern
 from typing import Final
 
 from msgspec import Struct
+from typing_extensions import TypedDict
 
 from usher import model, paths
 from usher.kinds.reading.counts import ReadGrowth
@@ -20,16 +21,24 @@ Keep = Callable[[paths.Object], paths.Object]
 """Takes an object of any shape and returns a new object with only its kept fields."""
 
 
-class FactKind(Struct, frozen=True, kw_only=True):
-    """A kind that usher reads from a cluster, with the fields that it keeps."""
+class Api(TypedDict):
+    """How an API server names a kind, as keywords of its record."""
 
     group: str
-    versions: tuple[str, ...]
-    """The versions that usher understands, the best first."""
     kind: str
     plural: str
+    versions: tuple[str, ...]
+
+
+def api(group: str, kind: str, plural: str, *versions: str) -> Api:
+    """The names of a kind, with the versions that usher understands, the best first."""
+    return Api(group=group, kind=kind, plural=plural, versions=versions)
+
+
+class Facts(Struct, frozen=True, kw_only=True):
+    """The part of the objects of a kind that usher keeps of a cluster, because decisions look at it."""
+
     keep: Keep
-    cluster_scoped: bool = False
     momentary: frozenset[str] = frozenset()
     """Fields of the status with the current use. Remembered answers do not depend on them."""
     changes_often: bool = False
@@ -38,6 +47,17 @@ class FactKind(Struct, frozen=True, kw_only=True):
     """Whether usher asks for names alone, so that it never reads contents."""
     by_choice: bool = False
     """Whether the server reads this kind only if a site allows it. Elsewhere it is unknown, without a complaint."""
+
+
+class FactKind(Facts, frozen=True, kw_only=True):
+    """A kind that usher reads from a cluster, with the fields that it keeps."""
+
+    group: str
+    versions: tuple[str, ...]
+    """The versions that usher understands, the best first."""
+    kind: str
+    plural: str
+    cluster_scoped: bool = False
 
     @property
     def key(self) -> Key:
@@ -224,6 +244,20 @@ class Starts(Enum):
     """Some parts may have to complete before others begin; usher does not read which."""
 
 
+class Scheduled(TypedDict):
+    """How the pods of a kind start, as keywords of its record."""
+
+    kueue_unit: KueueUnit
+    starts: Starts
+    shrinks: bool
+    minimum_from: str
+
+
+def scheduled(kueue_unit: KueueUnit, starts: Starts, *, shrinks: bool, minimum_from: str) -> Scheduled:
+    """The fields of `Pods` with these names."""
+    return Scheduled(kueue_unit=kueue_unit, starts=starts, shrinks=shrinks, minimum_from=minimum_from)
+
+
 class Pods(Struct, frozen=True, kw_only=True):
     """How a kind makes pods. A field has no default if forgetting it would be an error that no test finds."""
 
@@ -270,20 +304,6 @@ class Pods(Struct, frozen=True, kw_only=True):
     """Whether its pods wait for each other, so that an incomplete set only holds devices."""
     changes: str = "the pod templates"
     """The part of the object that the mutating webhook may change, and why not more; for the documentation."""
-
-
-class Facts(Struct, frozen=True, kw_only=True):
-    """The part of the objects of a kind that usher keeps of a cluster, because decisions look at it."""
-
-    keep: Keep
-    momentary: frozenset[str] = frozenset()
-    """Fields of the status with the current use. Remembered answers do not depend on them."""
-    changes_often: bool = False
-    """Whether objects change all the time; then neither the reading of workloads nor a mutation looks them up."""
-    presence_only: bool = False
-    """Whether usher asks for names alone, so that it never reads contents."""
-    by_choice: bool = False
-    """Whether the server reads this kind only if a site allows it. Elsewhere it is unknown, without a complaint."""
 
 
 class Kind(Struct, frozen=True, kw_only=True):

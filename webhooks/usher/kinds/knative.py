@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading.pod_templates import pod_spec, pod_template
 from usher.kinds.reading.templates import Place, Template, Traits
 from usher.kinds.reading.values import Reading
@@ -87,23 +87,16 @@ _CHANGES: Final = (
     "so its pods are changed instead"
 )
 
-
 KINDS = [
     Kind(
-        group="serving.knative.dev",
-        kind="Service",
-        versions=("v1",),
-        plural="services",
+        **api("serving.knative.dev", "Service", "services", "v1"),
         owned_by=(("serving.kserve.io", "InferenceService"),),
         pods=Pods(
             templates=_template,
             template_paths=("spec.template",),
             counted=_COUNTED,
             source=_SOURCE,
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.SERVICE,
             runs_any_program=True,
             kueue=Kueue.CHILDREN,
@@ -113,20 +106,14 @@ KINDS = [
         ),
     ),
     Kind(
-        group="serving.knative.dev",
-        kind="Configuration",
-        versions=("v1",),
-        plural="configurations",
+        **api("serving.knative.dev", "Configuration", "configurations", "v1"),
         owned_by=(("serving.knative.dev", "Service"),),
         pods=Pods(
             templates=_template,
             template_paths=("spec.template",),
             counted=_COUNTED,
             source=_SOURCE,
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.SERVICE,
             runs_any_program=True,
             kueue=Kueue.CHILDREN,
@@ -135,20 +122,14 @@ KINDS = [
         ),
     ),
     Kind(
-        group="serving.knative.dev",
-        kind="Revision",
-        versions=("v1",),
-        plural="revisions",
+        **api("serving.knative.dev", "Revision", "revisions", "v1"),
         owned_by=(("serving.knative.dev", "Configuration"),),
         pods=Pods(
             templates=_revision,
             template_paths=("`spec`, a pod spec with other fields beside",),
             counted=_COUNTED,
             source=_SOURCE + "; KN:pkg/reconciler/revision/resources/meta.go",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.SERVICE,
             runs_any_program=True,
             kueue=Kueue.CHILDREN,

@@ -8,13 +8,13 @@ from functools import partial
 from typing import Annotated, Final, NotRequired
 
 from msgspec.structs import replace
-from pydantic import BeforeValidator, with_config
+from pydantic import BeforeValidator
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading.pod_templates import pod_template
-from usher.kinds.reading.shapes import STRICT, Present
+from usher.kinds.reading.shapes import Present
 from usher.kinds.reading.templates import ONE, Place, Template, Traits
 from usher.kinds.reading.values import Reading
 
@@ -46,19 +46,13 @@ def _notebook(notebook: Mapping[str, paths.Json], reading: Reading) -> Iterator[
 
 NOTEBOOKS: list[Kind] = [
     Kind(
-        group="kubeflow.org",
-        kind="Notebook",
-        versions=("v1", "v1beta1", "v1alpha1"),
-        plural="notebooks",
+        **api("kubeflow.org", "Notebook", "notebooks", "v1", "v1beta1", "v1alpha1"),
         pods=Pods(
             templates=_notebook,
             template_paths=("spec.template.spec",),
             counted=f"1; 0 while it has the annotation `{STOPPED}`",
             source="components/notebook-controller of kubeflow/kubeflow",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.INTERACTIVE,
             kueue=Kueue.CHILDREN,
             # The StatefulSet's pod carries the labels of the Notebook.
@@ -67,30 +61,25 @@ NOTEBOOKS: list[Kind] = [
     ),
 ]
 
-
 _MANY = 10**9
 """More processes than any node runs; Python would refuse to write out a number of thousands of digits."""
 
 
-@with_config(STRICT)
 class SchedulingPolicy(TypedDict):
     queue: NotRequired[str]
     priorityClass: NotRequired[str]
 
 
-@with_config(STRICT)
 class RunPolicy(TypedDict):
     activeDeadlineSeconds: NotRequired[int]
     schedulingPolicy: NotRequired[SchedulingPolicy]
 
 
-@with_config(STRICT)
 class ElasticPolicy(TypedDict):
     minReplicas: NotRequired[int]
     maxReplicas: NotRequired[int]
 
 
-@with_config(STRICT)
 class JobSpec(TypedDict):
     runPolicy: NotRequired[RunPolicy]
     nprocPerNode: NotRequired[str]
@@ -98,49 +87,41 @@ class JobSpec(TypedDict):
     elasticPolicy: NotRequired[ElasticPolicy]
 
 
-@with_config(STRICT)
 class Job(TypedDict):
     """The fields that all kinds of kubeflow.org share."""
 
     spec: NotRequired[JobSpec]
 
 
-@with_config(STRICT)
 class PodGroupPolicy(TypedDict):
     volcano: NotRequired[Present]
     coscheduling: NotRequired[Present]
 
 
-@with_config(STRICT)
 class ReplicatedJob(TypedDict):
     name: NotRequired[str]
     dependsOn: NotRequired[list[Present]]
 
 
-@with_config(STRICT)
 class JobSetSpec(TypedDict):
     replicatedJobs: NotRequired[list[ReplicatedJob]]
 
 
-@with_config(STRICT)
 class JobSetTemplate(TypedDict):
     spec: NotRequired[JobSetSpec]
 
 
-@with_config(STRICT)
 class RuntimeSpec(TypedDict):
     podGroupPolicy: NotRequired[PodGroupPolicy]
     template: NotRequired[JobSetTemplate]
 
 
-@with_config(STRICT)
 class Runtime(TypedDict):
     """A TrainingRuntime or ClusterTrainingRuntime: the template that TrainJobs name."""
 
     spec: NotRequired[RuntimeSpec]
 
 
-@with_config(STRICT)
 class TrainJobVariable(TypedDict):
     """Only the name leaves the manifest."""
 
@@ -151,20 +132,17 @@ def _text(value: object) -> object:
     return str(value) if type(value) is int and abs(value) < _MANY else value
 
 
-@with_config(STRICT)
 class JobTrainer(TypedDict):
     numProcPerNode: NotRequired[Annotated[str, BeforeValidator(_text)]]
     """A number or, in the first versions, a word, for example `auto`."""
     env: NotRequired[list[TrainJobVariable]]
 
 
-@with_config(STRICT)
 class TrainJobSpec(TypedDict):
     activeDeadlineSeconds: NotRequired[int]
     trainer: NotRequired[JobTrainer]
 
 
-@with_config(STRICT)
 class TrainJob(TypedDict):
     spec: NotRequired[TrainJobSpec]
 
@@ -189,14 +167,12 @@ _MPI: Final = Traits(operator_environment=frozenset({"OMPI_MCA_*", "I_MPI_*", "H
 _MPI_WORKER: Final = _MPI._replace(ranks_inherit_environment=False)
 _MPI_V1: Final = _MPI._replace(trains="mpi")
 
-
 _SCHEDULING_POLICY: Final = model.GangPlaces(
     queue="/spec/runPolicy/schedulingPolicy/queue",
     minimum="/spec/runPolicy/schedulingPolicy/minAvailable",
     priority_class="/spec/runPolicy/schedulingPolicy/priorityClass",
     on_templates=True,
 )
-
 
 _LIFECYCLE: Final = model.LifecyclePlaces(
     ttl="/spec/runPolicy/ttlSecondsAfterFinished",
@@ -265,10 +241,7 @@ def _training_operator(  # noqa: PLR0913 - in what the kinds of the training ope
     kind: str, *, key: str, field: str, traits: Traits, elastic: bool = False, has_scale: bool = False
 ) -> Kind:
     return Kind(
-        group="kubeflow.org",
-        kind=kind,
-        versions=("v1",),
-        plural=f"{kind.lower()}s",
+        **api("kubeflow.org", kind, f"{kind.lower()}s", "v1"),
         key=key,
         shape=Job,
         scale=f"/spec/{field}/Worker/replicas" if has_scale else "",
@@ -288,10 +261,7 @@ def _training_operator(  # noqa: PLR0913 - in what the kinds of the training ope
             gang_places=_SCHEDULING_POLICY,
             lifecycle_places=_LIFECYCLE,
             needs_gang=True,
-            kueue_unit=KueueUnit.WHOLE,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=""),
         ),
     )
 
@@ -309,10 +279,7 @@ TRAINING_JOBS = [
     ),
     _training_operator("JAXJob", key="jaxJob", field="jaxReplicaSpecs", traits=_JAX, has_scale=True),
     Kind(
-        group="kubeflow.org",
-        kind="MPIJob",
-        versions=("v2beta1", "v1"),
-        plural="mpijobs",
+        **api("kubeflow.org", "MPIJob", "mpijobs", "v2beta1", "v1"),
         key="mpiJob",
         shape=Job,
         pods=Pods(
@@ -320,10 +287,7 @@ TRAINING_JOBS = [
             template_paths=("spec.mpiReplicaSpecs.{Launcher,Worker}.template",),
             counted="the sum of `replicas` (1 if missing) of launcher and workers",
             source="MO:pkg/apis/kubeflow/v2beta1/types.go; KQ:pkg/controller/jobs/mpijob/mpijob_controller.go",
-            kueue_unit=KueueUnit.WHOLE,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.TRAINING,
             runs_any_program=True,
             suspend_path="/spec/runPolicy/suspend",

@@ -23,7 +23,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import errors, model, paths, quantities
-from usher.kinds.kind import Kind, KueueUnit, Pods, Starts
+from usher.kinds.kind import Kind, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading.pod_templates import template_times
 from usher.kinds.reading.templates import NOWHERE, ONE, TERMS, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import MAX_PODS, Reading
@@ -61,22 +61,18 @@ def group_version_kind(value: paths.Object) -> tuple[str, str, str]:
     if is_pipeline(value):
         version = str(value.get("schemaVersion") or "").partition(".")[0]
         return GROUP, version if version.isascii() and version.isalnum() else "", KIND
-    group, _, version = _plain_text(value.get("apiVersion")).rpartition("/")
-    return group, version, _plain_text(value.get("kind"))
+    group, _, version = paths.text(value.get("apiVersion")).rpartition("/")
+    return group, version, paths.text(value.get("kind"))
 
 
 def name(value: paths.Object) -> str:
     """The name of a pipeline; empty for all other objects."""
     information = value.get("pipelineInfo") if is_pipeline(value) else None
-    return _plain_text(information.get("name")) if isinstance(information, dict) else ""
+    return paths.text(information.get("name")) if isinstance(information, dict) else ""
 
 
 def _says_no_kind(value: Mapping[str, paths.Json]) -> bool:
     return value.get("apiVersion") is None and value.get("kind") is None
-
-
-def _plain_text(value: object) -> str:
-    return value if isinstance(value, str) else ""
 
 
 Object = Mapping[str, paths.Json]
@@ -556,29 +552,20 @@ _SOURCE: Final = "kubeflow/pipelines @ 7b70c7b9:api/v2alpha1/pipeline_spec.proto
 
 KINDS: list[Kind] = [
     Kind(
-        group=GROUP,
-        kind=KIND,
-        versions=(VERSION,),
-        plural="",
+        **api(GROUP, KIND, "", VERSION),
         pods=Pods(
             templates=_pipeline,
             template_paths=_TEMPLATE_PATHS,
             counted=_COUNTED,
             source=_SOURCE,
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.BATCH,
             is_template=True,
             changes="nothing: it is a file that is handed to Kubeflow Pipelines, not to the API server",
         ),
     ),
     Kind(
-        group=GROUP,
-        kind="PipelineVersion",
-        versions=("v2beta1",),
-        plural="pipelineversions",
+        **api(GROUP, "PipelineVersion", "pipelineversions", "v2beta1"),
         pods=Pods(
             templates=_pipeline_version,
             template_paths=tuple(
@@ -587,10 +574,7 @@ KINDS: list[Kind] = [
             ),
             counted=_COUNTED,
             source=_SOURCE + ", backend/src/crd/kubernetes/v2beta1/",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.BATCH,
             is_template=True,
             changes="nothing: its fields are not those of a pod",

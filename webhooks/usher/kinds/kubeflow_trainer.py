@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from usher import model, paths
 from usher.kinds import kubeflow
-from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts, keep_spec_without_secrets
+from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts, api, keep_spec_without_secrets, scheduled
 from usher.kinds.reading.pod_templates import listed_containers, not_repeated, pod_template
 from usher.kinds.reading.templates import LISTS, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
@@ -535,10 +535,7 @@ def _trainer_alone(
 
 def _runtime_kind(kind: str, plural: str, *, key: str, cluster_scoped: bool) -> Kind:
     return Kind(
-        group=GROUP,
-        kind=kind,
-        versions=("v1alpha1",),
-        plural=plural,
+        **api(GROUP, kind, plural, "v1alpha1"),
         cluster_scoped=cluster_scoped,
         key=key,
         shape=kubeflow.Runtime,
@@ -553,20 +550,14 @@ def _runtime_kind(kind: str, plural: str, *, key: str, cluster_scoped: bool) -> 
             is_template=True,
             volcano="`spec.podGroupPolicy.volcano`, with `schedulerName: volcano` in its templates",
             needs_gang=True,
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
         ),
     )
 
 
 KINDS: list[Kind] = [
     Kind(
-        group=GROUP,
-        kind="TrainJob",
-        versions=("v1alpha1",),
-        plural="trainjobs",
+        **api(GROUP, "TrainJob", "trainjobs", "v1alpha1"),
         key="trainJob",
         shape=kubeflow.TrainJob,
         pods=Pods(
@@ -575,10 +566,7 @@ KINDS: list[Kind] = [
             counted="as its runtime, with `trainer.numNodes` for the nodes; "
             "without bound, and no fewer than these, where the runtime is not known",
             source="TR:pkg/runtime/core/trainingruntime.go, TR:pkg/runtime/framework/plugins/",
-            kueue_unit=KueueUnit.WHOLE,
-            starts=Starts.MAY_WAIT,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.WHOLE, Starts.MAY_WAIT, shrinks=True, minimum_from=""),
             role=model.Role.TRAINING,
             suspend_path="/spec/suspend",
             kueue=Kueue.DEFAULT,

@@ -10,15 +10,14 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NotRequired
 
 from msgspec.structs import replace
-from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
 from usher.kinds import kind, kubernetes_objects
-from usher.kinds.kind import MINIMUM_OF_OWNER, Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kind import MINIMUM_OF_OWNER, Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading.counts import concurrent_pods, in_turns, share_of_replicas
 from usher.kinds.reading.pod_templates import pod_template
-from usher.kinds.reading.shapes import STRICT, IntOrString, Present
+from usher.kinds.reading.shapes import IntOrString, Present
 from usher.kinds.reading.templates import Place, Template
 from usher.kinds.reading.values import Reading
 
@@ -49,10 +48,7 @@ def _pod_template(value: Mapping[str, paths.Json], reading: Reading) -> Iterator
 
 PODS = [
     Kind(
-        group="",
-        kind="Pod",
-        versions=("v1",),
-        plural="pods",
+        **api("", "Pod", "pods", "v1"),
         owned_by=(
             ("apps", "ReplicaSet"),
             ("apps", "StatefulSet"),
@@ -67,10 +63,7 @@ PODS = [
             template_paths=("the object itself",),
             counted="1",
             source="API:core/v1/types.go",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=False,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=False, minimum_from=""),
             role=model.Role.UNKNOWN,
             runs_any_program=True,
             kueue=Kueue.DEFAULT,
@@ -79,10 +72,7 @@ PODS = [
         ),
     ),
     Kind(
-        group="",
-        kind="ReplicationController",
-        versions=("v1",),
-        plural="replicationcontrollers",
+        **api("", "ReplicationController", "replicationcontrollers", "v1"),
         scale="/spec/replicas",
         pods=Pods(
             template_can_change=True,
@@ -90,34 +80,24 @@ PODS = [
             template_paths=("spec.template",),
             counted="`replicas` (1 if missing)",
             source="API:core/v1/types.go",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.SERVICE,
             runs_any_program=True,
         ),
     ),
     Kind(
-        group="",
-        kind="PodTemplate",
-        versions=("v1",),
-        plural="podtemplates",
+        **api("", "PodTemplate", "podtemplates", "v1"),
         pods=Pods(
             templates=_pod_template,
             template_paths=("template",),
             counted="1 for each pod that is made from it",
             source="API:core/v1/types.go",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             runs_any_program=True,
             is_template=True,
         ),
     ),
 ]
-
 
 _OF_COORDINATORS: Final = frozenset({
     "COORDINATOR_ADDRESS", "JAX_COORDINATOR_ADDRESS", "MASTER_ADDR", "MEGASCALE_COORDINATOR_ADDRESS",
@@ -135,7 +115,7 @@ def wait_for_each_other(spec: Mapping[str, paths.Json], pods: int) -> bool:
     """
     if pods < 2 or spec.get("completionMode") != "Indexed" or spec.get("completions") != pods:
         return False
-    pod = _mapping(_mapping(spec.get("template")).get("spec"))
+    pod = paths.mapping(paths.mapping(spec.get("template")).get("spec"))
     subdomain = pod.get("subdomain")
     return (isinstance(subdomain, str) and bool(subdomain)) or not _OF_COORDINATORS.isdisjoint(_variables(pod))
 
@@ -152,29 +132,21 @@ def _items(value: paths.Json) -> Iterator[Mapping[str, paths.Json]]:
     return (each for each in (value if isinstance(value, list) else ()) if isinstance(each, dict))
 
 
-def _mapping(value: paths.Json) -> Mapping[str, paths.Json]:
-    return value if isinstance(value, dict) else {}
-
-
-@with_config(STRICT)
 class JobSpec(TypedDict):
     activeDeadlineSeconds: NotRequired[int]
 
 
-@with_config(STRICT)
 class Job(TypedDict):
     """A Job, or the template of one."""
 
     spec: NotRequired[JobSpec]
 
 
-@with_config(STRICT)
 class CronJobSpec(TypedDict):
     concurrencyPolicy: NotRequired[str]
     jobTemplate: NotRequired[Job]
 
 
-@with_config(STRICT)
 class CronJob(TypedDict):
     spec: NotRequired[CronJobSpec]
 
@@ -218,10 +190,7 @@ def _with_gang(found: Template, spec: Mapping[str, paths.Json], pods: int) -> Te
 
 JOBS = [
     Kind(
-        group="batch",
-        kind="Job",
-        versions=("v1",),
-        plural="jobs",
+        **api("batch", "Job", "jobs", "v1"),
         key="job",
         shape=Job,
         owned_by=(
@@ -237,10 +206,7 @@ JOBS = [
             template_paths=("spec.template",),
             counted="the smaller of `parallelism` (1 if missing) and `completions`",
             source="API:batch/v1/types.go; KQ:pkg/controller/jobs/job/job_controller.go",
-            kueue_unit=KueueUnit.WHOLE,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from=MINIMUM_OF_OWNER,
+            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=MINIMUM_OF_OWNER),
             role=model.Role.BATCH,
             runs_any_program=True,
             suspend_path="/spec/suspend",
@@ -257,10 +223,7 @@ JOBS = [
         ),
     ),
     Kind(
-        group="batch",
-        kind="CronJob",
-        versions=("v1",),
-        plural="cronjobs",
+        **api("batch", "CronJob", "cronjobs", "v1"),
         key="cronJob",
         shape=CronJob,
         pods=Pods(
@@ -269,10 +232,7 @@ JOBS = [
             template_paths=("spec.jobTemplate.spec.template",),
             counted="as a Job for each run; without bound under `concurrencyPolicy: Allow`, which is the default",
             source="API:batch/v1/types.go",
-            kueue_unit=KueueUnit.RUN,
-            starts=Starts.TOGETHER,
-            shrinks=False,
-            minimum_from="",
+            **scheduled(KueueUnit.RUN, Starts.TOGETHER, shrinks=False, minimum_from=""),
             role=model.Role.BATCH,
             runs_any_program=True,
             suspend_path="/spec/suspend",
@@ -286,51 +246,42 @@ JOBS = [
 ]
 
 
-@with_config(STRICT)
 class Container(TypedDict):
     ports: NotRequired[list[Present]]
     """A container with ports is a server and not a job that never ends."""
 
 
-@with_config(STRICT)
 class PodSpec(TypedDict):
     containers: NotRequired[list[Container]]
 
 
-@with_config(STRICT)
 class PodTemplate(TypedDict):
     spec: NotRequired[PodSpec]
 
 
-@with_config(STRICT)
 class RollingUpdate(TypedDict):
     maxUnavailable: NotRequired[IntOrString]
 
 
-@with_config(STRICT)
 class Strategy(TypedDict):
     type: NotRequired[str]
     rollingUpdate: NotRequired[RollingUpdate]
 
 
-@with_config(STRICT)
 class DeploymentSpec(TypedDict):
     strategy: NotRequired[Strategy]
     template: NotRequired[PodTemplate]
 
 
-@with_config(STRICT)
 class Deployment(TypedDict):
     spec: NotRequired[DeploymentSpec]
 
 
-@with_config(STRICT)
 class StatefulSetSpec(TypedDict):
     podManagementPolicy: NotRequired[str]
     template: NotRequired[PodTemplate]
 
 
-@with_config(STRICT)
 class StatefulSet(TypedDict):
     spec: NotRequired[StatefulSetSpec]
 
@@ -369,10 +320,7 @@ def _daemon_set(workload: Mapping[str, paths.Json], reading: Reading) -> Iterato
 
 APPS = [
     Kind(
-        group="apps",
-        kind="Deployment",
-        versions=("v1",),
-        plural="deployments",
+        **api("apps", "Deployment", "deployments", "v1"),
         key="deployment",
         shape=Deployment,
         scale="/spec/replicas",
@@ -389,10 +337,7 @@ APPS = [
             template_paths=("spec.template",),
             counted="`replicas` (1 if missing), and `maxSurge` (25 % if missing, rounded up) more during a rollout",
             source="API:apps/v1/types.go",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from=MINIMUM_OF_OWNER,
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=MINIMUM_OF_OWNER),
             role=model.Role.SERVICE,
             runs_any_program=True,
             kueue=Kueue.DEFAULT,
@@ -402,10 +347,7 @@ APPS = [
         ),
     ),
     Kind(
-        group="apps",
-        kind="StatefulSet",
-        versions=("v1",),
-        plural="statefulsets",
+        **api("apps", "StatefulSet", "statefulsets", "v1"),
         key="statefulSet",
         shape=StatefulSet,
         scale="/spec/replicas",
@@ -419,10 +361,7 @@ APPS = [
             template_paths=("spec.template",),
             counted="`replicas` (1 if missing)",
             source="API:apps/v1/types.go",
-            kueue_unit=KueueUnit.WHOLE,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from=MINIMUM_OF_OWNER,
+            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=MINIMUM_OF_OWNER),
             role=model.Role.SERVICE,
             runs_any_program=True,
             kueue=Kueue.DEFAULT,
@@ -433,10 +372,7 @@ APPS = [
         ),
     ),
     Kind(
-        group="apps",
-        kind="ReplicaSet",
-        versions=("v1",),
-        plural="replicasets",
+        **api("apps", "ReplicaSet", "replicasets", "v1"),
         scale="/spec/replicas",
         owned_by=(("apps", "Deployment"),),
         pods=Pods(
@@ -444,29 +380,20 @@ APPS = [
             template_paths=("spec.template",),
             counted="`replicas` (1 if missing)",
             source="API:apps/v1/types.go",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from=MINIMUM_OF_OWNER,
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=MINIMUM_OF_OWNER),
             role=model.Role.SERVICE,
             runs_any_program=True,
         ),
     ),
     Kind(
-        group="apps",
-        kind="DaemonSet",
-        versions=("v1",),
-        plural="daemonsets",
+        **api("apps", "DaemonSet", "daemonsets", "v1"),
         pods=Pods(
             template_can_change=True,
             templates=_daemon_set,
             template_paths=("spec.template",),
             counted="one on every node that fits: without bound",
             source="API:apps/v1/types.go",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=False,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=False, minimum_from=""),
             role=model.Role.SYSTEM,
             runs_any_program=True,
         ),

@@ -12,14 +12,14 @@ from functools import cache
 from typing import Annotated, Final, NotRequired
 
 import pydantic
-from pydantic import AfterValidator, BeforeValidator, PlainValidator, TypeAdapter, with_config
+from pydantic import AfterValidator, BeforeValidator, PlainValidator, TypeAdapter
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import errors
 from usher.accelerators import names, vocabulary
 from usher.documents import reader
-from usher.kinds.kind import KEEP_SPEC, Facts, Kind, keep_kueue_configuration, keeping
-from usher.kinds.reading.shapes import STRICT, IntOrString, Metadata, Present, Quantity, without_nulls
+from usher.kinds.kind import KEEP_SPEC, Facts, Kind, api, keep_kueue_configuration, keeping
+from usher.kinds.reading.shapes import IntOrString, Metadata, Present, Quantity, strict_adapter, without_nulls
 
 _LABELS: Final = ("nvidia.com/", "amd.com/", "gpu.intel.com/")
 """Prefixes of the labels in which operators describe the accelerators of a node."""
@@ -42,68 +42,57 @@ def _is_accelerator(name: str) -> bool:
     return meaning is not None and meaning.unit in names.GIVING
 
 
-@with_config(STRICT)
 class NodeMetadata(TypedDict):
     labels: NotRequired[Annotated[dict[str, str], BeforeValidator(_accelerator_labels)]]
     """Only those that tell of accelerators."""
 
 
-@with_config(STRICT)
 class NodeTaint(TypedDict):
     key: NotRequired[str]
     value: NotRequired[str]
     effect: NotRequired[str]
 
 
-@with_config(STRICT)
 class NodeSpec(TypedDict):
     taints: NotRequired[list[NodeTaint]]
 
 
-@with_config(STRICT)
 class NodeStatus(TypedDict):
     capacity: NotRequired[Annotated[dict[str, Quantity], BeforeValidator(_accelerators)]]
     """Only accelerators, healthy or not, of those names that are known without usher.yaml."""
 
 
-@with_config(STRICT)
 class Node(TypedDict):
     metadata: NotRequired[NodeMetadata]
     spec: NotRequired[NodeSpec]
     status: NotRequired[NodeStatus]
 
 
-@with_config(STRICT)
 class BindingTarget(TypedDict):
     name: NotRequired[str]
 
 
-@with_config(STRICT)
 class Binding(TypedDict):
     target: NotRequired[BindingTarget]
 
 
-@with_config(STRICT)
 class WebhookRule(TypedDict):
     apiGroups: NotRequired[list[str]]
     operations: NotRequired[list[str]]
     resources: NotRequired[list[str]]
 
 
-@with_config(STRICT)
 class SelectorExpression(TypedDict):
     key: NotRequired[str]
     operator: NotRequired[str]
     values: NotRequired[list[str]]
 
 
-@with_config(STRICT)
 class LabelSelector(TypedDict):
     matchLabels: NotRequired[dict[str, str]]
     matchExpressions: NotRequired[list[SelectorExpression]]
 
 
-@with_config(STRICT)
 class AdmissionWebhook(TypedDict):
     name: NotRequired[str]
     failurePolicy: NotRequired[str]
@@ -113,7 +102,6 @@ class AdmissionWebhook(TypedDict):
     matchConditions: NotRequired[list[Present]]
 
 
-@with_config(STRICT)
 class WebhookConfiguration(TypedDict):
     webhooks: NotRequired[list[AdmissionWebhook]]
 
@@ -121,10 +109,12 @@ class WebhookConfiguration(TypedDict):
 # No webhook is ever asked about configurations of webhooks, so only files show them.
 WEBHOOKS = [
     Kind(
-        group="admissionregistration.k8s.io",
-        kind=f"{sort}WebhookConfiguration",
-        versions=("v1",),
-        plural=f"{sort.lower()}webhookconfigurations",
+        **api(
+            "admissionregistration.k8s.io",
+            f"{sort}WebhookConfiguration",
+            f"{sort.lower()}webhookconfigurations",
+            "v1",
+        ),
         cluster_scoped=True,
         key=f"{sort.lower()}WebhookConfiguration",
         shape=WebhookConfiguration,
@@ -136,10 +126,7 @@ WEBHOOKS = [
 
 NODES = [
     Kind(
-        group="",
-        kind="Node",
-        versions=("v1",),
-        plural="nodes",
+        **api("", "Node", "nodes", "v1"),
         cluster_scoped=True,
         key="node",
         shape=Node,
@@ -149,45 +136,35 @@ NODES = [
         ),
     ),
     Kind(
-        group="",
-        kind="Binding",
-        versions=("v1",),
-        plural="bindings",
+        **api("", "Binding", "bindings", "v1"),
         key="binding",
         shape=Binding,
         listed=False,
         own_webhook=True,
     ),
     Kind(
-        group="node.k8s.io",
-        kind="RuntimeClass",
-        versions=("v1",),
-        plural="runtimeclasses",
+        **api("node.k8s.io", "RuntimeClass", "runtimeclasses", "v1"),
         cluster_scoped=True,
         facts=Facts(keep=keeping("/handler", "/overhead", "/scheduling")),
     ),
 ]
 
 
-@with_config(STRICT)
 class Expression(TypedDict):
     """In CEL."""
 
     expression: NotRequired[str]
 
 
-@with_config(STRICT)
 class Selector(TypedDict):
     cel: NotRequired[Expression]
 
 
-@with_config(STRICT)
 class DeviceToleration(TypedDict):
     key: NotRequired[str]
     operator: NotRequired[str]
 
 
-@with_config(STRICT)
 class SubRequest(TypedDict):
     """A request for devices, as an alternative or as the only one."""
 
@@ -213,34 +190,28 @@ def _with_accelerator(value: SubRequest) -> SubRequest:
 Alternative = Annotated[SubRequest, AfterValidator(_with_accelerator)]
 
 
-@with_config(STRICT)
 class Request(SubRequest):
     exactly: NotRequired[Alternative]
     firstAvailable: NotRequired[list[Alternative]]
 
 
-@with_config(STRICT)
 class DeviceClaim(TypedDict):
     requests: NotRequired[list[Annotated[Request, AfterValidator(_with_accelerator)]]]
 
 
-@with_config(STRICT)
 class ClaimSpec(TypedDict):
     devices: NotRequired[DeviceClaim]
 
 
-@with_config(STRICT)
 class ResourceClaim(TypedDict):
     apiVersion: NotRequired[str]
     spec: NotRequired[ClaimSpec]
 
 
-@with_config(STRICT)
 class TemplateSpec(TypedDict):
     spec: NotRequired[ClaimSpec]
 
 
-@with_config(STRICT)
 class ResourceClaimTemplate(TypedDict):
     apiVersion: NotRequired[str]
     spec: NotRequired[TemplateSpec]
@@ -248,62 +219,46 @@ class ResourceClaimTemplate(TypedDict):
 
 DEVICES = [
     Kind(
-        group="resource.k8s.io",
-        kind="ResourceClaim",
-        versions=("v1", "v1beta2", "v1beta1"),
-        plural="resourceclaims",
+        **api("resource.k8s.io", "ResourceClaim", "resourceclaims", "v1", "v1beta2", "v1beta1"),
         key="resourceClaim",
         shape=ResourceClaim,
         facts=Facts(keep=KEEP_SPEC),
     ),
     Kind(
-        group="resource.k8s.io",
-        kind="ResourceClaimTemplate",
-        versions=("v1", "v1beta2", "v1beta1"),
-        plural="resourceclaimtemplates",
+        **api("resource.k8s.io", "ResourceClaimTemplate", "resourceclaimtemplates", "v1", "v1beta2", "v1beta1"),
         key="resourceClaimTemplate",
         shape=ResourceClaimTemplate,
         facts=Facts(keep=KEEP_SPEC),
     ),
     Kind(
-        group="resource.k8s.io",
-        kind="DeviceClass",
-        versions=("v1", "v1beta2", "v1beta1"),
-        plural="deviceclasses",
+        **api("resource.k8s.io", "DeviceClass", "deviceclasses", "v1", "v1beta2", "v1beta1"),
         cluster_scoped=True,
         facts=Facts(keep=KEEP_SPEC),
     ),
 ]
 
 
-@with_config(STRICT)
 class ScopeRequirement(TypedDict):
     scopeName: NotRequired[str]
 
 
-@with_config(STRICT)
 class ScopeSelector(TypedDict):
     matchExpressions: NotRequired[list[ScopeRequirement]]
 
 
-@with_config(STRICT)
 class ResourceQuotaSpec(TypedDict):
     hard: NotRequired[dict[str, Quantity]]
     scopes: NotRequired[list[str]]
     scopeSelector: NotRequired[ScopeSelector]
 
 
-@with_config(STRICT)
 class ResourceQuota(TypedDict):
     spec: NotRequired[ResourceQuotaSpec]
 
 
 QUOTAS = [
     Kind(
-        group="",
-        kind="ResourceQuota",
-        versions=("v1",),
-        plural="resourcequotas",
+        **api("", "ResourceQuota", "resourcequotas", "v1"),
         key="resourceQuota",
         shape=ResourceQuota,
         facts=Facts(
@@ -311,10 +266,7 @@ QUOTAS = [
         ),
     ),
     Kind(
-        group="",
-        kind="LimitRange",
-        versions=("v1",),
-        plural="limitranges",
+        **api("", "LimitRange", "limitranges", "v1"),
         facts=Facts(keep=KEEP_SPEC, changes_often=True),
     ),
 ]
@@ -322,26 +274,17 @@ QUOTAS = [
 
 SCHEDULING = [
     Kind(
-        group="scheduling.k8s.io",
-        kind="PodGroup",
-        versions=("v1beta1", "v1alpha3", "v1alpha2"),
-        plural="podgroups",
+        **api("scheduling.k8s.io", "PodGroup", "podgroups", "v1beta1", "v1alpha3", "v1alpha2"),
         listed=False,
         facts=Facts(keep=KEEP_SPEC, changes_often=True),
     ),
     Kind(
-        group="scheduling.x-k8s.io",
-        kind="PodGroup",
-        versions=("v1alpha1",),
-        plural="podgroups",
+        **api("scheduling.x-k8s.io", "PodGroup", "podgroups", "v1alpha1"),
         listed=False,
         facts=Facts(keep=KEEP_SPEC, changes_often=True),
     ),
     Kind(
-        group="scheduling.run.ai",
-        kind="Queue",
-        versions=("v2",),
-        plural="queues",
+        **api("scheduling.run.ai", "Queue", "queues", "v2"),
         cluster_scoped=True,
         listed=False,
         facts=Facts(keep=keeping("/spec/parentQueue", "/spec/resources/gpu")),
@@ -350,7 +293,6 @@ SCHEDULING = [
 """The objects of schedulers other than Volcano and Kueue that pods name."""
 
 
-@with_config(STRICT)
 class PriorityClass(TypedDict):
     metadata: NotRequired[Metadata]
     value: NotRequired[int]
@@ -360,10 +302,7 @@ class PriorityClass(TypedDict):
 
 PRIORITY_CLASSES = [
     Kind(
-        group="scheduling.k8s.io",
-        kind="PriorityClass",
-        versions=("v1",),
-        plural="priorityclasses",
+        **api("scheduling.k8s.io", "PriorityClass", "priorityclasses", "v1"),
         cluster_scoped=True,
         key="priorityClass",
         shape=PriorityClass,
@@ -372,22 +311,17 @@ PRIORITY_CLASSES = [
 ]
 
 
-@with_config(STRICT)
 class NamespaceMetadata(TypedDict):
     name: NotRequired[str]
 
 
-@with_config(STRICT)
 class Namespace(TypedDict):
     metadata: NotRequired[NamespaceMetadata]
 
 
 NAMESPACES = [
     Kind(
-        group="",
-        kind="Namespace",
-        versions=("v1",),
-        plural="namespaces",
+        **api("", "Namespace", "namespaces", "v1"),
         cluster_scoped=True,
         own_webhook=True,
         key="namespace",
@@ -397,19 +331,16 @@ NAMESPACES = [
 ]
 
 
-@with_config(STRICT)
 class DisruptionBudgetSpec(TypedDict):
     minAvailable: NotRequired[IntOrString]
     maxUnavailable: NotRequired[IntOrString]
 
 
-@with_config(STRICT)
 class DisruptionBudgetStatus(TypedDict):
     desiredHealthy: NotRequired[int]
     expectedPods: NotRequired[int]
 
 
-@with_config(STRICT)
 class DisruptionBudget(TypedDict):
     spec: NotRequired[DisruptionBudgetSpec]
     status: NotRequired[DisruptionBudgetStatus]
@@ -417,27 +348,19 @@ class DisruptionBudget(TypedDict):
 
 DISRUPTION_BUDGETS = [
     Kind(
-        group="policy",
-        kind="PodDisruptionBudget",
-        versions=("v1",),
-        plural="poddisruptionbudgets",
+        **api("policy", "PodDisruptionBudget", "poddisruptionbudgets", "v1"),
         key="disruptionBudget",
         shape=DisruptionBudget,
     ),
 ]
 
-
 DEFINITIONS = [
     Kind(
-        group="apiextensions.k8s.io",
-        kind="CustomResourceDefinition",
-        versions=("v1",),
-        plural="customresourcedefinitions",
+        **api("apiextensions.k8s.io", "CustomResourceDefinition", "customresourcedefinitions", "v1"),
         cluster_scoped=True,
         facts=Facts(keep=keeping(), presence_only=True),
     ),
 ]
-
 
 _MOST: Final = 64 * 1024
 """Characters of a configuration that usher reads; real ones have a few hundred."""
@@ -445,13 +368,11 @@ _MOST: Final = 64 * 1024
 _SHARES: Final = re.compile(r"""^["']?sharing["']?\s*:|\A\s*\{.*"sharing"\s*:""", re.MULTILINE | re.DOTALL)
 
 
-@with_config(STRICT)
 class SharedResource(TypedDict):
     name: NotRequired[str]
     replicas: NotRequired[int]
 
 
-@with_config(STRICT)
 class Shares(TypedDict):
     """How one way of sharing divides devices."""
 
@@ -462,18 +383,15 @@ class Shares(TypedDict):
     """This field does not exist in the API, but people write the number there."""
 
 
-@with_config(STRICT)
 class Sharing(TypedDict):
     timeSlicing: NotRequired[Shares]
     mps: NotRequired[Shares]
 
 
-@with_config(STRICT)
 class Flags(TypedDict):
     migStrategy: NotRequired[str]
 
 
-@with_config(STRICT)
 class Configuration(TypedDict):
     flags: NotRequired[Flags]
     sharing: NotRequired[Sharing]
@@ -481,7 +399,7 @@ class Configuration(TypedDict):
 
 @cache
 def _configurations() -> TypeAdapter[Configuration]:
-    return TypeAdapter(Configuration)
+    return strict_adapter(Configuration)
 
 
 def _read(value: object) -> Configuration:
@@ -519,17 +437,13 @@ Configurations = Annotated[
 """`data` of a ConfigMap: the configurations among its texts that share devices, and nothing of the others."""
 
 
-@with_config(STRICT)
 class ConfigMap(TypedDict):
     data: NotRequired[Configurations]
 
 
 CONFIG_MAPS = [
     Kind(
-        group="",
-        kind="ConfigMap",
-        versions=("v1",),
-        plural="configmaps",
+        **api("", "ConfigMap", "configmaps", "v1"),
         # usher is not called for every ConfigMap and does not list them: both would cost more than they find.
         listed=False,
         configures_devices=True,

@@ -2,18 +2,16 @@
 
 from typing import NotRequired
 
-from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher.kinds.kind import KEEP_SPEC, Facts, Kind, keeping
-from usher.kinds.reading.shapes import STRICT, Metadata, Present, Quantity
+from usher.kinds.kind import KEEP_SPEC, Facts, Kind, api, keeping
+from usher.kinds.reading.shapes import Metadata, Present, Quantity
 
 _GROUP = "kueue.x-k8s.io"
 _VERSIONS = ("v1beta2", "v1beta1")
 """The best first: for v1beta1 the API server has Kueue convert each object."""
 
 
-@with_config(STRICT)
 class ResourceQuota(TypedDict):
     name: NotRequired[str]
     nominalQuota: NotRequired[Quantity]
@@ -21,24 +19,20 @@ class ResourceQuota(TypedDict):
     lendingLimit: NotRequired[Quantity]
 
 
-@with_config(STRICT)
 class FlavorQuotas(TypedDict):
     name: NotRequired[str]
     resources: NotRequired[list[ResourceQuota]]
 
 
-@with_config(STRICT)
 class ResourceGroup(TypedDict):
     coveredResources: NotRequired[list[str]]
     flavors: NotRequired[list[FlavorQuotas]]
 
 
-@with_config(STRICT)
 class Preemption(TypedDict):
     reclaimWithinCohort: NotRequired[str]
 
 
-@with_config(STRICT)
 class ClusterQueueSpec(TypedDict):
     cohort: NotRequired[str]
     """In v1beta1."""
@@ -51,65 +45,53 @@ class ClusterQueueSpec(TypedDict):
     resourceGroups: NotRequired[list[ResourceGroup]]
 
 
-@with_config(STRICT)
 class ClusterQueue(TypedDict):
     apiVersion: NotRequired[str]
     spec: NotRequired[ClusterQueueSpec]
 
 
-@with_config(STRICT)
 class CohortSpec(TypedDict):
     parentName: NotRequired[str]
     resourceGroups: NotRequired[list[ResourceGroup]]
 
 
-@with_config(STRICT)
 class Cohort(TypedDict):
     spec: NotRequired[CohortSpec]
 
 
-@with_config(STRICT)
 class ResourceFlavorSpec(TypedDict):
     nodeLabels: NotRequired[dict[str, str]]
     topologyName: NotRequired[str]
 
 
-@with_config(STRICT)
 class ResourceFlavor(TypedDict):
     spec: NotRequired[ResourceFlavorSpec]
 
 
-@with_config(STRICT)
 class TopologyLevel(TypedDict):
     nodeLabel: NotRequired[str]
 
 
-@with_config(STRICT)
 class TopologySpec(TypedDict):
     levels: NotRequired[list[TopologyLevel]]
 
 
-@with_config(STRICT)
 class Topology(TypedDict):
     spec: NotRequired[TopologySpec]
 
 
 # The key is not a valid name in Python. All other annotations stay in the manifest.
 WorkloadAnnotations = TypedDict("WorkloadAnnotations", {"kueue.x-k8s.io/priority-boost": NotRequired[str]})
-with_config(STRICT)(WorkloadAnnotations)
 
 
-@with_config(STRICT)
 class WorkloadMetadata(TypedDict):
     annotations: NotRequired[WorkloadAnnotations]
 
 
-@with_config(STRICT)
 class PriorityClassReference(TypedDict):
     name: NotRequired[str]
 
 
-@with_config(STRICT)
 class WorkloadSpec(TypedDict):
     priority: NotRequired[int]
     priorityClassName: NotRequired[str]
@@ -118,7 +100,6 @@ class WorkloadSpec(TypedDict):
     """In v1beta2."""
 
 
-@with_config(STRICT)
 class Workload(TypedDict):
     """Kueue's queue entry for a job. Of its many fields rules read only those that show who jumps the queue."""
 
@@ -126,12 +107,10 @@ class Workload(TypedDict):
     spec: NotRequired[WorkloadSpec]
 
 
-@with_config(STRICT)
 class MisplacedValue(TypedDict):
     value: NotRequired[int]
 
 
-@with_config(STRICT)
 class WorkloadPriorityClass(TypedDict):
     metadata: NotRequired[Metadata]
     value: NotRequired[int]
@@ -141,10 +120,7 @@ class WorkloadPriorityClass(TypedDict):
 
 KINDS = [
     Kind(
-        group=_GROUP,
-        kind="ClusterQueue",
-        versions=_VERSIONS,
-        plural="clusterqueues",
+        **api(_GROUP, "ClusterQueue", "clusterqueues", *_VERSIONS),
         cluster_scoped=True,
         key="clusterQueue",
         shape=ClusterQueue,
@@ -154,58 +130,40 @@ KINDS = [
         ),
     ),
     Kind(
-        group=_GROUP,
-        kind="Cohort",
-        versions=_VERSIONS,
-        plural="cohorts",
+        **api(_GROUP, "Cohort", "cohorts", *_VERSIONS),
         cluster_scoped=True,
         key="cohort",
         shape=Cohort,
         facts=Facts(keep=KEEP_SPEC),
     ),
     Kind(
-        group=_GROUP,
-        kind="ResourceFlavor",
-        versions=_VERSIONS,
-        plural="resourceflavors",
+        **api(_GROUP, "ResourceFlavor", "resourceflavors", *_VERSIONS),
         cluster_scoped=True,
         key="resourceFlavor",
         shape=ResourceFlavor,
         facts=Facts(keep=KEEP_SPEC),
     ),
     Kind(
-        group=_GROUP,
-        kind="Topology",
-        versions=_VERSIONS,
-        plural="topologies",
+        **api(_GROUP, "Topology", "topologies", *_VERSIONS),
         cluster_scoped=True,
         key="topology",
         shape=Topology,
         facts=Facts(keep=KEEP_SPEC),
     ),
     Kind(
-        group=_GROUP,
-        kind="Workload",
-        versions=_VERSIONS,
-        plural="workloads",
+        **api(_GROUP, "Workload", "workloads", *_VERSIONS),
         key="kueueWorkload",
         shape=Workload,
     ),
     Kind(
-        group=_GROUP,
-        kind="WorkloadPriorityClass",
-        versions=_VERSIONS,
-        plural="workloadpriorityclasses",
+        **api(_GROUP, "WorkloadPriorityClass", "workloadpriorityclasses", *_VERSIONS),
         cluster_scoped=True,
         key="workloadPriorityClass",
         shape=WorkloadPriorityClass,
         facts=Facts(keep=keeping("/value")),
     ),
     Kind(
-        group=_GROUP,
-        kind="LocalQueue",
-        versions=_VERSIONS,
-        plural="localqueues",
+        **api(_GROUP, "LocalQueue", "localqueues", *_VERSIONS),
         facts=Facts(keep=keeping("/spec/clusterQueue", "/spec/stopPolicy", "/status/conditions")),
     ),
 ]

@@ -6,7 +6,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import values
 from usher.kinds.reading.counts import Growth, share_of_replicas
@@ -140,10 +140,7 @@ _COUNTED: Final = "`replicas` (1 if missing) groups of `size` (1 if missing) pod
 
 KINDS: list[Kind] = [
     Kind(
-        group="leaderworkerset.x-k8s.io",
-        kind="LeaderWorkerSet",
-        versions=("v1",),
-        plural="leaderworkersets",
+        **api("leaderworkerset.x-k8s.io", "LeaderWorkerSet", "leaderworkersets", "v1"),
         scale="/spec/replicas",
         owned_by=(
             ("disaggregatedset.x-k8s.io", "DisaggregatedSet"),
@@ -156,10 +153,7 @@ KINDS: list[Kind] = [
             counted=_COUNTED + "; `maxSurge` (0 if missing, at most `replicas`) more groups during a rollout",
             source="LW:api/leaderworkerset/v1/leaderworkerset_types.go, "
             "LW:pkg/controllers/leaderworkerset_controller.go",
-            kueue_unit=KueueUnit.GROUP,
-            starts=Starts.TOGETHER,
-            shrinks=False,
-            minimum_from="",
+            **scheduled(KueueUnit.GROUP, Starts.TOGETHER, shrinks=False, minimum_from=""),
             role=model.Role.INFERENCE,
             runs_any_program=True,
             kueue=Kueue.DEFAULT,
@@ -174,10 +168,7 @@ KINDS: list[Kind] = [
         ),
     ),
     Kind(
-        group="disaggregatedset.x-k8s.io",
-        kind="DisaggregatedSet",
-        versions=("v1",),
-        plural="disaggregatedsets",
+        **api("disaggregatedset.x-k8s.io", "DisaggregatedSet", "disaggregatedsets", "v1"),
         pods=Pods(
             templates=_disaggregated_set,
             template_paths=(
@@ -188,10 +179,7 @@ KINDS: list[Kind] = [
             f"rollout, or "
             "`maxSurge` where there are settings for it; without bound where `scaling.mode` is External",
             source="LW:api/disaggregatedset/v1/disaggregatedset_types.go, LW:pkg/controllers/disaggregatedset/",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.INFERENCE,
             runs_any_program=True,
             kueue=Kueue.CHILDREN,
@@ -200,10 +188,7 @@ KINDS: list[Kind] = [
         ),
     ),
     Kind(
-        group="disaggregatedset.x-k8s.io",
-        kind="DisaggregatedSetRoleScaler",
-        versions=("v1",),
-        plural="disaggregatedsetrolescalers",
+        **api("disaggregatedset.x-k8s.io", "DisaggregatedSetRoleScaler", "disaggregatedsetrolescalers", "v1"),
         scale="/spec/replicas",
         autoscaler=_role_scaler,
     ),

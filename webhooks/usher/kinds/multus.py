@@ -1,13 +1,10 @@
 """NetworkAttachmentDefinitions of Multus: networks for pods. usher reads only their names."""
 
-from usher.kinds.kind import Facts, Kind, keeping
+from usher.kinds.kind import Facts, Kind, api, keeping
 
 KINDS = [
     Kind(
-        group="k8s.cni.cncf.io",
-        kind="NetworkAttachmentDefinition",
-        versions=("v1",),
-        plural="network-attachment-definitions",
+        **api("k8s.cni.cncf.io", "NetworkAttachmentDefinition", "network-attachment-definitions", "v1"),
         listed=False,
         facts=Facts(keep=keeping(), presence_only=True),
     ),

@@ -15,12 +15,10 @@ NVIDIA/k8s-nim-operator at f63f74d7.
 from collections.abc import Iterator, Mapping
 from typing import Final, NotRequired
 
-from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
-from usher.kinds.reading.shapes import STRICT
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading.templates import NOWHERE, ClaimPlace, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
 
@@ -89,8 +87,6 @@ def gpus_of_service(spec: Object, path: str, gpus_of_node: int | None, reading: 
     """`requests` and `limits` with the GPUs that the operator adds to a NIMServiceSpec; empty if it adds no GPUs.
 
     Args:
-        spec: the NIMServiceSpec.
-        path: its path.
         gpus_of_node: GPUs of each of several nodes; None for a single pod.
         reading: looks the NIMCache up.
     """
@@ -338,23 +334,16 @@ _SERVED: Final = (
 )
 _NIM_CHANGES: Final = "labels of the object; only some fields are those of a pod"
 
-
 NIM_OPERATOR: list[Kind] = [
     Kind(
-        group="apps.nvidia.com",
-        kind="NIMService",
-        versions=("v1alpha1",),
-        plural="nimservices",
+        **api("apps.nvidia.com", "NIMService", "nimservices", "v1alpha1"),
         owned_by=(("apps.nvidia.com", "NIMPipeline"),),
         pods=Pods(
             templates=_nim_service,
             template_paths=("spec",),
             counted=_SERVED,
             source="api/apps/v1alpha1/nimservice_types.go of NVIDIA/k8s-nim-operator",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.INFERENCE,
             kueue=Kueue.CHILDREN,
             # `spec.labels` are the labels of the Deployment and of its pods.
@@ -363,45 +352,32 @@ NIM_OPERATOR: list[Kind] = [
         ),
     ),
     Kind(
-        group="apps.nvidia.com",
-        kind="NIMPipeline",
-        versions=("v1alpha1",),
-        plural="nimpipelines",
+        **api("apps.nvidia.com", "NIMPipeline", "nimpipelines", "v1alpha1"),
         pods=Pods(
             templates=_nim_pipeline,
             template_paths=("spec.services[].spec",),
             counted="as a NIMService, for every service that is `enabled`",
             source="api/apps/v1alpha1/nimpipeline_types.go of NVIDIA/k8s-nim-operator",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.INFERENCE,
             kueue=Kueue.CHILDREN,
             changes=_NIM_CHANGES,
         ),
     ),
     Kind(
-        group="apps.nvidia.com",
-        kind="NIMCache",
-        versions=("v1alpha1",),
-        plural="nimcaches",
+        **api("apps.nvidia.com", "NIMCache", "nimcaches", "v1alpha1"),
         pods=Pods(
             templates=_nim_cache,
             template_paths=("spec",),
             counted="1, until the model is cached",
             source="internal/controller/nimcache_controller.go of NVIDIA/k8s-nim-operator",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.BATCH,
             kueue=Kueue.CHILDREN,
             changes=_NIM_CHANGES,
         ),
     ),
 ]
-
 
 # The operator copies only some fields of a pod.
 _NEMO_TRAITS: Final = Traits(changeable=False)
@@ -468,10 +444,7 @@ _COUNTED: Final = "`replicas` (1 if missing), or `scale.hpa` where `scale.enable
 
 def _nemo_kind(kind: str, *, counted: str = _COUNTED) -> Kind:
     return Kind(
-        group=GROUP,
-        kind=kind,
-        versions=("v1alpha1",),
-        plural=f"{kind.lower()}s",
+        **api(GROUP, kind, f"{kind.lower()}s", "v1alpha1"),
         pods=Pods(
             templates=_nemo_service,
             template_paths=("spec",),
@@ -482,10 +455,7 @@ def _nemo_kind(kind: str, *, counted: str = _COUNTED) -> Kind:
             # `spec.labels` are the labels of the Deployment and of its pods.
             queue_label_path="/spec",
             changes=_NEMO_CHANGES,
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
         ),
     )
 
@@ -497,19 +467,13 @@ NEMO: list[Kind] = [
     _nemo_kind("NemoEvaluator", counted=_COUNTED + "; without the evaluations that its users start"),
     _nemo_kind("NemoGuardrail"),
     Kind(
-        group=GROUP,
-        kind="NIMBuild",
-        versions=("v1alpha1",),
-        plural="nimbuilds",
+        **api(GROUP, "NIMBuild", "nimbuilds", "v1alpha1"),
         pods=Pods(
             templates=_nim_build,
             template_paths=("spec",),
             counted="1, until the engine is built",
             source="internal/controller/nimbuild_controller.go of NVIDIA/k8s-nim-operator",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.BATCH,
             kueue=Kueue.CHILDREN,
             # `spec.labels` are the labels of the pod.
@@ -520,12 +484,10 @@ NEMO: list[Kind] = [
 ]
 
 
-@with_config(STRICT)
 class MigStrategy(TypedDict):
     strategy: NotRequired[str]
 
 
-@with_config(STRICT)
 class Operand(TypedDict):
     """Something that the operator runs on the nodes."""
 
@@ -533,7 +495,6 @@ class Operand(TypedDict):
     version: NotRequired[str]
 
 
-@with_config(STRICT)
 class ClusterPolicySpec(TypedDict):
     mig: NotRequired[MigStrategy]
     driver: NotRequired[Operand]
@@ -542,41 +503,31 @@ class ClusterPolicySpec(TypedDict):
     migManager: NotRequired[Operand]
 
 
-@with_config(STRICT)
 class ClusterPolicy(TypedDict):
     spec: NotRequired[ClusterPolicySpec]
 
 
-@with_config(STRICT)
 class NvidiaDriverSpec(TypedDict):
     version: NotRequired[str]
 
 
-@with_config(STRICT)
 class NvidiaDriver(TypedDict):
     spec: NotRequired[NvidiaDriverSpec]
 
 
 GPU_OPERATOR = [
     Kind(
-        group="nvidia.com",
-        kind="ClusterPolicy",
-        versions=("v1",),
-        plural="clusterpolicies",
+        **api("nvidia.com", "ClusterPolicy", "clusterpolicies", "v1"),
         cluster_scoped=True,
         key="clusterPolicy",
         shape=ClusterPolicy,
     ),
     Kind(
-        group="nvidia.com",
-        kind="NVIDIADriver",
-        versions=("v1alpha1",),
-        plural="nvidiadrivers",
+        **api("nvidia.com", "NVIDIADriver", "nvidiadrivers", "v1alpha1"),
         cluster_scoped=True,
         key="nvidiaDriver",
         shape=NvidiaDriver,
     ),
 ]
-
 
 KINDS = (*NIM_OPERATOR, *NEMO, *GPU_OPERATOR)

@@ -8,14 +8,12 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NotRequired
 
 from msgspec.structs import replace
-from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
 from usher.kinds import kind
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
-from usher.kinds.reading.shapes import STRICT
 from usher.kinds.reading.templates import DEFAULT_SCHEDULER, FIRST, LISTS, ONE, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading
 
@@ -177,15 +175,10 @@ def submitter_templates(
     )
 
 
-_SHAPE_VERSIONS = ("v1", "v1alpha1")
-
-
 # `num-gpus` is not a valid name in Python. usher reads no other parameter: one of them may hold a password.
 StartParams = TypedDict("StartParams", {"num-gpus": NotRequired[str]})
-with_config(STRICT)(StartParams)
 
 
-@with_config(STRICT)
 class Group(TypedDict):
     """The head, or what a group of workers has in common with it."""
 
@@ -194,24 +187,20 @@ class Group(TypedDict):
     """Resources that Ray may hand out; they win over the start parameters."""
 
 
-@with_config(STRICT)
 class WorkerGroup(Group):
     groupName: NotRequired[str]
 
 
-@with_config(STRICT)
 class RayClusterSpec(TypedDict):
     enableInTreeAutoscaling: NotRequired[bool]
     headGroupSpec: NotRequired[Group]
     workerGroupSpecs: NotRequired[list[WorkerGroup]]
 
 
-@with_config(STRICT)
 class RayCluster(TypedDict):
     spec: NotRequired[RayClusterSpec]
 
 
-@with_config(STRICT)
 class RayJobSpec(TypedDict):
     clusterSelector: NotRequired[dict[str, str]]
     shutdownAfterJobFinishes: NotRequired[bool]
@@ -219,17 +208,14 @@ class RayJobSpec(TypedDict):
     rayClusterSpec: NotRequired[RayClusterSpec]
 
 
-@with_config(STRICT)
 class RayJob(TypedDict):
     spec: NotRequired[RayJobSpec]
 
 
-@with_config(STRICT)
 class RayServiceSpec(TypedDict):
     rayClusterConfig: NotRequired[RayClusterSpec]
 
 
-@with_config(STRICT)
 class RayService(TypedDict):
     spec: NotRequired[RayServiceSpec]
 
@@ -321,10 +307,7 @@ _VOLCANO: Final = "KubeRay's own, when it is configured with `batchScheduler: vo
 
 WORKLOADS = [
     Kind(
-        group="ray.io",
-        kind="RayCluster",
-        versions=_VERSIONS,
-        plural="rayclusters",
+        **api("ray.io", "RayCluster", "rayclusters", *_VERSIONS),
         key="rayCluster",
         shape=RayCluster,
         owned_by=(
@@ -336,10 +319,7 @@ WORKLOADS = [
             template_paths=("spec.headGroupSpec.template", "spec.workerGroupSpecs[].template"),
             counted=_COUNTED,
             source=_SOURCE,
-            kueue_unit=KueueUnit.WHOLE,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.BATCH,
             runs_any_program=True,
             joins_its_pods=True,
@@ -353,10 +333,7 @@ WORKLOADS = [
         ),
     ),
     Kind(
-        group="ray.io",
-        kind="RayJob",
-        versions=_VERSIONS,
-        plural="rayjobs",
+        **api("ray.io", "RayJob", "rayjobs", *_VERSIONS),
         key="rayJob",
         shape=RayJob,
         owned_by=(("ray.io", "RayCronJob"),),
@@ -367,10 +344,7 @@ WORKLOADS = [
             counted="as its RayCluster, or 0 where `clusterSelector` chooses one; and 1 submitter in K8sJobMode",
             source=_SOURCE
             + "; KR:ray-operator/apis/ray/v1/rayjob_types.go; KR:ray-operator/controllers/ray/common/job.go",
-            kueue_unit=KueueUnit.WHOLE,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.TRAINING,
             runs_any_program=True,
             joins_its_pods=True,
@@ -384,10 +358,7 @@ WORKLOADS = [
         ),
     ),
     Kind(
-        group="ray.io",
-        kind="RayService",
-        versions=_VERSIONS,
-        plural="rayservices",
+        **api("ray.io", "RayService", "rayservices", *_VERSIONS),
         key="rayService",
         shape=RayService,
         pods=Pods(
@@ -395,10 +366,7 @@ WORKLOADS = [
             template_paths=("spec.rayClusterConfig, as in a RayCluster",),
             counted="as its RayCluster, and twice as many while an upgrade runs; not with `upgradeStrategy.type: None`",
             source=_SOURCE + "; KR:ray-operator/controllers/ray/rayservice_controller.go",
-            kueue_unit=KueueUnit.WHOLE,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.INFERENCE,
             suspend_path="/spec/suspend",
             kueue=Kueue.DEFAULT,
@@ -409,19 +377,13 @@ WORKLOADS = [
         ),
     ),
     Kind(
-        group="ray.io",
-        kind="RayCronJob",
-        versions=("v1",),
-        plural="raycronjobs",
+        **api("ray.io", "RayCronJob", "raycronjobs", "v1"),
         pods=Pods(
             templates=_ray_cron_job,
             template_paths=("spec.jobTemplate, as the spec of a RayJob",),
             counted="as a RayJob for each run; nothing keeps runs from overlapping",
             source="KR:ray-operator/controllers/ray/raycronjob_controller.go",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.TRAINING,
             runs_any_program=True,
             joins_its_pods=True,
@@ -430,6 +392,5 @@ WORKLOADS = [
         ),
     ),
 ]
-
 
 KINDS = (*WORKLOADS,)

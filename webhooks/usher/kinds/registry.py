@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Annotated, Any, Final, NamedTuple, NotRequired
 
-from pydantic import GetCoreSchemaHandler, TypeAdapter, with_config
+from msgspec import structs
+from pydantic import GetCoreSchemaHandler, TypeAdapter
 from pydantic_core import CoreSchema
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
@@ -37,8 +38,8 @@ from usher.kinds import (
     volcano,
 )
 from usher.kinds import kind as kinds_kind
-from usher.kinds.kind import FactKind, Key, Kind, Pods
-from usher.kinds.reading.shapes import STRICT
+from usher.kinds.kind import FactKind, Key, Kind, Pods, api
+from usher.kinds.reading.shapes import strict_adapter
 
 KINDS: Final[tuple[Kind, ...]] = (
     *kubernetes.KINDS,
@@ -85,16 +86,7 @@ LISTED: Final[tuple[Kind, ...]] = tuple(
 
 FACTS: Final[Mapping[Key, FactKind]] = {
     key: FactKind(
-        group=kind.group,
-        versions=kind.versions,
-        kind=kind.kind,
-        plural=kind.plural,
-        keep=kind.facts.keep,
-        cluster_scoped=kind.cluster_scoped,
-        momentary=kind.facts.momentary,
-        changes_often=kind.facts.changes_often,
-        presence_only=kind.facts.presence_only,
-        by_choice=kind.facts.by_choice,
+        **api(*key, kind.plural, *kind.versions), cluster_scoped=kind.cluster_scoped, **structs.asdict(kind.facts)
     )
     for key, kind in BY_KEY.items()
     if kind.facts is not None
@@ -152,7 +144,7 @@ class Shape(NamedTuple):
 
 @cache
 def _adapter(shape: type) -> TypeAdapter[Any]:
-    return TypeAdapter(shape)
+    return strict_adapter(shape)
 
 
 SHAPES: Final[Mapping[Key, Shape]] = {
@@ -172,10 +164,9 @@ def owners_above(key: Key) -> int:
 def _objects(kinds: Iterable[Kind]) -> type:
     """The TypedDict of `input.object`, built at run time because its fields depend on the kinds."""
     new: Any = TypedDict
-    made = new("Objects", {kind.key: NotRequired[kind.shape] for kind in kinds if kind.shape is not None})
+    made: type = new("Objects", {kind.key: NotRequired[kind.shape] for kind in kinds if kind.shape is not None})
     made.__doc__ = "`input.object` of the policies: one of these fields."
-    shape: type = with_config(STRICT)(made)
-    return shape
+    return made
 
 
 class _SchemaOfObjects:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading.pod_templates import listed_containers
 from usher.kinds.reading.templates import LISTS, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading
@@ -87,10 +87,7 @@ def _is_merged(container: ContainerPlace, reading: Reading) -> bool:
 
 KINDS: list[Kind] = [
     Kind(
-        group="slinky.slurm.net",
-        kind="NodeSet",
-        versions=("v1beta1",),
-        plural="nodesets",
+        **api("slinky.slurm.net", "NodeSet", "nodesets", "v1beta1"),
         scale="/spec/replicas",
         pods=Pods(
             templates=_node_set,
@@ -98,10 +95,7 @@ KINDS: list[Kind] = [
             counted="`replicas` (1 if missing); with `scalingMode: DaemonSet` one on every node that fits",
             source="internal/builder/workerbuilder/worker_app.go and internal/controller/nodeset/nodeset_sync.go of "
             "SlinkyProject/slurm-operator",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.SERVICE,
             kueue=Kueue.CHILDREN,
             # The pods carry the labels of the NodeSet.

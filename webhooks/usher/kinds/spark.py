@@ -9,16 +9,15 @@ from typing import Final, NamedTuple, NotRequired
 
 from msgspec import Struct
 from msgspec.structs import replace
-from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
 from usher.kinds import kind, spark_resources
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading import environment
 from usher.kinds.reading.environment import is_read
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
-from usher.kinds.reading.shapes import STRICT, Quantity
+from usher.kinds.reading.shapes import Quantity
 from usher.kinds.reading.templates import LISTS, NOWHERE, ONE, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading
 from usher.kinds.spark_resources import Conf, Overhead
@@ -348,53 +347,43 @@ def _places(spec: str) -> model.GangPlaces:
     )
 
 
-@with_config(STRICT)
 class BatchSchedulerOptions(TypedDict):
     queue: NotRequired[str]
     priorityClassName: NotRequired[str]
     resources: NotRequired[dict[str, Quantity]]
 
 
-@with_config(STRICT)
 class DynamicAllocation(TypedDict):
     enabled: NotRequired[bool]
     initialExecutors: NotRequired[int]
     minExecutors: NotRequired[int]
 
 
-@with_config(STRICT)
 class SparkExecutor(TypedDict):
     instances: NotRequired[int]
 
 
-@with_config(STRICT)
 class SparkApplicationSpec(TypedDict):
     batchSchedulerOptions: NotRequired[BatchSchedulerOptions]
     dynamicAllocation: NotRequired[DynamicAllocation]
     executor: NotRequired[SparkExecutor]
 
 
-@with_config(STRICT)
 class SparkApplication(TypedDict):
     spec: NotRequired[SparkApplicationSpec]
 
 
-@with_config(STRICT)
 class ScheduledSpec(TypedDict):
     template: NotRequired[SparkApplicationSpec]
 
 
-@with_config(STRICT)
 class ScheduledSparkApplication(TypedDict):
     spec: NotRequired[ScheduledSpec]
 
 
 KINDS = [
     Kind(
-        group=_GROUP,
-        kind="SparkApplication",
-        versions=("v1beta2",),
-        plural="sparkapplications",
+        **api(_GROUP, "SparkApplication", "sparkapplications", "v1beta2"),
         key="sparkApplication",
         shape=SparkApplication,
         owned_by=(("sparkoperator.k8s.io", "ScheduledSparkApplication"),),
@@ -404,10 +393,7 @@ KINDS = [
             template_paths=("spec.driver, spec.executor", "spec.driver.template, spec.executor.template"),
             counted=_COUNTED.format(1),
             source="SP:api/v1beta2/sparkapplication_types.go; SP:internal/controller/sparkapplication/submission.go",
-            kueue_unit=KueueUnit.WHOLE,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.BATCH,
             suspend_path="/spec/suspend",
             kueue=Kueue.OPTION,
@@ -419,10 +405,7 @@ KINDS = [
         ),
     ),
     Kind(
-        group=_GROUP,
-        kind="ScheduledSparkApplication",
-        versions=("v1beta2",),
-        plural="scheduledsparkapplications",
+        **api(_GROUP, "ScheduledSparkApplication", "scheduledsparkapplications", "v1beta2"),
         key="scheduledSparkApplication",
         shape=ScheduledSparkApplication,
         pods=Pods(
@@ -430,10 +413,7 @@ KINDS = [
             template_paths=("spec.template, as the spec of a SparkApplication",),
             counted="as a SparkApplication for each run; without bound under `concurrencyPolicy: Allow`",
             source="SP:internal/controller/scheduledsparkapplication/controller.go",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.BATCH,
             suspend_path="/spec/suspend",
             kueue=Kueue.CHILDREN,
@@ -445,19 +425,13 @@ KINDS = [
         ),
     ),
     Kind(
-        group=_GROUP,
-        kind="SparkConnect",
-        versions=("v1alpha1",),
-        plural="sparkconnects",
+        **api(_GROUP, "SparkConnect", "sparkconnects", "v1alpha1"),
         pods=Pods(
             templates=_spark_connect,
             template_paths=("spec.server.template", "spec.executor, spec.executor.template"),
             counted="1 server, and `executor.instances` (2 if missing), or as `dynamicAllocation` has them",
             source="SP:internal/controller/sparkconnect/",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.BATCH,
             changes=_CHANGES,
         ),

@@ -165,7 +165,6 @@ def amounts_of_role(
         own: the places of the operator's own fields.
         conf: the properties, which count where a field is missing.
         overhead: of the application.
-        reading: records values that are not amounts.
     """
     prefix = f"spark.kubernetes.{role}"
     cores = _number(own("cores"), reading) or whole_number(conf.place(f"spark.{role}.cores"), reading) or 1

@@ -11,21 +11,19 @@ from typing import Final, NotRequired
 
 from msgspec import Struct
 from msgspec.structs import replace
-from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
 from usher.kinds import kind, tekton_tasks
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading import layers
 from usher.kinds.reading.counts import NEVER, ONCE, Times, nested_times
-from usher.kinds.reading.shapes import STRICT, Present
+from usher.kinds.reading.shapes import Present
 from usher.kinds.reading.templates import NOWHERE, Place, Template
 from usher.kinds.reading.values import MAX_DEPTH, Reading
 from usher.kinds.tekton_tasks import GROUP, PARAMETER, V1BETA1, ApiVersion, Task, TaskRunSettings, version_of
 
 
-@with_config(STRICT)
 class TektonContainer(TypedDict):
     """A step, a sidecar or the template of all steps. Which of the two fields it has depends on the version."""
 
@@ -33,7 +31,6 @@ class TektonContainer(TypedDict):
     computeResources: NotRequired[Present]
 
 
-@with_config(STRICT)
 class SchedulingInTekton(TypedDict):
     """Tekton has these fields only in pod templates, but people write them elsewhere."""
 
@@ -42,31 +39,26 @@ class SchedulingInTekton(TypedDict):
     affinity: NotRequired[Present]
 
 
-@with_config(STRICT)
 class TektonTaskSpec(SchedulingInTekton):
     steps: NotRequired[list[TektonContainer]]
     sidecars: NotRequired[list[TektonContainer]]
     stepTemplate: NotRequired[TektonContainer]
 
 
-@with_config(STRICT)
 class TektonTask(TypedDict):
     apiVersion: NotRequired[str]
     spec: NotRequired[TektonTaskSpec]
 
 
-@with_config(STRICT)
 class TektonTaskRunSpec(SchedulingInTekton):
     taskSpec: NotRequired[TektonTaskSpec]
 
 
-@with_config(STRICT)
 class TektonTaskRun(TypedDict):
     apiVersion: NotRequired[str]
     spec: NotRequired[TektonTaskRunSpec]
 
 
-@with_config(STRICT)
 class TektonPipelineTask(SchedulingInTekton):
     taskSpec: NotRequired[TektonTaskSpec]
 
@@ -81,21 +73,17 @@ TektonPipelineSpec = TypedDict(
         "affinity": NotRequired[Present],
     },
 )
-with_config(STRICT)(TektonPipelineSpec)
 
 
-@with_config(STRICT)
 class TektonPipeline(TypedDict):
     apiVersion: NotRequired[str]
     spec: NotRequired[TektonPipelineSpec]
 
 
-@with_config(STRICT)
 class TektonPipelineRunSpec(SchedulingInTekton):
     pipelineSpec: NotRequired[TektonPipelineSpec]
 
 
-@with_config(STRICT)
 class TektonPipelineRun(TypedDict):
     apiVersion: NotRequired[str]
     spec: NotRequired[TektonPipelineRunSpec]
@@ -401,10 +389,7 @@ _NOT_OF_ALL: Final = (
 
 KINDS = [
     Kind(
-        group=GROUP,
-        kind="TaskRun",
-        versions=_VERSIONS,
-        plural="taskruns",
+        **api(GROUP, "TaskRun", "taskruns", *_VERSIONS),
         key="tektonTaskRun",
         shape=TektonTaskRun,
         owned_by=(("tekton.dev", "PipelineRun"),),
@@ -418,10 +403,7 @@ KINDS = [
             ),
             counted=_ONE_POD,
             source=_TASK_SOURCE,
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.IN_STEPS,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.IN_STEPS, shrinks=True, minimum_from=""),
             role=model.Role.BATCH,
             kueue=Kueue.CHILDREN,
             # Kueue does not know TaskRuns, but the pod of a TaskRun carries its labels.
@@ -430,10 +412,7 @@ KINDS = [
         ),
     ),
     Kind(
-        group=GROUP,
-        kind="PipelineRun",
-        versions=_VERSIONS,
-        plural="pipelineruns",
+        **api(GROUP, "PipelineRun", "pipelineruns", *_VERSIONS),
         key="tektonPipelineRun",
         shape=TektonPipelineRun,
         finished=kind.finished_by_false_condition("Succeeded"),
@@ -447,10 +426,7 @@ KINDS = [
             ),
             counted=_TASKS,
             source=_PIPELINE_SOURCE,
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.IN_STEPS,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.IN_STEPS, shrinks=True, minimum_from=""),
             role=model.Role.BATCH,
             kueue=Kueue.CHILDREN,
             queue_label_path=_METADATA,
@@ -458,10 +434,7 @@ KINDS = [
         ),
     ),
     Kind(
-        group=GROUP,
-        kind="Task",
-        versions=_VERSIONS,
-        plural="tasks",
+        **api(GROUP, "Task", "tasks", *_VERSIONS),
         key="tektonTask",
         shape=TektonTask,
         pods=Pods(
@@ -469,20 +442,14 @@ KINDS = [
             template_paths=("spec",),
             counted=_ONE_POD + ", of one run",
             source=_TASK_SOURCE,
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.IN_STEPS,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.IN_STEPS, shrinks=True, minimum_from=""),
             role=model.Role.BATCH,
             is_template=True,
             changes="nothing: it has no fields for scheduling",
         ),
     ),
     Kind(
-        group=GROUP,
-        kind="Pipeline",
-        versions=_VERSIONS,
-        plural="pipelines",
+        **api(GROUP, "Pipeline", "pipelines", *_VERSIONS),
         key="tektonPipeline",
         shape=TektonPipeline,
         pods=Pods(
@@ -493,10 +460,7 @@ KINDS = [
             ),
             counted=_TASKS + "; of one run",
             source=_PIPELINE_SOURCE,
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.IN_STEPS,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.IN_STEPS, shrinks=True, minimum_from=""),
             role=model.Role.BATCH,
             is_template=True,
             changes="nothing: it has no fields for scheduling",

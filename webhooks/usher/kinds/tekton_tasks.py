@@ -58,7 +58,6 @@ def referenced_object(
         ref: an object with `name`, or with `resolver` or `bundle`, which say where on the network to look.
         kind: of the object.
         consequence: the facts that are unknown without it, for the message.
-        reading: looks it up.
         namespace: of the object; None for the namespace of the referring object.
     """
     value, path = reading.mapping(*ref), ref.path

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading.counts import DEFAULT_SURGE, share_of_replicas
 from usher.kinds.reading.templates import TERMS, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading
@@ -117,10 +117,7 @@ def _count(spec: Object, deployment: Object, reading: Reading) -> model.Count:
 
 KINDS: list[Kind] = [
     Kind(
-        group="production-stack.vllm.ai",
-        kind="VLLMRuntime",
-        versions=("v1alpha1",),
-        plural="vllmruntimes",
+        **api("production-stack.vllm.ai", "VLLMRuntime", "vllmruntimes", "v1alpha1"),
         scale="/spec/deploymentConfig/replicas",
         pods=Pods(
             templates=_vllm_runtime,
@@ -129,10 +126,7 @@ KINDS: list[Kind] = [
             "autoscaling, "
             "and 25 % more during a rollout that is not Recreate",
             source="operator/internal/controller/vllmruntime_controller.go of vllm-project/production-stack",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.INFERENCE,
             kueue=Kueue.CHILDREN,
             # The pods carry the labels of the VLLMRuntime.

@@ -5,14 +5,13 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NotRequired
 
 from msgspec.structs import replace
-from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
 from usher.kinds import kind
-from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts, keeping
+from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts, api, keeping, scheduled
 from usher.kinds.reading.pod_templates import pod_template, template_times
-from usher.kinds.reading.shapes import STRICT, Present, Quantity
+from usher.kinds.reading.shapes import Present, Quantity
 from usher.kinds.reading.templates import Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
 
@@ -33,10 +32,7 @@ def ranks_see_environment(template: Template, plugins: Mapping[str, paths.Json],
     """Whether the ranks of a task see the variables of their container.
 
     Args:
-        template: the task.
         plugins: the plugins of the Job.
-        path: their path.
-        reading: records what cannot be read.
     """
     if "mpi" in plugins:
         options = reading.texts(plugins["mpi"], path + "/mpi")
@@ -58,12 +54,10 @@ def _launches_ranks(template: Template) -> bool:
     return False
 
 
-@with_config(STRICT)
 class Guarantee(TypedDict):
     resource: NotRequired[dict[str, Quantity]]
 
 
-@with_config(STRICT)
 class QueueSpec(TypedDict):
     capability: NotRequired[dict[str, Quantity]]
     deserved: NotRequired[dict[str, Quantity]]
@@ -73,23 +67,19 @@ class QueueSpec(TypedDict):
     preemptionPolicy: NotRequired[str]
 
 
-@with_config(STRICT)
 class Queue(TypedDict):
     spec: NotRequired[QueueSpec]
 
 
-@with_config(STRICT)
 class NetworkTopology(TypedDict):
     highestTierAllowed: NotRequired[int]
     highestTierName: NotRequired[str]
 
 
-@with_config(STRICT)
 class SubGroupPolicy(TypedDict):
     networkTopology: NotRequired[NetworkTopology]
 
 
-@with_config(STRICT)
 class PodGroupSpec(TypedDict):
     minMember: NotRequired[int]
     minTaskMember: NotRequired[dict[str, int]]
@@ -99,30 +89,25 @@ class PodGroupSpec(TypedDict):
     subGroupPolicy: NotRequired[list[SubGroupPolicy]]
 
 
-@with_config(STRICT)
 class OwnedMetadata(TypedDict):
     ownerReferences: NotRequired[list[Present]]
 
 
-@with_config(STRICT)
 class PodGroup(TypedDict):
     metadata: NotRequired[OwnedMetadata]
     spec: NotRequired[PodGroupSpec]
 
 
-@with_config(STRICT)
 class DependsOn(TypedDict):
     name: NotRequired[list[str]]
 
 
-@with_config(STRICT)
 class PartitionPolicy(TypedDict):
     minPartitions: NotRequired[int]
     partitionSize: NotRequired[int]
     networkTopology: NotRequired[NetworkTopology]
 
 
-@with_config(STRICT)
 class Task(TypedDict):
     name: NotRequired[str]
     replicas: NotRequired[int]
@@ -131,7 +116,6 @@ class Task(TypedDict):
     partitionPolicy: NotRequired[PartitionPolicy]
 
 
-@with_config(STRICT)
 class JobSpec(TypedDict):
     minAvailable: NotRequired[int]
     schedulerName: NotRequired[str]
@@ -141,19 +125,16 @@ class JobSpec(TypedDict):
     tasks: NotRequired[list[Task]]
 
 
-@with_config(STRICT)
 class Job(TypedDict):
     """A Job, or a JobTemplate that a JobFlow makes Jobs from."""
 
     spec: NotRequired[JobSpec]
 
 
-@with_config(STRICT)
 class CronJobSpec(TypedDict):
     jobTemplate: NotRequired[Job]
 
 
-@with_config(STRICT)
 class CronJob(TypedDict):
     spec: NotRequired[CronJobSpec]
 
@@ -280,10 +261,7 @@ _SOURCE: Final = "VC:staging/src/volcano.sh/apis/pkg/apis/batch/v1alpha1/job.go"
 
 JOBS = [
     Kind(
-        group=_BATCH,
-        kind="Job",
-        versions=("v1alpha1",),
-        plural="jobs",
+        **api(_BATCH, "Job", "jobs", "v1alpha1"),
         key="volcanoJob",
         shape=Job,
         owned_by=(
@@ -296,10 +274,7 @@ JOBS = [
             template_paths=("spec.tasks[].template",),
             counted=_COUNTED,
             source=_SOURCE,
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.TRAINING,
             runs_any_program=True,
             volcano="always: it is Volcano's own kind",
@@ -311,10 +286,7 @@ JOBS = [
         ),
     ),
     Kind(
-        group=_BATCH,
-        kind="CronJob",
-        versions=("v1alpha1",),
-        plural="cronjobs",
+        **api(_BATCH, "CronJob", "cronjobs", "v1alpha1"),
         key="volcanoCronJob",
         shape=CronJob,
         pods=Pods(
@@ -322,10 +294,7 @@ JOBS = [
             template_paths=("spec.jobTemplate.spec.tasks[].template",),
             counted="as a Job for each run; without bound under `concurrencyPolicy: Allow`, which is the default",
             source="VC:staging/src/volcano.sh/apis/pkg/apis/batch/v1alpha1/job.go",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=False,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=False, minimum_from=""),
             role=model.Role.TRAINING,
             runs_any_program=True,
             suspend_path="/spec/suspend",
@@ -336,10 +305,7 @@ JOBS = [
         ),
     ),
     Kind(
-        group=_FLOW,
-        kind="JobTemplate",
-        versions=("v1alpha1",),
-        plural="jobtemplates",
+        **api(_FLOW, "JobTemplate", "jobtemplates", "v1alpha1"),
         key="volcanoJobTemplate",
         shape=Job,
         pods=Pods(
@@ -347,10 +313,7 @@ JOBS = [
             template_paths=("spec.tasks[].template",),
             counted=f"of one Job made from it: {_COUNTED}",
             source="VC:staging/src/volcano.sh/apis/pkg/apis/flow/v1alpha1/jobtemplate_types.go",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.TRAINING,
             runs_any_program=True,
             is_template=True,
@@ -360,10 +323,7 @@ JOBS = [
         ),
     ),
     Kind(
-        group=_FLOW,
-        kind="JobFlow",
-        versions=("v1alpha1",),
-        plural="jobflows",
+        **api(_FLOW, "JobFlow", "jobflows", "v1alpha1"),
         finished=_FINISHED,
         pods=Pods(
             templates=_job_flow,
@@ -371,10 +331,7 @@ JOBS = [
             counted="the Jobs of all flows together; those of flows that wait for others may not be there yet",
             source="VC:staging/src/volcano.sh/apis/pkg/apis/flow/v1alpha1/jobflow_types.go; "
             "VC:pkg/controllers/jobflow/",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.MAY_WAIT,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.MAY_WAIT, shrinks=True, minimum_from=""),
             role=model.Role.TRAINING,
             runs_any_program=True,
             volcano="always: each flow is a Job of Volcano's own kind",
@@ -384,28 +341,20 @@ JOBS = [
     ),
 ]
 
-
 QUEUES = [
     Kind(
-        group="scheduling.volcano.sh",
-        kind="Queue",
-        versions=("v1beta1",),
-        plural="queues",
+        **api("scheduling.volcano.sh", "Queue", "queues", "v1beta1"),
         cluster_scoped=True,
         key="volcanoQueue",
         shape=Queue,
         facts=Facts(keep=keeping("/spec", "/status/state", "/status/allocated"), momentary=frozenset({"allocated"})),
     ),
     Kind(
-        group="scheduling.volcano.sh",
-        kind="PodGroup",
-        versions=("v1beta1",),
-        plural="podgroups",
+        **api("scheduling.volcano.sh", "PodGroup", "podgroups", "v1beta1"),
         key="volcanoPodGroup",
         shape=PodGroup,
         facts=Facts(keep=keeping("/spec", "/status/phase"), changes_often=True),
     ),
 ]
-
 
 KINDS = (*JOBS, *QUEUES)

@@ -33,6 +33,7 @@ from usher.model.workload import (
     UnreadKey,
     Way,
     Workload,
+    parallelism,
 )
 
 __all__ = [
@@ -71,4 +72,5 @@ __all__ = [
     "UnreadKey",
     "Way",
     "Workload",
+    "parallelism",
 ]

@@ -1,4 +1,7 @@
-"""An object that makes pods, normalised: the workload, its pod sets, containers and accelerators."""
+"""An object that makes pods, normalised: the workload, its pod sets, containers and accelerators.
+
+A TypedDict here stands in the input document of the policies as it is.
+"""
 
 import dataclasses
 from collections.abc import Mapping
@@ -6,6 +9,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from msgspec import Struct, field
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import paths, quantities
 
@@ -88,28 +92,33 @@ class EnvironmentSource(Struct, frozen=True, kw_only=True):
     """Variables of the families that rules read; None if usher does not know the object that brings them."""
 
 
-class Processes(Struct, frozen=True, kw_only=True):
-    """How many processes a container's launcher starts on its node, and the path of the number."""
+class Processes(TypedDict):
+    """How many processes a launcher starts on one node, and where that is said."""
 
     number: int
     path: str
 
 
-class ModelParallelism(Struct, frozen=True, kw_only=True):
-    """How a model server splits its model over GPUs, and the path of the setting."""
+class ModelParallelism(TypedDict):
+    """How a model server splits its model over GPUs, and where that is said; `gpus` is the product of the sizes."""
 
     server: str
     tensor: int
     pipeline: int
     data: int
-    path: str
-    spans: bool = False
+    gpus: int
+    spans: bool
     """Whether the server may span several pods."""
+    path: str
 
-    @property
-    def gpus(self) -> int:
-        """The GPUs that the server uses."""
-        return self.tensor * self.pipeline * self.data
+
+def parallelism(server: str, sizes: tuple[int, int, int], *, spans: bool = False, path: str) -> ModelParallelism:
+    """The parallelism of a server with its sizes by tensor, pipeline and data."""
+    tensor, pipeline, data = sizes
+    gpus = tensor * pipeline * data
+    return ModelParallelism(
+        server=server, tensor=tensor, pipeline=pipeline, data=data, gpus=gpus, spans=spans, path=path
+    )
 
 
 class ContainerType(StrEnum):
@@ -399,12 +408,11 @@ class Excess(Struct, frozen=True, kw_only=True):
     remedy: str
 
 
-class UnreadKey(Struct, frozen=True, kw_only=True):
-    """A key of an object that nothing reads, a field that is missing, or a kind that no API server knows."""
+class UnreadKey(TypedDict):
+    """A key that nothing reads; a message goes on with `text` after the kind."""
 
     path: str
     text: str
-    """The mistake, as a message goes on after the kind of the object."""
     remedy: str
     important: bool
     """Whether an amount of GPUs, a container, a toleration, a selector or a queue hangs on it."""

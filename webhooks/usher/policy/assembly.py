@@ -35,10 +35,8 @@ def embedded(  # noqa: PLR0913 - the policies, the facts, and the file that erro
     """An evaluator with the embedded engine and the packaged policies.
 
     Args:
-        config: usher.yaml.
         file: the file of usher.yaml, so that errors can name its lines.
         directory: a folder with policies to use instead of the packaged ones.
-        facts: the facts of the cluster.
         remembered: how many answers the engine remembers, for inputs of up to 8 KiB.
         own: checks of the site, which run beside usher's.
         own_deadline: seconds that own checks get for one object.

@@ -201,7 +201,6 @@ def warnings(config: models.Config, known: Collection[str] | None = None) -> Ite
     """Likely mistakes: entries for the same workloads, and namespaces in which an entry has no effect.
 
     Args:
-        config: usher.yaml.
         known: the namespaces of the cluster; None if they are unknown.
     """
     for pointer, entries in _lists(config):

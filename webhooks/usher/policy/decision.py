@@ -81,7 +81,6 @@ PRESETS: dict[str, dict[catalogue.Severity, model.Outcome]] = {
     },
 }
 
-
 FELT: Final = frozenset({model.Outcome.DENY, model.Outcome.WARN})
 """Outcomes that the author of an object sees; an exception turns them into `audit`."""
 
@@ -144,7 +143,6 @@ def exception_covers(exception: models.ExceptionRule, check: catalogue.Entry, wh
 
 
 def exception_names_check(exception: models.ExceptionRule, check: catalogue.Entry) -> bool:
-    """Whether an exception is for a check."""
     return not {check.code, check.name, *check.aliases}.isdisjoint(exception.checks)
 
 
@@ -175,7 +173,6 @@ def leniency(workload: model.Workload, *, updating: bool, by: Container[str] = (
     """Returns a function that says why a check may only warn about an object; empty if it may deny.
 
     Args:
-        workload: the object.
         updating: whether it exists already.
         by: the identities of the user, as the API server and usher.yaml name them. Labels of the object prove nothing.
     """
@@ -250,8 +247,6 @@ def downgrade_stale_facts(
     """The findings. Those about outdated facts get an assumption, so that they warn at most.
 
     Args:
-        findings: of one object.
-        entries: the catalogue that knows the checks.
         age: of the facts, in seconds.
         bound: the oldest that facts may be, in seconds.
         fresh: keys of checks whose facts have just been read.
@@ -371,10 +366,7 @@ def judge_findings(  # noqa: PLR0913 - what a judgement depends on, all named at
     """The judgements about the findings, worst first.
 
     Args:
-        found: the findings of the object.
         where: where it is, and who asks.
-        entries: the catalogue that knows the checks.
-        rules: the enforcement section of usher.yaml.
         before: on UPDATE, the findings of the old object. An old finding only warns, or finalizers could never be
             removed (docs/domain/principles.md#updates-and-deletion).
         leniency: why a check at most warns about this object; empty if the check may deny it.

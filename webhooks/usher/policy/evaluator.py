@@ -192,7 +192,6 @@ class Evaluator:
         by surprise. New debug containers of a Pod get the values that its other containers get.
 
         Args:
-            request: the object, and the operation.
             only: the key of one mutation, to see what it alone would do.
 
         Raises:

@@ -104,8 +104,6 @@ def why_not_asked(entry: catalogue.Entry, workload: model.Workload, *, facts: bo
     """Why a rule is not asked about an object; empty if it is asked. The same conditions as in dispatch.rego.
 
     Args:
-        entry: the rule.
-        workload: the object.
         facts: whether usher knows any fact of the cluster.
     """
     asking = [pod_set.asks_accelerators for pod_set in workload.pod_sets]

@@ -45,9 +45,7 @@ def queue_refusal(workload: model.Workload, applied: Collection[model.Intent], k
     """Refuses the intents that the ClusterQueue can never fulfil; None if usher knows no reason.
 
     Args:
-        workload: the mutated object, normalised.
         applied: the intents that were applied to it; read more than once.
-        known: the facts of the cluster.
     """
     added = {_device(intent) for intent in applied if intent.field == "resource"}
     if not added and not any(_is_queue(intent) or _is_topology(intent) or _hands_over(intent) for intent in applied):
@@ -260,8 +258,6 @@ class Mutating(Struct, frozen=True, kw_only=True):
         """The object with the values that mutations add.
 
         Args:
-            request: the object, and the operation.
-            workload: the object, normalised.
             read: normalises the object as it was before an UPDATE, or as the mutations leave it.
             known: the facts of the cluster, where intents look up what they need.
             only: the key of one mutation; empty for all.

@@ -503,7 +503,7 @@ def as_update_of_scaled(review: Review, scaled: paths.Object) -> Review:
     """
     value = with_number_at(scaled, scaled_field(review), _replicas(review.value))
     return dataclasses.replace(
-        review, kind=_text_or_empty(scaled.get("kind")), sub_resource="", value=value, old_value=scaled
+        review, kind=paths.text(scaled.get("kind")), sub_resource="", value=value, old_value=scaled
     )
 
 
@@ -512,7 +512,3 @@ def _replicas(scale: paths.Object | None) -> int:
     spec = scale.get("spec") if scale is not None else None
     number = spec.get("replicas") if isinstance(spec, dict) else None
     return number if isinstance(number, int) and not isinstance(number, bool) else 0
-
-
-def _text_or_empty(value: paths.Json) -> str:
-    return value if isinstance(value, str) else ""

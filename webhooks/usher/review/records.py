@@ -89,9 +89,7 @@ def object_line(value: paths.Object, *, number: int, version: str) -> bytes:
     """The line of an existing object, without secrets, as if it were created now.
 
     Args:
-        value: the object from the API server.
         number: the number of the line, for the uid of the review.
-        version: the version of usher.
     """
     kept, metadata = redaction.without_secrets(value), paths.metadata(value)
     group, _, api_version = paths.text(value.get("apiVersion")).rpartition("/")

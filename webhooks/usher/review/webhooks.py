@@ -11,6 +11,8 @@ again.
 Both webhooks deny an object that is too much to judge: without a verdict, `failurePolicy: Ignore` would admit it.
 """
 
+import base64
+import binascii
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
@@ -26,6 +28,7 @@ from usher.authorities.authority import QuotaRefusal
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.ledger import Full
 from usher.authorities.gpu_quota.status import ChargeRequest
+from usher.policy import config_problems
 from usher.policy.checks.catalogue import Catalogue, Severity
 from usher.policy.decision import OBSERVED, Operation, Request
 from usher.policy.engines.engine import ANSWER_UNTIL
@@ -38,7 +41,6 @@ from usher.review.site_policies import NOTHING, Found, joined
 FORGIVEN_REASON: Final = "the mutating webhook did not change this object in time, and would have mended this"
 
 _WORST_FIRST: Final = tuple(model.Outcome)
-
 
 MUTATES: Final[ContextVar[bool]] = ContextVar("usher-mutates", default=True)
 """Whether the API server sends objects to the mutating webhook. If it does not, an object that comes again is still
@@ -174,7 +176,6 @@ def _protects_others(missed: Iterable[str], mended: Iterable[model.Finding], ent
 CHARGE_SECONDS: Final = 2.0
 """Seconds within which a review must get all data that it waits for; the API server waits for three."""
 
-
 _Result = TypeVar("_Result")
 
 
@@ -230,7 +231,6 @@ def decide(review: Review, evaluator: Evaluator, *, refusal: QuotaRefusal | None
 
     Args:
         review: `prepare_review` has replaced a scale by its scaled object. Without a cluster that object is unknown.
-        evaluator: decides.
         refusal: why a quota refused the charge.
 
     Raises:
@@ -419,3 +419,78 @@ def _conflict(intents: Sequence[model.Intent], evaluator: Evaluator) -> str:
     names = sorted({evaluator.catalogue.mutation_name(intent.mutation) for intent in intents})
     place = f"{strategies.WORDS[intents[0].field]} at {paths.readable(intents[0].at)}"
     return f"{place} left as it is: different values from {' and '.join(names)}"
+
+
+CONFIGURATION_KEY: Final = "usher.yaml"
+"""The key in the ConfigMap; the Deployment mounts it under this name."""
+
+CONFIGURATION_OUTCOME: Final = "configuration"
+"""The name of this review in logs and metrics."""
+
+_MAX_LINE: Final = 500
+
+
+def judge_configuration(body: bytes, evaluator: Evaluator) -> Answer:
+    """Denies a ConfigMap whose usher.yaml a server could not load, and names all mistakes.
+
+    Running servers keep the last good file, but a new one would not start.
+
+    Raises:
+        ReviewError: the body is not a review that we answer.
+    """
+    review = parse(body)
+    if review.value is None or review.operation not in (Operation.CREATE, Operation.UPDATE):
+        return _allowed(review)
+    content = _configuration_text(review.value)
+    # A finalizer or a label must be changeable even if the content was already broken.
+    if review.operation is Operation.UPDATE and content == _configuration_text(review.old_value or {}):
+        return _allowed(review)
+    if content is None:
+        return _refused(review, [f"data has no key {CONFIGURATION_KEY}"])
+    try:
+        config = config_problems.checked(content, evaluator.catalogue)
+    except errors.ConfigError as error:
+        return _refused(review, str(error).splitlines())
+    known = evaluator.facts.names("", "Namespace")
+    doubts = [*config_problems.warnings(config, known), *config_problems.expired(config, evaluator.today())]
+    return _allowed(review, *(reason for _, reason in doubts))
+
+
+def _configuration_text(value: paths.Object) -> bytes | None:
+    """The content of usher.yaml; None if it is missing or unreadable."""
+    data, binary = value.get("data"), value.get("binaryData")
+    text = data.get(CONFIGURATION_KEY) if isinstance(data, dict) else None
+    if isinstance(text, str):
+        return text.encode(errors="replace")
+    encoded = binary.get(CONFIGURATION_KEY) if isinstance(binary, dict) else None
+    try:
+        return base64.b64decode(encoded, validate=True) if isinstance(encoded, str) else None
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _allowed(review: Review, *warnings: str) -> Answer:
+    answer: admission_review.Response = {"uid": review.uid, "allowed": True}
+    if warnings:
+        answer["warnings"] = admission_review.sanitised_warnings(warnings)
+    return Answer(body=admission_review.encode(answer), review=review, allowed=True)
+
+
+def _refused(review: Review, mistakes: list[str]) -> Answer:
+    lines = ["no server could start with this usher.yaml; the last good one stays in use. Correct it:"]
+    length = len(lines[0])
+    for number, mistake in enumerate(mistakes):
+        line = f"  {admission_review.on_one_line(mistake, _MAX_LINE)}"
+        length += len(line.encode()) + 1
+        if length > admission_review.MAX_MESSAGE - 200:
+            lines.append(f"  ... and {len(mistakes) - number} more")
+            break
+        lines.append(line)
+    answer: admission_review.Response = {
+        "uid": review.uid,
+        "allowed": False,
+        "status": {"code": 422, "reason": "Invalid", "message": "\n".join(lines)},
+    }
+    return Answer(
+        body=admission_review.encode(answer), review=review, allowed=False, outcomes={CONFIGURATION_OUTCOME: "deny"}
+    )

@@ -132,7 +132,6 @@ def admin_app(
     """The admin application with probes, which anybody may request, and metrics.
 
     Args:
-        metrics: the metrics for `/metrics`.
         ready: the reason why the server may not get traffic yet; empty when it may.
         access: who may read the metrics; None for any client.
         portal: answers other questions; None without them.

@@ -131,8 +131,6 @@ def page_app(refresher: Refresher, *, policy: str, local: bool) -> FastAPI:
     """The application that answers.
 
     Args:
-        refresher: holds the last report.
-        policy: the Content-Security-Policy of the page.
         local: whether only requests that name this machine are answered.
     """
     made = FastAPI(title="gpu-usher audit", docs_url=None, redoc_url=None, openapi_url=None)
@@ -194,7 +192,6 @@ def serve(
     Args:
         refresher: makes the reports; it runs as long as the server does.
         place: where to listen.
-        policy: the Content-Security-Policy of the page.
         remote: whether other machines may send requests.
         started: called with the address once the port answers.
 

@@ -130,8 +130,6 @@ class RefusedError(Exception):
         """Takes the answer.
 
         Args:
-            status: the HTTP status.
-            reason: the text of the answer.
             close: whether the connection must end, because a part of the body may still be on its way.
         """
         super().__init__(reason)

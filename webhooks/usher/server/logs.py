@@ -161,10 +161,7 @@ def decision(endpoint: str, answer: Answer, *, seconds: float, phases: Mapping[s
     It names the object and never shows it: pod specs hold secrets.
 
     Args:
-        endpoint: its name.
-        answer: the answer.
         seconds: from the arrival of the request to its answer.
-        phases: seconds by phase.
         trace_id: the trace of the review; empty without one.
     """
     review = answer.review

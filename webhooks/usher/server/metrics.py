@@ -160,7 +160,6 @@ def _number(value: paths.Json) -> float:
 # From well below a healthy review to the longest that an API server waits.
 _REVIEW_BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
-
 _KINDS: Final = frozenset(kind.kind for kind in registry.WORKLOADS.values())
 
 

@@ -39,7 +39,6 @@ MOST_OBJECTS: Final = 50
 SOURCE: Final = "<request>"
 """The place of objects in answers."""
 
-
 Amounts = dict[str, int | str]
 """Amounts by unit: a whole number, or a fraction as Kubernetes writes it."""
 

@@ -29,13 +29,11 @@ MAX_HEAD: Final = 64 * 1024
 MAX_REQUEST: Final = 16 * 2**20
 """Bytes of a whole request with head, framing and trailers. The limit of a review body is half of it."""
 
-
 _LONGEST_NAME: Final = 64
 """Characters of a client's name in the log."""
 
 LINGER: Final = 1.0
 """Seconds that a client has to close its TLS connection when the server ends."""
-
 
 _QUIET: Final = 10.0
 """Seconds between two lines about refused clients."""
@@ -211,7 +209,6 @@ def http_server(
     """An HTTP server; over TLS with a context.
 
     Args:
-        app: the application that answers.
         context: for the listener; it may change the certificate at any time.
         clients: allowed common names in client certificates; empty if any client may call.
     """

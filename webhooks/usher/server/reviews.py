@@ -29,8 +29,17 @@ from usher.policy.engines.engine import ANSWER_UNTIL
 from usher.policy.evaluator import Evaluator
 from usher.review import site_policies
 from usher.review.admission_review import Answer, Review
-from usher.review.configuration import judge
-from usher.review.webhooks import MUTATES, Run, Site, mutate, no_site, run_inline, validate, validate_and_charge
+from usher.review.webhooks import (
+    MUTATES,
+    Run,
+    Site,
+    judge_configuration,
+    mutate,
+    no_site,
+    run_inline,
+    validate,
+    validate_and_charge,
+)
 from usher.server import logs
 from usher.server.bodies import MOST_BYTES, Body, BusyError, BytesInFlight, RefusedError, ReviewTime
 from usher.server.live_cluster import return_memory
@@ -209,7 +218,11 @@ Endpoint = Callable[[bytes, Evaluator], Answer]
 Record = Callable[[str, Answer, int], None]
 _Result = TypeVar("_Result")
 
-_ENDPOINTS: Final[dict[str, Endpoint]] = {"/mutate": mutate, "/validate": validate, "/configuration": judge}
+_ENDPOINTS: Final[dict[str, Endpoint]] = {
+    "/mutate": mutate,
+    "/validate": validate,
+    "/configuration": judge_configuration,
+}
 
 _JSON: Final = (b"content-type", b"application/json")
 _TEXT: Final = (b"content-type", b"text/plain; charset=utf-8")
@@ -238,10 +251,7 @@ class Reviews:
 
         Args:
             current: holds the evaluator in service.
-            metrics: counts the answers.
             stopping: whether this process will end, so that clients should connect to another.
-            admission: charges quotas; None without a cluster.
-            told: gets each answer.
             record: gets each answer with its endpoint and the size of the review in bytes, and returns at once; None
                 without a record.
             traces: gets the times of each review; None without traces.
@@ -355,7 +365,7 @@ class Reviews:
         self, review: Endpoint, body: bytes, evaluator: Evaluator, when: ReviewTime, policies: Policies | None
     ) -> Answer:
         # YAML takes a hundred times as long as JSON.
-        if len(body) > LARGE_BODY or review is judge:
+        if len(body) > LARGE_BODY or review is judge_configuration:
             return await self._judged_large(review, body, evaluator, when, policies)
         if review is validate and (self._admission is not None or policies is not None):
             run = _run_in_thread if evaluator.engine.waits else run_inline
@@ -367,7 +377,7 @@ class Reviews:
     async def _judged_large(
         self, review: Endpoint, body: bytes, evaluator: Evaluator, when: ReviewTime, policies: Policies | None
     ) -> Answer:
-        lane = self._large if len(body) <= VERY_LARGE_BODY and review is not judge else self._very_large
+        lane = self._large if len(body) <= VERY_LARGE_BODY and review is not judge_configuration else self._very_large
         namespace = namespace_of(body)
         run = partial(self._run_large, when, lane, namespace)
         with self._held.holding(namespace, len(body)):

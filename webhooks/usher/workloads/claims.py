@@ -153,10 +153,8 @@ def accelerators_like(name: str, *, path: str, reading: Reading, vocabulary: Voc
     accelerators without a known name. It records unknown classes.
 
     Args:
-        name: the device class.
         path: the path where the normalised object requests its devices.
         reading: looks the class up.
-        vocabulary: which names are accelerators.
     """
     meaning = vocabulary.device_class(name)
     if meaning is not None:
@@ -253,7 +251,6 @@ def read_claim_spec(spec: Place, inner: Reading, *, reading: Reading, vocabulary
         spec: the spec, with its place in the claim or its template.
         inner: records the problems of the spec.
         reading: looks device classes up, and records unknown ones.
-        vocabulary: which device classes are accelerators.
         path: the path where the normalised object names the claim.
     """
     # It looks each class up, and reports it, once per claim.
@@ -279,7 +276,6 @@ def requests_of_claim(claim: Claim, *, path: str, shared_by: str = "") -> Iterat
     """The claim as requests of one pod.
 
     Args:
-        claim: the requests of the claim.
         path: the path where the normalised object names the claim.
         shared_by: the reason why pods share it; empty if each has its own.
     """
@@ -308,12 +304,8 @@ def _sum_of_asked(requests: Sequence[ClassRequest]) -> ClassRequest:
         reason="; ".join(dict.fromkeys(asked.reason for asked in requests if asked.reason)),
         instead=()
         if any(asked.minimum for asked in requests)
-        else _union_of_texts(asked.instead for asked in requests),
+        else tuple(dict.fromkeys(chain.from_iterable(asked.instead for asked in requests))),
     )
-
-
-def _union_of_texts(several: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(chain.from_iterable(several)))
 
 
 def _asked_by_request(
@@ -440,7 +432,6 @@ def claims_of_pod(  # noqa: PLR0913 - the claims and their readers
         group: the in-tree PodGroup of the pods, which may own claims that they all share.
         group_path: the path where the object names it.
         reading: looks the claims up, and records unknown ones.
-        vocabulary: which device classes are accelerators.
         known: the claims of other pods of the object; the claims of this pod are added.
     """
     named = [found for path, entry in entries if (found := _read_named(path, entry, reading)) is not None]

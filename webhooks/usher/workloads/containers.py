@@ -199,7 +199,6 @@ def _program(words: Sequence[str]) -> str:
 _PLAIN: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
 """Resources that nearly every container requests and that are not accelerators."""
 
-
 _EMPTY: Final[Mapping[str, paths.Json]] = MappingProxyType({})
 
 
@@ -215,9 +214,6 @@ def read_container(
 
     Args:
         place: the container, and the places of its parts.
-        template: the template of the container.
-        reading: records unreadable parts.
-        vocabulary: which resources are accelerators.
         giving: the claims of the pod that give accelerators, with the names of the requests that do.
     """
     value, path = place.value, place.path

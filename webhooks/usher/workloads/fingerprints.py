@@ -59,7 +59,6 @@ def of_pod(pod: paths.Object, *, ranks: AbstractSet[str] = RANKS) -> bytes | Non
     """The digest of a Pod; None if its answer is not worth remembering or depends on other objects.
 
     Args:
-        pod: the object.
         ranks: variables whose values no rule reads.
     """
     metadata, spec = pod.get("metadata"), pod.get("spec")

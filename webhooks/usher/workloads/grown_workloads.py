@@ -51,7 +51,6 @@ def pass_on_growth(growth: Growth, through: Growth) -> Growth:
     An autoscaler of a role of a DisaggregatedSet targets a DisaggregatedSetRoleScaler, which has no pods itself.
 
     Args:
-        growth: the growth of the target.
         through: the growth that the target allows.
     """
     return replace(growth, target=through.target, role=through.role, held=growth.held or through.held)
@@ -89,7 +88,6 @@ def _static(role: paths.Json, replicas: int) -> paths.Json:
 
 Normalise = Callable[[paths.Object], model.Workload | None]
 
-
 _NONE = model.Count(minimum=0, maximum=0)
 
 _Counts = Mapping[str, model.Count]
@@ -121,7 +119,6 @@ def grown(
     All other fields follow the object. The widest of several growths counts, because any autoscaler may win.
 
     Args:
-        value: the object.
         growths: growths of any objects; it ignores those of other objects.
         normalise: makes the workload of an object.
         namespace: the namespace of an object without one.

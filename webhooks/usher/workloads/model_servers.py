@@ -39,12 +39,7 @@ _IN_PROFILE: Final = re.compile(r"[-_]tp([1-9][0-9]{0,3})(?:[-_]pp([1-9][0-9]{0,
 
 
 def read_nim_parallelism(container: Mapping[str, paths.Json], path: str) -> model.ModelParallelism | None:
-    """The parallelism of a NIM; None for other images, and if its variables do not set it.
-
-    Args:
-        container: the container.
-        path: the path of the container.
-    """
+    """The parallelism of a NIM; None for other images, and if its variables do not set it."""
     image, variables = container.get("image"), container.get("env")
     if not isinstance(image, str) or NIM_HINT not in image or not isinstance(variables, list):
         return None
@@ -64,7 +59,7 @@ def read_nim_parallelism(container: Mapping[str, paths.Json], path: str) -> mode
     if len(set(sizes.values())) != 1 or 0 in next(iter(sizes.values())):
         return None
     name, (tensor, pipeline) = next(iter(sizes.items()))
-    return model.ModelParallelism(server="NIM", tensor=tensor, pipeline=pipeline, data=1, path=found[name][1])
+    return model.parallelism("NIM", (tensor, pipeline, 1), path=found[name][1])
 
 
 def _nim_size(found: Mapping[str, tuple[paths.Json, str]], name: str) -> int:
@@ -166,9 +161,7 @@ def read_parallelism(
     None for other programs, and if the command does not determine how many GPUs the server uses.
 
     Args:
-        container: the container.
-        words: its command and its arguments.
-        path: the path of the container.
+        words: the command and the arguments of the container.
     """
     image = container.get("image")
     text = "\n".join(words)
@@ -181,14 +174,8 @@ def read_parallelism(
     if None in sizes:
         return None
     tensor, pipeline, data = (size or 1 for size in sizes)
-    return model.ModelParallelism(
-        server=server.name,
-        tensor=tensor,
-        pipeline=pipeline,
-        data=data,
-        spans=_has(server.spanning, text),
-        path=_place(server, container, path),
-    )
+    spans, place = _has(server.spanning, text), _place(server, container, path)
+    return model.parallelism(server.name, (tensor, pipeline, data), spans=spans, path=place)
 
 
 def _server(text: str, image: str, *, has_command: bool) -> _Server | None:

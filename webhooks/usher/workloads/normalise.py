@@ -93,7 +93,6 @@ _GANG_LABELS: Final[Mapping[str, str]] = {
     "scheduling.x-k8s.io/pod-group": "a PodGroup of the coscheduling plugin",
 }
 
-
 Metadata = tuple[Mapping[str, str], Mapping[str, str]]
 """Labels and annotations of an object."""
 
@@ -350,7 +349,6 @@ def normalise(  # noqa: PLR0913 - the object, and what reads it
 
     Args:
         value: the object as JSON, with `apiVersion` and `kind`.
-        vocabulary: which resources are accelerators.
         namespace: the namespace of an object without one (admission knows it, a file may not).
         objects: looks up objects that the object refers to by name.
         roles: gives the workload its role.
@@ -391,7 +389,6 @@ def _recognised(  # noqa: PLR0913 - the kind, and all arguments of `normalise`
     roles: Roles,
     believes_owner: bool,
 ) -> model.Workload:
-    """The workload of an object with a known kind and version."""
     reading = Reading()
     metadata = reading.mapping(value.get("metadata"), "/metadata")
     within = reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace

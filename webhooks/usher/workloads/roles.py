@@ -204,7 +204,6 @@ def evidence_of_workload(pod_sets: Sequence[model.PodSet], base: model.Role) -> 
     A workload without accelerators has no evidence, because its kind is enough.
 
     Args:
-        pod_sets: the pod sets of the workload.
         base: the role of the kind, which limits the roles that a program can give.
     """
     every = [each for pod_set in pod_sets for each in pod_set.containers if each.type is model.ContainerType.APP]

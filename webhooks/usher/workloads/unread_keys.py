@@ -137,7 +137,6 @@ def with_unread_keys(
 
     Args:
         workload: the normalised object; None if no rule reads it.
-        value: the object.
         namespace: the namespace of an object without one.
         beside: objects of the same file; their CustomResourceDefinitions win over recorded ones.
     """
@@ -173,7 +172,7 @@ def _found(value: paths.Object, definitions: Mapping[str, paths.Object]) -> Iter
     walk = _Walk(known.nodes)
     walk.object(value, number)
     yield from walk.unread
-    if not any(each.important for each in walk.unread):
+    if not any(each["important"] for each in walk.unread):
         yield from walk.missing
 
 

@@ -13,7 +13,7 @@ from usher.audit.gather import estate
 from usher.audit.usage import measuring, usage_metrics
 from usher.audit.usage.series import Series, Source, grid_of_window
 from usher.audit.usage.usage_amounts import Measured
-from usher.config.audit_settings import Audit
+from usher.config.models import Audit
 
 HOURS = 24
 NOW = build.BASE + timedelta(hours=HOURS)

@@ -13,7 +13,7 @@ from usher.audit.gather.estate import CapacityType, OneNamespace
 from usher.audit.usage.measuring import measure
 from usher.audit.usage.series import Series
 from usher.audit.usage.usage_amounts import Measured
-from usher.config.audit_settings import Audit
+from usher.config.models import Audit
 
 POINTS = 24
 PRICE = {"perGpuHour": 2.0}

@@ -8,7 +8,7 @@ from builders import usage as build
 from usher.audit.gather import gpus
 from usher.audit.gather.estate import CapacityType
 from usher.audit.gather.gpus import NodeType
-from usher.config.audit_settings import Prices
+from usher.config.models import Prices
 
 
 def rules(*each: dict[str, Any], **fields: Any) -> Prices:

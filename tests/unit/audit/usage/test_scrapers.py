@@ -12,7 +12,7 @@ from builders import usage as build
 from usher.audit.usage import measuring
 from usher.audit.usage.series import Answer, Grid, Question, Series, Source
 from usher.audit.usage.usage_amounts import Measured
-from usher.config.audit_settings import Audit
+from usher.config.models import Audit
 
 HOURS = 24
 NOW = build.BASE + timedelta(hours=HOURS)

@@ -4,12 +4,12 @@ import builders
 from unit.authorities.clusters import cluster, demand
 from usher import paths
 from usher.authorities.nodes import present as nodes_present
-from usher.authorities.nodes.present import Repartitioning
+from usher.authorities.nodes.present import RepartitioningInput
 
 H100 = {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3", "nvidia.com/gpu.count": "2"}
 
 
-def holding(labels: dict[str, str] | None = None, **slices: int) -> Repartitioning | None:
+def holding(labels: dict[str, str] | None = None, **slices: int) -> RepartitioningInput | None:
     limits: dict[str, paths.Json] = {
         f"nvidia.com/mig-{name[1:].replace('_', '.')}": count for name, count in slices.items()
     }
@@ -18,8 +18,8 @@ def holding(labels: dict[str, str] | None = None, **slices: int) -> Repartitioni
 
 
 def test_a_mix_that_fits_comes_with_the_number_of_gpus_that_it_takes() -> None:
-    assert holding(_3g_40gb=1, _1g_10gb=4) == Repartitioning(
-        place="nodes like mig-0", board="H100-80", gpus=1, per_node=2, mix="4 x 1g.10gb + 3g.40gb"
+    assert holding(_3g_40gb=1, _1g_10gb=4) == RepartitioningInput(
+        place="nodes like mig-0", board="H100-80", gpus=1, of=2, mix="4 x 1g.10gb + 3g.40gb"
     )
 
 
@@ -27,7 +27,7 @@ def test_instances_may_lie_on_several_gpus_of_a_node() -> None:
     found = holding(_3g_40gb=3)
 
     assert found is not None
-    assert found.gpus == 2
+    assert found["gpus"] == 2
 
 
 def test_what_fits_on_no_gpus_of_a_node_is_not_told() -> None:

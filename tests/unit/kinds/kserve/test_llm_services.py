@@ -270,7 +270,7 @@ def sizes(parallelism: JsonValue, **main: JsonValue) -> list[tuple[int, int, str
     spec: JsonValue = {"containers": [{**builders.container("main", gpus=8), **main}]}
     found = workload(service(parallelism=parallelism, template=spec, worker=spec))
     servers = [pod_set.containers[0].parallelism for pod_set in found.pod_sets]
-    return [None if each is None else (each.tensor, each.data, each.path) for each in servers]
+    return [None if each is None else (each["tensor"], each["data"], each["path"]) for each in servers]
 
 
 def test_the_presets_for_several_pods_start_servers_with_the_parallelism() -> None:

@@ -340,7 +340,6 @@ def loads(data: bytes, *, source: str) -> Audit:
     """The document in a file.
 
     Args:
-        data: its content.
         source: the name of the file in messages.
 
     Raises:

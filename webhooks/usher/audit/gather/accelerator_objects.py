@@ -43,7 +43,7 @@ _LONGEST_REFUSAL: Final = 300
 
 def read_report(value: paths.Object) -> Reported:
     """The report in the status of an object of any kind."""
-    status, spec = fields.mapping(value.get("status")), fields.mapping(value.get("spec"))
+    status, spec = paths.mapping(value.get("status")), paths.mapping(value.get("spec"))
     if not status:
         return NOTHING_REPORTED
     conditions = {paths.text(each.get("type")): each for each in fields.mappings(status.get("conditions"))}
@@ -69,10 +69,10 @@ def _refused(value: paths.Object, spec: paths.Object, status: paths.Object, fail
 
 def _pod_counts(status: paths.Object) -> Iterator[paths.Json]:
     """The numbers of pods or jobs in the status of a Job, of the jobs of Kubeflow, and of a JobSet."""
-    by_type = fields.mapping(status.get("replicaStatuses"))
+    by_type = paths.mapping(status.get("replicaStatuses"))
     for part in (status, *by_type.values(), *fields.mappings(status.get("replicatedJobsStatus"))):
         for name in _POD_COUNTS:
-            yield fields.mapping(part).get(name)
+            yield paths.mapping(part).get(name)
 
 
 def _condition_holds(condition: paths.Object) -> bool:
@@ -109,8 +109,6 @@ class WorkloadReader:
         """The workload of an object, without its pods.
 
         Args:
-            value: the object.
-            read: the object, normalised.
             with_labels: whether to keep its labels. There may be many workloads without accelerators.
         """
         metadata = paths.metadata(value)
@@ -152,7 +150,7 @@ class WorkloadReader:
 
 def _elastic_minimum(value: paths.Object) -> int | None:
     """The fewest pods with which a PyTorchJob continues elastic training; None for all other workloads."""
-    policy = fields.mapping(fields.mapping(value.get("spec")).get("elasticPolicy"))
+    policy = paths.mapping(paths.mapping(value.get("spec")).get("elasticPolicy"))
     found = policy.get("minReplicas") if value.get("kind") == "PyTorchJob" else None
     return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else None
 
@@ -181,7 +179,6 @@ def grouped(members: Sequence[Workload], *, name: str, size: int) -> Workload:
 
     Args:
         members: each pod as a workload of its own, in the order of their names.
-        name: the name of the group.
         size: the number of its pods, as they report it; 0 if they do not.
     """
     first = members[0]
@@ -277,14 +274,14 @@ def _digest(value: paths.Object) -> bytes | None:
 
 def phase_of(value: paths.Object) -> Phase:
     """The phase of a pod; a pod without a status has just been created."""
-    found = fields.mapping(value.get("status")).get("phase", Phase.PENDING)
+    found = paths.mapping(value.get("status")).get("phase", Phase.PENDING)
     return Phase(found) if found in list(Phase) else Phase.UNKNOWN
 
 
 def pod_of(value: paths.Object, asked: Asked) -> Pod:
     """A pod with accelerators as the estate keeps it."""
-    metadata, spec = paths.metadata(value), fields.mapping(value.get("spec"))
-    status = fields.mapping(value.get("status"))
+    metadata, spec = paths.metadata(value), paths.mapping(value.get("spec"))
+    status = paths.mapping(value.get("status"))
     placed = next((each for each in fields.mappings(status.get("conditions")) if _is_of_scheduler(each)), {})
     on_node = placed.get("status") == "True"
     return Pod(
@@ -313,7 +310,7 @@ def _starting(status: paths.Object) -> str:
     found = []
     for key in ("initContainerStatuses", "containerStatuses"):
         for container in fields.mappings(status.get(key)):
-            state = fields.mapping(fields.mapping(container.get("state")).get("waiting"))
+            state = paths.mapping(paths.mapping(container.get("state")).get("waiting"))
             reason = paths.text(state.get("reason"))
             if reason:
                 words = ": ".join(filter(None, (reason, paths.text(state.get("message")))))
@@ -448,11 +445,11 @@ class Claimable:
         """Names of devices by node and device class; a pool may have several slices."""
 
     def add(self, value: paths.Object) -> None:
-        spec = fields.mapping(value.get("spec"))
+        spec = paths.mapping(value.get("spec"))
         driver, node = paths.text(spec.get("driver")), paths.text(spec.get("nodeName"))
         name = vocabulary.class_of_driver(driver)
         if name and node:
-            pool = paths.text(fields.mapping(spec.get("pool")).get("name"))
+            pool = paths.text(paths.mapping(spec.get("pool")).get("name"))
             self._names[node][name].update(f"{pool}/{device}" for device in _whole_devices(spec.get("devices")))
 
     def of(self, node: str) -> Devices:
@@ -467,8 +464,8 @@ class Claimable:
 def _whole_devices(devices: paths.Json) -> Iterator[str]:
     for each in fields.mappings(devices):
         # v1beta1 has the attributes below `basic`.
-        about = fields.mapping(each.get("basic")) or each
-        kind = fields.mapping(fields.mapping(about.get("attributes")).get("type")).get("string", "gpu")
+        about = paths.mapping(each.get("basic")) or each
+        kind = paths.mapping(paths.mapping(about.get("attributes")).get("type")).get("string", "gpu")
         if kind == "gpu":
             yield paths.text(each.get("name"))
 
@@ -491,16 +488,14 @@ def read_node(value: paths.Object, vocabulary: Vocabulary, *, claimable: Devices
     """A node; None for a node without accelerators.
 
     Args:
-        value: the Node.
-        vocabulary: which resources are accelerators.
         claimable: the devices that drivers offer on it for claims, by device class. They count only if the node reports
             no accelerator as a resource; else a device offered in both ways would count twice.
     """
-    metadata, status = paths.metadata(value), fields.mapping(value.get("status"))
+    metadata, status = paths.metadata(value), paths.mapping(value.get("status"))
     labels = fields.text_entries(metadata.get("labels"))
     shared_by, partition = read_shared_by(labels), read_partition(labels)
     registered = node_pools.registered_boards(fields.text_entries(metadata.get("annotations")))
-    reported = fields.mapping(status.get("capacity")) or fields.mapping(status.get("allocatable"))
+    reported = paths.mapping(status.get("capacity")) or paths.mapping(status.get("allocatable"))
     offers = _offers(labels, reported, registered) or shared_by
     if not registered:
         shared_by = offers
@@ -510,7 +505,7 @@ def read_node(value: paths.Object, vocabulary: Vocabulary, *, claimable: Devices
         if not claimable:
             return None
         capacity = allocatable = claimable
-    spec = fields.mapping(value.get("spec"))
+    spec = paths.mapping(value.get("spec"))
     system = fields.text_entries(status.get("nodeInfo"))
     return Node(
         name=paths.text(metadata.get("name")),
@@ -548,7 +543,7 @@ def _offers(labels: Labels, capacity: paths.Object, registered: int) -> int:
 
 def trimmed_node(value: paths.Object) -> paths.Object:
     """The fields of a Node that `read_node` reads, without its many images and addresses."""
-    status = fields.mapping(value.get("status"))
+    status = paths.mapping(value.get("status"))
     metadata = paths.metadata(value)
     return {
         "metadata": {key: metadata[key] for key in ("name", "labels", "creationTimestamp") if key in metadata}
@@ -559,7 +554,7 @@ def trimmed_node(value: paths.Object) -> paths.Object:
 
 
 def _registers(metadata: Mapping[str, paths.Json]) -> paths.Object:
-    annotations = fields.mapping(metadata.get("annotations"))
+    annotations = paths.mapping(metadata.get("annotations"))
     return {key: annotations[key] for key in node_pools.REGISTERS if key in annotations}
 
 
@@ -581,7 +576,7 @@ def _devices(value: paths.Json, vocabulary: Vocabulary, *, offers: int, partitio
 def _numbers(value: paths.Json, vocabulary: Vocabulary) -> Mapping[str, int]:
     return {
         name: number
-        for name, amount in fields.mapping(value).items()
+        for name, amount in paths.mapping(value).items()
         if vocabulary.contains(name) and (number := _whole_quantity(amount)) is not None
     }
 

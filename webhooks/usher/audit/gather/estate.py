@@ -97,7 +97,6 @@ class OneNamespace(Struct, frozen=True, kw_only=True):
 
 WHOLE: Final = Whole()
 
-
 MULTI_KUEUE: Final = "kueue.x-k8s.io/multikueue"
 """The controller of workloads that Kueue sends to another cluster (docs/domain/lifecycle.md)."""
 

@@ -84,7 +84,6 @@ class Trees:
 
         Args:
             uid: the controlling owner that the object names.
-            namespace: the namespace of the object.
         """
         known = self._tops.get(uid)
         if known is not None and self.owner(known, namespace):
@@ -323,7 +322,6 @@ def settled_by_pods(report: findings.Report, estate: Estate) -> findings.Report:
     """The report, with a missing toleration as a mere note if the pods have it.
 
     Args:
-        report: the decisions about the objects.
         estate: the workloads with their pods and the nodes of these pods.
     """
     nodes = {node.name: node for node in estate.nodes or ()}

@@ -23,7 +23,7 @@ from usher.audit.gather import estate
 from usher.audit.gather.estate import Estate, Node, Pod
 from usher.check.devices import WHOLE_GPUS, Amount, Devices
 from usher.config import fields
-from usher.config.audit_settings import PriceRule, Prices
+from usher.config.models import PriceRule, Prices
 
 _SHARED: Final = "nvidia.com/gpu.shared"
 _PARTS: Final = {f"shares of {name}": name for name in sorted(WHOLE_GPUS)} | {
@@ -38,9 +38,8 @@ def number(devices: Devices, node: Node | None = None) -> float:
     """The number of GPUs behind the accelerators that pods request, rounded to 6 digits.
 
     Args:
-        devices: the accelerators.
-        node: their node. Without it, `nvidia.com/gpu` counts as a whole device, and a profile as on the largest board
-            that has it.
+        node: the node of the devices. Without it, `nvidia.com/gpu` counts as a whole device, and a profile as on the
+            largest board that has it.
     """
     total = sum((share(name, node) * Fraction(amount.number) for name, amount in devices.items()), start=Fraction())
     return round(float(total + _taken_parts(devices, node)), 6)

@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping
 from enum import Enum, StrEnum, auto
 from typing import Final, TypeVar
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import paths
@@ -19,7 +18,7 @@ from usher.audit.document.audit_entries import Part
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.estate import Estate, Scope
 from usher.check import findings
-from usher.kinds.kind import FactKind, Keep, Key, keeping
+from usher.kinds.kind import FactKind, api, keeping
 
 
 class Section(StrEnum):
@@ -33,7 +32,7 @@ class Section(StrEnum):
     """The production checklist."""
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
+class Wanted(FactKind, frozen=True, kw_only=True):
     """A kind whose objects a section finds in `Estate.objects`.
 
     An audit lists it in the first of the versions that the API server serves. It keeps only what `keep` returns.
@@ -41,24 +40,12 @@ class Wanted(Struct, frozen=True, kw_only=True):
     one that usher may not list or that the source does not hold. usher never reads Secrets.
     """
 
-    group: str
-    versions: tuple[str, ...]
-    """The versions that the section understands, the best first."""
-    plural: str
-    kind: str
-    keep: Keep
-    """The fields to keep; see `usher.kinds.kind.keeping`."""
     section: Section = Section.ESTATE
     """The section that wants it."""
 
     def __post_init__(self) -> None:
         if (self.group, self.kind) == ("", "Secret"):
             raise ValueError("an audit never reads Secrets")
-
-    @property
-    def key(self) -> Key:
-        """Group and kind, as in `Estate.objects`."""
-        return self.group, self.kind
 
     def joined(self, other: "Wanted") -> "Wanted":
         """The same kind with the fields of both."""
@@ -67,16 +54,6 @@ class Wanted(Struct, frozen=True, kw_only=True):
             return _joined_fields(self.keep(value), other.keep(value))
 
         return replace(self, keep=keep)
-
-    @property
-    def fact_kind(self) -> FactKind:
-        """The kind as usher reads it from a cluster."""
-        return FactKind(group=self.group, versions=self.versions, kind=self.kind, plural=self.plural, keep=self.keep)
-
-    @property
-    def resource(self) -> str:
-        """The resource as in `kubectl get`."""
-        return f"{self.plural}.{self.group}" if self.group else self.plural
 
 
 def _joined_fields(one: paths.Object, other: paths.Object) -> paths.Object:
@@ -143,52 +120,33 @@ def _service(value: paths.Object) -> paths.Object:
 _SCRAPED: Final = (_SCRAPE, "prometheus.io/port", "prometheus.io/path")
 _IDENTITY: Final = keeping()
 
-
 RESOURCE_SLICE: Final = Wanted(
-    group="resource.k8s.io",
-    versions=("v1", "v1beta2", "v1beta1"),
-    plural="resourceslices",
-    kind="ResourceSlice",
+    **api("resource.k8s.io", "ResourceSlice", "resourceslices", "v1", "v1beta2", "v1beta1"),
     keep=keeping("/spec/driver", "/spec/nodeName", "/spec/pool/name", "/spec/devices"),
     section=Section.ESTATE,
 )
 MUTATING: Final = Wanted(
-    group="admissionregistration.k8s.io",
-    versions=("v1",),
-    plural="mutatingwebhookconfigurations",
-    kind="MutatingWebhookConfiguration",
+    **api("admissionregistration.k8s.io", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", "v1"),
     keep=keeping("/metadata/creationTimestamp", "/webhooks"),
     section=Section.STANDING,
 )
 VALIDATING: Final = Wanted(
-    group="admissionregistration.k8s.io",
-    versions=("v1",),
-    plural="validatingwebhookconfigurations",
-    kind="ValidatingWebhookConfiguration",
+    **api("admissionregistration.k8s.io", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", "v1"),
     keep=keeping("/metadata/creationTimestamp", "/webhooks"),
     section=Section.STANDING,
 )
 DAEMON_SET: Final = Wanted(
-    group="apps",
-    versions=("v1",),
-    plural="daemonsets",
-    kind="DaemonSet",
+    **api("apps", "DaemonSet", "daemonsets", "v1"),
     keep=_daemon_set,
     section=Section.STANDING,
 )
 NODE: Final = Wanted(
-    group="",
-    versions=("v1",),
-    plural="nodes",
-    kind="Node",
+    **api("", "Node", "nodes", "v1"),
     keep=_node,
     section=Section.STANDING,
 )
 KUEUE_WORKLOAD: Final = Wanted(
-    group="kueue.x-k8s.io",
-    versions=("v1beta2", "v1beta1"),
-    plural="workloads",
-    kind="Workload",
+    **api("kueue.x-k8s.io", "Workload", "workloads", "v1beta2", "v1beta1"),
     keep=keeping(
         "/metadata/ownerReferences",
         "/spec/queueName",
@@ -199,18 +157,12 @@ KUEUE_WORKLOAD: Final = Wanted(
     section=Section.STANDING,
 )
 POD_GROUP: Final = Wanted(
-    group="scheduling.volcano.sh",
-    versions=("v1beta1",),
-    plural="podgroups",
-    kind="PodGroup",
+    **api("scheduling.volcano.sh", "PodGroup", "podgroups", "v1beta1"),
     keep=keeping("/metadata/ownerReferences", "/spec/queue", "/spec/minMember", "/status/phase", "/status/conditions"),
     section=Section.STANDING,
 )
 KAI_POD_GROUP: Final = Wanted(
-    group="scheduling.run.ai",
-    versions=("v2alpha2",),
-    plural="podgroups",
-    kind="PodGroup",
+    **api("scheduling.run.ai", "PodGroup", "podgroups", "v2alpha2"),
     keep=keeping(
         "/metadata/ownerReferences",
         "/spec/queue",
@@ -221,26 +173,17 @@ KAI_POD_GROUP: Final = Wanted(
     section=Section.STANDING,
 )
 KAI_QUEUE: Final = Wanted(
-    group="scheduling.run.ai",
-    versions=("v2",),
-    plural="queues",
-    kind="Queue",
+    **api("scheduling.run.ai", "Queue", "queues", "v2"),
     keep=keeping("/spec/parentQueue", "/spec/resources/gpu"),
     section=Section.STANDING,
 )
 KARPENTER_POOL: Final = Wanted(
-    group="karpenter.sh",
-    versions=("v1", "v1beta1"),
-    plural="nodepools",
-    kind="NodePool",
+    **api("karpenter.sh", "NodePool", "nodepools", "v1", "v1beta1"),
     keep=keeping("/spec/limits", "/spec/template/spec/requirements", "/spec/template/spec/taints"),
     section=Section.STANDING,
 )
 CLUSTER_POLICY: Final = Wanted(
-    group="nvidia.com",
-    versions=("v1",),
-    plural="clusterpolicies",
-    kind="ClusterPolicy",
+    **api("nvidia.com", "ClusterPolicy", "clusterpolicies", "v1"),
     keep=keeping(
         "/spec/driver/enabled",
         "/spec/driver/version",
@@ -254,50 +197,32 @@ CLUSTER_POLICY: Final = Wanted(
     section=Section.READINESS,
 )
 SERVICE_MONITOR: Final = Wanted(
-    group="monitoring.coreos.com",
-    versions=("v1",),
-    plural="servicemonitors",
-    kind="ServiceMonitor",
+    **api("monitoring.coreos.com", "ServiceMonitor", "servicemonitors", "v1"),
     keep=keeping("/spec/selector"),
     section=Section.READINESS,
 )
 POD_MONITOR: Final = Wanted(
-    group="monitoring.coreos.com",
-    versions=("v1",),
-    plural="podmonitors",
-    kind="PodMonitor",
+    **api("monitoring.coreos.com", "PodMonitor", "podmonitors", "v1"),
     keep=keeping("/spec/selector"),
     section=Section.READINESS,
 )
 SERVICE: Final = Wanted(
-    group="",
-    versions=("v1",),
-    plural="services",
-    kind="Service",
+    **api("", "Service", "services", "v1"),
     keep=_service,
     section=Section.READINESS,
 )
 NETWORK_POLICY: Final = Wanted(
-    group="networking.k8s.io",
-    versions=("v1",),
-    plural="networkpolicies",
-    kind="NetworkPolicy",
+    **api("networking.k8s.io", "NetworkPolicy", "networkpolicies", "v1"),
     keep=keeping("/spec/podSelector", "/spec/policyTypes", "/spec/ingress"),
     section=Section.READINESS,
 )
 API_SERVICE: Final = Wanted(
-    group="apiregistration.k8s.io",
-    versions=("v1",),
-    plural="apiservices",
-    kind="APIService",
+    **api("apiregistration.k8s.io", "APIService", "apiservices", "v1"),
     keep=keeping("/status/conditions"),
     section=Section.READINESS,
 )
 HYPER_NODE: Final = Wanted(
-    group="topology.volcano.sh",
-    versions=("v1alpha1",),
-    plural="hypernodes",
-    kind="HyperNode",
+    **api("topology.volcano.sh", "HyperNode", "hypernodes", "v1alpha1"),
     keep=keeping(),
     section=Section.READINESS,
 )
@@ -423,7 +348,6 @@ def unread_inputs(estate: Estate, report: findings.Report, *, finds_never: bool)
     """The needs that are missing because usher could not read the data.
 
     Args:
-        estate: the objects that usher read.
         report: the report with the problems of reading.
         finds_never: whether a finding says that a workload can never run. An authority of usher.yaml can find it
             without a cluster.

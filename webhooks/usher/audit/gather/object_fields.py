@@ -14,10 +14,6 @@ from usher.audit.gather.estate import Estate
 from usher.kinds.reading.values import Absence
 
 
-def mapping(value: paths.Json) -> paths.Object:
-    return value if isinstance(value, dict) else {}
-
-
 def mappings(value: paths.Json) -> Iterator[paths.Object]:
     """The JSON objects of a list."""
     if isinstance(value, list):
@@ -99,13 +95,11 @@ def strings(value: paths.Json, pointer: str) -> Mapping[str, str]:
 
 
 def objects(value: paths.Json, pointer: str) -> list[paths.Object]:
-    """The objects of the list at a pointer."""
     found = at(value, pointer)
     return [each for each in found[:MOST_ENTRIES] if isinstance(each, dict)] if isinstance(found, list) else []
 
 
 def texts(value: paths.Json, pointer: str) -> list[str]:
-    """The texts of the list at a pointer."""
     found = at(value, pointer)
     return [each for each in found[:MOST_ENTRIES] if isinstance(each, str)] if isinstance(found, list) else []
 

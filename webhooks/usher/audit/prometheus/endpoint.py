@@ -66,16 +66,12 @@ def _parsed_headers(texts: Iterable[str], source: str) -> dict[str, tuple[str, s
             raise errors.InputError(f"{source}: usher sets {name} itself; leave it out")
         if key in found:
             raise errors.InputError(f"{source}: {name} is given twice; write one value")
-        if not value or len(value) > _LONGEST_HEADER or not _is_one_line(value):
+        if not value or len(value) > _LONGEST_HEADER or not (value.isascii() and value.isprintable()):
             raise errors.InputError(
                 f"{source}: the value of {name} has to be 1 to {_LONGEST_HEADER} printable ASCII characters on one line"
             )
         found[key] = name, value
     return found
-
-
-def _is_one_line(value: str) -> bool:
-    return value.isascii() and value.isprintable()
 
 
 TOKEN_VARIABLE: Final = "USHER_PROMETHEUS_TOKEN"  # noqa: S105 - the name of a variable

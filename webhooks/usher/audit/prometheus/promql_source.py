@@ -35,7 +35,6 @@ REMEDIES: Final = (
 )
 """Remedies by parts of OpenSSL's and Python's messages. The first part that occurs in a message decides."""
 
-
 LARGEST_ANSWER: Final = 64 * 2**20
 """Bytes of one answer, after decompression."""
 

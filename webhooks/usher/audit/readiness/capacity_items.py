@@ -250,7 +250,6 @@ SCHEDULING_ITEMS: Final = (
     ),
 )
 
-
 _CAPACITY: Final = "capacity"
 _WANTED: Final = "nvidia.com/mig.config"
 _STATE: Final = "nvidia.com/mig.config.state"

@@ -85,7 +85,6 @@ or run code there with other rights. The check toolkit-version-vulnerable asks f
 (https://nvidia.custhelp.com/app/answers/detail/a_id/5850 names it), unless usher.yaml sets another.
 """
 
-
 _BUILT_IN: Final = ".k8s.io"
 """The suffix of API groups that the API server itself serves."""
 

@@ -222,7 +222,6 @@ ISOLATION_ITEMS: Final = (
     ),
 )
 
-
 _RECOVERY: Final = "recovery"
 _BACKUPS: Final = "backups.velero.io"
 _CERTIFICATE: Final = "certificate"

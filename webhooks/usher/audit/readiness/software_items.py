@@ -240,7 +240,6 @@ DRIVER_ITEMS: Final = (
     ),
 )
 
-
 _MONITORING: Final = "monitoring"
 _DCGM: Final = "dcgm"
 _SCRAPE: Final = "prometheus.io/scrape"

@@ -155,10 +155,8 @@ def _without_gpus(audit: Audit) -> Iterator[str]:
 
 _SHOWN: Final = 6
 
-
 _CHANGES: Final = 3
 """New findings, and fixed ones, by name."""
-
 
 _NEVER: Final = {
     "the nodes": "asks for what no machine of the cluster has",
@@ -170,7 +168,6 @@ _NEVER: Final = {
     "the priority classes": "names a priority class that the cluster does not have",
 }
 """The reason why a workload waits, for readers who do not know Kubernetes, by the authority that holds it."""
-
 
 _NEVER_ELSEWHERE: Final = "waits for something that does not come"
 
@@ -325,7 +322,6 @@ def _ending_exception(each: ExceptionEntry) -> Html:
 
 
 _SHOWN_DENIED: Final = 5
-
 
 _DENY: Final = "deny"
 

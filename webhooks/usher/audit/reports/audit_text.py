@@ -129,10 +129,8 @@ def _whose(entry: FindingEntry, now: str) -> str:
 MAX_SIZE: Final = 65_536
 """Characters, as UTF-16 counts them."""
 
-
 _RESERVED: Final = 1_000
 """Characters kept for the end."""
-
 
 _LINES: Final = 20
 """Gaps, and problems of the measurement, that the head names."""

@@ -13,7 +13,6 @@ from usher.audit.reports.html_elements import Html, element, joined, visible
 Piece: TypeAlias = tuple[str, str] | tuple[str, str, "str | float | tuple[str, ...]"]
 """The look, the text, and what the look needs besides: a fragment, a share, lines, a class."""
 
-
 _TAGS: Final = {"strong": "strong", "code": "code"}
 
 
@@ -143,7 +142,6 @@ class SumUnit(Struct, frozen=True, kw_only=True):
 
 
 SUM_OF_HOURS: Final = SumUnit(after=" GPU-h")
-
 
 SUM_OF_NUMBERS: Final = SumUnit()
 

@@ -16,13 +16,30 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date
 from enum import StrEnum
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, TextIO, TypeAlias
+from types import NoneType
+from typing import Any, Final, TextIO, TypeAlias, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
 
 from usher import errors
-from usher.audit.document import Audit, Group, Standing, Usage
+from usher.audit.document import (
+    AcceleratorEntry,
+    Audit,
+    ExceptionEntry,
+    FindingEntry,
+    Gap,
+    Group,
+    NotJudgedEntry,
+    Prevented,
+    PriceEntry,
+    ReadinessItem,
+    Saving,
+    Standing,
+    Usage,
+    WorkloadEntry,
+)
 from usher.audit.document.fleet_document import Fleet, FleetRow
 from usher.check.formats import json_report, wording
 
@@ -40,7 +57,6 @@ class Type(StrEnum):
 
 _TIMES: Final = frozenset({"created", "waiting_since", "since", "measurement.start", "measurement.end"})
 """Texts that are null where they are empty."""
-
 
 Value = str | bool | int | float | list[str] | dict[str, float] | None
 
@@ -110,10 +126,38 @@ _CONVERTED: Final[dict[Type, Callable[[Any], Value]]] = {
     Type.AMOUNTS: _amounts,
 }
 
+_TYPES: Final[dict[object, Type]] = {
+    str: Type.TEXT,
+    date: Type.TEXT,
+    bool: Type.FLAG,
+    int: Type.WHOLE,
+    float: Type.NUMBER,
+    tuple: Type.TEXTS,
+    Mapping: Type.AMOUNTS,
+}
 
-def columns(kind: Type, paths: str, *, prefix: str = "") -> tuple[Column, ...]:
-    """Columns of one type: each is named as the last attribute of its path."""
-    return tuple(Column(name=prefix + each.rpartition(".")[2], type=kind, at=each) for each in paths.split())
+
+def columns(row: type, paths: str) -> tuple[Column, ...]:
+    """Columns with the types that the fields of the document have: `path`, or `name=path`.
+
+    A column is named as the last field of its path, if it has no other name.
+    """
+    found = (each.rpartition("=") for each in paths.split())
+    return tuple(
+        Column(name=name or path.rpartition(".")[2], type=_type_of(row, path), at=path) for name, _, path in found
+    )
+
+
+def _type_of(row: type, path: str) -> Type:
+    found: Any = row
+    for step in path.split("."):
+        hint = _hints(found)[step]
+        found = next(iter({*get_args(hint)} - {NoneType})) if NoneType in get_args(hint) else hint
+        found = get_origin(found) or found
+    return Type.TEXT if issubclass(found, StrEnum) else _TYPES[found]
+
+
+_hints = lru_cache(maxsize=32)(get_type_hints)
 
 
 class _GroupRow(Struct, frozen=True, kw_only=True):
@@ -124,27 +168,20 @@ class _GroupRow(Struct, frozen=True, kw_only=True):
     group: Group
 
 
-_COMMON: Final = columns(Type.TEXT, "cluster taken")
+_COMMON: Final = tuple(Column(name=name, type=Type.TEXT, at=name) for name in ("cluster", "taken"))
 
 
-_SUBJECT: Final = columns(Type.TEXT, "subject.api_version subject.kind subject.namespace subject.name")
+def _table(name: str, row: type, paths: str, parts: Callable[[Audit], Iterable[object]]) -> Table:
+    return Table(name=name, columns=(*_COMMON, *columns(row, paths)), parts=parts)
 
 
-_USAGE: Final = (
-    *columns(
-        Type.NUMBER,
-        "usage.gpus_now usage.allocated usage.measured usage.used usage.idle usage.activity usage.memory_share",
-    ),
-    *columns(Type.WHOLE, "usage.memory_peak"),
-    *columns(Type.TEXT, "usage.cost.currency"),
-    *columns(
-        Type.NUMBER,
-        "usage.cost.allocated usage.cost.used usage.cost.idle usage.cost.idle_memory",
-        prefix="cost_",
-    ),
-    *columns(Type.NUMBER, "usage.not_priced usage.cost_per_hour"),
-)
+_SUBJECT: Final = "subject.api_version subject.kind subject.namespace subject.name"
 
+_USAGE: Final = """
+usage.gpus_now usage.allocated usage.measured usage.used usage.idle usage.activity usage.memory_share usage.memory_peak
+usage.cost.currency cost_allocated=usage.cost.allocated cost_used=usage.cost.used cost_idle=usage.cost.idle
+cost_idle_memory=usage.cost.idle_memory usage.not_priced usage.cost_per_hour
+"""
 
 _COUNTS: Final = tuple(
     Column(name=f"findings_{each}", type=Type.WHOLE, at=f"summary.findings.{each}")
@@ -153,94 +190,46 @@ _COUNTS: Final = tuple(
     Column(name=f"readiness_{each.name.lower()}", type=Type.WHOLE, at=f"summary.readiness.{each}") for each in Standing
 )
 
+_AUDIT: Final = """
+version configuration preset completeness.complete cluster.nodes completeness.objects completeness.pods
+completeness.finished cluster.server measurement.source window_start=measurement.start window_end=measurement.end
+summary.gpus summary.gpus_allocatable summary.gpus_allocated summary.gpus_free summary.gpus_waiting summary.gpus_never
+summary.gpus_half_started summary.accelerators summary.workloads summary.workloads_never summary.allocated
+summary.measured summary.used summary.idle summary.activity summary.memory_share summary.currency summary.cost_allocated
+summary.cost_idle summary.not_priced summary.savings_gpu_hours summary.savings_cost summary.queue_wait_p95_seconds
+summary.exceptions_ending
+"""
+
+_AUDIT_SINCE: Final = """
+summary.gpus_usable summary.gpus_out_of_use summary.gpus_not_priced summary.cost_per_hour_allocated
+summary.cost_per_hour_free summary.cost_per_hour_out_of_use summary.capacity summary.free summary.out_of_use
+summary.cost_free summary.cost_out_of_use summary.savings_cost_saved summary.savings_cost_freed summary.gpus_asked
+summary.gpus_asked_least summary.other_asked summary.workloads_not_known summary.manifests completeness.not_judged
+cluster.namespace cluster.shard cluster_id=cluster.id
+"""
+"""Columns that came after those of the counts."""
 
 AUDITS: Final = Table(
     name="audits",
-    columns=(
-        *_COMMON,
-        *columns(Type.TEXT, "version configuration preset"),
-        *columns(Type.FLAG, "completeness.complete"),
-        *columns(Type.WHOLE, "cluster.nodes completeness.objects completeness.pods completeness.finished"),
-        *columns(Type.TEXT, "cluster.server measurement.source"),
-        *columns(Type.TEXT, "measurement.start measurement.end", prefix="window_"),
-        *columns(
-            Type.NUMBER,
-            "summary.gpus summary.gpus_allocatable summary.gpus_allocated summary.gpus_free summary.gpus_waiting "
-            "summary.gpus_never summary.gpus_half_started",
-        ),
-        *columns(Type.AMOUNTS, "summary.accelerators"),
-        *columns(Type.WHOLE, "summary.workloads summary.workloads_never"),
-        *columns(
-            Type.NUMBER,
-            "summary.allocated summary.measured summary.used summary.idle summary.activity summary.memory_share",
-        ),
-        *columns(Type.TEXT, "summary.currency"),
-        *columns(
-            Type.NUMBER,
-            "summary.cost_allocated summary.cost_idle summary.not_priced summary.savings_gpu_hours "
-            "summary.savings_cost summary.queue_wait_p95_seconds",
-        ),
-        *columns(Type.WHOLE, "summary.exceptions_ending"),
-        *_COUNTS,
-        *columns(
-            Type.NUMBER,
-            "summary.gpus_usable summary.gpus_out_of_use summary.gpus_not_priced summary.cost_per_hour_allocated "
-            "summary.cost_per_hour_free summary.cost_per_hour_out_of_use summary.capacity summary.free "
-            "summary.out_of_use summary.cost_free summary.cost_out_of_use summary.savings_cost_saved "
-            "summary.savings_cost_freed summary.gpus_asked summary.gpus_asked_least",
-        ),
-        *columns(Type.AMOUNTS, "summary.other_asked"),
-        *columns(Type.WHOLE, "summary.workloads_not_known summary.manifests completeness.not_judged"),
-        *columns(Type.TEXT, "cluster.namespace cluster.shard"),
-        *columns(Type.TEXT, "cluster.id", prefix="cluster_"),
-    ),
+    columns=(*_COMMON, *columns(Audit, _AUDIT), *_COUNTS, *columns(Audit, _AUDIT_SINCE)),
     parts=lambda audit: [audit],
 )
 
-
-WORKLOADS: Final = Table(
-    name="workloads",
-    columns=(
-        *_COMMON,
-        *_SUBJECT,
-        *columns(Type.TEXT, "team queue priority role state"),
-        *columns(Type.TEXTS, "products capacity_types"),
-        *columns(Type.AMOUNTS, "accelerators"),
-        *columns(Type.NUMBER, "gpus"),
-        *columns(Type.WHOLE, "pods_wanted pods_running pods_waiting"),
-        *columns(Type.TEXT, "created waiting_since outcome"),
-        *columns(Type.WHOLE, "findings"),
-        *_USAGE,
-        *columns(Type.NUMBER, "gpus_least"),
-        *columns(Type.AMOUNTS, "other_accelerators"),
-        *columns(Type.TEXT, "place"),
-    ),
-    parts=lambda audit: audit.workloads,
+WORKLOADS: Final = _table(
+    "workloads",
+    WorkloadEntry,
+    f"""{_SUBJECT} team queue priority role state products capacity_types accelerators gpus pods_wanted pods_running
+    pods_waiting created waiting_since outcome findings {_USAGE} gpus_least other_accelerators place""",
+    lambda audit: audit.workloads,
 )
 
-
-FINDINGS: Final = Table(
-    name="findings",
-    columns=(
-        *_COMMON,
-        *columns(Type.TEXT, "fingerprint code"),
-        Column(name="check", type=Type.TEXT, at="name"),
-        *columns(Type.TEXT, "title category outcome severity"),
-        *_SUBJECT,
-        *columns(Type.TEXT, "path message remedy team"),
-        *columns(Type.NUMBER, "gpus"),
-        *columns(Type.TEXT, "since"),
-        *columns(Type.TEXTS, "evidence"),
-        *columns(Type.TEXT, "held_by"),
-        *columns(Type.FLAG, "never"),
-        *columns(Type.TEXT, "prevented_by exception preventable_by mended_by"),
-        *columns(Type.NUMBER, "gpus_least"),
-        *columns(Type.AMOUNTS, "other_accelerators"),
-        *columns(Type.TEXT, "because place"),
-        *columns(Type.NUMBER, "gpus_lost cost_per_hour"),
-        *columns(Type.FLAG, "fixed_by_platform"),
-    ),
-    parts=lambda audit: audit.findings,
+FINDINGS: Final = _table(
+    "findings",
+    FindingEntry,
+    f"""fingerprint code check=name title category outcome severity {_SUBJECT} path message remedy team gpus since
+    evidence held_by never prevented_by exception preventable_by mended_by gpus_least other_accelerators because place
+    gpus_lost cost_per_hour fixed_by_platform""",
+    lambda audit: audit.findings,
 )
 
 
@@ -250,120 +239,65 @@ def _groups(audit: Audit) -> Iterator[_GroupRow]:
             yield _GroupRow(by=table.by, name=row.name, workloads=row.workloads, usage=row.usage, group=row)
 
 
-USAGE: Final = Table(
-    name="usage",
-    columns=(
-        *_COMMON,
-        *columns(Type.TEXT, "by name"),
-        *columns(Type.WHOLE, "workloads"),
-        *_USAGE,
-        *columns(
-            Type.NUMBER,
-            "group.gpus_free group.gpus_out_of_use group.free group.out_of_use group.cost_free group.cost_out_of_use",
-        ),
-    ),
-    parts=_groups,
+USAGE: Final = _table(
+    "usage",
+    _GroupRow,
+    f"""by name workloads {_USAGE} group.gpus_free group.gpus_out_of_use group.free group.out_of_use group.cost_free
+    group.cost_out_of_use""",
+    _groups,
 )
 
-
-SAVINGS: Final = Table(
-    name="savings",
-    columns=(
-        *_COMMON,
-        Column(name="saving", type=Type.TEXT, at="kind"),
-        *_SUBJECT,
-        *columns(Type.TEXT, "team"),
-        *columns(Type.TEXTS, "evidence"),
-        *columns(Type.TEXT, "change"),
-        *columns(Type.NUMBER, "gpu_hours cost"),
-        *columns(Type.FLAG, "adds_up"),
-        *columns(Type.NUMBER, "cost_saved cost_freed days gpu_hours_per_week cost_per_week"),
-        *columns(Type.TEXT, "needs finding"),
-    ),
-    parts=lambda audit: audit.savings,
+SAVINGS: Final = _table(
+    "savings",
+    Saving,
+    f"""saving=kind {_SUBJECT} team evidence change gpu_hours cost adds_up cost_saved cost_freed days
+    gpu_hours_per_week cost_per_week needs finding""",
+    lambda audit: audit.savings,
 )
 
-
-PREVENTED: Final = Table(
-    name="prevented",
-    columns=(
-        *_COMMON,
-        *columns(Type.TEXT, "code title"),
-        *columns(Type.WHOLE, "workloads"),
-        *columns(Type.NUMBER, "idle stuck cost gpus"),
-        *columns(Type.FLAG, "denies"),
-    ),
-    parts=lambda audit: audit.prevented,
+PREVENTED: Final = _table(
+    "prevented", Prevented, "code title workloads idle stuck cost gpus denies", lambda audit: audit.prevented
 )
 
-
-PRICES: Final = Table(
-    name="prices",
-    columns=(
-        *_COMMON,
-        *columns(Type.TEXT, "product capacity_type rule formula"),
-        *columns(Type.WHOLE, "nodes"),
-        *columns(Type.NUMBER, "gpus per_gpu_hour allocated"),
-    ),
-    parts=lambda audit: audit.prices,
+PRICES: Final = _table(
+    "prices",
+    PriceEntry,
+    "product capacity_type rule formula nodes gpus per_gpu_hour allocated",
+    lambda audit: audit.prices,
 )
 
-
-ACCELERATORS: Final = Table(
-    name="accelerators",
-    columns=(
-        *_COMMON,
-        *columns(Type.TEXT, "resource"),
-        *columns(Type.WHOLE, "nodes"),
-        *columns(Type.NUMBER, "capacity usable allocated free out_of_use waiting never asked"),
-    ),
-    parts=lambda audit: audit.other_accelerators,
+ACCELERATORS: Final = _table(
+    "accelerators",
+    AcceleratorEntry,
+    "resource nodes capacity usable allocated free out_of_use waiting never asked",
+    lambda audit: audit.other_accelerators,
 )
 """The table of accelerators other than GPUs."""
 
-
-READINESS: Final = Table(
-    name="readiness",
-    columns=(
-        *_COMMON,
-        *columns(Type.TEXT, "id area title standing"),
-        *columns(Type.TEXTS, "evidence"),
-        *columns(Type.TEXT, "remedy reference conformance"),
-    ),
-    parts=lambda audit: audit.readiness,
+READINESS: Final = _table(
+    "readiness",
+    ReadinessItem,
+    "id area title standing evidence remedy reference conformance",
+    lambda audit: audit.readiness,
 )
 
-
-EXCEPTIONS: Final = Table(
-    name="exceptions",
-    columns=(
-        *_COMMON,
-        *columns(Type.TEXT, "ticket owner reason"),
-        *columns(Type.TEXTS, "checks namespaces"),
-        *columns(Type.TEXT, "expires state"),
-        *columns(Type.WHOLE, "findings days_left"),
-    ),
-    parts=lambda audit: audit.exceptions,
+EXCEPTIONS: Final = _table(
+    "exceptions",
+    ExceptionEntry,
+    "ticket owner reason checks namespaces expires state findings days_left",
+    lambda audit: audit.exceptions,
 )
 
+GAPS: Final = _table("gaps", Gap, "source reason read", lambda audit: audit.completeness.gaps)
 
-_GAP: Final = (*_COMMON, *columns(Type.TEXT, "source reason"), *columns(Type.WHOLE, "read"))
-
-
-GAPS: Final = Table(name="gaps", columns=_GAP, parts=lambda audit: audit.completeness.gaps)
-
-
-_UNREAD: Final = (*_COMMON, *_SUBJECT, *columns(Type.TEXT, "path reason place"))
-
-
-NOT_JUDGED: Final = Table(name="not_judged", columns=_UNREAD, parts=lambda audit: audit.not_judged)
-
+NOT_JUDGED: Final = _table(
+    "not_judged", NotJudgedEntry, f"{_SUBJECT} path reason place", lambda audit: audit.not_judged
+)
 
 TABLES: Final = (
     *(AUDITS, WORKLOADS, FINDINGS, USAGE, SAVINGS, PREVENTED, PRICES),
     *(READINESS, EXCEPTIONS, GAPS, NOT_JUDGED, ACCELERATORS),
 )
-
 
 _FORMULA: Final = tuple("=+-@\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH HYPHEN-MINUS}")
 """Spreadsheets take a text that begins like this for a formula, after spaces too."""

@@ -28,7 +28,6 @@ from usher.check.formats.lines import Lines
 _NO_WEBHOOKS: Final = "USA050"
 """The finding that no webhook of usher is registered."""
 
-
 BY: Final = {
     "team": ("team", "no team"),
     "namespace": ("namespace", "no namespace"),
@@ -161,13 +160,10 @@ def standings(counts: Mapping[str, int]) -> str:
 
 NO_TEAM: Final = "no team"
 
-
 PLATFORM: Final = "platform team"
 """Who looks after nodes, queues and usher itself."""
 
-
 _EXCEPTIONS: Final = "owners of exceptions"
-
 
 BADGES: Final = {
     Severity.CRITICAL: "bad",
@@ -185,7 +181,6 @@ BADGES: Final = {
     WorkloadState.EMPTY: "quiet",
 }
 """The look of the badge of each word."""
-
 
 AT_ADMISSION: Final = {
     "deny": "would be denied",
@@ -269,12 +264,7 @@ def idlest_first(found: Iterable[WorkloadEntry]) -> list[WorkloadEntry]:
 HELD_NONE: Final = "held no GPU"
 """Instead of hours of a workload that has only waited."""
 
-
 NO_MONEY: Final = "\N{EN DASH}"
-
-
-WASTE: Final = (HELD_NONE, HELD_NONE, NO_MONEY)
-"""Instead of two amounts of hours and their money."""
 
 
 _WAITING: Final = frozenset({WorkloadState.PENDING, WorkloadState.SUSPENDED})

@@ -23,16 +23,13 @@ from usher.policy.checks import catalogue
 _PLACES: Final = 5
 """Objects of one message."""
 
-
 _MESSAGES: Final = 5
-
 
 _ADMISSION_WORDS: Final = {
     model.Outcome.DENY: "an error at admission",
     model.Outcome.WARN: "a warning at admission",
     model.Outcome.AUDIT: "noted at admission",
 }
-
 
 _NO_GPUS: Final = TEXT.gpus(0)
 

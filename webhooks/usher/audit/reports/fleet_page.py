@@ -83,7 +83,6 @@ def _notices(fleet: Fleet) -> Iterator[str]:
 
 _Number = Callable[[FleetPoint], float | None]
 
-
 _TREND_SERIES: Final[tuple[tuple[str, _Number, Callable[[float], str]], ...]] = (
     ("Idle GPU-hours", lambda point: point.idle, PAGE.hours),
     ("Activity", lambda point: point.activity, PAGE.share),

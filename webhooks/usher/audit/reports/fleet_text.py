@@ -14,7 +14,6 @@ from usher.check.formats.lines import Lines, Row
 
 SHOWN: Final = 10
 
-
 _MORE: Final = "--format json has all"
 
 

@@ -37,7 +37,6 @@ _CLUSTER: Final = {
     ),
 }
 
-
 _HOURS: Final = {
     "allocated": (
         "Allocated",
@@ -70,7 +69,6 @@ _HOURS: Final = {
     ),
     "memory": ("Memory", "Mean share of the memory of the allocated GPUs that was in use, and the peak on one device."),
 }
-
 
 _MONEY: Final = {
     "cost": (
@@ -123,7 +121,6 @@ _MONEY: Final = {
     ),
 }
 
-
 _WAITING: Final = {
     "waiting": (
         "Waiting",
@@ -142,7 +139,6 @@ _WAITING: Final = {
         "GPUs held by a gang whose other pods wait: they do no work until all have started.",
     ),
 }
-
 
 _RULES: Final = {
     "admission": (
@@ -168,7 +164,6 @@ _RULES: Final = {
         ),
     ),
 }
-
 
 WORDS: Final = _CLUSTER | _HOURS | _MONEY | _WAITING | _RULES
 """The title and the meaning by the name that links use."""

@@ -212,7 +212,7 @@ def headlines_markdown(audit: Audit) -> Iterator[tuple[str, str]]:
         yield "GPUs", _capacity_words(found)
         yield "waiting", f"{TEXT.number(found.gpus_waiting)} GPUs" if found.gpus_waiting else ""
         yield "can never run", _never_words(audit)
-        yield "exceptions that end", _ending_words(found)
+        yield "exceptions that end", f"{found.exceptions_ending:,} within 14 days" if found.exceptions_ending else ""
     yield "findings", _findings_words(audit)
     yield "since the audit before", _changes_words(audit)
     yield "asked for", entry_words.asked(audit)
@@ -283,10 +283,6 @@ def _never_words(audit: Audit) -> str:
     if gpus is None or not workloads:
         return ""
     return f"{wording.count(workloads, 'workload')} ({TEXT.between(gpus, entry_words.least_never(audit))} GPUs)"
-
-
-def _ending_words(found: Summary) -> str:
-    return f"{found.exceptions_ending:,} within 14 days" if found.exceptions_ending else ""
 
 
 def _findings_words(audit: Audit) -> str:

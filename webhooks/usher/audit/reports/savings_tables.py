@@ -50,7 +50,6 @@ def repairs_of(audit: Audit) -> Iterator[Repair]:
 
 _SHOWN_SAVINGS: Final = 5
 
-
 _MORE: Final = "--format html and json have them"
 
 
@@ -162,7 +161,6 @@ def _money_and_hours(hours: float, cost: float | None, currency: str) -> str:
 
 _MOST_SAVINGS: Final = 10
 """Rows of savings: their texts are long, and the findings below them need room as well."""
-
 
 _COUNTED: Final = "the rows with “yes”"
 
@@ -366,7 +364,6 @@ def prevented_section(audit: Audit) -> Section:
 
 _SHOWN_STEPS: Final = 5
 
-
 _SAVING_WORDS: Final = {
     "idle workload": "is idle most of the time: stop it, or make it smaller",
     "smaller MIG profile": "uses a small part of its GPU: give it a part alone (MIG)",
@@ -375,14 +372,12 @@ _SAVING_WORDS: Final = {
 }
 """By the kind of a saving."""
 
-
 _REPAIR_WORDS: Final = {
     "half-started-gang": "holds GPUs and has waited for its other pods",
     "node-out-of-service": "has been out of service",
     "unhealthy-devices": "has GPUs that do not work",
 }
 """By the name of a finding about GPUs that do no work until somebody acts."""
-
 
 _WAITS: Final = "holds GPUs and cannot start: stop it until all its pods can start together"
 

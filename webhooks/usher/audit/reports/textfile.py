@@ -60,7 +60,7 @@ def _capacity(audit: Audit) -> Iterator[_Metric]:
         "usage_measured",
         "1 if usage was measured, 0 if series of GPUs or answers are missing; no series if no usage was asked for.",
         (),
-        _single(_is_measured(audit)),
+        _single(None if audit.measurement.source == "none" else float(not audit.measurement.failures)),
     )
     yield "window_seconds", "The time for which usage was measured.", (), _single(_window(audit))
     yield (
@@ -199,10 +199,6 @@ def _single(number: float | None) -> Samples:
 
 def _by(values: Mapping[str, float | None] | Mapping[str, int]) -> Samples:
     return [((name,), value) for name, value in sorted(values.items())]
-
-
-def _is_measured(audit: Audit) -> float | None:
-    return None if audit.measurement.source == "none" else float(not audit.measurement.failures)
 
 
 def _window(audit: Audit) -> float | None:

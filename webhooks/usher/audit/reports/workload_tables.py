@@ -287,7 +287,6 @@ def _memory_cell(each: WorkloadEntry) -> cells.Cell:
 
 _SHOWN_RESOURCES: Final = 12
 
-
 _LOOKS: Final = (("busy", "held by pods"), ("free", "free"), ("out", "out of use"))
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from usher import paths, quantities
+from usher import paths
 from usher.audit.document import FindingEntry, Subject
 from usher.audit.gather import gpus
 from usher.audit.gather import object_fields as fields
@@ -325,13 +325,9 @@ def _hard(situation: Situation) -> Iterator[_Hard]:
                         namespace=namespace,
                         name=quota.name,
                         resource=resource,
-                        number=_quota_number(quantity),
+                        number=quantity.value if quantity.is_whole else Decimal(quantity.nanos).scaleb(-9),
                         scoped=bool(quota.scopes),
                     )
-
-
-def _quota_number(quantity: quantities.Quantity) -> int | Decimal:
-    return quantity.value if quantity.is_whole else Decimal(quantity.nanos).scaleb(-9)
 
 
 def _above_capacity(hard: list[_Hard], situation: Situation) -> Iterator[FindingEntry]:

@@ -249,7 +249,6 @@ def misses_pods(workload: Workload) -> bool:
 
 
 def waits_for_node(pod: Pod) -> bool:
-    """Whether a pod waits for a node."""
     return pod.phase is Phase.PENDING and not pod.node and not pod.terminating
 
 
@@ -395,7 +394,6 @@ def cluster_finding(  # noqa: PLR0913 - the fields of a finding
     """A finding of the catalogue. The parameters without a line below are fields of FindingEntry.
 
     Args:
-        code: its code in the catalogue.
         part: distinguishes findings with the same code about the same object: a resource or a profile, without numbers.
         same_as: the code in the fingerprint, for a finding that may change its code.
         remedy: what to do here; by default the remedy of the catalogue.

@@ -94,7 +94,6 @@ def read_record(content: bytes) -> Record:
 
 
 def record_json(record: Record) -> bytes:
-    """The record as JSON."""
     return record.model_dump_json(by_alias=True, indent=2).encode() + b"\n"
 
 
@@ -114,7 +113,6 @@ def reduced_to_shard(audit: Audit, shard: Shard, *, shared: int = 0) -> Audit:
     """The document with the objects of the shard alone.
 
     Args:
-        audit: what the shard has found.
         shard: which one it is.
         shared: how many objects without a namespace it has read, as every shard does; they count in shard 0.
     """
@@ -194,9 +192,7 @@ def write_part(
     Args:
         store: the folder of the run.
         key: which part it is.
-        audit: the document of the shard.
         tables: each table's name, its Parquet file and the number of its rows.
-        version: of usher.
 
     Raises:
         InputError: a file cannot be written, or is larger than a merge takes.

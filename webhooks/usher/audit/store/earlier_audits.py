@@ -144,7 +144,6 @@ def trend_since(earlier: Audit, audit: Audit, *, former: Collection[str] = ()) -
 
     Args:
         earlier: the audit of the file.
-        audit: the present audit.
         former: names that an earlier usher gave to the present cluster.
     """
     if reason := why_not_since(earlier, audit, former=former):

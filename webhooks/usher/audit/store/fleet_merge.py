@@ -187,7 +187,6 @@ def merge(
 
     Args:
         folders: paths, or URLs that fsspec knows.
-        version: the version of this usher.
         earlier: documents of earlier merges, for the trend.
         limits: the bounds of the document.
 

@@ -201,7 +201,6 @@ def history_key(session: Session, cluster: Cluster, *, former: Sequence[str] = (
 
     Args:
         session: a session with up-to-date tables.
-        cluster: the cluster of the audit.
         former: names that an earlier usher gave to the cluster.
     """
     names = [key_of_name(each, cluster) for each in (cluster.name, *former)]
@@ -380,7 +379,7 @@ def record(place: str, audit: Audit, *, former: Sequence[str] = ()) -> Trend:
     Raises:
         InputError: the history cannot be read or written, or a later usher wrote it. The history stays unchanged.
     """
-    with _session_at(place) as session:
+    with postgres_session(place) if place.startswith(POSTGRES_SCHEMES) else sqlite_session(Path(place)) as session:
         prepare_tables(session, place=shown_place(place))
         try:
             key = history_key(session, audit.cluster, former=former)
@@ -407,7 +406,3 @@ def check_place(place: str) -> None:
         raise errors.InputError(
             f"a history cannot be in {scheme[:40]}://; name a file of SQLite, or postgresql://USER@HOST/DATABASE"
         )
-
-
-def _session_at(place: str) -> contextlib.AbstractContextManager[Session]:
-    return postgres_session(place) if place.startswith(POSTGRES_SCHEMES) else sqlite_session(Path(place))

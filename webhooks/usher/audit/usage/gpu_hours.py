@@ -401,7 +401,6 @@ def ledger_entries(  # noqa: PLR0913 - all sources by name
     grid: Grid,
     idle: IdleRule,
 ) -> tuple[Entry, ...]:
-    """The entries by pod and node."""
     homes = _homes(held)
     found: dict[Place, list[HeldDevice]] = {Place(*key): [] for key in held}
     for device in held_devices(tracks, lambda track: share_of_track(track, nodes)):

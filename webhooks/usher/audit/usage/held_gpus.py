@@ -178,7 +178,6 @@ def hours_of_nodes(
         readings: the answers, including those about nodes.
         held: the GPUs that pods held, by pod and node.
         nodes: the current nodes, which define the meaning of a resource.
-        grid: the steps of the window.
     """
     found = _gpus_by_node(readings.of(usage_metrics.NODE_CAPACITY), nodes)
     capacity = {node: line for node, line in found.items() if any(value > 0 for value in line.values)}

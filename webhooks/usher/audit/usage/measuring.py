@@ -26,8 +26,8 @@ from usher.audit.usage.series import Answer, Grid, Source
 from usher.audit.usage.usage_amounts import Holding, Measured, Now
 from usher.audit.usage.usage_metrics import Readings
 from usher.check.findings import Identity
-from usher.config.audit_settings import Audit
 from usher.config.fields import seconds
+from usher.config.models import Audit
 
 _LATE_POINTS: Final = 3
 
@@ -212,11 +212,7 @@ def observe_usage(
     """Reads all series and joins them with the pods and nodes of the estate.
 
     Args:
-        estate: the workloads of the cluster.
         source: the source of the series. A question that it cannot answer becomes a problem.
-        nodes: the nodes of the estate, by name.
-        config: the section `audit` of usher.yaml.
-        grid: the window.
     """
     readings = usage_metrics.read_all(source, grid)
     is_answered = not readings.problems or usage_metrics.ENGINE_ACTIVE in readings.answers
@@ -238,7 +234,7 @@ def observe_usage(
             attribution=_attribution_of_pods(estate, readings),
             price=lambda node_type: gpus.price_per_hour(config.prices, node_type),
             grid=grid,
-            idle=_idle_rule(config, grid),
+            idle=IdleRule(below=config.idle.below, points=max(math.ceil(seconds(config.idle.lasting) / grid.step), 1)),
         )
     # Some series need all other series to find out which pod they name.
     entries = tuple(each for each in entries if estate.scope.has(each.owner.namespace))
@@ -265,10 +261,6 @@ def _attribution_of_pods(estate: Estate, readings: Readings) -> Attribution:
         replicasets=readings.of(usage_metrics.REPLICASET_OWNERS),
         jobs=readings.of(usage_metrics.JOB_OWNERS),
     )
-
-
-def _idle_rule(config: Audit, grid: Grid) -> IdleRule:
-    return IdleRule(below=config.idle.below, points=max(math.ceil(seconds(config.idle.lasting) / grid.step), 1))
 
 
 def _problems_of_series(  # noqa: PLR0913 - all results by name
@@ -305,10 +297,8 @@ def measure(  # noqa: PLR0913 - all arguments of an audit by name
     """The usage of an estate; without a source, only what its pods hold now.
 
     Args:
-        estate: the nodes and workloads of the cluster.
         source: the source of the series. A question that it cannot answer becomes a problem of the measurement, not an
             error.
-        config: the section `audit` of usher.yaml.
         window: the time to measure back from `now`, in whole steps.
         now: the time of the audit, aware.
         step: the length of a step; by default chosen so that the window has at most 1,100 steps.

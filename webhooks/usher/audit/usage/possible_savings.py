@@ -27,8 +27,8 @@ from usher.audit.usage import gpu_hours
 from usher.audit.usage.gpu_hours import HOURS_OF_DAY, Entry
 from usher.audit.usage.saving_cases import Candidate, Case, hours_text, percent_text, saving_of
 from usher.audit.usage.series import Grid
-from usher.config.audit_settings import Audit
 from usher.config.fields import seconds
+from usher.config.models import Audit
 
 IDLE_WORKLOAD: Final = "idle workload"
 
@@ -441,10 +441,7 @@ def all_savings(
     """All savings. Each free device counts for one saving, so that the savings in the sum can be made together.
 
     Args:
-        estate: the nodes and workloads.
         entries: the measured entries, by the place of the workload in the estate.
-        config: the section `audit` of usher.yaml.
-        grid: the window.
     """
     nodes = {node.name: node for node in estate.nodes or ()}
     offered = gpus.device_offers(estate)

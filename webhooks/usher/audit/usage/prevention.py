@@ -28,9 +28,7 @@ def prevented(
 
     Args:
         findings: the findings; usher skips those with an exception, because admission would let their workloads in.
-        workloads: the workloads with their usage.
         window: stuck GPU-hours count only within it.
-        now: the time of the audit.
     """
     entries = {_key(entry.subject): entry for entry in workloads}
     by_rule: dict[_Rule, list[FindingEntry]] = {}

@@ -13,7 +13,7 @@ from usher.audit.gather.gpus import Offer, Offers
 from usher.audit.usage import usage_amounts
 from usher.audit.usage.gpu_hours import Entry, Tally
 from usher.audit.usage.series import Grid
-from usher.config.audit_settings import Audit
+from usher.config.models import Audit
 from usher.kinds import registry
 from usher.kinds.kind import Key
 
@@ -120,10 +120,7 @@ def saving_of(  # noqa: PLR0913 - the fields of a saving by name
     """A saving of a case.
 
     Args:
-        case: the workload.
         kind: the kind of saving.
-        evidence: the evidence as sentences.
-        change: what to do.
         gpu_hours: the GPU-hours that it saves in the window.
         paid_hours: the GPU-hours whose price it saves, by entry.
         needs: the work that others must do first.

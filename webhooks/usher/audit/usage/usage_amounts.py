@@ -13,8 +13,8 @@ from usher.audit.usage.gpu_hours import AllDevices, Entry, Owner, Tally
 from usher.audit.usage.held_gpus import NodeHours
 from usher.audit.usage.usage_metrics import MEBIBYTE
 from usher.check.findings import Identity
-from usher.config.audit_settings import Prices, Range, Targets
 from usher.config.fields import seconds
+from usher.config.models import Prices, Range, Targets
 
 _DIGITS = 6
 
@@ -335,8 +335,6 @@ def price_rows(
     """One row for each board, payment type and price; the rows with the most GPUs first.
 
     Args:
-        config: the section `audit.prices`.
-        nodes: the current nodes, by name.
         entries: what pods held in the window, also on nodes that are gone.
         is_measured: whether a source of usage exists.
     """

@@ -88,7 +88,6 @@ QUEUE_WAIT: Final = Question(metric="kueue_admission_wait_time_seconds_bucket", 
 its admission.
 """
 
-
 OF_DEVICES: Final = (
     ENGINE_ACTIVE,
     GPU_UTIL,
@@ -265,7 +264,7 @@ def _admission_wait(value: paths.Object, start: datetime) -> float | None:
     created = fields.time_of(paths.metadata(value).get("creationTimestamp"))
     if created is None:
         return None
-    for each in fields.mappings(fields.mapping(value.get("status")).get("conditions")):
+    for each in fields.mappings(paths.mapping(value.get("status")).get("conditions")):
         if each.get("type") == "Admitted" and each.get("status") == "True":
             admitted = fields.time_of(each.get("lastTransitionTime"))
             if admitted is not None and admitted >= max(start, created):

@@ -98,7 +98,6 @@ class Limit(Struct, frozen=True, kw_only=True):
 
 Limits = tuple[Limit, ...]
 
-
 MOST_SLICES: Final = max(board.compute_slices for board in boards.BOARDS)
 _MIB: Final = Fraction(1, 1024)
 _GIB: Final = 2**30
@@ -137,9 +136,6 @@ class Device(Struct, frozen=True, kw_only=True):
         """An instance that counts as its part of a GPU too."""
         found = {**self.amounts, GPUS: self.amounts.get(GPUS, self.of_gpu)}
         return Device(amounts=found, unknown=self.unknown)
-
-
-NO_DEVICE: Final = Device(amounts={})
 
 
 def worst_device(devices: Iterable[Device]) -> Device:

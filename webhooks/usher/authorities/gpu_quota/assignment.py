@@ -35,7 +35,6 @@ def select_quota(
 
     Args:
         quotas: all quotas of the cluster and of usher.yaml.
-        namespace: the name of the namespace.
         labels: the labels of the namespace; None where they are unknown.
     """
     holding: list[Quota] = []

@@ -80,7 +80,6 @@ def _devices_of(side: _Side, pod_set: model.PodSet) -> int:
 def _device(
     request: model.AcceleratorRequest, meaning: Meaning | None, devices: Devices, vocabulary: Vocabulary
 ) -> Device:
-    """The device of a request."""
     match request.route:
         case model.Route.FRACTION:
             return devices.mebibyte() if request.name == names.GPU_MEMORY else devices.whole("nvidia")
@@ -195,11 +194,8 @@ def charge(  # noqa: PLR0913 - the workload, and what gives its devices a meanin
     """The charge of a workload; a template for the pods of other objects is charged nothing.
 
     Args:
-        workload: the normalised object.
         pools: the node pools of usher.yaml.
-        vocabulary: the meaning of resource names.
         assumption: the quota's assumption about devices whose board is unknown.
-        limits: the limits of the quota.
         default_class: the PriorityClass of pods without a class name.
     """
     if workload.is_template or not workload.makes_pods:

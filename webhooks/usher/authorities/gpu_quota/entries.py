@@ -357,7 +357,6 @@ def first_part_to_merge(parts: Sequence[PartReference], *, changes: int, live: i
     merged once most of what parts hold does not count any more.
 
     Args:
-        parts: the parts of the account.
         changes: the number of changes in the head.
         live: the number of entries of the whole account.
     """
@@ -384,7 +383,7 @@ def merge_contents(contents: Sequence[PartContent], changes: EntryChanges, *, al
 def split_content(content: PartContent) -> Iterator[PartContent]:
     """A content as one or more parts that each fit into an object; nothing without a change."""
     piece: dict[str, Entry | None] = {}
-    size, unread = _size_of_unread(content.unread), content.unread
+    size, unread = len(orjson.dumps(content.unread)), content.unread
     for key, entry in sorted(content.changes.items()):
         more = len(key) + 4 if entry is None else len(orjson.dumps(encode_entry(entry))) + 1
         if piece and size + more > MOST_BYTES:
@@ -394,10 +393,6 @@ def split_content(content: PartContent) -> Iterator[PartContent]:
         size += more
     if piece or unread:
         yield PartContent(changes=piece, unread=unread)
-
-
-def _size_of_unread(unread: Sequence[paths.Json]) -> int:
-    return len(orjson.dumps(unread))
 
 
 def apply_content(entries: dict[str, Entry], content: PartContent) -> None:

@@ -56,9 +56,6 @@ def judge(known: Knowledge, workload: model.Workload, quota: Quota, account: Led
     """The verdict of a quota on a workload, with reasons.
 
     Args:
-        known: the facts and the configuration.
-        workload: the workload.
-        quota: the quota of its namespace.
         account: the current charges; None where they are unknown.
     """
     taken = charge(known, workload, quota)

@@ -141,9 +141,6 @@ def charge(
     entry is never refused, even if the quota is over-committed.
 
     Args:
-        ledger: the charges so far.
-        entry: the demand of the workload.
-        limits: the limits of the quota.
         ending: the amounts of pods of deleted objects of the same name, until they end; charged in the same entry.
         creates: whether the request creates the object.
     """
@@ -339,7 +336,6 @@ def plan_actions(found: Ledger, holdings: Iterable[Holding], limits: Limits, now
     existing object takes everything that was reserved, and otherwise when it ends.
 
     Args:
-        found: the ledger.
         holdings: all holdings in the namespaces of the quota. Several may share a name: an existing workload, and
               deleted workloads whose pods have not ended.
             limits: the limits of the quota.

@@ -208,8 +208,6 @@ def condition_of_quota(quota: Quota | Malformed, found: Decoded, overlap: str) -
     """The condition of a quota.
 
     Args:
-        quota: the quota as declared.
-        found: the ledger of the quota.
         overlap: a text about other quotas for the same namespaces; empty without other quotas.
     """
     if isinstance(quota, Malformed):
@@ -256,7 +254,6 @@ def put_condition(value: paths.Json, condition: Condition, *, now: str) -> paths
     """A status with a condition; everything else in it stays.
 
     Args:
-        value: the status.
         condition: replaces the condition of the same type.
         now: the time in Kubernetes' notation; becomes the transition time if `status` changes.
     """

@@ -47,7 +47,6 @@ def can_assign(
     """Whether each unit can have one of its flavors without exceeding the room of any flavor.
 
     Args:
-        units: pod sets that need flavors.
         allowed: for each unit, the flavors that take it; at least one.
         resources: the resources to compare.
         most: the amount of a resource that a flavor can give.
@@ -331,8 +330,7 @@ def choose_in_order(
         units: pod sets that need flavors, in their order.
         allowed: for each unit, the flavors that take it, in their order.
         resources: the resources to compare.
-        queue: the queue.
-        supply: the room in its flavors.
+        supply: the room in the flavors of the queue.
     """
     order = _Order(resources, queue, supply)
     found: list[str] = []

@@ -151,8 +151,6 @@ def flavor_refusal(flavor: Flavor, pod_set: model.PodSet, keys: Container[str]) 
     """Why the flavor's taints or labels keep the pods out; None where the flavor takes them.
 
     Args:
-        flavor: the flavor.
-        pod_set: the pods.
         keys: the labels that selectors are compared with.
     """
     untolerated = placement.untolerated([*pod_set.tolerations, *flavor.tolerations], flavor.node_taints)
@@ -172,9 +170,7 @@ def topology_refusal(
     """Why topology keeps the pods out of the flavor; None where the flavor takes them.
 
     Args:
-        flavor: the flavor.
-        pod_set: the pods.
-        levels: the levels of its Topology; None where they are unknown.
+        levels: the levels of the flavor's Topology; None where they are unknown.
         overlaps: whether the pods ask for a resource of the flavor's group.
         only_topologies: whether all flavors of the queue have a Topology, so that all its pods are placed by topology.
     """
@@ -327,7 +323,6 @@ def places_by_topology(version: Version | None, *, gate: bool | None) -> bool | 
     KQ:pkg/features/kube_features.go:645 at main: on by default since 0.14, behind a feature gate before.
 
     Args:
-        version: the version of Kueue.
         gate: the feature gate TopologyAwareScheduling in Kueue's configuration; None where it does not set the gate.
     """
     if gate is not None:

@@ -112,9 +112,6 @@ def judge(
 
     Args:
         demand: the pods that Kueue admits together.
-        queue: the queue.
-        cluster: the facts of Kueue.
-        configuration: the configuration of Kueue.
         supply: the room of the queue; by default its capacity, even if other workloads run or the queue is stopped.
     """
     matching = FlavorMatcher(queue=queue, cluster=cluster, configuration=configuration)

@@ -152,7 +152,6 @@ NO_POOLS_INPUT: Final[PoolsInput] = {
     "tolerated": [],
 }
 
-
 Refusals = Mapping[str, str]
 """Why a pool is not for some pods, by the name of the pool."""
 

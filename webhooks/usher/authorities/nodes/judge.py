@@ -9,6 +9,7 @@ from typing import Final
 import orjson
 from msgspec import Struct
 from msgspec.structs import replace
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import memo, model, paths
 from usher.authorities import gang_demand
@@ -255,10 +256,11 @@ class GangRoom(Struct, frozen=True, kw_only=True):
     """Whether usher.yaml bounds every pool that counts; else an autoscaler may add nodes."""
 
 
-class GangShortage(GangRoom, frozen=True, kw_only=True):
-    """Fewer pods could run at the same time than the gang needs."""
-
+class GangNodesInput(TypedDict):
     wanted: int
+    most: int
+    sure: bool
+    """Whether usher.yaml bounds every pool that counts."""
 
 
 class _Stock(Struct, frozen=True, kw_only=True):
@@ -282,12 +284,10 @@ def gang_member(pod_set: model.PodSet, demand: PodDemand, gang: model.Gang) -> G
 
 def gang_shortage(
     workload: model.Workload, members: Sequence[GangMember], room_for: Callable[[Sequence[GangMember]], GangRoom | None]
-) -> GangShortage | None:
+) -> GangNodesInput | None:
     """The shortage where fewer pods of a gang could run at the same time than it needs; None where all could.
 
     Args:
-        workload: the gang.
-        members: the pod sets of the gang.
         room_for: computes the room for members, like `room`.
     """
     minimum = gang_demand.gang_minimum(workload)
@@ -297,7 +297,7 @@ def gang_shortage(
     found = room_for(members)
     if found is None or found.most >= wanted:
         return None
-    return GangShortage(wanted=wanted, most=found.most, sure=found.sure)
+    return {"wanted": wanted, "most": found.most, "sure": found.sure}
 
 
 def gang_room(members: Sequence[GangMember], places: Places) -> GangRoom | None:
@@ -426,7 +426,7 @@ class NodeVerdicts:
         key = _demand_digest(demand)
         return self._kept(_Question(key, demand)) if key else judge(demand, self.places)
 
-    def of_gang(self, workload: model.Workload, members: Sequence[GangMember]) -> GangShortage | None:
+    def of_gang(self, workload: model.Workload, members: Sequence[GangMember]) -> GangNodesInput | None:
         """The shortage where fewer pods of a gang could run at the same time than it needs; None where all could."""
         return gang_shortage(workload, members, self._room) if workload.gang.wanted else None
 
@@ -436,7 +436,7 @@ class NodeVerdicts:
         return self._rooms(_GangQuestion(key, members)) if is_kept else gang_room(members, self.places)
 
 
-class Domains(Struct, frozen=True, kw_only=True):
+class DomainsInput(TypedDict):
     """Groups of pods that each want a domain of a label for themselves, more than there are."""
 
     key: str
@@ -466,7 +466,7 @@ def pools_to_come(workload: model.Workload, demands: Sequence[PodDemand], places
 
 def shortage_of_all_groups(
     workload: model.Workload, members: Sequence[GangMember], verdicts: NodeVerdicts
-) -> GangShortage | None:
+) -> GangNodesInput | None:
     """The shortage of all groups together, where nothing keeps the pods of one group from taking another's nodes."""
     several = max((pod_set.groups for pod_set in workload.pod_sets), default=1) > 1
     placed_alone = all(pod_set.scheduler_name in ("", "default-scheduler") for pod_set in workload.pod_sets)
@@ -485,7 +485,7 @@ _BY_HAND: Final = "alpha.jobset.sigs.k8s.io/node-selector"
 """With it an administrator has labelled a domain for each Job before."""
 
 
-def exclusive_domains(workload: model.Workload, demands: Sequence[PodDemand], places: Places) -> Domains | None:
+def exclusive_domains(workload: model.Workload, demands: Sequence[PodDemand], places: Places) -> DomainsInput | None:
     """The domains for groups that each want one; None where there are enough, or where nodes may be added."""
     annotation = next((each for each in _EXCLUSIVE if workload.annotations.get(each)), "")
     if not annotation or workload.annotations.get(_BY_HAND):
@@ -507,7 +507,7 @@ def exclusive_domains(workload: model.Workload, demands: Sequence[PodDemand], pl
     if groups <= len(values):
         return None
     path = paths.join("/metadata/annotations", annotation)
-    return Domains(key=key, path=path, groups=groups, domains=len(values), lacking=lacking)
+    return {"key": key, "path": path, "groups": groups, "domains": len(values), "lacking": lacking}
 
 
 def node_verdicts(known: Knowledge) -> NodeVerdicts | None:

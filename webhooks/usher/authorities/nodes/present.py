@@ -21,7 +21,7 @@ from usher.authorities.nodes import declared_pools, read
 from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes.declared_pools import PoolsInput
-from usher.authorities.nodes.judge import Nearest, NodeVerdict
+from usher.authorities.nodes.judge import DomainsInput, GangNodesInput, Nearest, NodeVerdict
 from usher.authorities.nodes.places import MissingAmount, Obstacles, Place, Places
 from usher.authorities.nodes.read import PodDemand
 from usher.authorities.outlook import NODES, Holding, Section
@@ -62,19 +62,20 @@ _PRODUCT: Final = "nvidia.com/gpu.product"
 _COUNT: Final = "nvidia.com/gpu.count"
 
 
-class Repartitioning(Struct, frozen=True, kw_only=True):
+class RepartitioningInput(TypedDict):
     """GPUs of one node that would hold all MIG instances of a pod after another division."""
 
     place: str
     board: str
     gpus: int
     """How many GPUs of the node the pod takes."""
-    per_node: int
+    of: int
+    """How many GPUs the node has."""
     mix: str
     """The instances after the division: `3g.40gb + 4 x 1g.10gb`."""
 
 
-def find_repartitioning(demand: PodDemand, places: Iterable[Place]) -> Repartitioning | None:
+def find_repartitioning(demand: PodDemand, places: Iterable[Place]) -> RepartitioningInput | None:
     """The first place whose GPUs could hold all MIG instances of a pod after another division; None without one."""
     found = {name: mig.profile_of_resource(name) for name in demand.amounts}
     instances = {
@@ -93,13 +94,13 @@ def find_repartitioning(demand: PodDemand, places: Iterable[Place]) -> Repartiti
         if needed is None or not needed.exact or needed.at_least > int(per_node[:9]):
             continue
         if not nodes_places.blocking_taints(demand, place):
-            return Repartitioning(
-                place=place.name,
-                board=product.board.name,
-                gpus=needed.at_least,
-                per_node=int(per_node[:9]),
-                mix=mix,
-            )
+            return {
+                "place": place.name,
+                "board": product.board.name,
+                "gpus": needed.at_least,
+                "of": int(per_node[:9]),
+                "mix": mix,
+            }
     return None
 
 
@@ -140,16 +141,6 @@ class NearestInput(TypedDict):
     """The node name that the pod asks for and that no node has."""
 
 
-class RepartitioningInput(TypedDict):
-    """GPUs of one node that would hold all MIG instances of a pod after another division."""
-
-    place: str
-    board: str
-    gpus: int
-    of: int
-    mix: str
-
-
 class CrowdedInput(TypedDict):
     """A pool whose kubelets refuse the pods: no NUMA node has as many GPUs as a container asks for."""
 
@@ -166,26 +157,6 @@ class PodSetNodesInput(TypedDict):
     crowded: NotRequired[CrowdedInput]
     declared: bool
     """Whether usher.yaml declares a pool for these pods; else an autoscaler may add other nodes."""
-
-
-class GangNodesInput(TypedDict):
-    wanted: int
-    most: int
-    sure: bool
-    """Whether usher.yaml bounds every pool that counts."""
-
-
-class DomainsInput(TypedDict):
-    """Groups of pods that each want a domain of a label for themselves, more than there are."""
-
-    key: str
-    path: str
-    """The annotation that says so."""
-    groups: int
-    domains: int
-    """Values of the label on nodes that could hold the pods."""
-    lacking: int
-    """Nodes that could hold the pods and do not have the label."""
 
 
 class NodesInput(TypedDict):
@@ -223,22 +194,16 @@ def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
     result: NodesInput = {"pods": found}
     gang = None if found else verdicts.of_gang(workload, members)
     if gang is not None:
-        result["gang"] = {"wanted": gang.wanted, "most": gang.most, "sure": gang.sure}
+        result["gang"] = gang
     elif not found and (all_groups := nodes_judge.shortage_of_all_groups(workload, members, verdicts)) is not None:
-        result["groups"] = {"wanted": all_groups.wanted, "most": all_groups.most, "sure": all_groups.sure}
+        result["groups"] = all_groups
     demands = [each.demand for each in members]
     from_zero = {} if found else nodes_judge.pools_to_come(workload, demands, verdicts.places)
     if from_zero:
         result["fromZero"] = from_zero
     domains = None if found else nodes_judge.exclusive_domains(workload, demands, verdicts.places)
     if domains is not None:
-        result["domains"] = {
-            "key": domains.key,
-            "path": domains.path,
-            "groups": domains.groups,
-            "domains": domains.domains,
-            "lacking": domains.lacking,
-        }
+        result["domains"] = domains
     return result if found or len(result) > 1 else None
 
 
@@ -269,13 +234,7 @@ def _pod_set_input(
         missing = verdict.nearest.obstacles.amounts
         divided = find_repartitioning(demand, places.all) if missing else None
         if divided is not None:
-            result["divided"] = {
-                "place": divided.place,
-                "board": divided.board,
-                "gpus": divided.gpus,
-                "of": divided.per_node,
-                "mix": divided.mix,
-            }
+            result["divided"] = divided
     if verdict.crowded is not None:
         result["crowded"] = _crowded_input(verdict.crowded, demand)
     return result
@@ -343,9 +302,11 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
     answers, reasons = [each.answer for each in holding], []
     gang = None if Answer.NEVER in answers else verdicts.of_gang(workload, members)
     if gang is not None:
-        answers.append(Answer.NEVER if gang.sure else Answer.UNKNOWN)
-        condition = "" if gang.sure else "; usher does not know whether an autoscaler adds nodes"
-        reasons.append(f"{gang.wanted:,} pods must run at the same time, and the nodes hold {gang.most:,}{condition}")
+        answers.append(Answer.NEVER if gang["sure"] else Answer.UNKNOWN)
+        condition = "" if gang["sure"] else "; usher does not know whether an autoscaler adds nodes"
+        reasons.append(
+            f"{gang['wanted']:,} pods must run at the same time, and the nodes hold {gang['most']:,}{condition}"
+        )
     to_come = nodes_judge.pools_to_come(workload, [each.demand for each in members], places)
     if to_come and Answer.NEVER not in answers:
         answers.append(Answer.NOT_NOW)
@@ -415,8 +376,8 @@ def _dividing_texts(demand: PodDemand, nearest: Nearest, places: Places) -> Iter
     divided = find_repartitioning(demand, places.all) if wanted else None
     if divided is not None:
         yield (
-            f"divide {divided.gpus} of {divided.per_node} GPUs of a node of {divided.place} "
-            f"({divided.board}) into {divided.mix}"
+            f"divide {divided['gpus']} of {divided['of']} GPUs of a node of {divided['place']} "
+            f"({divided['board']}) into {divided['mix']}"
         )
 
 

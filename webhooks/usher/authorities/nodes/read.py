@@ -59,8 +59,6 @@ def demand_of_pod_set(
     """The demand of one pod.
 
     Args:
-        pod_set: the pods.
-        vocabulary: what the names of resources mean.
         from_classes: names of extended resources that DeviceClasses of the cluster serve.
     """
     amounts = pod_sets.requests_of_pod(

@@ -19,7 +19,6 @@ from usher.kinds.registry import WORKLOADS
 _COUNTING_FOR_QOS: Final = frozenset({"cpu", "memory"})
 """Without these resources a pod is BestEffort, even if it asks for accelerators."""
 
-
 ONE_OBJECT: Final = quantities.Quantity(quantities.NANO)
 
 DEVICES_OF_CLASS: Final = ".deviceclass.resource.k8s.io/devices"
@@ -37,8 +36,6 @@ def counts_pods(
     """Whether a quota counts the pods of a pod set; None where usher cannot know it.
 
     Args:
-        scopes: the scopes of the quota.
-        pod_set: the pods.
         containers: the containers of the pods, with all defaults.
         default_class: the PriorityClass of pods without a class name; empty without a default class, None if unknown.
         defaults_known: whether `containers` have all defaults that LimitRanges set.
@@ -110,8 +107,7 @@ def amounts_of_pod(pod_set: model.PodSet, containers: Sequence[model.Container],
     """The amounts that quotas count for one pod, by quota key.
 
     Args:
-        pod_set: the pod.
-        containers: its containers, with all defaults.
+        containers: the containers of the pod, with all defaults.
         limits: whether any quota counts limits.
     """
     asked = limit_range.requests_of_pod(pod_set, containers, overhead=pod_set.overhead)

@@ -67,9 +67,6 @@ def judge(
     """The verdict of a queue on a workload.
 
     Args:
-        workload: the object.
-        name: the name of the queue.
-        queues: the queues of the cluster.
         minimum: how many pods start together, where a PodGroup sets it.
         resources: the minResources of that PodGroup.
     """

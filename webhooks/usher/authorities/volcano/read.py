@@ -49,7 +49,6 @@ def named_queues(workload: model.Workload, schedulers: Collection[str]) -> tuple
     """The queues that a workload names, each once; else its default queue.
 
     Args:
-        workload: the object.
         schedulers: the scheduler names of Volcano.
     """
     placed = names_scheduler(workload, schedulers)

@@ -231,7 +231,7 @@ def _variants(node: _Node) -> Iterator[_Node]:
 
 def _field(nodes: Sequence[_Node], *, required: bool = False) -> Field:
     description = next((str(node["description"]) for node in nodes if node.get("description")), "")
-    default = next((_json(node["default"]) for node in nodes if "default" in node), "")
+    default = next((orjson.dumps(node["default"]).decode() for node in nodes if "default" in node), "")
     return Field(
         description=description,
         values=tuple(dict.fromkeys(value for node in nodes for value in _schema_values(node))),
@@ -248,10 +248,6 @@ def _schema_values(node: _Node) -> Iterator[str]:
     elif node.get("type") == "boolean":
         yield from ("true", "false")
     yield from (str(value) for value in node.get("enum", ()))
-
-
-def _json(value: object) -> str:
-    return orjson.dumps(value).decode()
 
 
 @cache

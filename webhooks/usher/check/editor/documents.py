@@ -250,10 +250,7 @@ class Write(Protocol):
         """The new content; unchanged if there is nothing to change, or a change cannot be written.
 
         Args:
-            batch: the objects of the file.
-            content: the file.
             judge: judges the file before and after the change.
-            evaluator: knows the checks and mutations.
             keys: `category/name` of the checks and mutations to apply; empty for all.
         """
         ...

@@ -147,7 +147,6 @@ class Site:
         """Keeps how to make the evaluator.
 
         Args:
-            make: makes an evaluator.
             rests_on: lists the files that it reads.
         """
         self._make = make
@@ -208,7 +207,6 @@ class Manifests:
         """The findings of a document.
 
         Args:
-            document: the document.
             opened: the texts of all files that are open in the editor.
             check: called from time to time; raises an error when the editor no longer wants the answer.
         """
@@ -450,7 +448,6 @@ class Session:
 
         Args:
             manifests: judges manifests.
-            catalogue: the checks and mutations.
             write: writes changes; None if usher cannot.
         """
         self.catalogue = catalogue
@@ -467,7 +464,6 @@ class Session:
         text.
 
         Args:
-            document: the document.
             opened: the texts of all files that are open in the editor.
             check: called from time to time; raises Cancelled when the editor no longer wants the answer.
         """

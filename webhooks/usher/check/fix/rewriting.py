@@ -58,8 +58,6 @@ def rewrite(content: bytes, documents: Sequence[reader.Document], wanted: Mappin
     """Writes wanted values into documents of a file.
 
     Args:
-        content: the file.
-        documents: its documents from the reader.
         wanted: the value of each document that changes, by its number.
     """
     changes = {
@@ -205,8 +203,6 @@ def write_wishes(content: bytes, batch: Batch, asked: Sequence[NumberedWish]) ->
     A wish that cannot be written only stops the wishes that depend on it.
 
     Args:
-        content: the file.
-        batch: its objects and documents.
         asked: the wishes; those of one object in the order in which to apply them.
     """
     unwritten: list[Unwritten] = []

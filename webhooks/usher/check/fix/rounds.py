@@ -32,7 +32,6 @@ def why_taken_back(
     It counts findings, because changes of a list move the places of its items.
 
     Args:
-        made: the applied changes.
         before: the verdict about the object without these changes.
         after: the verdict with them; None if no check reads the object any more.
     """
@@ -143,7 +142,6 @@ def fix(batches: Sequence[Batch], *, judge: Judge, read: Read, choice: remedies.
     """Makes all changes in memory.
 
     Args:
-        batches: the files.
         judge: judges files together, with mutations and diffs.
         read: the content of a file; raises InputError.
         choice: the changes to make.

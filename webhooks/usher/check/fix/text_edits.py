@@ -113,7 +113,6 @@ def line_end(text: str, offset: int) -> int:
 
 
 def next_line(text: str, offset: int) -> int:
-    """The offset of the next line."""
     end = text.find("\n", offset)
     return len(text) if end < 0 else end + 1
 

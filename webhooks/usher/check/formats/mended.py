@@ -21,7 +21,6 @@ from usher.policy.mutation import strategies
 _PAIRS: Final = (("key", "value"), ("setting", "value"), ("name", "value"), ("name", "amount"))
 """Keys of values that people write as `name=value`."""
 
-
 _PARTS: Final = {"containers": ("initContainers", "containers"), "volumes": ("volumes",)}
 """The lists of a recipe, by the usual word for their entries."""
 

@@ -99,7 +99,6 @@ _HEADINGS: Final = {
     State.NOT_ASKED: "left out",
 }
 
-
 _SHORT: Final = (State.FOUND, State.NOT_EVALUATED, State.APPLIED, State.CONFLICT, State.WARNED)
 """The states that a short explanation lists; it counts the rest."""
 
@@ -116,7 +115,6 @@ def write_explanations(
 
     Args:
         explained: the places and explanations.
-        stream: where to write.
         everything: also lists the rules that find and change nothing, instead of their number.
         width: in columns, by default the terminal's.
     """

@@ -138,7 +138,6 @@ class Run(TypedDict):
 
 Log = TypedDict("Log", {"$schema": str, "version": Literal["2.1.0"], "runs": list[Run]})
 
-
 _SECURITY: Final = frozenset({"isolation", "tenancy"})
 """Categories of checks that isolate workloads; only these have a security severity."""
 

@@ -54,7 +54,6 @@ def request_text(asked: model.Total | model.AcceleratorRequest, vocabulary: Voca
 
     Args:
         asked: a request, or the total of several.
-        vocabulary: the units of resources.
         known: reasons that the reader has already seen.
     """
     unit = wording.memory_unit(asked.name, vocabulary)
@@ -95,8 +94,6 @@ def pod_set_rows(
     """The rows below the name of a pod set and its number of pods.
 
     Args:
-        pod_set: the pod set.
-        vocabulary: the units of resources.
         indent: spaces before the labels.
         requests: whether to write the requests of one pod.
         common: the values that the workload already shows for all pod sets.
@@ -226,9 +223,7 @@ def shown_workloads(
     The objects of one file are applied together: they may refer to each other and scale each other.
 
     Args:
-        batches: the files.
         config: the configuration, for the input document.
-        vocabulary: which resources are accelerators.
         namespace: the namespace of objects without one.
     """
     known = Knowledge(facts=Store(), config=config, vocabulary=vocabulary)

@@ -367,7 +367,6 @@ LARGEST_SAVED: Final = 256 * 2**20
 SAVED_HEAD: Final = 4096
 """The bytes at the start of a file that `is_saved_side` needs."""
 
-
 _MOST: Final = 10**18
 """The most pods or accelerators. Arithmetic with larger, invented numbers would take too long."""
 

@@ -338,7 +338,6 @@ class Impact(Struct, frozen=True, kw_only=True):
 
 
 def measure_impact(comparison: Comparison) -> Impact:
-    """The impact of a comparison."""
     changes = comparison.changes
     by_difference = affected_by_difference(changes)
     return Impact(

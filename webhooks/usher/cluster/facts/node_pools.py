@@ -168,7 +168,6 @@ def found_pools(nodes: Nodes, vocabulary: Vocabulary) -> tuple[FoundPool, ...]:
 
     Args:
         nodes: the nodes; unreadable ones are in no pool.
-        vocabulary: the names of accelerators.
     """
     ours = [each for each in nodes.classes if any(vocabulary.contains(name) for name in each.most)]
     traits = [_traits(each, vocabulary) for each in ours]
@@ -233,7 +232,7 @@ def _pool(group: Sequence[NodeClass], labels: Mapping[str, str], vocabulary: Voc
     return pools.Pool(
         name=_name(labels, offered),
         node_selector=_selector(labels),
-        taints=[_taint(each) for each in group[0].taints],
+        taints=[pools.Taint.model_validate(each._asdict()) for each in group[0].taints],
         resources=offered,
         gpu=None if varies else _gpus(labels, most),
         allocatable={name: scheduler_quantity(name, most[name]) for name in counted if name in most},
@@ -257,10 +256,6 @@ def _selector(labels: Mapping[str, str]) -> dict[str, str]:
         return dict([managed])
     found = {**dict([managed] if managed is not None else []), **device_labels(labels)}
     return found or {_OS: labels.get(_OS, "linux")}
-
-
-def _taint(found: Taint) -> pools.Taint:
-    return pools.Taint.model_validate(found._asdict())
 
 
 def _gpus(labels: Mapping[str, str], most: Mapping[str, int]) -> pools.Gpus | None:

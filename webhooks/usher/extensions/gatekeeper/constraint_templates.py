@@ -31,7 +31,6 @@ class Written(Struct, frozen=True, kw_only=True):
         return f"{self.source}:{self.line}" if self.line else self.source
 
     def wrong(self, field: str, reason: str) -> errors.InputError:
-        """The error for a field."""
         return errors.InputError(f"{self.place}: {field}: {reason}")
 
 
@@ -86,7 +85,6 @@ class Fields(Struct, frozen=True, kw_only=True):
         return value
 
     def mappings(self, name: str, *, most: int) -> "list[Fields]":
-        """The mappings of a list."""
         found = []
         for index, value in enumerate(self.items(name, most=most)):
             if not isinstance(value, dict):
@@ -115,7 +113,6 @@ def group_and_kind(value: paths.Object) -> tuple[str, str]:
 
 
 def kind_in_words(value: paths.Json) -> str:
-    """The kind of a value in words."""
     match value:
         case None:
             return "null"

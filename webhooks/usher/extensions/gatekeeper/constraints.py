@@ -269,7 +269,7 @@ def matches(match: Match, subject: Subject) -> bool | None:
         _kinds(match, value)
         and _scope(match, subject)
         and _namespaces(match, subject)
-        and _labels(match.label_selector, value)
+        and (match.label_selector is None or bool(placement.selector_matches(match.label_selector, text_labels(value))))
         and _name(match.name, value)
         and match.source in ("", "All", "Generated" if subject.generated else "Original")
     )
@@ -330,10 +330,6 @@ def _namespace_fits(selector: paths.Json, value: paths.Object) -> bool:
     return bool(placement.selector_matches(selector, {**text_labels(value), NAME_LABEL: _metadata_text(value, "name")}))
 
 
-def _labels(selector: paths.Json, value: paths.Object) -> bool:
-    return selector is None or bool(placement.selector_matches(selector, text_labels(value)))
-
-
 def _name(pattern: str, value: paths.Object) -> bool:
     if not pattern:
         return True
@@ -385,8 +381,6 @@ _MOST_ACTIONS: Final = 1000
 
 
 class Constraint(Struct, frozen=True, kw_only=True):
-    """A constraint."""
-
     kind: str
     """The kind of the constraint, which its template defines."""
     name: str

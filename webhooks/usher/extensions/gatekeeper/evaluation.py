@@ -69,7 +69,6 @@ def review_of_object(value: paths.Object, *, operation: str = "", namespace: pat
     """The review of an object that is applied.
 
     Args:
-        value: the object.
         operation: `CREATE`, or empty as in gator.
         namespace: the object of its Namespace, if it is known.
     """
@@ -188,7 +187,6 @@ class Policies:
         """Starts every module; a module that cannot be started is left out, with a reason.
 
         Args:
-            library: templates and constraints.
             deadline: seconds for one constraint and one object.
             memory_limit: bytes of each policy in each thread.
             rebuild_above: bytes of memory that a policy keeps for the next object.

@@ -303,7 +303,6 @@ spec:
           nvidia.com/gpu: <gpus>
 """
 
-
 OWN: Final = "own"
 """The folder of the site's files during compilation; errors show the site's directory instead."""
 

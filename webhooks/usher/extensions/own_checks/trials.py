@@ -48,9 +48,7 @@ def input_of_example(
     """The input document for a manifest, or for an AdmissionReview with a user or an old object, as JSON.
 
     Args:
-        value: the example.
         others: the other objects of its file, which `usher check` knows and a review does not.
-        config: usher.yaml of the examples.
         keys: keys of checks by the words that usher.yaml may use.
         cluster: the facts that the examples are for.
 
@@ -119,7 +117,6 @@ def read_examples(check: Check, catalogue: Catalogue) -> list[Example]:
     """The examples of a check, by name.
 
     Args:
-        check: the check.
         catalogue: usher's checks and all own checks, which `usher.yaml` may name.
 
     Raises:

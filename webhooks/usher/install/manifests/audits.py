@@ -316,7 +316,6 @@ def audit_objects(
     """The objects.
 
     Args:
-        settings: the choices of the site.
         others: groups and plurals of the kinds that only audits read.
         of_policies: the rules for what policies of the site read. They are a role of their own, because manifests/base
             has the other one and would take them away again.

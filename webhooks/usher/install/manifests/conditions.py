@@ -327,7 +327,7 @@ def pod_templates(of: str = "object") -> str:
 
 def templates_of_workload(of: str) -> str:
     """An expression for the list of all pod templates of an object that is not a Pod."""
-    paths = {_without_spec(path) for kind in readable_kinds() for path in _template_paths(kind)}
+    paths = {path.removesuffix(".spec") for kind in readable_kinds() for path in _template_paths(kind)}
     return " + ".join(_list(path, of) for path in sorted(paths))
 
 
@@ -339,10 +339,6 @@ def _template_paths(kind: Kind) -> Iterable[str]:
     if kind.pods is None or kind.kind == "Pod":
         return ()
     return kind.pods.template_paths
-
-
-def _without_spec(path: str) -> str:
-    return path.removesuffix(".spec")
 
 
 def _list(path: str, of: str) -> str:
@@ -382,7 +378,6 @@ FAIL_CLOSED_WEBHOOK: Final = "accelerators"
 
 
 def fail_closed_kinds() -> Sequence[Kind]:
-    """The kinds that fail closed."""
     return readable_kinds()
 
 

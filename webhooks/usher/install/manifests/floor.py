@@ -75,7 +75,6 @@ CHECKS: Final[Mapping[str, Denies]] = {
 }
 """Expressions by the key of the check: all critical checks, and those of high severity that need only one object."""
 
-
 CHECKS_OF_TEMPLATES: Final = frozenset({"resources/whole_gpus_only", "resources/gpu_requests_equal_limits"})
 """Checks of mistakes that the API server itself refuses in a Pod."""
 
@@ -172,7 +171,6 @@ def match_conditions(here: str, config: models.Config, *, spared: str) -> list[p
 
     Args:
         here: an expression that is true where usher.yaml wants the rule.
-        config: usher.yaml.
         spared: an expression that is true for requests that the rule exempts.
     """
     expressions = {
@@ -218,7 +216,6 @@ def validating_policies(
 
     Args:
         config: usher.yaml; a check that denies in no namespace has no policy.
-        catalogue: the checks.
         today: exceptions that end before this day are left out.
         static: names for files of an API server.
         only: codes or names of checks; empty for all.
@@ -317,8 +314,6 @@ def mutating_policies(config: models.Config, catalogue: Catalogue, *, static: bo
     """The policy and its binding; empty if usher.yaml applies the mutation in no namespace.
 
     Args:
-        config: usher.yaml.
-        catalogue: the mutations.
         static: names for files of an API server.
     """
     entry = catalogue.mutations[MUTATION_KEY]

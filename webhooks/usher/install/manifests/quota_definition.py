@@ -13,7 +13,6 @@ from usher.config import pools
 
 
 def status_schema() -> paths.Object:
-    """The schema of `status`."""
     charged: paths.Object = {
         "type": "object",
         "maxProperties": pools.MOST_UNITS,

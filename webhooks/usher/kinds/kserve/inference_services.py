@@ -12,11 +12,10 @@ from typing import Final, NamedTuple, NotRequired
 
 from msgspec import Struct
 from msgspec.structs import replace
-from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.kserve import replicas, runtimes
 from usher.kinds.kserve.replicas import Mode, Nodes, Running
 from usher.kinds.kserve.runtimes import (
@@ -33,7 +32,7 @@ from usher.kinds.kserve.runtimes import (
     merged_pod_fields,
 )
 from usher.kinds.reading.pod_templates import listed_containers
-from usher.kinds.reading.shapes import STRICT, Present
+from usher.kinds.reading.shapes import Present
 from usher.kinds.reading.templates import ContainerPlace, Place, Template
 from usher.kinds.reading.values import Reading
 
@@ -64,12 +63,9 @@ def multi_node_templates(  # noqa: PLR0913 - all that makes the workers
 
     Args:
         head: the template of the predictor, merged with the runtime.
-        predictor: the predictor.
-        workers: its workerSpec.
         runtime: the spec of the runtime, if it is known.
         how: how the InferenceService is run.
         metadata: labels and annotations of the workers.
-        reading: records what KServe would refuse.
     """
     of_runtime = field_layers(runtime, "workerSpec", reading)
     if runtime and not of_runtime:
@@ -216,45 +212,38 @@ def _unshared(template: Template, path: str, total: int | None) -> Template:
     return replace(template, requests=(runtimes.shared_out(path, most=total, reason=_UNSHARED),))
 
 
-@with_config(STRICT)
 class VariableName(TypedDict):
     """A variable without its value, which may be a secret."""
 
     name: NotRequired[str]
 
 
-@with_config(STRICT)
 class Framework(TypedDict):
     env: NotRequired[list[VariableName]]
 
 
-@with_config(STRICT)
 class Component(TypedDict):
     minReplicas: NotRequired[int]
     maxReplicas: NotRequired[int]
 
 
-@with_config(STRICT)
 class Predictor(Component):
     model: NotRequired[Framework]
     huggingface: NotRequired[Framework]
     workerSpec: NotRequired[Present]
 
 
-@with_config(STRICT)
 class InferenceServiceSpec(TypedDict):
     predictor: NotRequired[Predictor]
     transformer: NotRequired[Component]
     explainer: NotRequired[Component]
 
 
-@with_config(STRICT)
 class InferenceServiceStatus(TypedDict):
     deploymentMode: NotRequired[str]
     """The mode that KServe has chosen; it counts before the annotation."""
 
 
-@with_config(STRICT)
 class InferenceService(TypedDict):
     spec: NotRequired[InferenceServiceSpec]
     status: NotRequired[InferenceServiceStatus]
@@ -434,10 +423,7 @@ def _component(  # noqa: PLR0913 - all that makes the pods of a component
 
 KINDS = [
     Kind(
-        group=runtimes.GROUP,
-        kind="InferenceService",
-        versions=("v1beta1",),
-        plural="inferenceservices",
+        **api(runtimes.GROUP, "InferenceService", "inferenceservices", "v1beta1"),
         key="inferenceService",
         shape=InferenceService,
         owned_by=(("apps.nvidia.com", "NIMService"),),
@@ -457,10 +443,7 @@ KINDS = [
             ),
             source="KS:pkg/apis/serving/v1beta1/{inference_service,component,podspec}.go; "
             "KS:pkg/controller/v1beta1/inferenceservice/",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.INFERENCE,
             kueue=Kueue.CHILDREN,
             # Its labels reach the Deployments and Knative Services, and the pods.

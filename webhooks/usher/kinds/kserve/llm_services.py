@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import model, paths
-from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts, keep_spec_without_secrets
+from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts, api, keep_spec_without_secrets, scheduled
 from usher.kinds.kserve import replicas as kserve_replicas
 from usher.kinds.kserve import runtimes
 from usher.kinds.kserve.runtimes import (
@@ -65,7 +65,6 @@ def is_claimed(place: Place | None) -> bool:
 
 
 Object = Mapping[str, paths.Json]
-
 
 # KS:pkg/controller/v1alpha2/llmisvc/workload_single_node.go, propagateDeploymentMetadata.
 _LABELS: Final = ("kueue.x-k8s.io",)
@@ -248,19 +247,13 @@ _COUNTED: Final = (
 
 KINDS = [
     Kind(
-        group=GROUP,
-        kind="LLMInferenceService",
-        versions=("v1alpha2", "v1alpha1"),
-        plural="llminferenceservices",
+        **api(GROUP, "LLMInferenceService", "llminferenceservices", "v1alpha2", "v1alpha1"),
         pods=Pods(
             templates=_service,
             template_paths=_TEMPLATE_PATHS,
             counted=_COUNTED,
             source=_SOURCE,
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.INFERENCE,
             kueue=Kueue.CHILDREN,
             # Labels of Kueue reach the Deployments and LeaderWorkerSets, and the pods.
@@ -269,20 +262,14 @@ KINDS = [
         ),
     ),
     Kind(
-        group=GROUP,
-        kind=runtimes.KIND,
-        versions=("v1alpha2", "v1alpha1"),
-        plural="llminferenceserviceconfigs",
+        **api(GROUP, runtimes.KIND, "llminferenceserviceconfigs", "v1alpha2", "v1alpha1"),
         facts=Facts(keep=keep_spec_without_secrets),
         pods=Pods(
             templates=_config,
             template_paths=_TEMPLATE_PATHS,
             counted="as a service that says nothing else; workers without bound where it has no parallelism",
             source=_SOURCE,
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
             role=model.Role.INFERENCE,
             is_template=True,
             changes="nothing: the services that use it are changed",

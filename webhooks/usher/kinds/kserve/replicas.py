@@ -58,9 +58,6 @@ def running(service: Object, annotations: Mapping[str, str], reading: Reading, *
     KS:pkg/controller/v1beta1/inferenceservice/utils/utils.go.
 
     Args:
-        service: the InferenceService.
-        annotations: its annotations.
-        reading: records an autoscaler that KServe refuses.
         several_nodes: whether its predictor has workers, which only Deployments support.
     """
     status = reading.mapping(service.get("status"), "/status")
@@ -220,9 +217,7 @@ def preset_parallelism(workload: Layers, reading: Reading) -> model.ModelParalle
     local = reading.count(*first_field(parallelism, "dataLocal"), default=0, of="servers") if by_data else 1
     if not tensor:
         return None
-    return model.ModelParallelism(
-        server="KServe's preset of vLLM", tensor=tensor, pipeline=1, data=max(local, 1), path=place.path
-    )
+    return model.parallelism("KServe's preset of vLLM", (tensor, 1, max(local, 1)), path=place.path)
 
 
 def replicas(workload: Layers, reading: Reading, *, stopped: bool, surge: int | str) -> model.Count:
@@ -232,7 +227,6 @@ def replicas(workload: Layers, reading: Reading, *, stopped: bool, surge: int | 
 
     Args:
         workload: the spec of a service, or its `prefill`.
-        reading: records what cannot be read.
         stopped: whether the service is stopped.
         surge: the default of `maxSurge`.
     """

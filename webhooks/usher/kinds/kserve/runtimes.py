@@ -11,13 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from usher import model, paths, quantities
-from usher.kinds.kind import Facts, Kind, KueueUnit, Pods, Starts, keep_spec_without_secrets
+from usher.kinds.kind import Facts, Kind, KueueUnit, Pods, Starts, api, keep_spec_without_secrets, scheduled
 from usher.kinds.reading import environment as reading_environment
 from usher.kinds.reading.pod_templates import listed_containers
 from usher.kinds.reading.templates import LISTS, ONE, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
-
-MergedObject = Mapping[str, paths.Json]
 
 Layers = tuple[Place, ...]
 """One object in several manifests, the winning one first; each value is an object."""
@@ -247,7 +245,6 @@ def component_containers(
         component: a predictor, a transformer or an explainer.
         framework: its field that holds a container and more fields, for example `model`.
         runtime: the spec of the runtime, if it is known.
-        reading: records what KServe would refuse.
     """
     yield from listed_containers({"initContainers": first_field(component, "initContainers")}, reading)
     own = list(_places(first_field(component, "containers"), reading))
@@ -454,10 +451,7 @@ _SOURCE: Final = (
 
 def _kind(kind: str, *, plural: str, cluster_scoped: bool) -> Kind:
     return Kind(
-        group=GROUP,
-        kind=kind,
-        versions=("v1alpha1",),
-        plural=plural,
+        **api(GROUP, kind, plural, "v1alpha1"),
         cluster_scoped=cluster_scoped,
         facts=Facts(keep=keep_spec_without_secrets),
         pods=Pods(
@@ -468,10 +462,7 @@ def _kind(kind: str, *, plural: str, cluster_scoped: bool) -> Kind:
             role=model.Role.INFERENCE,
             is_template=True,
             changes=_CHANGES,
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
         ),
     )
 
@@ -480,7 +471,6 @@ KINDS = [
     _kind("ServingRuntime", plural="servingruntimes", cluster_scoped=False),
     _kind("ClusterServingRuntime", plural="clusterservingruntimes", cluster_scoped=True),
 ]
-
 
 KIND: Final = "LLMInferenceServiceConfig"
 

@@ -93,8 +93,6 @@ def of_operator(value: object, path: str, names: frozenset[str]) -> Iterator[tup
     Wrong lists and entries are not reported here: `variables` records them.
 
     Args:
-        value: a list of variables.
-        path: its path.
         names: the variables of the operator; names ending in * are prefixes.
     """
     for index, entry in enumerate(value if isinstance(value, list) else ()):

@@ -18,7 +18,6 @@ _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _SHARED: Final = 500_000
 """Nodes of JSON that usher may read repeatedly, because many pod templates share them."""
 
-
 Layers = Sequence[Place]
 
 

@@ -131,7 +131,7 @@ def find_resource_requests(value: paths.Json, is_accelerator: Callable[[str], bo
     Kinds whose operators build the pods have these fields outside of containers.
     """
     return _find_all(
-        value, lambda node: any(is_accelerator(name) for field in _AMOUNTS for name in _dict(node.get(field)))
+        value, lambda node: any(is_accelerator(name) for field in _AMOUNTS for name in paths.mapping(node.get(field)))
     )
 
 
@@ -145,21 +145,15 @@ def _find_all(value: paths.Json, is_wanted: Callable[[dict[str, paths.Json]], bo
         if isinstance(node, dict) and is_wanted(node):
             found.append(_pointer_of(place))
             continue
-        children = reversed(node.items()) if isinstance(node, dict) else reversed(list(enumerate(_list(node))))
+        children = reversed(node.items()) if isinstance(node, dict) else reversed(list(enumerate(paths.elements(node))))
         stack.extend(((place, key), child) for key, child in children if isinstance(child, dict | list))
     return None if stack else found
 
 
 def _is_pod_spec(node: dict[str, paths.Json]) -> bool:
-    return any(isinstance(container, dict) and "image" in container for container in _list(node.get("containers")))
-
-
-def _dict(value: paths.Json) -> dict[str, paths.Json]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: paths.Json) -> list[paths.Json]:
-    return value if isinstance(value, list) else []
+    return any(
+        isinstance(container, dict) and "image" in container for container in paths.elements(node.get("containers"))
+    )
 
 
 def _pointer_of(place: Trail) -> str:

@@ -13,8 +13,13 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import errors, paths, quantities
 
-STRICT: Final = ConfigDict(strict=True, extra="ignore")
-"""For `@with_config`: a text is not read as a number, and fields outside of the shape are left out."""
+_STRICT: Final = ConfigDict(strict=True, extra="ignore")
+
+
+def strict_adapter(shape: type) -> TypeAdapter[Any]:
+    """Reads a shape, and those in it: a text is not read as a number, and other fields are left out."""
+    return TypeAdapter(with_config(_STRICT)(shape))
+
 
 _MOST_WRONG: Final = 20
 """Values of wrong types in one shape that usher reports one by one; no honest manifest has more."""
@@ -23,7 +28,6 @@ Unknown = Callable[[str, str], None]
 """Takes the path of a value that cannot be read, and the reason."""
 
 
-@with_config(STRICT)
 class Amount(TypedDict):
     """A quantity: equal ones have equal texts; `value` is rounded up to a whole number, `milli` to a thousandth."""
 
@@ -63,7 +67,6 @@ IntOrString = Annotated[int | str, PlainValidator(_whole_or_text, json_schema_in
 """A number or a text, reported once when it is neither: pydantic reports a union once for each of its types."""
 
 
-@with_config(STRICT)
 class Metadata(TypedDict):
     name: NotRequired[str]
     labels: NotRequired[dict[str, str]]
@@ -229,12 +232,10 @@ def general_path(place: str) -> str:
     return place
 
 
-@with_config(STRICT)
 class Present(TypedDict):
     """A field for which only its presence counts, not its value."""
 
 
-@with_config(STRICT)
 class HostPath(TypedDict):
     path: NotRequired[str]
     type: NotRequired[str]
@@ -255,25 +256,21 @@ def _with_place(value: HostPath) -> HostPath:
     return value
 
 
-@with_config(STRICT)
 class EmptyDir(TypedDict):
     medium: NotRequired[str]
     sizeLimit: NotRequired[Quantity]
 
 
-@with_config(STRICT)
 class InlineDriver(TypedDict):
     """A CSI volume that the pod describes itself."""
 
     driver: NotRequired[str]
 
 
-@with_config(STRICT)
 class NamedClaim(TypedDict):
     claimName: NotRequired[str]
 
 
-@with_config(STRICT)
 class Volume(TypedDict):
     name: NotRequired[str]
     hostPath: NotRequired[Annotated[HostPath, AfterValidator(_with_place)]]
@@ -285,26 +282,22 @@ class Volume(TypedDict):
     configMap: NotRequired[Present]
 
 
-@with_config(STRICT)
 class TopologySpread(TypedDict):
     topologyKey: NotRequired[str]
     whenUnsatisfiable: NotRequired[str]
     maxSkew: NotRequired[int]
 
 
-@with_config(STRICT)
 class LabelRequirement(TypedDict):
     key: NotRequired[str]
     operator: NotRequired[str]
 
 
-@with_config(STRICT)
 class LabelSelector(TypedDict):
     matchLabels: NotRequired[dict[str, str]]
     matchExpressions: NotRequired[list[LabelRequirement]]
 
 
-@with_config(STRICT)
 class AffinityTerm(TypedDict):
     topologyKey: NotRequired[str]
     labelSelector: NotRequired[LabelSelector]
@@ -312,57 +305,47 @@ class AffinityTerm(TypedDict):
     namespaceSelector: NotRequired[Present]
 
 
-@with_config(STRICT)
 class PodAffinity(TypedDict):
     requiredDuringSchedulingIgnoredDuringExecution: NotRequired[list[AffinityTerm]]
 
 
-@with_config(STRICT)
 class NodeRequirement(TypedDict):
     key: NotRequired[str]
     operator: NotRequired[str]
     values: NotRequired[list[str]]
 
 
-@with_config(STRICT)
 class NodeSelectorTerm(TypedDict):
     matchExpressions: NotRequired[list[NodeRequirement]]
 
 
-@with_config(STRICT)
 class NodeSelector(TypedDict):
     nodeSelectorTerms: NotRequired[list[NodeSelectorTerm]]
 
 
-@with_config(STRICT)
 class NodeAffinity(TypedDict):
     requiredDuringSchedulingIgnoredDuringExecution: NotRequired[NodeSelector]
 
 
-@with_config(STRICT)
 class Affinity(TypedDict):
     nodeAffinity: NotRequired[NodeAffinity]
     podAffinity: NotRequired[PodAffinity]
     podAntiAffinity: NotRequired[PodAffinity]
 
 
-@with_config(STRICT)
 class PodResourceClaim(TypedDict):
     name: NotRequired[str]
     resourceClaimName: NotRequired[str]
 
 
-@with_config(STRICT)
 class WindowsOptions(TypedDict):
     hostProcess: NotRequired[bool]
 
 
-@with_config(STRICT)
 class PodSecurityContext(TypedDict):
     windowsOptions: NotRequired[WindowsOptions]
 
 
-@with_config(STRICT)
 class PodSpec(TypedDict):
     securityContext: NotRequired[PodSecurityContext]
     hostPID: NotRequired[bool]
@@ -378,19 +361,16 @@ class PodSpec(TypedDict):
     resourceClaims: NotRequired[list[PodResourceClaim]]
 
 
-@with_config(STRICT)
 class Capabilities(TypedDict):
     add: NotRequired[list[str]]
 
 
-@with_config(STRICT)
 class SecurityContext(TypedDict):
     privileged: NotRequired[bool]
     capabilities: NotRequired[Capabilities]
     windowsOptions: NotRequired[WindowsOptions]
 
 
-@with_config(STRICT)
 class VolumeMount(TypedDict):
     name: NotRequired[str]
     mountPath: NotRequired[Annotated[str, AfterValidator(clean_path)]]
@@ -398,13 +378,11 @@ class VolumeMount(TypedDict):
     readOnly: NotRequired[bool]
 
 
-@with_config(STRICT)
 class VolumeDevice(TypedDict):
     name: NotRequired[str]
     devicePath: NotRequired[str]
 
 
-@with_config(STRICT)
 class Probe(TypedDict):
     initialDelaySeconds: NotRequired[int]
     periodSeconds: NotRequired[int]
@@ -412,17 +390,14 @@ class Probe(TypedDict):
     failureThreshold: NotRequired[int]
 
 
-@with_config(STRICT)
 class Sleep(TypedDict):
     seconds: NotRequired[int]
 
 
-@with_config(STRICT)
 class Command(TypedDict):
     command: NotRequired[list[str]]
 
 
-@with_config(STRICT)
 class BeforeStop(TypedDict):
     sleep: NotRequired[Sleep]
     exec: NotRequired[Command]
@@ -449,12 +424,10 @@ def _with_sleep(value: BeforeStop) -> BeforeStop:
     return {"sleepSeconds": min(max(value.get("sleep", {}).get("seconds", 0), sum(slept)), _FOR_EVER)}
 
 
-@with_config(STRICT)
 class Lifecycle(TypedDict):
     preStop: NotRequired[Annotated[BeforeStop, AfterValidator(_with_sleep)]]
 
 
-@with_config(STRICT)
 class Container(TypedDict):
     securityContext: NotRequired[SecurityContext]
     volumeMounts: NotRequired[list[VolumeMount]]
@@ -466,7 +439,7 @@ class Container(TypedDict):
     lifecycle: NotRequired[Lifecycle]
 
 
-POD_SPEC: Final = TypeAdapter(PodSpec)
-CONTAINER: Final = TypeAdapter(Container)
+POD_SPEC: Final = strict_adapter(PodSpec)
+CONTAINER: Final = strict_adapter(Container)
 POD_SPEC_FIELDS: Final = frozenset(PodSpec.__annotations__)
 CONTAINER_FIELDS: Final = frozenset(Container.__annotations__)

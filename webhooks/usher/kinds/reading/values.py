@@ -85,7 +85,6 @@ class Objects:
         """The last of several objects with one name is found, as after `kubectl apply`.
 
         Args:
-            values: the objects.
             namespace: the namespace of objects without one.
             others: finds an object that is not among `values`.
         """
@@ -105,12 +104,12 @@ class Objects:
         metadata = value.get("metadata")
         fields: Mapping[str, paths.Json] = metadata if isinstance(metadata, dict) else {}
         kind, name, within = (
-            _text_or_empty(value.get("kind")),
-            _text_or_empty(fields.get("name")),
-            _text_or_empty(fields.get("namespace")),
+            paths.text(value.get("kind")),
+            paths.text(fields.get("name")),
+            paths.text(fields.get("namespace")),
         )
         if kind and name:
-            group = _text_or_empty(value.get("apiVersion")).rpartition("/")[0]
+            group = paths.text(value.get("apiVersion")).rpartition("/")[0]
             self._found[group, kind, name][within or namespace] = value
             self._by_kind[group, kind][name] = value
 
@@ -120,7 +119,6 @@ class Objects:
             yield from within.items()
 
     def of_kind(self, group: str, kind: str, namespace: str) -> Sequence[paths.Object]:
-        """The objects of a kind in a namespace."""
         found = self.once("objects by namespace", self._in_namespaces)
         return found.get((group, kind, namespace), ())
 
@@ -177,10 +175,6 @@ class LookupsInTurn:
         return absence
 
 
-def _text_or_empty(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
 MAX_DEPTH: Final = 4
 """Workloads in workloads. Deeper ones, for example four AppWrappers around another, are a mistake or an attack."""
 
@@ -232,7 +226,6 @@ FindInner = Callable[[Mapping[str, paths.Json], Context], Inner | None]
 
 NO_CONTEXT: Final = Context()
 """A context without other objects and kinds."""
-
 
 MAX_PODS = 10_000_000
 """More pods than any cluster holds: a larger count is a mistake and would distort totals."""
@@ -292,8 +285,6 @@ class Reading:
         """The object that a name at a path refers to; None, and recorded as unknown, if it cannot be found.
 
         Args:
-            reference: the object.
-            path: the path of the name.
             consequence: the effect for the message, as in `its pods are not judged`.
         """
         found = self.context.objects.find(reference)

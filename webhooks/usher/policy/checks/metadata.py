@@ -85,7 +85,6 @@ def parse_entry(content: str, *, file: Path, key: str, codes: Codes) -> catalogu
     """The catalogue entry of a rule file.
 
     Args:
-        content: its text.
         file: its name, for errors.
         key: of the check or mutation.
         codes: the form of its code.

@@ -153,8 +153,6 @@ _LISTS: Final = (("findings", "finding"), ("unknown", "unknown"))
 
 
 class OwnChecksEngine(Struct, frozen=True, kw_only=True):
-    """An engine with own checks."""
-
     source: str
     keys: frozenset[str]
     """The keys of its checks."""

@@ -78,7 +78,6 @@ class WasmEngine:
         """Compiles and starts a module.
 
         Args:
-            module: the compiled policy.
             deadline: seconds for one evaluation, unless a `sandbox` has its own.
             memory_limit: bytes.
             rebuild_above: bytes, as REBUILD_ABOVE.

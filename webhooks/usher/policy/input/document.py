@@ -28,7 +28,8 @@ from usher.authorities.gpu_quota.present import GpuQuota, QuotaObject
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.kueue.slice import KueueInput
 from usher.authorities.nodes import declared_pools, present
-from usher.authorities.nodes.present import GangNodesInput, NodesInput
+from usher.authorities.nodes.judge import GangNodesInput
+from usher.authorities.nodes.present import NodesInput
 from usher.authorities.pod_groups import KaiInput, NodePoolsInput, PodGroupsInput
 from usher.authorities.priority import PrioritiesInput
 from usher.authorities.resource_quota.present import ResourceQuotasInput
@@ -229,15 +230,6 @@ class Excess(TypedDict):
     remedy: str
 
 
-class UnreadKey(TypedDict):
-    """A key that nothing reads; a message goes on with `text` after the kind."""
-
-    path: str
-    text: str
-    remedy: str
-    important: bool
-
-
 class Input(TypedDict):
     workload: Workload
     podSets: list[PodSet]
@@ -253,7 +245,7 @@ class Input(TypedDict):
     beside: NotRequired[Beside]
     excess: NotRequired[Excess]
     """Present only for an object that is too large to judge. Then the input has nothing else of it."""
-    unreadKeys: NotRequired[list[UnreadKey]]
+    unreadKeys: NotRequired[list[model.UnreadKey]]
     """Present only for an object of a file that has any."""
 
 
@@ -284,7 +276,6 @@ class Documents:
         """The input document as JSON.
 
         Args:
-            workload: the object.
             old: on UPDATE, the old object.
             review: the user and the operation; None outside of admission.
             cluster: the slice of the facts, made by `cluster_input`.
@@ -307,10 +298,7 @@ class Documents:
             excess = workload.excess
             document["excess"] = {"path": excess.path, "text": excess.text, "remedy": excess.remedy}
         if workload.unread_keys:
-            document["unreadKeys"] = [
-                {"path": each.path, "text": each.text, "remedy": each.remedy, "important": each.important}
-                for each in workload.unread_keys
-            ]
+            document["unreadKeys"] = list(workload.unread_keys)
         if old is not None:
             document["old"] = _old_object_input(old)
         if review is not None:

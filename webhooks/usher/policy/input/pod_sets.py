@@ -47,26 +47,6 @@ class Source(TypedDict):
     """Variables of the families that rules read; absent if usher does not know the object that brings them."""
 
 
-class Processes(TypedDict):
-    """How many processes a launcher starts on one node, and where that is said."""
-
-    number: int
-    path: str
-
-
-class ModelParallelism(TypedDict):
-    """How a model server splits its model over GPUs, and where that is said; `gpus` is the product of the sizes."""
-
-    server: str
-    tensor: int
-    pipeline: int
-    data: int
-    gpus: int
-    spans: bool
-    """Whether the server may span several pods."""
-    path: str
-
-
 class Container(shapes.Container):
     name: str
     path: str
@@ -94,9 +74,9 @@ class Container(shapes.Container):
     """Paths of variables that the kind's operator sets as well, by their names; never their values."""
     passesOn: NotRequired[list[str]]
     """Names of variables that its command hands to the ranks that it starts (`mpirun -x`)."""
-    processes: NotRequired[Processes]
+    processes: NotRequired[model.Processes]
     """Absent if the launcher computes the number itself, if it is unknown, and without accelerators."""
-    parallelism: NotRequired[ModelParallelism]
+    parallelism: NotRequired[model.ModelParallelism]
     """Absent if it starts no model server that usher knows, or if the number of GPUs is unknown."""
     notRepeated: NotRequired[list[str]]
     """Devices and claims of its runtime that its own resources do not repeat."""
@@ -108,7 +88,6 @@ def container_document(container: model.Container, *, all_resources: bool) -> Co
     """A container as Rego sees it.
 
     Args:
-        container: the container.
         all_resources: whether rules also read resources that are not accelerators.
     """
     result: Container = {
@@ -149,25 +128,13 @@ def _add_rare_fields(result: Container, container: model.Container) -> None:
     if container.passes_on:
         result["passesOn"] = list(container.passes_on)
     if container.processes is not None:
-        result["processes"] = {"number": container.processes.number, "path": container.processes.path}
+        result["processes"] = container.processes
     if container.parallelism is not None:
-        result["parallelism"] = _parallelism(container.parallelism)
+        result["parallelism"] = container.parallelism
     if container.idle_command:
         result["idleCommand"] = container.idle_command
     if container.field_places:
         result["places"] = dict(container.field_places)
-
-
-def _parallelism(parallelism: model.ModelParallelism) -> ModelParallelism:
-    return {
-        "server": parallelism.server,
-        "tensor": parallelism.tensor,
-        "pipeline": parallelism.pipeline,
-        "data": parallelism.data,
-        "gpus": parallelism.gpus,
-        "spans": parallelism.spans,
-        "path": parallelism.path,
-    }
 
 
 def _resource(container: model.Container, name: str) -> Resource:
@@ -254,7 +221,6 @@ READ_KEYS = (
     "serving.kserve.io/",
     "volcano.sh/",
 )
-
 
 MODEL_SIZE = "gpu-usher.io/model-size"
 """Annotation that holds a quantity, which no rule could read as one."""

@@ -129,7 +129,6 @@ NOT_CHANGEABLE: Final = (
     "a change here would not reach its pods, or would be refused; the webhook changes the pods when they are made"
 )
 
-
 _DEFAULTS: Final[Mapping[str, paths.Json]] = {"defaultMode": 420, "apiVersion": "v1"}
 """Defaults that the API server adds to volumes and to references in variables."""
 

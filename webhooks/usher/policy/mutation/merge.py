@@ -72,8 +72,7 @@ def merge(  # noqa: PLR0913 - the object, its intents, and what decides about th
     """Applies the intents to a copy of the object.
 
     Args:
-        original: the object as it was given.
-        workload: its normalised form, whose paths the intents use.
+        workload: the object in its normalised form, whose paths the intents use.
         intents: what the mutations want, in the order in which they are applied.
         name_of: the name of a mutation by its key, for the annotation that records what was applied.
         refusal: why an intent is refused here; None when it is wanted.

@@ -48,7 +48,6 @@ def add_kueue_label(edit: Edit, workload: model.Workload, value: paths.Object) -
 
 
 def add_label(edit: Edit, _workload: model.Workload, value: paths.Object) -> str:
-    """Adds a label to the object."""
     return set_if_absent(edit, "/metadata/labels", _entry_of_value(value))
 
 

@@ -423,7 +423,6 @@ class ManagedCertificate:
             api: the API server, with the right to write the Secret and to patch the configurations.
             place: their names.
             clients: reads the CAs that sign the certificates of clients; None if any client may call.
-            clock: the time.
             timer: seconds, which only grow.
             report: gets the name of an event and its reason.
 

@@ -217,7 +217,6 @@ class Reloader:
             client_file: CAs that sign the certificates of clients; None if any client may call.
             names: DNS names and IP addresses that a certificate must have to be served.
             minimum: the oldest TLS version to accept.
-            clock: the time.
 
         Raises:
             CertificateError: a file is missing or unreadable, the key is another's, or the leaf is not valid now: a

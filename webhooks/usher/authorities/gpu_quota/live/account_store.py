@@ -42,8 +42,6 @@ from usher.cluster.api import Answer, Lists
 
 
 class ChargeResult(StrEnum):
-    """The result of a charge."""
-
     GRANTED = "granted"
     REFUSED = "refused"
     FORCED = "forced"
@@ -180,7 +178,6 @@ class PartStore:
         keeps the changes.
 
         Args:
-            ledger: the account.
             parts: the parts that exist.
             owner: the reference to the object with the head; Kubernetes deletes the parts with it.
             version: the version of the head that the next write replaces.
@@ -295,8 +292,6 @@ class Heads:
         """The account of a head.
 
         Args:
-            quota: the quota as declared.
-            head: the head as it was read.
             without_lost_parts: whether a missing part is lost. Then the account has the entries of the head, and is
                 counted again.
 
@@ -348,7 +343,6 @@ class Heads:
         """The head of an account.
 
         Args:
-            account: the account.
             before: the head that it replaces. If it has charges, an earlier gpu-usher may still write it.
         """
         parts_from = account.parts_from

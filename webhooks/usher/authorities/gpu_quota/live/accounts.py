@@ -209,10 +209,7 @@ class Accounts:
         """Takes the parts that it works with.
 
         Args:
-            api: the API server.
-            knowledge: gives the knowledge in service.
             namespace: the namespace of accounts.
-            meter: counts conflicts.
             clock: seconds since 1970.
         """
         self._api = api
@@ -225,11 +222,9 @@ class Accounts:
         self._stores: dict[str, AccountStore[Account]] = {}
 
     def writer(self, quota: Quota) -> AccountWriter[Account]:
-        """The writer of the account of a quota."""
         return self._writers.setdefault(str(quota), AccountWriter(self.store(quota)))
 
     def store(self, quota: Quota) -> AccountStore[Account]:
-        """The store of the account of a quota."""
         return self._stores.setdefault(str(quota), self._store(quota))
 
     def _store(self, quota: Quota) -> AccountStore[Account]:

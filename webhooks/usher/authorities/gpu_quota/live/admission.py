@@ -275,11 +275,7 @@ class Admission:
 
         Args:
             api: the API server; it must answer within the time that a review has, or not at all.
-            accounts: the accounts of all quotas.
-            holdings: the existing objects.
-            knowledge: gives the knowledge in service.
             clock: seconds since 1970.
-            meter: counts charges.
         """
         self._api = api
         self._accounts = accounts
@@ -320,7 +316,6 @@ class Admission:
         """Charges the quota of a workload; None after a charge, or without anything to charge.
 
         Args:
-            request: the workload.
             until: when the charge must be written, of `time.monotonic`.
             force: charges even if the limits do not allow it.
 

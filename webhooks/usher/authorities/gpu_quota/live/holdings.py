@@ -115,7 +115,6 @@ UNWATCHED: Final = 60.0
 Name = tuple[str, str, str, str]
 """Group, kind, namespace, name."""
 
-
 _NONE: Final[frozenset[str]] = frozenset()
 
 _Key = TypeVar("_Key", str, Name)
@@ -395,7 +394,6 @@ class ObjectCharges(Struct, frozen=True, kw_only=True):
         return {} if workload is None else self.of_workload(workload, quota)
 
     def quota(self, namespace: str) -> Quota | Undecided | None:
-        """The quota of a namespace."""
         return assignment.quota_of_namespace(self.known, namespace)
 
     def of_workload(self, workload: model.Workload, quota: Quota) -> ByClasses:

@@ -56,15 +56,15 @@ def kept(value: paths.Object, charge_of: ChargeOf) -> paths.Object:
 
 def held(value: paths.Object) -> Held | None:
     """The holding of a trimmed object; None where it neither holds accelerators nor has an owner."""
-    uid, owner, charge = live_holdings.metadata_text(value, "uid"), _text(value.get("owner")), value.get("charge")
+    uid, owner, charge = live_holdings.metadata_text(value, "uid"), paths.text(value.get("owner")), value.get("charge")
     if not uid or (charge is None and (value.get("kind") == "Pod" or not owner)):
         return None
     return Held(
         owner=owner,
         holding=Holding(
             uid=uid,
-            group=_text(value.get("apiVersion")).rpartition("/")[0],
-            kind=_text(value.get("kind")),
+            group=paths.text(value.get("apiVersion")).rpartition("/")[0],
+            kind=paths.text(value.get("kind")),
             namespace=live_holdings.namespace_of(value),
             name=live_holdings.metadata_text(value, "name"),
             charge=_charge(charge),
@@ -150,38 +150,26 @@ class Observer:
 
 def _may_ask_accelerators(pod: paths.Object) -> bool:
     """Whether a pod must be normalised. Most pods of a cluster ask only for cpu and memory."""
-    spec, metadata = _mapping(pod.get("spec")), _mapping(pod.get("metadata"))
-    containers = [each for key in ("containers", "initContainers") for each in _list(spec.get(key))]
+    spec, metadata = paths.mapping(pod.get("spec")), paths.mapping(pod.get("metadata"))
+    containers = [each for key in ("containers", "initContainers") for each in paths.elements(spec.get(key))]
     named = (
         name
         for container in containers
         for field in ("limits", "requests")
-        for name in _mapping(_mapping(_mapping(container).get("resources")).get(field))
+        for name in paths.mapping(paths.mapping(paths.mapping(container).get("resources")).get(field))
     )
     return (
         bool(spec.get("resourceClaims"))
         or any(not name.startswith(_ORDINARY) for name in named)
-        or any("gpu" in key or "devices" in key for key in _mapping(metadata.get("annotations")))
+        or any("gpu" in key or "devices" in key for key in paths.mapping(metadata.get("annotations")))
     )
 
 
 def _charge(value: paths.Json) -> ByClasses:
     found: dict[tuple[str, ...], Mapping[str, int]] = {}
-    for entry in _list(value):
+    for entry in paths.elements(value):
         match entry:
             case [list(classes), dict(of_units)]:
                 units = {unit: nanos for unit, nanos in of_units.items() if isinstance(nanos, int)}
                 found[tuple(map(str, classes))] = units
     return entries.tidy(found)
-
-
-def _mapping(value: paths.Json) -> Mapping[str, paths.Json]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: paths.Json) -> list[paths.Json]:
-    return value if isinstance(value, list) else []
-
-
-def _text(value: paths.Json) -> str:
-    return value if isinstance(value, str) else ""

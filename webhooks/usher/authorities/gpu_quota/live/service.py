@@ -180,12 +180,7 @@ class Reconciler:
         """Takes the parts that it works with.
 
         Args:
-            api: the API server.
-            accounts: the accounts of all quotas.
-            holdings: the existing objects.
-            knowledge: gives the knowledge in service.
             clock: seconds since 1970.
-            meter: counts corrections.
             shuffle: orders actions at random: a failing action must not delay the others, and replicas should not
                   all begin with the same action.
             observed: whether all objects have been listed while a quota existed; only then can they be counted.
@@ -397,10 +392,8 @@ class ChargingService:
         Args:
             api: the API server; it must answer within seconds, or not at all.
             connect: makes a connection to watch objects.
-            knowledge: gives the knowledge in service.
             namespace: it has the accounts of the quotas of usher.yaml.
             clock: seconds since 1970.
-            meter: counts charges and corrections.
         """
         self._connect = connect
         self._knowledge = knowledge
