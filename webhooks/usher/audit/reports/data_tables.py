@@ -234,6 +234,7 @@ FINDINGS: Final = Table(
         *columns(Type.TEXT, "held_by"),
         *columns(Type.FLAG, "never"),
         *columns(Type.TEXT, "prevented_by exception preventable_by mended_by"),
+        *columns(Type.TEXTS, "found_by"),
         *columns(Type.NUMBER, "gpus_least"),
         *columns(Type.AMOUNTS, "other_accelerators"),
         *columns(Type.TEXT, "because place"),

@@ -226,6 +226,7 @@ def findings(fleet: Fleet) -> Table[CodeRow]:
             ),
             Column(
                 title="Finding",
+                words=True,
                 heads=True,
                 cell=lambda row: cells.lines(("strong", row.title), ("code", f"{row.code} {row.name}")),
             ),
@@ -292,7 +293,9 @@ def savings(fleet: Fleet) -> Table[FleetSaving]:
         caption="Savings",
         rows=fleet.savings,
         columns=(
-            Column(title="Change", cell=lambda row: cells.lines(("strong", row.kind), ("plain", row.change))),
+            Column(
+                title="Change", words=True, cell=lambda row: cells.lines(("strong", row.kind), ("plain", row.change))
+            ),
             Column(title="Cluster", value=lambda row: row.cluster),
             Column(title="Workload", heads=True, cell=_object_cell),
             Column(title="Owner", value=lambda row: row.team, empty=entry_words.NO_TEAM),
@@ -346,7 +349,7 @@ def problems(fleet: Fleet) -> Table[FleetProblem]:
                 ),
             ),
             Column(title="Cluster", heads=True, value=lambda row: row.cluster, empty=numbers.NOT_KNOWN),
-            Column(title="Why", value=lambda row: row.reason),
+            Column(title="Why", words=True, value=lambda row: row.reason),
         ),
         filters={"what": ("What", lambda row: row.kind.value), "cluster": ("Cluster", lambda row: row.cluster)},
         empty="Each cluster and shard is there, whole, and of this version of usher.",

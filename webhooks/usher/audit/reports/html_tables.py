@@ -45,6 +45,8 @@ class Column(Struct, frozen=True, kw_only=True):
     """Whether its cells name their rows."""
     narrow: bool = False
     """Whether its words are few and short."""
+    words: bool = False
+    """Whether it has sentences, so that it gets the room that other columns leave."""
     more: bool = False
     """Whether a screen shows it only after somebody asked for all columns; paper always does."""
     adds: cells.SumUnit | None = None
@@ -175,7 +177,7 @@ def _row(columns: Sequence[Column], row: Row) -> Html:
 
 
 def _look(column: Column) -> str | None:
-    width = "number" if column.numeric else "narrow" if column.narrow else ""
+    width = "number" if column.numeric else "narrow" if column.narrow else "words" if column.words else ""
     return " ".join(filter(None, (width, "more" if column.more else ""))) or None
 
 
