@@ -150,7 +150,7 @@ def _cards(audit: Audit) -> Iterator[Html]:
     yield _card(
         f"Since {numbers.day(audit.trend.previous)}" if audit.trend.previous else "Changes", None, *_changes_list(audit)
     )
-    yield _card("Exceptions from rules that end", _link("All exceptions", "#exceptions"), *_ending_list(audit))
+    yield _card("Exceptions that end soon", _link("All exceptions", "#exceptions"), *_ending_list(audit))
 
 
 def _card(title: str, link: Html | None, *body: Child) -> Html:
