@@ -21,6 +21,7 @@ from usher.audit.document.fleet_document import (
 from usher.audit.reports import cells, described, entry_words, numbers
 from usher.audit.reports.described import Column, Table
 from usher.audit.reports.numbers import PAGE, TEXT
+from usher.check.formats import wording
 
 _PROBLEM_BADGES: Final = {
     ProblemKind.MISSING: "bad",
@@ -151,7 +152,7 @@ def groups(table: FleetTable, name: str, without: str) -> Table[GroupRow]:
     """The groups of all clusters by one property; the last row of a page sums up those that have no row."""
     columns: tuple[Column[GroupRow], ...] = (
         Column(
-            title=name.capitalize(),
+            title=wording.capitalised(name),
             name=name,
             heads=True,
             value=lambda row: row.name or f"({without})",

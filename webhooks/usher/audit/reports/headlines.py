@@ -5,7 +5,7 @@ from typing import Final
 
 from usher.audit.document import AcceleratorEntry, Audit, Group, Point, Summary
 from usher.audit.reports import entry_words, glossary, html_tables, numbers, trends, usage_tables, workload_tables
-from usher.audit.reports.html_elements import Html, element, joined
+from usher.audit.reports.html_elements import Html, element
 from usher.audit.reports.numbers import PAGE, TEXT
 from usher.audit.reports.trends import Headline
 from usher.check.formats import wording
@@ -445,19 +445,7 @@ def _tile(  # noqa: PLR0913 - parts of one tile
     *,
     missing: str = numbers.NOT_MEASURED,
 ) -> Html:
-    shown = None if value is None else _large(value)
-    return html_tables.tile(glossary.link(word, label), shown, note, change, missing=missing)
-
-
-def _large(text: str) -> Html | str:
-    """The number large, and its unit beside it: `5`, `20,996 GPU-h`, `2 to 3 GPUs`, `USD 39,160`."""
-    if text.isdecimal():
-        return text
-    if text[:1].isdecimal():
-        number, _, unit = text.rpartition(" ")
-        return joined(number, " ", element("small", unit))
-    unit, _, number = text.partition(" ")
-    return joined(element("small", unit), " ", number)
+    return html_tables.tile(glossary.link(word, label), value, note, change, missing=missing)
 
 
 def _changed(audit: Audit, number: Callable[[Point], float | None], shown: Callable[[float], str]) -> Html | None:

@@ -427,14 +427,25 @@ def row(label: Html | str, bar: Html, amount: Html | str) -> Html:
     )
 
 
-def tile(
-    label: Html | str, value: Html | str | None, note: str = "", change: Html | None = None, *, missing: str
-) -> Html:
+def _large(text: str) -> Html | str:
+    """The number large, and its unit beside it: `5`, `5,320`, `20,996 GPU-h`, `2 to 3 GPUs`, `USD 39,160`."""
+    if " " not in text:
+        return text
+    if text[:1].isdecimal():
+        number, _, unit = text.rpartition(" ")
+        return joined(number, " ", element("small", unit))
+    unit, _, number = text.partition(" ")
+    return joined(element("small", unit), " ", number)
+
+
+def tile(label: Html | str, value: str | None, note: str = "", change: Html | None = None, *, missing: str) -> Html:
     """A number of the first screen with its name; `missing` takes the place of a number that is None."""
     return element(
         "div",
         element("span", label, class_="label"),
-        element("span", missing, class_="value missing") if value is None else element("span", value, class_="value"),
+        element("span", missing, class_="value missing")
+        if value is None
+        else element("span", _large(value), class_="value"),
         element("span", note, class_="note") if note else None,
         change,
         class_="tile",
