@@ -1,4 +1,4 @@
-"""The HTML report of an audit on paper: A4 in landscape, with what is open and no word broken."""
+"""The HTML report of an audit on paper: A4 in landscape, with its open parts and no word broken."""
 
 import re
 import shutil
@@ -42,7 +42,7 @@ def printed(chromium: Browser, folder: Path, audit: Audit, **settings: Any) -> I
         yield found.page
 
 
-def test_it_prints_what_is_open_and_no_controls(chromium: Browser, tmp_path: Path) -> None:
+def test_it_prints_open_parts_and_no_controls(chromium: Browser, tmp_path: Path) -> None:
     with printed(chromium, tmp_path, clusters.audit()) as page:
         assert page.locator("form.filters:visible, nav:visible, #theme:visible").count() == 0
         assert page.locator("details:not([open]):visible").count() == 0

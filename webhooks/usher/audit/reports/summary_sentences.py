@@ -12,7 +12,7 @@ _PODS: Final = "pods (running programs)"
 
 
 def sentences(audit: Audit, form: Form) -> list[str]:
-    """The bill and where it went, how busy the GPUs were, what is held now, and what can never run.
+    """The bill and where it went, how busy the GPUs were, who holds them now, and which workloads can never run.
 
     Args:
         audit: the document; of a cluster or of a part of it.
