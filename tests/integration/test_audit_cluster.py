@@ -304,12 +304,13 @@ def test_the_report_opens_with_gpus_then_says_whose_they_are(api: ApiServer, kub
     lines = command.usher("audit", "--kubeconfig", kubeconfig).out.splitlines()
 
     assert lines[0].startswith("Audit of test, 20")
-    assert lines[2] == "GPUs         not known: usher has read no nodes"
-    assert lines[3] == "  asked for  17 GPUs, by 2 workloads with accelerators"
-    assert lines[4] == "  allocated  0, held by pods on nodes"
-    assert lines[5].startswith("  waiting    1, wanted by pods without a node")
-    assert lines[10].split("  ")[-1] == "of them waiting"
-    assert [line.split() for line in lines[11:13]] == [["ml-research", "0", "1", "0"], ["team-b", "0", "1", "1"]]
+    assert lines[2] == "The nodes were not read, so it is not known how many GPUs there are."
+    assert lines[4] == "GPUs         not known: usher has read no nodes"
+    assert lines[5] == "  asked for  17 GPUs, by 2 workloads with accelerators"
+    assert lines[6] == "  allocated  0, held by pods on nodes"
+    assert lines[7].startswith("  waiting    1, wanted by pods without a node")
+    assert lines[12].split("  ")[-1] == "of them waiting"
+    assert [line.split() for line in lines[13:15]] == [["ml-research", "0", "1", "0"], ["team-b", "0", "1", "1"]]
 
 
 def test_the_field_stands_where_there_is_no_line_to_show(api: ApiServer, kubeconfig: Path) -> None:

@@ -1,5 +1,6 @@
 """`usher audit --demo`: a whole report without a cluster."""
 
+import re
 from typing import Any
 
 import pytest
@@ -33,6 +34,29 @@ def test_the_report_finds_what_each_story_is_about(document: Any) -> None:
     assert named(document, "USA020") == {"contest-2025"}
     assert named(document, "USA034") == {"h100-9"}
     assert named(document, "USA035") == {"a100-5"}
+
+
+def test_what_a_rule_finds_in_a_workload_that_waits_is_one_finding(document: Any) -> None:
+    for cause, rule, names in (
+        ("USA001", "USH330", {"tts-export", "reindex"}),
+        ("USA002", "USH502", {"detector-sweep"}),
+    ):
+        found = [each for each in document["findings"] if each["code"] == cause]
+
+        assert named(document, rule) & names == set()
+        assert [each["foundBy"] for each in found] == [[rule]] * len(names)
+        assert all(any(line.startswith(f"{rule}, ") for line in each["evidence"]) for each in found)
+    outcomes = {each["subject"]["name"]: each["outcome"] for each in document["findings"] if each["never"]}
+    assert outcomes == {"tts-export": "deny", "reindex": "warn"}
+
+
+@pytest.mark.parametrize("form", ["text", "markdown"])
+def test_each_form_has_what_can_never_run_once(form: str) -> None:
+    shown = command.usher("audit", "--demo", "--format", form).out
+    prevented = re.sub(r"(?m)^.*(USH330|USH502)\S* (Every pod fits|The pods of distributed).*$", "", shown)
+
+    assert shown.count("one node has 96") == (1 if form == "text" else 2)  # Markdown lists what is new as well
+    assert not re.search("USH330|one pod asks for 128", prevented)
 
 
 def test_idle_notebooks_are_savings(document: Any) -> None:

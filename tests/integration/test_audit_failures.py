@@ -111,7 +111,8 @@ def test_without_pods_it_is_not_known_what_can_never_run(api: ApiServer, kubecon
     found = document["summary"]
     assert (found["gpus"], found["gpusAllocated"], found["gpusNever"], found["workloadsNever"]) == (8, None, None, None)
     assert "never not known: usher has read no pods, so it does not know which workloads wait" in text
-    assert "The nodes have 8 GPUs. The pods were not read, so it is not known which GPUs they hold" in page
+    assert "The nodes have 8 GPUs." in page
+    assert "The pods were not read, so it is not known which GPUs they hold" in page
     assert "Every workload could run" not in page
 
 

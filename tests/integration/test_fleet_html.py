@@ -72,3 +72,15 @@ def test_the_same_document_makes_the_same_page(tmp_path: Path) -> None:
     written.part(tmp_path, fleets.cluster(1))
 
     assert fleet_page.text(written.merged(tmp_path)) == fleet_page.text(written.merged(tmp_path))
+
+
+def test_tiles_of_a_fleet_fill_their_rows_and_part_no_number_from_its_unit(chromium: Browser, page: Path) -> None:
+    with browser.opened(chromium, browser.file_url(page)) as found:
+        tiles = found.page.locator(".tile")
+        tops = tiles.evaluate_all("(all) => all.map((each) => each.getBoundingClientRect().top)")
+        lines = "(all) => all.map((each) => each.clientHeight / parseFloat(getComputedStyle(each).fontSize))"
+
+        assert len(tops) == 7
+        assert len(set(tops)) == 1
+        assert max(found.page.locator(".tile .value").evaluate_all(lines)) < 2
+        assert "GPU model" in found.page.locator("#by-product thead").inner_text()

@@ -7,9 +7,11 @@ import pytest
 from msgspec.structs import replace
 
 import builders
+from builders import audit_documents as documents
 from builders import estates, standings
 from builders.estates import NOW, entry, estate, gpu_node
 from unit.check.formats import made
+from usher import model
 from usher.audit import document_assembly
 from usher.audit.document import Audit, FindingEntry, Saving, Severity, Subject, Usage, WorkloadState
 from usher.audit.gather.estate import Estate, Missing, OneNamespace
@@ -359,3 +361,20 @@ def test_findings_about_a_workload_say_which_other_accelerators_it_asks_for() ->
     [finding] = document(cluster, sections=Sections(standing=tuple(standing))).findings
 
     assert finding.other_accelerators == {"google.com/tpu": 4}
+
+
+def test_a_rule_that_finds_why_a_workload_waits_is_a_part_of_that_finding() -> None:
+    """The workload stands in the report once, with the answer of admission and the words of the rule."""
+    report = judged(HALF, made.finding("first reason"), made.finding("second reason", outcome=model.Outcome.WARN))
+    waits = documents.finding(
+        "a", code="USA001", category="cluster", outcome="audit", never=True, found_by=("USH103",), evidence=("too few",)
+    )
+    about = Subject(api_version=HALF.identity.api_version, kind="PyTorchJob", namespace="ml-research", name="half")
+    here, elsewhere = (
+        waits.model_copy(update={"subject": each}) for each in (about, about.model_copy(update={"name": "other"}))
+    )
+    found, other = document(placed(HALF), report, sections=Sections(standing=(here, elsewhere))).findings
+
+    assert (found.code, found.outcome) == ("USA001", "deny")
+    assert [line.rpartition(": ")[2] for line in found.evidence] == ["too few", "first reason", "second reason"]
+    assert (other.outcome, other.evidence) == ("audit", ("too few",))

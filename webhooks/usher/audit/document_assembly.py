@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Final
 
-from usher import paths
+from usher import model, paths
 from usher.accelerators import names
 from usher.accelerators.names import Unit
 from usher.audit import document_entries, partial
@@ -24,6 +24,7 @@ from usher.audit.document import (
     NotEvaluatedEntry,
     NotJudgedEntry,
     Saving,
+    Subject,
     Summary,
     WorkloadEntry,
 )
@@ -249,7 +250,8 @@ def document(  # noqa: PLR0913 - all parts of an audit by name
     rules = config.enforcement.exceptions
     workloads = tuple(document_entries.workload_entries(estate, report, measured.workloads))
     standing = _with_others(given.standing, workloads)
-    found = sorted([*document_entries.finding_entries(report, estate, rules), *standing], key=_finding_order)
+    all_found = [*document_entries.finding_entries(report, estate, rules), *standing]
+    found = sorted(_listed_once(all_found), key=_finding_order)
     excepted = tuple(_exception_entries(report.exceptions, rules, found, today=now.date()))
     unread = needed_inputs.unread_inputs(estate, report, finds_never=any(each.never for each in found))
     headlines = with_asked(headline_numbers(estate, found, excepted, given), estate)
@@ -274,7 +276,7 @@ def document(  # noqa: PLR0913 - all parts of an audit by name
         ),
         workloads=workloads,
         findings=tuple(found),
-        prevented=prevention.prevented(found, workloads, window=given.window, now=now),
+        prevented=prevention.prevented(sorted(all_found, key=_finding_order), workloads, window=given.window, now=now),
         not_evaluated=tuple(_not_evaluated(report)),
         not_judged=tuple(_not_judged(report)),
         exceptions=excepted,
@@ -302,10 +304,40 @@ def _with_cause(savings: Iterable[Saving], found: Iterable[FindingEntry]) -> Ite
         yield each.model_copy(update={"finding": causes.get(each.subject, "")})
 
 
+def _listed_once(found: Iterable[FindingEntry]) -> Iterator[FindingEntry]:
+    """The findings, without those of rules that find why a workload waits: the finding that it waits has them."""
+    entries = list(found)
+    by_rule = defaultdict[tuple[Subject, str], list[FindingEntry]](list)
+    for each in entries:
+        by_rule[each.subject, each.code].append(each)
+    causes = {(each.subject, code) for each in entries for code in each.found_by}
+    for each in entries:
+        rules = [cause for code in each.found_by for cause in by_rule[each.subject, code]]
+        if rules:
+            yield _with_rules(each, rules)
+        elif (each.subject, each.code) not in causes:
+            yield each
+
+
+def _with_rules(entry: FindingEntry, rules: Sequence[FindingEntry]) -> FindingEntry:
+    worst = min(rules, key=lambda each: _OUTCOMES.index(each.outcome))
+    return entry.model_copy(
+        update={
+            "outcome": worst.outcome,
+            "because": worst.because,
+            "exception": worst.exception,
+            "mended_by": worst.mended_by,
+            "evidence": (*entry.evidence, *(f"{each.code}, {each.path}: {each.message}" for each in rules)),
+        }
+    )
+
+
+_OUTCOMES: Final = tuple(each.value for each in model.Outcome)
+
+
 def _finding_order(entry: FindingEntry) -> tuple[object, ...]:
     """A sort key: workloads that can never run first, then the worst outcome, most GPUs, and by name."""
-    outcomes = ("deny", "warn", "audit")
-    outcome = outcomes.index(entry.outcome) if entry.outcome in outcomes else len(outcomes)
+    outcome = _OUTCOMES.index(entry.outcome) if entry.outcome in _OUTCOMES else len(_OUTCOMES)
     about = entry.subject
     return (
         not entry.never,

@@ -49,7 +49,7 @@ def test_a_cluster_without_gpus_says_so_in_one_line() -> None:
 
     assert "GPUs  0: no node has GPUs, and no workload asks for accelerators" in shown
     assert "not measured" not in shown
-    assert "No node of this cluster has GPUs." in in_html(WITHOUT_GPUS)
+    assert "The nodes of this cluster have no GPUs." in in_html(WITHOUT_GPUS)
     assert "--prometheus" not in in_markdown(WITHOUT_GPUS)
 
 

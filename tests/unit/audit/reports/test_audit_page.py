@@ -53,8 +53,8 @@ def test_the_first_screen_says_the_headline_numbers() -> None:
     text = words(page(clusters.audit()))
 
     assert (
-        "Of the GPU time that pods (running programs) held in the last 7 days, 45 % was idle: 20,996 GPU-h, "
-        "which cost USD 39,160 of USD 92,484." in text
+        "Of the GPU time that pods (running programs) held in the last 7 days, 45 % was idle: 20,996 GPU-h. "
+        "The idle time cost USD 39,160, of USD 92,484 for all that pods held." in text
     )
     assert "Now pods hold 285 of 512 GPUs. 3 workloads can never run as written, and ask for 88 GPUs." in text
     assert "900 GPU-h less than on 2026-11-16" in text
@@ -325,7 +325,7 @@ def test_a_first_audit_says_how_to_keep_its_numbers() -> None:
 def test_a_cluster_without_accelerators_has_a_page_without_faults() -> None:
     text = words(page(clusters.empty()))
 
-    assert "No node of this cluster has GPUs." in text
+    assert "The nodes of this cluster have no GPUs." in text
     assert "No findings." in text
 
 
@@ -346,7 +346,10 @@ def test_a_cluster_without_gpus_shows_its_accelerators_and_no_use_of_gpus() -> N
     html = page(tpu_audits.without_gpus())
     shown = words(html)
 
-    assert "The nodes of this cluster have 256 google.com/tpu, and no GPUs. Now pods hold 128 google.com/tpu." in shown
+    assert (
+        "The nodes of this cluster have no GPUs. They have 256 google.com/tpu. Now pods hold 128 google.com/tpu."
+        in shown
+    )
     assert re.search(r" Accelerators now google.com/tpu .* 128 of 256 held, 256 waiting, 256 can never run", shown)
     assert "Waiting 256 google.com/tpu" in shown
     assert 'id="usage"' not in html

@@ -65,6 +65,7 @@ def test_a_job_above_the_quota_of_its_queue_can_never_run() -> None:
             held_by="Kueue",
             never=True,
             prevented_by="USH435",
+            found_by=("USH435",),
         )
     ]
 

@@ -86,6 +86,9 @@ class FindingEntry(Part):
     is another rule than the one of the finding."""
     preventable_by: str = ""
     """The code of a rule that found the mistake and only warns of it: it would have prevented it if it denied."""
+    found_by: tuple[str, ...] = ()
+    """The codes of rules of usher that find the same mistake in this workload. The document lists it once:
+    outcome, exception and mutation are those of the rules, and their messages are evidence."""
     mended_by: str = ""
     """The mutation with which admission mends it today, so that it would not deny the object for it; else empty."""
     exception: str = ""

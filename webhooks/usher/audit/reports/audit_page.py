@@ -17,6 +17,7 @@ from usher.audit.reports import (
     html_tables,
     numbers,
     savings_tables,
+    summary_sentences,
     trends,
     usage_tables,
     workload_tables,
@@ -96,61 +97,29 @@ def _notices(audit: Audit) -> Iterator[Html | str]:
 
 
 def _first_screen(audit: Audit) -> Html:
-    others = workload_tables.accelerators_card(audit)
-    capacity = others if audit.summary.without_gpus and others else joined(workload_tables.capacity_card(audit), others)
-    cards = (*_usage_cards(audit), capacity, *_cards(audit))
+    words = element("a", "What the words mean", href="#words")
+    first, *others = summary_sentences.sentences(audit, PAGE)
     return element(
         "div",
         element("h2", "At a glance", class_="hidden"),
-        element("p", *_story(audit), " ", element("a", "What the words mean", href="#words"), class_="story"),
+        element("p", element("strong", first), f" {' '.join(others)} ", words, class_="story"),
         element("div", *headlines.tiles(audit), class_="tiles"),
-        element("div", *cards, class_="cards"),
+        element("div", _capacity_cards(audit), *_cards(audit), class_="cards"),
         id="overview",
     )
 
 
-def _story(audit: Audit) -> Iterator[str]:
-    """The report in a few sentences."""
-    summary = audit.summary
-    if summary.gpus == 0:
-        yield from _without_gpus(audit)
-        return
-    yield from headlines.bill_sentences(audit)
-    busy = next((each for each in audit.targets if each.name == "activity"), None)
-    if busy is not None and busy.actual is not None:
-        part = usage_tables.target_base(busy, summary)
-        yield f"All GPUs together, also those that no pod held, were {PAGE.share(busy.actual)} busy"
-        yield f", measured for {part} of their hours. " if part else ". "
-    if summary.gpus is None:
-        yield (
-            "The nodes were not read, so it is not known how many GPUs there are. "
-            if audit.cluster.is_whole
-            else f"Now pods of this part of the cluster hold {PAGE.gpus(summary.gpus_allocated)}. "
-        )
-    elif summary.gpus_allocated is not None:
-        yield f"Now pods hold {PAGE.number(summary.gpus_allocated)} of {PAGE.gpus(summary.gpus)}. "
-    if summary.gpus_allocated is None:
-        has = "" if summary.gpus is None else f"The nodes have {PAGE.gpus(summary.gpus)}. "
-        yield f"{has}The pods were not read, so it is not known which GPUs they hold, what waits and what never runs. "
-    if summary.workloads_never:
-        can = wording.count(summary.workloads_never, "workload")
-        yield f"{can} can never run as written, and {'asks' if summary.workloads_never == 1 else 'ask'} for "
-        yield f"{PAGE.gpus(summary.gpus_never, least=entry_words.least_never(audit))}."
-
-
-def _without_gpus(audit: Audit) -> Iterator[str]:
-    summary = audit.summary
-    held = entry_words.others_held(summary)
-    has = PAGE.others({each.resource: each.capacity or 0.0 for each in audit.other_accelerators})
-    if has:
-        now = f"Now pods hold {held}" if held else "Now no pod holds any of them"
-        yield f"The nodes of this cluster have {has}, and no GPUs. {now}."
-    else:
-        yield f"No node of this cluster has GPUs{f', and pods hold {held}' if held else ''}."
-    if waiting := PAGE.others({each.resource: each.waiting or 0.0 for each in audit.other_accelerators}):
-        yield f" Pods and suspended workloads wait for {waiting}."
-    if summary.workloads_not_known:
-        yield f" The accelerators of {wording.count(summary.workloads_not_known, 'workload')} are not known."
+def _capacity_cards(audit: Audit) -> Html:
+    """The steps that give back most GPU time, beside who holds the GPUs now; without usage the latter alone."""
+    others = workload_tables.accelerators_card(audit)
+    capacity = others if audit.summary.without_gpus and others else joined(workload_tables.capacity_card(audit), others)
+    if not audit.has_usage:
+        return capacity
+    teams = _card("GPU time that teams held, and how much was idle", _link("Usage", "#usage"), *_team_bars(audit))
+    return joined(
+        _card("Do first", _link("All savings", "#savings"), *savings_tables.first_steps(audit)),
+        element("div", teams, capacity, class_="stack"),
+    )
 
 
 _SHOWN: Final = 6
@@ -172,20 +141,13 @@ _NEVER: Final = {
 _NEVER_ELSEWHERE: Final = "waits for something that does not come"
 
 
-def _usage_cards(audit: Audit) -> Iterator[Html]:
-    """Two cards: the steps that give back most GPU time, and the teams whose GPUs are idle."""
-    if audit.has_usage:
-        yield _card("Do first", _link("All savings", "#savings"), *savings_tables.first_steps(audit))
-        yield _card("GPU time that teams held, and how much was idle", _link("Usage", "#usage"), *_team_bars(audit))
-
-
 def _cards(audit: Audit) -> Iterator[Html]:
     """Three cards: workloads that can never run, changes since the audit before, and exceptions that end."""
     yield _card("Can never run", _link("All of them", "#findings-table", "never=yes"), *_never_list(audit))
     yield _card(
         f"Since {numbers.day(audit.trend.previous)}" if audit.trend.previous else "Changes", None, *_changes_list(audit)
     )
-    yield _card("Exceptions from rules that end", _link("All exceptions", "#exceptions"), *_ending_list(audit))
+    yield _card("Exceptions that end soon", _link("All exceptions", "#exceptions"), *_ending_list(audit))
 
 
 def _card(title: str, link: Html | None, *body: Child) -> Html:

@@ -16,12 +16,13 @@ from usher.audit.reports import (
     headlines,
     numbers,
     savings_tables,
+    summary_sentences,
     usage_tables,
     workload_tables,
 )
 from usher.audit.reports.described import MarkdownTable, code, prose, size
 from usher.audit.reports.numbers import TEXT
-from usher.check.formats import wording
+from usher.check.formats import markdown, wording
 from usher.check.formats.lines import Lines
 
 
@@ -77,6 +78,9 @@ def _style(audit: Audit) -> str:
 def _write_first_screen(audit: Audit, lines: Lines) -> None:
     _write_heading(audit, lines)
     of_cluster = audit.summary.knows_cluster
+    if of_cluster:
+        lines.wrapped(" ".join(summary_sentences.sentences(audit, TEXT)), first=Text(""), rest="")
+        lines.write()
     lines.labelled(
         [*headlines.gpu_rows(audit), *headlines.usage_rows(audit)]
         if of_cluster
@@ -159,6 +163,8 @@ def _head(audit: Audit) -> str:
         more = len(audit.completeness.gaps) - len(gaps)
         lines += ["**This audit is incomplete**, so its numbers may be too small:", "", *gaps]
         lines += [f"* and {more:,} more", ""] if more else [""]
+    if audit.summary.knows_cluster:
+        lines += [markdown.prose(" ".join(summary_sentences.sentences(audit, TEXT))), ""]
     rows = [(name, value) for name, value in headlines.headlines_markdown(audit) if value]
     lines += ["| | |", "| --- | --- |", *(f"| {name} | {prose(value)} |" for name, value in rows), ""]
     hint = ["usage was not measured; `usher audit --prometheus URL` measures it"] if _unmeasured(audit) else []

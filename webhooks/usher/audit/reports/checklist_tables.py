@@ -120,12 +120,18 @@ def checklist_table(audit: Audit) -> Table[ReadinessItem]:
             Column(title="Item", name="item", heads=True, value=lambda item: item.title, cell=_item_cell),
             Column(
                 title="Evidence",
+                words=True,
                 name="seen",
                 value=lambda item: "; ".join(item.evidence),
                 cell=lambda item: cells.lines(*(("plain", line) for line in item.evidence)),
             ),
             Column(name="remedy", value=lambda item: item.remedy),
-            Column(title="Asked for by", cell=_reference_cell),
+            Column(
+                title="Asked for by",
+                narrow=True,
+                cell=_reference_cell,
+                meaning="The source of the item, and its name in CNCF's AI conformance",
+            ),
         ),
         filters={
             "standing": ("Standing", lambda item: item.standing.value),
@@ -153,7 +159,7 @@ def _item_cell(item: ReadinessItem) -> cells.Cell:
 
 
 def _reference_cell(item: ReadinessItem) -> cells.Cell:
-    conformance = f"CNCF AI conformance: {item.conformance}" if item.conformance else ""
+    conformance = f"CNCF: {item.conformance}" if item.conformance else ""
     return cells.lines(_reference_piece(item.reference), ("muted", conformance))
 
 
@@ -252,7 +258,7 @@ def not_known_section(audit: Audit) -> Section:
         columns=(
             Column(title="Part", value=itemgetter(0)),
             Column(title="Source", heads=True, value=itemgetter(1)),
-            Column(title="Reason", value=itemgetter(2)),
+            Column(title="Reason", words=True, value=itemgetter(2)),
             Column(title="Extent", value=itemgetter(3)),
         ),
         filters={"part": ("Part", itemgetter(0))},

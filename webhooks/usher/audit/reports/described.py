@@ -122,6 +122,7 @@ class Column(Struct, Generic[Read_contra], frozen=True, kw_only=True):
     meaning: str = ""
     heads: bool = False
     narrow: bool = False
+    words: bool = False
     ranked: bool = False
     numeric: bool = False
     more: bool = False
@@ -178,6 +179,7 @@ class Column(Struct, Generic[Read_contra], frozen=True, kw_only=True):
             ranked=self.ranked,
             heads=self.heads,
             narrow=self.narrow,
+            words=self.words,
             more=self.more,
             adds=adds,
         )

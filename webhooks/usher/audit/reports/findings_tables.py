@@ -53,8 +53,7 @@ def write_findings(found: Sequence[FindingEntry], lines: Lines) -> None:
 def _write_check(outcome: model.Outcome, title: str, entries: Sequence[FindingEntry], lines: Lines) -> None:
     style = wording.STYLES[outcome]
     objects = wording.count(len(_largest_by_object(entries)), "object")
-    # Findings about the cluster concern no admission.
-    admitted = "" if entries[0].category == "cluster" else _ADMISSION_WORDS[outcome]
+    admitted = _ADMISSION_WORDS[outcome] if _concerns_admission(entries[0]) else ""
     about = ", ".join(filter(None, (objects, _amount_of(entries), admitted)))
     heading = Text.assemble((f"{entries[0].severity.value:<8}", style), "  ", (wording.printable(title), "bold"))
     lines.write(Text.assemble(heading, "  ", (about, "dim")))
@@ -229,7 +228,7 @@ def _columns_of_findings(pages: str) -> Iterator[Column[FindingEntry]]:
         cell=_severity_cell,
         meaning="Below it what usher would do if the object were made today",
     )
-    yield Column(title="Finding", cell=lambda each: _described_cell(each, pages))
+    yield Column(title="Finding", cell=lambda each: _described_cell(each, pages), words=True)
     yield Column(name="code", prose=lambda each: code(each.code))
     yield Column(
         title="Object",
@@ -331,38 +330,24 @@ def _amount_cell(found: FindingEntry) -> cells.Cell:
 
 def _at_admission(found: FindingEntry) -> str:
     """The answer of admission in words; empty for findings about the cluster as a whole."""
-    return "" if found.category == "cluster" else entry_words.AT_ADMISSION.get(found.outcome, found.outcome)
+    return entry_words.AT_ADMISSION.get(found.outcome, found.outcome) if _concerns_admission(found) else ""
 
 
-def _why_milder(found: FindingEntry) -> str:
-    return wording.capitalised(entry_words.milder(found.outcome, found.because)) if found.because else ""
+def _concerns_admission(found: FindingEntry) -> bool:
+    """Findings about the cluster do not, unless a rule finds the same mistake."""
+    return found.category != "cluster" or bool(found.found_by)
 
 
 def _described_cell(found: FindingEntry, pages: str) -> cells.Cell:
-    page = _page(found, pages)
-    rule = found.title if found.category == "cluster" else found.name
-    held = f"Held by {found.held_by}" if found.held_by else ""
-    never = f"Can never run. {held}".strip() if found.never else held
-    return cells.Cell(
-        tuple(
-            piece
-            for piece in (
-                ("link", found.code, f"#{fragment(found)}"),
-                ("link", rule, page) if page else ("rule", rule),
-                ("strong", wording.capitalised(found.message)),
-                ("code", found.path),
-                ("fix", wording.capitalised(found.remedy)),
-                ("muted", _why_milder(found)),
-                ("muted", f"In {found.place}" if found.place else ""),
-                ("muted", never),
-                ("muted", f"Exception {found.exception}" if found.exception else ""),
-                ("muted", f"{found.prevented_by} would have prevented it" if found.prevented_by else ""),
-                ("muted", f"{found.preventable_by} would prevent it if it denied" if found.preventable_by else ""),
-                ("muted", f"Admission mends it: {found.mended_by}" if found.mended_by else ""),
-                ("more", "Evidence" if found.evidence else "", found.evidence),
-            )
-            if piece[1]
-        )
+    page, rule = _page(found, pages), found.title if found.category == "cluster" else found.name
+    return cells.lines(
+        ("link", found.code, f"#{fragment(found)}"),
+        ("link", rule, page) if page else ("rule", rule),
+        ("code", found.path),
+        ("strong", wording.capitalised(found.message)),
+        ("fix", wording.capitalised(found.remedy)),
+        ("muted", ". ".join(_notes(found))),
+        ("more", "Evidence" if found.evidence else "", found.evidence),
     )
 
 
@@ -370,6 +355,25 @@ def _page(found: FindingEntry, pages: str) -> str:
     """The page of the check, or of the finding about the cluster; policies of the site have no page there."""
     ours = found.code.startswith(("USH", "USA")) and found.category != catalogue.OWN_CATEGORY
     return catalogue.page_address(pages, found.name, found.code) if ours else ""
+
+
+def _notes(found: FindingEntry) -> Iterator[str]:
+    if found.because:
+        yield wording.capitalised(entry_words.milder(found.outcome, found.because))
+    if found.place:
+        yield f"In {found.place}"
+    if found.never:
+        yield "Can never run"
+    if found.held_by:
+        yield f"Held by {found.held_by}"
+    if found.exception and found.exception not in found.because:
+        yield f"Exception {found.exception}"
+    if found.prevented_by:
+        yield f"{found.prevented_by} would have prevented it"
+    elif found.preventable_by:
+        yield f"{found.preventable_by} would prevent it if it denied"
+    if found.mended_by:
+        yield f"Admission mends it: {found.mended_by}"
 
 
 def _seen_cell(audit: Audit, standing: str, first_seen: str) -> cells.Cell:

@@ -163,6 +163,7 @@ def _trends(fleet: Fleet) -> Iterator[Html]:
                 element("h3", title),
                 element("p", shown(known[-1]), element("small", f"at most {shown(max(known))}"), class_="value"),
                 html_tables.line(_drawn(points, number, shown), label),
+                class_="card",
             )
 
 

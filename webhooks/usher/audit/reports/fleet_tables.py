@@ -21,6 +21,7 @@ from usher.audit.document.fleet_document import (
 from usher.audit.reports import cells, described, entry_words, numbers
 from usher.audit.reports.described import Column, Table
 from usher.audit.reports.numbers import PAGE, TEXT
+from usher.check.formats import wording
 
 _PROBLEM_BADGES: Final = {
     ProblemKind.MISSING: "bad",
@@ -151,7 +152,7 @@ def groups(table: FleetTable, name: str, without: str) -> Table[GroupRow]:
     """The groups of all clusters by one property; the last row of a page sums up those that have no row."""
     columns: tuple[Column[GroupRow], ...] = (
         Column(
-            title=name.capitalize(),
+            title=wording.capitalised(name),
             name=name,
             heads=True,
             value=lambda row: row.name or f"({without})",
@@ -226,6 +227,7 @@ def findings(fleet: Fleet) -> Table[CodeRow]:
             ),
             Column(
                 title="Finding",
+                words=True,
                 heads=True,
                 cell=lambda row: cells.lines(("strong", row.title), ("code", f"{row.code} {row.name}")),
             ),
@@ -292,7 +294,9 @@ def savings(fleet: Fleet) -> Table[FleetSaving]:
         caption="Savings",
         rows=fleet.savings,
         columns=(
-            Column(title="Change", cell=lambda row: cells.lines(("strong", row.kind), ("plain", row.change))),
+            Column(
+                title="Change", words=True, cell=lambda row: cells.lines(("strong", row.kind), ("plain", row.change))
+            ),
             Column(title="Cluster", value=lambda row: row.cluster),
             Column(title="Workload", heads=True, cell=_object_cell),
             Column(title="Owner", value=lambda row: row.team, empty=entry_words.NO_TEAM),
@@ -346,7 +350,7 @@ def problems(fleet: Fleet) -> Table[FleetProblem]:
                 ),
             ),
             Column(title="Cluster", heads=True, value=lambda row: row.cluster, empty=numbers.NOT_KNOWN),
-            Column(title="Why", value=lambda row: row.reason),
+            Column(title="Why", words=True, value=lambda row: row.reason),
         ),
         filters={"what": ("What", lambda row: row.kind.value), "cluster": ("Cluster", lambda row: row.cluster)},
         empty="Each cluster and shard is there, whole, and of this version of usher.",

@@ -5,7 +5,7 @@ from typing import Final
 
 from usher.audit.document import AcceleratorEntry, Audit, Group, Point, Summary
 from usher.audit.reports import entry_words, glossary, html_tables, numbers, trends, usage_tables, workload_tables
-from usher.audit.reports.html_elements import Html, element, joined
+from usher.audit.reports.html_elements import Html, element
 from usher.audit.reports.numbers import PAGE, TEXT
 from usher.audit.reports.trends import Headline
 from usher.check.formats import wording
@@ -312,33 +312,6 @@ def _window_words(audit: Audit) -> str:
     return f"{numbers.minute(audit.measurement.start)} to {numbers.minute(audit.measurement.end)}"
 
 
-_PODS = "pods (running programs)"
-
-
-def bill_sentences(audit: Audit) -> Iterator[str]:
-    """Money where it is known, else GPU-hours, else the money of an hour; nothing where all of this is unknown."""
-    found = audit.summary
-    if found.bill is not None:
-        yield from _in_money(audit, found.bill)
-    elif found.capacity is not None:
-        yield from _in_hours(audit, found.capacity)
-    elif found.idle is not None:
-        yield from _idle_sentences(audit)
-    else:
-        yield from _an_hour(found)
-
-
-def _window(audit: Audit) -> str:
-    """`the last 7 days`; `the window` where its times are not known."""
-    seconds = numbers.seconds_between(audit.measurement.start, audit.measurement.end)
-    return f"the last {numbers.days(seconds)}" if seconds else "the window"
-
-
-def _priced_gpus(found: Summary) -> str:
-    """The GPUs that the bill is about."""
-    return "the GPUs that have a price" if found.bill_has_gaps else "the GPUs of this cluster"
-
-
 def _not_held_words(found: Summary) -> str:
     """`USD 14,179 free, USD 4,099 out of use`; GPU-hours where they have no price."""
     money = (found.cost_free, found.cost_out_of_use)
@@ -349,54 +322,6 @@ def _not_held_words(found: Summary) -> str:
     return ", ".join(
         f"{shown} {name}" for (amount, shown), name in zip(parts, ("free", "out of use"), strict=True) if amount
     )
-
-
-def _in_money(audit: Audit, bill: float) -> Iterator[str]:
-    found = audit.summary
-    held, other = found.cost_allocated or 0.0, found.cost_not_held or 0.0
-    yield f"In {_window(audit)} {_priced_gpus(found)} cost {PAGE.money(bill, found.currency)}. "
-    idle = "" if found.cost_idle is None else f"; {PAGE.money(found.cost_idle, found.currency)} of that was idle"
-    yield f"Of this, {_PODS} held {PAGE.money(held, found.currency)}{_share_words(held, bill)}{idle}. "
-    if other:
-        rest = f"{PAGE.money(other, found.currency)}{_share_words(other, bill)}"
-        yield f"No pod held the other {rest}: {_not_held_words(found)}. "
-
-
-def _in_hours(audit: Audit, capacity: float) -> Iterator[str]:
-    found = audit.summary
-    held, other = found.allocated or 0.0, found.not_held or 0.0
-    yield f"In {_window(audit)} the GPUs of this cluster had {PAGE.hours(capacity)}. "
-    idle = "" if found.idle is None else f"; {PAGE.hours(found.idle)} of that were idle"
-    yield f"Of these, {_PODS} held {PAGE.hours(held)}{_share_words(held, capacity)}{idle}. "
-    if other:
-        yield f"No pod held the other {PAGE.hours(other)}{_share_words(other, capacity)}: {_not_held_words(found)}. "
-
-
-def _idle_sentences(audit: Audit) -> Iterator[str]:
-    """Without series of nodes only what pods held is known."""
-    found = audit.summary
-    part = PAGE.share(numbers.part(found.idle, found.measured))
-    cost = f", which cost {PAGE.money(found.cost_idle, found.currency)}" if found.cost_idle else ""
-    whole = f" of {PAGE.money(found.cost_allocated, found.currency)}" if cost else ""
-    yield f"Of the GPU time that {_PODS} held in {_window(audit)}, {part} was idle: "
-    yield f"{PAGE.hours(found.idle)}{cost}{whole}. "
-
-
-def _an_hour(found: Summary) -> Iterator[str]:
-    parts = (
-        (found.cost_per_hour_allocated, f"held by {_PODS}"),
-        (found.cost_per_hour_free, "free"),
-        (found.cost_per_hour_out_of_use, "out of use"),
-    )
-    known = [(cost, name) for cost, name in parts if cost is not None]
-    whole = sum(cost for cost, _ in known)
-    if whole and found.cost_per_hour_free is not None:
-        shown = ", ".join(f"{PAGE.money(cost, found.currency)} {name}" for cost, name in known if cost)
-        yield f"An hour of {_priced_gpus(found)} costs {PAGE.money(whole, found.currency)}: {shown}. "
-
-
-def _share_words(amount: float, whole: float) -> str:
-    return f" ({PAGE.share(amount / whole)})" if whole else ""
 
 
 def tiles(audit: Audit) -> Iterator[Html]:
@@ -516,19 +441,7 @@ def _tile(  # noqa: PLR0913 - parts of one tile
     *,
     missing: str = numbers.NOT_MEASURED,
 ) -> Html:
-    shown = None if value is None else _large(value)
-    return html_tables.tile(glossary.link(word, label), shown, note, change, missing=missing)
-
-
-def _large(text: str) -> Html | str:
-    """The number large, and its unit beside it: `5`, `20,996 GPU-h`, `2 to 3 GPUs`, `USD 39,160`."""
-    if text.isdecimal():
-        return text
-    if text[:1].isdecimal():
-        number, _, unit = text.rpartition(" ")
-        return joined(number, " ", element("small", unit))
-    unit, _, number = text.partition(" ")
-    return joined(element("small", unit), " ", number)
+    return html_tables.tile(glossary.link(word, label), value, note, change, missing=missing)
 
 
 def _changed(audit: Audit, number: Callable[[Point], float | None], shown: Callable[[float], str]) -> Html | None:

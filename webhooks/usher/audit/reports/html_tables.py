@@ -45,6 +45,8 @@ class Column(Struct, frozen=True, kw_only=True):
     """Whether its cells name their rows."""
     narrow: bool = False
     """Whether its words are few and short."""
+    words: bool = False
+    """Whether it has sentences, so that it gets the room that other columns leave."""
     more: bool = False
     """Whether a screen shows it only after somebody asked for all columns; paper always does."""
     adds: cells.SumUnit | None = None
@@ -175,7 +177,7 @@ def _row(columns: Sequence[Column], row: Row) -> Html:
 
 
 def _look(column: Column) -> str | None:
-    width = "number" if column.numeric else "narrow" if column.narrow else ""
+    width = "number" if column.numeric else "narrow" if column.narrow else "words" if column.words else ""
     return " ".join(filter(None, (width, "more" if column.more else ""))) or None
 
 
@@ -425,14 +427,25 @@ def row(label: Html | str, bar: Html, amount: Html | str) -> Html:
     )
 
 
-def tile(
-    label: Html | str, value: Html | str | None, note: str = "", change: Html | None = None, *, missing: str
-) -> Html:
+def _large(text: str) -> Html | str:
+    """The number large, and its unit beside it: `5`, `5,320`, `20,996 GPU-h`, `2 to 3 GPUs`, `USD 39,160`."""
+    if " " not in text:
+        return text
+    if text[:1].isdecimal():
+        number, _, unit = text.rpartition(" ")
+        return joined(number, " ", element("small", unit))
+    unit, _, number = text.partition(" ")
+    return joined(element("small", unit), " ", number)
+
+
+def tile(label: Html | str, value: str | None, note: str = "", change: Html | None = None, *, missing: str) -> Html:
     """A number of the first screen with its name; `missing` takes the place of a number that is None."""
     return element(
         "div",
         element("span", label, class_="label"),
-        element("span", missing, class_="value missing") if value is None else element("span", value, class_="value"),
+        element("span", missing, class_="value missing")
+        if value is None
+        else element("span", _large(value), class_="value"),
         element("span", note, class_="note") if note else None,
         change,
         class_="tile",

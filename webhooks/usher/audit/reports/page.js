@@ -373,16 +373,10 @@
   phone.addEventListener("change", () => {
     for (const table of tables.values()) if (table.turning) table.again();
   });
-  const opened = [];
   addEventListener("beforeprint", () => {
-    for (const closed of document.querySelectorAll("details:not([open], .explained)")) {
-      closed.open = true;
-      opened.push(closed);
-    }
     for (const table of tables.values()) table.keepSum(true);
   });
   addEventListener("afterprint", () => {
-    for (const each of opened.splice(0)) each.open = false;
     for (const table of tables.values()) table.keepSum(false);
   });
   // Before somebody asks for it, but after the page is there.

@@ -175,7 +175,7 @@ def savings_table(audit: Audit) -> Table[Saving]:
         title="What could be saved",
         rows=entry_words.largest_first(audit.savings),
         columns=(
-            Column(title="Change", name="change", cell=_change_cell, prose=_change_prose),
+            Column(title="Change", name="change", cell=_change_cell, prose=_change_prose, words=True),
             Column(
                 title="Workload",
                 name="workload",

@@ -259,6 +259,8 @@ class Prevention(Struct, frozen=True, kw_only=True):
     """The rule, if it denies today."""
     if_denied: str = ""
     """The rule, if it found the mistake and does not deny."""
+    found_by: tuple[str, ...] = ()
+    """All rules that found the mistake, also those with an exception, or whose mistake a mutation mends."""
 
 
 class Situation(Struct, frozen=True, kw_only=True):
@@ -309,7 +311,13 @@ class Situation(Struct, frozen=True, kw_only=True):
         denied = {each.judgement.code for each in self.denials(workload)}
         found = {each.judgement.code for each in self._lasting(workload) if each.judgement.exception is None}
         by = next((code for code in codes if code in denied), "")
-        return Prevention(by=by, if_denied="" if by else next((code for code in codes if code in found), ""))
+        result = self.result(workload)
+        anyhow = {each.judgement.code for each in result.findings} if result is not None else set()
+        return Prevention(
+            by=by,
+            if_denied="" if by else next((code for code in codes if code in found), ""),
+            found_by=tuple(code for code in codes if code in anyhow),
+        )
 
     def preventing_anywhere(self, code: str) -> Prevention:
         """As `preventing`, for a check of objects that are not workloads."""
@@ -422,6 +430,7 @@ def cluster_finding(  # noqa: PLR0913 - the fields of a finding
         never=never,
         prevented_by=prevention.by,
         preventable_by=prevention.if_denied,
+        found_by=prevention.found_by,
         gpus_lost=None if gpus_lost is None else round(gpus_lost, 6),
         cost_per_hour=None if cost_per_hour is None else round(cost_per_hour, 6),
         fixed_by_platform=fixed_by_platform,
