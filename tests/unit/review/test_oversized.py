@@ -144,6 +144,23 @@ def test_what_costs_too_much_is_denied_and_what_does_not_is_judged(
     assert all(work.instructions < SECOND / 2 for work in engine.done), engine.done
 
 
+@pytest.mark.parametrize("by", [mutate, validate])
+def test_an_object_with_too_many_values_is_measured_once_and_without_a_path_for_each(
+    by: Callable[..., Any], evaluator: Evaluator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise it takes so long that a busy server answers too late, and failurePolicy lets the object in."""
+    made: list[str] = []
+    measured: list[str] = []
+    join, whole = paths.join, size_limits.excess_of_whole
+    monkeypatch.setattr(paths, "join", lambda *keys: made.append("") or join(*keys))
+    monkeypatch.setattr(size_limits, "excess_of_whole", lambda *of: measured.append("") or whole(*of))
+
+    by(body(ATTACKS["251,000 values"]), evaluator)
+
+    assert len(made) < 100
+    assert len(measured) == 1
+
+
 def tasks(number: int) -> paths.Object:
     few = (volcano_task(f"t{index}") for index in range(number - 1))
     return volcano_job(*few, volcano_task("bad", template(privileged())))

@@ -51,7 +51,8 @@ def forgive_missed_mutations(decision: model.Decision, request: Request, evaluat
 
     If the engine does not answer, the decision stays: without a verdict, `failurePolicy: Ignore` would admit it.
     """
-    if decision.exemption or request.operation not in (Operation.CREATE, Operation.UPDATE):
+    too_large = decision.workload is not None and decision.workload.excess is not None
+    if decision.exemption or too_large or request.operation not in (Operation.CREATE, Operation.UPDATE):
         return decision
     if decision.allowed:
         return _require_protection(decision, request, evaluator)
