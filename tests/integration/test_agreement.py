@@ -254,7 +254,7 @@ def said_by_check(workload: Any) -> tuple[Any, ...]:
     return operations, without_those(OF_THE_USER | UNREAD_KEYS, findings), unknowns
 
 
-def without_those(codes: set[str], findings: Counter[tuple[str, ...]]) -> Counter[tuple[str, ...]]:
+def without_those(codes: set[str], findings: Counter[Any]) -> Counter[Any]:
     return Counter({each: number for each, number in findings.items() if each[0] not in codes})
 
 
