@@ -262,9 +262,10 @@ def test_an_object_around_a_limit_is_judged_or_denied_by_name(
     make, beyond = GENERATED[name]
     request = deep_body(make())
     engine.done.clear()
-    mutate(request, evaluator)
+    mutated = mutate(request, evaluator)
     answer = validate(request, evaluator)
 
+    assert mutated.allowed is not beyond
     assert not answer.allowed
     assert (NAME in answer.outcomes) is beyond
     assert all(work.instructions < SECOND / 2 for work in engine.done), engine.done
