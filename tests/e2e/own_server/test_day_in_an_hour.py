@@ -322,6 +322,7 @@ def test_a_day_leaves_nothing_unjudged_nothing_over_quota_and_memory_flat(
 
     half = len(memory) // 2
     show(f"{MINUTES:g} minutes: {dict(happened)}; {dict(day.outcomes)}; {day.looks} looks, most {day.most} of {HARD}")
+    show("tried again because of: " + "; ".join(f"{number} x {said}" for said, number in day.reasons.most_common(12)))
     show(
         f"memory {memory[half // 2]} MB, then {memory[half]} and {memory[-1]}, at most {max(memory)}; {dict(problems)}"
     )
