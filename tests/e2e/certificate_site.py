@@ -124,12 +124,8 @@ class Site:
             return [failure for failure in pool.map(call, range(calls)) if failure]
 
 
-@contextlib.contextmanager
-def site(cluster: Cluster) -> Iterator[Site]:
-    """The account and its roles, an empty Secret, and a namespace; afterwards all of it is gone."""
-    for name in accounts.NAMESPACES:
-        cluster.ensure_namespace(name)
-    asked = cluster.create_namespace(prefix="certified-")
+def granted(cluster: Cluster) -> list[Object]:
+    """Applies the roles and the Secret of servers that keep the certificate of the configurations NAME."""
     applied = accounts.granted(cluster, "base/rbac.yaml", "base/certificate-secret.yaml")
     for each in yaml.safe_load_all((accounts.MANIFESTS / "base" / "certificate-role.yaml").read_text()):
         if each["kind"] == "ClusterRole":
@@ -138,6 +134,16 @@ def site(cluster: Cluster) -> Iterator[Site]:
             rule["resourceNames"] = [NAME]
         cluster.apply(each)
         applied.append(each)
+    return applied
+
+
+@contextlib.contextmanager
+def site(cluster: Cluster) -> Iterator[Site]:
+    """The account and its roles, an empty Secret, and a namespace; afterwards all of it is gone."""
+    for name in accounts.NAMESPACES:
+        cluster.ensure_namespace(name)
+    asked = cluster.create_namespace(prefix="certified-")
+    applied = granted(cluster)
     try:
         yield Site(cluster=cluster, account=accounts.kubeconfig(cluster, "certified"), namespace=asked)
     finally:
@@ -150,13 +156,16 @@ def site(cluster: Cluster) -> Iterator[Site]:
 
 
 @contextlib.contextmanager
-def replica(site: Site, directory: Path, *, env: Mapping[str, str] | None = None) -> Iterator[ServerProcess]:
-    """A server that is ready; `env` are further variables of its environment."""
+def replica(
+    site: Site, directory: Path, *, more: Sequence[str] = (), env: Mapping[str, str] | None = None
+) -> Iterator[ServerProcess]:
+    """A server that is ready, with more arguments; `env` are further variables of its environment."""
     directory.mkdir()
     arguments = (
         *("--certificates=self-managed", f"--kubeconfig={site.account}", "--reload-interval=2"),
         *(f"--certificate-secret={accounts.NAMESPACE}/{SECRET}", f"--webhook-configurations={NAME}"),
         *(f"--certificate-name={name}" for name in PLACE.names),
+        *more,
     )
     with server_process.running(directory, arguments=arguments, from_files=False, env=env) as server:
         try:

@@ -222,8 +222,9 @@ class Cluster:
         return bool(found)
 
     def account_token(self, account: str, *, namespace: str) -> str:
-        """A new token of a ServiceAccount."""
-        asked: Object = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+        """A new token of a ServiceAccount, which outlives the longest test."""
+        spec: Object = {"expirationSeconds": 86_400}
+        asked: Object = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
         path = f"{self._path('ServiceAccount', api_version='v1', namespace=namespace, name=account)}/token"
         token: str = self.request("POST", path, body=asked).body["status"]["token"]
         return token

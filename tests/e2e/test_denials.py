@@ -8,10 +8,12 @@ import pytest
 
 import builders
 from e2e import crds
-from e2e.cluster import Cluster, KubectlError, Object
+from e2e.cluster import ApiError, Cluster, KubectlError, Object
 from e2e.pods import running_pods
 from e2e.registration import decisions
 from server_process import ServerProcess
+from unit.review import test_oversized as oversized
+from usher import paths
 
 pytestmark = pytest.mark.usefixtures("webhooks")
 
@@ -94,3 +96,19 @@ def test_a_debug_container_that_helps_itself_to_gpus_is_denied(cluster: Cluster,
     assert [
         container["name"] for container in cluster.get("Pod", "web", namespace=namespace)["spec"]["ephemeralContainers"]
     ] == ["debugger"]
+
+
+def test_an_object_that_is_too_much_to_judge_is_denied_although_the_webhooks_may_fail(
+    cluster: Cluster, namespace: str
+) -> None:
+    crds.install(cluster, ["ray.io/rayclusters"])
+    names = ["251,000 values", "80 containers x 200 MIG names", "12,000 device annotations", "600 levels"]
+    for name in names:
+        value = oversized.ATTACKS[name]
+        value = {**value, "metadata": {**paths.metadata(value), "namespace": namespace}}
+        with pytest.raises(ApiError, match="USH1480 too-large-to-judge"):
+            cluster.create(value, dry_run=True)
+
+    labels = {f"l{number}": "" for number in range(1000)}
+    large = builders.pod(builders.container(args=["x"] * 40_000), labels=labels, namespace=namespace)
+    cluster.create(large, dry_run=True)

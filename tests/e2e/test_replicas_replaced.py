@@ -43,13 +43,19 @@ class Replicas:
     def add(self) -> None:
         """One more, which gets reviews once it is ready."""
         own = self._directory / str(self._started)
+        server = self._stack.enter_context(self.started(own))
+        self._started += 1
+        self.running.append(server)
+        self.endpoints.add(server.port)
+
+    @contextlib.contextmanager
+    def started(self, own: Path) -> Iterator[ServerProcess]:
+        """A server with its files in a folder that is yet to be made; all have the certificate of the first."""
         own.mkdir()
         for name in ("ca.crt", "ca.key", "tls.crt", "tls.key") if self._started else ():
             shutil.copy(self._directory / "0" / name, own / name)
-        self._started += 1
-        server = self._stack.enter_context(server_process.running(own, arguments=(f"--config={CONFIG}",)))
-        self.running.append(server)
-        self.endpoints.add(server.port)
+        with server_process.running(own, arguments=(f"--config={CONFIG}",)) as server:
+            yield server
 
     def end_in_order(self) -> None:
         """Ends the oldest as Kubernetes does: no new connections, then SIGTERM, and it ends by itself."""

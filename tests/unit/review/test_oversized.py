@@ -3,6 +3,7 @@
 import itertools
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -144,6 +145,26 @@ def test_what_costs_too_much_is_denied_and_what_does_not_is_judged(
     assert all(work.instructions < SECOND / 2 for work in engine.done), engine.done
 
 
+@pytest.mark.parametrize("by", [mutate, validate])
+def test_an_object_with_too_many_values_is_measured_once_and_without_a_path_for_each(
+    by: Callable[..., Any], evaluator: Evaluator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise it takes so long that a busy server answers too late, and failurePolicy lets the object in."""
+    calls: Counter[str] = Counter()
+
+    def counted(call: Callable[..., Any], *values: Any) -> Any:
+        calls[call.__name__] += 1
+        return call(*values)
+
+    monkeypatch.setattr(paths, "join", partial(counted, paths.join))
+    monkeypatch.setattr(size_limits, "excess_of_whole", partial(counted, size_limits.excess_of_whole))
+
+    by(body(ATTACKS["251,000 values"]), evaluator)
+
+    assert calls["join"] < 100
+    assert calls["excess_of_whole"] == 1
+
+
 def tasks(number: int) -> paths.Object:
     few = (volcano_task(f"t{index}") for index in range(number - 1))
     return volcano_job(*few, volcano_task("bad", template(privileged())))
@@ -241,9 +262,10 @@ def test_an_object_around_a_limit_is_judged_or_denied_by_name(
     make, beyond = GENERATED[name]
     request = deep_body(make())
     engine.done.clear()
-    mutate(request, evaluator)
+    mutated = mutate(request, evaluator)
     answer = validate(request, evaluator)
 
+    assert mutated.allowed is not beyond
     assert not answer.allowed
     assert (NAME in answer.outcomes) is beyond
     assert all(work.instructions < SECOND / 2 for work in engine.done), engine.done

@@ -203,7 +203,7 @@ class Evaluator:
 
     def _merged(self, request: Request, workload: model.Workload | None, *, only: str = "") -> merge.Merged:
         if workload is None or not self._mutates(workload, request):
-            return merge.Merged(value=request.value)
+            return merge.Merged(value=request.value, excess=workload.excess if workload is not None else None)
         return self._mutating.merged(
             request,
             workload,

@@ -53,7 +53,8 @@ def forgive_missed_mutations(decision: model.Decision, request: Request, evaluat
 
     If the engine does not answer, the decision stays: without a verdict, `failurePolicy: Ignore` would admit it.
     """
-    if decision.exemption or request.operation not in (Operation.CREATE, Operation.UPDATE):
+    too_large = decision.workload is not None and decision.workload.excess is not None
+    if decision.exemption or too_large or request.operation not in (Operation.CREATE, Operation.UPDATE):
         return decision
     if decision.allowed:
         return _require_protection(decision, request, evaluator)
@@ -366,7 +367,9 @@ _PREFIX: Final = "gpu-usher: "
 
 
 def mutate(body: bytes, evaluator: Evaluator) -> Answer:
-    """The patch for the object of a review.
+    """The patch for the object of a review, or the denial of an object that is too much to judge.
+
+    Otherwise the object could come in without its mutations, and without a verdict where /validate is late.
 
     Raises:
         ReviewError: the body is not a review that we answer.
@@ -378,8 +381,9 @@ def mutate(body: bytes, evaluator: Evaluator) -> Answer:
     try:
         merged = merge.Merged(value={}) if review.value is None else evaluator.patch(request)
     except errors.ExhaustedError as error:
-        # Left as it is, the object could come in without its mutations: judging it may need less than changing it.
         return _answer(review, evaluator.exhausted(request, error))
+    if excess := request.excess or merged.excess:
+        return _answer(review, evaluator.decide(replace(request, excess=excess)))
     names = tuple(sorted({evaluator.catalogue.mutation_name(intent.mutation) for intent in merged.applied}))
     conflicts = tuple(_conflict(intents, evaluator) for intents in merged.conflicts)
     texts = (*_summary(merged, evaluator), *conflicts, *_left_out(merged, evaluator))

@@ -4,7 +4,8 @@ The limits are far above what clusters run: a pod cannot use 250 containers on a
 Within them an object costs a fraction of the time and memory of a review (`scripts/bench growth`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from typing import Final
 
 from msgspec.structs import replace
@@ -77,7 +78,7 @@ def excess(value: paths.Object) -> model.Excess | None:
 
 
 def _excess(value: paths.Object, name: str, number: int, most: str, remedy: str) -> model.Excess:
-    path, _ = _largest(value, name)
+    path, _, _ = _largest(value, name)
     where = paths.readable(path)
     text = f"{number} {name} ({where}), and usher judges {most}"
     return model.Excess(path=path, what=name, number=number, text=text, remedy=remedy)
@@ -85,8 +86,7 @@ def _excess(value: paths.Object, name: str, number: int, most: str, remedy: str)
 
 def excess_of_whole(value: paths.Object, text: str) -> model.Excess:
     """The excess of an object that only is too much as a whole, with the field that has the most entries."""
-    path, name = _largest(value, "")
-    number = sum(len(found) for field, found in _fields(value) if field == name)
+    path, name, number = _largest(value, "")
     most = f"; it has {number} entries of {name}, most of them at {paths.readable(path)}" if name else ""
     remedy = DIVIDE_POD if value.get("kind") == "Pod" else DIVIDE_OBJECT
     return model.Excess(path=path, what="", number=number, text=f"{text}{most}", remedy=remedy)
@@ -113,33 +113,35 @@ def judged_part(value: paths.Object) -> paths.Object:
     return {key: field for key, field in value.items() if key not in ("metadata", "status")}
 
 
-def _largest(value: paths.Object, name: str) -> tuple[str, str]:
-    """Path and field of the list or map with the most entries among those of a field; of any field without a name."""
+def _largest(value: paths.Object, name: str) -> tuple[str, str, int]:
+    """Path and field of the list or map with the most entries among those of a field, and the entries of all of them.
+
+    Without a name it looks at all fields.
+    """
     most, path, field = -1, paths.ROOT, ""
-    waiting: list[tuple[str, str, paths.Json]] = [(paths.ROOT, "", _without_upkeep(value))]
+    entries: Counter[str] = Counter()
+    waiting: list[tuple[str, str, _Entries]] = [(paths.ROOT, "", _without_upkeep(value))]
     while waiting:
         place, key, found = waiting.pop()
-        if not isinstance(found, dict | list):
-            continue
-        if len(found) > most and key and name in ("", key):
-            most, path, field = len(found), place, key
+        number = len(found)
+        if key and name in ("", key):
+            entries[key] += number
+            if number > most:
+                most, path, field = number, place, key
+        # A path for each of 250,000 texts would take longer than all else.
         if isinstance(found, dict):
-            waiting.extend((paths.join(place, inner), inner, item) for inner, item in found.items())
+            waiting += [
+                (paths.join(place, inner), inner, item)
+                for inner, item in found.items()
+                if item and isinstance(item, dict | list)
+            ]
         else:
-            waiting.extend((f"{place}/{index}", "", item) for index, item in enumerate(found))
-    return path, field
-
-
-def _fields(value: paths.Object) -> Iterator[tuple[str, _Entries]]:
-    """All lists and maps of an object, each with the name of its field."""
-    waiting: list[tuple[str, _Entries]] = [("", _without_upkeep(value))]
-    while waiting:
-        name, found = waiting.pop()
-        yield name, found
-        if isinstance(found, dict):
-            waiting.extend((key, item) for key, item in found.items() if isinstance(item, dict | list))
-        else:
-            waiting.extend(("", item) for item in found if isinstance(item, dict | list))
+            waiting += [
+                (f"{place}/{index}", "", item)
+                for index, item in enumerate(found)
+                if item and isinstance(item, dict | list)
+            ]
+    return path, field, entries[field]
 
 
 def _without_upkeep(value: paths.Object) -> paths.Object:

@@ -53,6 +53,8 @@ class Merged(Struct, frozen=True, kw_only=True):
     """Intents that want different values in one place; usher skips all of them."""
     warnings: tuple[model.Note, ...] = ()
     """The warnings of mutations for the user."""
+    excess: model.Excess | None = None
+    """The part of an object that is too much to judge, which no mutation looks at."""
 
 
 def _not_refused(_intent: model.Intent) -> MutationRefusal | None:
