@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Final
 
 from usher import model, quantities
+from usher.accelerators.names import PARTS
 
 WHOLE_GPUS: Final = frozenset(
     {"nvidia.com/gpu", "amd.com/gpu", "intel.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe"}
@@ -61,6 +62,19 @@ def of_workload(workload: model.Workload) -> Devices:
         )
         devices[name] = devices.get(name, NOTHING) + amount
     return dict(sorted(devices.items()))
+
+
+def parts_taken(workload: model.Workload) -> Devices:
+    """Memory and cores of the boards that a pod takes: HAMi and Volcano give its amounts on each of its boards."""
+    taken: dict[str, Amount] = {}
+    for container in (each for pod_set in workload.pod_sets for each in pod_set.containers):
+        for name in container.accelerators:
+            part = PARTS.get(name)
+            if part is None:
+                continue
+            boards_asked = container.effective(part.divides or "").value or 1
+            taken[name] = taken.get(name, Amount()) + Amount(number=container.effective(name).value * boards_asked)
+    return taken
 
 
 def is_shares(name: str) -> bool:

@@ -22,7 +22,6 @@ from usher import errors, model, paths, quantities
 from usher.accelerators import boards, mig, vocabulary
 from usher.accelerators.names import GIB, MIB
 from usher.accelerators.vocabulary import Vocabulary
-from usher.audit.gather import gpus
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.estate import NOTHING_REPORTED, CapacityType, Node, Phase, Pod, Reported, Workload
 from usher.authorities.kueue.read import QUEUE_LABEL
@@ -253,7 +252,7 @@ class PodReader:
         workload = self._read(value)
         if workload is None or not workload.asks_accelerators:
             return _NOTHING
-        found = {**devices.of_workload(workload), **gpus.parts_taken(workload)}
+        found = {**devices.of_workload(workload), **devices.parts_taken(workload)}
         names = (mig.profile_of_resource(name) for name in found)
         profile = next((str(each.profile) for each in names if each is not None), "")
         return Asked(devices=found, memory_profile=profile, workload=workload)

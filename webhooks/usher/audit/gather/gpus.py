@@ -15,13 +15,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from usher import model
 from usher.accelerators import boards, mig, vocabulary
 from usher.accelerators.mig import Board
 from usher.accelerators.names import PARTS, Known, Unit
 from usher.audit.gather import estate
 from usher.audit.gather.estate import Estate, Node, Pod
-from usher.check.devices import WHOLE_GPUS, Amount, Devices
+from usher.check.devices import WHOLE_GPUS, Devices
 from usher.config import fields
 from usher.config.models import PriceRule, Prices
 
@@ -43,19 +42,6 @@ def number(devices: Devices, node: Node | None = None) -> float:
     """
     total = sum((share(name, node) * Fraction(amount.number) for name, amount in devices.items()), start=Fraction())
     return round(float(total + _taken_parts(devices, node)), 6)
-
-
-def parts_taken(workload: model.Workload) -> Devices:
-    """Memory and cores of the boards that a pod takes: HAMi and Volcano give its amounts on each of its boards."""
-    taken: dict[str, Amount] = {}
-    for container in (each for pod_set in workload.pod_sets for each in pod_set.containers):
-        for name in container.accelerators:
-            part = PARTS.get(name)
-            if part is None:
-                continue
-            boards_asked = container.effective(part.divides or "").value or 1
-            taken[name] = taken.get(name, Amount()) + Amount(number=container.effective(name).value * boards_asked)
-    return taken
 
 
 def _taken_parts(devices: Devices, node: Node | None) -> Fraction:

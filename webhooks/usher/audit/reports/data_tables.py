@@ -227,8 +227,8 @@ FINDINGS: Final = _table(
     "findings",
     FindingEntry,
     f"""fingerprint code check=name title category outcome severity {_SUBJECT} path message remedy team gpus since
-    evidence held_by never prevented_by exception preventable_by mended_by found_by gpus_least other_accelerators because
-    place gpus_lost cost_per_hour fixed_by_platform""",
+    evidence held_by never prevented_by exception preventable_by mended_by found_by gpus_least other_accelerators
+    because place gpus_lost cost_per_hour fixed_by_platform""",
     lambda audit: audit.findings,
 )
 
