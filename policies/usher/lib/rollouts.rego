@@ -7,10 +7,15 @@
 package usher.lib.rollouts
 
 # METADATA
+# title: Where the object says how it replaces its pods
+strategy_path := "/spec/strategy"
+
+# METADATA
 # title: Pods that a rollout makes before any old pod stops
 # description: Undefined if an old pod stops first, or if the rollout makes no pod beside the old ones.
 surge_before_stopping := surge if {
 	input.object.deployment
+	object.get(input.object.deployment, ["spec", "strategy", "type"], "") != "Recreate"
 	surge := input.workload.pods.maximum - input.workload.pods.minimum
 	surge > 0
 	_unavailable == 0

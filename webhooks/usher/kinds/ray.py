@@ -15,7 +15,7 @@ from usher import model, paths
 from usher.kinds import kind
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
-from usher.kinds.reading.shapes import STRICT
+from usher.kinds.reading.shapes import STRICT, Present
 from usher.kinds.reading.templates import DEFAULT_SCHEDULER, FIRST, LISTS, ONE, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading
 
@@ -215,6 +215,8 @@ class RayCluster(TypedDict):
 class RayJobSpec(TypedDict):
     clusterSelector: NotRequired[dict[str, str]]
     shutdownAfterJobFinishes: NotRequired[bool]
+    deletionStrategy: NotRequired[Present]
+    deletionPolicy: NotRequired[str]
     activeDeadlineSeconds: NotRequired[int]
     rayClusterSpec: NotRequired[RayClusterSpec]
 

@@ -160,6 +160,10 @@ SHAPES: Final[Mapping[Key, Shape]] = {
 }
 
 
+SCALED_CHILDREN: Final = autoscaling.PARENTS
+"""Kinds whose operators make objects that autoscalers must not scale, with the names of these objects."""
+
+
 @cache
 def owners_above(key: Key) -> int:
     """How many owners the longest chain above an object of a kind has; -1 for a kind that may own all others."""

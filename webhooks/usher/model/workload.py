@@ -103,13 +103,19 @@ class ModelParallelism(Struct, frozen=True, kw_only=True):
     pipeline: int
     data: int
     path: str
+    nodes: int = 1
+    """The pods that share the ranks."""
+    own_pod: bool = False
+    """Whether its flags say how much of it runs in this pod, so that its other pods do not matter."""
     spans: bool = False
     """Whether the server may span several pods."""
+    custom_all_reduce: bool = False
+    """Whether its ranks exchange data by a kernel of the server, which opens memory of other processes."""
 
     @property
     def gpus(self) -> int:
-        """The GPUs that the server uses."""
-        return self.tensor * self.pipeline * self.data
+        """The GPUs that the server uses in its pod, or in all its pods if it spans several."""
+        return self.tensor * self.pipeline * self.data // self.nodes
 
 
 class ContainerType(StrEnum):
@@ -149,13 +155,15 @@ class Container(Struct, frozen=True, kw_only=True):
     """Whether it does the pod's work, so that mutations for training change it."""
     image: str = ""
     command: tuple[str, ...] = ()
-    """`command` and `args`, as far as they are texts. They tell the role and never leave the normaliser."""
+    """`command` and `args`, as far as they are texts. They tell the role, and never reach rules."""
     passes_on: tuple[str, ...] = ()
     """Variables that its command hands to the ranks that it starts, of the families that rules read."""
     processes: Processes | None = None
     """None if the launcher computes the number itself, if it is unknown, and without accelerators."""
     parallelism: ModelParallelism | None = None
     """None if it starts no model server that usher knows, or if the number of GPUs is unknown."""
+    model_server: str = ""
+    """The model server that a container without accelerators starts, if it needs one; else empty."""
     idle_command: str = ""
     """Path of a command that only waits while the container holds accelerators; empty for other commands."""
     fields: Mapping[str, Any] = field(default_factory=dict)

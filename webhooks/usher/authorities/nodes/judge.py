@@ -235,6 +235,9 @@ def _unreadable(nodes: Nodes, name: str = "") -> str:
 
 _UNBOUNDED: Final = 2**62
 
+_ROLL_OUT: Final = frozenset({("apps", "Deployment"), ("argoproj.io", "Rollout")})
+"""Kinds that make new pods before they stop old ones."""
+
 
 class GangMember(Struct, frozen=True, kw_only=True):
     """One pod set of a gang."""
@@ -423,6 +426,19 @@ class NodeVerdicts:
     def of_gang(self, workload: model.Workload, members: Sequence[GangMember]) -> GangShortage | None:
         """The shortage where fewer pods of a gang could run at the same time than it needs; None where all could."""
         return gang_shortage(workload, members, self._room) if workload.gang.wanted else None
+
+    def of_rollout(self, workload: model.Workload, members: Sequence[GangMember]) -> GangShortage | None:
+        """The shortage where the nodes cannot hold all replicas and one new pod at once.
+
+        None for kinds that make no new pods beside old ones, and without a bound.
+        """
+        if (workload.group, workload.kind) not in _ROLL_OUT or workload.pods.maximum == workload.pods.minimum:
+            return None
+        wanted = workload.pods.minimum + 1
+        found = self._room([replace(each, pods=wanted) for each in members])
+        if found is None or found.most >= wanted:
+            return None
+        return GangShortage(wanted=wanted, most=found.most, sure=found.sure)
 
     def _room(self, members: Sequence[GangMember]) -> GangRoom | None:
         key = tuple((_demand_digest(member.demand), member.pods) for member in members)

@@ -180,6 +180,8 @@ class NodesInput(TypedDict):
     """Pod sets by path, without those that some node can hold."""
     gang: NotRequired[GangNodesInput]
     """Absent where all pods that must start together can run."""
+    rollout: NotRequired[GangNodesInput]
+    """Absent where a rollout has room for its first new pod, and for kinds without rollouts."""
 
 
 def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
@@ -202,10 +204,15 @@ def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
                 pod_set, demand, verdict, verdicts.places, declared=pools["poolsDeclared"]
             )
         members.append(nodes_judge.gang_member(pod_set, demand, workload.gang))
-    gang = None if found else verdicts.of_gang(workload, members)
+    if found:
+        return {"pods": found}
+    result: NodesInput = {"pods": {}}
+    gang, rollout = verdicts.of_gang(workload, members), verdicts.of_rollout(workload, members)
     if gang is not None:
-        return {"pods": found, "gang": {"wanted": gang.wanted, "most": gang.most, "sure": gang.sure}}
-    return {"pods": found} if found else None
+        result["gang"] = {"wanted": gang.wanted, "most": gang.most, "sure": gang.sure}
+    if rollout is not None:
+        result["rollout"] = {"wanted": rollout.wanted, "most": rollout.most, "sure": rollout.sure}
+    return None if gang is None and rollout is None else result
 
 
 def pod_group_slice(case: Case, known: Knowledge) -> GangNodesInput | None:

@@ -62,8 +62,13 @@ class ModelParallelism(TypedDict):
     pipeline: int
     data: int
     gpus: int
+    nodes: int
+    ownPod: bool
+    """Whether its flags say how much of it runs in this pod, whatever its other pods run."""
     spans: bool
     """Whether the server may span several pods."""
+    customAllReduce: NotRequired[bool]
+    """True if its ranks exchange data by a kernel of the server, which opens memory of other processes."""
     path: str
 
 
@@ -98,6 +103,8 @@ class Container(shapes.Container):
     """Absent if the launcher computes the number itself, if it is unknown, and without accelerators."""
     parallelism: NotRequired[ModelParallelism]
     """Absent if it starts no model server that usher knows, or if the number of GPUs is unknown."""
+    modelServer: NotRequired[str]
+    """The model server that a container without accelerators starts, if it needs one."""
     idleCommand: NotRequired[str]
     """Path of a command that does nothing but wait while the container holds accelerators."""
 
@@ -148,6 +155,8 @@ def _add_rare_fields(result: Container, container: model.Container) -> None:
         result["processes"] = {"number": container.processes.number, "path": container.processes.path}
     if container.parallelism is not None:
         result["parallelism"] = _parallelism(container.parallelism)
+    if container.model_server:
+        result["modelServer"] = container.model_server
     if container.idle_command:
         result["idleCommand"] = container.idle_command
     if container.field_places:
@@ -155,15 +164,20 @@ def _add_rare_fields(result: Container, container: model.Container) -> None:
 
 
 def _parallelism(parallelism: model.ModelParallelism) -> ModelParallelism:
-    return {
+    result: ModelParallelism = {
         "server": parallelism.server,
         "tensor": parallelism.tensor,
         "pipeline": parallelism.pipeline,
         "data": parallelism.data,
         "gpus": parallelism.gpus,
+        "nodes": parallelism.nodes,
+        "ownPod": parallelism.own_pod,
         "spans": parallelism.spans,
         "path": parallelism.path,
     }
+    if parallelism.custom_all_reduce:
+        result["customAllReduce"] = True
+    return result
 
 
 def _resource(container: model.Container, name: str) -> Resource:
@@ -243,8 +257,10 @@ READ_KEYS = (
     "resource.k8s.io/",
     "resource.kubernetes.io/",
     "runai/shared-gpu-configmap",
+    "scaledobject.keda.sh/",
     "scheduling.k8s.io/",
     "scheduling.volcano.sh/",
+    "serving.knative.dev/",
     "serving.kserve.io/",
     "volcano.sh/",
 )
