@@ -385,6 +385,7 @@ APPS = [
         ),
         pods=Pods(
             template_can_change=True,
+            rolls_out=True,
             templates=_deployment,
             template_paths=("spec.template",),
             counted="`replicas` (1 if missing), and `maxSurge` (25 % if missing, rounded up) more during a rollout",
@@ -438,7 +439,7 @@ APPS = [
         versions=("v1",),
         plural="replicasets",
         scale="/spec/replicas",
-        owned_by=(("apps", "Deployment"),),
+        owned_by=(("apps", "Deployment"), ("argoproj.io", "Rollout")),
         pods=Pods(
             templates=_replicated,
             template_paths=("spec.template",),

@@ -15,6 +15,7 @@ from usher import paths
 from usher.kinds import (
     appwrapper,
     argo,
+    argo_rollouts,
     autoscaling,
     gpu_usher,
     hyperpod,
@@ -56,6 +57,7 @@ KINDS: Final[tuple[Kind, ...]] = (
     *kueue.KINDS,
     *volcano.KINDS,
     *argo.KINDS,
+    *argo_rollouts.KINDS,
     *tekton.KINDS,
     *spark.KINDS,
     *appwrapper.KINDS,

@@ -17,6 +17,7 @@ from usher.authorities.nodes.places import Obstacles, Place, Places, fewest_obst
 from usher.authorities.nodes.read import Alternative, PodDemand
 from usher.authorities.verdict import Answer
 from usher.cluster.facts.nodes import PODS, NodeClass, Nodes
+from usher.kinds import registry
 from usher.model import placement
 
 
@@ -235,9 +236,6 @@ def _unreadable(nodes: Nodes, name: str = "") -> str:
 
 _UNBOUNDED: Final = 2**62
 
-_ROLL_OUT: Final = frozenset({("apps", "Deployment"), ("argoproj.io", "Rollout")})
-"""Kinds that make new pods before they stop old ones."""
-
 
 class GangMember(Struct, frozen=True, kw_only=True):
     """One pod set of a gang."""
@@ -432,7 +430,8 @@ class NodeVerdicts:
 
         None for kinds that make no new pods beside old ones, and without a bound.
         """
-        if (workload.group, workload.kind) not in _ROLL_OUT or workload.pods.maximum == workload.pods.minimum:
+        pods = registry.PODS.get((workload.group, workload.kind))
+        if pods is None or not pods.rolls_out or workload.pods.maximum == workload.pods.minimum:
             return None
         wanted = workload.pods.minimum + 1
         found = self._room([replace(each, pods=wanted) for each in members])
