@@ -6,7 +6,7 @@ huggingface.co/docs/text-generation-inference/reference/launcher and
 nvidia.github.io/TensorRT-LLM/commands/trtllm-serve; access.redhat.com/node/7118070 on the image of Red Hat. A server
 uses one GPU for each rank: the product of the sizes. usher reads plain flags. It draws no conclusion about a server
 that spans several pods or reads its own file, unless a flag says how much of it runs in one pod: the local size of
-data parallelism, the rank of one server (vllm/engine/arg_utils.py, create_engine_config), or a number of nodes. With
+data parallelism, the rank of one server (create_engine_config of vLLM), or a number of nodes. With
 --enable-dp-attention SGLang's data parallel ranks are among its tensor parallel ranks.
 
 Source: docs.nvidia.com/nim/large-language-models (configuration and model profiles). The names of profiles contain the
