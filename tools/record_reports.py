@@ -59,7 +59,7 @@ def codes(text: str) -> list[tuple[str, str]]:
 
 
 def answer(code: int, report: _Json) -> str:
-    """The answer of a command as text: accelerators, findings and what is unknown.
+    """The answer of a command as text: accelerators, findings and unknown parts.
 
     Args:
         code: the exit code.

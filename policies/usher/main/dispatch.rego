@@ -1589,6 +1589,31 @@ _findings_horizontalPodAutoscaler contains {"check": "objects/autoscaler_of_a_ma
 }
 
 _findings contains each if {
+	input.object.podAutoscaler
+	some each in _findings_podAutoscaler
+}
+
+_findings_podAutoscaler contains {"check": "objects/autoscaler_ceiling", "finding": finding} if {
+	some finding in data.usher.checks.objects.autoscaler_ceiling.deny
+}
+
+_findings_podAutoscaler contains {"check": "objects/autoscaler_minimum_above_maximum", "finding": finding} if {
+	some finding in data.usher.checks.objects.autoscaler_minimum_above_maximum.deny
+}
+
+_findings_podAutoscaler contains {"check": "objects/scaler_of_a_kind_that_cannot_scale", "finding": finding} if {
+	some finding in data.usher.checks.objects.scaler_of_a_kind_that_cannot_scale.deny
+}
+
+_findings_podAutoscaler contains {"check": "objects/two_autoscalers_of_one_target", "finding": finding} if {
+	some finding in data.usher.checks.objects.two_autoscalers_of_one_target.deny
+}
+
+_findings_podAutoscaler contains {"check": "objects/autoscaler_of_a_managed_object", "finding": finding} if {
+	some finding in data.usher.checks.objects.autoscaler_of_a_managed_object.deny
+}
+
+_findings contains each if {
 	input.object.misspeltScaledObject
 	some each in _findings_misspeltScaledObject
 }
@@ -1653,19 +1678,6 @@ _findings_unread_keys contains {"check": "objects/deciding_key_unread", "finding
 
 _findings_unread_keys contains {"check": "objects/key_unread", "finding": finding} if {
 	some finding in data.usher.checks.objects.key_unread.deny
-}
-
-_findings contains each if {
-	input.object.podAutoscaler
-	some each in _findings_podAutoscaler
-}
-
-_findings_podAutoscaler contains {"check": "objects/two_autoscalers_of_one_target", "finding": finding} if {
-	some finding in data.usher.checks.objects.two_autoscalers_of_one_target.deny
-}
-
-_findings_podAutoscaler contains {"check": "objects/autoscaler_of_a_managed_object", "finding": finding} if {
-	some finding in data.usher.checks.objects.autoscaler_of_a_managed_object.deny
 }
 
 _unknown contains each if {

@@ -190,6 +190,12 @@ def test_a_command_that_may_do_something_is_not(command: list[paths.Json]) -> No
     assert idle_command(command=command) == ""
 
 
+def test_the_image_pause_only_waits_unless_it_gets_a_command() -> None:
+    assert idle_command(image="registry.k8s.io/pause:3.10") == "image"
+    assert idle_command(image="registry.k8s.io/pause:3.10", command=["python", "train.py"]) == ""
+    assert idle_command(image="registry.example.com/pause-and-train:1") == ""
+
+
 def test_command_and_arguments_are_read_together() -> None:
     assert idle_command(command=["sh", "-c"], args=["sleep infinity"]) == "command"
     assert idle_command(command=["python"], args=["sleep", "infinity"]) == ""

@@ -104,6 +104,8 @@ def read_launch(
         processes = _by_variable(environment)
     else:
         processes = None
+    if not words and _PAUSE.search(str(container.get("image"))):
+        return Launch(None, None, f"{path}/image")
     idle = any(word in text for word in _WAITING) and len(text) <= _LONGEST_SCRIPT and _only_waits(words)
     parallelism = model_servers.read_parallelism(container, words, path) if _may_be_server(text, container) else None
     if processes is None and parallelism is None and not idle:
@@ -156,6 +158,9 @@ def _by_variable(environment: Sequence[model.EnvironmentVariable]) -> model.Proc
                 return model.Processes(number=int(variable.value or 0), path=variable.path) if known else None
     return None
 
+
+_PAUSE: Final = re.compile(r"(?:^|/)pause(?:-amd64|-arm64)?(?:[:@].*)?$")
+"""The image that does nothing but wait."""
 
 _WAITING: Final = ("sleep", "tail", "pause")
 

@@ -99,7 +99,7 @@ class _Server(Struct, frozen=True, kw_only=True):
     shared: re.Pattern[str] | None = None
     """Flags of a server whose data parallel ranks are among its tensor parallel ranks."""
     scattered: re.Pattern[str] | None = None
-    """Flags of data parallel ranks in several pods, of which each pod runs an unknown part."""
+    """Flags of data parallel ranks in several pods, while no flag says how many one pod runs."""
     nodes: re.Pattern[str] | None = None
     """The number of pods that share the ranks."""
     variable: str = ""

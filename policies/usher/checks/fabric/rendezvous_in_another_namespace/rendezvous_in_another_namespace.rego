@@ -2,8 +2,9 @@
 # title: The first rank is in the namespace of the job
 # description: |
 #   MASTER_ADDR names the pod of the first rank, which all ranks must reach. A name with the namespace of another job
-#   leads to nobody, or to the ranks of another job. This happens when a manifest is copied. The check reads names of
-#   Services (HOST.NAMESPACE.svc) and skips objects without a namespace, because kubectl may put these into any.
+#   does not exist there, or leads to the ranks of another job. This happens when a manifest is copied. The check reads
+#   names of Services (HOST.NAMESPACE.svc) and skips objects without a namespace, because kubectl may put these into
+#   any.
 # scope: package
 # related_resources:
 #   - ref: https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization

@@ -1,8 +1,8 @@
 # METADATA
 # title: An autoscaler targets an object that no operator scales
 # description: |
-#   The operators of model services make Deployments and set their replicas at each reconciliation. An autoscaler of
-#   such a Deployment is overruled: the replicas that it adds disappear. These kinds have settings for autoscaling of
+#   The operators of model services make Deployments and set their replicas at each reconciliation. An autoscaler of one
+#   of these Deployments is overruled: the replicas that it adds disappear. These kinds have settings for autoscaling of
 #   their own. The check knows the services of the same files, and the names that their operators give: the Deployment
 #   NAME-kserve of an LLMInferenceService, for example. It skips a target that is in the files itself, and an
 #   InferenceService that leaves its replicas to others (serving.kserve.io/autoscalerClass: external).

@@ -20,8 +20,8 @@
 #   severity: high
 #   why: The autoscaler never gets a value for the metric, so it never scales by it.
 #   remediation: |
-#     Use a metric of the type Pods or External, such as the requests that wait in the model server, or a ScaledObject
-#     of KEDA with a query to Prometheus.
+#     Use a metric of the type Pods or External, for example the requests that wait in the model server, or a
+#     ScaledObject of KEDA with a query to Prometheus.
 package usher.checks.objects.metric_of_no_such_resource
 
 import data.usher.lib.text

@@ -2,9 +2,9 @@
 # title: A service that scales to zero starts by a metric that exists without it
 # description: |
 #   A ScaledObject with the minimum 0, KEDA's default, stops the last replica. It starts the first one when a trigger
-#   reports work. Metrics of a model server, such as vllm:num_requests_waiting, come from its own pods. Without a pod
-#   the query has no result, so the trigger never reports work and the service stays at zero. A metric of a gateway, of
-#   a queue or of KEDA's HTTP add-on exists without pods. The check finds ScaledObjects of which every trigger asks
+#   reports work. Metrics of a model server, for example vllm:num_requests_waiting, come from its own pods. Without a
+#   pod the query has no result, so the trigger never reports work and the service stays at zero. A metric of a gateway,
+#   of a queue or of KEDA's HTTP add-on exists without pods. The check finds ScaledObjects whose triggers all ask
 #   Prometheus for metrics of model servers.
 # scope: package
 # related_resources:

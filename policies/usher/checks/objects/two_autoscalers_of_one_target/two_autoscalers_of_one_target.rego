@@ -17,7 +17,7 @@
 #   code: USH1483
 #   about: objects
 #   kinds: [horizontalPodAutoscaler, podAutoscaler, scaledObject]
-#   severity: high
+#   severity: medium
 #   why: KEDA refuses the ScaledObject, or the number of replicas never rests.
 #   remediation: |
 #     Keep one autoscaler. A ScaledObject has triggers for CPU and memory too.

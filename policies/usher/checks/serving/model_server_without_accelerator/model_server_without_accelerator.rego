@@ -2,14 +2,14 @@
 # title: A model server asks for an accelerator
 # description: |
 #   vLLM, SGLang, TensorRT-LLM and Text Generation Inference run a model on an accelerator. A container that starts one
-#   of them and asks for none is scheduled to any node. There it ends with an error, or runs on a GPU that the scheduler
-#   has given to another pod. Charts do this without a word where a number of GPUs is not whole, or where one of two
-#   values is missing.
+#   of them and does not ask for an accelerator is scheduled to any node. There it ends with an error, or runs on a GPU
+#   that the scheduler has given to another pod. Charts do this without an error where a number of GPUs is not whole, or
+#   where one of two values is missing.
 #
 #   The check reads the command, or the image if there is no command. It skips builds and flags for CPUs and simulators,
 #   and containers that ask for a resource that usher does not know, claim devices, are privileged or choose their
-#   devices by a variable. It also skips workloads of which any pod asks for an accelerator, and kinds whose operator
-#   may add the request.
+#   devices by a variable. It also skips workloads with a pod that asks for an accelerator, and kinds whose operator may
+#   add the request.
 # scope: package
 # related_resources:
 #   - ref: https://docs.vllm.ai/en/latest/getting_started/installation/gpu/
@@ -45,7 +45,7 @@ deny contains finding if {
 
 	finding := {
 		"path": container.path,
-		"message": $"{workload.container_name(pod_set, container)} runs {container.modelServer}, which needs an accelerator, but asks for none",
+		"message": $"{workload.container_name(pod_set, container)} runs {container.modelServer}, which needs an accelerator, but does not ask for one",
 		"remedy": "ask for accelerators in its limits, for example nvidia.com/gpu: 1, or use a build for CPUs",
 	}
 }

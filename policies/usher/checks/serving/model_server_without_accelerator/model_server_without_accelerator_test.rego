@@ -4,9 +4,9 @@ import data.examples.checks.serving.model_server_without_accelerator as examples
 import data.usher.checks.serving.model_server_without_accelerator as check
 
 test_a_model_server_without_accelerators_is_found if {
-	check.deny == {{"path": "/spec/template/spec/containers/0", "message": "container server runs vLLM, which needs an accelerator, but asks for none", "remedy": "ask for accelerators in its limits, for example nvidia.com/gpu: 1, or use a build for CPUs"}} with input as examples.bad_deployment
-	check.deny == {{"path": "/spec/template/spec/containers/0", "message": "container server runs SGLang, which needs an accelerator, but asks for none", "remedy": "ask for accelerators in its limits, for example nvidia.com/gpu: 1, or use a build for CPUs"}} with input as examples.bad_stateful_set
-	check.deny == {{"path": "/spec/template/spec/containers/0", "message": "container server runs vLLM, which needs an accelerator, but asks for none", "remedy": "ask for accelerators in its limits, for example nvidia.com/gpu: 1, or use a build for CPUs"}} with input as examples.bad_with_devices_hidden
+	check.deny == {{"path": "/spec/template/spec/containers/0", "message": "container server runs vLLM, which needs an accelerator, but does not ask for one", "remedy": "ask for accelerators in its limits, for example nvidia.com/gpu: 1, or use a build for CPUs"}} with input as examples.bad_deployment
+	check.deny == {{"path": "/spec/template/spec/containers/0", "message": "container server runs SGLang, which needs an accelerator, but does not ask for one", "remedy": "ask for accelerators in its limits, for example nvidia.com/gpu: 1, or use a build for CPUs"}} with input as examples.bad_stateful_set
+	check.deny == {{"path": "/spec/template/spec/containers/0", "message": "container server runs vLLM, which needs an accelerator, but does not ask for one", "remedy": "ask for accelerators in its limits, for example nvidia.com/gpu: 1, or use a build for CPUs"}} with input as examples.bad_with_devices_hidden
 }
 
 test_servers_for_cpus_routers_and_leaders_of_groups_are_left_alone if {
