@@ -250,5 +250,10 @@ def test_the_object_whose_operator_makes_the_target_is_named() -> None:
     }
     parent = found(scaled_object("chat-kserve"), service_of_models)[1].parent
 
+    rollout = builders.custom(
+        "argoproj.io/v1alpha1", "Rollout", {"workloadRef": {"kind": "Deployment", "name": "chat"}}, name="moving"
+    )
+
+    assert found(scaled_object("chat"), rollout)[1].parent == ("Rollout moving", "target the Rollout")
     assert parent == ("LLMInferenceService chat", "use spec.scaling of the LLMInferenceService")
     assert found(scaled_object("chat"), service_of_models)[1].parent is None

@@ -114,6 +114,10 @@ def _of_autoscaler(workload: model.Workload, objects: reading_values.Objects) ->
 
 
 def _parent(target: reading_values.Reference, objects: reading_values.Objects) -> tuple[str, str] | None:
+    for value in objects.of_kind("argoproj.io", "Rollout", target.namespace):
+        taken = _mapping(_mapping(value.get("spec")).get("workloadRef"))
+        if (taken.get("kind"), taken.get("name")) == (target.kind, target.name):
+            return f"Rollout {paths.text(paths.metadata(value).get('name'))}", "target the Rollout"
     if not isinstance(objects.find(target), reading_values.Absence):
         # The files make it themselves.
         return None

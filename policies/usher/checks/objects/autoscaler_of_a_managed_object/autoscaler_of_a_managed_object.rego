@@ -21,7 +21,7 @@
 #   severity: medium
 #   why: The operator takes back what the autoscaler does.
 #   remediation: |
-#     Use the settings for autoscaling that the service has, and remove the autoscaler.
+#     Use the settings for autoscaling that the service has, and remove the autoscaler. If a Rollout or a LeaderWorkerSet makes the pods, target that.
 package usher.checks.objects.autoscaler_of_a_managed_object
 
 import data.usher.lib.autoscaling
@@ -33,7 +33,7 @@ deny contains finding if {
 
 	finding := {
 		"path": target.path,
-		"message": $"the operator of {text.excerpt(parent.name)} makes this {target.kind} and sets its replicas, so the autoscaler is overruled",
-		"remedy": $"{parent.remedy}, and remove this autoscaler",
+		"message": $"the operator of {text.excerpt(parent.name)} sets the replicas of this {target.kind}, so the autoscaler is overruled",
+		"remedy": parent.remedy,
 	}
 }

@@ -44,9 +44,8 @@ deny contains finding if {
 	spec := input.object.scaledObject.spec
 	_least(spec) == 0
 	triggers := object.get(spec, "triggers", [])
-	count(triggers) > 0
 	every trigger in triggers {
-		_asks_the_server(trigger)
+		_needs_a_pod(trigger)
 	}
 	metric := min({each | some trigger in triggers; each := _metric(trigger)})
 
@@ -59,7 +58,10 @@ deny contains finding if {
 
 _least(spec) := object.get(spec, "idleReplicaCount", autoscaling.bounds.minimum)
 
-_asks_the_server(trigger) if {
+# KEDA's triggers for CPU and memory start no first pod either.
+_needs_a_pod(trigger) if trigger.type in {"cpu", "memory"}
+
+_needs_a_pod(trigger) if {
 	_metric(trigger)
 	not contains(trigger.metadata.query, "vector(")
 	not contains(trigger.metadata.query, "absent")
