@@ -5,7 +5,7 @@
 #   reports work. Metrics of a model server, for example vllm:num_requests_waiting, come from its own pods. Without a
 #   pod the query has no result, so the trigger never reports work and the service stays at zero. A metric of a gateway,
 #   of a queue or of KEDA's HTTP add-on exists without pods. The check finds ScaledObjects whose triggers all ask
-#   Prometheus for metrics of model servers.
+#   Prometheus for metrics of model servers, or are those for CPU and memory, which start no first pod either.
 # scope: package
 # related_resources:
 #   - ref: https://keda.sh/docs/latest/concepts/scaling-deployments/
