@@ -133,6 +133,17 @@ def test_the_place_is_the_entry_with_the_size() -> None:
     assert place(args=["--model", "m"]) == "args"
 
 
+def test_a_variable_of_the_container_gives_the_local_size() -> None:
+    env: paths.Json = [{"name": "DP_LOCAL", "value": "8"}]
+    command: list[paths.Json] = [
+        "sh",
+        "-c",
+        "vllm serve m -dp $((GROUP * DP_LOCAL)) --data-parallel-size-local $DP_LOCAL",
+    ]
+
+    assert sizes(command=command, env=env) == ("vLLM", 1, 1, 8)
+
+
 def test_a_variable_gives_the_shards_of_text_generation_inference() -> None:
     env: paths.Json = [{"name": "NUM_SHARD", "value": "4"}]
 
