@@ -1,6 +1,6 @@
 # METADATA
 # title: Autoscaling
-# description: Targets and bounds of the two kinds of autoscalers.
+# description: Targets and bounds of autoscalers.
 # scope: package
 # schemas:
 #   - input: schema.input
@@ -23,6 +23,11 @@ target := {"group": group, "kind": kind, "path": "/spec/scaleTargetRef"} if {
 	group := _group({"apiVersion": _given(object.get(reference, "apiVersion", ""), "apps/v1")})
 }
 
+target := {"group": _group(reference), "kind": reference.kind, "path": "/spec/scaleTargetRef"} if {
+	not input.object.podAutoscaler.metadata.ownerReferences
+	reference := input.object.podAutoscaler.spec.scaleTargetRef
+}
+
 # METADATA
 # title: Bounds of the autoscaler
 # description: With the names of the fields. `maximum` is KEDA's default if a ScaledObject has no maximum.
@@ -43,6 +48,13 @@ bounds := {
 	spec := input.object.scaledObject.spec
 	minimum := object.get(spec, "minReplicaCount", 0)
 	maximum := object.get(spec, "maxReplicaCount", default_maximum)
+}
+
+bounds := {"minimum": minimum, "maximum": maximum, "minimumField": "minReplicas", "maximumField": "maxReplicas"} if {
+	not input.object.podAutoscaler.metadata.ownerReferences
+	spec := input.object.podAutoscaler.spec
+	minimum := object.get(spec, "minReplicas", 1)
+	maximum := spec.maxReplicas
 }
 
 # METADATA

@@ -109,6 +109,32 @@ names_interface_of_pods(pod_set, value) if {
 }
 
 # METADATA
+# title: Whether the pods get a device for RDMA, or may get one in a way that usher does not read
+has_network_device_of_its_own(pod_set) if pod_set.hostNetwork
+
+has_network_device_of_its_own(pod_set) if pod_set.deviceClaims > 0
+
+has_network_device_of_its_own(pod_set) if {
+	some key in ["k8s.v1.cni.cncf.io/networks", "networking.gke.io/interfaces"]
+	pod_set.annotations[key]
+}
+
+has_network_device_of_its_own(pod_set) if count(network_devices(pod_set)) > 0
+
+# METADATA
+# title: Devices for RDMA that the pods ask for, by name
+network_devices(pod_set) := {name |
+	some container in pod_set.containers
+	some name, _ in container.resources
+	_is_network_device(name)
+}
+
+_is_network_device("vpc.amazonaws.com/efa")
+
+_is_network_device(name) if startswith(name, "rdma/")
+
+# METADATA
+# METADATA
 # title: Whether the pods share their GPUs with other pods
 # description: These pods get no network device of their own.
 shares_gpus(pod_set) if {

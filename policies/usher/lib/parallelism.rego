@@ -6,6 +6,7 @@
 #   - input: schema.input
 package usher.lib.parallelism
 
+import data.usher.lib.amounts
 import data.usher.lib.gpus
 import data.usher.lib.workload
 
@@ -19,12 +20,12 @@ servers := array.concat(_of_pods, _of_groups)
 
 _of_pods := [entry |
 	not input.workload.owned
-	_in_one_pod
 	some pod_set in workload.accelerator_pod_sets
 	some container in pod_set.containers
 	parallelism := container.parallelism
+	_judged_by_pod(parallelism)
 	not parallelism.spans
-	number := gpus.of_container(pod_set, container)
+	number := _gpus_of(pod_set, container)
 	number > 0
 
 	entry := {
@@ -45,6 +46,7 @@ _of_groups := [entry |
 	some container in leader.containers
 	parallelism := container.parallelism
 	parallelism.data == 1
+	not parallelism.ownPod
 
 	entry := {
 		"podSet": leader,
@@ -83,7 +85,19 @@ _spans(parallelism, own) if {
 	own > 0
 }
 
+_judged_by_pod(parallelism) if parallelism.ownPod
+
+_judged_by_pod(parallelism) if {
+	not parallelism.ownPod
+	_in_one_pod
+}
+
 _in_one_pod if input.workload.group in {"", "apps", "batch", "serving.knative.dev"}
+
+_in_one_pod if {
+	input.workload.group == "argoproj.io"
+	input.workload.kind == "Rollout"
+}
 
 _in_one_pod if input.workload.kind == "LLMInferenceService"
 
@@ -98,8 +112,41 @@ sizes(entry) := concat(", ", [text |
 	some name in ["tensor", "pipeline", "data"]
 	size := entry.parallelism[name]
 	_matters(name, size)
-	text := $"{name} parallel size {size}"
+	text := $"{_local(name, entry.parallelism)}{name} parallel size {size}{_nodes(name, entry.parallelism)}"
 ])
+
+_local(name, parallelism) := "local " if {
+	name == "data"
+	parallelism.ownPod
+} else := ""
+
+_nodes(name, parallelism) := $" on {parallelism.nodes} nodes" if {
+	name == "tensor"
+	parallelism.nodes > 1
+} else := ""
+
+# METADATA
+# title: What makes the GPUs of a server and of its container equal
+remedy(entry) := $"ask for {_needed(entry)}, or set the tensor parallel size to the GPUs of the container" if {
+	not _has_other_sizes(entry)
+}
+
+remedy(entry) := $"ask for {_needed(entry)}, or change a parallel size" if _has_other_sizes(entry)
+
+_needed(entry) := amounts.number_of(entry.parallelism.gpus, "GPU", "GPUs")
+
+_has_other_sizes(entry) if (entry.parallelism.pipeline * entry.parallelism.data) * entry.parallelism.nodes > 1
+
+_gpus_of(pod_set, container) := gpus.of_container(pod_set, container)
+
+# HAMi gives each share of a container on a GPU of its own.
+_gpus_of(_, container) := amounts.effective(container.accelerators["nvidia.com/gpu"]).value if {
+	names := object.keys(container.accelerators)
+	count(names & _of_hami) > 0
+	count(names - (_of_hami | {"nvidia.com/gpu"})) == 0
+}
+
+_of_hami := {"nvidia.com/gpucores", "nvidia.com/gpumem", "nvidia.com/gpumem-percentage"}
 
 _matters("tensor", _)
 

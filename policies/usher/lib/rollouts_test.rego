@@ -27,3 +27,21 @@ test_without_more_pods_nothing_surges if {
 	not rollouts.surge_before_stopping with input as of(4, 0, 0)
 	not rollouts.surge_before_stopping with input as json.remove(examples.bad_deployment, ["/object/deployment"])
 }
+
+of_argo(strategy) := {
+	"object": {"rollout": {"spec": {"strategy": strategy}}},
+	"workload": {"pods": {"minimum": 4, "maximum": 8}},
+}
+
+test_a_rollout_of_argo_may_keep_all_old_pods if {
+	rollouts.surge_before_stopping == 4 with input as of_argo({"blueGreen": {}})
+	rollouts.surge_before_stopping == 4 with input as of_argo({"canary": {"trafficRouting": {}}})
+	rollouts.surge_before_stopping == 4 with input as of_argo({"canary": {"maxUnavailable": 0}})
+	not rollouts.surge_before_stopping with input as of_argo({"canary": {"maxUnavailable": 1}})
+	not rollouts.surge_before_stopping with input as of_argo({"canary": {}})
+}
+
+test_pods_that_are_recreated_do_not_surge if {
+	recreated := [{"op": "add", "path": "/object/deployment/spec/strategy", "value": {"type": "Recreate"}}]
+	not rollouts.surge_before_stopping with input as json.patch(examples.bad_deployment, recreated)
+}

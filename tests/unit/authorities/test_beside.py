@@ -9,7 +9,7 @@ from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities import beside
 from usher.authorities.authority import Case
-from usher.authorities.beside import Beside
+from usher.authorities.beside import Beside, Link
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import present as nodes_present
 from usher.authorities.volcano import present as volcano_present
@@ -184,3 +184,76 @@ def test_the_pods_are_compared_with_all_nodes_together() -> None:
     assert shortage(member("a", gpus=4), member("b", gpus=4)) is None
     assert shortage(member("a"), member("b"), minimum=1) is None
     assert shortage() is None
+
+
+def model_server(**fields: paths.Json) -> paths.Object:
+    container: paths.Object = {
+        **builders.container("server", gpus=1),
+        "image": "vllm/vllm-openai:v0.11.0",
+        "args": ["--model", "m"],
+        **fields,
+    }
+    return builders.pod(container, name="chat", namespace="ml-research")
+
+
+def named_service(name: str = "vllm", **spec: paths.Json) -> paths.Object:
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": name, "namespace": "ml-research"},
+        "spec": {"ports": [{"port": 8000}], **spec},
+    }
+
+
+def scaled_object(target: str, name: str = "scaler") -> paths.Object:
+    spec: paths.Object = {"scaleTargetRef": {"name": target}, "maxReplicaCount": 2}
+    metadata: paths.Object = {"name": name, "namespace": "ml-research"}
+    return {"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "metadata": metadata, "spec": spec}
+
+
+def test_a_service_gives_a_program_a_variable_that_it_reads_as_a_port() -> None:
+    link = Link(service="vllm", variable="VLLM_PORT", program="vLLM", path="/spec/containers/0")
+
+    assert found(model_server(), named_service())[1].links == (link,)
+    assert found(model_server(), named_service("vllm-dp-master"))[1].links[0].variable == "VLLM_DP_MASTER_PORT"
+
+
+@pytest.mark.parametrize(
+    ("value", "other"),
+    [
+        (model_server(), named_service(clusterIP="None")),
+        (model_server(), named_service(type="ExternalName")),
+        (model_server(), named_service(ports=[])),
+        (model_server(), named_service("chat")),
+        (model_server(), {**named_service(), "metadata": {"name": "vllm", "namespace": "other"}}),
+        (model_server(env=[{"name": "VLLM_PORT", "value": "8100"}]), named_service()),
+        (model_server(image="registry.example.com/train:1", args=["train.py"]), named_service()),
+    ],
+)
+def test_without_the_variable_or_the_program_there_is_no_link(value: paths.Object, other: paths.Object) -> None:
+    assert found(value, other)[1].links == ()
+
+
+def test_other_autoscalers_of_one_target_are_named() -> None:
+    others = (scaled_object("chat", "second"), scaled_object("coder", "third"))
+
+    assert found(scaled_object("chat"), *others)[1].scalers == ("ScaledObject second",)
+
+
+def test_the_object_whose_operator_makes_the_target_is_named() -> None:
+    metadata: paths.Object = {"name": "chat", "namespace": "ml-research"}
+    service_of_models: paths.Object = {
+        "apiVersion": "serving.kserve.io/v1alpha1",
+        "kind": "LLMInferenceService",
+        "metadata": metadata,
+        "spec": {},
+    }
+    parent = found(scaled_object("chat-kserve"), service_of_models)[1].parent
+
+    rollout = builders.custom(
+        "argoproj.io/v1alpha1", "Rollout", {"workloadRef": {"kind": "Deployment", "name": "chat"}}, name="moving"
+    )
+
+    assert found(scaled_object("chat"), rollout)[1].parent == ("Rollout moving", "target the Rollout")
+    assert parent == ("LLMInferenceService chat", "use spec.scaling of the LLMInferenceService")
+    assert found(scaled_object("chat"), service_of_models)[1].parent is None

@@ -33,6 +33,7 @@ def test_the_scales_are_those_of_kubernetes_and_of_the_definitions() -> None:
     [
         ("", "ReplicationController", "/spec/replicas"),
         ("apps", "Deployment", "/spec/replicas"),
+        ("argoproj.io", "Rollout", "/spec/replicas"),
         ("leaderworkerset.x-k8s.io", "LeaderWorkerSet", "/spec/replicas"),
         ("kubeflow.org", "PyTorchJob", "/spec/pytorchReplicaSpecs/Worker/replicas"),
         ("kubeflow.org", "JAXJob", "/spec/jaxReplicaSpecs/Worker/replicas"),

@@ -169,3 +169,15 @@ def test_any_json_is_redacted_and_once_is_enough(value: Any) -> None:
     once = redaction.without_secrets(value)
 
     assert redaction.without_secrets(once) == once
+
+
+def test_of_a_trigger_the_names_of_metrics_and_the_times_stay() -> None:
+    metadata: paths.Object = {
+        "query": 'sum(vllm:num_requests_waiting{model="of a tenant"}) or vector(0)',
+        "start": "0 8 * * *",
+    }
+    value: paths.Object = {"kind": "ScaledObject", "spec": {"triggers": [{"type": "cron", "metadata": metadata}]}}
+
+    assert redaction.without_secrets(value)["spec"] == {
+        "triggers": [{"type": "cron", "metadata": {"query": "vllm:num_requests_waiting vector(", "start": "0 8 * * *"}}]
+    }

@@ -136,6 +136,14 @@ def test_of_the_variables_that_of_torchrun_counts_and_of_two_entries_the_last() 
         ["sh", "-c", "while true; do sleep 30; done"],
         ["sh", "-c", "while :; do date; sleep 5; done"],
         ["sh", "-c", "until false; do sleep 5; done"],
+        ["/bin/bash", "-c", "--", "while true; do sleep 30; done;"],
+        ["bash", "-c", "while [ 1 ]; do sleep 5; done"],
+        ["bash", "-c", "while (( 1 )); do sleep 10; done"],
+        ["bash", "-c", "for ((;;)); do sleep 60; done"],
+        ["bash", "-c", "while sleep 60; do :; done"],
+        ["/pause"],
+        ["python3", "-c", "import time; time.sleep(1000000)"],
+        ["python", "-c", "import time\nwhile True: time.sleep(60)"],
     ],
 )
 def test_a_command_that_only_waits_is_found(command: list[paths.Json]) -> None:
@@ -167,6 +175,10 @@ def test_a_command_that_only_waits_is_found(command: list[paths.Json]) -> None:
         ["bash", "-c", "service ssh start; sleep infinity"],
         ["bash", "-c", "/usr/sbin/sshd && sleep infinity"],
         ["bash", "-c", "python train.py; sleep infinity"],
+        ["bash", "-c", "--"],
+        ["bash", "-c", "until [ -f /data/ready ]; do sleep 5; done; python train.py"],
+        ["python", "-c", "import time; time.sleep(5)"],
+        ["pause", "here"],
         ["bash", "-c", "while true; do python step.py; sleep 60; done"],
         ["bash", "-c", "echo train | python -; sleep infinity"],
         ["bash", "-c", "echo $(python train.py); sleep infinity"],
@@ -176,6 +188,12 @@ def test_a_command_that_only_waits_is_found(command: list[paths.Json]) -> None:
 )
 def test_a_command_that_may_do_something_is_not(command: list[paths.Json]) -> None:
     assert idle_command(command=command) == ""
+
+
+def test_the_image_pause_only_waits_unless_it_gets_a_command() -> None:
+    assert idle_command(image="registry.k8s.io/pause:3.10") == "image"
+    assert idle_command(image="registry.k8s.io/pause:3.10", command=["python", "train.py"]) == ""
+    assert idle_command(image="registry.example.com/pause-and-train:1") == ""
 
 
 def test_command_and_arguments_are_read_together() -> None:

@@ -34,6 +34,11 @@ def sizes(image: str = "registry.example.com/server:1", **fields: paths.Json) ->
         (["bash", "-c", "export A=1\nexec vllm serve model \\\n  --tensor-parallel-size 8"], ("vLLM", 8, 1, 1)),
         (["python3", "-m", "sglang.launch_server", "--tp", "4", "--dp-size", "2"], ("SGLang", 4, 1, 2)),
         (["trtllm-serve", "model", "--tp_size", "4", "--pp_size", "2"], ("TensorRT-LLM", 4, 2, 1)),
+        (["vllm", "serve", "model", "-tp", "4", "-dp", "16", "-dpl", "2"], ("vLLM", 4, 1, 2)),
+        (["vllm", "serve", "model", "-tp", "4", "-dp", "16", "--data-parallel-rank", "$RANK"], ("vLLM", 4, 1, 1)),
+        (["python3", "-m", "dynamo.vllm", "--model", "m", "-tp", "4"], ("vLLM", 4, 1, 1)),
+        (["sglang", "serve", "--tp", "8", "--dp", "8", "--enable-dp-attention"], ("SGLang", 8, 1, 1)),
+        (["python", "-m", "huggingfaceserver", "-tp", "2"], ("KServe's Hugging Face server", 2, 1, 1)),
         (["text-generation-launcher", "--num-shard", "4"], ("Text Generation Inference", 4, 1, 1)),
         (["text-generation-launcher", "--sharded=true", "--num_shard=4"], ("Text Generation Inference", 4, 1, 1)),
     ],
@@ -59,6 +64,9 @@ def test_the_flags_of_a_server_give_its_sizes(command: list[paths.Json], expecte
             ["python3", "-m", "sglang.launch_server", "--enable-dp-attention", "--dp", "8"], id="one axis twice"
         ),
         pytest.param(["vllm", "serve", "Qwen/Qwen2.5-Omni-7B", "--omni"], id="a model in stages"),
+        pytest.param(["vllm", "serve", "m", "-dp", "16", "--data-parallel-address", "10.0.0.1"], id="ranks elsewhere"),
+        pytest.param(["vllm", "serve", "m", "-dpl", "0"], id="a server without ranks"),
+        pytest.param(["trtllm-serve", "m", "--tp_size", "2", "--cp_size", "2"], id="the axis of the context"),
         pytest.param(["text-generation-launcher", "--model-id", "m"], id="a server that takes all GPUs"),
         pytest.param(["text-generation-launcher", "--sharded", "false", "--num-shard", "4"], id="shards switched off"),
         pytest.param(["vllm", "serve", "model", "-tp", "4", "--prefill-context-parallel-size=2"], id="another axis"),
@@ -123,6 +131,46 @@ def test_the_place_is_the_entry_with_the_size() -> None:
     assert place(command=["vllm", "serve"], args=["m", "--tensor-parallel-size=2"]) == "args/1"
     assert place(command=["vllm", "serve", "m"]) == "command"
     assert place(args=["--model", "m"]) == "args"
+
+
+def test_a_variable_of_the_container_gives_the_local_size() -> None:
+    env: paths.Json = [{"name": "DP_LOCAL", "value": "8"}]
+    command: list[paths.Json] = [
+        "sh",
+        "-c",
+        "vllm serve m -dp $((GROUP * DP_LOCAL)) --data-parallel-size-local $DP_LOCAL",
+    ]
+
+    assert sizes(command=command, env=env) == ("vLLM", 1, 1, 8)
+
+
+def test_a_variable_gives_the_shards_of_text_generation_inference() -> None:
+    env: paths.Json = [{"name": "NUM_SHARD", "value": "4"}]
+
+    assert sizes("ghcr.io/huggingface/text-generation-inference:3.3", env=env) == ("Text Generation Inference", 4, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("words", "spans", "own", "gpus"),
+    [
+        (["-tp", "8", "--distributed-executor-backend", "ray"], True, False, 8),
+        (["-tp", "8", "--distributed-executor-backend=mp"], False, False, 8),
+        (["-dp", "16", "-dpl", "8", "--headless"], False, True, 8),
+        (["-dp", "16", "-dpl", "8", "--distributed-executor-backend", "ray"], True, False, 8),
+    ],
+)
+def test_flags_tell_what_one_pod_runs(words: list[paths.Json], spans: bool, own: bool, gpus: int) -> None:
+    found = parallelism(command=["vllm", "serve", "m", *words])
+
+    assert found is not None
+    assert (found["spans"], found["ownPod"], found["gpus"]) == (spans, own, gpus)
+
+
+def test_the_nodes_of_sglang_share_its_ranks() -> None:
+    found = parallelism(command=["sglang", "serve", "--tp", "16", "--nnodes", "2", "--dist-init-addr", "a:5000"])
+
+    assert found is not None
+    assert (found["nodes"], found["ownPod"], found["gpus"]) == (2, True, 8)
 
 
 @given(st.lists(st.text(max_size=30), max_size=6), st.text(max_size=40))

@@ -12,7 +12,10 @@ from msgspec.structs import replace
 
 from usher import model, paths
 from usher.authorities.knowledge import Knowledge
+from usher.kinds import registry
+from usher.kinds.reading import environment
 from usher.kinds.reading import values as reading_values
+from usher.workloads import grown_workloads
 
 GROUP_ANNOTATION: Final = "scheduling.k8s.io/group-name"
 """On pods and templates: the name of their PodGroup of Volcano."""
@@ -22,6 +25,8 @@ GROUP_LABEL: Final = "scheduling.x-k8s.io/pod-group"
 
 _POD_GROUP: Final = ("scheduling.volcano.sh", "PodGroup")
 
+_AUTOSCALERS: Final = frozenset(kind.group_and_kind for kind in registry.KINDS if kind.autoscaler and kind.plural)
+
 _FINISHED: Final = frozenset({"Succeeded", "Failed"})
 
 _PORTS_OF_PEOPLE: Final = (22, 6006, 8888, "22", "6006", "8888")
@@ -29,6 +34,16 @@ _PORTS_OF_PEOPLE: Final = (22, 6006, 8888, "22", "6006", "8888")
 
 _Naming = Mapping[tuple[str, str], Sequence[paths.Object]]
 """Objects by the namespace and the name of the PodGroup that they name."""
+
+
+class Link(Struct, frozen=True, kw_only=True):
+    """A variable that Kubernetes gives a container for a Service, and that its program reads as a port."""
+
+    service: str
+    variable: str
+    program: str
+    path: str
+    """The path of the container."""
 
 
 class Beside(Struct, frozen=True, kw_only=True):
@@ -42,6 +57,12 @@ class Beside(Struct, frozen=True, kw_only=True):
     """The pods of a PodGroup, made by hand, as one workload that waits for minMember of them; else None."""
     shared_groups: frozenset[str] = frozenset()
     """The names of PodGroups that other objects of the same files name as well."""
+    links: tuple[Link, ...] = ()
+    """Links of Services that the containers cannot bear."""
+    scalers: tuple[str, ...] = ()
+    """Kinds and names of other autoscalers with the target of this one."""
+    parent: tuple[str, str] | None = None
+    """The object whose operator makes the target of this autoscaler, and what to do instead; None without one."""
 
 
 NOTHING: Final = Beside()
@@ -58,12 +79,15 @@ def of(workload: model.Workload | None, objects: reading_values.Lookup, known: K
         return NOTHING
     if (workload.group, workload.kind) == _POD_GROUP:
         return Beside(gang=_gang(workload, objects, known))
+    if (workload.group, workload.kind) in _AUTOSCALERS:
+        return _of_autoscaler(workload, objects)
     if not workload.asks_accelerators:
         return NOTHING
     return Beside(
         has_service=_has_service(workload, objects),
         disks=dict(_disks(workload, objects)),
         shared_groups=_shared_groups(workload, objects),
+        links=tuple(_links(workload, objects)),
     )
 
 
@@ -82,6 +106,75 @@ def _shared_groups(workload: model.Workload, objects: reading_values.Objects) ->
 
 def _naming(objects: reading_values.Objects) -> _Naming:
     return objects.once("objects by PodGroup", lambda: _by_group(objects))
+
+
+def _of_autoscaler(workload: model.Workload, objects: reading_values.Objects) -> Beside:
+    own = reading_values.Reference(
+        group=workload.group, kind=workload.kind, name=workload.name, namespace=workload.namespace
+    )
+    found = objects.find(own)
+    growth = (
+        None if isinstance(found, reading_values.Absence) else grown_workloads.growth_of(found, namespace=own.namespace)
+    )
+    if growth is None or not growth.target.name:
+        return NOTHING
+    others = (
+        each
+        for kind in sorted(_AUTOSCALERS)
+        for value in objects.of_kind(*kind, own.namespace)
+        if not paths.metadata(value).get("ownerReferences")
+        if (each := grown_workloads.growth_of(value, namespace=own.namespace)) is not None
+    )
+    return Beside(
+        scalers=tuple(
+            f"{each.source.kind} {each.source.name}"
+            for each in others
+            if each.source != growth.source and each.target == growth.target
+        ),
+        parent=_parent(growth.target, objects),
+    )
+
+
+def _parent(target: reading_values.Reference, objects: reading_values.Objects) -> tuple[str, str] | None:
+    for value in objects.of_kind("argoproj.io", "Rollout", target.namespace):
+        taken = paths.mapping(paths.mapping(value.get("spec")).get("workloadRef"))
+        if (taken.get("kind"), taken.get("name")) == (target.kind, target.name):
+            return f"Rollout {paths.text(paths.metadata(value).get('name'))}", "target the Rollout"
+    if not isinstance(objects.find(target), reading_values.Absence):
+        # The files make it themselves.
+        return None
+    for row in registry.SCALED_CHILDREN:
+        for value in objects.of_kind(row.group, row.kind, target.namespace):
+            metadata = paths.metadata(value)
+            name = paths.text(metadata.get("name"))
+            children = {(group, kind, pattern.format(name)) for group, kind, pattern in row.children}
+            outside = row.external and paths.mapping(metadata.get("annotations")).get(row.external) == "external"
+            if name and (target.group, target.kind, target.name) in children and not outside:
+                return f"{row.kind} {name}", row.remedy
+    return None
+
+
+def _links(workload: model.Workload, objects: reading_values.Objects) -> Iterator[Link]:
+    """The variables of Services that programs of the containers read as ports and that no container sets itself."""
+    given = {
+        variable: name
+        for each in objects.of_kind("", "Service", workload.namespace)
+        if (name := paths.text(paths.metadata(each).get("name"))) and _is_linked(paths.mapping(each.get("spec")))
+        for variable in (f"{name.upper().replace('-', '_')}_PORT",)
+    }
+    rows = [row for row in environment.PORT_VARIABLES if row.name in given]
+    for container in (each for pod_set in workload.pod_sets for each in pod_set.containers) if rows else ():
+        text = " ".join((container.image, *container.command))
+        own = {variable.name for variable in container.environment}
+        own.update(*(source.variables or () for source in container.environment_sources))
+        for row in rows if container.type is model.ContainerType.APP else ():
+            if row.name not in own and any(word in text for word in row.words):
+                yield Link(service=given[row.name], variable=row.name, program=row.program, path=container.path)
+
+
+def _is_linked(service: Mapping[str, paths.Json]) -> bool:
+    """Whether the pods of the namespace get variables for a Service: it has an address and a port."""
+    return service.get("clusterIP") != "None" and service.get("type") != "ExternalName" and bool(service.get("ports"))
 
 
 def _has_service(workload: model.Workload, objects: reading_values.Objects) -> bool:

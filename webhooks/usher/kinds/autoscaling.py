@@ -124,10 +124,22 @@ class Target(TypedDict):
     name: NotRequired[str]
 
 
+class NamedResource(TypedDict):
+    name: NotRequired[str]
+
+
+class Metric(TypedDict):
+    """A metric of the pods' own resources; other metrics are not read."""
+
+    resource: NotRequired[NamedResource]
+    containerResource: NotRequired[NamedResource]
+
+
 class HorizontalPodAutoscalerSpec(TypedDict):
     scaleTargetRef: NotRequired[Target]
     minReplicas: NotRequired[int]
     maxReplicas: NotRequired[int]
+    metrics: NotRequired[list[Metric]]
 
 
 class HorizontalPodAutoscaler(TypedDict):
@@ -135,11 +147,27 @@ class HorizontalPodAutoscaler(TypedDict):
     spec: NotRequired[HorizontalPodAutoscalerSpec]
 
 
+class TriggerFields(TypedDict):
+    """The fields of a trigger's `metadata` that rules read; others may be secrets."""
+
+    query: NotRequired[str]
+    start: NotRequired[str]
+    end: NotRequired[str]
+    timezone: NotRequired[str]
+    desiredReplicas: NotRequired[str]
+
+
+class Trigger(TypedDict):
+    type: NotRequired[str]
+    metadata: NotRequired[TriggerFields]
+
+
 class ScaledObjectSpec(TypedDict):
     scaleTargetRef: NotRequired[Target]
     idleReplicaCount: NotRequired[int]
     minReplicaCount: NotRequired[int]
     maxReplicaCount: NotRequired[int]
+    triggers: NotRequired[list[Trigger]]
 
 
 class ScaledObject(TypedDict):
@@ -153,6 +181,87 @@ class ScaledJobSpec(TypedDict):
 
 class ScaledJob(TypedDict):
     spec: NotRequired[ScaledJobSpec]
+
+
+class PodAutoscalerSpec(TypedDict):
+    scaleTargetRef: NotRequired[Target]
+    minReplicas: NotRequired[int]
+    maxReplicas: NotRequired[int]
+
+
+class PodAutoscaler(TypedDict):
+    metadata: NotRequired[Owned]
+    spec: NotRequired[PodAutoscalerSpec]
+
+
+class Parent(Struct, frozen=True, kw_only=True):
+    """A kind whose operator makes objects that can be scaled, and sets their replicas again and again."""
+
+    group: str
+    kind: str
+    children: tuple[tuple[str, str, str], ...]
+    """Group, kind and name of each child; {} is the name of the parent."""
+    remedy: str
+    source: str
+    external: str = ""
+    """The annotation whose value `external` leaves the replicas to others."""
+
+
+PARENTS: Final = (
+    Parent(
+        group="serving.kserve.io",
+        kind="LLMInferenceService",
+        children=(
+            ("apps", "Deployment", "{}-kserve"),
+            ("apps", "Deployment", "{}-kserve-prefill"),
+            ("leaderworkerset.x-k8s.io", "LeaderWorkerSet", "{}-kserve-mn"),
+            ("leaderworkerset.x-k8s.io", "LeaderWorkerSet", "{}-kserve-mn-prefill"),
+        ),
+        remedy="use spec.scaling of the LLMInferenceService",
+        source="pkg/controller/v1alpha2/llmisvc/workload_single_node.go of KServe; kserve/kserve#5527",
+    ),
+    Parent(
+        group="serving.kserve.io",
+        kind="InferenceService",
+        children=(
+            ("apps", "Deployment", "{}-predictor"),
+            ("apps", "Deployment", "{}-transformer"),
+            ("apps", "Deployment", "{}-explainer"),
+        ),
+        remedy="use minReplicas, maxReplicas and scaleMetric of the InferenceService, or set its annotation "
+        "serving.kserve.io/autoscalerClass: external",
+        source="pkg/constants/constants.go of KServe; kserve/kserve#4679",
+        external="serving.kserve.io/autoscalerClass",
+    ),
+    Parent(
+        group="inference.llmkube.dev",
+        kind="InferenceService",
+        children=(("apps", "Deployment", "{}"),),
+        remedy="use spec.autoscaling of the InferenceService",
+        source="internal/controller/inferenceservice_controller.go of LLMKube; defilantech/LLMKube#1881",
+    ),
+    Parent(
+        group="production-stack.vllm.ai",
+        kind="VLLMRuntime",
+        children=(("apps", "Deployment", "{}"),),
+        remedy="use spec.autoscalingConfig of the VLLMRuntime",
+        source="operator/internal/controller/vllmruntime_controller.go of vllm-project/production-stack",
+    ),
+    Parent(
+        group="apps.nvidia.com",
+        kind="NIMService",
+        children=(("apps", "Deployment", "{}"),),
+        remedy="use spec.scale of the NIMService",
+        source="internal/controller/platform/standalone/nimservice.go of NVIDIA/k8s-nim-operator",
+    ),
+    Parent(
+        group="leaderworkerset.x-k8s.io",
+        kind="LeaderWorkerSet",
+        children=(("apps", "StatefulSet", "{}"),),
+        remedy="target the LeaderWorkerSet",
+        source="pkg/controllers/leaderworkerset_controller.go of LWS",
+    ),
+)
 
 
 PAUSED = "autoscaling.keda.sh/paused"
@@ -176,6 +285,14 @@ _SCALED_OBJECT = BoundFields(
     default_api_version="apps/v1",
     default_kind="Deployment",
 )
+
+
+_POD_AUTOSCALER = BoundFields(minimum="minReplicas", maximum="maxReplicas", default_minimum=1, default_maximum=None)
+
+
+def _pod_autoscaler(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
+    """The growth of a PodAutoscaler of AIBrix (api/autoscaling/v1alpha1/podautoscaler_types.go)."""
+    return growth_of_autoscaler(value, growth, reading, _POD_AUTOSCALER)
 
 
 def _horizontal_pod_autoscaler(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
@@ -239,6 +356,12 @@ AUTOSCALERS = [
         key="scaledObject",
         shape=ScaledObject,
         autoscaler=_scaled_object,
+    ),
+    Kind(
+        **api("autoscaling.aibrix.ai", "PodAutoscaler", "podautoscalers", "v1alpha1"),
+        key="podAutoscaler",
+        shape=PodAutoscaler,
+        autoscaler=_pod_autoscaler,
     ),
     Kind(**api("autoscaling", "Scale", "", "v1"), autoscaler=_scale),
 ]

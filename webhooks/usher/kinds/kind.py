@@ -285,6 +285,8 @@ class Pods(Struct, frozen=True, kw_only=True):
     """Whether every update may change the pod template (k8s.io/kubernetes pkg/apis/apps/validation and batch). Job,
     ReplicaSet and the kinds of operators keep theirs.
     """
+    rolls_out: bool = False
+    """Whether its controller may make new pods beside the old ones to replace them."""
     suspend_path: str | None = None
     """The boolean that holds the workload back."""
     kueue: Kueue = Kueue.NEVER

@@ -333,6 +333,7 @@ APPS = [
         ),
         pods=Pods(
             template_can_change=True,
+            rolls_out=True,
             templates=_deployment,
             template_paths=("spec.template",),
             counted="`replicas` (1 if missing), and `maxSurge` (25 % if missing, rounded up) more during a rollout",
@@ -374,7 +375,7 @@ APPS = [
     Kind(
         **api("apps", "ReplicaSet", "replicasets", "v1"),
         scale="/spec/replicas",
-        owned_by=(("apps", "Deployment"),),
+        owned_by=(("apps", "Deployment"), ("argoproj.io", "Rollout")),
         pods=Pods(
             templates=_replicated,
             template_paths=("spec.template",),

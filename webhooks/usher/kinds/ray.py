@@ -14,6 +14,7 @@ from usher import model, paths
 from usher.kinds import kind
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
+from usher.kinds.reading.shapes import Present
 from usher.kinds.reading.templates import DEFAULT_SCHEDULER, FIRST, LISTS, ONE, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading
 
@@ -204,6 +205,8 @@ class RayCluster(TypedDict):
 class RayJobSpec(TypedDict):
     clusterSelector: NotRequired[dict[str, str]]
     shutdownAfterJobFinishes: NotRequired[bool]
+    deletionStrategy: NotRequired[Present]
+    deletionPolicy: NotRequired[str]
     activeDeadlineSeconds: NotRequired[int]
     rayClusterSpec: NotRequired[RayClusterSpec]
 

@@ -16,6 +16,7 @@ from usher import paths
 from usher.kinds import (
     appwrapper,
     argo,
+    argo_rollouts,
     autoscaling,
     gpu_usher,
     hyperpod,
@@ -57,6 +58,7 @@ KINDS: Final[tuple[Kind, ...]] = (
     *kueue.KINDS,
     *volcano.KINDS,
     *argo.KINDS,
+    *argo_rollouts.KINDS,
     *tekton.KINDS,
     *spark.KINDS,
     *appwrapper.KINDS,
@@ -150,6 +152,10 @@ def _adapter(shape: type) -> TypeAdapter[Any]:
 SHAPES: Final[Mapping[Key, Shape]] = {
     key: Shape(key=kind.key, type=kind.shape) for key, kind in BY_KEY.items() if kind.shape is not None
 }
+
+
+SCALED_CHILDREN: Final = autoscaling.PARENTS
+"""Kinds whose operators make objects that autoscalers must not scale, with the names of these objects."""
 
 
 @cache

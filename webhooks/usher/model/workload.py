@@ -6,7 +6,7 @@ A TypedDict here stands in the input document of the policies as it is.
 import dataclasses
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NotRequired
 
 from msgspec import Struct, field
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
@@ -107,18 +107,44 @@ class ModelParallelism(TypedDict):
     pipeline: int
     data: int
     gpus: int
+    """The GPUs that the server uses in its pod, or in all its pods if it spans several."""
+    nodes: int
+    """The pods that share the ranks."""
+    ownPod: bool
+    """Whether its flags say how much of it runs in this pod, so that its other pods do not matter."""
     spans: bool
     """Whether the server may span several pods."""
+    customAllReduce: NotRequired[bool]
+    """True if its ranks exchange data by a kernel of the server, which opens memory of other processes."""
     path: str
 
 
-def parallelism(server: str, sizes: tuple[int, int, int], *, spans: bool = False, path: str) -> ModelParallelism:
+def parallelism(  # noqa: PLR0913 - all that flags say
+    server: str,
+    sizes: tuple[int, int, int],
+    *,
+    path: str,
+    nodes: int = 1,
+    own_pod: bool = False,
+    spans: bool = False,
+    custom_all_reduce: bool = False,
+) -> ModelParallelism:
     """The parallelism of a server with its sizes by tensor, pipeline and data."""
     tensor, pipeline, data = sizes
-    gpus = tensor * pipeline * data
-    return ModelParallelism(
-        server=server, tensor=tensor, pipeline=pipeline, data=data, gpus=gpus, spans=spans, path=path
+    found = ModelParallelism(
+        server=server,
+        tensor=tensor,
+        pipeline=pipeline,
+        data=data,
+        gpus=tensor * pipeline * data // nodes,
+        nodes=nodes,
+        ownPod=own_pod,
+        spans=spans,
+        path=path,
     )
+    if custom_all_reduce:
+        found["customAllReduce"] = True
+    return found
 
 
 class ContainerType(StrEnum):
@@ -158,13 +184,15 @@ class Container(Struct, frozen=True, kw_only=True):
     """Whether it does the pod's work, so that mutations for training change it."""
     image: str = ""
     command: tuple[str, ...] = ()
-    """`command` and `args`, as far as they are texts. They tell the role and never leave the normaliser."""
+    """`command` and `args`, as far as they are texts. They tell the role, and never reach rules."""
     passes_on: tuple[str, ...] = ()
     """Variables that its command hands to the ranks that it starts, of the families that rules read."""
     processes: Processes | None = None
     """None if the launcher computes the number itself, if it is unknown, and without accelerators."""
     parallelism: ModelParallelism | None = None
     """None if it starts no model server that usher knows, or if the number of GPUs is unknown."""
+    model_server: str = ""
+    """The model server that a container without accelerators starts, if it needs one; else empty."""
     idle_command: str = ""
     """Path of a command that only waits while the container holds accelerators; empty for other commands."""
     fields: Mapping[str, Any] = field(default_factory=dict)

@@ -80,11 +80,17 @@ _FIELDS: Final = frozenset({
     "sparkVersion", "startPolicy", "status", "stopPolicy",
     "storageClassName", "strategy", "subPath", "subResource", "subdomain", "submissionMode",
     "subresource", "taskName", "taskRef", "template", "templateName", "templateRef",
-    "terminationMessagePolicy", "tier", "topology", "topologyKey", "topologyName", "type", "uid",
+    "terminationMessagePolicy", "tier", "timezone", "topology", "topologyKey", "topologyName", "type", "uid",
     "upgradeStrategy", "values", "vendor", "version", "volumeMode", "volumeName", "whenCanBorrow",
     "whenCanPreempt", "whenUnsatisfiable", "withinClusterQueue", "workflowTemplateRef",
 })  # fmt: skip
 """Names of fields whose texts rules read, or that tell objects apart."""
+
+_SCHEDULE: Final = re.compile(r"[0-9*/, -]{1,80}")
+"""A time of a trigger of KEDA, as cron writes it."""
+_QUOTED: Final = re.compile(r"\"[^\"]*\"|'[^']*'")
+_OF_QUERY: Final = re.compile(r"(?:absent|vector)\w*\(|[a-z][a-z0-9_]*[:_][a-z0-9_:]+")
+"""The names of metrics and labels in a query to Prometheus, and the functions that rules read."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_*/.~$][\w./:*~$(){}%+@-]*")
 _PLAIN: Final = re.compile(
@@ -248,6 +254,10 @@ def _text(text: str, key: str) -> str:
         return _words(text)
     if key in _MANIFESTS:
         return _object_text(text)
+    if key == "query":
+        return " ".join(_OF_QUERY.findall(_QUOTED.sub("", text))) or REDACTED
+    if key in ("start", "end") and _SCHEDULE.fullmatch(text):
+        return text
     if key in _EXPRESSIONS or (key.endswith(("Time", "Timestamp")) and _TIME.fullmatch(text)):
         return text
     return text if (key in _FIELDS or "/" in key) and _is_name(text) else REDACTED
@@ -285,7 +295,7 @@ _FLAG: Final = re.compile(r"(--?[A-Za-z][\w.-]{0,60})(?:=(.*))?", re.DOTALL)
 _READ_FLAGS: Final = re.compile(
     r"--(?:nproc|nnodes|nodes|num|node|tensor|pipeline|data|expert|context|model|tp|pp|dp|ep|sharded|world|machine"
     r"|distributed|gpus?|devices?|replicas?|port|host|rdzv|max|block|swap|dtype|enable|disable)[\w-]{0,40}"
-    r"|-(?:tp|pp|dp|ep|np|n|N|x|m|c|f|e|env|genv)"
+    r"|-(?:tp|pp|dp[abehlnr]?|pcp|ep|np|n|N|x|m|c|f|e|env|genv)"
 )
 """Flags that stay; of others neither the name nor the value does."""
 _PROGRAM_FOLDER: Final = re.compile(r"(?:/(?:usr|local|opt|bin|sbin|venv|conda|env|app))+/")

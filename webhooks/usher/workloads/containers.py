@@ -50,7 +50,16 @@ _SHELLS: Final = frozenset({"ash", "bash", "dash", "ksh", "sh", "zsh"})
 _RUNS_SCRIPT: Final = re.compile(r"-[a-z]{0,5}c[a-z]{0,5}")
 _LONGEST_SCRIPT: Final = 4096
 _STATEMENTS: Final = re.compile(r"[;&\n]+")
-_ENDLESS: Final = frozenset({("until", "false"), ("while", ":"), ("while", "true")})
+_ENDLESS: Final = re.compile(
+    r"until\s+(?:false|\[\s+0\s+-eq\s+1\s+\])"
+    r"|while\s*(?::|true|1|\[\[?\s+(?:1|true|1\s+-eq\s+1)\s+\]\]?|\(\(\s*1\s*\)\)|sleep\s.*)"
+)
+_ENDLESS_FOR: Final = re.compile(r"\bfor\s*\(\(\s*;\s*;\s*\)\)")
+_PYTHON_WAITS: Final = re.compile(
+    r"\s*(?:import time|from time import sleep)\s*[;\n]\s*(?:while (?:True|1):\s*)?(?:time\.)?"
+    r"sleep\(([0-9]{1,12})\)\s*;?\s*",
+    re.ASCII,
+)
 _BESIDE: Final = frozenset(
     {":", "date", "done", "echo", "env", "exit", "ls", "nvidia-smi", "printf", "set", "trap", "true", "wait"}
 )  # fmt: skip
@@ -95,7 +104,9 @@ def read_launch(
         processes = _by_variable(environment)
     else:
         processes = None
-    idle = ("sleep" in text or "tail" in text) and len(text) <= _LONGEST_SCRIPT and _only_waits(words)
+    if not words and _PAUSE.search(str(container.get("image"))):
+        return Launch(None, None, f"{path}/image")
+    idle = any(word in text for word in _WAITING) and len(text) <= _LONGEST_SCRIPT and _only_waits(words)
     parallelism = model_servers.read_parallelism(container, words, path) if _may_be_server(text, container) else None
     if processes is None and parallelism is None and not idle:
         return NO_LAUNCH
@@ -148,6 +159,12 @@ def _by_variable(environment: Sequence[model.EnvironmentVariable]) -> model.Proc
     return None
 
 
+_PAUSE: Final = re.compile(r"(?:^|/)pause(?:-amd64|-arm64)?(?:[:@].*)?$")
+"""The image that does nothing but wait."""
+
+_WAITING: Final = ("sleep", "tail", "pause")
+
+
 def _only_waits(words: Sequence[str]) -> bool:
     """Whether a command only waits for a person who enters the container."""
     words = list(dropwhile(lambda word: _program([word]) in _AROUND, words))
@@ -155,18 +172,20 @@ def _only_waits(words: Sequence[str]) -> bool:
         return _command_waits(words)
     for index, word in enumerate(words[:-1]):
         if index and _RUNS_SCRIPT.fullmatch(word):
-            return _script_waits(words[index + 1])
+            script = words[index + 2 : index + 3] if words[index + 1] == "--" else words[index + 1 : index + 2]
+            return bool(script) and _script_waits(script[0])
     return False
 
 
 def _script_waits(script: str) -> bool:
     waiting, endless = False, False
-    for statement in _STATEMENTS.split(script):
+    for statement in _STATEMENTS.split(_ENDLESS_FOR.sub("while true", script)):
         words = statement.split()
         if words and words[0] in ("do", "exec"):
             words = words[1:]
-        if tuple(words) in _ENDLESS:
+        if _ENDLESS.fullmatch(" ".join(words)):
             endless = True
+            waiting = waiting or words[1:2] == ["sleep"]
         elif _command_waits(words, endless=endless):
             waiting = True
         elif words and not _is_beside(words[0], statement):
@@ -182,6 +201,11 @@ def _is_beside(program: str, statement: str) -> bool:
 
 def _command_waits(words: Sequence[str], *, endless: bool = False) -> bool:
     program, rest = _program(words), words[1:]
+    if program == "pause":
+        return not rest
+    if program.startswith("python") and rest[:1] == ["-c"] and len(rest) == 2:
+        found = _PYTHON_WAITS.fullmatch(rest[1])
+        return found is not None and ("while" in rest[1] or int(found[1]) >= LONG_WAIT)
     if program == "tail":
         return len(rest) > 1 and rest[-1] == "/dev/null" and rest[0].lower() == "-f"
     if program != "sleep" or not rest:
@@ -252,6 +276,7 @@ def read_container(
         processes=launch.processes,
         parallelism=launch.parallelism or _started_by_operator(value, template, asks=asks),
         idle_command=launch.idle_command,
+        model_server="" if asks or names else _model_server(place, value, command),
         fields=_EMPTY
         if shapes.CONTAINER_FIELDS.isdisjoint(value)
         else shapes.read_shape(shapes.CONTAINER, value, path, reading.unknown),
@@ -264,6 +289,37 @@ def read_container(
         inherited_resources=place.inherited_resources,
         not_repeated=place.not_repeated,
     )
+
+
+_ON_GPUS: Final = frozenset({"vLLM", "SGLang", "TensorRT-LLM", "Text Generation Inference"})
+_OF_CPU: Final = ("VLLM_CPU_", "VLLM_TARGET_DEVICE")
+
+_FOR_OTHERS: Final = re.compile(
+    r"cpu|neuron|tpu|gaudi|hpu|xpu|openvino|simulat|(?:^|[-_/])sim(?:[-_:]|$)|ascend|npu", re.IGNORECASE
+)
+"""Images of servers for other processors and devices, and of simulators."""
+
+_WITHOUT_GPU: Final = re.compile(
+    r"(?:^|\s)--device(?:=|\s{1,40})[\"']?(?!cuda|auto)\w"
+    r"|(?:^|\s)(?:--data[-_]parallel[-_]size[-_]local|-dpl)(?:=|\s{1,40})[\"']?0\b"
+    r"|(?:^|\s)--(?:help|version)\b"
+)
+
+
+def _model_server(place: ContainerPlace, container: Mapping[str, paths.Json], command: Sequence[str]) -> str:
+    """The model server that a container without any device starts, if it runs on GPUs alone as far as it says."""
+    text, image = "\n".join(command), container.get("image")
+    if place.type is not model.ContainerType.APP or not _may_be_server(text, container):
+        return ""
+    variables = container.get("env")
+    names = (
+        [str(each.get("name")) for each in variables if isinstance(each, dict)] if isinstance(variables, list) else []
+    )
+    others = isinstance(image, str) and _FOR_OTHERS.search(image)
+    if others or _WITHOUT_GPU.search(text) or any(name.startswith(_OF_CPU) for name in names):
+        return ""
+    name = model_servers.server_name(container, command)
+    return name if name in _ON_GPUS else ""
 
 
 def _started_by_operator(

@@ -5,7 +5,9 @@ docs.sglang.ai/advanced_features/server_arguments.html, docs.sglang.io/diffusion
 huggingface.co/docs/text-generation-inference/reference/launcher and
 nvidia.github.io/TensorRT-LLM/commands/trtllm-serve; access.redhat.com/node/7118070 on the image of Red Hat. A server
 uses one GPU for each rank: the product of the sizes. usher reads plain flags. It draws no conclusion about a server
-that spans several pods or reads its own file.
+that spans several pods or reads its own file, unless a flag says how much of it runs in one pod: the local size of
+data parallelism, the rank of one server (create_engine_config of vLLM), or a number of nodes. With
+--enable-dp-attention SGLang's data parallel ranks are among its tensor parallel ranks.
 
 Source: docs.nvidia.com/nim/large-language-models (configuration and model profiles). The names of profiles contain the
 parallel sizes: tensorrt_llm-h100-fp8-tp2-pp1-latency. Without one of these variables, a NIM chooses a profile for the
@@ -20,6 +22,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import model, paths
 
@@ -84,6 +87,20 @@ class _Server(Struct, frozen=True, kw_only=True):
     """Whether, without a tensor parallel size in its command, it uses all visible GPUs and not one."""
     pipeline: re.Pattern[str] | None = None
     data: re.Pattern[str] | None = None
+    local: re.Pattern[str] | None = None
+    """The part of the data parallel size that one pod runs."""
+    single: re.Pattern[str] | None = None
+    """Flags of a server that runs one data parallel rank in its pod."""
+    shared: re.Pattern[str] | None = None
+    """Flags of a server whose data parallel ranks are among its tensor parallel ranks."""
+    scattered: re.Pattern[str] | None = None
+    """Flags of data parallel ranks in several pods, while no flag says how many one pod runs."""
+    nodes: re.Pattern[str] | None = None
+    """The number of pods that share the ranks."""
+    variable: str = ""
+    """The variable that it reads if no flag gives the tensor parallel size."""
+    custom_all_reduce: bool = False
+    """Whether its ranks exchange data by a kernel of its own, unless a flag switches that off."""
     spanning: re.Pattern[str] | None = None
     """Flags of a server that may span several pods."""
     elsewhere: re.Pattern[str] | None = None
@@ -98,18 +115,31 @@ def _any_flag(*names: str) -> re.Pattern[str]:
     return re.compile(rf"(?:^|\s)(?:{'|'.join(names)})(?=[=\s]|$)")
 
 
+# Two of vLLM's executors start all ranks of a server in its pod.
+_EXECUTOR: Final = r"--distributed[-_]executor[-_]backend(?!(?:=|\s{1,40})[\"']?(?:mp|uni)\b)"
+_OTHER_NODES: Final = _any_flag("--nnodes", _EXECUTOR)
+
+_NO_CUSTOM_ALL_REDUCE: Final = _any_flag("--disable[-_]custom[-_]all[-_]reduce")
+
 _SERVERS: Final = (
     _Server(
         name="vLLM",
-        program=re.compile(r"\bvllm\s{1,40}serve\b|\bvllm\.entrypoints\.(?:openai\.)?api_server\b"),
-        images=frozenset({"vllm-cuda-rhel9", "vllm-openai"}),
+        custom_all_reduce=True,
+        program=re.compile(
+            r"\bvllm\s{1,40}serve\b|\bvllm\.entrypoints\.(?:openai\.)?api_server\b|-m\s{1,40}dynamo\.vllm\b"
+        ),
+        images=frozenset({"vllm-cuda-rhel9", "vllm-openai", "vllm-openai-rocm"}),
         tensor=_flag("--tensor[-_]parallel[-_]size", "-tp"),
         pipeline=_flag("--pipeline[-_]parallel[-_]size", "-pp"),
         data=_flag("--data[-_]parallel[-_]size", "-dp"),
-        spanning=_any_flag("--distributed[-_]executor[-_]backend", "--headless", "--nnodes", "--node[-_]rank"),
+        local=_flag("--data[-_]parallel[-_]size[-_]local", "-dpl"),
+        single=_any_flag("--data[-_]parallel[-_]rank", "-dpn"),
+        scattered=_any_flag("--data[-_]parallel[-_](?:address|hybrid[-_]lb|external[-_]lb|start[-_]rank)", "-dp[aehr]"),
+        spanning=_any_flag(_EXECUTOR, "--headless", "--nnodes", "--node[-_]rank"),
         elsewhere=_any_flag(
             "--config",
-            "--data[-_]parallel[-_](?:address|backend|hybrid[-_]lb|external[-_]lb|rank|size[-_]local|start[-_]rank)",
+            "--data[-_]parallel[-_]backend",
+            "-dpb",
             # vLLM-Omni serves a model in stages, and each has GPUs of its own.
             "--omni",
             "--prefill[-_]context[-_]parallel[-_]size",
@@ -118,23 +148,33 @@ _SERVERS: Final = (
     ),
     _Server(
         name="SGLang",
-        program=re.compile(r"\bsglang\.launch_server\b|\bsglang\s{1,40}serve\b"),
+        custom_all_reduce=True,
+        program=re.compile(r"\bsglang\.launch_server\b|\bsglang\s{1,40}serve\b|-m\s{1,40}dynamo\.sglang\b"),
         images=frozenset(),
         tensor=_flag("--tensor-parallel-size", "--tp-size", "--tp"),
         pipeline=_flag("--pipeline-parallel-size", "--pp-size", "--pp"),
         data=_flag("--data-parallel-size", "--dp-size", "--dp"),
+        shared=_any_flag("--enable-dp-attention"),
+        nodes=_flag("--nnodes"),
         spanning=_any_flag("--dist-init-addr", "--nnodes", "--node-rank"),
         # A diffusion model has its number of GPUs here, and the tensor parallel size is that of its encoder.
-        elsewhere=_any_flag("--config", "--enable-dp-attention", "--num-gpus"),
+        elsewhere=_any_flag("--config", "--num-gpus"),
     ),
     _Server(
         name="TensorRT-LLM",
         program=re.compile(r"\btrtllm-serve\b"),
         images=frozenset(),
-        tensor=_flag("--tp_size"),
-        pipeline=_flag("--pp_size"),
+        tensor=_flag("--tp_size", "--tensor_parallel_size"),
+        pipeline=_flag("--pp_size", "--pipeline_parallel_size"),
         spanning=_any_flag("trtllm-llmapi-launch"),
-        elsewhere=_any_flag("--config", "--config_file", "--extra_llm_api_options", "disaggregated"),
+        elsewhere=_any_flag(
+            "--config",
+            "--config_file",
+            "--cp_size",
+            "--context_parallel_size",
+            "--extra_llm_api_options",
+            "disaggregated",
+        ),
     ),
     _Server(
         name="Text Generation Inference",
@@ -142,11 +182,26 @@ _SERVERS: Final = (
         images=frozenset({"text-generation-inference", "tgi-gaudi"}),
         tensor=_flag("--num[-_]shard"),
         takes_all=True,
+        variable="NUM_SHARD",
         # This flag switches off the number of shards.
         elsewhere=re.compile(r"(?:^|\s)--sharded(?:=|\s{1,40})[\"']?false"),
     ),
+    _Server(
+        name="KServe's Hugging Face server",
+        program=re.compile(r"-m\s{1,40}huggingfaceserver\b"),
+        images=frozenset({"huggingfaceserver"}),
+        tensor=_flag("--tensor[-_]parallel[-_]size", "-tp"),
+        pipeline=_flag("--pipeline[-_]parallel[-_]size", "-pp"),
+        # Without a size, its other backend may use every GPU.
+        takes_all=True,
+        elsewhere=_any_flag("--backend(?:=|\\s{1,40})huggingface", "--data[-_]parallel[-_]size", "-dp"),
+    ),
 )
-HINTS: Final = ("vllm", "sglang", "trtllm", "text-generation", "tgi-", NIM_HINT)
+
+_OF_RUNTIME: Final = replace(_SERVERS[-1], name="the server of its runtime")
+"""For the model of an InferenceService, whose image a ServingRuntime gives."""
+
+HINTS: Final = ("vllm", "sglang", "trtllm", "text-generation", "tgi-", "huggingfaceserver", "--tensor", NIM_HINT)
 """The command or the image of every server has one of these words."""
 
 _NUMBER: Final = re.compile(r"[0-9]{1,4}", re.ASCII)
@@ -165,17 +220,50 @@ def read_parallelism(
     """
     image = container.get("image")
     text = "\n".join(words)
-    server = _server(text, image if isinstance(image, str) else "", has_command=bool(container.get("command")))
+    if image is None and path.endswith("/model"):
+        server: _Server | None = _OF_RUNTIME
+    else:
+        server = _server(text, image if isinstance(image, str) else "", has_command=bool(container.get("command")))
     if server is None:
         return read_nim_parallelism(container, path)
-    if not words or _has(server.elsewhere, text) or (server.takes_all and not _has(server.tensor, text)):
+    if not (words or server.variable) or _has(server.elsewhere, text):
         return None
-    sizes = [_size(flag, text, container) for flag in (server.tensor, server.pipeline, server.data)]
-    if None in sizes:
+    tensor, pipeline = _tensor(server, text, container), _size(server.pipeline, text, container)
+    data, own = _data(server, text, container)
+    nodes = _size(server.nodes, text, container) or 1
+    if not (tensor and pipeline and data) or tensor * pipeline * data % nodes:
         return None
-    tensor, pipeline, data = (size or 1 for size in sizes)
-    spans, place = _has(server.spanning, text), _place(server, container, path)
-    return model.parallelism(server.name, (tensor, pipeline, data), spans=spans, path=place)
+    return model.parallelism(
+        server.name,
+        (tensor, pipeline, data),
+        nodes=nodes,
+        own_pod=own or nodes > 1,
+        spans=not own and nodes == 1 and _has(server.spanning, text),
+        custom_all_reduce=server.custom_all_reduce and not _has(_NO_CUSTOM_ALL_REDUCE, text),
+        path=_place(server, container, path),
+    )
+
+
+def _data(server: _Server, text: str, container: Mapping[str, paths.Json]) -> tuple[int | None, bool]:
+    """The data parallel size that multiplies the others, None if it is unknown; and whether one pod has all of it."""
+    if _has(server.shared, text):
+        return 1 if _has(server.tensor, text) else None, False
+    in_one_pod = not _has(_OTHER_NODES, text)
+    if _has(server.local, text):
+        return _size(server.local, text, container), in_one_pod
+    if _has(server.single, text):
+        return 1, in_one_pod
+    return None if _has(server.scattered, text) else _size(server.data, text, container), False
+
+
+def _tensor(server: _Server, text: str, container: Mapping[str, paths.Json]) -> int | None:
+    """The tensor parallel size; None if it is unknown, and 1 without one."""
+    if server.variable and not _has(server.tensor, text):
+        given = _value_of(server.variable, container)
+        return int(given) if _NUMBER.fullmatch(given) else None
+    if server.takes_all and not _has(server.tensor, text):
+        return None
+    return _size(server.tensor, text, container)
 
 
 def _server(text: str, image: str, *, has_command: bool) -> _Server | None:
@@ -184,6 +272,14 @@ def _server(text: str, image: str, *, has_command: bool) -> _Server | None:
         return found[0] if len(found) == 1 else None
     name = image.rpartition("/")[2].partition("@")[0].partition(":")[0]
     return next((server for server in _SERVERS if name in server.images and not has_command), None)
+
+
+def server_name(container: Mapping[str, paths.Json], words: Sequence[str]) -> str:
+    """The name of the model server that a container starts; empty for other programs."""
+    image = container.get("image")
+    has_command = bool(container.get("command"))
+    server = _server("\n".join(words), image if isinstance(image, str) else "", has_command=has_command)
+    return "" if server is None else server.name
 
 
 def _has(flags: re.Pattern[str] | None, text: str) -> bool:
@@ -201,9 +297,10 @@ def _size(flag: re.Pattern[str] | None, text: str, container: Mapping[str, paths
 
 def _flag_value(text: str, container: Mapping[str, paths.Json]) -> str:
     reference = _REFERENCE.fullmatch(text)
-    if reference is None:
-        return text
-    name = reference[reference.lastindex or 0]
+    return text if reference is None else _value_of(reference[reference.lastindex or 0], container)
+
+
+def _value_of(name: str, container: Mapping[str, paths.Json]) -> str:
     variables = container.get("env")
     for variable in reversed(variables if isinstance(variables, list) else []):
         if isinstance(variable, dict) and variable.get("name") == name:

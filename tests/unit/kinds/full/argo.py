@@ -1,7 +1,7 @@
 """Full objects of the kinds in kinds/argo/."""
 
 import builders
-from unit.kinds.full.parts import METADATA, container, pod_spec_fields
+from unit.kinds.full.parts import METADATA, container, pod_spec_fields, template
 from usher import paths
 
 _API = "argoproj.io/v1alpha1"
@@ -101,6 +101,16 @@ OBJECTS: dict[str, paths.Object] = {
         _API,
         "CronWorkflow",
         {"workflowSpec": _spec(), "concurrencyPolicy": "Forbid", "suspend": False},
+        **METADATA,
+    ),
+    "Rollout": builders.custom(
+        _API,
+        "Rollout",
+        {
+            "replicas": 4,
+            "strategy": {"canary": {"maxSurge": 1, "maxUnavailable": 0}},
+            "template": template(),
+        },
         **METADATA,
     ),
 }

@@ -141,7 +141,7 @@ def pytorch_job(*env: paths.Json) -> paths.Object:
     }
 
 
-def test_of_the_operators_variables_the_names_are_known_and_never_the_values() -> None:
+def test_of_the_operators_variables_the_names_are_known_and_no_value_that_rules_do_not_read() -> None:
     found = pod_set(
         pytorch_job(
             {"name": "TOKEN", "value": "secret"},
@@ -154,7 +154,8 @@ def test_of_the_operators_variables_the_names_are_known_and_never_the_values() -
 
     place = "/spec/pytorchReplicaSpecs/Master/template/spec/containers/0/env"
     assert container.operator_variables == {"MASTER_ADDR": f"{place}/1", "PET_RDZV_ID": f"{place}/2"}
-    assert container.environment == ()
+    # Rules read addresses of the first rank, and no other value.
+    assert [each.name for each in container.environment] == ["MASTER_ADDR", "MASTER_ADDRESS"]
 
 
 def test_without_variables_of_the_operator_there_is_nothing_to_tell() -> None:

@@ -330,7 +330,8 @@ AUDIT_NEEDS: Final = _needs_table(
     whole="targets readiness",
     # Findings with a namespace are chosen by it.
     nothing="api_version kind version taken cluster configuration preset check_pages completeness summary "
-    "measurement other_accelerators workloads findings not_evaluated not_judged exceptions usage savings prevented trend",
+    "measurement other_accelerators workloads findings not_evaluated not_judged exceptions usage savings prevented "
+    "trend",
 )
 
 _POD_LISTS: Final = "pods"

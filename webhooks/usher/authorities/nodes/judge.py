@@ -20,6 +20,7 @@ from usher.authorities.nodes.read import Alternative, PodDemand
 from usher.authorities.verdict import Answer
 from usher.cluster.facts import karpenter_pools
 from usher.cluster.facts.nodes import PODS, NodeClass, Nodes
+from usher.kinds import registry
 from usher.kinds.reading.values import Absence
 from usher.model import placement
 
@@ -429,6 +430,20 @@ class NodeVerdicts:
     def of_gang(self, workload: model.Workload, members: Sequence[GangMember]) -> GangNodesInput | None:
         """The shortage where fewer pods of a gang could run at the same time than it needs; None where all could."""
         return gang_shortage(workload, members, self._room) if workload.gang.wanted else None
+
+    def of_rollout(self, workload: model.Workload, members: Sequence[GangMember]) -> GangNodesInput | None:
+        """The shortage where the nodes cannot hold all replicas and one new pod at once.
+
+        None for kinds that make no new pods beside old ones, and without a bound.
+        """
+        pods = registry.PODS.get((workload.group, workload.kind))
+        if pods is None or not pods.rolls_out or workload.pods.maximum == workload.pods.minimum:
+            return None
+        wanted = workload.pods.minimum + 1
+        found = self._room([replace(each, pods=wanted) for each in members])
+        if found is None or found.most >= wanted:
+            return None
+        return {"wanted": wanted, "most": found.most, "sure": found.sure}
 
     def _room(self, members: Sequence[GangMember]) -> GangRoom | None:
         key = tuple((_demand_digest(member.demand), member.pods) for member in members)

@@ -4,7 +4,7 @@ Rego does not know boards and profiles. It gets the answers, where a pod set ask
 whose GPUs are slices.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NotRequired
 
@@ -169,6 +169,8 @@ class NodesInput(TypedDict):
     domains: NotRequired[DomainsInput]
     fromZero: NotRequired[dict[str, str]]
     """Pools without nodes, by the path of a pod set of a Volcano Job that only nodes still to come could hold."""
+    rollout: NotRequired[GangNodesInput]
+    """Absent where a rollout has room for its first new pod, and for kinds without rollouts."""
 
 
 def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
@@ -191,20 +193,27 @@ def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
                 pod_set, demand, verdict, verdicts.places, declared=pools["poolsDeclared"]
             )
         members.append(nodes_judge.gang_member(pod_set, demand, workload.gang))
-    result: NodesInput = {"pods": found}
-    gang = None if found else verdicts.of_gang(workload, members)
+    return {"pods": found} if found else _of_several_pods(workload, members, verdicts)
+
+
+def _of_several_pods(
+    workload: model.Workload, members: Sequence[nodes_judge.GangMember], verdicts: nodes_judge.NodeVerdicts
+) -> NodesInput | None:
+    """What pods lack together that the nodes could hold one by one."""
+    result: NodesInput = {"pods": {}}
+    gang, rollout = verdicts.of_gang(workload, members), verdicts.of_rollout(workload, members)
     if gang is not None:
         result["gang"] = gang
-    elif not found and (all_groups := nodes_judge.shortage_of_all_groups(workload, members, verdicts)) is not None:
+    elif (all_groups := nodes_judge.shortage_of_all_groups(workload, members, verdicts)) is not None:
         result["groups"] = all_groups
+    if rollout is not None:
+        result["rollout"] = rollout
     demands = [each.demand for each in members]
-    from_zero = {} if found else nodes_judge.pools_to_come(workload, demands, verdicts.places)
-    if from_zero:
+    if from_zero := nodes_judge.pools_to_come(workload, demands, verdicts.places):
         result["fromZero"] = from_zero
-    domains = None if found else nodes_judge.exclusive_domains(workload, demands, verdicts.places)
-    if domains is not None:
+    if (domains := nodes_judge.exclusive_domains(workload, demands, verdicts.places)) is not None:
         result["domains"] = domains
-    return result if found or len(result) > 1 else None
+    return result if len(result) > 1 else None
 
 
 def pod_group_slice(case: Case, known: Knowledge) -> GangNodesInput | None:

@@ -355,6 +355,7 @@ def _group_renamed(case: Case) -> tuple[Step, ...]:
 
 
 REMEDIES: Final[Mapping[str, Remedy]] = {
+    "cost/ray_job_keeps_its_gpus": _cluster_shut_down,
     "resources/gpu_requests_equal_limits": _equal_amounts,
     "resources/misspelt_accelerator_name": _right_name,
     "resources/unknown_accelerator_name": _right_name,

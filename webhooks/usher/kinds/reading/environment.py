@@ -12,6 +12,44 @@ from usher import errors, model, paths, quantities
 from usher.accelerators.names import GKE_DEVICES, GPU_FRACTION, GPU_FRACTION_CONTAINER, GPU_FRACTION_DEVICES, GPU_MEMORY
 from usher.kinds.reading.values import Reading, Reference
 
+
+class PortVariable(Struct, frozen=True, kw_only=True):
+    """A variable from which a program reads the number of a port.
+
+    A Service with the first part of the name gives every pod of its namespace this variable, with a text like
+    tcp://10.0.0.7:8000, unless the pod has `enableServiceLinks: false`. The program then ends with an error.
+    """
+
+    name: str
+    program: str
+    words: tuple[str, ...]
+    """Its image or its command has one of these words."""
+    source: str
+
+
+PORT_VARIABLES: Final = (
+    *(
+        PortVariable(name=name, program="vLLM", words=("vllm", "llm-d"), source="vllm/envs.py")
+        for name in ("VLLM_PORT", "VLLM_DP_MASTER_PORT", "VLLM_NIXL_SIDE_CHANNEL_PORT")
+    ),
+    PortVariable(name="APHRODITE_PORT", program="Aphrodite", words=("aphrodite",), source="aphrodite/common/envs.py"),
+    PortVariable(
+        name="BENTOML_PORT", program="BentoML", words=("bentoml",), source="bentoml_cli/serve.py, option --port"
+    ),
+    PortVariable(name="JUPYTER_PORT", program="Jupyter", words=("jupyter",), source="jupyter_server/serverapp.py"),
+    PortVariable(
+        name="LLAMA_ARG_PORT",
+        program="llama.cpp",
+        words=("llama-server", "llama.cpp"),
+        source="common/arg.cpp, option --port",
+    ),
+    PortVariable(name="MLFLOW_PORT", program="MLflow", words=("mlflow",), source="mlflow/utils/cli_args.py"),
+    *(
+        PortVariable(name=name, program="a NIM", words=("/nim/",), source="docs.nvidia.com/nim, configuration")
+        for name in ("NIM_HTTP_API_PORT", "NIM_SERVER_PORT")
+    ),
+)
+
 READ_VARIABLES: Final = (
     "ASCEND_ALLOW_LINK",
     "ASCEND_RUNTIME_",
@@ -22,6 +60,7 @@ READ_VARIABLES: Final = (
     "GLOO_SOCKET_",
     "HABANA_VISIBLE_DEVICES",
     "HCU_MOFED",
+    "MASTER_ADDR",
     "NCCL_",
     "NPROC_PER_NODE",
     "NVIDIA_",
@@ -29,6 +68,7 @@ READ_VARIABLES: Final = (
     "RDMAV_",
     "TP_SOCKET_",
     "UCX_",
+    *(row.name for row in PORT_VARIABLES),
 )
 """The families of variables that rules read. Others stay in the manifest: their values may be secrets."""
 

@@ -352,6 +352,7 @@ class PodSpec(TypedDict):
     hostIPC: NotRequired[bool]
     hostNetwork: NotRequired[bool]
     shareProcessNamespace: NotRequired[bool]
+    enableServiceLinks: NotRequired[bool]
     volumes: NotRequired[list[Volume]]
     topologySpreadConstraints: NotRequired[list[TopologySpread]]
     affinity: NotRequired[Affinity]

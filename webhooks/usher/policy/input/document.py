@@ -40,6 +40,23 @@ from usher.policy.input import site as input_site
 from usher.policy.input.pod_sets import Pods, PodSet, model_size, pod_set_document, pods_document, read_keys
 
 
+class Link(TypedDict):
+    """A variable that Kubernetes gives a container for a Service, and that its program reads as a port."""
+
+    service: str
+    variable: str
+    program: str
+    path: str
+
+
+class Parent(TypedDict):
+    """The object whose operator makes the target of an autoscaler."""
+
+    name: str
+    """Its kind and its name."""
+    remedy: str
+
+
 class Beside(TypedDict):
     """As rules read it; a field is absent where the files say nothing."""
 
@@ -49,6 +66,11 @@ class Beside(TypedDict):
     """Access modes of the PersistentVolumeClaims that the pods name."""
     pods: NotRequired[int]
     """The number of pods of a PodGroup, if all were made by hand."""
+    links: NotRequired[list[Link]]
+    """Links of Services that the containers cannot bear."""
+    scalers: NotRequired[list[str]]
+    """Kinds and names of other autoscalers with the target of this one."""
+    parent: NotRequired[Parent]
 
 
 def beside_document(beside: beside_objects.Beside) -> Beside:
@@ -59,6 +81,15 @@ def beside_document(beside: beside_objects.Beside) -> Beside:
         result["disks"] = {name: list(modes) for name, modes in sorted(beside.disks.items())}
     if beside.gang is not None:
         result["pods"] = len(beside.gang.pod_sets)
+    if beside.links:
+        result["links"] = [
+            {"service": each.service, "variable": each.variable, "program": each.program, "path": each.path}
+            for each in beside.links
+        ]
+    if beside.scalers:
+        result["scalers"] = list(beside.scalers)
+    if beside.parent is not None:
+        result["parent"] = {"name": beside.parent[0], "remedy": beside.parent[1]}
     return result
 
 

@@ -80,6 +80,8 @@ class Container(shapes.Container):
     """Absent if it starts no model server that usher knows, or if the number of GPUs is unknown."""
     notRepeated: NotRequired[list[str]]
     """Devices and claims of its runtime that its own resources do not repeat."""
+    modelServer: NotRequired[str]
+    """The model server that a container without accelerators starts, if it needs one."""
     idleCommand: NotRequired[str]
     """Path of a command that does nothing but wait while the container holds accelerators."""
 
@@ -131,6 +133,8 @@ def _add_rare_fields(result: Container, container: model.Container) -> None:
         result["processes"] = container.processes
     if container.parallelism is not None:
         result["parallelism"] = container.parallelism
+    if container.model_server:
+        result["modelServer"] = container.model_server
     if container.idle_command:
         result["idleCommand"] = container.idle_command
     if container.field_places:
@@ -215,9 +219,11 @@ READ_KEYS = (
     "resource.k8s.io/",
     "resource.kubernetes.io/",
     "runai/shared-gpu-configmap",
+    "scaledobject.keda.sh/",
     "scheduling.k8s.io/",
     "scheduling.volcano.sh/",
     "scheduling.x-k8s.io/",
+    "serving.knative.dev/",
     "serving.kserve.io/",
     "volcano.sh/",
 )

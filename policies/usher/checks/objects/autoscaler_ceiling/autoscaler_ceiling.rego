@@ -13,7 +13,7 @@
 # custom:
 #   code: USH1461
 #   about: objects
-#   kinds: [horizontalPodAutoscaler, scaledObject]
+#   kinds: [horizontalPodAutoscaler, podAutoscaler, scaledObject]
 #   severity: low
 #   why: One burst of requests lets a service take the GPUs of all others.
 #   closes: [S36, B24, B25]

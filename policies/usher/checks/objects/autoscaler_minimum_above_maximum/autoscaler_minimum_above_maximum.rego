@@ -14,7 +14,7 @@
 # custom:
 #   code: USH1463
 #   about: objects
-#   kinds: [horizontalPodAutoscaler, scaledObject]
+#   kinds: [horizontalPodAutoscaler, podAutoscaler, scaledObject]
 #   severity: high
 #   why: The autoscaler is refused, so the service keeps its current size.
 #   closes: [S36]

@@ -1,9 +1,10 @@
 # METADATA
-# title: idleReplicaCount of a ScaledObject is below its minimum
+# title: idleReplicaCount of a ScaledObject is 0 and below its minimum
 # description: |
 #   idleReplicaCount is the number of replicas while no trigger is active. KEDA refuses a value that is not below
 #   minReplicaCount, which is 0 by default. To free the GPUs of an idle service, set idleReplicaCount to 0 and
 #   minReplicaCount to 1 or more. A minReplicaCount of 0 alone has the same effect.
+#   KEDA supports no idleReplicaCount above 0: the autoscaler that it makes raises the replicas to minReplicaCount again.
 # scope: package
 # related_resources:
 #   - ref: https://keda.sh/docs/latest/reference/scaledobject-spec/#idlereplicacount
@@ -21,6 +22,19 @@
 package usher.checks.objects.idle_count_not_below_minimum
 
 import data.usher.lib.autoscaling
+
+deny contains finding if {
+	not input.object.scaledObject.metadata.ownerReferences
+	idle := input.object.scaledObject.spec.idleReplicaCount
+	idle > 0
+	autoscaling.bounds.minimum > idle
+
+	finding := {
+		"path": "/spec/idleReplicaCount",
+		"message": $"idleReplicaCount is {idle}, but KEDA supports only 0: its autoscaler raises the replicas to {autoscaling.bounds.minimum} again",
+		"remedy": $"set idleReplicaCount to 0, or remove it and set minReplicaCount to {idle}",
+	}
+}
 
 deny contains finding if {
 	idle := input.object.scaledObject.spec.idleReplicaCount

@@ -18,6 +18,14 @@ test_idling_at_the_minimum_or_above_is_found if {
 	check.deny == refused(3, 2) with input as examples.bad_above_the_minimum
 }
 
+test_idling_above_zero_is_found if {
+	check.deny == {{
+		"path": "/spec/idleReplicaCount",
+		"message": "idleReplicaCount is 1, but KEDA supports only 0: its autoscaler raises the replicas to 2 again",
+		"remedy": "set idleReplicaCount to 0, or remove it and set minReplicaCount to 1",
+	}} with input as examples.bad_above_zero
+}
+
 test_idling_below_the_minimum_is_good if {
 	check.deny == set() with input as examples.good_below_the_minimum
 }

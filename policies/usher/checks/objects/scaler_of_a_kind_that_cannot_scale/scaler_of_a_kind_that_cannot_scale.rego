@@ -14,7 +14,7 @@
 # custom:
 #   code: USH1464
 #   about: objects
-#   kinds: [horizontalPodAutoscaler, scaledObject]
+#   kinds: [horizontalPodAutoscaler, podAutoscaler, scaledObject]
 #   severity: high
 #   why: The autoscaler seems to work, but never scales anything.
 #   remediation: |

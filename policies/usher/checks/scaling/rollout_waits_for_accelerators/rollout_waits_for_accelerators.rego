@@ -29,9 +29,10 @@ deny contains finding if {
 	surge := rollouts.surge_before_stopping
 	not input.workload.owned
 	some pod_set in workload.accelerator_pod_sets
+	not input.cluster.nodes.rollout
 
 	finding := {
-		"path": "/spec/strategy",
+		"path": rollouts.strategy_path,
 		"message": $"a rollout starts {_pods(surge)} before it stops an old one, and hangs while no accelerators are free for the start",
 		"remedy": "set maxSurge 0 and maxUnavailable 1 to stop an old pod first, or keep accelerators free",
 	}

@@ -59,3 +59,7 @@ test_pods_without_accelerators_wait_for_none if {
 test_what_a_controller_made_was_judged_at_its_owner if {
 	check.deny == set() with input as object.union(examples.bad_deployment, {"workload": {"owned": true}})
 }
+
+test_a_canary_that_moves_requests_keeps_the_old_pods if {
+	{finding.message | some finding in check.deny} == {"a rollout starts 4 new pods before it stops an old one, and hangs while no accelerators are free for the start"} with input as examples.bad_rollout
+}

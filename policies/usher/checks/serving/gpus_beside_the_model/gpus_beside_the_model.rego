@@ -39,6 +39,6 @@ deny contains finding if {
 	finding := {
 		"path": entry.parallelism.path,
 		"message": $"{workload.container_name(entry.podSet, entry.container)} runs {entry.parallelism.server} with {parallelism.sizes(entry)} and needs {amounts.number_of(entry.parallelism.gpus, "GPU", "GPUs")}, but {entry.has} {entry.gpus}, and the others idle",
-		"remedy": $"ask for {amounts.number_of(entry.parallelism.gpus, "GPU", "GPUs")}, or set the tensor parallel size to the GPUs of the container",
+		"remedy": parallelism.remedy(entry),
 	}
 }

@@ -6,8 +6,12 @@ import data.usher.checks.serving.model_needs_more_gpus as check
 found(place, server, sizes, needed, existing) := {{
 	"path": $"/spec/template/spec/containers/0/{place}",
 	"message": $"container server runs {server} with {sizes} and needs {needed}, but has {existing}, so it never starts",
-	"remedy": $"ask for {needed}, or set the tensor parallel size to the GPUs of the container",
+	"remedy": $"ask for {needed}, or {_otherwise(sizes)}",
 }}
+
+_otherwise(sizes) := "set the tensor parallel size to the GPUs of the container" if not regex.match(`,|nodes`, sizes)
+
+_otherwise(sizes) := "change a parallel size" if regex.match(`,|nodes`, sizes)
 
 test_the_tensor_parallel_size_counts if {
 	check.deny == found("args/2", "vLLM", "tensor parallel size 8", "8 GPUs", 4) with input as examples.bad_vllm
@@ -46,7 +50,7 @@ test_variables_and_the_profile_of_a_nim_count if {
 	check.deny == {{
 		"path": "/spec/template/spec/containers/0/env/0/value",
 		"message": "container nim runs NIM with tensor parallel size 4, pipeline parallel size 2 and needs 8 GPUs, but has 4, so it never starts",
-		"remedy": "ask for 8 GPUs, or set the tensor parallel size to the GPUs of the container",
+		"remedy": "ask for 8 GPUs, or change a parallel size",
 	}} with input as examples.bad_nim_profile
 }
 
@@ -54,7 +58,7 @@ test_the_pods_of_a_leader_worker_set_share_a_model if {
 	check.deny == {{
 		"path": "/spec/leaderWorkerTemplate/leaderTemplate/spec/containers/0/args/0",
 		"message": "container leader of leader runs vLLM with tensor parallel size 8, pipeline parallel size 4 and needs 32 GPUs, but its group has 16, so it never starts",
-		"remedy": "ask for 32 GPUs, or set the tensor parallel size to the GPUs of the container",
+		"remedy": "ask for 32 GPUs, or change a parallel size",
 	}} with input as examples.bad_leader_worker_set
 	check.deny == set() with input as examples.good_leader_worker_set
 }
@@ -67,7 +71,24 @@ test_each_pod_of_an_llm_service_has_the_gpus_of_its_parallelism if {
 	check.deny == {{
 		"path": "/spec/parallelism/tensor",
 		"message": "container main of worker runs KServe's preset of vLLM with tensor parallel size 1, data parallel size 8 and needs 8 GPUs, but has 4, so it never starts",
-		"remedy": "ask for 8 GPUs, or set the tensor parallel size to the GPUs of the container",
+		"remedy": "ask for 8 GPUs, or change a parallel size",
 	}} with input as examples.bad_llm_service
 	check.deny == set() with input as examples.good_llm_service
+}
+
+test_the_local_size_of_data_parallelism_counts_in_any_group if {
+	check.deny == {{
+		"path": "/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/command/2",
+		"message": "container vllm of worker runs vLLM with tensor parallel size 1, local data parallel size 8 and needs 8 GPUs, but has 4, so it never starts",
+		"remedy": "ask for 8 GPUs, or change a parallel size",
+	}} with input as examples.bad_local_size
+	check.deny == set() with input as examples.good_local_size
+}
+
+test_a_pod_of_several_nodes_needs_its_part_of_the_ranks if {
+	check.deny == found("command/5", "SGLang", "tensor parallel size 16 on 2 nodes", "8 GPUs", 4) with input as examples.bad_nodes
+}
+
+test_shares_of_hami_count_as_devices if {
+	check.deny == found("args/2", "vLLM", "tensor parallel size 2", "2 GPUs", 1) with input as examples.bad_shares
 }

@@ -1,0 +1,42 @@
+# METADATA
+# title: The nodes can hold the pods of a rollout
+# description: |
+#   A Deployment or Rollout that makes new pods before it stops old ones needs room for both. The check computes how
+#   many of its pods the nodes hold when they are empty. If that is fewer than the replicas and the first new pod, no
+#   rollout ever ends: the new pod waits for accelerators, and the old ones for the new pod. Where nothing limits the
+#   number of nodes, somebody may add nodes, so the finding only warns.
+# scope: package
+# related_resources:
+#   - ref: https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#rolling-update-deployment
+#     description: Kubernetes on rolling updates
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH1113
+#   about: cluster facts
+#   severity: medium
+#   why: A new version of the service never starts.
+#   remediation: |
+#     Set strategy.rollingUpdate to maxSurge 0 and maxUnavailable 1, or the type of the strategy to Recreate. Or add
+#     nodes. If an autoscaler adds nodes, say so in usher.yaml with scalesFromZero or maxNodes of the pool.
+package usher.checks.scaling.rollout_never_fits
+
+import data.usher.lib.rollouts
+
+deny contains object.union(finding, _assumption(room)) if {
+	rollouts.surge_before_stopping
+	not input.workload.owned
+	room := input.cluster.nodes.rollout
+
+	finding := {
+		"path": rollouts.strategy_path,
+		"message": $"a rollout needs room for {room.wanted} pods at once, but even empty nodes hold only {room.most}, so it never ends",
+		"remedy": "set maxSurge 0 and maxUnavailable 1, or the type of the strategy to Recreate",
+	}
+}
+
+_assumption(room) := {} if room.sure
+
+_assumption(room) := {"assumption": "usher assumes that the number of nodes does not grow: usher.yaml sets neither maxNodes nor scalesFromZero: false for their pools"} if {
+	not room.sure
+}
