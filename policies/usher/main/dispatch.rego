@@ -1591,6 +1591,10 @@ _findings_unread_keys contains {"check": "objects/key_unread", "finding": findin
 	some finding in data.usher.checks.objects.key_unread.deny
 }
 
+_findings_unread_keys contains {"check": "objects/value_refused", "finding": finding} if {
+	some finding in data.usher.checks.objects.value_refused.deny
+}
+
 _unknown contains each if {
 	input.workload.asksAccelerators
 	some each in _unknown_accelerator_pods

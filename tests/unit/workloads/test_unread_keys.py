@@ -10,6 +10,7 @@ import yaml
 
 from usher import paths
 from usher.kinds import registry
+from usher.kinds.reading.fields import Definitions
 from usher.kinds.reading.values import Objects
 from usher.model import UnreadKey
 from usher.workloads.unread_keys import with_unread_keys
@@ -133,8 +134,75 @@ def test_an_object_of_a_cluster_is_not_compared() -> None:
     assert unread(value) == ()
 
 
-def test_a_value_of_another_type_has_no_keys_to_compare() -> None:
+def test_a_value_of_another_type_is_found_and_has_no_keys_to_compare() -> None:
     value = pod(tolerations={"conatiners": {}}, securityContext=[{"resource": {}}])
+    assert [(each.path, each.remedy, each.refused) for each in unread(value)] == [
+        ("/spec/tolerations", "write a list", True),
+        ("/spec/securityContext", "write an object", True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("spec", "remedy"),
+    [
+        ({"terminationGracePeriodSeconds": "30"}, "write 30"),
+        ({"hostNetwork": "true"}, "write true"),
+        ({"schedulerName": 8}, 'write "8"'),
+        ({"nodeSelector": {"gpu": True}}, 'write "true"'),
+        ({"restartPolicy": "never"}, "did you mean Never?"),
+        ({"dnsPolicy": "Elsewhere"}, "write one of ClusterFirst, ClusterFirstWithHostNet, Default, None"),
+        ({"hostNetwork": "perhaps"}, "write true or false"),
+    ],
+)
+def test_a_value_that_its_field_does_not_take_names_one_that_it_takes(spec: dict[str, Any], remedy: str) -> None:
+    (found,) = unread(pod(**spec))
+    assert (found.remedy, found.important, found.refused) == (remedy, True, True)
+
+
+@pytest.mark.parametrize("value", [None, 30, 30.0, "{{ grace }}", "${GRACE}", "$GRACE", "<seconds>", ""])
+def test_missing_values_placeholders_and_whole_numbers_with_a_point_pass(value: object) -> None:
+    assert unread(pod(terminationGracePeriodSeconds=value)) == ()
+
+
+def test_a_pod_spec_in_a_definition_takes_the_texts_that_kubernetes_takes() -> None:
+    template: dict[str, Any] = {"spec": pod(restartPolicy="no")["spec"]}
+    replicas: dict[str, Any] = {"Worker": {"restartPolicy": "ExitCode", "template": template}}
+    job: paths.Object = {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "spec": {"pytorchReplicaSpecs": replicas},
+    }
+    assert [each.path for each in unread(job)] == ["/spec/pytorchReplicaSpecs/Worker/template/spec/restartPolicy"]
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("kueue.x-k8s.io/queue_name", "kueue.x-k8s.io/queue-name"),
+        ("kueue.x-k8s.io/queue", "kueue.x-k8s.io/queue-name"),
+        ("kueue.k8s.io/queue-name", "kueue.x-k8s.io/queue-name"),
+        ("scheduling.k8s.io/groupname", "scheduling.k8s.io/group-name"),
+    ],
+)
+def test_a_misspelt_label_of_a_queue_or_gang_is_important(key: str, meant: str) -> None:
+    value = pod()
+    value["metadata"]["labels"] = {key: "research"}
+    (found,) = unread(value)
+    assert (found.path, found.remedy, found.important) == (
+        paths.join("/metadata/labels", key),
+        f"did you mean {meant}?",
+        True,
+    )
+    value["metadata"]["labels"][meant] = "research"
+    assert [each.important for each in unread(value)] == [False]
+
+
+def test_keys_of_others_and_known_keys_are_not_compared() -> None:
+    value = pod(nodeSelector={"example.com/gpu.product": "h100", "nvidia.com/gpu.product": "h100", "pool": "gpu"})
+    value["metadata"]["annotations"] = {
+        "nvidia.com/gpu.deploy.anything": "true",
+        "kueue.x-k8s.io/podset-slice-size": "2",
+    }
     assert unread(value) == ()
 
 
@@ -181,7 +249,7 @@ def test_an_unknown_kind_gets_the_known_one_that_is_like_it(api_version: str, ki
 @pytest.mark.parametrize(
     ("api_version", "kind"),
     [
-        ("scheduling.x-k8s.io/v1alpha1", "PodGroup"),
+        ("scheduling.x-k8s.io/v1", "PodCluster"),
         ("example.com/v1", "Job"),
         ("kubeflow.org/v1", "Profile"),
         ("v1", "List"),
@@ -227,3 +295,56 @@ def test_a_broken_definition_does_no_harm(broken: paths.Object) -> None:
         **broken,
     }
     assert unread({"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "spec": {}}, definition) == ()
+
+
+def wrapped(**spec: Any) -> paths.Object:
+    return {
+        "apiVersion": "workload.codeflare.dev/v1beta2",
+        "kind": "AppWrapper",
+        "metadata": {"name": "one", "uid": "7b0f4c3e"},
+        "spec": {"components": [{"template": pod(**spec)}]},
+    }
+
+
+def test_an_object_inside_a_field_that_takes_anything_is_compared_also_in_a_cluster() -> None:
+    (found,) = unread(wrapped(resource={}))
+    assert (found.path, found.kept) == ("/spec/components/0/template/spec/resource", True)
+    assert unread(wrapped()) == ()
+
+
+def test_a_definition_of_the_run_or_of_facts_wins() -> None:
+    definition: dict[str, Any] = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "trains.example.com"},
+        "spec": {
+            "group": "example.com",
+            "names": {"kind": "Train"},
+            "versions": [
+                {"name": "v1", "schema": {"openAPIV3Schema": {"properties": {"spec": {"properties": {"gpus": {}}}}}}}
+            ],
+        },
+    }
+    value: paths.Object = {"apiVersion": "example.com/v1", "kind": "Train", "spec": {"gpu": 8}}
+    of_run = Objects([], others=Objects([definition]))
+    for beside, facts in ((of_run, None), (Objects([]), Definitions([definition]))):
+        workload = with_unread_keys(None, value, beside=beside, facts=facts)
+        assert workload is not None
+        assert [each.remedy for each in workload.unread_keys] == ["did you mean gpus?"]
+    assert with_unread_keys(None, value) is None
+
+
+def test_a_text_of_a_config_map_that_only_mentions_a_configuration_is_not_compared() -> None:
+    texts: dict[str, Any] = {"values.yaml": "devicePlugin:\n  migStrategy: none\n", "x": "- mig-devices"}
+    assert unread({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}, "data": texts}) == ()
+
+
+def test_a_mistake_in_a_configuration_names_the_text_and_its_reader() -> None:
+    text = "version: v1\nsharing:\n  timeSlicing:\n    resources: [{name: nvidia.com/gpu, replicas: four}]\n"
+    value: paths.Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}, "data": {"h100": text}}
+    (found,) = unread(value)
+    assert (found.path, found.text) == (
+        "/data/h100",
+        "has the string four at sharing.timeSlicing.resources[0].replicas, where the device plugin takes a whole "
+        "number (configuration h100)",
+    )

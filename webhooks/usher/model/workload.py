@@ -390,7 +390,7 @@ class Excess(Struct, frozen=True, kw_only=True):
 
 
 class UnreadKey(Struct, frozen=True, kw_only=True):
-    """A key of an object that nothing reads, a field that is missing, or a kind that no API server knows."""
+    """A key that nothing reads, a field that is missing, a value that its field does not take, or an unknown kind."""
 
     path: str
     text: str
@@ -398,6 +398,10 @@ class UnreadKey(Struct, frozen=True, kw_only=True):
     remedy: str
     important: bool
     """Whether an amount of GPUs, a container, a toleration, a selector or a queue hangs on it."""
+    refused: bool = False
+    """Whether the key exists, and the API server refuses its value."""
+    kept: bool = False
+    """Whether the API server keeps the key or value, because the definition of the kind takes any there."""
 
 
 class Workload(Struct, frozen=True, kw_only=True):
@@ -445,7 +449,7 @@ class Workload(Struct, frozen=True, kw_only=True):
     excess: Excess | None = None
     """Why usher judges nothing else of the object; None for an object that it judges."""
     unread_keys: tuple[UnreadKey, ...] = ()
-    """Only of objects in files: the API server drops or refuses these keys before it asks webhooks."""
+    """Of an object in a cluster only those that its definition keeps: the API server drops or refuses all others."""
 
     @property
     def api_version(self) -> str:

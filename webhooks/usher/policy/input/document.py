@@ -229,6 +229,8 @@ class UnreadKey(TypedDict):
     text: str
     remedy: str
     important: bool
+    refused: bool
+    """Whether the key exists, and the API server refuses its value."""
 
 
 class Input(TypedDict):
@@ -247,7 +249,7 @@ class Input(TypedDict):
     excess: NotRequired[Excess]
     """Present only for an object that is too large to judge. Then the input has nothing else of it."""
     unreadKeys: NotRequired[list[UnreadKey]]
-    """Present only for an object of a file that has any."""
+    """Present only for an object that has any: in a cluster, one whose definition takes any field."""
 
 
 MOST_BYTES: Final = 1_000_000
@@ -301,7 +303,13 @@ class Documents:
             document["excess"] = {"path": excess.path, "text": excess.text, "remedy": excess.remedy}
         if workload.unread_keys:
             document["unreadKeys"] = [
-                {"path": each.path, "text": each.text, "remedy": each.remedy, "important": each.important}
+                {
+                    "path": each.path,
+                    "text": each.text,
+                    "remedy": each.remedy,
+                    "important": each.important,
+                    "refused": each.refused,
+                }
                 for each in workload.unread_keys
             ]
         if old is not None:
