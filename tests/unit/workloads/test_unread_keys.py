@@ -340,11 +340,8 @@ def test_a_text_of_a_config_map_that_only_mentions_a_configuration_is_not_compar
 
 
 def test_a_mistake_in_a_configuration_names_the_text_and_its_reader() -> None:
-    text = "version: v1\nsharing:\n  timeSlicing:\n    resources: [{name: nvidia.com/gpu, replicas: four}]\n"
+    text = "version: v1\nsharing:\n  mps:\n    resources: [{name: nvidia.com/gpu, replicas: four}]\n"
     value: paths.Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}, "data": {"h100": text}}
     (found,) = unread(value)
-    assert (found.path, found.text) == (
-        "/data/h100",
-        "has the string four at sharing.timeSlicing.resources[0].replicas, where the device plugin takes a whole "
-        "number (configuration h100)",
-    )
+    text = "has the string four at sharing.mps.resources[0].replicas, where the device plugin takes a whole number"
+    assert (found.path, found.text) == ("/data/h100", f"{text} (configuration h100)")

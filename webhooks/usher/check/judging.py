@@ -19,7 +19,7 @@ from usher.check.batches import Batch, Item, Pointer
 from usher.check.findings import Part
 from usher.check.revisions import Changes
 from usher.check.site_policies import SitePolicies
-from usher.check.surroundings import FACT_KINDS, PROVED, Scalers, Surroundings
+from usher.check.surroundings import PROVED, Scalers, Surroundings, is_fact, named
 from usher.cluster.facts.store import Store
 from usher.kinds import kubeflow_pipelines
 from usher.kinds.reading import values as reading_values
@@ -331,7 +331,8 @@ def _part_before_judging(batch: Batch, *, evaluator: Evaluator, settings: Settin
         owned=batch.owned,
     )
     if _uses_facts_of_files(evaluator, settings):
-        kinds = Counter(key[1] for item in batch.items if (key := batches.group_and_kind(item.value)) in FACT_KINDS)
+        names = (named(item.value, settings.namespace) for item in batch.items)
+        kinds = Counter(each.kind for each in names if is_fact(each))
         part.counts.update({f"{FACTS_OF_FILES}{kind}": number for kind, number in kinds.items()})
     rules = evaluator.config.enforcement.exceptions
     part.excepted.update(findings.matching(rules, batch.aside, namespace=settings.namespace))
