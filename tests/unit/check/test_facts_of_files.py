@@ -161,13 +161,13 @@ def test_kueues_configuration_in_the_files_says_which_kinds_it_queues(run: Run) 
 
 
 def test_a_topology_in_the_files_lacks_the_level_that_pods_ask_for(run: Run) -> None:
-    flavor = {
+    flavor: paths.Object = {
         "apiVersion": "kueue.x-k8s.io/v1beta1",
         "kind": "ResourceFlavor",
         "metadata": {"name": "a100"},
         "spec": {"topologyName": "racks", "nodeLabels": {"gpu": "a100"}},
     }
-    topology = {
+    topology: paths.Object = {
         "apiVersion": "kueue.x-k8s.io/v1beta1",
         "kind": "Topology",
         "metadata": {"name": "racks"},

@@ -28,6 +28,9 @@ from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
 from usher.policy.mutation import merge
 
+WITHOUT_FIELDS: Final = "without fields: "
+"""The start of the counts of objects whose kinds have no known fields, by kind and apiVersion."""
+
 FACTS_OF_FILES: Final = "facts of files: "
 """The start of the counts of queues and quotas that count as facts, by kind."""
 
@@ -283,6 +286,9 @@ def judge(  # noqa: PLR0913 - the file, its judges, and how to end
         if settings.changes is not None and not settings.changes.concerns(item.value, batch.source):
             part.counts["unchanged"] += 1
             continue
+        if settings.command is findings.Command.CHECK and not evaluator.has_fields(item.value, applied.objects):
+            api_version, kind = (paths.text(item.value.get(each)) for each in ("apiVersion", "kind"))
+            part.counts[f"{WITHOUT_FIELDS}{kind} ({api_version})"] += 1
         judged = _judged(item, batch.source, applied, evaluator=evaluator, settings=settings)
         if isinstance(judged, findings.Failure):
             part.failures.append(judged)

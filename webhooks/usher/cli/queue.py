@@ -60,7 +60,8 @@ def queue(
 
     For the queue of Kueue or Volcano, each quota, the priority and the nodes: how much the workload needs, how much
     there is at most, how much is free now, and what would make it fit. usher adds to a workload what the mutating
-    webhook would add. --kubeconfig and --context imply --facts live.
+    webhook would add. --kubeconfig and --context imply --facts live. Without facts, the queues and quotas in the folder
+    of FILE count.
     """
     from usher.authorities.verdict import Answer
     from usher.check.formats import queue as formats_queue
@@ -69,18 +70,17 @@ def queue(
     around = None if given is not None or inputs.NONE in facts else _around(file, namespace=namespace)
     if given is None and around is None:
         raise errors.InputError(
-            "no cluster is given, and no queue or quota lies beside the file: use --facts live to read a cluster, "
-            "--facts cluster.json.gz for a file of `usher snapshot`, or --facts DIRECTORY for manifests of its queues, "
-            "flavors, quotas, classes and nodes"
+            "no cluster is given: use --facts live to read one, --facts cluster.json.gz for a file of `usher "
+            "snapshot`, or --facts DIRECTORY for manifests of its queues, flavors, quotas, classes and nodes; without "
+            "--facts, the queues and quotas in the folder of the file count, but it has none"
         )
     known = given.store if given is not None else None
     made = inputs.evaluator(inputs.find_config(config), engine="wasm", opa_url=None, known=known)
     with made as evaluator:
         found = list(_outlooks(file, evaluator, namespace=namespace, as_written=as_written, around=around))
     if around is not None:
-        click.echo(
-            f"usher: the queues and quotas are those of the files in {around.folder}; --facts reads others", err=True
-        )
+        text = f"usher: the queues and quotas are those of the files in {around.folder}; --facts reads others"
+        click.echo(text, err=True)
     if format_name == "json":
         formats_queue.write_json(found, sys.stdout, as_written=as_written)
     else:
@@ -101,7 +101,8 @@ class _Around(NamedTuple):
 
     def facts_of(self, batch: "Batch") -> "Store":
         """The facts for the workloads of a file; without queues where the files lack one that they name."""
-        from usher.authorities.kueue.read import GROUP, QUEUE_LABEL
+        from usher.authorities.kueue.queues import GROUP
+        from usher.authorities.kueue.read import QUEUE_LABEL
 
         found = self.surroundings.facts_around(batch)
         there = found.names(GROUP, "LocalQueue") or frozenset()

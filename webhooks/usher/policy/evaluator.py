@@ -259,6 +259,10 @@ class Evaluator:
         found = self._found(case, known, old=old, review=self._identities.review(request))
         return Subject(workload=workload, old=old, found=found)
 
+    def has_fields(self, value: paths.Object, objects: values.Lookup) -> bool:
+        """Whether the fields of the kind of an object are known: recorded, defined in the files, or in the facts."""
+        return unread_keys.has_fields(value, beside=objects, facts=_definitions_of(self.facts))
+
     def _with_unread_keys(
         self, workload: model.Workload | None, value: paths.Object, request: Request
     ) -> model.Workload | None:
@@ -271,7 +275,7 @@ class Evaluator:
             value,
             namespace=request.namespace,
             beside=request.objects,
-            facts=facts.derived("definitions", [DEFINITION], partial(_definitions, facts)),
+            facts=_definitions_of(facts),
             meant=self.knowledge.vocabulary.meant,
             stored=is_stored,
         )
@@ -380,9 +384,12 @@ class Evaluator:
         return f"usher.yaml exempts namespace {workload.namespace}"
 
 
-def _definitions(facts: Store) -> Definitions:
-    found = facts.objects(*DEFINITION)
-    return Definitions(() if isinstance(found, values.Absence) else found.values())
+def _definitions_of(facts: Store) -> Definitions:
+    def read() -> Definitions:
+        found = facts.objects(*DEFINITION)
+        return Definitions(() if isinstance(found, values.Absence) else found.values())
+
+    return facts.derived("definitions", [DEFINITION], read)
 
 
 def _is_made_now(workload: model.Workload, request: Request) -> bool:

@@ -92,6 +92,13 @@ def with_unread_keys(  # noqa: PLR0913 - what is known beside the object
     return replace(workload or _object_without_rules(value, namespace), unread_keys=found[:_MOST])
 
 
+def has_fields(value: paths.Object, *, beside: Lookup = NO_OBJECTS, facts: Definitions | None = None) -> bool:
+    """Whether the fields of the kind of an object are known, so that its keys are compared."""
+    api_version, kind = paths.text(value.get("apiVersion")), paths.text(value.get("kind"))
+    _, number = _node_of_kind(api_version, kind, [*_definitions(beside), *([facts] if facts else ())])
+    return number is not None
+
+
 def _object_without_rules(value: paths.Object, namespace: str) -> model.Workload:
     metadata = paths.metadata(value)
     found = identity.without_pods(
