@@ -3,20 +3,18 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import click
 
 from usher import errors, paths
-from usher.check import findings
+from usher.check import findings, surroundings
+from usher.check.batches import Batch
 from usher.check.formats.queue import ShownOutlook
+from usher.check.surroundings import Surroundings
 from usher.cli import exit_codes, inputs
+from usher.cluster.facts.store import Store
 from usher.policy.evaluator import Evaluator
-
-if TYPE_CHECKING:
-    from usher.check.batches import Batch
-    from usher.check.surroundings import Surroundings
-    from usher.cluster.facts.store import Store
 
 
 @click.command(
@@ -97,9 +95,9 @@ class _Around(NamedTuple):
     """The queues and quotas beside a file."""
 
     folder: str
-    surroundings: "Surroundings"
+    surroundings: Surroundings
 
-    def facts_of(self, batch: "Batch") -> "Store":
+    def facts_of(self, batch: Batch) -> Store:
         """The facts for the workloads of a file; without queues where the files lack one that they name."""
         from usher.authorities.kueue.queues import GROUP
         from usher.authorities.kueue.read import QUEUE_LABEL
@@ -113,7 +111,7 @@ class _Around(NamedTuple):
 
 def _around(path: str, *, namespace: str) -> _Around | None:
     """The queues and quotas in the folder of a file; None without any."""
-    from usher.check import sources, surroundings
+    from usher.check import sources
 
     folder = path if path == "-" or Path(path).is_dir() else str(Path(path).parent)
     if folder == "-":
