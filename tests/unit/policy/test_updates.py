@@ -244,9 +244,8 @@ def test_an_update_beside_the_spec_of_a_pod_is_nothing_to_us(evaluator: Evaluato
 def wrapped(field: str, *, gpus: int = 1) -> paths.Object:
     """An AppWrapper, whose definition takes any field in the objects that it wraps."""
     container = builders.container(gpus=gpus)
-    template = builders.template({**container, "resources": {}, field: container["resources"]})
-    if field != "resources":
-        del template["spec"]["containers"][0]["resources"]
+    renamed = {field if key == "resources" else key: value for key, value in container.items()}
+    template = builders.template(renamed)
     return builders.custom(
         "workload.codeflare.dev/v1beta2", "AppWrapper", {"components": [{"template": builders.job(template)}]}
     )

@@ -22,7 +22,6 @@ package usher.checks.objects.key_unread
 
 deny contains finding if {
 	some each in input.unreadKeys
-	not each.refused
 	not each.important
 
 	finding := {
