@@ -345,3 +345,15 @@ def test_a_mistake_in_a_configuration_names_the_text_and_its_reader() -> None:
     (found,) = unread(value)
     text = "has the string four at sharing.mps.resources[0].replicas, where the device plugin takes a whole number"
     assert (found.path, found.text) == ("/data/h100", f"{text} (configuration h100)")
+
+
+def test_only_resources_of_a_queue_are_compared_and_no_names_of_flavors() -> None:
+    def queue(resource: str) -> paths.Object:
+        flavor: dict[str, Any] = {"name": "gpu", "resources": [{"name": resource, "nominalQuota": 8}]}
+        group: dict[str, Any] = {"coveredResources": [resource], "flavors": [flavor]}
+        kind: dict[str, Any] = {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "ClusterQueue"}
+        return {**kind, "metadata": {"name": "one"}, "spec": {"resourceGroups": [group]}}
+
+    assert unread(queue("nvidia.com/gpu")) == ()
+    assert unread(queue("gpu")) == ()
+    assert [each.remedy for each in unread(queue("nvidia.com/gpus"))] == ["write nvidia.com/gpu"] * 2

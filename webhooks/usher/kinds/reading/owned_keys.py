@@ -156,7 +156,7 @@ def _misspelt_of_groups(value: Any, path: str, meant_resource: MeantResource) ->
     for key, each in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         if isinstance(each, (dict, list)):
             yield from _misspelt_of_groups(each, paths.join(path, key), meant_resource)
-        elif isinstance(each, str) and (isinstance(key, int) or key == "name") and (right := meant_resource(each)):
+        elif isinstance(each, str) and "/" in each and (right := meant_resource(each)):
             yield _misspelt_text(each, right, paths.join(path, key), decides=True)
 
 
