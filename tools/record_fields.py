@@ -64,7 +64,7 @@ class Recorded:
         self.fields = fields.Fields()
         self.kinds: dict[str, int] = {}
         self.kept: set[str] = set()
-        """Kinds of which one definition has no fields, so that the API server keeps unknown ones."""
+        """Kinds with a definition that has no fields, so that the API server keeps unknown ones."""
 
     def add_definition(self, definition: Mapping[str, Any]) -> None:
         """Adds the kinds of a definition. Of several for one kind, as of several releases, all fields count."""

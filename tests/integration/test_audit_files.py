@@ -244,7 +244,7 @@ def test_the_list_of_what_could_not_be_read_says_how_many_it_leaves_out(tmp_path
     assert "and 2 more sources" in text(tmp_path, job())
 
 
-def test_none_as_facts_is_no_file(tmp_path: Path) -> None:
+def test_an_audit_without_facts_reads_no_file_of_facts(tmp_path: Path) -> None:
     command.write(tmp_path / "job.yaml", builders.gpu_job(1))
 
     done = command.usher("audit", tmp_path, "--facts", "none")

@@ -70,7 +70,7 @@ def queue(
         raise errors.InputError(
             "no cluster is given: use --facts live to read one, --facts cluster.json.gz for a file of `usher "
             "snapshot`, or --facts DIRECTORY for manifests of its queues, flavors, quotas, classes and nodes; without "
-            "--facts, the queues and quotas in the folder of the file count, but it has none"
+            "--facts, queues and quotas in the folder of the file count, but it lacks them"
         )
     known = given.store if given is not None else None
     made = inputs.evaluator(inputs.find_config(config), engine="wasm", opa_url=None, known=known)

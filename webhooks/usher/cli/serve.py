@@ -393,7 +393,7 @@ class ClusterOptions(Struct, frozen=True, kw_only=True):
         live = True if inputs.LIVE in self.facts else self.live
         if inputs.NONE in self.facts:
             if live or self.files:
-                raise click.UsageError("--facts none reads no facts; leave out the others, or `none`")
+                raise click.UsageError("with `--facts none`, the server reads no facts; leave out the other options")
             live = False
         if live and self.files:
             raise click.UsageError("a cluster and files are two sources of the same facts; choose one for --facts")

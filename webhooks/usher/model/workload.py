@@ -449,7 +449,7 @@ class Workload(Struct, frozen=True, kw_only=True):
     excess: Excess | None = None
     """Why usher judges nothing else of the object; None for an object that it judges."""
     unread_keys: tuple[UnreadKey, ...] = ()
-    """Of an object in a cluster only those that its definition keeps: the API server drops or refuses all others."""
+    """For an object in a cluster only keys that its definition keeps: the API server drops or refuses all others."""
 
     @property
     def api_version(self) -> str:

@@ -56,7 +56,7 @@ def _definitions(beside: Lookup) -> Iterator[Definitions]:
         beside = beside.others or NO_OBJECTS
 
 
-def with_unread_keys(  # noqa: PLR0913 - what is known beside the object
+def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
     workload: model.Workload | None,
     value: paths.Object,
     *,
@@ -184,7 +184,7 @@ def _has_only_known_fields(value: Mapping[str, Any], node: Node, known: Known) -
 
 
 def _is_open_as_known(value: Any, known: Known) -> bool:  # noqa: ANN401 - any JSON
-    """Whether the known objects and pod specs are as known in a value of which the definition says nothing."""
+    """Whether the known objects and pod specs are as known in a value that the definition does not describe."""
     if isinstance(value, list):
         return all(_is_open_as_known(each, known) for each in value)
     if not isinstance(value, dict):

@@ -136,7 +136,7 @@ class Configuration(NamedTuple):
 
 
 def configurations(data: paths.Json) -> Iterator[Configuration]:
-    """The configurations of the device stack in the `data` of a ConfigMap; a text that is no YAML is none."""
+    """The configurations of the device stack in the `data` of a ConfigMap; other texts are left out."""
     for key, text in data.items() if isinstance(data, dict) else ():
         if not isinstance(text, str) or len(text) > _MOST or "{{" in text:
             continue

@@ -30,7 +30,7 @@ github.com/kubeflow/training-operator.
 
 Node = Mapping[str, Any]
 """The fields of one object, each with the number of its own node: 0 takes anything, and a list has a negative number.
-MAP stands for every key of a map, and REQUIRED has the fields that must exist. A value that is no object has a node
+MAP stands for every key of a map, and REQUIRED has the fields that must exist. Another value has a node
 with TYPE alone: its JSON type, or the texts that it may be.
 """
 
@@ -131,7 +131,7 @@ class Fields:
 
 
 class Known(NamedTuple):
-    """All nodes, those that are no objects, and the number of the node of each `apiVersion kind`."""
+    """All nodes, those of values other than objects, and the number of the node of each `apiVersion kind`."""
 
     nodes: Sequence[Node]
     leaves: Mapping[int, Leaf]
@@ -141,7 +141,7 @@ class Known(NamedTuple):
 
 
 def leaves_of(nodes: Sequence[Node]) -> dict[int, Leaf]:
-    """The nodes of values that are no objects."""
+    """The nodes of values other than objects."""
     return {
         number: frozenset(found) if isinstance(found, list) else _JSON_TYPES[found]
         for number, node in enumerate(nodes)

@@ -63,7 +63,7 @@ topology.kubernetes.io zone region
 _CLOSE: Final = 0.85
 _ALIKE: Final = 0.7
 _COMPLETE: Final = frozenset({"kueue.x-k8s.io", "kai.scheduler", "leaderworkerset.sigs.k8s.io", "scheduling.k8s.io"})
-"""Domains of which the rows have every key; there, a key that is only somewhat like a known one is misspelt too."""
+"""Domains whose keys are all in the rows; there, a key that is only somewhat like a known one is misspelt too."""
 _FAMILIES: Final = ("nvidia.com/gpu.deploy.", "nvidia.com/mig-", "nvidia.com/cuda.")
 """Starts of keys with many ends."""
 
