@@ -20,7 +20,7 @@ _OF_OTHERS = frozenset({"kueueLabel", "gangSetting", "schedulerName", "priorityC
 """Fields of intents that have an effect only if the cluster has another object: a queue, a class, a network."""
 
 
-_OF_FILES: Final = frozenset({"USH1481", "USH1482"})
+_OF_FILES: Final = frozenset({"USH1481", "USH1482", "USH1483"})
 """Findings that only files can have: the API server drops or refuses keys that nothing reads."""
 
 

@@ -1,9 +1,10 @@
-"""Writes the fields of all kinds that usher compares manifests with: webhooks/usher/workloads/fields.json.gz.
+"""Writes the fields of all kinds that usher compares manifests with: webhooks/usher/kinds/reading/fields.json.gz.
 
     kubectl get --raw /openapi/v2 > openapi.json
-    tools/record_fields.py --openapi openapi.json --crds FOLDER_OF_DEFINITIONS
+    tools/record_fields.py --openapi openapi.json swagger.json --crds FOLDER_OF_DEFINITIONS
 
-The first file gives Kubernetes' own kinds, in the version of that API server. The folder gives those of operators.
+The first file gives Kubernetes' own kinds, in the version of that API server; further ones, as `api/openapi-spec` of
+github.com/kubernetes/kubernetes, add versions that it does not serve. The folders give those of operators.
 The result has each set of fields once, however many kinds share it.
 """
 
@@ -11,37 +12,41 @@ import argparse
 import gzip
 import json
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
 
 from usher.install.manifests import quota_definition
-from usher.workloads import unread_keys
+from usher.kinds.reading import fields
 
-_OPEN: Final = "x-kubernetes-preserve-unknown-fields"
 _SKIPPED: Final = frozenset(
     {"DeleteOptions", "WatchEvent", "APIGroup", "APIGroupList", "APIResourceList", "APIVersions", "Status"}
 )
+_ANY_SCALAR: Final = frozenset({"Quantity", "IntOrString"})
+"""Types that take numbers although the OpenAPI says string."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--openapi", type=Path, required=True)
-    parser.add_argument("--crds", type=Path, required=True)
+    parser.add_argument("--openapi", type=Path, required=True, nargs="+")
+    parser.add_argument("--crds", type=Path, required=True, nargs="+")
     arguments = parser.parse_args()
-    document = json.loads(arguments.openapi.read_bytes())
-    recorded = Recorded(document["definitions"])
-    recorded.add_kubernetes()
-    for definition in (*_definitions(arguments.crds), quota_definition.definition()):
-        recorded.kinds |= recorded.fields.of_definition(definition)
+    document, *others = [json.loads(file.read_bytes()) for file in arguments.openapi]
+    recorded = Recorded()
+    for each in (document, *others):
+        recorded.add_kubernetes(each["definitions"])
+    for definition in (*chain.from_iterable(map(_definitions, arguments.crds)), quota_definition.definition()):
+        recorded.add_definition(definition)
     result = {
         "kubernetes": document["info"]["version"],
         "nodes": recorded.fields.nodes,
         "kinds": dict(sorted(recorded.kinds.items())),
+        "kept": sorted(recorded.kept),
     }
     text = json.dumps(result, separators=(",", ":"), sort_keys=True).encode()
-    unread_keys.FILE.write_bytes(gzip.compress(text, mtime=0))
+    fields.FILE.write_bytes(gzip.compress(text, mtime=0))
 
 
 def _definitions(folder: Path) -> Iterator[Mapping[str, Any]]:
@@ -54,28 +59,65 @@ def _definitions(folder: Path) -> Iterator[Mapping[str, Any]]:
 class Recorded:
     """The fields of Kubernetes' own kinds."""
 
-    def __init__(self, definitions: Mapping[str, Any]) -> None:
-        self._definitions = definitions
-        self.fields = unread_keys.Fields()
+    def __init__(self) -> None:
+        self._definitions: Mapping[str, Any] = {}
+        self.fields = fields.Fields()
         self.kinds: dict[str, int] = {}
+        self.kept: set[str] = set()
+        """Kinds with a definition that has no fields, so that the API server keeps unknown ones."""
 
-    def add_kubernetes(self) -> None:
-        metadata = self._resolved({"$ref": "#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"})
-        self.fields.metadata = self.fields.of_schema(metadata)
-        for name, schema in sorted(self._definitions.items()):
+    def add_definition(self, definition: Mapping[str, Any]) -> None:
+        """Adds the kinds of a definition. Of several for one kind, as of several releases, all fields count."""
+        for key, number in self.fields.of_definition(definition).items():
+            if (earlier := self.kinds.get(key)) is not None:
+                specs = {self.fields.nodes[each].get("spec", 0) for each in (earlier, number)}
+                self.kept |= {key} if 0 in specs and len(specs) > 1 else set()
+            self.kinds[key] = number if earlier is None else self.merged(earlier, number)
+
+    def merged(self, one: int, other: int) -> int:
+        """A node with the fields of both; a node that takes anything adds nothing to an object."""
+        nodes = self.fields.nodes
+        if one == other or not one or not other:
+            number = one or other
+            return number if one == other or fields.TYPE not in nodes[abs(number)] else 0
+        if one < 0 and other < 0:
+            return -self.merged(-one, -other)
+        if one < 0 or other < 0 or fields.TYPE in nodes[one].keys() | nodes[other].keys():
+            return 0
+        required = [
+            each for each in nodes[one].get(fields.REQUIRED, ()) if each in nodes[other].get(fields.REQUIRED, ())
+        ]
+        both = {
+            name: self.merged(nodes[one].get(name, 0), nodes[other].get(name, 0))
+            for name in nodes[one].keys() | nodes[other].keys() - {fields.REQUIRED}
+            if name != fields.REQUIRED
+        }
+        return self.fields.number({**both, fields.REQUIRED: required} if required else both)
+
+    def add_kubernetes(self, definitions: Mapping[str, Any]) -> None:
+        """Adds the kinds of one OpenAPI document that no earlier one has."""
+        self._definitions = definitions
+        if not self.fields.pod_spec:
+            self.fields.metadata = self._of("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")
+            self.fields.pod_spec = self._of("io.k8s.api.core.v1.PodSpec")
+        for name, schema in sorted(definitions.items()):
             for each in schema.get("x-kubernetes-group-version-kind", ()):
                 kind = each["kind"]
                 if kind in _SKIPPED or kind.endswith("List") or "metadata" not in schema.get("properties", {}):
                     continue
                 version = f"{each['group']}/{each['version']}" if each["group"] else each["version"]
-                self.kinds[f"{version} {kind}"] = self.fields.of_schema(
-                    self._resolved({"$ref": f"#/definitions/{name}"})
-                )
+                if f"{version} {kind}" not in self.kinds:
+                    self.kinds[f"{version} {kind}"] = self._of(name)
+
+    def _of(self, name: str) -> int:
+        return self.fields.of_schema(self._resolved({"$ref": f"#/definitions/{name}"}))
 
     def _resolved(self, schema: Mapping[str, Any], above: tuple[str, ...] = ()) -> Mapping[str, Any]:
         """A schema without references; one that holds itself takes anything."""
         if reference := schema.get("$ref"):
             name = reference.rpartition("/")[2]
+            if name.rpartition(".")[2] in _ANY_SCALAR:
+                return {}
             found = {} if name in above else self._resolved(self._definitions[name], (*above, name))
             # The API server requires containers in it.
             return {**found, "required": ["spec"]} if name == "io.k8s.api.core.v1.PodTemplateSpec" else found

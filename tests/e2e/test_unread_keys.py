@@ -29,7 +29,14 @@ def fields_not_read(value: Object) -> set[str]:
     """The keys that usher reports, as the API server writes their places."""
     workload = with_unread_keys(None, value)
     found = () if workload is None else workload.unread_keys
-    return {paths.readable(each["path"]) for each in found if "nothing reads it" in each["text"]}
+    return {paths.readable(each.path) for each in found if "nothing reads it" in each.text}
+
+
+def refused_values(value: Object) -> set[str]:
+    """The places of values that usher says the API server refuses, but not the texts that only pods refuse."""
+    workload = with_unread_keys(None, value)
+    found = () if workload is None else workload.unread_keys
+    return {paths.readable(each.path) for each in found if each.refused and not each.kept}
 
 
 def has_published_fields(kind: Kind) -> bool:
@@ -72,6 +79,50 @@ def test_the_api_server_knows_no_field_that_usher_reports(cluster: Cluster, home
                 taken[f"{value['kind']} {value['metadata'].get('name')}"] = fields - refused
 
     assert taken == {}
+
+
+def test_the_api_server_refuses_the_manifests_with_values_that_usher_says_it_refuses(
+    cluster: Cluster, home: str
+) -> None:
+    taken = {}
+    for (group, name), values in corpus.manifests().items():
+        kind = registry.BY_KEY.get((group, name))
+        if kind is None or not has_published_fields(kind):
+            continue
+        for value in values:
+            if fields := refused_values(value):
+                if group not in crds.BUILT_IN:
+                    crds.install(cluster, [f"{group}/{kind.plural}"])
+                try:
+                    cluster.create(corpus.placed(value, kind, home), dry_run=True, strict=True)
+                    taken[f"{value['kind']} {value['metadata'].get('name')}"] = fields
+                except ApiError:
+                    pass
+
+    assert taken == {}
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"restartPolicy": "never"},
+        {"terminationGracePeriodSeconds": "30"},
+        {"hostNetwork": "true"},
+        {"nodeSelector": {"gpu": True}},
+        {"tolerations": {}},
+        {"tolerations": [{"operator": "exist"}]},
+        {"containers": [{"name": "main", "image": "main:1", "env": [{"name": "A", "value": 8}]}]},
+        {"containers": [{"name": "main", "image": "main:1", "command": "train"}]},
+    ],
+)
+def test_a_value_of_a_pod_that_usher_reports_is_refused(cluster: Cluster, home: str, spec: Object) -> None:
+    containers = [{"name": "main", "image": "main:1"}]
+    metadata = {"name": "one", "namespace": home}
+    pod: Object = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": containers, **spec}}
+
+    assert refused_values(pod)
+    with pytest.raises(ApiError):
+        cluster.create(pod, dry_run=True, strict=True)
 
 
 @pytest.mark.parametrize("key", ["resource", "limit", "toleration"])

@@ -242,3 +242,12 @@ def test_the_list_of_what_could_not_be_read_says_how_many_it_leaves_out(tmp_path
         (tmp_path / f"broken-{number:02}.yaml").write_text("apiVersion: v1\nkind: Job\nkind: Pod\n")
 
     assert "and 2 more sources" in text(tmp_path, job())
+
+
+def test_an_audit_without_facts_reads_no_file_of_facts(tmp_path: Path) -> None:
+    command.write(tmp_path / "job.yaml", builders.gpu_job(1))
+
+    done = command.usher("audit", tmp_path, "--facts", "none")
+
+    assert "none" not in done.err
+    assert done.code == 0

@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 import builders
+from builders import queues
 from integration import api_server
 from integration.api_server import ApiServer, status
 from integration.command import manifest, usher, write
@@ -72,6 +73,32 @@ def test_without_facts_there_is_nothing_to_tell(tmp_path: Path) -> None:
 
     assert (done.code, done.out) == (2, "")
     assert "no cluster is given: use --facts live to read one, --facts" in done.err
+
+
+def test_without_facts_the_queues_in_the_folder_count(tmp_path: Path) -> None:
+    facts = [queues.cluster_queue("research", queues.gpu_group(4)), queues.local_queue("team", "research")]
+    write(tmp_path / "queues.yaml", *facts)
+    job, lost = (
+        write(
+            tmp_path / f"{queue}.yaml",
+            builders.gpu_job(
+                8,
+                pods=1,
+                name=queue,
+                namespace=queues.NAMESPACE,
+                labels={"kueue.x-k8s.io/queue-name": queue},
+            ),
+        )
+        for queue in ("team", "other")
+    )
+
+    done = usher("queue", job)
+
+    assert done.code == 1
+    assert "the queue can ever give 4" in done.out
+    assert f"usher: the queues and quotas are those of the files in {tmp_path}; --facts reads others" in done.err
+    assert usher("queue", job, "--facts", "none").code == 2
+    assert "the LocalQueues are not known" in usher("queue", lost).out
 
 
 def test_an_unknown_answer_fails_unless_allow_unknown_accepts_it(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_bad_examples_break_their_check_and_good_ones_do_not(folder: Path) -> No
     assert unknown >= {name for name in examples if name.startswith("unknown_")}
 
 
-ONLY_IN_FILES = ("USH1481 deciding-key-unread", "USH1482 key-unread")
+ONLY_IN_FILES = ("USH1481 deciding-key-unread", "USH1482 key-unread", "USH1483 value-refused")
 
 
 @pytest.mark.parametrize("part", ["bad", pytest.param("others", marks=pytest.mark.thorough)])

@@ -135,3 +135,47 @@ def test_a_runtime_in_another_file_says_what_a_workload_makes(run: Run) -> None:
 
     assert gpus(facts=True)
     assert not gpus(facts=False)
+
+
+def kueue_configuration(frameworks: str, *, name: str = "kueue-manager-config") -> paths.Object:
+    text = (
+        "apiVersion: config.kueue.x-k8s.io/v1beta1\nkind: Configuration\n"
+        f"integrations:\n  frameworks: [{frameworks}]\nresources:\n  excludeResourcePrefixes: [example.com]\n"
+    )
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": "kueue-system"},
+        "data": {"controller_manager_config.yaml": text},
+    }
+
+
+def test_kueues_configuration_in_the_files_says_which_kinds_it_queues(run: Run) -> None:
+    files = {"queues.yaml": [CAPACITY, QUEUE], "kueue.yaml": [kueue_configuration("jobset.x-k8s.io/jobset")]}
+    report = run.report({**files, "job.yaml": [job(pods=1)]})
+
+    assert "USH405" in {each.judgement.code for result in report.results for each in result.findings}
+    assert report.facts_of_files == {"ClusterQueue": 1, "ConfigMap": 1, "LocalQueue": 1}
+    other = run.report({"other.yaml": [kueue_configuration("batch/job", name="other")], "job.yaml": [job(pods=1)]})
+    assert other.facts_of_files == {}
+
+
+def test_a_topology_in_the_files_lacks_the_level_that_pods_ask_for(run: Run) -> None:
+    flavor: paths.Object = {
+        "apiVersion": "kueue.x-k8s.io/v1beta1",
+        "kind": "ResourceFlavor",
+        "metadata": {"name": "a100"},
+        "spec": {"topologyName": "racks", "nodeLabels": {"gpu": "a100"}},
+    }
+    topology: paths.Object = {
+        "apiVersion": "kueue.x-k8s.io/v1beta1",
+        "kind": "Topology",
+        "metadata": {"name": "racks"},
+        "spec": {"levels": [{"nodeLabel": "example.com/rack"}]},
+    }
+    value = job(pods=1)
+    key = "kueue.x-k8s.io/podset-required-topology"
+    value["spec"]["template"]["metadata"] = {"annotations": {key: "example.com/block"}}  # type: ignore[call-overload,index]
+    report = run.report({"queues.yaml": [CAPACITY, QUEUE, flavor, topology], "job.yaml": [value]})
+
+    assert "USH438" in {each.judgement.code for result in report.results for each in result.findings}

@@ -239,3 +239,29 @@ def test_an_update_beside_the_spec_of_a_pod_is_nothing_to_us(evaluator: Evaluato
     labelled = builders.replaced(stored, "/metadata/labels", {"team": "nlp"})
 
     assert updated(evaluator, labelled, stored) == labelled
+
+
+def wrapped(field: str, *, gpus: int = 1) -> paths.Object:
+    """An AppWrapper, whose definition takes any field in the objects that it wraps."""
+    container = builders.container(gpus=gpus)
+    renamed = {field if key == "resources" else key: value for key, value in container.items()}
+    template = builders.template(renamed)
+    return builders.custom(
+        "workload.codeflare.dev/v1beta2", "AppWrapper", {"components": [{"template": builders.job(template)}]}
+    )
+
+
+def unread_keys(evaluator: Evaluator, request: Request) -> list[model.Outcome]:
+    found = evaluator.decide(request).judgements
+    return [each.outcome for each in found if each.finding.check == "objects/deciding_key_unread"]
+
+
+def test_the_webhook_denies_a_misspelt_key_that_the_api_server_keeps(evaluator: Evaluator) -> None:
+    assert unread_keys(evaluator, Request(value=wrapped("resource"), place="admission")) == [model.Outcome.DENY]
+    assert unread_keys(evaluator, Request(value=wrapped("resources"), place="admission")) == []
+
+
+def test_an_old_misspelt_key_does_not_block_a_change(evaluator: Evaluator) -> None:
+    old, new = wrapped("resource"), wrapped("resource", gpus=2)
+    request = Request(value=new, old_value=old, operation=Operation.UPDATE, place="admission")
+    assert unread_keys(evaluator, request) == [model.Outcome.WARN]

@@ -10,6 +10,7 @@ import yaml
 
 from usher import paths
 from usher.kinds import registry
+from usher.kinds.reading.fields import Definitions
 from usher.kinds.reading.values import Objects
 from usher.model import UnreadKey
 from usher.workloads.unread_keys import with_unread_keys
@@ -92,12 +93,12 @@ def test_there_are_misspelt_manifests_of_many_kinds() -> None:
 
 
 def test_a_misspelt_field_on_which_gpus_hang_is_found_in_each_of_them() -> None:
-    green = [name for name, value in ALL_MISSPELT.items() if not any(each["important"] for each in unread(value))]
+    green = [name for name, value in ALL_MISSPELT.items() if not any(each.important for each in unread(value))]
     assert green == []
 
 
 def test_our_manifests_of_every_kind_have_no_key_that_nothing_reads() -> None:
-    assert [(value["kind"], found["path"]) for value in manifests() for found in unread(value)] == []
+    assert [(value["kind"], found.path) for value in manifests() for found in unread(value)] == []
 
 
 @pytest.mark.parametrize(
@@ -112,19 +113,19 @@ def test_our_manifests_of_every_kind_have_no_key_that_nothing_reads() -> None:
 )
 def test_the_remedy_names_the_field_that_was_meant(value: paths.Object, path: str, remedy: str) -> None:
     (found,) = unread(value)
-    assert (found["path"], found["remedy"], found["important"]) == (path, remedy, True)
+    assert (found.path, found.remedy, found.important) == (path, remedy, True)
 
 
 def test_a_field_beside_containers_that_belongs_above_names_its_place() -> None:
     value = pod()
     value["spec"]["containers"][0]["nodeSelector"] = {"gpu": "h100"}
     (found,) = unread(value)
-    assert found["remedy"] == "did you mean spec.nodeSelector?"
+    assert found.remedy == "did you mean spec.nodeSelector?"
 
 
 def test_other_unknown_fields_are_not_important() -> None:
     (found,) = unread({**pod(), "owner": "alice"})
-    assert not found["important"]
+    assert not found.important
 
 
 def test_an_object_of_a_cluster_is_not_compared() -> None:
@@ -133,8 +134,75 @@ def test_an_object_of_a_cluster_is_not_compared() -> None:
     assert unread(value) == ()
 
 
-def test_a_value_of_another_type_has_no_keys_to_compare() -> None:
+def test_a_value_of_another_type_is_found_and_has_no_keys_to_compare() -> None:
     value = pod(tolerations={"conatiners": {}}, securityContext=[{"resource": {}}])
+    assert [(each.path, each.remedy, each.refused) for each in unread(value)] == [
+        ("/spec/tolerations", "write a list", True),
+        ("/spec/securityContext", "write an object", True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("spec", "remedy"),
+    [
+        ({"terminationGracePeriodSeconds": "30"}, "write 30"),
+        ({"hostNetwork": "true"}, "write true"),
+        ({"schedulerName": 8}, 'write "8"'),
+        ({"nodeSelector": {"gpu": True}}, 'write "true"'),
+        ({"restartPolicy": "never"}, "did you mean Never?"),
+        ({"dnsPolicy": "Elsewhere"}, "write one of ClusterFirst, ClusterFirstWithHostNet, Default, None"),
+        ({"hostNetwork": "perhaps"}, "write true or false"),
+    ],
+)
+def test_a_value_that_its_field_does_not_take_names_one_that_it_takes(spec: dict[str, Any], remedy: str) -> None:
+    (found,) = unread(pod(**spec))
+    assert (found.remedy, found.important, found.refused) == (remedy, True, True)
+
+
+@pytest.mark.parametrize("value", [None, 30, 30.0, "{{ grace }}", "${GRACE}", "$GRACE", "<seconds>", ""])
+def test_missing_values_placeholders_and_whole_numbers_with_a_point_pass(value: object) -> None:
+    assert unread(pod(terminationGracePeriodSeconds=value)) == ()
+
+
+def test_a_pod_spec_in_a_definition_takes_the_texts_that_kubernetes_takes() -> None:
+    template: dict[str, Any] = {"spec": pod(restartPolicy="no")["spec"]}
+    replicas: dict[str, Any] = {"Worker": {"restartPolicy": "ExitCode", "template": template}}
+    job: paths.Object = {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "spec": {"pytorchReplicaSpecs": replicas},
+    }
+    assert [each.path for each in unread(job)] == ["/spec/pytorchReplicaSpecs/Worker/template/spec/restartPolicy"]
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("kueue.x-k8s.io/queue_name", "kueue.x-k8s.io/queue-name"),
+        ("kueue.x-k8s.io/queue", "kueue.x-k8s.io/queue-name"),
+        ("kueue.k8s.io/queue-name", "kueue.x-k8s.io/queue-name"),
+        ("scheduling.k8s.io/groupname", "scheduling.k8s.io/group-name"),
+    ],
+)
+def test_a_misspelt_label_of_a_queue_or_gang_is_important(key: str, meant: str) -> None:
+    value = pod()
+    value["metadata"]["labels"] = {key: "research"}
+    (found,) = unread(value)
+    assert (found.path, found.remedy, found.important) == (
+        paths.join("/metadata/labels", key),
+        f"did you mean {meant}?",
+        True,
+    )
+    value["metadata"]["labels"][meant] = "research"
+    assert [each.important for each in unread(value)] == [False]
+
+
+def test_keys_of_others_and_known_keys_are_not_compared() -> None:
+    value = pod(nodeSelector={"example.com/gpu.product": "h100", "nvidia.com/gpu.product": "h100", "pool": "gpu"})
+    value["metadata"]["annotations"] = {
+        "nvidia.com/gpu.deploy.anything": "true",
+        "kueue.x-k8s.io/podset-slice-size": "2",
+    }
     assert unread(value) == ()
 
 
@@ -142,7 +210,7 @@ def test_a_value_of_another_type_has_no_keys_to_compare() -> None:
 def test_odd_keys_are_found_like_others(key: str) -> None:
     value = pod(**{key: {"a": 1}})
     value["spec"]["containers"][0][key] = []
-    assert [each["path"] for each in unread(value)] == [
+    assert [each.path for each in unread(value)] == [
         paths.join("/spec/containers/0", key),
         paths.join("/spec", key),
     ]
@@ -158,8 +226,8 @@ def test_maps_take_any_key() -> None:
 def test_a_template_without_containers_is_found(template: paths.Object) -> None:
     job: paths.Object = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {}, "spec": {"template": template}}
     (found,) = unread(job)
-    assert found["important"]
-    assert found["path"] in {"/spec", "/spec/template", "/spec/template/spec"}
+    assert found.important
+    assert found.path in {"/spec", "/spec/template", "/spec/template/spec"}
 
 
 @pytest.mark.parametrize(
@@ -175,13 +243,13 @@ def test_a_template_without_containers_is_found(template: paths.Object) -> None:
 )
 def test_an_unknown_kind_gets_the_known_one_that_is_like_it(api_version: str, kind: str, remedy: str) -> None:
     (found,) = unread({"apiVersion": api_version, "kind": kind, "metadata": {"name": "one"}, "spec": {}})
-    assert (found["remedy"], found["important"]) == (remedy, True)
+    assert (found.remedy, found.important) == (remedy, True)
 
 
 @pytest.mark.parametrize(
     ("api_version", "kind"),
     [
-        ("scheduling.x-k8s.io/v1alpha1", "PodGroup"),
+        ("scheduling.x-k8s.io/v1", "PodCluster"),
         ("example.com/v1", "Job"),
         ("kubeflow.org/v1", "Profile"),
         ("v1", "List"),
@@ -214,8 +282,8 @@ def test_a_definition_beside_the_object_wins() -> None:
         },
     }
     job: paths.Object = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "spec": {"gpus": 8, "gpu": 1}}
-    assert [each["path"] for each in unread(job, definition)] == ["/spec/gpu"]
-    assert [each["path"] for each in unread(job)] == ["/spec/gpus", "/spec/gpu"]
+    assert [each.path for each in unread(job, definition)] == ["/spec/gpu"]
+    assert [each.path for each in unread(job)] == ["/spec/gpus", "/spec/gpu"]
 
 
 @pytest.mark.parametrize("broken", [{}, {"spec": None}, {"spec": {"names": {"kind": "PyTorchJob"}, "versions": 3}}])
@@ -227,3 +295,65 @@ def test_a_broken_definition_does_no_harm(broken: paths.Object) -> None:
         **broken,
     }
     assert unread({"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "spec": {}}, definition) == ()
+
+
+def wrapped(**spec: Any) -> paths.Object:
+    return {
+        "apiVersion": "workload.codeflare.dev/v1beta2",
+        "kind": "AppWrapper",
+        "metadata": {"name": "one", "uid": "7b0f4c3e"},
+        "spec": {"components": [{"template": pod(**spec)}]},
+    }
+
+
+def test_an_object_inside_a_field_that_takes_anything_is_compared_also_in_a_cluster() -> None:
+    (found,) = unread(wrapped(resource={}))
+    assert (found.path, found.kept) == ("/spec/components/0/template/spec/resource", True)
+    assert unread(wrapped()) == ()
+
+
+def test_a_definition_of_the_run_or_of_facts_wins() -> None:
+    definition: dict[str, Any] = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "trains.example.com"},
+        "spec": {
+            "group": "example.com",
+            "names": {"kind": "Train"},
+            "versions": [
+                {"name": "v1", "schema": {"openAPIV3Schema": {"properties": {"spec": {"properties": {"gpus": {}}}}}}}
+            ],
+        },
+    }
+    value: paths.Object = {"apiVersion": "example.com/v1", "kind": "Train", "spec": {"gpu": 8}}
+    of_run = Objects([], others=Objects([definition]))
+    for beside, facts in ((of_run, None), (Objects([]), Definitions([definition]))):
+        workload = with_unread_keys(None, value, beside=beside, facts=facts)
+        assert workload is not None
+        assert [each.remedy for each in workload.unread_keys] == ["did you mean gpus?"]
+    assert with_unread_keys(None, value) is None
+
+
+def test_a_text_of_a_config_map_that_only_mentions_a_configuration_is_not_compared() -> None:
+    texts: dict[str, Any] = {"values.yaml": "devicePlugin:\n  migStrategy: none\n", "x": "- mig-devices"}
+    assert unread({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}, "data": texts}) == ()
+
+
+def test_a_mistake_in_a_configuration_names_the_text_and_its_reader() -> None:
+    text = "version: v1\nsharing:\n  mps:\n    resources: [{name: nvidia.com/gpu, replicas: four}]\n"
+    value: paths.Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}, "data": {"h100": text}}
+    (found,) = unread(value)
+    text = "has the string four at sharing.mps.resources[0].replicas, where the device plugin takes a whole number"
+    assert (found.path, found.text) == ("/data/h100", f"{text} (configuration h100)")
+
+
+def test_only_resources_of_a_queue_are_compared_and_no_names_of_flavors() -> None:
+    def queue(resource: str) -> paths.Object:
+        flavor: dict[str, Any] = {"name": "gpu", "resources": [{"name": resource, "nominalQuota": 8}]}
+        group: dict[str, Any] = {"coveredResources": [resource], "flavors": [flavor]}
+        kind: dict[str, Any] = {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "ClusterQueue"}
+        return {**kind, "metadata": {"name": "one"}, "spec": {"resourceGroups": [group]}}
+
+    assert unread(queue("nvidia.com/gpu")) == ()
+    assert unread(queue("gpu")) == ()
+    assert [each.remedy for each in unread(queue("nvidia.com/gpus"))] == ["write nvidia.com/gpu"] * 2

@@ -310,9 +310,11 @@ class Report(Struct, frozen=True, kw_only=True):
     notes: tuple[Note, ...]
     not_evaluated: tuple[NotEvaluated, ...]
     without_facts: int = 0
-    facts_of_files: Mapping[str, int] = {}
-    """By kind, the queues, quotas, runtimes and claims in the files that count for the workloads."""
     """The number of checks that were left out because they need facts of a cluster that are unknown."""
+    facts_of_files: Mapping[str, int] = {}
+    """By kind, the objects in the files that count for the workloads."""
+    without_fields: Mapping[str, int] = {}
+    """By kind and apiVersion, the objects whose keys were not compared, because usher knows no definition."""
     exceptions: tuple[ExceptionUse, ...] = ()
     rules: Mapping[str, Entry] = field(default_factory=dict)
     """The checks in findings and in `not_evaluated`, by key."""

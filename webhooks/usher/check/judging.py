@@ -19,7 +19,7 @@ from usher.check.batches import Batch, Item, Pointer
 from usher.check.findings import Part
 from usher.check.revisions import Changes
 from usher.check.site_policies import SitePolicies
-from usher.check.surroundings import FACT_KINDS, PROVED, Scalers, Surroundings
+from usher.check.surroundings import PROVED, Scalers, Surroundings, is_fact, named
 from usher.cluster.facts.store import Store
 from usher.kinds import kubeflow_pipelines
 from usher.kinds.reading import values as reading_values
@@ -27,6 +27,9 @@ from usher.policy import suppressions
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
 from usher.policy.mutation import merge
+
+WITHOUT_FIELDS: Final = "without fields: "
+"""The start of the counts of objects whose kinds have no known fields, by kind and apiVersion."""
 
 FACTS_OF_FILES: Final = "facts of files: "
 """The start of the counts of queues and quotas that count as facts, by kind."""
@@ -276,6 +279,9 @@ def judge(  # noqa: PLR0913 - the file, its judges, and how to end
         if settings.changes is not None and not settings.changes.concerns(item.value, batch.source):
             part.counts["unchanged"] += 1
             continue
+        if settings.command is findings.Command.CHECK and not evaluator.has_fields(item.value, applied.objects):
+            api_version, kind = (paths.text(item.value.get(each)) for each in ("apiVersion", "kind"))
+            part.counts[f"{WITHOUT_FIELDS}{kind} ({api_version})"] += 1
         judged = _judged(item, batch.source, applied, evaluator=evaluator, settings=settings)
         if isinstance(judged, findings.Failure):
             part.failures.append(judged)
@@ -324,7 +330,8 @@ def _part_before_judging(batch: Batch, *, evaluator: Evaluator, settings: Settin
         owned=batch.owned,
     )
     if _uses_facts_of_files(evaluator, settings):
-        kinds = Counter(key[1] for item in batch.items if (key := batches.group_and_kind(item.value)) in FACT_KINDS)
+        names = (named(item.value, settings.namespace) for item in batch.items)
+        kinds = Counter(each.kind for each in names if is_fact(each))
         part.counts.update({f"{FACTS_OF_FILES}{kind}": number for kind, number in kinds.items()})
     rules = evaluator.config.enforcement.exceptions
     part.excepted.update(findings.matching(rules, batch.aside, namespace=settings.namespace))

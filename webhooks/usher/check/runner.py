@@ -271,15 +271,16 @@ def report(
         notes=tuple(notes),
         not_evaluated=(*checks_not_evaluated(whole.results, evaluator), *more),
         without_facts=checks_without_facts(whole.results, evaluator),
-        facts_of_files={
-            key.removeprefix(judging.FACTS_OF_FILES): number
-            for key, number in sorted(whole.counts.items())
-            if key.startswith(judging.FACTS_OF_FILES)
-        },
+        facts_of_files=_counts_of(whole, judging.FACTS_OF_FILES),
+        without_fields=_counts_of(whole, judging.WITHOUT_FIELDS),
         exceptions=findings.of(whole.results, evaluator, aside=whole.excepted),
         rules=named_checks(whole.results, evaluator),
         totals=count_totals(whole.results, whole.counts),
     )
+
+
+def _counts_of(whole: Part, start: str) -> dict[str, int]:
+    return {key.removeprefix(start): number for key, number in sorted(whole.counts.items()) if key.startswith(start)}
 
 
 def _left_out(whole: Part, settings: Settings) -> Iterator[findings.Note]:

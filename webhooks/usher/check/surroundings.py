@@ -13,6 +13,7 @@ from usher import paths
 from usher.check.batches import Batch, group_and_kind
 from usher.cluster.facts.store import Store
 from usher.kinds import registry
+from usher.kinds.kind import CONFIG_MAP, DEFINITION, KUEUE_CONFIGURATION
 from usher.kinds.kubeflow_pipelines import group_version_kind
 from usher.kinds.reading import values as reading_values
 from usher.kinds.reading.counts import Growth
@@ -210,32 +211,45 @@ _HOLD_UNNAMED: Final = frozenset({("", "ResourceQuota"), ("", "LimitRange"), ("g
 
 PROVING: Final = frozenset(
     {
-        *((_KUEUE, kind) for kind in ("ClusterQueue", "LocalQueue", "ResourceFlavor")),
+        *((_KUEUE, kind) for kind in ("ClusterQueue", "LocalQueue", "ResourceFlavor", "Topology")),
+        *((_KUEUE, "WorkloadPriorityClass"), ("scheduling.k8s.io", "PriorityClass")),
         ("scheduling.volcano.sh", "Queue"),
         ("scheduling.run.ai", "Queue"),
         ("karpenter.sh", "NodePool"),
         *((group, "PodGroup") for group in ("scheduling.volcano.sh", "scheduling.x-k8s.io", "scheduling.k8s.io")),
+        CONFIG_MAP,
         *_HOLD_UNNAMED,
     }
 )
-"""Kinds whose objects may prove that a workload can never start."""
+"""Kinds whose objects may prove that a workload can never start; of ConfigMaps only Kueue's configuration."""
 
 NAMED_KINDS: Final = frozenset(
     {
         *(("trainer.kubeflow.org", kind) for kind in ("ClusterTrainingRuntime", "TrainingRuntime")),
         *(("serving.kserve.io", kind) for kind in ("ClusterServingRuntime", "ServingRuntime")),
         ("serving.kserve.io", "LLMInferenceServiceConfig"),
+        DEFINITION,
         *(("resource.k8s.io", kind) for kind in ("ResourceClaim", "ResourceClaimTemplate")),
     }
 )
-"""Kinds that workloads name, and whose objects in any file of the run say what the workloads make."""
+"""Kinds that workloads name, and whose objects in any file of the run say what the workloads make or which fields they
+have.
+"""
 
 FACT_KINDS: Final = PROVING | NAMED_KINDS
 """Kinds whose objects in the files of a run count for its workloads."""
 
+
+def is_fact(name: Named) -> bool:
+    """Whether an object in the files of a run counts for its workloads."""
+    key = (name.group, name.kind)
+    return key in FACT_KINDS and (key != CONFIG_MAP or (name.namespace, name.name) == KUEUE_CONFIGURATION)
+
+
 PROVED: Final = frozenset(
     {
         *("queueing/queue_stopped", "queueing/queue_never_admissible", "queueing/resource_not_in_queue"),
+        *("queueing/topology_level_not_there", "queueing/integration_not_enabled"),
         *("queueing/flavor_never_matches", "gang/volcano_queue_not_open", "gang/volcano_queue_never_fits"),
         *("tenancy/quota_never_fits", "tenancy/quota_below_all_pods", "tenancy/limit_range_refuses"),
         *("tenancy/gpu_quota_exceeded", "tenancy/gpu_quota_unbounded"),
@@ -329,7 +343,7 @@ class Surroundings:
         self._directories = outlines_by_directory(files)
         self._around: dict[str, reading_values.Lookup] = {}
         self._digests: dict[str, bytes | None] = {}
-        self._with_facts = [each for each in files if any((one.group, one.kind) in FACT_KINDS for one in each.named)]
+        self._with_facts = [each for each in files if any(map(is_fact, each.named))]
         self._facts: dict[str, Store] = {}
         self._named: reading_values.Objects | None = None
         self._alternatives = _directories_of_alternatives(files) if self._with_facts else frozenset()
@@ -344,12 +358,18 @@ class Surroundings:
             self._around[name] = reading_values.Objects(values, namespace=self._namespace)
         return self._around[name]
 
-    def facts_around(self, batch: Batch) -> Store:
+    def facts_around(self, batch: Batch, *, without: str = "") -> Store:
         """The queues and quotas in the files of the run that count for the objects of a file.
 
         The cluster may have more of them. So only a finding in `PROVED` follows from them.
+
+        Args:
+            batch: the file.
+            without: a group whose kinds do not count.
         """
         directory = directory_of_batch(batch)
+        if without:
+            return self._read_facts(directory, without=without)
         if directory not in self._facts:
             self._facts[directory] = self._read_facts(directory)
         return self._facts[directory]
@@ -366,13 +386,14 @@ class Surroundings:
             self._named = reading_values.Objects(single, namespace=self._namespace)
         return self._named
 
-    def _read_facts(self, directory: str) -> Store:
+    def _read_facts(self, directory: str, *, without: str = "") -> Store:
         found = dict[Named, list[paths.Object]]()
         for outline in self._with_facts:
             for value in self._offered(outline):
                 name = named(value, self._namespace)
                 key = (name.group, name.kind)
-                if key in PROVING and (key not in _HOLD_UNNAMED or self._are_together(outline.directory, directory)):
+                counts = key in PROVING and is_fact(name) and name.group != (without or None)
+                if counts and (key not in _HOLD_UNNAMED or self._are_together(outline.directory, directory)):
                     found.setdefault(name, []).append(value)
         # Several objects of one name are alternatives, as in overlays, and not one cluster.
         single = [values[0] for values in found.values() if len(values) == 1]

@@ -421,7 +421,7 @@ class AuditRun(Struct, frozen=True, kw_only=True):
             self.chosen.context_name,
             namespace=self.chosen.in_namespace,
             wanted=wanted_kinds(),
-            read_facts=not self.chosen.fact_files,
+            read_facts=not self.chosen.fact_files and inputs.NONE not in self.chosen.facts,
             more=lambda api: given_policies.matched_objects(api, site, namespace=self.chosen.in_namespace),
             seen=self.seen,
         )

@@ -311,7 +311,7 @@ class AuditOptions(Struct, frozen=True, kw_only=True):
     @property
     def fact_files(self) -> tuple[str, ...]:
         """The files with facts, which are used instead of those of the cluster."""
-        return tuple(each for each in self.facts if each != inputs.LIVE)
+        return tuple(each for each in self.facts if each not in inputs.NO_FILES)
 
     def live_facts(self) -> Store | None:
         """The facts of a cluster for manifests; None if the options ask no cluster.

@@ -3,13 +3,17 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
-from usher import errors
-from usher.check import findings
+from usher import errors, paths
+from usher.check import findings, surroundings
+from usher.check.batches import Batch
 from usher.check.formats.queue import ShownOutlook
+from usher.check.surroundings import Surroundings
 from usher.cli import exit_codes, inputs
+from usher.cluster.facts.store import Store
 from usher.policy.evaluator import Evaluator
 
 
@@ -54,20 +58,27 @@ def queue(
 
     For the queue of Kueue or Volcano, each quota, the priority and the nodes: how much the workload needs, how much
     there is at most, how much is free now, and what would make it fit. usher adds to a workload what the mutating
-    webhook would add. --kubeconfig and --context imply --facts live.
+    webhook would add. --kubeconfig and --context imply --facts live. Without facts, the queues and quotas in the folder
+    of FILE count.
     """
     from usher.authorities.verdict import Answer
     from usher.check.formats import queue as formats_queue
 
     given = inputs.given_facts(facts, kubeconfig=kubeconfig, context_name=context_name)
-    if given is None:
+    around = None if given is not None or inputs.NONE in facts else _around(file, namespace=namespace)
+    if given is None and around is None:
         raise errors.InputError(
             "no cluster is given: use --facts live to read one, --facts cluster.json.gz for a file of `usher "
-            "snapshot`, or --facts DIRECTORY for manifests of its queues, flavors, quotas, classes and nodes"
+            "snapshot`, or --facts DIRECTORY for manifests of its queues, flavors, quotas, classes and nodes; without "
+            "--facts, queues and quotas in the folder of the file count, but it lacks them"
         )
-    made = inputs.evaluator(inputs.find_config(config), engine="wasm", opa_url=None, known=given.store)
+    known = given.store if given is not None else None
+    made = inputs.evaluator(inputs.find_config(config), engine="wasm", opa_url=None, known=known)
     with made as evaluator:
-        found = list(_outlooks(file, evaluator, namespace=namespace, as_written=as_written))
+        found = list(_outlooks(file, evaluator, namespace=namespace, as_written=as_written, around=around))
+    if around is not None:
+        text = f"usher: the queues and quotas are those of the files in {around.folder}; --facts reads others"
+        click.echo(text, err=True)
     if format_name == "json":
         formats_queue.write_json(found, sys.stdout, as_written=as_written)
     else:
@@ -80,7 +91,42 @@ def queue(
         context.exit(exit_codes.FAILED)
 
 
-def _outlooks(path: str, evaluator: Evaluator, *, namespace: str, as_written: bool) -> Iterator[ShownOutlook]:
+class _Around(NamedTuple):
+    """The queues and quotas beside a file."""
+
+    folder: str
+    surroundings: Surroundings
+
+    def facts_of(self, batch: Batch) -> Store:
+        """The facts for the workloads of a file; without queues where the files lack one that they name."""
+        from usher.authorities.kueue.queues import GROUP
+        from usher.authorities.kueue.read import QUEUE_LABEL
+
+        found = self.surroundings.facts_around(batch)
+        there = found.names(GROUP, "LocalQueue") or frozenset()
+        labels = [paths.metadata(item.value).get("labels") for item in batch.items]
+        named = {paths.text(each.get(QUEUE_LABEL)) for each in labels if isinstance(each, dict)} - {""}
+        return found if named <= there else self.surroundings.facts_around(batch, without=GROUP)
+
+
+def _around(path: str, *, namespace: str) -> _Around | None:
+    """The queues and quotas in the folder of a file; None without any."""
+    from usher.check import sources
+
+    folder = path if path == "-" or Path(path).is_dir() else str(Path(path).parent)
+    if folder == "-":
+        return None
+    batches = list(sources.read([folder], stdin=sys.stdin.buffer))
+    found = surroundings.Surroundings(
+        [surroundings.outline_of(each, namespace=namespace) for each in batches], namespace=namespace
+    )
+    proving = any(not found.facts_around(each).empty for each in batches)
+    return _Around(folder, found) if proving else None
+
+
+def _outlooks(
+    path: str, evaluator: Evaluator, *, namespace: str, as_written: bool, around: _Around | None
+) -> Iterator[ShownOutlook]:
     """The outlook of every workload of a file.
 
     Raises:
@@ -96,7 +142,10 @@ def _outlooks(path: str, evaluator: Evaluator, *, namespace: str, as_written: bo
         if batch.problems:
             raise errors.InputError("\n".join(wording.located(problem) for problem in batch.problems))
         notes += batch.notes
-        for place, outlook in formats_queue.outlooks_of([batch], evaluator, namespace=namespace, as_written=as_written):
+        facts = around.facts_of(batch) if around is not None else evaluator.facts
+        for place, outlook in formats_queue.outlooks_of(
+            [batch], evaluator, namespace=namespace, as_written=as_written, facts=facts
+        ):
             nothing = False
             yield ShownOutlook(place, outlook)
     if nothing:

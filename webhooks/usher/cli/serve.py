@@ -374,7 +374,7 @@ class ClusterOptions(Struct, frozen=True, kw_only=True):
     @property
     def files(self) -> tuple[str, ...]:
         """The files with facts, which the server reads instead of a cluster."""
-        return tuple(each for each in self.facts if each != inputs.LIVE)
+        return tuple(each for each in self.facts if each not in inputs.NO_FILES)
 
     def watched(self, *, certified: bool) -> ClusterParts | None:
         """The cluster to watch; None where no cluster is watched.
@@ -386,6 +386,10 @@ class ClusterOptions(Struct, frozen=True, kw_only=True):
             ClusterError: there is no configuration of a cluster that can be used.
         """
         live = True if inputs.LIVE in self.facts else self.live
+        if inputs.NONE in self.facts:
+            if live or self.files:
+                raise click.UsageError("with `--facts none`, the server reads no facts; leave out the other options")
+            live = False
         if live and self.files:
             raise click.UsageError("a cluster and files are two sources of the same facts; choose one for --facts")
         named = self.kubeconfig is not None or self.context_name is not None

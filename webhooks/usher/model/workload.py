@@ -436,14 +436,18 @@ class Excess(Struct, frozen=True, kw_only=True):
     remedy: str
 
 
-class UnreadKey(TypedDict):
-    """A key that nothing reads; a message goes on with `text` after the kind."""
+class UnreadKey(Struct, frozen=True, kw_only=True):
+    """A key that nothing reads, a field that is missing, a value that its field does not take, or an unknown kind."""
 
     path: str
     text: str
     remedy: str
     important: bool
     """Whether an amount of GPUs, a container, a toleration, a selector or a queue hangs on it."""
+    refused: bool = False
+    """Whether the key exists, and the API server refuses its value."""
+    kept: bool = False
+    """Whether the API server keeps the key or value, because the definition of the kind takes any there."""
 
 
 class Workload(Struct, frozen=True, kw_only=True):
@@ -491,7 +495,7 @@ class Workload(Struct, frozen=True, kw_only=True):
     excess: Excess | None = None
     """Why usher judges nothing else of the object; None for an object that it judges."""
     unread_keys: tuple[UnreadKey, ...] = ()
-    """Only of objects in files: the API server drops or refuses these keys before it asks webhooks."""
+    """For an object in a cluster only keys that its definition keeps: the API server drops or refuses all others."""
 
     @property
     def api_version(self) -> str:

@@ -20,7 +20,9 @@ from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts.store import Store
 from usher.config import models, selection
 from usher.kinds import registry
+from usher.kinds.kind import DEFINITION
 from usher.kinds.reading import values
+from usher.kinds.reading.fields import Definitions
 from usher.memo import Memo
 from usher.policy import decision, suppressions
 from usher.policy.checks import catalogue
@@ -244,20 +246,38 @@ class Evaluator:
         return bool(workload.pod_sets) and not self._exemption(workload, request)
 
     def _subject(self, request: Request, workload: model.Workload | None, known: Knowledge) -> Subject:
-        if request.place != "admission":
-            workload = unread_keys.with_unread_keys(
-                workload, request.value, namespace=request.namespace, beside=request.objects
-            )
+        workload = self._with_unread_keys(workload, request.value, request)
         if workload is None:
             return Subject(workload=None)
         if exemption := self._exemption(workload, request):
             return Subject(workload=workload, exemption=exemption)
         old = None
         if request.operation is Operation.UPDATE and request.old_value is not None:
-            old = self._read(request.old_value, request)
+            old = self._with_unread_keys(self._read(request.old_value, request), request.old_value, request)
         case = request.case(workload, known)
         found = self._found(case, known, old=old, review=self._identities.review(request))
         return Subject(workload=workload, old=old, found=found)
+
+    def has_fields(self, value: paths.Object, objects: values.Lookup) -> bool:
+        """Whether the fields of the kind of an object are known: recorded, defined in the files, or in the facts."""
+        return unread_keys.has_fields(value, beside=objects, facts=_definitions_of(self.facts))
+
+    def _with_unread_keys(
+        self, workload: model.Workload | None, value: paths.Object, request: Request
+    ) -> model.Workload | None:
+        is_stored = request.place == "admission"
+        if is_stored and (workload is None or "." not in workload.group or workload.group.endswith(".k8s.io")):
+            return workload  # Kubernetes keeps no unknown key in its own kinds
+        facts = self._knowledge(request).facts
+        return unread_keys.with_unread_keys(
+            workload,
+            value,
+            namespace=request.namespace,
+            beside=request.objects,
+            facts=_definitions_of(facts),
+            meant=self.knowledge.vocabulary.meant,
+            stored=is_stored,
+        )
 
     def _key(self, request: Request) -> _Key | None:
         """A key that differs for Pods with different answers; None if the answer must not be remembered.
@@ -363,6 +383,14 @@ class Evaluator:
         if workload.namespace in models.DEFAULT_EXEMPT_NAMESPACES:
             return f"usher exempts namespace {workload.namespace} by default"
         return f"usher.yaml exempts namespace {workload.namespace}"
+
+
+def _definitions_of(facts: Store) -> Definitions:
+    def read() -> Definitions:
+        found = facts.objects(*DEFINITION)
+        return Definitions(() if isinstance(found, values.Absence) else found.values())
+
+    return facts.derived("definitions", [DEFINITION], read)
 
 
 def _is_made_now(workload: model.Workload, request: Request) -> bool:

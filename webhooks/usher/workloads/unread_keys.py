@@ -1,19 +1,16 @@
-"""Finds the keys of an object that nothing reads, by the fields that its kind has.
+"""Finds the keys of an object that nothing reads and the values that are refused, by the fields that its kind has.
 
-The API server drops the key or refuses the object; in a file it looks as if it had an effect. `fields.json.gz` has
-the fields of Kubernetes' own kinds and of those of operators. tools/record_fields.py writes it from the OpenAPI of an
-API server and from CustomResourceDefinitions.
+The API server drops the key or refuses the object; in a file it looks as if it had an effect.
 
 Nothing is found below a field that takes anything: `x-kubernetes-preserve-unknown-fields`, embedded objects, maps, and
 values that may be a number or a text (https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#field-pruning).
 """
 
 import difflib
-import gzip
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
-from pathlib import Path
-from typing import Any, Final, NamedTuple
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
 
 import orjson
 from msgspec import Struct
@@ -21,24 +18,14 @@ from msgspec.structs import replace
 
 from usher import model, paths
 from usher.accelerators import names
-from usher.accelerators.vocabulary import looks_like_accelerator
+from usher.accelerators.vocabulary import looks_like_accelerator, meant_name
 from usher.kinds import registry
 from usher.kinds.kind import DEFINITION
+from usher.kinds.reading import configurations, owned_keys
+from usher.kinds.reading.fields import MAP, REQUIRED, TAKES_ANYTHING, TYPE, Definitions, Known, Leaf, Node, recorded
 from usher.kinds.reading.values import NO_OBJECTS, Lookup, Objects
 from usher.workloads import identity
 
-FILE: Final = Path(__file__).with_name("fields.json.gz")
-
-Node = Mapping[str, Any]
-"""The fields of one object, each with the number of its own node: 0 takes anything, and a list has a negative number.
-MAP stands for every key of a map, and REQUIRED has the fields that must exist.
-"""
-
-MAP: Final = "*"
-REQUIRED: Final = "!"
-
-_TAKES_ANYTHING: Final = 0
-_OPEN: Final = ("x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource", "x-kubernetes-int-or-string")
 _MOST: Final = 30
 """Keys that usher reports of one object."""
 _DEEP: Final = 2
@@ -61,92 +48,54 @@ _DECIDING: Final = frozenset({
 _OF_EVERY_OBJECT: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 
 
-class Fields:
-    """Nodes of schemas, equal ones once."""
-
-    def __init__(self) -> None:
-        self.nodes: list[Node] = [{}]
-        self.metadata = _TAKES_ANYTHING
-        """The node of the metadata of objects, which definitions leave out."""
-        self._numbers: dict[tuple[tuple[str, Any], ...], int] = {}
-
-    def of_definition(self, definition: Mapping[str, Any]) -> dict[str, int]:
-        """The nodes of the kind of a CustomResourceDefinition, by apiVersion and kind."""
-        spec = definition["spec"]
-        found = {}
-        for version in spec["versions"]:
-            schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
-            properties = {"apiVersion": {}, "kind": {}, **(schema.get("properties") or {})}
-            number = self.of_schema({**schema, "properties": properties})
-            if number != _TAKES_ANYTHING:
-                number = self._number({**self.nodes[number], "metadata": self.metadata})
-            found[f"{spec['group']}/{version['name']} {spec['names']['kind']}"] = number
-        return found
-
-    def of_schema(self, schema: Any) -> int:  # noqa: ANN401 - OpenAPI as its author wrote it
-        """The node of an OpenAPI schema without references."""
-        if not isinstance(schema, dict) or any(schema.get(each) for each in _OPEN):
-            return _TAKES_ANYTHING
-        if "items" in schema:
-            return -abs(self.of_schema(schema["items"]))
-        if properties := schema.get("properties"):
-            node = {name: self.of_schema(each) for name, each in properties.items()}
-            expected = (
-                "containers",
-                "jobTemplate",
-                "template",
-                *(("spec",) if node.keys() == {"metadata", "spec"} else ()),
-            )
-            required = [name for name in expected if name in schema.get("required", ())]
-            return self._number({**node, REQUIRED: required} if required else node)
-        below = self.of_schema(schema.get("additionalProperties"))
-        return self._number({MAP: below}) if below else _TAKES_ANYTHING
-
-    def _number(self, node: Node) -> int:
-        key = tuple((name, tuple(each) if isinstance(each, list) else each) for name, each in sorted(node.items()))
-        if key not in self._numbers:
-            self._numbers[key] = len(self.nodes)
-            self.nodes.append(node)
-        return self._numbers[key]
+def _definitions(beside: Lookup) -> Iterator[Definitions]:
+    """The definitions of the same files, and then those of the run."""
+    while isinstance(beside, Objects):
+        of_files = beside.cluster_scoped(*DEFINITION)
+        yield beside.once("definitions", partial(Definitions, of_files.values()))
+        beside = beside.others or NO_OBJECTS
 
 
-class _Known(NamedTuple):
-    """All nodes, and the number of the node of each `apiVersion kind`."""
-
-    nodes: Sequence[Node]
-    kinds: Mapping[str, int]
-
-
-@cache
-def _known() -> _Known:
-    """The recorded fields, read when the first object needs them."""
-    read = orjson.loads(gzip.decompress(FILE.read_bytes()))
-    return _Known(read["nodes"], read["kinds"])
-
-
-def with_unread_keys(
+def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
     workload: model.Workload | None,
     value: paths.Object,
     *,
     namespace: str = "",
     beside: Lookup = NO_OBJECTS,
+    facts: "Definitions | None" = None,
+    meant: Callable[[str], str] = meant_name,
+    stored: bool = False,
 ) -> model.Workload | None:
     """The workload with the keys that nothing reads; an object that no rule reads becomes one if it has unread keys.
 
-    An object with a uid comes from an API server, which has dropped these keys.
+    An API server drops unknown keys, and asks webhooks afterwards. It keeps them where a definition takes any field.
 
     Args:
         workload: the normalised object; None if no rule reads it.
         namespace: the namespace of an object without one.
-        beside: objects of the same file; their CustomResourceDefinitions win over recorded ones.
+        beside: objects of the same files; their CustomResourceDefinitions win over those of the facts.
+        facts: the CustomResourceDefinitions of the facts, which win over recorded ones.
+        meant: the resource that a misspelt one is meant for, or an empty text.
+        stored: whether the object comes from an API server; an object with a uid does.
     """
-    if (workload is not None and workload.excess is not None) or paths.metadata(value).get("uid"):
+    if workload is not None and workload.excess is not None:
         return workload
-    definitions = beside.cluster_scoped(*DEFINITION) if isinstance(beside, Objects) else {}
-    found = tuple(_found(value, definitions))
+    found = (
+        *_found(value, [*_definitions(beside), *([facts] if facts else ())]),
+        *owned_keys.misspelt_keys(value, meant),
+    )
+    if stored or paths.metadata(value).get("uid"):
+        found = tuple(each for each in found if each.kept)
     if not found:
         return workload
     return replace(workload or _object_without_rules(value, namespace), unread_keys=found[:_MOST])
+
+
+def has_fields(value: paths.Object, *, beside: Lookup = NO_OBJECTS, facts: Definitions | None = None) -> bool:
+    """Whether the fields of the kind of an object are known, so that its keys are compared."""
+    api_version, kind = paths.text(value.get("apiVersion")), paths.text(value.get("kind"))
+    _, number = _node_of_kind(api_version, kind, [*_definitions(beside), *([facts] if facts else ())])
+    return number is not None
 
 
 def _object_without_rules(value: paths.Object, namespace: str) -> model.Workload:
@@ -159,65 +108,118 @@ def _object_without_rules(value: paths.Object, namespace: str) -> model.Workload
     return replace(found, makes_pods=False)
 
 
-def _found(value: paths.Object, definitions: Mapping[str, paths.Object]) -> Iterator[model.UnreadKey]:
+def _found(value: paths.Object, definitions: Sequence[Definitions]) -> Iterator[model.UnreadKey]:
     api_version, kind = value.get("apiVersion"), value.get("kind")
     if not isinstance(api_version, str) or not isinstance(kind, str):
         return
-    known, number = _node_of_kind(f"{api_version} {kind}", definitions)
+    known, number = _node_of_kind(api_version, kind, definitions)
     if number is None:
         yield from _unknown_kind(api_version, kind, known.kinds)
-        return
-    if _has_only_known_keys(value, number, known.nodes):
-        return
-    walk = _Walk(known.nodes)
-    walk.object(value, number)
-    yield from walk.unread
-    if not any(each["important"] for each in walk.unread):
-        yield from walk.missing
+    elif kind == "ConfigMap":
+        yield from _of_configurations(value)
+    elif not _is_as_known(value, number, known):
+        walk = _Walk(known)
+        walk.object(value, number, kept=f"{api_version} {kind}" in known.kept)
+        yield from (*walk.unread, *walk.refused)
+        if not any(each.important for each in walk.unread):
+            yield from walk.missing
 
 
-def _node_of_kind(key: str, definitions: Mapping[str, paths.Object]) -> tuple[_Known, int | None]:
-    """The nodes with the number of the node of a kind, by a definition beside the object if there is one."""
-    known = _known()
-    for definition in definitions.values():
-        if not key.endswith(f" {_kind_defined(definition)}"):
-            continue
-        fields = Fields()
-        fields.nodes = list(known.nodes)
-        fields.metadata = known.nodes[known.kinds["v1 Pod"]]["metadata"]
-        try:
-            found = fields.of_definition(definition)
-        except (KeyError, TypeError, AttributeError):
-            continue
-        if key in found:
-            return _Known(fields.nodes, known.kinds), found[key]
-    return known, known.kinds.get(key)
+def _of_configurations(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """The mistakes in the configurations of a ConfigMap, which are texts; a finding has the path of the text."""
+    for each in configurations.configurations(value.get("data")):
+        walk = _Walk(each.known)
+        walk.object(each.value, each.number)
+        for found in (*walk.unread, *walk.refused):
+            meant = re.fullmatch(r"did you mean (\S+)\?", found.remedy)
+            yield replace(
+                found,
+                path=paths.join("/data", each.key),
+                text=f"{found.text.replace('the API server', each.reader)} (configuration {each.key})",
+                remedy=f"write {meant[1]} in its place" if meant else found.remedy,
+                important=bool(meant),
+            )
 
 
-def _kind_defined(definition: paths.Object) -> str:
-    spec = definition.get("spec")
-    names_of_kind = spec.get("names") if isinstance(spec, dict) else None
-    return paths.text(names_of_kind.get("kind")) if isinstance(names_of_kind, dict) else ""
+def _node_of_kind(api_version: str, kind: str, definitions: Sequence[Definitions]) -> tuple[Known, int | None]:
+    """The nodes with the number of the node of a kind, by the first definition that has it."""
+    for each in definitions:
+        if found := each.find(api_version, kind):
+            return found
+    known = recorded()
+    return known, known.kinds.get(f"{api_version} {kind}")
 
 
-def _has_only_known_keys(value: Any, number: int, nodes: Sequence[Node]) -> bool:  # noqa: ANN401 - any JSON
+def _is_as_known(value: Any, number: int, known: Known) -> bool:  # noqa: ANN401 - any JSON
     """Whether the walk would find nothing; nearly all objects end here, at a fraction of its cost."""
     if number < 0:
-        return not isinstance(value, list) or all(_has_only_known_keys(each, -number, nodes) for each in value)
+        return isinstance(value, list) and all(_is_as_known(each, -number, known) for each in value)
+    leaf = known.leaves.get(number)
+    if leaf is dict or not number:
+        return _is_open_as_known(value, known) and (not number or value is None or isinstance(value, dict))
+    if leaf is not None:
+        return type(value) is leaf or _fits(value, leaf)
     if not isinstance(value, dict):
-        return True
-    node = nodes[number]
+        return value is None
+    return _has_only_known_fields(value, known.nodes[number], known)
+
+
+def _has_only_known_fields(value: Mapping[str, Any], node: Node, known: Known) -> bool:
     if (every := node.get(MAP)) is not None:
-        return all(_has_only_known_keys(each, every, nodes) for each in value.values())
+        return all(_is_as_known(each, every, known) for each in value.values())
     if not value.keys() <= node.keys() or (
         REQUIRED in node and (REQUIRED in value or not all(map(value.get, node[REQUIRED])))
     ):
         return False
+    leaves = known.leaves
     for key, each in value.items():
-        below = node[key]
-        if below and each and not _has_only_known_keys(each, below, nodes):
+        below, kind = node[key], type(each)
+        if kind is dict or kind is list:
+            if not _is_as_known(each, below, known):
+                return False
+        elif below and each is not None and kind is not leaves.get(below) and not _is_as_known(each, below, known):
             return False
     return True
+
+
+def _is_open_as_known(value: Any, known: Known) -> bool:  # noqa: ANN401 - any JSON
+    """Whether the known objects and pod specs are as known in a value that the definition does not describe."""
+    if isinstance(value, list):
+        return all(_is_open_as_known(each, known) for each in value)
+    if not isinstance(value, dict):
+        return True
+    if inner := _node_inside(value, known):
+        return _is_as_known(value, inner, known)
+    return all(_is_open_as_known(each, known) for each in value.values())
+
+
+def _node_inside(value: Mapping[str, Any], known: Known) -> int:
+    """The node of an object or a pod spec inside a value that may be anything; 0 for others."""
+    api_version, kind = value.get("apiVersion"), value.get("kind")
+    if isinstance(api_version, str) and isinstance(kind, str):
+        # A definition of an operator may be older or newer than the one that its wrapper was written for.
+        return known.kinds.get(f"{api_version} {kind}", 0) if "spec" in value else 0
+    containers = value.get("containers")
+    is_pod_spec = (
+        isinstance(containers, list)
+        and containers
+        and all(isinstance(each, dict) and "name" in each and "image" in each for each in containers)
+    )
+    pod = known.kinds.get("v1 Pod")
+    return known.nodes[pod]["spec"] if is_pod_spec and pod is not None else 0
+
+
+def _fits(value: Any, leaf: Leaf) -> bool:  # noqa: ANN401 - any JSON
+    """Whether a field takes a value. Whole numbers may have a point, and texts of templates are not compared."""
+    if value is None or (isinstance(value, str) and (value == "" or any(mark in value for mark in _TEMPLATE_MARKS))):
+        return True
+    if isinstance(leaf, frozenset):
+        return value in leaf if isinstance(value, str) else False
+    if isinstance(value, bool) or leaf is bool:
+        return isinstance(value, bool) and leaf is bool
+    if leaf is int:
+        return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    return isinstance(value, (int, float) if leaf is float else leaf)
 
 
 class _Level(Struct, frozen=True):
@@ -230,30 +232,59 @@ class _Level(Struct, frozen=True):
 class _Walk:
     """Compares an object with its node, level by level."""
 
-    def __init__(self, nodes: Sequence[Node]) -> None:
-        self._nodes = nodes
+    def __init__(self, known: Known) -> None:
+        self._known, self._nodes = known, known.nodes
         self.unread: list[model.UnreadKey] = []
+        self.refused: list[model.UnreadKey] = []
         self.missing: list[model.UnreadKey] = []
 
-    def object(self, value: Any, number: int, path: str = "", above: tuple[_Level, ...] = ()) -> None:  # noqa: ANN401 - any JSON
-        """Records the unread keys of a value; a list is as each of its elements."""
-        if number == _TAKES_ANYTHING or len(self.unread) > _MOST:
+    def object(
+        self,
+        value: Any,  # noqa: ANN401 - any JSON
+        number: int,
+        path: str = "",
+        above: tuple[_Level, ...] = (),
+        *,
+        kept: bool = False,
+    ) -> None:
+        """Records the unread keys of a value; a list is as each of its elements.
+
+        Args:
+            value: the value.
+            number: the number of its node.
+            path: its place.
+            above: the objects above it.
+            kept: whether the API server keeps keys that it does not know.
+        """
+        leaf = list if number < 0 else self._known.leaves.get(number, dict)
+        if value is None or len(self.unread) > _MOST:
             return
-        if number < 0:
-            for index, each in enumerate(value if isinstance(value, list) else ()):
-                self.object(each, -number, f"{path}/{index}", above)
-            return
-        if not isinstance(value, dict):
-            return
-        node = self._nodes[number]
+        if number and not _fits(value, leaf):
+            self.refused.append(_refused(value, leaf, path, kept=kept))
+        elif number < 0 or (isinstance(value, list) and not number):
+            for index, each in enumerate(value):
+                self.object(each, -number, f"{path}/{index}", above, kept=kept)
+        elif isinstance(value, dict) and value:
+            is_open = not number or number in self._known.leaves
+            inner = _node_inside(value, self._known) if is_open else number
+            if inner or not is_open:
+                self._keys(value, inner, path, () if is_open else above, kept=kept or is_open)
+            else:
+                for key, each in value.items():
+                    self.object(each, TAKES_ANYTHING, paths.join(path, key), (), kept=True)
+
+    def _keys(self, value: Mapping[str, Any], number: int, path: str, above: tuple[_Level, ...], *, kept: bool) -> None:
+        node = self._known.nodes[number]
         every, here = node.get(MAP), (*above, _Level(path, node))
         for key, each in value.items():
             below = every if every is not None else node.get(key)
             if below is None or key == REQUIRED:
-                self.unread.append(self._unread(key, each, value, here))
-            elif below and each and (path or key != "status"):
-                self.object(each, below, paths.join(path, key), here)
-        self.missing += [_missing(name, path) for name in node.get(REQUIRED, ()) if not value.get(name)]
+                self.unread.append(replace(self._unread(key, each, value, here), kept=kept))
+            elif path or key != "status":
+                self.object(each, below, paths.join(path, key), here, kept=kept)
+        self.missing += [
+            replace(_missing(name, path), kept=kept) for name in node.get(REQUIRED, ()) if not value.get(name)
+        ]
 
     def _unread(self, key: str, value: Any, beside: Mapping[str, Any], here: tuple[_Level, ...]) -> model.UnreadKey:  # noqa: ANN401 - any JSON
         level = here[-1]
@@ -294,7 +325,7 @@ class _Walk:
                 ([*way, name], self._nodes[abs(number)])
                 for way, node in levels
                 for name, number in node.items()
-                if name not in (REQUIRED, MAP, *_OF_EVERY_OBJECT) and number
+                if name not in (REQUIRED, MAP, TYPE, *_OF_EVERY_OBJECT) and number
             ]
             for way, node in levels:
                 if key in node:
@@ -317,6 +348,49 @@ def _missing(name: str, path: str) -> model.UnreadKey:
         remedy=f"add {name} to {place}",
         important=True,
     )
+
+
+_TEMPLATE_MARKS: Final = ("{{", "$", "<")
+
+_MEANT: Final[Mapping[type, str]] = {
+    str: "a string", int: "a whole number", float: "a number", bool: "true or false", list: "a list", dict: "an object",
+}  # fmt: skip
+
+
+def _refused(value: Any, leaf: Leaf, path: str, *, kept: bool) -> model.UnreadKey:  # noqa: ANN401 - any JSON
+    place = paths.readable(path)
+    if isinstance(leaf, frozenset):
+        texts = sorted(leaf)
+        like = _alike(str(value), texts, _CLOSE) if isinstance(value, str) else ""
+        remedy = f"did you mean {like}?" if like else f"write one of {', '.join(texts[:10])}"
+        text = f"has {_shown(value)} at {place}, where the API server takes {', '.join(texts[:10])}"
+    else:
+        meant = _MEANT[leaf]
+        text = f"has {_shown(value)} at {place}, where the API server takes {meant}"
+        right = meant_value(value, leaf)
+        remedy = f"write {meant}" if right is None else f"write {orjson.dumps(right).decode()}"
+    return model.UnreadKey(path=path, text=text, remedy=remedy, important=True, refused=True, kept=kept)
+
+
+def _shown(value: Any) -> str:  # noqa: ANN401 - any JSON
+    if isinstance(value, str):
+        return f"the string {value[:60]}"
+    return (
+        "a list"
+        if isinstance(value, list)
+        else "an object"
+        if isinstance(value, dict)
+        else orjson.dumps(value).decode()
+    )
+
+
+def meant_value(value: Any, leaf: type) -> str | int | bool | None:  # noqa: ANN401 - any JSON
+    """The value of a type that a scalar of another type can only mean; None if there is a choice."""
+    if leaf is str and isinstance(value, bool | int):
+        return str(value).lower() if isinstance(value, bool) else str(value)
+    if leaf is int and isinstance(value, str) and value.isdecimal() and len(value) < 10:
+        return int(value)
+    return {"true": True, "false": False}.get(value) if leaf is bool and isinstance(value, str) else None
 
 
 def _alike(key: str, known: Sequence[str], least: float) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from usher.check import findings, judging, runner, sources
 from usher.check.fix import remedies, rounds
@@ -112,3 +113,22 @@ def test_a_remedy_that_makes_usher_deny_something_else_is_taken_back(fixed: Fix)
     assert not file.changed
     assert left.judged
     assert left.reason.startswith("usher would then report USH70")
+
+
+def test_a_misspelt_key_gets_the_name_that_was_meant_and_keeps_its_value(fixed: Fix, tmp_path: Path) -> None:
+    text = pod(tmp_path, "nvidia.com/gpu").read_bytes()
+    file = tmp_path / "misspelt.yaml"
+    file.write_bytes(text.replace(b"resources:", b"resource:  # ours"))
+
+    (done,) = fixed(file, "objects/deciding_key_unread").files
+
+    assert b"resources:" in done.content
+    assert b"resource:" not in done.content
+    assert yaml.safe_load(done.content) == yaml.safe_load(text)
+
+
+def test_a_key_whose_right_name_is_there_too_is_not_renamed(fixed: Fix, tmp_path: Path) -> None:
+    file = pod(tmp_path, "nvidia.com/gpu")
+    file.write_text(file.read_text() + "    resource: {}\n")
+
+    assert [each.content for each in fixed(file, "objects/deciding_key_unread").files] in ([], [file.read_bytes()])

@@ -178,11 +178,14 @@ def spelt_like_limits(step: Step, before: paths.Object) -> Step:
 _QUEUE: Final = "kueue.x-k8s.io/queue-name"
 _GROUP: Final = "scheduling.k8s.io/group-name"
 _RESOURCES: Final = ("limits", "requests")
+_MAPS_OF_KEYS: Final = ("/labels", "/annotations", "/nodeSelector", "/matchLabels", "/nodeLabels", "/hard")
 _WRITE_NAME: Final = re.compile(r"write (\S+)")
 _WRITE_AMOUNT: Final = re.compile(r"write (\S+): \S+")
 _REMOVE: Final = re.compile(r"remove (\w+)(?:;.*)?")
 _RENAME: Final = re.compile(r"rename it to (\w+)")
 _INSTEAD: Final = re.compile(r"write (\w+) instead")
+_DID_YOU_MEAN: Final = re.compile(r"did you mean (\S+)\?")
+_WRITE_VALUE: Final = re.compile(r"write (\S+)")
 _RAY_LABEL: Final = re.compile(r"set the label (\S+) of the \w+")
 
 
@@ -314,6 +317,28 @@ def _field_renamed(case: Case) -> tuple[Step, ...]:
     return _renamed(case, case.path, written[1]) if written else ()
 
 
+def _key_as_meant(case: Case) -> tuple[Step, ...]:
+    """The key renamed, or the text written, if what was meant has its place beside it."""
+    if (written := _WRITE_VALUE.fullmatch(case.finding.remedy)) and isinstance(case.get(case.path), str):
+        return (_set(case.path, written[1]),)
+    meant = _DID_YOU_MEAN.fullmatch(case.finding.remedy)
+    is_key = meant is not None and (case.parent.endswith(_MAPS_OF_KEYS) or meant[1].isalnum())
+    return _renamed(case, case.path, meant[1]) if meant and is_key else ()
+
+
+def _value_as_meant(case: Case) -> tuple[Step, ...]:
+    """The text that was meant, or the same value in the type of its field."""
+    if meant := _DID_YOU_MEAN.fullmatch(case.finding.remedy):
+        return (_set(case.path, meant[1]),)
+    written = _WRITE_VALUE.fullmatch(case.finding.remedy)
+    if written is None:
+        return ()
+    try:
+        return (_set(case.path, orjson.loads(written[1])),)
+    except orjson.JSONDecodeError:
+        return ()
+
+
 def _group_of_keda(_case: Case) -> tuple[Step, ...]:
     return (_set("/apiVersion", "keda.sh/v1alpha1"),)
 
@@ -374,10 +399,13 @@ REMEDIES: Final[Mapping[str, Remedy]] = {
     "gang/kubeflow_queue_in_the_wrong_place": _queue_of_job,
     "gang/ray_keys_that_nobody_reads": _label_of_ray,
     "objects/cluster_queue_field_of_another_version": _field_renamed,
+    "objects/deciding_key_unread": _key_as_meant,
     "objects/keda_group_misspelt": _group_of_keda,
+    "objects/key_unread": _key_as_meant,
     "objects/quota_on_limits_of_accelerators": _counted_amount,
     "objects/quota_without_requests_prefix": _counted_amount,
     "objects/scale_target_without_group": _group_of_target,
+    "objects/value_refused": _value_as_meant,
     "objects/volcano_queue_unknown_fields": _unknown_field_removed,
     "objects/workload_priority_value_misplaced": _value_at_the_top,
 }

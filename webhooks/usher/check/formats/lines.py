@@ -51,6 +51,7 @@ class Lines:
         if width is None and not stream.isatty() and "COLUMNS" not in os.environ:
             width = LOG_WIDTH
         self._stream, self._color = stream, color
+        self._told: set[str] = set()
         self._console = _Console(
             file=stream,
             color_system="standard" if color else None,
@@ -67,6 +68,13 @@ class Lines:
     @property
     def width(self) -> int:
         return max(self._console.width, 40)
+
+    def once(self, text: str) -> str:
+        """The text; empty where an earlier call had it."""
+        if text in self._told:
+            return ""
+        self._told.add(text)
+        return text
 
     def write(self, line: Text | str = "") -> None:
         text = Text(line) if isinstance(line, str) else line

@@ -33,6 +33,7 @@ from usher.check.formats.json_report import (
 )
 from usher.check.formats.lines import Lines, Row
 from usher.check.formats.wording import readable_number, readable_range
+from usher.cluster.facts.store import Store
 from usher.kinds.reading import values as reading_values
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
@@ -318,7 +319,12 @@ class QueueOutlook(Shape):
 
 
 def outlooks_of(
-    batches: Iterable[Batch], evaluator: Evaluator, *, namespace: str, as_written: bool = False
+    batches: Iterable[Batch],
+    evaluator: Evaluator,
+    *,
+    namespace: str,
+    as_written: bool = False,
+    facts: Store | None = None,
 ) -> Iterator[tuple[str, Outlook]]:
     """The outlook of every object that makes pods, with its place.
 
@@ -327,10 +333,12 @@ def outlooks_of(
         evaluator: decides, and has the facts.
         namespace: the namespace of objects without one.
         as_written: whether to ignore the changes of the mutating webhook.
+        facts: the facts; None for those of the evaluator.
     """
+    given = evaluator.facts if facts is None else facts
     for batch in batches:
         values = [item.value for item in batch.items]
-        facts = evaluator.facts.with_applied(values, namespace=namespace)
+        facts = given.with_applied(values, namespace=namespace)
         objects, outlooks = reading_values.Objects(values, namespace=namespace), Outlooks(evaluator, facts)
         for item in batch.items:
             request = Request(value=item.value, namespace=namespace, objects=objects, facts=facts, place="check")

@@ -30,6 +30,7 @@ def write(found: findings.Report, lines: Lines) -> None:
         _mended,
         _policies_not_evaluated,
         _not_judged,
+        _not_compared,
         _explanation,
         _configuration,
     )
@@ -92,6 +93,19 @@ def _not_judged(found: findings.Report) -> Iterator[tuple[str, str]]:
         named.append(f"{wording.count(found.without_facts, 'check')} that compare with a cluster")
     if named:
         yield "not judged", f"{wording.sentence(named)}; {_remedy(found, open_checks)}"
+
+
+def _not_compared(found: findings.Report) -> Iterator[tuple[str, str]]:
+    """The kinds whose keys were not compared."""
+    kinds = [*found.without_fields]
+    named = kinds[:_SHOWN_CODES]
+    if len(kinds) > _SHOWN_CODES:
+        named.append(wording.count(len(kinds) - _SHOWN_CODES, "more kind"))
+    if named:
+        yield (
+            "not compared",
+            f"keys of {wording.sentence(named)}: no definition; --facts takes CustomResourceDefinitions",
+        )
 
 
 def _remedy(found: findings.Report, open_checks: Sequence[findings.NotEvaluated]) -> str:

@@ -377,7 +377,7 @@ def _findings(result: findings.Result, group: _Group, lines: Lines) -> None:
         _excerpt(place, list(same), lines, gutter=gutter)
     margin = " " * (gutter + 3)
     added = wording.ADDED if any(each.added for each in group) else ""
-    for text in (added, judgement.finding.remedy, wording.milder(judgement)):
+    for text in (added, judgement.finding.remedy, lines.once(wording.milder(judgement))):
         if text:
             lines.wrapped(text, first=Text(f"{margin}= ", style="dim"), rest=f"{margin}  ")
 

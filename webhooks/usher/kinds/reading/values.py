@@ -88,7 +88,7 @@ class Objects:
             namespace: the namespace of objects without one.
             others: finds an object that is not among `values`.
         """
-        self._others = others
+        self.others = others
         self._made: dict[str, Any] = {}
         self._found: defaultdict[tuple[str, str, str], dict[str, paths.Object]] = defaultdict(dict)
         """By group, kind and name, and then by namespace."""
@@ -154,7 +154,7 @@ class Objects:
             return found[reference.namespace]
         if len(found) == 1 and not reference.namespace:
             return next(iter(found.values()))
-        return Absence.NOT_KNOWN if self._others is None else self._others.find(reference)
+        return Absence.NOT_KNOWN if self.others is None else self.others.find(reference)
 
 
 class LookupsInTurn:

@@ -261,6 +261,17 @@ class Excess(TypedDict):
     remedy: str
 
 
+class UnreadKey(TypedDict):
+    """A key that nothing reads; a message goes on with `text` after the kind."""
+
+    path: str
+    text: str
+    remedy: str
+    important: bool
+    refused: bool
+    """Whether the key exists, and the API server refuses its value."""
+
+
 class Input(TypedDict):
     workload: Workload
     podSets: list[PodSet]
@@ -276,8 +287,8 @@ class Input(TypedDict):
     beside: NotRequired[Beside]
     excess: NotRequired[Excess]
     """Present only for an object that is too large to judge. Then the input has nothing else of it."""
-    unreadKeys: NotRequired[list[model.UnreadKey]]
-    """Present only for an object of a file that has any."""
+    unreadKeys: NotRequired[list[UnreadKey]]
+    """Present only for an object that has any: in a cluster, one whose definition takes any field."""
 
 
 MOST_BYTES: Final = 1_000_000
@@ -329,7 +340,16 @@ class Documents:
             excess = workload.excess
             document["excess"] = {"path": excess.path, "text": excess.text, "remedy": excess.remedy}
         if workload.unread_keys:
-            document["unreadKeys"] = list(workload.unread_keys)
+            document["unreadKeys"] = [
+                {
+                    "path": each.path,
+                    "text": each.text,
+                    "remedy": each.remedy,
+                    "important": each.important,
+                    "refused": each.refused,
+                }
+                for each in workload.unread_keys
+            ]
         if old is not None:
             document["old"] = _old_object_input(old)
         if review is not None:

@@ -5,9 +5,10 @@
 #   `conatiners:` the pods get no GPU, or there are no pods. usher compares the fields of an object with those of its kind,
 #   as the OpenAPI of Kubernetes and the CustomResourceDefinitions of operators publish them. This check has the fields
 #   on which an amount of GPUs, a container, a toleration, a selector or a queue hangs. It also has pod templates
-#   without containers, and kinds with a misspelt name or with the apiVersion of another kind. In a cluster the API
-#   server does this itself, so usher asks only about objects in files. A definition in the same file wins over the
-#   one that usher knows. Nothing is found where a kind takes any field.
+#   without containers, kinds with a misspelt name or with the apiVersion of another kind, and misspelt labels of queues,
+#   gangs and nodes. In a cluster the API server does this itself, so usher asks there only about fields of kinds whose
+#   definition keeps unknown ones. Definitions in the files of the run, and then those of the facts, win over the ones
+#   that usher knows. Nothing is found where a kind takes any field, except in objects and pod specs inside it.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/reference/using-api/api-concepts/#field-validation
@@ -25,6 +26,7 @@ package usher.checks.objects.deciding_key_unread
 
 deny contains finding if {
 	some each in input.unreadKeys
+	not each.refused
 	each.important
 
 	finding := {

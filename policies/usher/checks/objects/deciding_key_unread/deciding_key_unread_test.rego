@@ -63,4 +63,5 @@ test_the_api_version_of_another_kind_is_found if {
 test_other_objects_pass if {
 	check.deny == set() with input as examples.good_pod
 	check.deny == set() with input as examples.good_pod_with_an_owner
+	check.deny == set() with input as examples.good_pod_with_a_refused_value
 }

@@ -1,0 +1,34 @@
+# METADATA
+# title: Every value is one that its field takes
+# description: |
+#   The API server refuses an object with a text where a number belongs (`completions: "2"`), a number where a text belongs
+#   (`value: 8` of a variable), a list where an object belongs, or a text that its field does not know
+#   (`restartPolicy: never`). usher compares values with the same fields as
+#   [objects/deciding_key_unread](deciding_key_unread.md). Definitions of operators copy the pod spec without the texts that
+#   its fields take, so there the pods are refused. Values with `$`, `<` or `{{` are placeholders, which usher does not
+#   compare.
+# scope: package
+# related_resources:
+#   - ref: https://kubernetes.io/docs/reference/using-api/api-concepts/#field-validation
+#     description: Kubernetes on fields and their values
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH1483
+#   about: unread keys
+#   severity: high
+#   why: The API server refuses the object, or the pods that it makes.
+#   closes: []
+#   remediation: Write a value that the field takes.
+package usher.checks.objects.value_refused
+
+deny contains finding if {
+	some each in input.unreadKeys
+	each.refused
+
+	finding := {
+		"path": each.path,
+		"message": $"{input.workload.kind} {each.text}",
+		"remedy": each.remedy,
+	}
+}

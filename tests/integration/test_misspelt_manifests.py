@@ -1,0 +1,58 @@
+"""Misspelt manifests of many kinds: `usher check` reports each, and passes the right ones."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from integration.command import usher
+
+_FILE: Final = Path(__file__).parents[1] / "data" / "misspelt.yaml"
+_CHECKS: Final = {"USH104", "USH115", "USH1481", "USH1482", "USH1483", "not judged"}
+
+
+def cases() -> list[tuple[str, str, str]]:
+    """The kind of each manifest, the mistake (empty for the right manifest), and its text."""
+    found = []
+    for each in yaml.safe_load(_FILE.read_text()):
+        kind = yaml.safe_load(each["manifest"])["kind"]
+        found.append((kind, "", each["manifest"]))
+        for mistake in each["mistakes"]:
+            right, _, wrong = mistake.partition(" => ")
+            assert right in each["manifest"], mistake
+            found.append((kind, mistake, each["manifest"].replace(right, wrong, 1)))
+    return found
+
+
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str, list[str]]]:
+    """The codes that the check finds in each manifest, all in one run."""
+    folder = tmp_path_factory.mktemp("misspelt")
+    written = cases()
+    for number, (_, _, text) in enumerate(written):
+        (folder / str(number)).mkdir()
+        (folder / str(number) / "one.yaml").write_text(text)
+    report: dict[str, Any] = usher("check", "--format", "json", folder).json
+    found: list[tuple[str, str, list[str]]] = [(kind, mistake, []) for kind, mistake, _ in written]
+    for workload in report["workloads"]:
+        codes = found[int(Path(workload["source"]).parent.name)][2]
+        codes += [each["code"] for each in workload["findings"]]
+        codes += ["not judged" for each in workload["unknowns"] if each["reason"].endswith(": not judged")]
+    return found
+
+
+def test_there_are_many_mistakes_in_many_kinds() -> None:
+    wrong = [kind for kind, mistake, _ in cases() if mistake]
+    assert len(wrong) >= 120
+    assert len(set(wrong)) >= 30
+
+
+def test_no_misspelt_manifest_is_green(reported: list[tuple[str, str, list[str]]]) -> None:
+    assert [(kind, mistake) for kind, mistake, codes in reported if mistake and _CHECKS.isdisjoint(codes)] == []
+
+
+def test_the_right_manifests_have_no_key_or_value_that_is_reported(
+    reported: list[tuple[str, str, list[str]]],
+) -> None:
+    assert [(kind, codes) for kind, mistake, codes in reported if not mistake and not _CHECKS.isdisjoint(codes)] == []

@@ -1,0 +1,196 @@
+"""The fields of kinds: recorded ones, and those of CustomResourceDefinitions in files and facts.
+
+`fields.json.gz` has the fields of Kubernetes' own kinds and of those of operators. tools/record_fields.py writes it
+from the OpenAPI of an API server and from CustomResourceDefinitions.
+"""
+
+import gzip
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from usher import paths
+
+FILE: Final = Path(__file__).with_name("fields.json.gz")
+
+_REPLICA_TYPES: Final[Mapping[str, str]] = {
+    "jaxReplicaSpecs": "Worker",
+    "mpiReplicaSpecs": "Launcher Worker",
+    "paddleReplicaSpecs": "Master Worker",
+    "pytorchReplicaSpecs": "Master Worker",
+    "tfReplicaSpecs": "Chief Evaluator Master PS Worker",
+    "xgbReplicaSpecs": "Master Worker",
+}
+"""The keys of maps that take no others, in their own case or small: pkg/apis/kubeflow.org/v1/*_types.go of
+github.com/kubeflow/training-operator.
+"""
+
+Node = Mapping[str, Any]
+"""The fields of one object, each with the number of its own node: 0 takes anything, and a list has a negative number.
+MAP stands for every key of a map, and REQUIRED has the fields that must exist. Another value has a node
+with TYPE alone: its JSON type, or the texts that it may be.
+"""
+
+MAP: Final = "*"
+REQUIRED: Final = "!"
+TYPE: Final = "="
+
+TAKES_ANYTHING: Final = 0
+_OPEN: Final = ("x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource", "x-kubernetes-int-or-string")
+_JSON_TYPES: Final[Mapping[str, type]] = {
+    "string": str, "integer": int, "number": float, "boolean": bool, "array": list, "object": dict,
+}  # fmt: skip
+
+Leaf = type | frozenset[str]
+"""A Python type, or the texts that a value may be."""
+
+
+class Fields:
+    """Nodes of schemas, equal ones once."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = [{}]
+        self.metadata = TAKES_ANYTHING
+        """The node of the metadata of objects, which definitions leave out."""
+        self.pod_spec = TAKES_ANYTHING
+        """The node of Kubernetes' own pod spec. Definitions copy it and leave out which texts its fields take."""
+        self._numbers: dict[tuple[tuple[str, Any], ...], int] = {}
+
+    def of_definition(self, definition: Mapping[str, Any]) -> dict[str, int]:
+        """The nodes of the kind of a CustomResourceDefinition, by apiVersion and kind."""
+        spec = definition["spec"]
+        found = {}
+        for version in spec["versions"]:
+            schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
+            properties = {"apiVersion": {}, "kind": {}, **(schema.get("properties") or {})}
+            number = self.of_schema({**schema, "properties": properties})
+            if number != TAKES_ANYTHING:
+                number = self.number({**self.nodes[number], "metadata": self.metadata})
+            found[f"{spec['group']}/{version['name']} {spec['names']['kind']}"] = number
+        return found
+
+    def of_schema(self, schema: Any) -> int:  # noqa: ANN401 - OpenAPI as its author wrote it
+        """The node of an OpenAPI schema without references."""
+        if not isinstance(schema, dict) or any(schema.get(each) for each in _OPEN):
+            return TAKES_ANYTHING
+        if "items" in schema:
+            below = self.of_schema(schema["items"])
+            return -below if below > 0 else self.number({TYPE: "array"})
+        if properties := schema.get("properties"):
+            node = {name: self._of_property(name, each) for name, each in properties.items()}
+            expected = (
+                "containers",
+                "jobTemplate",
+                "template",
+                *(("spec",) if node.keys() == {"metadata", "spec"} else ()),
+            )
+            required = [name for name in expected if name in schema.get("required", ())]
+            number = self.number({**node, REQUIRED: required} if required else node)
+            is_pod_spec = {"containers", "tolerations", "restartPolicy"} <= node.keys()
+            return self._with_texts(number, self.pod_spec) if is_pod_spec and self.pod_spec else number
+        below = self.of_schema(schema.get("additionalProperties"))
+        return self.number({MAP: below}) if below else self._of_value(schema)
+
+    def _of_property(self, name: str, schema: Any) -> int:  # noqa: ANN401 - OpenAPI as its author wrote it
+        number = self.of_schema(schema)
+        if name not in _REPLICA_TYPES or number <= 0 or MAP not in self.nodes[number]:
+            return number
+        types = _REPLICA_TYPES[name].split()
+        return self.number(dict.fromkeys([*types, *map(str.lower, types)], self.nodes[number][MAP]))
+
+    def _of_value(self, schema: Mapping[str, Any]) -> int:
+        kind, texts = schema.get("type"), schema.get("enum")
+        if kind not in _JSON_TYPES or schema.get("format") == "int-or-string":
+            return TAKES_ANYTHING
+        if kind == "string" and isinstance(texts, list) and texts and all(isinstance(each, str) for each in texts):
+            return self.number({TYPE: sorted(texts)})
+        return self.number({TYPE: kind})
+
+    def _with_texts(self, number: int, known: int) -> int:
+        """The node of a definition with the texts that the fields of a known node take."""
+        if number < 0 and known < 0:
+            return -self._with_texts(-number, -known)
+        if number <= 0 or known <= 0:
+            return number
+        node, pattern = self.nodes[number], self.nodes[known]
+        if TYPE in node:
+            return known if node[TYPE] == "string" and isinstance(pattern.get(TYPE), list) else number
+        both = {name: self._with_texts(node[name], pattern[name]) for name in node.keys() & pattern.keys() - {REQUIRED}}
+        return self.number({**node, **both})
+
+    def number(self, node: Node) -> int:
+        """The number of a node."""
+        key = tuple((name, tuple(each) if isinstance(each, list) else each) for name, each in sorted(node.items()))
+        if key not in self._numbers:
+            self._numbers[key] = len(self.nodes)
+            self.nodes.append(node)
+        return self._numbers[key]
+
+
+class Known(NamedTuple):
+    """All nodes, those of values other than objects, and the number of the node of each `apiVersion kind`."""
+
+    nodes: Sequence[Node]
+    leaves: Mapping[int, Leaf]
+    kinds: Mapping[str, int]
+    kept: frozenset[str]
+    """Kinds whose usual definition has no fields, so that the API server keeps unknown ones."""
+
+
+def leaves_of(nodes: Sequence[Node]) -> dict[int, Leaf]:
+    """The nodes of values other than objects."""
+    return {
+        number: frozenset(found) if isinstance(found, list) else _JSON_TYPES[found]
+        for number, node in enumerate(nodes)
+        if (found := node.get(TYPE)) is not None
+    }
+
+
+@cache
+def recorded() -> Known:
+    """The recorded fields, read when the first object needs them."""
+    read = orjson.loads(gzip.decompress(FILE.read_bytes()))
+    return Known(read["nodes"], leaves_of(read["nodes"]), read["kinds"], frozenset(read["kept"]))
+
+
+class Definitions:
+    """CustomResourceDefinitions of files or facts, each read when an object of its kind needs it."""
+
+    def __init__(self, definitions: Iterable[paths.Object]) -> None:
+        self._definitions = {_kind_defined(each): each for each in definitions}
+        self._made: dict[str, tuple[Known, Mapping[str, int]] | None] = {}
+
+    def find(self, api_version: str, kind: str) -> tuple[Known, int] | None:
+        """The nodes with the number of the node of a kind; None if no definition that usher can read has it."""
+        key = f"{api_version.rpartition('/')[0]} {kind}"
+        if key not in self._definitions:
+            return None
+        if key not in self._made:
+            self._made[key] = self._nodes_of(self._definitions[key])
+        made = self._made[key]
+        number = made[1].get(f"{api_version} {kind}") if made else None
+        return None if made is None or number is None else (made[0], number)
+
+    def _nodes_of(self, definition: paths.Object) -> tuple[Known, Mapping[str, int]] | None:
+        known = recorded()
+        fields = Fields()
+        fields.nodes = list(known.nodes)
+        fields.metadata = known.nodes[known.kinds["v1 Pod"]]["metadata"]
+        fields.pod_spec = known.nodes[known.kinds["v1 Pod"]]["spec"]
+        try:
+            found = fields.of_definition(definition)
+        except (KeyError, TypeError, AttributeError):
+            return None
+        kept = {key for key, number in found.items() if not fields.nodes[number].get("spec", 1)}
+        return Known(fields.nodes, leaves_of(fields.nodes), known.kinds, frozenset(kept)), found
+
+
+def _kind_defined(definition: paths.Object) -> str:
+    spec = definition.get("spec")
+    names_of_kind = spec.get("names") if isinstance(spec, dict) else None
+    if not isinstance(spec, dict) or not isinstance(names_of_kind, dict):
+        return ""
+    return f"{paths.text(spec.get('group'))} {paths.text(names_of_kind.get('kind'))}"
