@@ -12,7 +12,10 @@ from msgspec.structs import replace
 
 from usher import model, paths
 from usher.authorities.knowledge import Knowledge
+from usher.kinds.kubernetes_objects import PERSISTENT_VOLUME
+from usher.kinds.reading import shapes
 from usher.kinds.reading import values as reading_values
+from usher.kinds.reading.values import Reference
 
 GROUP_ANNOTATION: Final = "scheduling.k8s.io/group-name"
 """On pods and templates: the name of their PodGroup."""
@@ -35,6 +38,8 @@ class Beside(Struct, frozen=True, kw_only=True):
     """Whether a Service with an address of its own sends the requests of programs to the pods."""
     disks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Access modes by the name of the PersistentVolumeClaim, for those that the pods name."""
+    host_paths: Mapping[str, shapes.HostPath] = field(default_factory=dict)
+    """Paths of nodes to which the PersistentVolumeClaims lead that the pods name, by the name of the claim."""
     gang: model.Workload | None = None
     """The pods of a PodGroup, made by hand, as one workload that waits for minMember of them; else None."""
 
@@ -54,9 +59,11 @@ def of(workload: model.Workload | None, objects: reading_values.Lookup, known: K
         return NOTHING
     if (workload.group, workload.kind) == _POD_GROUP:
         return Beside(gang=_gang(workload, objects, known))
+    claims = dict(_claims(workload, objects))
+    host_paths = dict(_host_paths(workload.namespace, claims, objects)) if claims else {}
     if not workload.asks_accelerators:
-        return NOTHING
-    return Beside(has_service=_has_service(workload, objects), disks=dict(_disks(workload, objects)))
+        return Beside(host_paths=host_paths) if host_paths else NOTHING
+    return Beside(has_service=_has_service(workload, objects), disks=dict(_disks(claims)), host_paths=host_paths)
 
 
 def _has_service(workload: model.Workload, objects: reading_values.Objects) -> bool:
@@ -81,20 +88,47 @@ def _sends_requests(service: Mapping[str, paths.Json]) -> bool:
     return service.get("clusterIP") != "None" and any(number not in _PORTS_OF_PEOPLE for number in numbers)
 
 
-def _disks(workload: model.Workload, objects: reading_values.Objects) -> Iterator[tuple[str, tuple[str, ...]]]:
+_Claims = Mapping[str, Mapping[str, paths.Json]]
+"""The spec of PersistentVolumeClaims by name."""
+
+
+def _claims(
+    workload: model.Workload, objects: reading_values.Objects
+) -> Iterator[tuple[str, Mapping[str, paths.Json]]]:
+    """The claims that the pods name, also those that are in no file: a volume may be kept for one."""
     for pod_set in workload.pod_sets:
         for volume in pod_set.fields.get("volumes", ()):
             name = volume.get("persistentVolumeClaim", {}).get("claimName", "")
-            found = objects.find(
-                reading_values.Reference(
-                    group="", kind="PersistentVolumeClaim", name=name, namespace=workload.namespace
-                )
-            )
-            modes = (
-                None if isinstance(found, reading_values.Absence) else _mapping(found.get("spec")).get("accessModes")
-            )
-            if isinstance(modes, list):
-                yield name, tuple(mode for mode in modes if isinstance(mode, str))
+            if name:
+                claim = Reference(group="", kind="PersistentVolumeClaim", name=name, namespace=workload.namespace)
+                found = objects.find(claim)
+                yield name, {} if isinstance(found, reading_values.Absence) else _mapping(found.get("spec"))
+
+
+def _disks(claims: _Claims) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for name, spec in claims.items():
+        modes = spec.get("accessModes")
+        if isinstance(modes, list):
+            yield name, tuple(mode for mode in modes if isinstance(mode, str))
+
+
+def _host_paths(
+    namespace: str, claims: _Claims, objects: reading_values.Objects
+) -> Iterator[tuple[str, shapes.HostPath]]:
+    volumes = objects.cluster_scoped(*PERSISTENT_VOLUME)
+    kept = {_claim_of_volume(value): value for value in volumes.values()}
+    for name, spec in claims.items():
+        value = volumes.get(paths.text(spec.get("volumeName"))) or kept.get((namespace, name))
+        source = _mapping(value.get("spec")) if value is not None else {}
+        path = _mapping(source.get("hostPath")).get("path") or _mapping(source.get("local")).get("path")
+        if isinstance(path, str):
+            yield name, shapes.with_place({"path": path})
+
+
+def _claim_of_volume(value: paths.Object) -> tuple[str, str]:
+    """Namespace and name of the claim for which a volume is kept; empty texts without one."""
+    claim = _mapping(_mapping(value.get("spec")).get("claimRef"))
+    return paths.text(claim.get("namespace")), paths.text(claim.get("name"))
 
 
 def _gang(group: model.Workload, objects: reading_values.Objects, known: Knowledge) -> model.Workload | None:

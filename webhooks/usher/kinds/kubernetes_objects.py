@@ -19,7 +19,16 @@ from usher import errors
 from usher.accelerators import names, vocabulary
 from usher.documents import reader
 from usher.kinds.kind import KEEP_SPEC, Facts, Kind, keep_kueue_configuration, keeping
-from usher.kinds.reading.shapes import STRICT, IntOrString, Metadata, Quantity, without_nulls
+from usher.kinds.reading.shapes import (
+    STRICT,
+    HostPath,
+    IntOrString,
+    Metadata,
+    PathOnNode,
+    Quantity,
+    with_place,
+    without_nulls,
+)
 
 _LABELS: Final = ("nvidia.com/", "amd.com/", "gpu.intel.com/")
 """Prefixes of the labels in which operators describe the accelerators of a node."""
@@ -342,6 +351,62 @@ DISRUPTION_BUDGETS = [
         plural="poddisruptionbudgets",
         key="disruptionBudget",
         shape=DisruptionBudget,
+    ),
+]
+
+
+def _paths_of_options(options: object) -> object:
+    """The paths among the options of a driver. Other values are left out, because they may be secrets."""
+    if not isinstance(options, dict):
+        return {}
+    return {
+        key: with_place({"path": value})
+        for key, value in options.items()
+        if isinstance(key, str) and isinstance(value, str) and value.startswith("/")
+    }
+
+
+DriverOptions = Annotated[dict[str, HostPath], BeforeValidator(_paths_of_options)]
+"""The paths that the options of a volume driver name."""
+
+
+@with_config(STRICT)
+class CsiVolume(TypedDict):
+    driver: NotRequired[str]
+    volumeAttributes: NotRequired[DriverOptions]
+
+
+@with_config(STRICT)
+class FlexVolume(TypedDict):
+    driver: NotRequired[str]
+    options: NotRequired[DriverOptions]
+
+
+@with_config(STRICT)
+class PersistentVolumeSpec(TypedDict):
+    volumeMode: NotRequired[str]
+    hostPath: NotRequired[PathOnNode]
+    local: NotRequired[PathOnNode]
+    csi: NotRequired[CsiVolume]
+    flexVolume: NotRequired[FlexVolume]
+
+
+@with_config(STRICT)
+class PersistentVolume(TypedDict):
+    spec: NotRequired[PersistentVolumeSpec]
+
+
+PERSISTENT_VOLUME: Final = ("", "PersistentVolume")
+
+VOLUMES = [
+    Kind(
+        group="",
+        kind="PersistentVolume",
+        versions=("v1",),
+        plural="persistentvolumes",
+        cluster_scoped=True,
+        key="persistentVolume",
+        shape=PersistentVolume,
     ),
 ]
 

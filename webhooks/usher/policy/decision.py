@@ -364,7 +364,7 @@ def judge_findings(  # noqa: PLR0913 - what a judgement depends on, all named at
     where: Circumstances,
     entries: catalogue.Catalogue,
     rules: models.Enforcement,
-    before: Iterable[model.Finding] = (),
+    before: Container[int] = (),
     leniency: Callable[[catalogue.Entry], str] = lambda _check: "",
     asked: suppressions.Asked = suppressions.NOTHING,
 ) -> tuple[model.Judgement, ...]:
@@ -375,18 +375,16 @@ def judge_findings(  # noqa: PLR0913 - what a judgement depends on, all named at
         where: where it is, and who asks.
         entries: the catalogue that knows the checks.
         rules: the enforcement section of usher.yaml.
-        before: on UPDATE, the findings of the old object. An old finding only warns, or finalizers could never be
-            removed (docs/domain/principles.md#updates-and-deletion).
+        before: on UPDATE, the indexes of the findings that the old object has too (`known_findings`). These only warn,
+            or finalizers could never be removed (docs/domain/principles.md#updates-and-deletion).
         leniency: why a check at most warns about this object; empty if the check may deny it.
         asked: the findings that the author of the object suppresses.
 
     Raises:
         EngineError: a finding comes from a check that the catalogue does not know.
     """
-    # Not by path: inserting a container moves all that follow it.
-    known = {(finding.check, finding.message) for finding in before}
     judgements = []
-    for finding in found:
+    for index, finding in enumerate(found):
         check = entries.checks.get(finding.check)
         if check is None:
             raise errors.EngineError(f"the policies found something by {finding.check}, which is in no catalogue")
@@ -396,7 +394,7 @@ def judge_findings(  # noqa: PLR0913 - what a judgement depends on, all named at
         suppressed = _suppression(asked, check, outcome, where=where, rules=rules)
         if suppressed:
             outcome, because = model.Outcome.AUDIT, suppressed
-        milder = "it was so before" if (finding.check, finding.message) in known else leniency(check)
+        milder = "it was so before" if index in before else leniency(check)
         if outcome is model.Outcome.DENY and milder:
             outcome, because = model.Outcome.WARN, milder
         elif because == OBSERVED and milder:

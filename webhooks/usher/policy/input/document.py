@@ -33,7 +33,7 @@ from usher.authorities.priority import PrioritiesInput
 from usher.authorities.resource_quota.present import ResourceQuotasInput
 from usher.authorities.volcano.present import PodGroupObjectInput, VolcanoInput
 from usher.kinds import registry
-from usher.kinds.reading.shapes import Amount, amount_of
+from usher.kinds.reading.shapes import Amount, HostPath, amount_of
 from usher.policy.input import site as input_site
 from usher.policy.input.pod_sets import Pods, PodSet, model_size, pod_set_document, pods_document, read_keys
 
@@ -45,6 +45,8 @@ class Beside(TypedDict):
     """Whether a Service with an address of its own sends requests to the pods."""
     disks: NotRequired[dict[str, list[str]]]
     """Access modes of the PersistentVolumeClaims that the pods name."""
+    hostPaths: NotRequired[dict[str, HostPath]]
+    """Paths of nodes to which these claims lead."""
     pods: NotRequired[int]
     """The number of pods of a PodGroup, if all were made by hand."""
 
@@ -55,6 +57,8 @@ def beside_document(beside: beside_objects.Beside) -> Beside:
         result["hasService"] = True
     if beside.disks:
         result["disks"] = {name: list(modes) for name, modes in sorted(beside.disks.items())}
+    if beside.host_paths:
+        result["hostPaths"] = dict(sorted(beside.host_paths.items()))
     if beside.gang is not None:
         result["pods"] = len(beside.gang.pod_sets)
     return result
