@@ -93,7 +93,8 @@ def test_the_webhook_denies_what_became_worse_and_warns_of_the_rest() -> None:
 
     def answer(value: paths.Object) -> dict[str, Any]:
         sent = body(value, operation="UPDATE", old_value=old, userInfo={"username": TENANT.name})
-        return answered(webhooks.validate(sent, evaluator()))
+        response: dict[str, Any] = answered(webhooks.validate(sent, evaluator()))
+        return response
 
     assert not answer(deployment(replicas=80_000))["allowed"]
     assert answer(deployment(label="b"))["allowed"]

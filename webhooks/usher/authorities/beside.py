@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from usher import model, paths
 from usher.authorities.knowledge import Knowledge
-from usher.kinds.kubernetes_objects import PERSISTENT_VOLUME
 from usher.kinds.reading import shapes
 from usher.kinds.reading import values as reading_values
 from usher.kinds.reading.values import Reference
@@ -20,6 +19,7 @@ from usher.kinds.reading.values import Reference
 GROUP_ANNOTATION: Final = "scheduling.k8s.io/group-name"
 """On pods and templates: the name of their PodGroup."""
 
+_PERSISTENT_VOLUME: Final = ("", "PersistentVolume")
 _POD_GROUP: Final = ("scheduling.volcano.sh", "PodGroup")
 
 _FINISHED: Final = frozenset({"Succeeded", "Failed"})
@@ -115,7 +115,7 @@ def _disks(claims: _Claims) -> Iterator[tuple[str, tuple[str, ...]]]:
 def _host_paths(
     namespace: str, claims: _Claims, objects: reading_values.Objects
 ) -> Iterator[tuple[str, shapes.HostPath]]:
-    volumes = objects.cluster_scoped(*PERSISTENT_VOLUME)
+    volumes = objects.cluster_scoped(*_PERSISTENT_VOLUME)
     kept = {_claim_of_volume(value): value for value in volumes.values()}
     for name, spec in claims.items():
         value = volumes.get(paths.text(spec.get("volumeName"))) or kept.get((namespace, name))

@@ -396,8 +396,6 @@ class PersistentVolume(TypedDict):
     spec: NotRequired[PersistentVolumeSpec]
 
 
-PERSISTENT_VOLUME: Final = ("", "PersistentVolume")
-
 VOLUMES = [
     Kind(
         group="",

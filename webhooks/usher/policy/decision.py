@@ -217,19 +217,21 @@ def downgrade_unplaced_agents(
 ) -> Iterator[model.Finding]:
     """The findings. Those about the powers of a DaemonSet whose file names no namespace get an assumption.
 
-    Vendors publish their agents without a namespace. Where a placeholder stands for it, which an operator fills in,
-    these findings are left out. At admission the namespace is known.
+    Vendors publish their agents without a namespace, or with a placeholder for it. At admission the namespace is known.
     """
     namespace = paths.text(paths.metadata(request.value).get("namespace"))
-    is_unplaced = request.user is None and workload.kind == "DaemonSet"
+    lacks = ""
+    if not namespace and request.namespace in ("", "default"):
+        lacks = "no namespace"
+    elif namespace and not paths.LABEL.fullmatch(namespace):
+        lacks = "a placeholder for its namespace"
+    is_unplaced = bool(lacks) and request.user is None and workload.kind == "DaemonSet"
     for finding in findings:
         check = entries.checks.get(finding.check)
-        if not is_unplaced or check is None or not check.of_agents:
-            yield finding
-        elif not namespace and request.namespace in ("", "default") and not finding.assumption:
-            text = "usher assumes that the DaemonSet goes to no system namespace, because its file has no namespace"
+        if is_unplaced and check is not None and check.of_agents and not finding.assumption:
+            text = f"usher assumes that the DaemonSet goes to no system namespace, because its file has {lacks}"
             yield replace(finding, assumption=text)
-        elif not namespace or paths.LABEL.fullmatch(namespace):
+        else:
             yield finding
 
 
