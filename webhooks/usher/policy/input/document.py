@@ -325,6 +325,9 @@ class Documents:
 
     def _site(self, workload: model.Workload) -> input_site.Site:
         found = self._sites.of(workload)
+        hiding = declared_pools.placements(self._known).hiding_variables if workload.is_pod else ()
+        if hiding:
+            found = {**found, "hidingVariables": [*hiding]}
         if "priority" not in found:
             # Rules compare only the declared class with the default one.
             return found

@@ -17,6 +17,17 @@ test_a_pod_that_asks_for_no_gpu_sees_none if {
 	mutation.skips == set() with input as examples.before_pod
 }
 
+test_the_devices_of_other_vendors_are_hidden_where_pools_offer_them if {
+	hiding := object.union(examples.before_pod, {"site": {"hidingVariables": ["AMD_VISIBLE_DEVICES"]}})
+	amd := object.union(void("/spec/containers/0"), {"value": {"name": "AMD_VISIBLE_DEVICES", "value": "void"}})
+	mutation.intents == {void("/spec/containers/0"), amd} with input as hiding
+	own := {"path": "/spec/containers/0/env/0", "value": "0"}
+	mutation.intents == {void("/spec/containers/0")} with input as json.patch(
+		hiding,
+		[{"op": "add", "path": "/podSets/0/containers/0/environment/AMD_VISIBLE_DEVICES", "value": own}],
+	)
+}
+
 test_init_containers_sidecars_and_debug_containers_see_none_and_what_is_set_stays if {
 	mutation.intents == {
 		void("/spec/initContainers/0"),
