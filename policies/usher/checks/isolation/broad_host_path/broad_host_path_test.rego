@@ -136,3 +136,13 @@ test_the_root_of_a_server_is_no_directory_of_the_node if {
 		[{"op": "replace", "path": "/object/persistentVolume/spec", "value": spec}],
 	)
 }
+
+test_a_volume_in_the_recipe_of_a_declared_fabric_is_good if {
+	recipe := {"volumes": [{"name": "sys", "hostPath": {"path": "/sys"}}]}
+	fitting := json.patch(
+		examples.bad_fabric_helper,
+		[{"op": "add", "path": "/podSets/0/fits", "value": [{"pool": "h100", "fabric": "own"}]}],
+	)
+	check.deny == set() with input as object.union(fitting, {"fabrics": {"own": {"recipe": recipe}}})
+	count(check.deny) == 1 with input as object.union(fitting, {"fabrics": {"own": {"recipe": {"volumes": []}}}})
+}

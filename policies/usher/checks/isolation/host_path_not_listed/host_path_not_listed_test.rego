@@ -79,3 +79,11 @@ test_paths_of_drivers_need_no_list if {
 		[{"op": "replace", "path": "/object/persistentVolume/spec", "value": spec}],
 	)
 }
+
+test_a_mount_that_is_read_only_lists_no_path if {
+	some finding in check.deny with input as json.patch(
+		examples.bad_pod,
+		[{"op": "add", "path": "/podSets/0/containers/0/volumeMounts/0/readOnly", "value": true}],
+	)
+	finding.path == "/spec/volumes/0/hostPath/path"
+}

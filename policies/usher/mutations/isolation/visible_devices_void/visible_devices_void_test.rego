@@ -98,3 +98,23 @@ test_a_pod_without_a_daemon_set_is_no_agent if {
 test_permissions_on_the_node_make_no_agent if {
 	mutation.intents == {void("/spec/containers/0")} with input as examples.before_tenants_exporter
 }
+
+of_kind(example, kind) := json.patch(example, [{"op": "replace", "path": "/workload/kind", "value": kind}])
+
+test_a_kind_that_is_no_pod_is_skipped_once_whatever_its_containers_ask_for if {
+	wanted := skipped("", "the webhook does not change templates; it changes their pods")
+	every example in [examples.before_pod, examples.before_gpu_pod] {
+		mutation.intents == set() with input as of_kind(example, "ReplicationController")
+		mutation.skips == wanted with input as of_kind(example, "ReplicationController")
+		mutation.skips == wanted with input as object.union(
+			of_kind(example, "ReplicationController"),
+			{"site": {"visibleDevicesAllowed": true}},
+		)
+	}
+}
+
+test_a_pod_that_may_see_all_devices_is_skipped_once if {
+	allowed := object.union(examples.before_gpu_pod, {"site": {"visibleDevicesAllowed": true}})
+	mutation.intents == set() with input as allowed
+	mutation.skips == skipped("", "pods of this namespace may see all devices of their nodes") with input as allowed
+}
