@@ -60,7 +60,7 @@ def test_more_pods_with_an_old_mistake_are_denied_and_fewer_are_not() -> None:
     assert denied(old, deployment(replicas=0)) == set()
 
 
-def test_a_controller_may_scale_what_somebody_else_wrote() -> None:
+def test_a_controller_may_scale_what_its_author_wrote() -> None:
     old = deployment(replicas=80)
 
     assert denied(old, deployment(replicas=90), user=CONTROLLER) == set()

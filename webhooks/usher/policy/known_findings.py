@@ -1,4 +1,4 @@
-"""Whether a finding was there before and is no worse: before an UPDATE (`still_there`), or in a baseline.
+"""Whether a finding was there before and did not get worse: before an UPDATE (`still_there`), or in a baseline.
 
 A finding is worse if the object has more pods or accelerators, if the number at its place grew, or if more places have
 it. Other texts make another finding. So do other numbers in its message, unless the object takes less than before.
@@ -25,7 +25,7 @@ _NOTHING: Final[Amount] = (False, Decimal(0))
 
 
 def are_no_more(amounts: Amounts, known: Amounts) -> bool:
-    """Whether none of the amounts is above the known one."""
+    """Whether each amount is at most the known one."""
     return all(amount <= known.get(name, _NOTHING) for name, amount in amounts.items())
 
 
@@ -53,7 +53,7 @@ class _Measured(NamedTuple):
     text: str
     """The text at the place; empty for numbers and quantities."""
     numbers: tuple[Decimal, ...]
-    """Those of the message."""
+    """The numbers in the message."""
     value: Decimal
     """The number or quantity at the place; 0 without one."""
     amounts: Amounts
@@ -67,7 +67,7 @@ class _Measured(NamedTuple):
         return self.amounts[PODS], self.value, self.numbers
 
     def is_no_worse(self, before: "_Measured") -> bool:
-        """Whether it is no worse than an earlier finding with its key."""
+        """Whether an earlier finding with its key was as bad."""
         if not are_no_more(self.amounts, before.amounts) or self.value > before.value:
             return False
         if self.numbers == before.numbers:
@@ -89,7 +89,7 @@ def still_there(now: Side, before: Side, *, may_grow: bool) -> frozenset[int]:
         earlier[each.key].append(each)
     found = list(_measured(now, may_grow=may_grow))
     kept = set()
-    # The smallest first, each beside the smallest that is no milder: the order of places does not matter.
+    # The smallest first, each beside the smallest that was as bad: the order of places does not matter.
     for index in sorted(range(len(found)), key=lambda index: found[index].size):
         left = earlier[found[index].key]
         while left:

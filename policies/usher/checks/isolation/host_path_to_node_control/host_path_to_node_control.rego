@@ -16,7 +16,7 @@
 #   /var/run and /lib. Device plugins, drivers and node agents need these volumes. Run them in a system namespace that
 #   usher.yaml names under `priorities.systemNamespaces`.
 #
-#   A claim may lead to such a path as well. So the checks of host paths judge a PersistentVolume, unless an
+#   A claim may lead to these paths as well. So the checks of host paths judge a PersistentVolume, unless an
 #   administrator or a controller makes it.
 # scope: package
 # related_resources:
