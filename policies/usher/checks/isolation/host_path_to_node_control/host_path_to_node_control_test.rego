@@ -107,7 +107,7 @@ test_the_path_of_a_persistent_volume_counts_as_written if {
 }
 
 test_options_of_a_driver_may_be_paths_of_a_node if {
-	finding := of_volume("/spec/flexVolume/options/directory", `"/etc/cron.d"`)
+	finding := of_volume("/spec/flexVolume/options/path", `"/etc/cron.d"`)
 	check.deny == {object.union(
 		finding,
 		{"assumption": "usher assumes that the driver example.com/directory means a path of the node"},
