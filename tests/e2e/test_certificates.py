@@ -141,7 +141,7 @@ def renew(site: Site, replicas: list[ServerProcess]) -> None:
     wait_until(lambda: serving(site, replicas), description="both servers serve it")
 
 
-@pytest.mark.parametrize("bundle", ["", "LS0tCg=="])
+@pytest.mark.parametrize("bundle", ["", "LS0tCg=="], ids=["emptied", "of another time, as by helm rollback"])
 def test_a_bundle_that_someone_changes_is_restored(site: Site, replicas: list[ServerProcess], bundle: str) -> None:
     assert replicas
     before = site.trusted()

@@ -100,6 +100,17 @@ def test_a_daemon_set_of_a_tenant_is_not_a_node_agent(cluster: Cluster, namespac
     assert "USH220 node-agent-of-a-tenant" in made(cluster, agent, *TENANT)
 
 
+def test_a_persistent_volume_of_a_tenant_leads_to_no_part_of_the_node(cluster: Cluster) -> None:
+    spec: Object = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"]}
+    value: Object = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "units"}, "spec": spec}
+    units = builders.replaced(value, "/spec/hostPath", {"path": "/etc/systemd/system"})
+
+    assert "USH215 host-path-to-node-control" in made(cluster, units, *TENANT)
+    assert "USH215" not in made(cluster, units)
+    assert "USH215" not in made(cluster, units, *CONTROLLER)
+    assert "Error" not in made(cluster, builders.replaced(value, "/spec/hostPath", {"path": "/mnt/data"}), *TENANT)
+
+
 @pytest.mark.parametrize("name", ["gpu-operator-resources", "volcano-system", "runai", "kubeflow", "openshift-gpus"])
 def test_only_administrators_make_a_namespace_with_a_trusted_name(cluster: Cluster, name: str) -> None:
     value: Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}

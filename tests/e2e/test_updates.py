@@ -57,6 +57,17 @@ def test_what_was_wrong_before_is_only_warned_about(cluster: Cluster, before: st
     assert done == "pytorchjob.kubeflow.org/labelled labeled"
 
 
+def test_what_was_wrong_before_may_shrink_and_not_grow(cluster: Cluster, before: str) -> None:
+    def scaled(workers: int) -> str:
+        patch = {"spec": {"pytorchReplicaSpecs": {"Worker": {"replicas": workers}}}}
+        command = ("patch", "pytorchjob", "labelled", f"--namespace={before}", "--type=merge", "--dry-run=server")
+        return cluster.kubectl(*command, f"--patch={json.dumps(patch)}", "--as=mallory", "--as-group=system:masters")
+
+    assert "patched" in scaled(1)
+    with pytest.raises(KubectlError, match="USH103"):
+        scaled(80_000)
+
+
 def test_a_finalizer_can_be_removed_so_that_the_object_goes(cluster: Cluster, before: str) -> None:
     cluster.delete("PyTorchJob", "deleted", namespace=before, api_version=KUBEFLOW)
 

@@ -90,6 +90,16 @@ def test_a_known_path_is_found_and_so_is_what_lies_below_it(check: str, path: st
     assert outcomes(example(path) + "/below")[check] is wanted
 
 
+@pytest.mark.parametrize(("check", "path"), KNOWN)
+def test_a_known_path_is_found_in_a_persistent_volume_too(check: str, path: str) -> None:
+    for source in ("hostPath", "local"):
+        value: paths.Object = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "data"}}
+        decision = evaluator().decide(Request(value={**value, "spec": {source: {"path": example(path)}}}))
+        assert (check, f"/spec/{source}/path") in {
+            (each.finding.check, each.finding.path) for each in decision.judgements
+        }
+
+
 @pytest.mark.parametrize("path", sorted({path for _, path in KNOWN}))
 def test_every_directory_above_a_known_path_is_found_too(path: str) -> None:
     above = posixpath.dirname(path.rstrip("*"))

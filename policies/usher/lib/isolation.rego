@@ -7,6 +7,7 @@
 package usher.lib.isolation
 
 import data.usher.lib.parameters
+import data.usher.lib.priority
 import data.usher.lib.workload
 
 # METADATA
@@ -126,23 +127,81 @@ gives_nothing("ASCEND_RUNTIME_OPTIONS", "NODRV")
 # METADATA
 # title: Host paths
 # description: |
-#   Every hostPath volume with its pod set, its path in the manifest and the place on the node that it leads to. The
-#   place has no `..`, no doubled slashes, and /run instead of /var/run; the general one has PID and USER in place of one
-#   process or user. A list, as in lib/workload.
-host_paths := [entry |
+#   Every path of a node to which a volume of a pod leads, with its pod set, its path in the manifest and the place on
+#   the node. The place has no `..`, no doubled slashes, and /run instead of /var/run; the general one has PID and USER
+#   in place of one process or user. Claims lead to the path of their PersistentVolume, where files show it. A
+#   PersistentVolume has no pods; `driver` is empty without a driver. A list, as in lib/workload.
+host_paths := array.concat(_paths_of_pods, _paths_of_volumes)
+
+_paths_of_pods := [entry |
 	some pod_set in input.podSets
 	some index, volume in pod_set.volumes
-	place := volume.hostPath.place
-	general := object.get(volume.hostPath, "general", place)
+	some field, host_path in _ways(volume)
 	entry := {
 		"podSet": pod_set,
 		"volume": object.get(volume, "name", ""),
-		"path": $"{workload.volume_path(pod_set, index)}/hostPath/path",
-		"written": volume.hostPath.path,
-		"place": place,
-		"general": general,
+		"path": $"{workload.volume_path(pod_set, index)}/{field}",
+		"written": host_path.path,
+		"place": host_path.place,
+		"general": object.get(host_path, "general", host_path.place),
 	}
 ]
+
+_ways(volume) := {"hostPath/path": volume.hostPath}
+
+_ways(volume) := {"persistentVolumeClaim/claimName": input.beside.hostPaths[volume.persistentVolumeClaim.claimName]}
+
+# Administrators and the controllers of a cluster decide which places of a node are for volumes.
+_paths_of_volumes := [entry |
+	not priority.asked_by_administration
+	some way in _ways_of_volume
+	host_path := way.hostPath
+	entry := {
+		"podSet": {"name": "", "path": "", "spec": input.object.persistentVolume.spec},
+		"volume": "",
+		"path": way.path,
+		"written": host_path.path,
+		"place": host_path.place,
+		"general": object.get(host_path, "general", host_path.place),
+		"driver": way.driver,
+	}
+]
+
+_ways_of_volume contains {"path": $"/spec/{source}/path", "hostPath": host_path, "driver": ""} if {
+	some source in ["hostPath", "local"]
+	host_path := input.object.persistentVolume.spec[source]
+}
+
+_ways_of_volume contains {
+	"path": $"/spec/{source}/{options}/{replace(replace(key, "~", "~0"), "/", "~1")}",
+	"hostPath": host_path,
+	"driver": object.get(volume, "driver", "without a name"),
+} if {
+	some source, options in {"csi": "volumeAttributes", "flexVolume": "options"}
+	volume := input.object.persistentVolume.spec[source]
+	some key, host_path in volume[options]
+}
+
+# METADATA
+# title: Whether the object is a PersistentVolume with this path
+of_persistent_volume(entry) if is_string(entry.driver)
+
+# METADATA
+# title: Whether a driver of volumes gets this path as an option
+by_driver(entry) if object.get(entry, "driver", "") != ""
+
+# METADATA
+# title: Assumption about a path of a PersistentVolume, as a part of a finding
+# description: |
+#   A driver may mean a path of its server. Administrators give disks without a file system to volumes, and files do not
+#   say who applies them.
+assumption_of_volume(entry) := {"assumption": $"usher assumes that the driver {entry.driver} means a path of the node"} if {
+	by_driver(entry)
+} else := {"assumption": "usher assumes that no administrator keeps this disk for volumes"} if {
+	entry.path == "/spec/local/path"
+	entry.podSet.spec.volumeMode == "Block"
+	not input.review
+} else := {}
 
 # METADATA
 # title: Whether a host path leads to one of these paths, or below one
@@ -191,13 +250,16 @@ of_fabric_recipe(entry) if {
 
 # METADATA
 # title: Whether a container mounts a host path
+# description: The pods of a PersistentVolume are not known, so any may.
 is_mounted(entry) if _mounted[[entry.podSet.path, entry.volume]]
+
+is_mounted(entry) if of_persistent_volume(entry)
 
 # METADATA
 # title: Whether all mounts of a host path are read-only
 # description: False if no container mounts it.
 only_read(entry) if {
-	is_mounted(entry)
+	_mounted[[entry.podSet.path, entry.volume]]
 	not _written[[entry.podSet.path, entry.volume]]
 }
 
@@ -219,7 +281,12 @@ _written contains [pod_set.path, mount.name] if {
 # title: Name of a volume in a message
 volume_name(entry) := $"volume {entry.volume} of {entry.podSet.name}" if entry.podSet.name != ""
 
-volume_name(entry) := $"volume {entry.volume}" if entry.podSet.name == ""
+volume_name(entry) := $"volume {entry.volume}" if {
+	entry.podSet.name == ""
+	not of_persistent_volume(entry)
+}
+
+volume_name(entry) := "this PersistentVolume" if of_persistent_volume(entry)
 
 # METADATA
 # title: Annotations that name devices or files of the node

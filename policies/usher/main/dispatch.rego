@@ -638,6 +638,35 @@ _findings_ordinary_pods contains {"check": "placement/ordinary_pod_names_its_nod
 }
 
 _findings contains each if {
+	input.object.persistentVolume
+	some each in _findings_persistentVolume
+}
+
+_findings_persistentVolume contains {"check": "isolation/host_path_to_devices", "finding": finding} if {
+	some finding in data.usher.checks.isolation.host_path_to_devices.deny
+}
+
+_findings_persistentVolume contains {"check": "isolation/host_namespaces", "finding": finding} if {
+	some finding in data.usher.checks.isolation.host_namespaces.deny
+}
+
+_findings_persistentVolume contains {"check": "isolation/host_path_to_node_control", "finding": finding} if {
+	some finding in data.usher.checks.isolation.host_path_to_node_control.deny
+}
+
+_findings_persistentVolume contains {"check": "isolation/broad_host_path", "finding": finding} if {
+	some finding in data.usher.checks.isolation.broad_host_path.deny
+}
+
+_findings_persistentVolume contains {"check": "isolation/host_path_to_kubelet_state", "finding": finding} if {
+	some finding in data.usher.checks.isolation.host_path_to_kubelet_state.deny
+}
+
+_findings_persistentVolume contains {"check": "isolation/host_path_not_listed", "finding": finding} if {
+	some finding in data.usher.checks.isolation.host_path_not_listed.deny
+}
+
+_findings contains each if {
 	_has_labelled_pods
 	some each in _findings_labelled_pods
 }

@@ -46,3 +46,8 @@ test_what_is_no_input_document_has_no_answer_at_all if {
 		not main.intents with input as document
 	}
 }
+
+test_nothing_else_is_found_in_an_object_that_is_too_large if {
+	found := main.findings with input as data.examples.checks.objects.too_large_to_judge.bad_resources
+	{each.check | some each in found.findings} == {"objects/too_large_to_judge"}
+}

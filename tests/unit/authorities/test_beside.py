@@ -89,6 +89,26 @@ def test_access_modes_of_the_disks_that_pods_name_are_known() -> None:
     assert found(server(), claim("ReadWriteOnce"))[1].disks == {}
 
 
+def volume(name: str, source: paths.Object, **more: paths.Json) -> paths.Object:
+    return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": source | more}
+
+
+def test_a_claim_that_a_pod_names_leads_to_the_path_of_its_volume_with_accelerators_and_without() -> None:
+    volumes: builders.JsonValue = [{"name": "a", "persistentVolumeClaim": {"claimName": "models"}}]
+    plain = builders.pod(builders.container(), volumes=volumes)
+    bound = builders.custom("v1", "PersistentVolumeClaim", {"volumeName": "node"}, name="models", namespace=None)
+    kept: paths.Object = {"namespace": "ml-research", "name": "models"}
+    wanted = {"models": {"path": "/var/run", "place": "/run"}}
+
+    for value in (server(volumes=volumes), plain):
+        assert found(value, bound, volume("node", {"hostPath": {"path": "/var/run"}}))[1].host_paths == wanted
+        assert found(value, volume("node", {"local": {"path": "/var/run"}}, claimRef=kept))[1].host_paths == wanted
+    assert found(plain, bound, volume("node", {"nfs": {"path": "/var/run"}}))[1] is beside.NOTHING
+    assert found(plain, bound, volume("other", {"hostPath": {"path": "/var/run"}}))[1] is beside.NOTHING
+    other = volume("node", {"hostPath": {"path": "/"}}, claimRef={**kept, "namespace": "other"})
+    assert found(plain, claim("ReadWriteOnce"), other)[1] is beside.NOTHING
+
+
 def test_a_review_knows_nothing_beside_the_object() -> None:
     known = knowledge(service({"app": "chat"}))
     workload = known.workload(server(), namespace="ml-research")

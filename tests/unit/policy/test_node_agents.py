@@ -6,6 +6,7 @@ import pytest
 
 from builders import container, daemon_set, template
 from usher import paths
+from usher.cluster.facts.store import Store
 from usher.config import models
 from usher.policy import assembly
 from usher.policy.decision import Request, User
@@ -84,3 +85,47 @@ def test_a_daemon_set_of_a_system_namespace_may_control_its_nodes(evaluator: Eva
     value = daemon_set(template(container(), hostPID=True), namespace="gpu-operator-resources")
 
     assert "USH220" not in {each.code for each in evaluator.decide(Request(value=value)).judgements}
+
+
+@pytest.mark.parametrize(
+    ("namespace", "lacks"),
+    [
+        (None, "no namespace"),
+        ("{{ .Release.Namespace }}", "a placeholder for its namespace"),
+        ("<your-namespace>", "a placeholder for its namespace"),
+        ("${NAMESPACE}", "a placeholder for its namespace"),
+    ],
+)
+def test_a_daemon_set_without_a_namespace_is_one_of_a_tenant_and_usher_says_what_it_assumes(
+    evaluator: Evaluator, namespace: str | None, lacks: str
+) -> None:
+    value = daemon_set(template(container(securityContext={"privileged": True}), hostPID=True))
+    value["metadata"] = {"name": "agent"} if namespace is None else {"name": "agent", "namespace": namespace}
+    found = [each for each in evaluator.decide(Request(value=value)).judgements if each.code == "USH220"]
+
+    assert [each.outcome.value for each in found] == ["warn"]
+    assert found[0].because.endswith(f"because its file has {lacks}")
+
+
+def variables(config: models.Config, facts: Store) -> set[object]:
+    """The variables that the webhook sets in a container without accelerators."""
+    made = assembly.embedded(config, facts=facts)
+    merged = made.mutate(Request(value=pod("/data", "research"), user=User(name="alice"))).value
+    environment: Any = paths.resolve(merged, "/spec/containers/0/env")
+    return {each["name"] for each in environment if each["value"] == "void"}
+
+
+def test_the_devices_of_other_vendors_are_hidden_where_pools_or_nodes_offer_them() -> None:
+    nvidia = "NVIDIA_VISIBLE_DEVICES"
+    pools = [{"name": "mi300", "nodeSelector": {"pool": "mi300"}, "resources": ["amd.com/gpu"]}]
+    declared = models.Config.model_validate({"pools": pools})
+    node: paths.Object = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "a", "labels": {}},
+        "status": {"allocatable": {"huawei.com/Ascend910": "8"}, "capacity": {"huawei.com/Ascend910": "8"}},
+    }
+
+    assert variables(models.Config(), Store()) == {nvidia}
+    assert variables(declared, Store()) == {nvidia, "AMD_VISIBLE_DEVICES"}
+    assert variables(models.Config(), Store.of([node])) == {nvidia, "ASCEND_VISIBLE_DEVICES"}

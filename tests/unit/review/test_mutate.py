@@ -219,7 +219,7 @@ def test_an_intent_that_cannot_be_applied_is_an_error_instead_of_a_verdict() -> 
 def test_the_largest_update_that_an_api_server_sends_is_decided(evaluator: Evaluator) -> None:
     """Two objects of 3 MiB, the most that etcd and the API server let through; with GPUs to judge in both."""
     annotations: paths.Json = {"example.com/notes": "x" * (3 * 2**20)}
-    before, after = (replaced(bad_job(workers=workers), "/metadata/annotations", annotations) for workers in (1, 2))
+    before, after = (replaced(bad_job(workers=workers), "/metadata/annotations", annotations) for workers in (2, 1))
 
     assert validated(evaluator, after, operation="UPDATE", old_value=before)["allowed"] is True
 

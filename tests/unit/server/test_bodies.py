@@ -4,6 +4,7 @@ import asyncio
 import contextvars
 import threading
 import time
+from typing import Any, cast
 
 import pytest
 
@@ -16,6 +17,8 @@ from usher.config import models
 from usher.policy import assembly
 from usher.policy.engines.engine import ANSWER_UNTIL, Entrypoint
 from usher.policy.evaluator import Evaluator
+from usher.review import admission_review, site_policies
+from usher.review.admission_review import Review
 from usher.server import bodies
 from usher.server.bodies import ARRIVED, Body, BusyError, BytesInFlight, RefusedError, ReviewTime
 from usher.server.metrics import Metrics
@@ -25,6 +28,7 @@ from usher.server.reviews import (
     VERY_LARGE_BODY,
     HeldByNamespace,
     LargeReviews,
+    PolicyThreads,
     Reviews,
     Turns,
     namespace_of,
@@ -207,14 +211,57 @@ async def test_a_caller_that_goes_away_passes_its_turn_on() -> None:
     await turns.take("a")
     gone, next_one = (asyncio.create_task(turns.take(namespace)) for namespace in ("b", "c"))
     await asyncio.sleep(0)
-    turns.give_back()
+    turns.give_back("a")
     gone.cancel()
     with pytest.raises(asyncio.CancelledError):
         await gone
 
     await asyncio.wait_for(next_one, 30)
-    turns.give_back()
+    turns.give_back("c")
     await asyncio.wait_for(turns.take("d"), 30)
+
+
+async def test_of_several_places_a_namespace_has_one_and_leaves_the_others_free() -> None:
+    turns = Turns(2)
+    await turns.take("flood")
+    flood = [asyncio.create_task(turns.take("flood")) for _ in range(3)]
+    await asyncio.sleep(0)
+    await asyncio.wait_for(turns.take("research"), 30)
+    more = asyncio.create_task(turns.take("more"))
+    await asyncio.sleep(0)
+    turns.give_back("flood")
+    await asyncio.wait_for(flood[0], 30)
+    turns.give_back("research")
+    await asyncio.wait_for(more, 30)
+
+    assert not any(each.done() for each in flood[1:])
+    for each in flood[1:]:
+        turns.give_back("flood")
+        await asyncio.wait_for(each, 30)
+
+
+async def test_slow_policies_of_one_namespace_leave_a_thread_to_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    going_on = threading.Event()
+
+    def judged(review: Review, *_: object) -> site_policies.Found:
+        assert review.namespace != "slow" or going_on.wait(30)
+        return site_policies.NOTHING
+
+    monkeypatch.setattr(site_policies, "judged", judged)
+    monkeypatch.setattr(site_policies, "may_find", lambda *_: True)
+    threads, given = PolicyThreads(), cast(Any, None)
+
+    def review(namespace: str) -> asyncio.Task[site_policies.Found]:
+        sent = admission_review.parse(body(pod(namespace=namespace), namespace=namespace))
+        return asyncio.create_task(threads.judged(sent, given, given))
+
+    slow = [review("slow") for _ in range(4)]
+    await asyncio.sleep(0)
+    for _ in range(3):
+        await asyncio.wait_for(review("research"), 30)
+    going_on.set()
+    await asyncio.gather(*slow)
+    threads.close()
 
 
 async def test_an_ordinary_review_does_not_wait_for_the_very_large_ones_of_other_namespaces() -> None:

@@ -307,6 +307,27 @@ def _meaning(vendor: str, known: Known, divides: str | None) -> Meaning:
     return Meaning(unit=known.unit, vendor=vendor, size=known.size, divides=divides)
 
 
+HIDING_VARIABLES: Final = {
+    # ROCm/container-toolkit @ 03f50691 internal/oci/oci.go, getAMDEnv: a text without an index gives nothing.
+    "amd.com": "AMD_VISIBLE_DEVICES",
+    # HYGON-AI/hcu-container-toolkit @ 926ffe8c internal/config/image/dtk_image.go, DevicesFromEnvvars.
+    "dcu.com": "HCU_VISIBLE_DEVICES",
+    "hygon.com": "HCU_VISIBLE_DEVICES",
+    # HabanaAI/habana-container-runtime @ 367e04ee cmd/habana-container-runtime/specs.go, filterDevicesByENV.
+    "habana.ai": "HABANA_VISIBLE_DEVICES",
+    # Ascend Docker Runtime of MindCluster, user guide: with `void` it mounts no device, driver or file.
+    "huawei.com": "ASCEND_VISIBLE_DEVICES",
+    # Deep-Spark/ix-container-toolkit @ 26d99961 internal/config/image/device.go, NewVisibleDevices.
+    "iluvatar.ai": "IX_VISIBLE_DEVICES",
+    "iluvatar.com": "IX_VISIBLE_DEVICES",
+    # zxw3221/xpu-container-toolkit, user guide, "XPU Enumeration".
+    "kunlunxin.com": "CXPU_VISIBLE_DEVICES",
+}
+"""By the domain of a resource, the variable that hides all its devices from a container if the value is `void`.
+
+NVIDIA's is set everywhere. For other vendors no source says that a value hides devices.
+"""
+
 _BY_NAME: Final = {
     known.name: _meaning(vendor, known, known.divides)
     for vendor, entries in VENDORS.items()

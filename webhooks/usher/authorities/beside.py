@@ -13,8 +13,9 @@ from msgspec.structs import replace
 from usher import model, paths
 from usher.authorities.knowledge import Knowledge
 from usher.kinds import registry
-from usher.kinds.reading import environment
+from usher.kinds.reading import environment, shapes
 from usher.kinds.reading import values as reading_values
+from usher.kinds.reading.values import Reference
 from usher.workloads import grown_workloads
 
 GROUP_ANNOTATION: Final = "scheduling.k8s.io/group-name"
@@ -23,6 +24,7 @@ GROUP_ANNOTATION: Final = "scheduling.k8s.io/group-name"
 GROUP_LABEL: Final = "scheduling.x-k8s.io/pod-group"
 """On pods and templates: the name of their PodGroup of the coscheduling plugin."""
 
+_PERSISTENT_VOLUME: Final = ("", "PersistentVolume")
 _POD_GROUP: Final = ("scheduling.volcano.sh", "PodGroup")
 
 _AUTOSCALERS: Final = frozenset(kind.group_and_kind for kind in registry.KINDS if kind.autoscaler and kind.plural)
@@ -53,6 +55,8 @@ class Beside(Struct, frozen=True, kw_only=True):
     """Whether a Service with an address of its own sends the requests of programs to the pods."""
     disks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Access modes by the name of the PersistentVolumeClaim, for those that the pods name."""
+    host_paths: Mapping[str, shapes.HostPath] = field(default_factory=dict)
+    """Paths of nodes to which the PersistentVolumeClaims lead that the pods name, by the name of the claim."""
     gang: model.Workload | None = None
     """The pods of a PodGroup, made by hand, as one workload that waits for minMember of them; else None."""
     shared_groups: frozenset[str] = frozenset()
@@ -81,11 +85,14 @@ def of(workload: model.Workload | None, objects: reading_values.Lookup, known: K
         return Beside(gang=_gang(workload, objects, known))
     if (workload.group, workload.kind) in _AUTOSCALERS:
         return _of_autoscaler(workload, objects)
+    claims = dict(_claims(workload, objects))
+    host_paths = dict(_host_paths(workload.namespace, claims, objects)) if claims else {}
     if not workload.asks_accelerators:
-        return NOTHING
+        return Beside(host_paths=host_paths) if host_paths else NOTHING
     return Beside(
         has_service=_has_service(workload, objects),
-        disks=dict(_disks(workload, objects)),
+        disks=dict(_disks(claims)),
+        host_paths=host_paths,
         shared_groups=_shared_groups(workload, objects),
         links=tuple(_links(workload, objects)),
     )
@@ -199,22 +206,47 @@ def _sends_requests(service: Mapping[str, paths.Json]) -> bool:
     return service.get("clusterIP") != "None" and any(number not in _PORTS_OF_PEOPLE for number in numbers)
 
 
-def _disks(workload: model.Workload, objects: reading_values.Objects) -> Iterator[tuple[str, tuple[str, ...]]]:
+_Claims = Mapping[str, Mapping[str, paths.Json]]
+"""The spec of PersistentVolumeClaims by name."""
+
+
+def _claims(
+    workload: model.Workload, objects: reading_values.Objects
+) -> Iterator[tuple[str, Mapping[str, paths.Json]]]:
+    """The claims that the pods name, also those that are in no file: a volume may be kept for one."""
     for pod_set in workload.pod_sets:
         for volume in pod_set.fields.get("volumes", ()):
             name = volume.get("persistentVolumeClaim", {}).get("claimName", "")
-            found = objects.find(
-                reading_values.Reference(
-                    group="", kind="PersistentVolumeClaim", name=name, namespace=workload.namespace
-                )
-            )
-            modes = (
-                None
-                if isinstance(found, reading_values.Absence)
-                else paths.mapping(found.get("spec")).get("accessModes")
-            )
-            if isinstance(modes, list):
-                yield name, tuple(mode for mode in modes if isinstance(mode, str))
+            if name:
+                claim = Reference(group="", kind="PersistentVolumeClaim", name=name, namespace=workload.namespace)
+                found = objects.find(claim)
+                yield name, {} if isinstance(found, reading_values.Absence) else paths.mapping(found.get("spec"))
+
+
+def _disks(claims: _Claims) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for name, spec in claims.items():
+        modes = spec.get("accessModes")
+        if isinstance(modes, list):
+            yield name, tuple(mode for mode in modes if isinstance(mode, str))
+
+
+def _host_paths(
+    namespace: str, claims: _Claims, objects: reading_values.Objects
+) -> Iterator[tuple[str, shapes.HostPath]]:
+    volumes = objects.cluster_scoped(*_PERSISTENT_VOLUME)
+    kept = {_claim_of_volume(value): value for value in volumes.values()}
+    for name, spec in claims.items():
+        value = volumes.get(paths.text(spec.get("volumeName"))) or kept.get((namespace, name))
+        source = paths.mapping(value.get("spec")) if value is not None else {}
+        path = paths.mapping(source.get("hostPath")).get("path") or paths.mapping(source.get("local")).get("path")
+        if isinstance(path, str):
+            yield name, shapes.with_place({"path": path})
+
+
+def _claim_of_volume(value: paths.Object) -> tuple[str, str]:
+    """Namespace and name of the claim for which a volume is kept; empty texts without one."""
+    claim = paths.mapping(paths.mapping(value.get("spec")).get("claimRef"))
+    return paths.text(claim.get("namespace")), paths.text(claim.get("name"))
 
 
 def _gang(group: model.Workload, objects: reading_values.Objects, known: Knowledge) -> model.Workload | None:

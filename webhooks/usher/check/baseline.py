@@ -5,7 +5,6 @@ also has what they measure: the values in a message, the value at the place, and
 object has. A finding with another value, or about more pods or accelerators, is new.
 """
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -21,11 +20,10 @@ from usher import errors, model
 from usher.check import devices, findings
 from usher.check.devices import Amount
 from usher.config import models
+from usher.policy import known_findings
 from usher.policy.checks.catalogue import About
 
 KIND: Final = "Baseline"
-
-_PODS: Final = "pods"
 
 
 class KnownFinding(NamedTuple):
@@ -51,8 +49,7 @@ class KnownFinding(NamedTuple):
 
     def covers(self, other: "KnownFinding") -> bool:
         """Whether another finding with this identity is about no more pods and accelerators."""
-        known = dict(self.amounts)
-        return all(_parsed(amount) <= _parsed(known.get(name, "0")) for name, amount in other.amounts)
+        return known_findings.are_no_more(_parsed(other.amounts), _parsed(self.amounts))
 
 
 KnownFindings = Counter[KnownFinding]
@@ -112,7 +109,7 @@ def known_finding(report: findings.Report, result: findings.Result, finding: fin
     rule = report.rules.get(found.check)
     of_facts = rule is not None and rule.about is About.CLUSTER_FACTS
     pods = devices.of_pods(finding.pod_set.pods if finding.pod_set is not None else result.pods)
-    amounts = {_PODS: pods, **result.accelerators}
+    amounts = {known_findings.PODS: pods, **result.accelerators}
     return KnownFinding(
         **{**key._asdict(), "message": key.message if of_facts else found.message},
         value_digest=finding.value_digest,
@@ -124,9 +121,8 @@ def _text(amount: Amount) -> str:
     return f"{Decimal(amount.number):f}{'+' if amount.unbounded else ''}"
 
 
-def _parsed(text: str) -> tuple[float, Decimal]:
-    """An amount to compare: one without an upper bound is more than any other."""
-    return (math.inf if text.endswith("+") else 0, Decimal(text.removesuffix("+")))
+def _parsed(amounts: Sequence[tuple[str, str]]) -> known_findings.Amounts:
+    return {name: (text.endswith("+"), Decimal(text.removesuffix("+"))) for name, text in amounts}
 
 
 def dumps(known: KnownFindings) -> bytes:
@@ -171,7 +167,7 @@ def compared(report: findings.Report, known: KnownFindings) -> Compared:
     """The report with only the new findings. Among equal findings, the last ones are new."""
     left, results = known.copy(), list[findings.Result]()
     alike = defaultdict[tuple[str, ...], list[KnownFinding]](list)
-    for each in sorted(known, key=lambda each: [_parsed(amount) for _, amount in each.amounts]):
+    for each in sorted(known, key=lambda each: [*_parsed(each.amounts).values()]):
         alike[each.identity].append(each)
     for result in report.results:
         new = tuple(_new_findings(report, result, left, alike))

@@ -23,7 +23,7 @@ from usher.check.surroundings import PROVED, Scalers, Surroundings, is_fact, nam
 from usher.cluster.facts.store import Store
 from usher.kinds import kubeflow_pipelines
 from usher.kinds.reading import values as reading_values
-from usher.policy import suppressions
+from usher.policy import known_findings, suppressions
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
 from usher.policy.mutation import merge
@@ -168,12 +168,10 @@ def placed_findings(
 
 def _value_digest(judged: paths.Object, path: str) -> str:
     """The digest of the value at a place; empty for an object or a list, and without a value."""
-    try:
-        value = paths.resolve(judged, path)
-    except (LookupError, ValueError):
+    value = known_findings.single_value(judged, path)
+    if value is None:
         return ""
-    single = isinstance(value, str | int | float)
-    return hashlib.sha256(repr(value).encode(errors="backslashreplace")).hexdigest()[:16] if single else ""
+    return hashlib.sha256(repr(value).encode(errors="backslashreplace")).hexdigest()[:16]
 
 
 def _is_added(path: str, before: paths.Object, judged: paths.Object) -> bool:

@@ -10,7 +10,6 @@ import hashlib
 import os
 import re
 import resource
-import shutil
 import signal
 import subprocess
 import sys
@@ -23,23 +22,12 @@ from msgspec import Struct
 
 from usher import errors
 from usher.documents import chunks
+from usher.extensions.installed_programs import find_program, search_path
 
 PROGRAM_SECONDS: Final = 120.0
 _LONGEST_MESSAGE: Final = 2000
 _MEMORY: Final = 2 * 2**30
 """Bytes of memory of a program; helm needs about 200 MiB for large charts."""
-
-
-def find_program(*names: str) -> str | None:
-    """The path of the first installed program; None without one.
-
-    It leaves out relative folders of the search path, because a tree could bring a program of that name.
-    """
-    return next((path for name in names if (path := shutil.which(name, path=_search_path()))), None)
-
-
-def _search_path() -> str:
-    return os.pathsep.join(filter(os.path.isabs, os.environ.get("PATH", os.defpath).split(os.pathsep)))
 
 
 def program_output(
@@ -288,7 +276,7 @@ def _options() -> Iterator[str]:
 
 def _git_environment() -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if _KEPT_VARIABLES.fullmatch(name)}
-    return {**kept, **_ENVIRONMENT, "PATH": _search_path()}
+    return {**kept, **_ENVIRONMENT, "PATH": search_path()}
 
 
 def dot_folders_below(directory: Path) -> frozenset[str]:

@@ -21,6 +21,7 @@ from usher.check import programs, sources
 from usher.check.batches import Batch
 from usher.check.findings import Problem
 from usher.documents import chunks, reader
+from usher.extensions import installed_programs
 
 _MOST_ENTRIES: Final = 100_000
 """The most files of a chart, and the most kustomizations, that usher looks through."""
@@ -47,7 +48,7 @@ class Charts(Struct, frozen=True, kw_only=True):
 
 def render_charts(given: Charts) -> list[Batch]:
     """The objects of each chart from `helm template`."""
-    helm = programs.find_program("helm")
+    helm = installed_programs.find_program("helm")
     if given.charts and not helm:
         reason = "--helm needs helm, which is not installed; or: helm template CHART | usher check -"
         return [_rendering_problem(chart, reason) for chart in given.charts]
@@ -128,7 +129,7 @@ def render_kustomization(directory: str) -> Batch:
         return _rendering_problem(
             directory, f"not a directory with {wanted}; give its files as PATH instead of with -k"
         )
-    kustomize, kubectl = programs.find_program("kustomize"), programs.find_program("kubectl")
+    kustomize, kubectl = installed_programs.find_program("kustomize"), installed_programs.find_program("kubectl")
     if not kustomize and not kubectl:
         return _rendering_problem(
             directory,

@@ -12,6 +12,7 @@ from usher import errors, paths
 from usher.check import programs, sources, surroundings
 from usher.check.batches import Batch
 from usher.documents import chunks
+from usher.extensions import installed_programs
 from usher.kinds import registry
 from usher.workloads.grown_workloads import growth_of
 
@@ -153,7 +154,7 @@ def repository_for(option: str) -> programs.Repository:
     Raises:
         InputError: it has no repository, or git is missing or refuses it.
     """
-    if programs.find_program("git") is None:
+    if installed_programs.find_program("git") is None:
         raise errors.InputError(f"{option} needs git, which is not installed")
     repository = programs.Repository.around(Path())
     if repository is None:

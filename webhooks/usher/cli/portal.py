@@ -4,7 +4,6 @@ import base64
 import contextlib
 import http.client
 import json
-import shutil
 import ssl
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from msgspec import Struct
 
 from usher import errors
 from usher.cli import exit_codes, inputs
+from usher.extensions import installed_programs
 
 _SECONDS: Final = 30.0
 _ADMIN_PORT: Final = 8080
@@ -79,7 +79,7 @@ def _ca_bundle(asking: Asking) -> str:
 @contextlib.contextmanager
 def _forwarded(asking: Asking) -> Iterator[int]:
     """A local port that leads to the server, as long as the context lasts."""
-    kubectl = shutil.which("kubectl")
+    kubectl = installed_programs.find_program("kubectl")
     if kubectl is None:
         raise errors.InputError("kubectl is not installed; install it, or name the portal with --url")
     given = (("--kubeconfig", asking.kubeconfig), ("--context", asking.context_name))

@@ -185,12 +185,15 @@ _OF_CONTROLLERS: Final = (
     "volcano-system",
 )
 _OF_OPERATORS: Final = (
-    "argo-rollouts:argo-rollouts",  # argoproj/argo-rollouts, manifests/install.yaml
+    # argoproj/argo-rollouts @ 21d2e5b3, manifests/cluster-install/argo-rollouts-clusterrolebinding.yaml
+    "argo-rollouts:argo-rollouts",
     "argo:argo",  # argoproj/argo-workflows, manifests/install.yaml
     "jobset-system:jobset-controller-manager",  # kubernetes-sigs/jobset, config/default
     "kserve:kserve-controller-manager",  # kserve/kserve, config/default
-    "knative-serving:controller",  # knative/serving, config/core
-    "kubeflow:katib-controller",  # kubeflow/katib, manifests/v1beta1
+    # knative/serving @ 393743bc, config/core/200-serviceaccount.yaml; its autoscaler has the same account
+    "knative-serving:controller",
+    # kubeflow/katib @ 0e917ba4, manifests/v1beta1/components/controller/controller.yaml
+    "kubeflow:katib-controller",
     "kubeflow:notebook-controller-service-account",  # kubeflow/kubeflow, components/notebook-controller/config
     "kubeflow:training-operator",  # kubeflow/training-operator, manifests/overlays/standalone
     # kubeflow/trainer, manifests/overlays/manager and manifests/third-party
@@ -201,7 +204,10 @@ _OF_OPERATORS: Final = (
     "lws-system:lws-controller-manager",  # kubernetes-sigs/lws, config/default
     "mpi-operator:mpi-operator",  # kubeflow/mpi-operator, manifests/overlays/standalone
     "ray-system:kuberay-operator",  # ray-project/kuberay, ray-operator/config/default
-    "spark-operator:spark-operator-controller",  # kubeflow/spark-operator, charts/spark-operator-chart
+    # kubeflow/manifests @ 12ed1563, applications/spark/spark-operator/base/resources.yaml
+    "kubeflow:spark-operator-controller",
+    # kubeflow/spark-operator @ 0c707ad0, charts/spark-operator-chart/tests/controller/serviceaccount_test.yaml
+    "spark-operator:spark-operator-controller",
     "tekton-pipelines:tekton-pipelines-controller",  # tektoncd/pipeline, config
 )
 """Namespace and name of the service accounts of operators, from their own manifests. Tenants may run pods in some of

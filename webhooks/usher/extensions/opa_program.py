@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import json
 import os
-import shutil
 import stat
 import subprocess
 import tarfile
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from usher import errors
+from usher.extensions import installed_programs
 
 CACHE_VARIABLE: Final = "USHER_CACHE_DIR"
 _WRITABLE_BY_OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
@@ -85,7 +85,7 @@ def find_opa(opa: Path | None, *, why: str) -> tuple[Path, str]:
     Raises:
         InputError: the program is not found, or it is not OPA.
     """
-    found = shutil.which(opa or "opa")
+    found = installed_programs.find_program(str(opa or "opa"))
     if found is None:
         raise errors.InputError(f"{opa or 'opa'}: the program was not found; {why}")
     program = Path(found).absolute()

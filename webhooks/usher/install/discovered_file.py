@@ -279,7 +279,8 @@ def _priorities(facts: Store) -> Iterator[str]:
     yield "priorities:"
     if namespaces is not None:
         yield "  # Namespaces whose pods may use the classes system-cluster-critical and system-node-critical."
-        system = [name for name in models.Priorities().system_namespaces if name in {*namespaces, "gpu-usher"}]
+        kept = {*namespaces, "gpu-usher"}
+        system = [name for name in models.Priorities().system_namespaces if "*" in name or name in kept]
         yield f"  systemNamespaces: {yaml_flow(system)}"
     if default is not None and discovery.is_object_name(default.name):
         yield "  # Kubernetes writes this class into every pod without a class."

@@ -413,6 +413,7 @@ KINDS = (
     *kubernetes_objects.CONFIG_MAPS,
     *kubernetes_objects.PRIORITY_CLASSES,
     *kubernetes_objects.DEVICES,
+    *kubernetes_objects.VOLUMES,
     *kubernetes_objects.DEFINITIONS,
     *kubernetes_objects.DISRUPTION_BUDGETS,
 )

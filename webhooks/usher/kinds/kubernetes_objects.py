@@ -19,7 +19,17 @@ from usher import errors
 from usher.accelerators import names, vocabulary
 from usher.documents import reader
 from usher.kinds.kind import KEEP_SPEC, Facts, Kind, api, keep_kueue_configuration, keeping
-from usher.kinds.reading.shapes import IntOrString, Metadata, Present, Quantity, strict_adapter, without_nulls
+from usher.kinds.reading.shapes import (
+    HostPath,
+    IntOrString,
+    Metadata,
+    PathOnNode,
+    Present,
+    Quantity,
+    strict_adapter,
+    with_place,
+    without_nulls,
+)
 
 _LABELS: Final = ("nvidia.com/", "amd.com/", "gpu.intel.com/")
 """Prefixes of the labels in which operators describe the accelerators of a node."""
@@ -353,6 +363,54 @@ DISRUPTION_BUDGETS = [
         shape=DisruptionBudget,
     ),
 ]
+
+
+def _paths_of_options(options: object) -> object:
+    """The paths among the options of a driver. Other values are left out, because they may be secrets."""
+    if not isinstance(options, dict):
+        return {}
+    return {
+        key: with_place({"path": value})
+        for key, value in options.items()
+        if isinstance(key, str) and isinstance(value, str) and value.startswith("/")
+    }
+
+
+DriverOptions = Annotated[dict[str, HostPath], BeforeValidator(_paths_of_options)]
+"""The paths that the options of a volume driver name."""
+
+
+class CsiVolume(TypedDict):
+    driver: NotRequired[str]
+    volumeAttributes: NotRequired[DriverOptions]
+
+
+class FlexVolume(TypedDict):
+    driver: NotRequired[str]
+    options: NotRequired[DriverOptions]
+
+
+class PersistentVolumeSpec(TypedDict):
+    volumeMode: NotRequired[str]
+    hostPath: NotRequired[PathOnNode]
+    local: NotRequired[PathOnNode]
+    csi: NotRequired[CsiVolume]
+    flexVolume: NotRequired[FlexVolume]
+
+
+class PersistentVolume(TypedDict):
+    spec: NotRequired[PersistentVolumeSpec]
+
+
+VOLUMES = [
+    Kind(
+        **api("", "PersistentVolume", "persistentvolumes", "v1"),
+        cluster_scoped=True,
+        key="persistentVolume",
+        shape=PersistentVolume,
+    ),
+]
+
 
 DEFINITIONS = [
     Kind(

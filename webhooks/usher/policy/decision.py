@@ -214,19 +214,21 @@ def downgrade_unplaced_agents(
 ) -> Iterator[model.Finding]:
     """The findings. Those about the powers of a DaemonSet whose file names no namespace get an assumption.
 
-    Vendors publish their agents without a namespace. Where a placeholder stands for it, which an operator fills in,
-    these findings are left out. At admission the namespace is known.
+    Vendors publish their agents without a namespace, or with a placeholder for it. At admission the namespace is known.
     """
     namespace = paths.text(paths.metadata(request.value).get("namespace"))
-    is_unplaced = request.user is None and workload.kind == "DaemonSet"
+    lacks = ""
+    if not namespace and request.namespace in ("", "default"):
+        lacks = "no namespace"
+    elif namespace and not paths.LABEL.fullmatch(namespace):
+        lacks = "a placeholder for its namespace"
+    is_unplaced = bool(lacks) and request.user is None and workload.kind == "DaemonSet"
     for finding in findings:
         check = entries.checks.get(finding.check)
-        if not is_unplaced or check is None or not check.of_agents:
-            yield finding
-        elif not namespace and request.namespace in ("", "default") and not finding.assumption:
-            text = "usher assumes that the DaemonSet goes to no system namespace, because its file has no namespace"
+        if is_unplaced and check is not None and check.of_agents and not finding.assumption:
+            text = f"usher assumes that the DaemonSet goes to no system namespace, because its file has {lacks}"
             yield replace(finding, assumption=text)
-        elif not namespace or paths.LABEL.fullmatch(namespace):
+        else:
             yield finding
 
 
@@ -359,7 +361,7 @@ def judge_findings(  # noqa: PLR0913 - what a judgement depends on, all named at
     where: Circumstances,
     entries: catalogue.Catalogue,
     rules: models.Enforcement,
-    before: Iterable[model.Finding] = (),
+    before: Container[int] = (),
     leniency: Callable[[catalogue.Entry], str] = lambda _check: "",
     asked: suppressions.Asked = suppressions.NOTHING,
 ) -> tuple[model.Judgement, ...]:
@@ -367,18 +369,16 @@ def judge_findings(  # noqa: PLR0913 - what a judgement depends on, all named at
 
     Args:
         where: where it is, and who asks.
-        before: on UPDATE, the findings of the old object. An old finding only warns, or finalizers could never be
-            removed (docs/domain/principles.md#updates-and-deletion).
+        before: on UPDATE, the indexes of the findings that the old object has too (`known_findings`). These only warn,
+            or finalizers could never be removed (docs/domain/principles.md#updates-and-deletion).
         leniency: why a check at most warns about this object; empty if the check may deny it.
         asked: the findings that the author of the object suppresses.
 
     Raises:
         EngineError: a finding comes from a check that the catalogue does not know.
     """
-    # Not by path: inserting a container moves all that follow it.
-    known = {(finding.check, finding.message) for finding in before}
     judgements = []
-    for finding in found:
+    for index, finding in enumerate(found):
         check = entries.checks.get(finding.check)
         if check is None:
             raise errors.EngineError(f"the policies found something by {finding.check}, which is in no catalogue")
@@ -388,7 +388,7 @@ def judge_findings(  # noqa: PLR0913 - what a judgement depends on, all named at
         suppressed = _suppression(asked, check, outcome, where=where, rules=rules)
         if suppressed:
             outcome, because = model.Outcome.AUDIT, suppressed
-        milder = "it was so before" if (finding.check, finding.message) in known else leniency(check)
+        milder = "it was so before" if index in before else leniency(check)
         if outcome is model.Outcome.DENY and milder:
             outcome, because = model.Outcome.WARN, milder
         elif because == OBSERVED and milder:

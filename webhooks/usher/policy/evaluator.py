@@ -24,11 +24,12 @@ from usher.kinds.kind import DEFINITION
 from usher.kinds.reading import values
 from usher.kinds.reading.fields import Definitions
 from usher.memo import Memo
-from usher.policy import decision, suppressions
+from usher.policy import decision, known_findings, suppressions
 from usher.policy.checks import catalogue
 from usher.policy.decision import Identities, Operation, Request, User
 from usher.policy.engines.engine import Engine, Entrypoint
 from usher.policy.input import document as input_document
+from usher.policy.known_findings import Side
 from usher.policy.mutating import Mutating, MutationRules
 from usher.policy.mutation import merge
 from usher.workloads import fingerprints, size_limits, unread_keys
@@ -146,25 +147,28 @@ class Evaluator:
         if subject.exemption:
             return model.Decision(workload=workload, exemption=subject.exemption)
         found = subject.found
-        before = self._findings_before(subject, request, known) if found.findings else ()
         return model.Decision(
             workload=workload,
-            judgements=self._judged(found.findings, workload, request, before=before),
+            judgements=self._judged(subject, workload, request, known),
             unknowns=(*workload.unknowns, *found.unknowns),
         )
 
-    def _findings_before(self, subject: Subject, request: Request, known: Knowledge) -> tuple[model.Finding, ...]:
-        """The findings that the object had before an UPDATE."""
-        if subject.old is None or subject.workload is None or request.old_value is None:
-            return ()
-        excess = subject.workload.excess
-        if excess is None:
-            try:
-                return self._found(Case(workload=subject.old), known).findings
-            except errors.ExhaustedError:
-                return ()
-        unchanged = size_limits.judged_part(request.old_value) == size_limits.judged_part(request.value)
-        return subject.found.findings if unchanged or size_limits.is_as_large(subject.old.excess, excess) else ()
+    def _still_there(self, now: Side, old: model.Workload | None, request: Request, known: Knowledge) -> frozenset[int]:
+        """The indexes of the findings that the object had before an UPDATE, no milder than now."""
+        if old is None or request.old_value is None or not now.findings:
+            return frozenset()
+        excess = now.workload.excess
+        if excess is not None:
+            unchanged = size_limits.judged_part(request.old_value) == size_limits.judged_part(request.value)
+            as_large = unchanged or size_limits.is_as_large(old.excess, excess)
+            return frozenset(range(len(now.findings))) if as_large else frozenset()
+        try:
+            before = Side(self._found(Case(workload=old), known).findings, old, request.old_value)
+        except errors.ExhaustedError:
+            return frozenset()
+        # A controller brings the numbers of another object that was judged, and pods are judged when they are made.
+        may_grow = decision.CONTROLLERS in (self._identities.of(request.user) or ())
+        return known_findings.still_there(now, before, may_grow=may_grow)
 
     def admit(self, request: Request) -> tuple[merge.Merged, model.Decision]:
         """The result of both webhooks for a new object: the mutations, and the decision about the mutated object.
@@ -338,20 +342,17 @@ class Evaluator:
         )
 
     def _judged(
-        self,
-        findings: tuple[model.Finding, ...],
-        workload: model.Workload,
-        request: Request,
-        *,
-        before: tuple[model.Finding, ...],
+        self, subject: Subject, workload: model.Workload, request: Request, known: Knowledge
     ) -> tuple[model.Judgement, ...]:
-        current = decision.downgrade_stale_facts(
-            decision.downgrade_unplaced_agents(findings, self.catalogue, workload, request),
-            self.catalogue,
-            age=self.facts.age(),
-            bound=self._oldest_facts,
-            fresh=frozenset() if request.refusal is None else gpu_quota_present.CHECKS_OF_REFUSALS,
-        )
+        current = [
+            *decision.downgrade_stale_facts(
+                decision.downgrade_unplaced_agents(subject.found.findings, self.catalogue, workload, request),
+                self.catalogue,
+                age=self.facts.age(),
+                bound=self._oldest_facts,
+                fresh=frozenset() if request.refusal is None else gpu_quota_present.CHECKS_OF_REFUSALS,
+            )
+        ]
         return decision.judge_findings(
             current,
             where=suppressions.Circumstances(
@@ -364,7 +365,7 @@ class Evaluator:
             ),
             entries=self.catalogue,
             rules=self.config.enforcement,
-            before=before,
+            before=self._still_there(Side(current, workload, request.value), subject.old, request, known),
             asked=suppressions.read(request.value),
             leniency=decision.leniency(
                 workload,

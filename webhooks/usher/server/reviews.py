@@ -54,26 +54,6 @@ _THREADS: Final = 2
 """Each thread has an instance of every policy that it has used."""
 
 
-class PolicyThreads:
-    """Judges reviews by policies, a few at a time."""
-
-    def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="site-policies")
-
-    async def judged(self, review: Review, policies: Policies, evaluator: Evaluator) -> site_policies.Found:
-        """The findings of policies in a review, within their share of its time, which includes waiting for a thread."""
-        if not site_policies.may_find(review, policies):
-            return site_policies.NOTHING
-        with engine.share_deadline(POLICY_PART):
-            context = contextvars.copy_context()
-        return await asyncio.get_running_loop().run_in_executor(
-            self._threads, context.run, site_policies.judged, review, policies, evaluator
-        )
-
-    def close(self) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
-
-
 LARGE_BODY: Final = 16 * 1024
 """Bytes of the largest body that the event loop decides about: a usual Pod, and at most some dozen containers."""
 
@@ -102,19 +82,21 @@ _Decided = TypeVar("_Decided")
 
 
 class Turns:
-    """Lets one caller in at a time, one of each namespace after the other, so that no namespace waits for the queue of
-    another.
+    """Lets a few callers in at a time, at most one of each namespace and one namespace after the other, so that no
+    namespace waits for the queue of another.
     """
 
-    def __init__(self) -> None:
-        self._taken = False
+    def __init__(self, places: int = 1) -> None:
+        self._places = places
+        self._inside: set[str] = set()
+        """The namespaces of the callers that have a turn."""
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
         """Callers by namespace; the first namespace is next."""
 
     async def take(self, namespace: str) -> None:
         """Returns when it is the caller's turn. The caller then gives it back."""
-        if not self._taken:
-            self._taken = True
+        if len(self._inside) < self._places and namespace not in self._inside:
+            self._inside.add(namespace)
             return
         turn = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(namespace, deque()).append(turn)
@@ -122,21 +104,48 @@ class Turns:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                self.give_back()
+                self.give_back(namespace)
             raise
 
-    def give_back(self) -> None:
-        """Ends a turn: the next caller gets its own."""
-        while self._waiting:
-            namespace = next(iter(self._waiting))
-            callers = self._waiting.pop(namespace)
+    def give_back(self, namespace: str) -> None:
+        """Ends a turn of a caller of the namespace: the next caller gets its own."""
+        self._inside.remove(namespace)
+        while (following := next((each for each in self._waiting if each not in self._inside), None)) is not None:
+            callers = self._waiting.pop(following)
             turn = callers.popleft()
             if callers:
-                self._waiting[namespace] = callers  # behind all others
+                self._waiting[following] = callers  # behind all others
             if not turn.done():
+                self._inside.add(following)
                 turn.set_result(None)
                 return
-        self._taken = False
+
+
+class PolicyThreads:
+    """Judges reviews by policies, a few at a time and of each namespace one, so that slow ones of a tenant leave a
+    thread to the others.
+    """
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="site-policies")
+        self._turns = Turns(_THREADS)
+
+    async def judged(self, review: Review, policies: Policies, evaluator: Evaluator) -> site_policies.Found:
+        """The findings of policies in a review, within their share of its time, which includes waiting for a thread."""
+        if not site_policies.may_find(review, policies):
+            return site_policies.NOTHING
+        with engine.share_deadline(POLICY_PART):
+            context = contextvars.copy_context()
+        await self._turns.take(review.namespace)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(
+                self._threads, context.run, site_policies.judged, review, policies, evaluator
+            )
+        finally:
+            self._turns.give_back(review.namespace)
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
 
 class LargeReviews:
@@ -158,7 +167,7 @@ class LargeReviews:
             try:
                 return await asyncio.get_running_loop().run_in_executor(self._thread, context.run, call)
             finally:
-                self._turns.give_back()
+                self._turns.give_back(namespace)
         finally:
             self.waiting -= 1
 

@@ -63,7 +63,8 @@ def test_constraints_about_everything_ask_about_all_other_resources_but_secrets_
     assert resources(made) == {ANY_KIND: [ANY_KIND]}
     assert set(conditions(made)) == {"not-judged-already", "not-for-all-kinds"}
     assert (
-        "request.resource.group == '' && request.resource.resource in ['namespaces', 'nodes', 'pods'"
+        "request.resource.group == '' "
+        "&& request.resource.resource in ['namespaces', 'nodes', 'persistentvolumes', 'pods'"
         in (conditions(made)["not-judged-already"])
     )
     left_out = conditions(made)["not-for-all-kinds"]

@@ -17,7 +17,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import memo, model
 from usher.accelerators import boards
-from usher.accelerators.names import Unit
+from usher.accelerators.names import HIDING_VARIABLES, Unit
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities import pool_fit
 from usher.authorities.knowledge import Knowledge
@@ -307,6 +307,9 @@ class PoolPlacements:
         self._vocabulary = vocabulary
         self._uses = PoolUses(config, vocabulary)
         self.found = found
+        domains = {name.partition("/")[0] for pool in (*config.pools, *found) for name in pool.resources}
+        self.hiding_variables = sorted({HIDING_VARIABLES[each] for each in domains if each in HIDING_VARIABLES})
+        """Variables that hide devices of these pools from containers, for vendors other than NVIDIA."""
         self._kept = lru_cache(maxsize=1024)(self._work_out)
 
     def of(self, pod_set: model.PodSet, *, workload: model.Workload) -> PoolsInput:

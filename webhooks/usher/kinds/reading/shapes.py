@@ -245,7 +245,8 @@ class HostPath(TypedDict):
     """The place with PID and USER in place of one process or user; absent if it is the place; not of the manifest."""
 
 
-def _with_place(value: HostPath) -> HostPath:
+def with_place(value: HostPath) -> HostPath:
+    """A path of a node, with the place that it leads to."""
     value.pop("place", None)
     value.pop("general", None)
     if "path" in value:
@@ -254,6 +255,10 @@ def _with_place(value: HostPath) -> HostPath:
         if general != place:
             value["general"] = general
     return value
+
+
+PathOnNode = Annotated[HostPath, AfterValidator(with_place)]
+"""A path of a node in a shape."""
 
 
 class EmptyDir(TypedDict):
@@ -273,7 +278,7 @@ class NamedClaim(TypedDict):
 
 class Volume(TypedDict):
     name: NotRequired[str]
-    hostPath: NotRequired[Annotated[HostPath, AfterValidator(_with_place)]]
+    hostPath: NotRequired[PathOnNode]
     emptyDir: NotRequired[EmptyDir]
     csi: NotRequired[InlineDriver]
     persistentVolumeClaim: NotRequired[NamedClaim]

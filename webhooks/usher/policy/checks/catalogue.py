@@ -86,7 +86,7 @@ class Entry(BaseModel):
     about: About = About.PODS
     kinds: tuple[str, ...] = ()
     """Keys of kinds in `input.object`: of a check about objects, about cluster facts of objects that are not workloads,
-    or about these objects beside pods with accelerators."""
+    or about these objects beside pods, all or those with accelerators."""
     closes: tuple[str, ...] = ()
     """Rules (S) and bypass routes (B) in docs/coverage.md that the check closes."""
     aliases: tuple[str, ...] = ()

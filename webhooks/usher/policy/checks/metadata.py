@@ -179,6 +179,7 @@ def _line_of_code(policies: Path, kind: str, entry: catalogue.Entry) -> str:
 
 
 _NAMES_KINDS: Final = {
+    catalogue.About.PODS: (True, False),
     catalogue.About.OBJECTS: (True,),
     catalogue.About.CLUSTER_FACTS: (True, False),
     catalogue.About.ACCELERATOR_PODS: (True, False),
@@ -192,7 +193,7 @@ def problem_of_kinds(entry: catalogue.Entry) -> str:
     if not stray and bool(entry.kinds) in _NAMES_KINDS.get(entry.about, (False,)):
         return ""
     return (
-        "`kinds` names the kinds of a check about objects, cluster facts or accelerator pods, by their keys in "
+        "`kinds` names the kinds of a check about objects, cluster facts, pods or accelerator pods, by their keys in "
         f"usher.kinds; {', '.join(stray) or 'only `about: objects` requires it'}"
     )
 
@@ -268,7 +269,7 @@ def _collecting(what: str, rule: str, kind: str, collected: str, entries: Sequen
 def _guards(entry: catalogue.Entry) -> list[tuple[str, str]]:
     """The subjects of a check, each as a word of a rule's name and as a condition; for objects, one for each kind."""
     guards = [(kind, f"input.object.{kind}") for kind in entry.kinds]
-    if not guards or entry.about is catalogue.About.ACCELERATOR_PODS:
+    if not guards or entry.about in (catalogue.About.PODS, catalogue.About.ACCELERATOR_PODS):
         guards.append((entry.about.name.lower(), _CONDITIONS[entry.about]))
     return guards
 

@@ -35,7 +35,7 @@ from usher.authorities.priority import PrioritiesInput
 from usher.authorities.resource_quota.present import ResourceQuotasInput
 from usher.authorities.volcano.present import PodGroupObjectInput, VolcanoInput
 from usher.kinds import registry
-from usher.kinds.reading.shapes import Amount, amount_of
+from usher.kinds.reading.shapes import Amount, HostPath, amount_of
 from usher.policy.input import site as input_site
 from usher.policy.input.pod_sets import Pods, PodSet, model_size, pod_set_document, pods_document, read_keys
 
@@ -64,6 +64,8 @@ class Beside(TypedDict):
     """Whether a Service with an address of its own sends requests to the pods."""
     disks: NotRequired[dict[str, list[str]]]
     """Access modes of the PersistentVolumeClaims that the pods name."""
+    hostPaths: NotRequired[dict[str, HostPath]]
+    """Paths of nodes to which these claims lead."""
     pods: NotRequired[int]
     """The number of pods of a PodGroup, if all were made by hand."""
     links: NotRequired[list[Link]]
@@ -79,6 +81,8 @@ def beside_document(beside: beside_objects.Beside) -> Beside:
         result["hasService"] = True
     if beside.disks:
         result["disks"] = {name: list(modes) for name, modes in sorted(beside.disks.items())}
+    if beside.host_paths:
+        result["hostPaths"] = dict(sorted(beside.host_paths.items()))
     if beside.gang is not None:
         result["pods"] = len(beside.gang.pod_sets)
     if beside.links:
@@ -367,6 +371,9 @@ class Documents:
 
     def _site(self, workload: model.Workload) -> input_site.Site:
         found = self._sites.of(workload)
+        hiding = declared_pools.placements(self._known).hiding_variables if workload.is_pod else ()
+        if hiding:
+            found = {**found, "hidingVariables": [*hiding]}
         if "priority" not in found:
             # Rules compare only the declared class with the default one.
             return found

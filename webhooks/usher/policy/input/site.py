@@ -68,6 +68,8 @@ class Site(TypedDict):
     nameIsTrusted: NotRequired[str]
     """For a Namespace: what usher.yaml gives to namespaces of its name; absent if it does not trust the name."""
     visibleDevicesAllowed: bool
+    hidingVariables: NotRequired[list[str]]
+    """Variables that hide devices of vendors other than NVIDIA, for those whose devices pools offer; absent without."""
     visibleDevicesDeclared: bool
     """Whether usher.yaml says which namespaces may see all devices."""
     volcanoSchedulers: list[str]

@@ -20,6 +20,7 @@
 # custom:
 #   code: USH216
 #   about: pods
+#   kinds: [persistentVolume]
 #   severity: high
 #   of_agents: true
 #   why: The path contains the devices of the node and the sockets that control it.
@@ -84,6 +85,7 @@ import data.usher.lib.text
 deny contains object.union(finding, _assumption(entry)) if {
 	not input.site.systemNamespace
 	some entry in isolation.host_paths
+	not isolation.by_driver(entry)
 	_is_broad(entry)
 	isolation.is_mounted(entry)
 	not _reads(entry)
@@ -105,7 +107,10 @@ _reads(entry) if {
 	isolation.only_read(entry)
 }
 
-_may_be_read(entry) if entry.place in parameters.isolation.broad_host_path.readOnlyDirectories
+_may_be_read(entry) if {
+	entry.place in parameters.isolation.broad_host_path.readOnlyDirectories
+	not isolation.of_persistent_volume(entry)
+}
 
 _remedy(entry) := "mount it read-only" if _may_be_read(entry)
 

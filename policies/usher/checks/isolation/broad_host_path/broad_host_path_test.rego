@@ -113,3 +113,36 @@ test_usher_yaml_decides_which_directories_are_too_wide if {
 test_a_daemon_set_of_a_tenant_is_judged_like_other_workloads if {
 	count(check.deny) > 0 with input as object.union(examples.bad_debug_pod, {"workload": {"kind": "DaemonSet"}})
 }
+
+test_a_volume_of_the_whole_node_is_found_whatever_its_access_modes_are if {
+	wanted := {
+		"path": "/spec/hostPath/path",
+		"message": `this PersistentVolume mounts all of "/" from the node, including files and sockets that control the node and its devices`,
+		"remedy": "mount only the directory below it that the pod needs",
+	}
+	check.deny == {wanted} with input as examples.bad_volume
+	system := {"hostPath": {"path": "/sys", "place": "/sys"}}
+	found := check.deny with input as json.patch(
+		examples.bad_volume,
+		[{"op": "replace", "path": "/object/persistentVolume/spec", "value": system}],
+	)
+	{finding.remedy | some finding in found} == {wanted.remedy}
+}
+
+test_the_root_of_a_server_is_no_directory_of_the_node if {
+	spec := {"csi": {"driver": "nfs.csi.k8s.io", "volumeAttributes": {"share": {"path": "/", "place": "/"}}}}
+	check.deny == set() with input as json.patch(
+		examples.bad_volume,
+		[{"op": "replace", "path": "/object/persistentVolume/spec", "value": spec}],
+	)
+}
+
+test_a_volume_in_the_recipe_of_a_declared_fabric_is_good if {
+	recipe := {"volumes": [{"name": "sys", "hostPath": {"path": "/sys"}}]}
+	fitting := json.patch(
+		examples.bad_fabric_helper,
+		[{"op": "add", "path": "/podSets/0/fits", "value": [{"pool": "h100", "fabric": "own"}]}],
+	)
+	check.deny == set() with input as object.union(fitting, {"fabrics": {"own": {"recipe": recipe}}})
+	count(check.deny) == 1 with input as object.union(fitting, {"fabrics": {"own": {"recipe": {"volumes": []}}}})
+}

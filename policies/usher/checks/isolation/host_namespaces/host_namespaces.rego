@@ -14,6 +14,7 @@
 # custom:
 #   code: USH206
 #   about: pods
+#   kinds: [persistentVolume]
 #   severity: medium
 #   of_agents: true
 #   why: The pod reaches processes or memory of other teams on the same node.
@@ -51,6 +52,7 @@ deny contains finding if {
 	not input.site.systemNamespace
 	some entry in isolation.host_paths
 	isolation.within_any(entry.place, ["/dev/shm"])
+	not isolation.by_driver(entry)
 
 	finding := {
 		"path": entry.path,

@@ -48,3 +48,11 @@ test_the_shared_memory_of_the_node_is_found_as_a_volume_too if {
 	check.deny == found with input as examples.bad_job
 	check.deny == set() with input as object.union(examples.bad_job, {"site": {"systemNamespace": true}})
 }
+
+of_volume(spec) := object.union(examples.bad_job, {"podSets": [], "object": {"persistentVolume": {"spec": spec}}})
+
+test_a_share_of_a_server_is_no_memory_of_the_node if {
+	memory := {"path": "/dev/shm", "place": "/dev/shm"}
+	count(check.deny) == 1 with input as of_volume({"hostPath": memory})
+	check.deny == set() with input as of_volume({"csi": {"driver": "x", "volumeAttributes": {"share": memory}}})
+}

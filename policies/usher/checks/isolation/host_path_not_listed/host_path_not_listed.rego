@@ -18,6 +18,7 @@
 # custom:
 #   code: USH223
 #   about: pods
+#   kinds: [persistentVolume]
 #   severity: medium
 #   of_agents: true
 #   strict_only: Which host paths hold data sets and scratch space, only the site knows.
@@ -53,6 +54,7 @@ import data.usher.lib.text
 deny contains finding if {
 	not input.site.systemNamespace
 	some entry in isolation.host_paths
+	not isolation.by_driver(entry)
 	not _is_listed(entry)
 
 	finding := {

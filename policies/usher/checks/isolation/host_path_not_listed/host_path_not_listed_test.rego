@@ -54,3 +54,36 @@ test_system_namespaces_may_mount_any_path if {
 	tenant := object.union(examples.good_daemonset, {"site": {"systemNamespace": false}})
 	count(check.deny) == 1 with input as tenant
 }
+
+test_volumes_lead_to_listed_paths_only if {
+	check.deny == {{
+		"path": "/spec/hostPath/path",
+		"message": `this PersistentVolume mounts the host path "/srv/models", which usher.yaml does not list`,
+		"remedy": "use a volume claim or an emptyDir, or have the path listed in usher.yaml",
+	}} with input as examples.bad_volume
+	check.deny == set() with input as examples.good_volume
+}
+
+test_a_volume_may_be_written_whatever_its_access_modes_are if {
+	harmless := {"hostPath": {"path": "/etc/localtime", "place": "/etc/localtime"}}
+	count(check.deny) == 1 with input as json.patch(
+		examples.bad_volume,
+		[{"op": "replace", "path": "/object/persistentVolume/spec", "value": harmless}],
+	)
+}
+
+test_paths_of_drivers_need_no_list if {
+	spec := {"csi": {"driver": "nfs.csi.k8s.io", "volumeAttributes": {"share": {"path": "/x", "place": "/x"}}}}
+	check.deny == set() with input as json.patch(
+		examples.bad_volume,
+		[{"op": "replace", "path": "/object/persistentVolume/spec", "value": spec}],
+	)
+}
+
+test_a_mount_that_is_read_only_lists_no_path if {
+	some finding in check.deny with input as json.patch(
+		examples.bad_pod,
+		[{"op": "add", "path": "/podSets/0/containers/0/volumeMounts/0/readOnly", "value": true}],
+	)
+	finding.path == "/spec/volumes/0/hostPath/path"
+}

@@ -22,6 +22,7 @@
 # custom:
 #   code: USH204
 #   about: pods
+#   kinds: [persistentVolume]
 #   severity: high
 #   of_agents: true
 #   why: The pod reaches GPUs that it did not ask for, or fails to open them.
@@ -86,7 +87,7 @@ import data.usher.lib.isolation
 import data.usher.lib.parameters
 import data.usher.lib.text
 
-deny contains finding if {
+deny contains object.union(finding, isolation.assumption_of_volume(entry)) if {
 	not input.site.systemNamespace
 	some entry in isolation.host_paths
 	isolation.leads_to(entry, _paths)

@@ -82,3 +82,26 @@ test_the_files_of_the_gpu_operator_are_no_devices_but_its_own if {
 		"remedy": "remove the volume; only node agents that wait for the GPU operator need it",
 	}} with input as state
 }
+
+test_a_volume_of_a_whole_disk_is_found_and_only_an_administrator_may_have_set_it_aside if {
+	wanted := {
+		"path": "/spec/local/path",
+		"message": `this PersistentVolume mounts the host path "/dev/nvme0n1", which shows devices of the node that no request and no quota counts`,
+		"remedy": "remove the volume, and ask for the devices in limits",
+	}
+	disk := {"path": "/dev/nvme0n1", "place": "/dev/nvme0n1"}
+	assumption := {"assumption": "usher assumes that no administrator keeps this disk for volumes"}
+	check.deny == {object.union(wanted, assumption)} with input as examples.bad_block_volume
+	check.deny == {wanted} with input as object.union(examples.bad_block_volume, {"review": {"by": []}})
+	check.deny == {wanted} with input as json.patch(
+		examples.bad_block_volume,
+		[{"op": "remove", "path": "/object/persistentVolume/spec/volumeMode"}],
+	)
+	check.deny == {object.union(wanted, {"path": "/spec/hostPath/path"})} with input as json.patch(
+		examples.bad_block_volume,
+		[
+			{"op": "remove", "path": "/object/persistentVolume/spec/local"},
+			{"op": "add", "path": "/object/persistentVolume/spec/hostPath", "value": disk},
+		],
+	)
+}

@@ -15,6 +15,7 @@
 # custom:
 #   code: USH217
 #   about: pods
+#   kinds: [persistentVolume]
 #   severity: medium
 #   of_agents: true
 #   why: The path shows the secrets and the devices of every pod on the node.
@@ -37,7 +38,7 @@ import data.usher.lib.isolation
 import data.usher.lib.parameters
 import data.usher.lib.text
 
-deny contains finding if {
+deny contains object.union(finding, isolation.assumption_of_volume(entry)) if {
 	not input.site.systemNamespace
 	some entry in isolation.host_paths
 	isolation.leads_to(entry, _paths)

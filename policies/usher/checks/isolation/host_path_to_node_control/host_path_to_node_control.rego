@@ -15,6 +15,9 @@
 #   Before the check compares paths, it resolves `..`, doubled slashes, and links that every node has, for example
 #   /var/run and /lib. Device plugins, drivers and node agents need these volumes. Run them in a system namespace that
 #   usher.yaml names under `priorities.systemNamespaces`.
+#
+#   A claim may lead to these paths as well. So the checks of host paths judge a PersistentVolume, unless an
+#   administrator or a controller makes it.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/storage/volumes/#hostpath
@@ -26,6 +29,7 @@
 # custom:
 #   code: USH215
 #   about: pods
+#   kinds: [persistentVolume]
 #   severity: high
 #   of_agents: true
 #   why: The pod can start any container on the node, and through it use every GPU.
@@ -192,7 +196,7 @@ package usher.checks.isolation.host_path_to_node_control
 import data.usher.lib.isolation
 import data.usher.lib.text
 
-deny contains finding if {
+deny contains object.union(finding, isolation.assumption_of_volume(entry)) if {
 	not input.site.systemNamespace
 	some entry in isolation.host_paths
 	_controls(entry)
@@ -214,4 +218,6 @@ _controls(entry) if {
 
 _remedy(entry) := "remove the volume" if isolation.controls_when_read(entry)
 
-_remedy(entry) := "remove the volume, or mount it read-only" if not isolation.controls_when_read(entry)
+else := "remove the volume" if isolation.of_persistent_volume(entry)
+
+else := "remove the volume, or mount it read-only"

@@ -81,3 +81,42 @@ test_usher_yaml_decides_which_places_count if {
 	)
 	check.deny == set() with input as object.union(examples.bad_runner, {"site": other})
 }
+
+test_a_claim_leads_to_the_path_of_its_volume if {
+	written := finding("/spec/volumes/1/persistentVolumeClaim/claimName", "more", `"/etc/systemd/system"`)
+	check.deny == {
+		finding("/spec/volumes/0/persistentVolumeClaim/claimName", "data", `"/root/.ssh"`),
+		object.union(written, {"remedy": "remove the volume, or mount it read-only"}),
+	} with input as examples.bad_claim
+}
+
+of_volume(path, written) := {
+	"path": path,
+	"message": $"this PersistentVolume mounts the host path {written}, through which the pod can control its node",
+	"remedy": "remove the volume",
+}
+
+test_the_path_of_a_persistent_volume_counts_as_written if {
+	wanted := of_volume("/spec/hostPath/path", `"/etc/kubernetes/manifests"`)
+	check.deny == {wanted} with input as examples.bad_volume
+	program := {"hostPath": {"path": "/opt/cni/bin", "place": "/opt/cni/bin"}}
+	check.deny == {of_volume("/spec/hostPath/path", `"/opt/cni/bin"`)} with input as json.patch(
+		examples.bad_volume,
+		[{"op": "replace", "path": "/object/persistentVolume/spec", "value": program}],
+	)
+}
+
+test_options_of_a_driver_may_be_paths_of_a_node if {
+	finding := of_volume("/spec/flexVolume/options/path", `"/etc/cron.d"`)
+	check.deny == {object.union(
+		finding,
+		{"assumption": "usher assumes that the driver example.com/directory means a path of the node"},
+	)} with input as examples.bad_volume_of_a_driver
+}
+
+test_administrators_and_controllers_may_make_volumes_of_any_path if {
+	every asking in ["administrators", "controllers"] {
+		check.deny == set() with input as object.union(examples.bad_volume, {"review": {"by": [asking]}})
+	}
+	count(check.deny) == 1 with input as object.union(examples.bad_volume, {"review": {"by": ["schedulers"]}})
+}

@@ -60,10 +60,7 @@ _too_much(powers) if {
 	count(powers) > 0
 }
 
-_too_much(powers) if {
-	not workload.of_a_daemon_set
-	count(powers) == 2
-}
+_too_much(powers) if count(powers) == 2
 
 _where := "every node that its DaemonSet runs on" if workload.of_a_daemon_set
 

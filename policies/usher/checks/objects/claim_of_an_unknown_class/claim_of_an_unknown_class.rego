@@ -30,7 +30,6 @@ import data.usher.lib.text
 deny contains finding if {
 	not isolation.may_see_all_devices
 	some entry in device_claims.asked
-	entry.asked.deviceClassName
 	not "accelerator" in object.keys(entry.asked)
 
 	finding := {

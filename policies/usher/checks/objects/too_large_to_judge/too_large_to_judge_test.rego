@@ -2,7 +2,6 @@ package usher.checks.objects.too_large_to_judge_test
 
 import data.examples.checks.objects.too_large_to_judge as examples
 import data.usher.checks.objects.too_large_to_judge as check
-import data.usher.main
 
 test_the_part_that_is_too_large_is_named if {
 	check.deny == {{
@@ -14,9 +13,4 @@ test_the_part_that_is_too_large_is_named if {
 
 test_an_object_within_the_limits_is_not_found if {
 	check.deny == set() with input as examples.good_resources
-}
-
-test_nothing_else_is_found_in_it if {
-	found := main.findings with input as examples.bad_resources
-	{each.check | some each in found.findings} == {"objects/too_large_to_judge"}
 }

@@ -46,7 +46,7 @@ deny contains object.union(finding, _assumption(term)) if {
 	}
 }
 
-_domain(term) := text.excerpt(term.topologyKey) if term.topologyKey
+_domain(term) := text.excerpt(term.topologyKey)
 
 _domain(term) := "domain" if not term.topologyKey
 

@@ -35,6 +35,10 @@ test_a_term_for_certain_labels_is_a_matter_of_other_teams if {
 	check.deny == {object.union(found, assumption)} with input as selecting("Exists")
 	check.deny == {object.union(found, assumption)} with input as selecting("In")
 	check.deny == {found} with input as selecting("DoesNotExist")
+	check.deny == {found} with input as json.patch(
+		examples.bad_pytorchjob,
+		[{"op": "replace", "path": $"/podSets/0/{_terms}/0/labelSelector", "value": {"matchLabels": {}}}],
+	)
 }
 
 selecting(operator) := json.patch(

@@ -40,7 +40,7 @@ _owners := {
 deny contains object.union(finding, _assumption(owner)) if {
 	input.review
 	owner := input.workload.claimedOwner
-	_is_new(owner)
+	not input.old.claimedOwner == owner
 	not _may_make_it
 
 	finding := {
@@ -48,13 +48,6 @@ deny contains object.union(finding, _assumption(owner)) if {
 		"message": $"the owner is a {owner.kind}, but the user who names it is not a controller, so usher judges the object by itself",
 		"remedy": _remedy(owner),
 	}
-}
-
-_is_new(_) if input.review.operation == "CREATE"
-
-_is_new(owner) if {
-	input.review.operation == "UPDATE"
-	not input.old.claimedOwner == owner
 }
 
 _of_kubernetes(owner) if owner.kind in _owners[owner.group]

@@ -3,7 +3,8 @@
 # description: |
 #   Most CUDA images set NVIDIA_VISIBLE_DEVICES to `all`. NVIDIA's container runtime then gives the container every GPU
 #   of the node, even without a request. The webhook sets the variable to `void`, which hides all GPUs, in every
-#   container that asks for no accelerator. This covers pods without accelerators, other containers of an accelerator
+#   container that asks for no accelerator. Where pools or nodes offer devices of AMD, Huawei, Hygon, Iluvatar, Intel or
+#   Kunlunxin, it also sets the variable of that vendor's runtime. This covers pods without accelerators, other containers of an accelerator
 #   pod, and debug containers that users add to a running pod.
 #   The device plugin sets the variable for containers that ask for accelerators. The driver of a device claim does so
 #   for containers that use the claim. A check judges containers that set the variable themselves. The webhook changes
@@ -30,7 +31,7 @@ import data.usher.lib.isolation
 intents contains {
 	"at": container.path,
 	"field": "enforcedEnvironment",
-	"value": {"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"},
+	"value": {"name": name, "value": "void"},
 	"reason": "the container asks for no GPU, but its image may make all GPUs visible",
 } if {
 	_is_pod
@@ -38,7 +39,8 @@ intents contains {
 	some container in input.podSets[0].containers
 	not container.asksAccelerators
 	not container.usesClaims
-	not container.environment.NVIDIA_VISIBLE_DEVICES
+	some name in array.concat(["NVIDIA_VISIBLE_DEVICES"], object.get(input.site, "hidingVariables", []))
+	not container.environment[name]
 }
 
 skips contains {"at": "", "reason": "the webhook does not change templates; it changes their pods"} if not _is_pod

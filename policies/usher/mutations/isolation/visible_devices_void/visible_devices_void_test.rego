@@ -17,6 +17,17 @@ test_a_pod_that_asks_for_no_gpu_sees_none if {
 	mutation.skips == set() with input as examples.before_pod
 }
 
+test_the_devices_of_other_vendors_are_hidden_where_pools_offer_them if {
+	hiding := object.union(examples.before_pod, {"site": {"hidingVariables": ["AMD_VISIBLE_DEVICES"]}})
+	amd := object.union(void("/spec/containers/0"), {"value": {"name": "AMD_VISIBLE_DEVICES", "value": "void"}})
+	mutation.intents == {void("/spec/containers/0"), amd} with input as hiding
+	own := {"path": "/spec/containers/0/env/0", "value": "0"}
+	mutation.intents == {void("/spec/containers/0")} with input as json.patch(
+		hiding,
+		[{"op": "add", "path": "/podSets/0/containers/0/environment/AMD_VISIBLE_DEVICES", "value": own}],
+	)
+}
+
 test_init_containers_sidecars_and_debug_containers_see_none_and_what_is_set_stays if {
 	mutation.intents == {
 		void("/spec/initContainers/0"),
@@ -86,4 +97,24 @@ test_a_pod_without_a_daemon_set_is_no_agent if {
 
 test_permissions_on_the_node_make_no_agent if {
 	mutation.intents == {void("/spec/containers/0")} with input as examples.before_tenants_exporter
+}
+
+of_kind(example, kind) := json.patch(example, [{"op": "replace", "path": "/workload/kind", "value": kind}])
+
+test_a_kind_that_is_no_pod_is_skipped_once_whatever_its_containers_ask_for if {
+	wanted := skipped("", "the webhook does not change templates; it changes their pods")
+	every example in [examples.before_pod, examples.before_gpu_pod] {
+		mutation.intents == set() with input as of_kind(example, "ReplicationController")
+		mutation.skips == wanted with input as of_kind(example, "ReplicationController")
+		mutation.skips == wanted with input as object.union(
+			of_kind(example, "ReplicationController"),
+			{"site": {"visibleDevicesAllowed": true}},
+		)
+	}
+}
+
+test_a_pod_that_may_see_all_devices_is_skipped_once if {
+	allowed := object.union(examples.before_gpu_pod, {"site": {"visibleDevicesAllowed": true}})
+	mutation.intents == set() with input as allowed
+	mutation.skips == skipped("", "pods of this namespace may see all devices of their nodes") with input as allowed
 }
