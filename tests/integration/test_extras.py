@@ -96,7 +96,7 @@ _NEED: Final = [
     (["queue", BAD_EXAMPLE, "--facts", "live"], "kubernetes", "cluster"),
     (["replay", "--facts", "live", "--against", "usher.yaml"], "kubernetes", "cluster"),
     (["serve", "--dev"], "structlog", "server"),
-    (["snapshot"], "kubernetes", "cluster"),
+    (["snapshot", "-o", "facts.json.gz"], "kubernetes", "cluster"),
     (["uninstall", "--yes"], "kubernetes", "cluster"),
 ]
 
