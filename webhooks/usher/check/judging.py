@@ -6,7 +6,7 @@ verdicts about both forms.
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -241,6 +241,23 @@ class _Applied(Struct, frozen=True, kw_only=True):
     """The queues and quotas in the files of the run; empty where facts are given."""
 
 
+class Share(Struct, frozen=True):
+    """A part of the objects of each file, for one of several processes."""
+
+    position: int
+    """Counts from 0."""
+    number: int
+    """Of shares."""
+
+    def of(self, items: Sequence[Item]) -> Sequence[Item]:
+        """Its objects, which are neighbours."""
+        start, end = (len(items) * each // self.number for each in (self.position, self.position + 1))
+        return items[start:end]
+
+
+ALL: Final = Share(0, 1)
+
+
 def _nothing() -> None:
     """Does nothing before each object."""
 
@@ -253,6 +270,7 @@ def judge(  # noqa: PLR0913 - the file, its judges, and how to end
     settings: Settings,
     policies: SitePolicies | None = None,
     before_each: Callable[[], None] = _nothing,
+    share: Share = ALL,
 ) -> Part:
     """The decisions about the objects of a file. An object that usher fails to judge becomes a failure.
 
@@ -263,8 +281,9 @@ def judge(  # noqa: PLR0913 - the file, its judges, and how to end
         settings: the settings of the run.
         policies: policies of Gatekeeper.
         before_each: called before each object; an error that it raises ends the judging.
+        share: the objects to judge. The problems and numbers of the file belong to the first share.
     """
-    part = _part_before_judging(batch, evaluator=evaluator, settings=settings)
+    part = Part() if share.position else _part_before_judging(batch, evaluator=evaluator, settings=settings)
     # The objects of one file are applied together, so they may refer to each other.
     values = [item.value for item in batch.items]
     together = _uses_facts_of_files(evaluator, settings)
@@ -278,7 +297,7 @@ def judge(  # noqa: PLR0913 - the file, its judges, and how to end
         policies=policies,
         beside=surroundings.facts_around(batch) if together else Store(),
     )
-    for item in batch.items:
+    for item in share.of(batch.items):
         before_each()
         if settings.changes is not None and not settings.changes.concerns(item.value, batch.source):
             part.counts["unchanged"] += 1
