@@ -247,7 +247,7 @@ class Share(Struct, frozen=True):
     position: int
     """Counts from 0."""
     number: int
-    """Of shares."""
+    """The number of shares."""
 
     def of(self, items: Sequence[Item]) -> Sequence[Item]:
         """Its objects, which are neighbours."""
