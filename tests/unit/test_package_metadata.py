@@ -88,3 +88,18 @@ def test_krew_takes_the_manifest_of_the_plugin(tmp_path: Path) -> None:
     assert platform["uri"] == f"https://downloads.example.com/v1/{archive.name}"
     assert platform["sha256"] == hashlib.sha256(b"an archive").hexdigest()
     assert platform["bin"] == "kubectl-usher"
+
+
+UNPUBLISHED: Final = re.compile(
+    r"pip install '?gpu-usher(?!\[)|helm repo add|oci://ghcr|docker pull|krew install usher"
+)
+"""What only works once somebody has published gpu-usher there."""
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda page: page.name
+)
+def test_pages_do_not_name_what_is_not_published_as_if_it_were(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+
+    assert not UNPUBLISHED.search(text) or "**No public package index has gpu-usher" in text
