@@ -368,8 +368,7 @@ from builders import audit_documents as documents
 from builders import audited_clusters as clusters
 from e2e.cluster import wait_until
 from usher.cli.audit import Serving
-from usher.server.ports import Address
-Serving(place=Address(host="127.0.0.1", port=0), every=timedelta(hours=1), remote=False).run(clusters.small)
+Serving(place=("127.0.0.1", 0), every=timedelta(hours=1), remote=False).run(clusters.small)
 """
 
 

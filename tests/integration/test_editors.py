@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from pathlib import Path
-from unittest import mock
 
 import pytest
 from lsprotocol import types
@@ -199,14 +198,6 @@ async def test_the_server_ends_when_the_editor_does(tmp_path: Path) -> None:
         assert ours.process.stdin is not None
         ours.process.stdin.close()
         assert await ours.ended() == 0
-
-
-def test_without_pygls_the_command_says_what_to_install() -> None:
-    with mock.patch("importlib.util.find_spec", return_value=None):
-        run = command.usher("lsp")
-    assert run.code == 2
-    assert run.err == "usher: usher lsp needs the package pygls; run: pip install 'gpu-usher[lsp]'\n"
-    assert run.out == ""
 
 
 def test_what_anything_prints_goes_to_standard_error() -> None:

@@ -103,5 +103,43 @@ def test_the_command_says_the_same_with_one_and_with_three_jobs() -> None:
 
 
 def test_a_process_is_started_for_a_hundred_files_and_not_for_few() -> None:
-    assert processes.default_number(3) == 1
-    assert processes.default_number(10**6) == len(os.sched_getaffinity(0))
+    small, large = (sources.File(Path("job.yaml"), explicit=True, size=size) for size in (1_000, 10**9))
+    everything = len(os.sched_getaffinity(0))
+
+    assert processes.default_number([small] * 3) == 1
+    assert processes.default_number([small] * 10**5) == everything
+    assert processes.default_number([large]) == everything
+
+
+def in_one_file(directory: Path) -> Path:
+    """All manifests of ours, with what is wrong with them, and a file of one object."""
+    everything = directory / "all.yaml"
+    everything.write_text("\n---\n".join(path.read_text() for path in sorted(OWN.folder.rglob("*.yaml"))))
+    written(directory, builders.pod(gpus=1))
+    return everything
+
+
+@pytest.mark.parametrize("number", [2, 3])
+def test_the_objects_of_a_large_file_are_divided_and_the_report_is_that_of_one_process(
+    tmp_path: Path, number: int
+) -> None:
+    in_one_file(tmp_path)
+    files = found(tmp_path)
+
+    divided = report(files, number=number)
+
+    assert divided.totals.files == 2
+    assert divided.results
+    assert divided == report(files, number=1)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_the_progress_within_a_large_file_counts_its_objects(tmp_path: Path, number: int) -> None:
+    file, seen = in_one_file(tmp_path), list[tuple[str, int, int]]()
+
+    with processes.start_run(found(file), make=make, settings=SETTINGS, number=number) as run:
+        run.judge(make(), watch=lambda *progress: seen.append(progress))
+
+    objects = len(sources.load(*found(file)).items)
+    own = range(objects // number)
+    assert seen == [("objects judged", min((each + 1) * number, objects), objects) for each in own]

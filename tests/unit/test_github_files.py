@@ -74,6 +74,17 @@ def test_a_workflow_may_read_and_each_job_asks_for_more(workflow: Path) -> None:
     assert all("uses" in job or "timeout-minutes" in job for job in content["jobs"].values())
 
 
+def test_a_release_signs_what_it_publishes() -> None:
+    publish = read(GITHUB / "workflows/release.yml")["jobs"]["publish"]
+    commands = "\n".join(step.get("run", "") for step in publish["steps"])
+
+    assert publish["permissions"]["id-token"] == "write"
+    for kind in ("*.whl", "*.tar.gz", "*.tgz", "usher.pyz", "usher.yaml"):
+        assert re.search(rf"for file in .*dist/{re.escape(kind)}.*; do\n *cosign sign-blob --yes", commands), kind
+    assert commands.index("docker push") < commands.index("cosign sign --yes") < commands.index("helm push")
+    assert commands.index("helm push") < commands.rindex("cosign sign --yes") < commands.index("gh release create")
+
+
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda file: file.stem)
 def test_every_action_of_others_is_pinned_to_a_commit_and_says_its_version(workflow: Path) -> None:
     used = re.findall(r"uses: (?!\./)(.+)", workflow.read_text(encoding="utf-8"))

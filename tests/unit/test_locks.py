@@ -66,7 +66,7 @@ def test_the_image_is_built_from_what_hashes_name() -> None:
     assert "--no-deps" in own
     wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
     assert [each.partition(">")[0] for each in wanted] == ["hatchling"]
-    assert {"hatchling", "packaging", "pathspec", "pluggy", "trove-classifiers"} == set(
+    assert {"hatchling", "packaging", "pathspec", "pluggy", "tomlkit", "trove-classifiers"} == set(
         locked("requirements-build.lock")
     )
     assert locked("requirements-build.lock").items() <= locked("requirements-dev.lock").items()

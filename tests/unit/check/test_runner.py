@@ -305,3 +305,22 @@ def test_absurdly_large_numbers_are_counted(evaluator: Evaluator) -> None:
 
     assert not found.failed
     assert found.totals.accelerators[builders.GPU].number > 0
+
+
+def test_the_progress_counts_the_objects_within_a_batch_whatever_number_of_evaluators_judge(
+    evaluator: Evaluator,
+) -> None:
+    jobs = [builders.pytorch_job(builders.template(builders.container(gpus=1)), name=f"job-{n}") for n in range(3)]
+    settings = judging.Settings(command=findings.Command.CHECK, mutated=False)
+    seen = list[tuple[str, int, int]]()
+
+    runner.run_each(
+        [batch(*jobs), batch(jobs[0], source="other.yaml")],
+        evaluators=[evaluator, evaluator],
+        settings=settings,
+        watch=lambda *progress: seen.append(progress),
+    )
+
+    judged = [done for things, done, _ in seen if things == "objects judged"]
+    assert judged == [1, 1, 2, 2, 3, 3, 3, 4, 4, 4]
+    assert {total for things, _, total in seen if things == "objects judged"} == {4}

@@ -7,7 +7,6 @@ import pytest
 from click.testing import CliRunner
 
 from usher.cli import audit
-from usher.server.ports import Address
 
 
 @click.command()
@@ -23,13 +22,13 @@ def run(*arguments: str) -> str:
 @pytest.mark.parametrize(
     ("address", "place"),
     [
-        ("8090", Address(host="127.0.0.1", port=8090)),
-        (":8090", Address(host="127.0.0.1", port=8090)),
-        ("localhost:1", Address(host="localhost", port=1)),
-        ("[::1]:8090", Address(host="::1", port=8090)),
+        ("8090", ("127.0.0.1", 8090)),
+        (":8090", ("127.0.0.1", 8090)),
+        ("localhost:1", ("localhost", 1)),
+        ("[::1]:8090", ("::1", 8090)),
     ],
 )
-def test_an_address_is_of_this_machine_unless_it_names_another(address: str, place: Address) -> None:
+def test_an_address_is_of_this_machine_unless_it_names_another(address: str, place: tuple[str, int]) -> None:
     assert run("--serve", address) == f"{place} {timedelta(hours=1)} False\n"
 
 
@@ -39,7 +38,7 @@ def test_an_address_without_a_port_is_refused_with_an_example(address: str) -> N
 
 
 def test_audits_are_made_as_often_as_the_user_says() -> None:
-    assert run("--serve", "1", "--every", "30m", "--serve-remote") == "127.0.0.1:1 0:30:00 True\n"
+    assert run("--serve", "1", "--every", "30m", "--serve-remote") == "('127.0.0.1', 1) 0:30:00 True\n"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ verdicts about both forms.
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -238,6 +238,23 @@ class _Applied(Struct, frozen=True, kw_only=True):
     """The queues and quotas in the files of the run; empty where facts are given."""
 
 
+class Share(Struct, frozen=True):
+    """A part of the objects of each file, for one of several processes."""
+
+    position: int
+    """Counts from 0."""
+    number: int
+    """The number of shares."""
+
+    def of(self, items: Sequence[Item]) -> Sequence[Item]:
+        """Its objects, which are neighbours."""
+        start, end = (len(items) * each // self.number for each in (self.position, self.position + 1))
+        return items[start:end]
+
+
+ALL: Final = Share(0, 1)
+
+
 def _nothing() -> None:
     """Does nothing before each object."""
 
@@ -250,6 +267,7 @@ def judge(  # noqa: PLR0913 - the file, its judges, and how to end
     settings: Settings,
     policies: SitePolicies | None = None,
     before_each: Callable[[], None] = _nothing,
+    share: Share = ALL,
 ) -> Part:
     """The decisions about the objects of a file. An object that usher fails to judge becomes a failure.
 
@@ -257,8 +275,9 @@ def judge(  # noqa: PLR0913 - the file, its judges, and how to end
         surroundings: the effects of the other files.
         policies: policies of Gatekeeper.
         before_each: called before each object; an error that it raises ends the judging.
+        share: the objects to judge. The problems and numbers of the file belong to the first share.
     """
-    part = _part_before_judging(batch, evaluator=evaluator, settings=settings)
+    part = Part() if share.position else _part_before_judging(batch, evaluator=evaluator, settings=settings)
     # The objects of one file are applied together, so they may refer to each other.
     values = [item.value for item in batch.items]
     together = _uses_facts_of_files(evaluator, settings)
@@ -272,7 +291,7 @@ def judge(  # noqa: PLR0913 - the file, its judges, and how to end
         policies=policies,
         beside=surroundings.facts_around(batch) if together else Store(),
     )
-    for item in batch.items:
+    for item in share.of(batch.items):
         before_each()
         if settings.changes is not None and not settings.changes.concerns(item.value, batch.source):
             part.counts["unchanged"] += 1

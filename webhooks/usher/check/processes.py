@@ -7,6 +7,7 @@ cannot run code. But it could be false, so usher does not use a directory that o
 
 import contextlib
 import hashlib
+import itertools
 import os
 import signal
 import sys
@@ -65,10 +66,12 @@ class Share:
         evaluator: Evaluator,
         settings: Settings,
         verdicts: "Verdicts | None",
+        share: judging.Share = judging.ALL,
     ) -> None:
         self._evaluator = evaluator
         self._settings = settings
         self._verdicts = verdicts
+        self._share = share
         # It reads some files at a time, because their text may be larger than the objects in it.
         parts = (files[start : start + _FILES_AT_ONCE] for start in range(0, len(files), _FILES_AT_ONCE))
         self._entries = deque(entry for part in parts for entry in self._read(part))
@@ -78,15 +81,22 @@ class Share:
         """The outlines of its files."""
         return [entry.outline for entry in self._entries]
 
-    def judged(self, files: Sequence[Outline], *, watch: Watch = unwatched) -> Part:
-        """The results of its files. Call it once, because it forgets each file after judging.
+    def judged(self, files: Sequence[Outline], *, watch: Watch = unwatched) -> list[Part]:
+        """The results of each of its files. Call it once, because it forgets each file after judging.
 
         Args:
             files: the outlines of all files of the run.
-            watch: receives the progress of the run, as if all processes were as fast as this one.
+            watch: receives the progress of the run, as if all processes were as fast as this one: objects where this
+                process has all files, otherwise files.
         """
         around = Surroundings(files, namespace=self._settings.namespace, load=_objects)
-        whole, new, number = Part(), list[tuple[Outline, bytes, Part]](), len(self._entries)
+        parts, new, number = list[Part](), list[tuple[Outline, bytes, Part]](), len(self._entries)
+        has_all = number == len(files) and self._verdicts is None
+        objects = sum(len(entry.batch.items) for entry in self._entries if entry.batch is not None)
+        judged = itertools.count(self._share.number, self._share.number)
+        before_each = (
+            (lambda: watch("objects judged", min(next(judged), objects), objects)) if has_all else lambda: None
+        )
         for done in range(1, number + 1):
             entry = self._entries.popleft()
             digest = around.digest(entry.outline) if entry.outline.key else None
@@ -94,14 +104,22 @@ class Share:
             if entry.kept is not None and self._verdicts is not None and entry.kept.surroundings == digest:
                 part = self._verdicts.part(entry.kept)
             if part is None:
-                part = judging.judge(entry.read(), around, evaluator=self._evaluator, settings=self._settings)
+                part = judging.judge(
+                    entry.read(),
+                    around,
+                    evaluator=self._evaluator,
+                    settings=self._settings,
+                    before_each=before_each,
+                    share=self._share,
+                )
                 if digest is not None and not part.failures and not entry.outline.growths:
                     new.append((entry.outline, digest, part))
-            whole.add(part)
-            watch("files judged", done * len(files) // number, len(files))
+            parts.append(part)
+            if not has_all:
+                watch("files judged", done * len(files) // number, len(files))
         if self._verdicts is not None:
             self._verdicts.put(new)
-        return whole
+        return parts
 
     def _read(self, files: Sequence[sources.FileOrBatch]) -> Iterator[_Entry]:
         """Reads some files, and looks up their verdicts together."""
@@ -160,13 +178,24 @@ Remember = Callable[[Evaluator], "AbstractContextManager[Verdicts | None]"]
 
 FILES_PER_PROCESS: Final = 100
 """Starting a process takes about as long as judging this many files."""
+_BYTES_PER_PROCESS: Final = 500_000
+"""The same in bytes of a large file."""
+_BYTES_PER_OBJECT: Final = 500
+_UNEVEN: Final = 1.5
+"""How many times as much as its part of all bytes one process may get before the objects are divided."""
 
 
-def default_number(files: int) -> int:
-    """The best number of processes for that many files: at most one for each processor."""
+def default_number(files: Sequence[sources.FileOrBatch]) -> int:
+    """The best number of processes for some files: at most one for each processor."""
     if sys.platform != "linux":  # on other systems, libraries may not survive a fork
         return 1
-    return max(1, min(len(os.sched_getaffinity(0)), files // FILES_PER_PROCESS))
+    wanted = max(len(files) // FILES_PER_PROCESS, sum(map(_size, files)) // _BYTES_PER_PROCESS)
+    return max(1, min(len(os.sched_getaffinity(0)), wanted))
+
+
+def _size(found: sources.FileOrBatch) -> int:
+    """About the number of bytes of a file."""
+    return found.size if isinstance(found, sources.File) else len(found.items) * _BYTES_PER_OBJECT
 
 
 class _Failed(Struct, frozen=True):
@@ -217,9 +246,15 @@ class Run:
     """The share of this process, and the processes with the other shares, which wait until `judge` is called."""
 
     def __init__(
-        self, own: Sequence[sources.FileOrBatch], workers: Sequence[_Worker], settings: Settings, remember: Remember
+        self,
+        own: Sequence[sources.FileOrBatch],
+        workers: Sequence[_Worker],
+        settings: Settings,
+        remember: Remember,
+        share: judging.Share,
     ) -> None:
         self._own = own
+        self._share = share
         self._workers = workers
         self._settings = settings
         self._remember = remember
@@ -231,14 +266,17 @@ class Run:
             UsherError: a process failed.
         """
         with self._remember(evaluator) as verdicts:
-            share = Share(self._own, evaluator=evaluator, settings=self._settings, verdicts=verdicts)
-            parts = [share.outlines, *(worker.received(list) for worker in self._workers)]
+            own = Share(self._own, evaluator=evaluator, settings=self._settings, verdicts=verdicts, share=self._share)
+            outlines = [own.outlines, *(worker.received(list) for worker in self._workers)]
             for number, worker in enumerate(self._workers, start=1):
                 with contextlib.suppress(BrokenPipeError):  # it has ended, and `received` reports that
-                    worker.connection.send((list(chain(*parts[:number])), list(chain(*parts[number + 1 :]))))
-            whole = share.judged(list(chain(*parts)), watch=watch)
-            for worker in self._workers:
-                whole.add(worker.received(Part))
+                    worker.connection.send((list(chain(*outlines[:number])), list(chain(*outlines[number + 1 :]))))
+            parts = [own.judged(list(chain(*outlines)), watch=watch)]
+            parts += [worker.received(list) for worker in self._workers]
+        whole = Part()
+        # Where each process judged a share of every file, the shares of one file belong together.
+        for part in chain(*parts) if self._share == judging.ALL else chain(*zip(*parts, strict=True)):
+            whole.add(part)
         return whole
 
 
@@ -263,20 +301,25 @@ def start_run(
         number: the number of processes, including this one.
         remember: opens the verdicts of earlier runs.
     """
-    own, *others = _parts(found, number)
+    divides = number > 1 and remember is nothing_remembered and _is_uneven(found, number)
+    if divides:
+        # It reads the files once, for all processes.
+        found = [sources.load(each) for each in found]
+    own, *others = [found] * number if divides else _parts(found, number)
+    shares = [judging.Share(each, number) for each in range(number)] if divides else [judging.ALL] * (len(others) + 1)
     workers = list[_Worker]()
     sys.stdout.flush()
     try:
-        for part in others:
+        for part, share in zip(others, shares[1:], strict=True):
             import multiprocessing
 
             context = multiprocessing.get_context("fork")
             here, there = context.Pipe()
-            process = context.Process(target=_work, args=(there, part, make, settings, remember), daemon=True)
+            process = context.Process(target=_work, args=(there, part, make, settings, remember, share), daemon=True)
             process.start()
             there.close()
             workers.append(_Worker(process, here))
-        yield Run(own, workers, settings, remember)
+        yield Run(own, workers, settings, remember, shares[0])
     finally:
         for worker in workers:
             worker.connection.close()
@@ -284,9 +327,15 @@ def start_run(
             worker.process.join()
 
 
+def _is_uneven(found: Sequence[sources.FileOrBatch], number: int) -> bool:
+    """Whether one file is much more than the part of a process."""
+    sizes = [_size(each) for each in found]
+    return max(sizes, default=0) * number > sum(sizes) * _UNEVEN
+
+
 def _parts(found: Sequence[sources.FileOrBatch], number: int) -> list[Sequence[sources.FileOrBatch]]:
     """The files in that many ranges with about the same number of bytes; without files, one empty range."""
-    sizes = [each.size if isinstance(each, sources.File) else 0 for each in found]
+    sizes = [_size(each) for each in found]
     total, parts, start, seen = sum(sizes) + len(found), list[Sequence[sources.FileOrBatch]](), 0, 0
     for index, size in enumerate(sizes):
         seen += size + 1
@@ -296,8 +345,13 @@ def _parts(found: Sequence[sources.FileOrBatch], number: int) -> list[Sequence[s
     return parts or [found]
 
 
-def _work(
-    connection: _Connection, part: Sequence[sources.FileOrBatch], make: Make, settings: Settings, remember: Remember
+def _work(  # noqa: PLR0913, PLR0917 - what a process needs
+    connection: _Connection,
+    part: Sequence[sources.FileOrBatch],
+    make: Make,
+    settings: Settings,
+    remember: Remember,
+    share: judging.Share,
 ) -> None:
     """The work of another process. It sends results and errors to the first process and prints nothing."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process ends this one
@@ -305,10 +359,11 @@ def _work(
     try:
         evaluator = make()
         with contextlib.closing(evaluator.engine), remember(evaluator) as verdicts:
-            share = Share(part, evaluator=evaluator, settings=settings, verdicts=verdicts)
-            connection.send(share.outlines)
+            own = Share(part, evaluator=evaluator, settings=settings, verdicts=verdicts, share=share)
+            has_all = share != judging.ALL
+            connection.send([] if has_all else own.outlines)
             before, behind = connection.recv()
-            connection.send(share.judged([*before, *share.outlines, *behind]))
+            connection.send(own.judged(own.outlines if has_all else [*before, *own.outlines, *behind]))
     except (EOFError, BrokenPipeError):
         pass  # the first process has given up
     except Exception as error:  # noqa: BLE001 - the first process raises it

@@ -192,8 +192,16 @@ def run_each(  # noqa: PLR0913 - as above
     sides = [_Side(evaluator, _site(policies, compared, evaluator, settings), Part()) for evaluator in evaluators]
     done = 0
     for batch in batches:
+        judged = itertools.count(done * len(sides) + 1)
+
+        def count(judged: Iterator[int] = judged) -> None:
+            watch("objects judged", -(-next(judged) // len(sides)), total)
+
         for evaluator, site, whole in sides:
-            whole.add(judging.judge(batch, surroundings, evaluator=evaluator, settings=settings, policies=site))
+            part = judging.judge(
+                batch, surroundings, evaluator=evaluator, settings=settings, policies=site, before_each=count
+            )
+            whole.add(part)
             whole.results.extend(_by_policies(batch, site) if site else ())
             done = whole.counts["objects"]
         watch("objects judged", done, total)

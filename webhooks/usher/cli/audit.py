@@ -19,8 +19,6 @@ from usher.cli.audit_run import AuditRun, Taken
 from usher.cli.audit_shards import Part
 from usher.cli.exit_codes import FailOn
 from usher.cli.inputs import Command, with_options
-from usher.server.audit_page import Rendered
-from usher.server.ports import Address
 
 _SHORTEST: Final = timedelta(seconds=10)
 _LONGEST: Final = timedelta(days=365)
@@ -29,7 +27,8 @@ _LONGEST: Final = timedelta(days=365)
 class Serving(Struct, frozen=True, kw_only=True):
     """Where and how often to show reports."""
 
-    place: Address
+    place: tuple[str, int]
+    """Host and port."""
     every: timedelta
     remote: bool
 
@@ -39,17 +38,27 @@ class Serving(Struct, frozen=True, kw_only=True):
         Raises:
             InputError: the address cannot be used.
         """
-        from usher.audit.reports import html_elements
+        from usher.audit.reports import audit_page as reports_audit_page
+        from usher.audit.reports import html_elements, json_document
         from usher.server import audit_page, logs
-        from usher.server.audit_page import Refresher
+        from usher.server.audit_page import Refresher, Rendered
+        from usher.server.ports import Address
+
+        def rendered(audit: Audit, notices: tuple[str, ...]) -> Rendered:
+            return Rendered(
+                html=reports_audit_page.text(audit, notices=notices).encode(errors="backslashreplace"),
+                json=json_document.text(audit).encode(errors="backslashreplace"),
+            )
 
         logs.configure()
         logs.take_over_process()
-        refresher = Refresher(make, _rendered, every=self.every, now=lambda: datetime.now(UTC))
-        audit_page.serve(refresher, self.place, policy=html_elements.policy(), remote=self.remote, started=_announce)
+        refresher = Refresher(make, rendered, every=self.every, now=lambda: datetime.now(UTC))
+        host, port = self.place
+        address = Address(host=host, port=port)
+        audit_page.serve(refresher, address, policy=html_elements.policy(), remote=self.remote, started=_announce)
 
 
-class _Address(click.ParamType["Address"]):
+class _Address(click.ParamType[tuple[str, int]]):
     """HOST:PORT, :PORT or PORT."""
 
     name = "address"
@@ -57,11 +66,11 @@ class _Address(click.ParamType["Address"]):
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:  # noqa: ARG002 - click's signature
         return "[HOST:]PORT"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Address:  # noqa: ANN401 - click's signature
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:  # noqa: ANN401 - click's signature
         host, _, port = str(value).rpartition(":")
         if not port.isdecimal() or int(port) > 65_535:
             self.fail(f"{value!r} is not HOST:PORT; write for example 127.0.0.1:8090.", param, ctx)
-        return Address(host=host.strip("[]") or "127.0.0.1", port=int(port))
+        return host.strip("[]") or "127.0.0.1", int(port)
 
 
 def serving_options(command: Command) -> Command:
@@ -94,17 +103,7 @@ def serving_options(command: Command) -> Command:
     )
 
 
-def _rendered(audit: Audit, notices: tuple[str, ...]) -> Rendered:
-    from usher.audit.reports import audit_page as reports_audit_page
-    from usher.audit.reports import json_document
-
-    return Rendered(
-        html=reports_audit_page.text(audit, notices=notices).encode(errors="backslashreplace"),
-        json=json_document.text(audit).encode(errors="backslashreplace"),
-    )
-
-
-def _announce(address: Address) -> None:
+def _announce(address: object) -> None:
     click.echo(f"usher: the report is at http://{address}/ (end with Ctrl-C)", err=True)
 
 

@@ -17,6 +17,7 @@ from usher.audit.gather.estate import Estate, Scope
 from usher.audit.gather.estate_builder import EstateBuilder
 from usher.audit.gather.needed_inputs import Wanted
 from usher.audit.sections import Sections
+from usher.audit.store.earlier_audits import Api
 from usher.audit.usage.series import Source
 from usher.authorities.knowledge import Knowledge
 from usher.check import findings, judging
@@ -25,7 +26,6 @@ from usher.check.runner import Watch
 from usher.cli import audit_usage, given_policies, inputs
 from usher.cli.audit_usage import AuditOptions
 from usher.cluster.api import Lists
-from usher.cluster.connection import Api
 from usher.cluster.facts.store import Recorded, Store
 from usher.config import fields
 from usher.extensions.gatekeeper.evaluation import Policies

@@ -274,7 +274,7 @@ class CheckRun(Struct, frozen=True, kw_only=True):
             choice=self.choice,
         )
         remember = self._remembered(settings, manifests, files, live=given is not None and given.live)
-        number = self.jobs or processes.default_number(len(files))
+        number = self.jobs or processes.default_number(files)
         with (
             given_policies.started_policies(chosen, opa=self.policies.opa) as site,
             processes.start_run(
@@ -468,7 +468,7 @@ Exit codes (docs/ci.md has those of --exit-codes):
     "--jobs",
     type=click.IntRange(min=1),
     metavar="NUMBER",
-    help="How many processes judge files. Default: one for each processor, and fewer for few files.",
+    help="How many processes judge files. Default: one for each processor, and fewer for few small files.",
 )
 @click.option(
     "--no-cache", is_flag=True, help="Judge every file, also those whose verdict an earlier run has remembered."

@@ -2,7 +2,6 @@
 
 import contextlib
 import gc
-import importlib.util
 import logging
 import os
 import sys
@@ -12,7 +11,6 @@ from typing import BinaryIO
 
 import click
 
-from usher import errors
 from usher.cli import inputs
 from usher.policy.evaluator import Evaluator
 
@@ -45,8 +43,6 @@ def lsp(
     It shows the findings of `usher check` while you type, explains them, and completes usher.yaml. It needs the extra
     packages of `pip install 'gpu-usher[lsp]'`. usher.yaml and the facts are read again when their files change.
     """
-    if importlib.util.find_spec("pygls") is None:
-        raise errors.InputError("usher lsp needs the package pygls; run: pip install 'gpu-usher[lsp]'")
     from usher.check.editor import session as editor_session
     from usher.check.editor.serving import Server
     from usher.check.editor.session import Manifests, Session, Site

@@ -135,6 +135,21 @@ COMMANDS: Final = {
 }
 
 
+EXTRAS: Final = {
+    "fastapi": "server",
+    "httptools": "server",
+    "kubernetes": "cluster",
+    "lsprotocol": "lsp",
+    "opa_client": "opa",
+    "pygls": "lsp",
+    "starlette": "server",
+    "structlog": "server",
+    "uvicorn": "server",
+    "uvloop": "server",
+}
+"""The extra of pyproject.toml that brings a module. Code that can say more about a missing library does so itself."""
+
+
 class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(COMMANDS)
@@ -219,7 +234,10 @@ def _skip_last_collection() -> None:
 
 def _completed(asked: str) -> int:
     completion.add_shells()
-    return shell_complete(usher, {}, "usher", completion.VARIABLE, asked)
+    # Options of a command whose extra is not installed stay without completion.
+    with contextlib.suppress(ModuleNotFoundError):
+        return shell_complete(usher, {}, "usher", completion.VARIABLE, asked)
+    return 0
 
 
 def _exit_code(arguments: list[str], *, plugin: bool) -> int:
@@ -245,11 +263,21 @@ def _exit_code(arguments: list[str], *, plugin: bool) -> int:
         return _complain(error.format_message(), code=code)
     except errors.UsherError as error:
         return _complain(str(error))
+    except ModuleNotFoundError as error:
+        return _not_installed(error, command=rest[0], debug=debug)
     except OSError as error:
         return _unwritten(error, debug=debug)
     except Exception as error:  # noqa: BLE001 - the last resort: people see a message instead of a traceback
         return _internal(error, debug=debug)
     return 0
+
+
+def _not_installed(error: ModuleNotFoundError, *, command: str, debug: bool) -> int:
+    library = (error.name or "").partition(".")[0]
+    if library not in EXTRAS:
+        return _internal(error, debug=debug)
+    extra = "server" if command == "serve" else EXTRAS[library]
+    return _complain(f"usher {command} needs the library {library} for this: pip install 'gpu-usher[{extra}]'")
 
 
 def _unwritten(error: OSError, *, debug: bool) -> int:

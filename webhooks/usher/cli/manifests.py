@@ -226,7 +226,9 @@ def _check_arguments(arguments: tuple[str, ...]) -> None:
     from usher.cli.audit import audit as command
 
     try:
-        command.make_parser(click.Context(command)).parse_args([*arguments])
+        # click keeps the option for help that a command is first asked for.
+        context = click.Context(command, parent=click.get_current_context().find_root())
+        command.make_parser(context).parse_args([*arguments])
     except click.UsageError as error:
         raise click.UsageError(f"--argument is for the options of usher audit: {error.format_message()}") from None
 

@@ -21,7 +21,7 @@ from usher.check.replay.review_record import Record
 from usher.check.runner import Watch
 from usher.cli import exit_codes, given_policies, inputs, output
 from usher.cli.exit_codes import FailOn
-from usher.cluster.connection import Api
+from usher.cluster.api import Api
 from usher.cluster.facts.store import Store
 from usher.policy.checks.catalogue import OwnChecks
 from usher.policy.evaluator import Evaluator

@@ -15,8 +15,7 @@ import orjson
 from usher import __version__, errors, paths
 from usher.check.batches import Batch
 from usher.cli import exit_codes, inputs, output
-from usher.cluster.api import Lists
-from usher.cluster.connection import Api
+from usher.cluster.api import Api, Lists
 from usher.cluster.facts.store import Recorded
 
 _FILE_BYTES: Final = 256 * 2**10

@@ -5,8 +5,7 @@ from pathlib import Path
 import click
 
 from usher.cli import inputs
-from usher.cluster.connection import Api
-from usher.install.installed_objects import Part
+from usher.install.installed_objects import Api, Part
 
 
 @click.command(
