@@ -134,7 +134,6 @@ _is_network_device("vpc.amazonaws.com/efa")
 _is_network_device(name) if startswith(name, "rdma/")
 
 # METADATA
-# METADATA
 # title: Whether the pods share their GPUs with other pods
 # description: These pods get no network device of their own.
 shares_gpus(pod_set) if {

@@ -284,6 +284,10 @@ _findings_accelerator_pods contains {"check": "sharing/memory_percentage_above_a
 	some finding in data.usher.checks.sharing.memory_percentage_above_a_gpu.deny
 }
 
+_findings_accelerator_pods contains {"check": "sharing/custom_all_reduce_on_shares", "finding": finding} if {
+	some finding in data.usher.checks.sharing.custom_all_reduce_on_shares.deny
+}
+
 _findings_accelerator_pods contains {"check": "fabric/nccl_debug_left_on", "finding": finding} if {
 	some finding in data.usher.checks.fabric.nccl_debug_left_on.deny
 }
@@ -344,6 +348,14 @@ _findings_accelerator_pods contains {"check": "fabric/variable_other_than_profil
 	some finding in data.usher.checks.fabric.variable_other_than_profile.deny
 }
 
+_findings_accelerator_pods contains {"check": "fabric/network_device_on_some_pods_only", "finding": finding} if {
+	some finding in data.usher.checks.fabric.network_device_on_some_pods_only.deny
+}
+
+_findings_accelerator_pods contains {"check": "fabric/rendezvous_in_another_namespace", "finding": finding} if {
+	some finding in data.usher.checks.fabric.rendezvous_in_another_namespace.deny
+}
+
 _findings_accelerator_pods contains {"check": "fabric/interface_on_host_network", "finding": finding} if {
 	some finding in data.usher.checks.fabric.interface_on_host_network.deny
 }
@@ -380,6 +392,14 @@ _findings_accelerator_pods contains {"check": "serving/gpus_beside_the_model", "
 	some finding in data.usher.checks.serving.gpus_beside_the_model.deny
 }
 
+_findings_accelerator_pods contains {"check": "serving/variable_of_a_service", "finding": finding} if {
+	some finding in data.usher.checks.serving.variable_of_a_service.deny
+}
+
+_findings_accelerator_pods contains {"check": "serving/knative_gives_up_first", "finding": finding} if {
+	some finding in data.usher.checks.serving.knative_gives_up_first.deny
+}
+
 _findings_accelerator_pods contains {"check": "scaling/serverless_without_bound", "finding": finding} if {
 	some finding in data.usher.checks.scaling.serverless_without_bound.deny
 }
@@ -414,6 +434,10 @@ _findings_accelerator_pods contains {"check": "scaling/scaled_job_without_bound"
 
 _findings_accelerator_pods contains {"check": "scaling/rollout_waits_for_its_disk", "finding": finding} if {
 	some finding in data.usher.checks.scaling.rollout_waits_for_its_disk.deny
+}
+
+_findings_accelerator_pods contains {"check": "scaling/replicas_share_a_disk", "finding": finding} if {
+	some finding in data.usher.checks.scaling.replicas_share_a_disk.deny
 }
 
 _findings_accelerator_pods contains {"check": "tenancy/owner_forged", "finding": finding} if {
@@ -599,6 +623,10 @@ _findings_rayJob contains {"check": "queueing/ray_worker_group_named_head", "fin
 	some finding in data.usher.checks.queueing.ray_worker_group_named_head.deny
 }
 
+_findings_rayJob contains {"check": "cost/ray_job_keeps_its_gpus", "finding": finding} if {
+	some finding in data.usher.checks.cost.ray_job_keeps_its_gpus.deny
+}
+
 _findings contains each if {
 	input.object.rayService
 	some each in _findings_rayService
@@ -635,6 +663,10 @@ _findings_ordinary_pods contains {"check": "placement/ordinary_pod_selects_accel
 
 _findings_ordinary_pods contains {"check": "placement/ordinary_pod_names_its_node", "finding": finding} if {
 	some finding in data.usher.checks.placement.ordinary_pod_names_its_node.deny
+}
+
+_findings_ordinary_pods contains {"check": "serving/model_server_without_accelerator", "finding": finding} if {
+	some finding in data.usher.checks.serving.model_server_without_accelerator.deny
 }
 
 _findings contains each if {
@@ -942,6 +974,10 @@ _findings_cluster_facts contains {"check": "priority/pods_rank_below_their_gang"
 
 _findings_cluster_facts contains {"check": "priority/queue_class_contradicts_pods", "finding": finding} if {
 	some finding in data.usher.checks.priority.queue_class_contradicts_pods.deny
+}
+
+_findings_cluster_facts contains {"check": "scaling/rollout_never_fits", "finding": finding} if {
+	some finding in data.usher.checks.scaling.rollout_never_fits.deny
 }
 
 _findings_cluster_facts contains {"check": "tenancy/quota_never_fits", "finding": finding} if {
@@ -1581,6 +1617,22 @@ _findings_scaledObject contains {"check": "objects/idle_count_not_below_minimum"
 	some finding in data.usher.checks.objects.idle_count_not_below_minimum.deny
 }
 
+_findings_scaledObject contains {"check": "objects/autoscaler_of_a_managed_object", "finding": finding} if {
+	some finding in data.usher.checks.objects.autoscaler_of_a_managed_object.deny
+}
+
+_findings_scaledObject contains {"check": "objects/scales_from_zero_by_its_own_metric", "finding": finding} if {
+	some finding in data.usher.checks.objects.scales_from_zero_by_its_own_metric.deny
+}
+
+_findings_scaledObject contains {"check": "objects/cron_trigger_without_effect", "finding": finding} if {
+	some finding in data.usher.checks.objects.cron_trigger_without_effect.deny
+}
+
+_findings_scaledObject contains {"check": "objects/two_autoscalers_of_one_target", "finding": finding} if {
+	some finding in data.usher.checks.objects.two_autoscalers_of_one_target.deny
+}
+
 _findings contains each if {
 	input.object.horizontalPodAutoscaler
 	some each in _findings_horizontalPodAutoscaler
@@ -1600,6 +1652,43 @@ _findings_horizontalPodAutoscaler contains {"check": "objects/scaler_of_a_kind_t
 
 _findings_horizontalPodAutoscaler contains {"check": "objects/scale_target_without_group", "finding": finding} if {
 	some finding in data.usher.checks.objects.scale_target_without_group.deny
+}
+
+_findings_horizontalPodAutoscaler contains {"check": "objects/metric_of_no_such_resource", "finding": finding} if {
+	some finding in data.usher.checks.objects.metric_of_no_such_resource.deny
+}
+
+_findings_horizontalPodAutoscaler contains {"check": "objects/autoscaler_of_a_managed_object", "finding": finding} if {
+	some finding in data.usher.checks.objects.autoscaler_of_a_managed_object.deny
+}
+
+_findings_horizontalPodAutoscaler contains {"check": "objects/two_autoscalers_of_one_target", "finding": finding} if {
+	some finding in data.usher.checks.objects.two_autoscalers_of_one_target.deny
+}
+
+_findings contains each if {
+	input.object.podAutoscaler
+	some each in _findings_podAutoscaler
+}
+
+_findings_podAutoscaler contains {"check": "objects/autoscaler_ceiling", "finding": finding} if {
+	some finding in data.usher.checks.objects.autoscaler_ceiling.deny
+}
+
+_findings_podAutoscaler contains {"check": "objects/autoscaler_minimum_above_maximum", "finding": finding} if {
+	some finding in data.usher.checks.objects.autoscaler_minimum_above_maximum.deny
+}
+
+_findings_podAutoscaler contains {"check": "objects/scaler_of_a_kind_that_cannot_scale", "finding": finding} if {
+	some finding in data.usher.checks.objects.scaler_of_a_kind_that_cannot_scale.deny
+}
+
+_findings_podAutoscaler contains {"check": "objects/autoscaler_of_a_managed_object", "finding": finding} if {
+	some finding in data.usher.checks.objects.autoscaler_of_a_managed_object.deny
+}
+
+_findings_podAutoscaler contains {"check": "objects/two_autoscalers_of_one_target", "finding": finding} if {
+	some finding in data.usher.checks.objects.two_autoscalers_of_one_target.deny
 }
 
 _findings contains each if {
@@ -1667,6 +1756,10 @@ _findings_unread_keys contains {"check": "objects/deciding_key_unread", "finding
 
 _findings_unread_keys contains {"check": "objects/key_unread", "finding": finding} if {
 	some finding in data.usher.checks.objects.key_unread.deny
+}
+
+_findings_unread_keys contains {"check": "objects/value_refused", "finding": finding} if {
+	some finding in data.usher.checks.objects.value_refused.deny
 }
 
 _findings contains each if {
