@@ -99,7 +99,7 @@ UNPUBLISHED: Final = re.compile(
 @pytest.mark.parametrize(
     "page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda page: page.name
 )
-def test_pages_do_not_name_what_is_not_published_as_if_it_were(page: Path) -> None:
+def test_pages_name_only_published_packages(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
 
     assert not UNPUBLISHED.search(text) or "**No public package index has gpu-usher" in text

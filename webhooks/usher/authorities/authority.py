@@ -82,13 +82,13 @@ ClassesInput = dict[str, bool]
 
 
 def runtime_classes_input(case: Case, known: Knowledge) -> ClassesInput | None:
-    """The RuntimeClasses that pod sets name; None where they name none."""
+    """The RuntimeClasses that pod sets name; None without any."""
     names = {pod_set.runtime_class_name for pod_set in case.workload.pod_sets if pod_set.runtime_class_name}
     return _which_exist("node.k8s.io", "RuntimeClass", names, known) if names else None
 
 
 def device_classes_input(case: Case, known: Knowledge) -> ClassesInput | None:
-    """The DeviceClasses that the claims of pod sets name; None where they name none."""
+    """The DeviceClasses that the claims of pod sets name; None without any."""
     names = {
         name
         for pod_set in case.workload.pod_sets

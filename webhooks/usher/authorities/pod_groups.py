@@ -31,7 +31,7 @@ class PodGroupInput(TypedDict):
     path: str
     exists: NotRequired[bool]
     minimum: NotRequired[int]
-    """The pods that start together; absent without such a number."""
+    """The pods that start together; absent without this number."""
     field: str
     """The field with that number."""
     least: int
@@ -48,7 +48,7 @@ class KaiQueueInput(TypedDict):
     hasParent: bool
     """Whether it has a parent: KAI places no pods in a queue at the top."""
     isParent: bool
-    """Whether other queues are below it: KAI places pods in leaves alone."""
+    """Whether other queues are below it: KAI only places pods in leaves."""
 
 
 class NodePoolsInput(TypedDict):

@@ -401,7 +401,6 @@ NODE_POOLS = [
         listed=False,
         bounds_nodes=True,
         facts=Facts(keep=KEEP_SPEC),
-        named_by_others=False,
     ),
     Kind(
         **api("karpenter.sh", "NodeClaim", "nodeclaims", "v1", "v1beta1"),

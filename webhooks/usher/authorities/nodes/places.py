@@ -97,7 +97,7 @@ class Places(Struct, frozen=True, kw_only=True, eq=False):
 def places_of_cluster(
     nodes: Nodes, pools: Sequence[pools.Pool], vocabulary: Vocabulary, karpenter: Sequence[KarpenterPool] = ()
 ) -> Places:
-    """The places of a cluster: nodes, pools of usher.yaml, and NodePools that none of these pools describes."""
+    """The places of a cluster: nodes, pools of usher.yaml, and the other NodePools."""
     there = [_place_of_class(each, _pool_of(each, pools)) for each in nodes.classes]
     empty = {pool.name for pool in pools}.difference(place.pool.name for place in there if place.pool is not None)
     declared = {value for pool in pools for key, value in pool.node_selector.items() if key in KARPENTER}

@@ -199,7 +199,7 @@ def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
 def _of_several_pods(
     workload: model.Workload, members: Sequence[nodes_judge.GangMember], verdicts: nodes_judge.NodeVerdicts
 ) -> NodesInput | None:
-    """What pods lack together that the nodes could hold one by one."""
+    """The shortages of all pods together, where the nodes could hold each of them."""
     result: NodesInput = {"pods": {}}
     gang, rollout = verdicts.of_gang(workload, members), verdicts.of_rollout(workload, members)
     if gang is not None:
@@ -321,7 +321,7 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
         answers.append(Answer.NOT_NOW)
         pools = "; ".join(dict.fromkeys(to_come.values()))
         reasons.append(
-            f"Volcano makes the pods only when nodes have room for them, and {pools} has none yet, so no autoscaler "
+            f"Volcano makes the pods only when nodes have room for them, and {pools} has no node yet, so no autoscaler "
             "sees the pods"
         )
     yield Section(

@@ -167,7 +167,7 @@ def _pointer_of(place: Trail) -> str:
 def not_repeated(before: paths.Object, own: Mapping[str, paths.Json]) -> Iterator[str]:
     """The devices and claims of one block of resources that another does not repeat.
 
-    A TrainJob drops claims of its runtime, and up to version 2.2 such devices too (TR:pkg/runtime/).
+    A TrainJob drops claims of its runtime, and up to version 2.2 these devices too (TR:pkg/runtime/).
     """
     theirs, repeated = (
         {name for part in ("requests", "limits") if isinstance(block := each.get(part), dict) for name in block}

@@ -2,7 +2,7 @@
 # title: The KAI queue of a workload can hold pods
 # description: |
 #   KAI-Scheduler has queues in a tree of two levels. Pods go into the queues below: a queue without `parentQueue`, or with
-#   queues below it, holds none, and pods that name it wait for ever.
+#   queues below it, cannot hold pods, and pods that name it wait for ever.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/KAI-Scheduler/blob/main/docs/queues/README.md

@@ -1,9 +1,9 @@
 # METADATA
 # title: Keys for schedulers stand where the scheduler reads them
 # description: |
-#   Schedulers and operators read some names as labels and others as annotations, and some keys of old versions are read by
-#   none any more. A key in the wrong place changes nothing: the pods go to the default queue, or one by one to nodes. The
-#   check has a row for each key that people write in the wrong place.
+#   Schedulers and operators read some names as labels and others as annotations, and new versions do not
+#   read some keys of old ones. A key in the wrong place changes nothing: the pods go to the default queue, or one by one to
+#   nodes. The check has a row for each key that people write in the wrong place.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/KAI-Scheduler/blob/main/pkg/podgrouper/podgrouper/plugins/defaultgrouper/default_grouper.go

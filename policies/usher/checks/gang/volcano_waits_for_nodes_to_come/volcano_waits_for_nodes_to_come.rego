@@ -1,5 +1,5 @@
 # METADATA
-# title: A Volcano Job does not wait for nodes that nobody adds
+# title: A Volcano Job does not wait for nodes that no autoscaler adds
 # description: |
 #   Volcano makes the pods of its Jobs only when the action `enqueue` finds room for the whole gang on nodes that exist.
 #   Where the pods fit only a pool that has no node yet, the PodGroup stays Pending, no pod is made, and the autoscaler has

@@ -42,7 +42,7 @@ _there(domains) := $"the nodes that could hold its pods have {domains.domains}{_
 
 _lacking(domains) := "" if domains.lacking == 0
 
-_lacking(domains) := $", and {amounts.number_of(domains.lacking, "node has", "nodes have")} no such label" if domains.lacking > 0
+_lacking(domains) := $", and {amounts.number_of(domains.lacking, "node has", "nodes have")} no label of this name" if domains.lacking > 0
 
 _remedy(domains) := $"run at most {domains.domains}, or label more nodes" if domains.domains > 0
 

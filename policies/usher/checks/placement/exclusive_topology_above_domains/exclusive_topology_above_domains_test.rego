@@ -10,7 +10,7 @@ found(annotation, message, remedy) := {{
 	"assumption": "usher assumes that no node with another value is added",
 }}
 
-few := `each of 3 groups wants a value of the label "rack" for itself, but the nodes that could hold its pods have 2, and 1 node has no such label`
+few := `each of 3 groups wants a value of the label "rack" for itself, but the nodes that could hold its pods have 2, and 1 node has no label of this name`
 
 test_more_groups_than_domains_are_found if {
 	check.deny == found("alpha.jobset.sigs.k8s.io~1exclusive-topology", few, "run at most 2, or label more nodes") with input as examples.bad_jobset

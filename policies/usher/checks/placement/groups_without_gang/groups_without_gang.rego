@@ -16,7 +16,7 @@
 #   code: USH337
 #   about: cluster facts
 #   severity: medium
-#   why: Several groups hold GPUs and none of them works.
+#   why: Several groups hold GPUs, and no group works.
 #   closes: [S24]
 #   remediation: |
 #     Give the workload a queue of Kueue, or configure the operator with a gang provider (Volcano). Or run as many groups

@@ -76,7 +76,7 @@ _settings["minimum"] := {"value": _minimum} if {
 	not input.workload.gangNative
 }
 
-# The operator counts pods that wait for the others, so that none would ever start.
+# The operator counts pods that wait for the others, so that no pod would ever start.
 _settings["minimum"] := {"value": _minimum} if {
 	input.workload.gang.first
 	not input.workload.gangNative
