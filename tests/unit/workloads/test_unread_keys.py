@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+import builders
 from usher import paths
 from usher.kinds import registry
 from usher.kinds.reading.fields import Definitions
@@ -357,3 +358,11 @@ def test_only_resources_of_a_queue_are_compared_and_no_names_of_flavors() -> Non
     assert unread(queue("nvidia.com/gpu")) == ()
     assert unread(queue("gpu")) == ()
     assert [each.remedy for each in unread(queue("nvidia.com/gpus"))] == ["write nvidia.com/gpu"] * 2
+
+
+def test_a_field_that_kubernetes_has_moved_leads_to_its_new_place() -> None:
+    claims: list[Any] = [{"name": "gpu", "source": {"resourceClaimName": "one"}}]
+    [found] = unread(builders.pod(builders.container(), resourceClaims=claims))
+
+    assert (found.path, found.important) == ("/spec/resourceClaims/0/source", True)
+    assert found.remedy.startswith("write its resourceClaimName or resourceClaimTemplateName one level higher")

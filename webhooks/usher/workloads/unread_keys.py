@@ -291,7 +291,10 @@ class _Walk:
         like = _alike(key, free, _SURE)
         elsewhere = "" if like else self._elsewhere(key, here)
         like = like or ("" if elsewhere else _alike(key, free, _CLOSE))
-        if like:
+        moved = _MOVED.get(f"{level.path.rstrip('0123456789').rstrip('/').rpartition('/')[2]}.{key}", "")
+        if moved:
+            remedy = moved
+        elif like:
             remedy = f"did you mean {like}?"
         elif elsewhere:
             remedy = f"did you mean {elsewhere}?"
@@ -303,7 +306,8 @@ class _Walk:
             text=f"has the field {key[:100]} at {where}, and nothing reads it",
             remedy=remedy,
             important=(
-                like in _DECIDING
+                bool(moved)
+                or like in _DECIDING
                 or key in _DECIDING
                 or (bool(like or elsewhere) and self._makes_pods(level.node))
                 or _means_accelerators(key)
@@ -337,6 +341,13 @@ class _Walk:
             return True
         spec = node.get("spec")
         return node.keys() <= {"metadata", "spec", REQUIRED} and spec is not None and "containers" in self._nodes[spec]
+
+
+_MOVED: Final = {
+    "resourceClaims.source": "write its resourceClaimName or resourceClaimTemplateName one level higher: Kubernetes 1.31 "
+    "removed source",
+}
+"""What to do about fields that an API has moved, by the field above and their name."""
 
 
 def _missing(name: str, path: str) -> model.UnreadKey:
