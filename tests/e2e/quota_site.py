@@ -9,7 +9,7 @@ import yaml
 
 import builders
 import server_process
-from e2e import accounts
+from e2e import accounts, crds
 from e2e.balancer import Endpoints, balancing
 from e2e.cluster import Cluster, Object, wait_until
 from e2e.processes import LOOPBACK
@@ -29,6 +29,7 @@ def account(cluster: Cluster) -> Iterator[Path]:
     applied = accounts.granted(
         cluster, *("base/rbac.yaml", "base/facts-role.yaml", "base/quota-role.yaml", "crds/gpu-quota-crd.yaml")
     )
+    crds.wait_until_served(cluster, "gpu-usher.io/gpuquotas")
     try:
         yield accounts.kubeconfig(cluster, "quota")
     finally:

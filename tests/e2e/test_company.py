@@ -105,7 +105,7 @@ def test_an_injected_container_comes_first_and_ours_keep_what_they_were_given(
         for template in company.templates(value):
             sidecar, main = template["spec"]["containers"]
             assert sidecar["name"] == SIDECAR
-            hidden = {"NVIDIA_VISIBLE_DEVICES": "void"}
+            hidden = {"AMD_VISIBLE_DEVICES": "void", "NVIDIA_VISIBLE_DEVICES": "void"}
             assert variables(sidecar) == {"PROXY_LEVEL": "info", **(hidden if value["kind"] == "Pod" else {})}
             assert (variables(main).items() >= hidden.items()) == (workload == "Pod without GPUs")
             if workload == "PyTorchJob":

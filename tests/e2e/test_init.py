@@ -76,8 +76,13 @@ def good_workloads(namespace: str) -> dict[str, Object]:
         "batch": builders.replaced(
             builders.job(once, name="embed", namespace=namespace), "/spec/activeDeadlineSeconds", 3600
         ),
+        # The pool has one node with one GPU, so a rollout has no room for another pod.
         "inference": builders.replaced(
-            builders.deployment(labelled, replicas=2, name="llm", namespace=namespace), "/spec/selector", SELECTED
+            builders.replaced(
+                builders.deployment(labelled, replicas=1, name="llm", namespace=namespace), "/spec/selector", SELECTED
+            ),
+            "/spec/strategy",
+            {"type": "Recreate"},
         ),
         "other accelerators": builders.pod(
             container("main", {"amd.com/gpu": 2}), name="rocm", namespace=namespace, restartPolicy="Never"

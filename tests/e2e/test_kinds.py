@@ -91,7 +91,11 @@ def test_a_pytorch_job_is_routed_to_volcano_and_knows_its_fabric(cluster: Cluste
             "/spec/replicatedJobs/0/template/spec/template",
         ),
         (
-            builders.ray_job(builders.ray_group(pod_template=TRAINING, replicas=2)),
+            builders.replaced(
+                builders.ray_job(builders.ray_group(pod_template=TRAINING, replicas=2)),
+                "/spec/shutdownAfterJobFinishes",
+                True,
+            ),
             "/spec/rayClusterSpec/workerGroupSpecs/0/template",
         ),
         (builders.volcano_job(builders.volcano_task(pod_template=TRAINING, replicas=2)), "/spec/tasks/0/template"),

@@ -354,7 +354,7 @@ def test_a_cluster_without_gpus_shows_its_other_accelerators(tmp_path: Path) -> 
     shown, page = command.usher("audit", file).out, command.usher("audit", "--format=html", file).out
 
     assert ["google.com/tpu", "1", "4", "4", "0", "0", "0", "0"] in map(str.split, shown.splitlines())
-    assert "The nodes of this cluster have 4 google.com/tpu, and no GPUs. Now pods hold 4 google.com/tpu." in page
+    assert "have no GPUs.</strong> They have 4 google.com/tpu. Now pods hold 4 google.com/tpu." in page
     assert "1 node with accelerators" in page
 
 
@@ -366,7 +366,7 @@ def test_a_page_says_that_claims_are_not_known(tmp_path: Path) -> None:
 
     page = command.usher("audit", "--format=html", file).out
 
-    assert "No node of this cluster has GPUs. The accelerators of 1 workload are not known." in page
+    assert "have no GPUs.</strong> The accelerators of 1 workload are not known." in page
 
 
 def test_missing_pods_are_those_that_a_workload_wants_without_a_rollout(tmp_path: Path) -> None:

@@ -89,6 +89,8 @@ def runtime_classes_input(case: Case, known: Knowledge) -> ClassesInput | None:
 
 def device_classes_input(case: Case, known: Knowledge) -> ClassesInput | None:
     """The DeviceClasses that the claims of pod sets name; None without any."""
+    if any(pod_set.unclear_devices for pod_set in case.workload.pod_sets):
+        return None
     names = {
         name
         for pod_set in case.workload.pod_sets

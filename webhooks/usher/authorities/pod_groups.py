@@ -137,7 +137,8 @@ def kai_slice(case: Case, known: Knowledge) -> KaiInput | None:
     queues = known.facts.objects(*KAI_QUEUE)
     if isinstance(queues, Absence) or case.workload.owner is not None:
         return None
-    parents = {SourceObject(f"Queue {name}", value).text("/spec/parentQueue") for name, value in queues.items()}
+    sources = {name: SourceObject(f"Queue {name}", value) for name, value in queues.items()}
+    parents = {name: source.text("/spec/parentQueue") for name, source in sources.items()}
     places = {("/metadata", case.workload.labels.get(KAI_LABEL, ""))} | {
         (each.metadata_path, each.labels.get(KAI_LABEL, "")) for each in case.workload.pod_sets
     }
@@ -145,14 +146,14 @@ def kai_slice(case: Case, known: Knowledge) -> KaiInput | None:
     for metadata_path, name in sorted(places):
         if not name:
             continue
-        value = queues.get(name)
-        parent = "" if value is None else SourceObject(f"Queue {name}", value).text("/spec/parentQueue")
+        if name in sources and sources[name].unreadable:
+            continue
         found.append({
             "name": name,
             "path": paths.join(metadata_path, "labels", KAI_LABEL),
-            "exists": value is not None,
-            "hasParent": bool(parent),
-            "isParent": name in parents,
+            "exists": name in queues,
+            "hasParent": bool(parents.get(name)),
+            "isParent": name in parents.values(),
         })  # fmt: skip
     return {"named": found} if found else None
 

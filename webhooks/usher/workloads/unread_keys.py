@@ -80,12 +80,11 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
     """
     if workload is not None and workload.excess is not None:
         return workload
-    found = (
-        *_found(value, [*_definitions(beside), *([facts] if facts else ())]),
-        *owned_keys.misspelt_keys(value, meant),
-    )
+    found = tuple(_found(value, [*_definitions(beside), *([facts] if facts else ())]))
     if stored or paths.metadata(value).get("uid"):
         found = tuple(each for each in found if each.kept)
+    else:
+        found = (*found, *owned_keys.misspelt_keys(value, meant))
     if not found:
         return workload
     return replace(workload or _object_without_rules(value, namespace), unread_keys=found[:_MOST])

@@ -67,11 +67,14 @@ def test_nodes_have_the_labels_and_taints_of_the_template() -> None:
     assert [str(taint) for taint in pool.taints] == ["nvidia.com/gpu=present:NoSchedule"]
 
 
-@pytest.mark.parametrize(
-    "damaged", [{}, {"spec": 1}, {"spec": {"template": {"spec": {"requirements": [1, {}], "taints": 3}}}}]
-)
-def test_damaged_node_pools_say_nothing(damaged: paths.Object) -> None:
-    [pool] = karpenter_pools.read_pools({"gpu": damaged})
+@pytest.mark.parametrize("damaged", [{}, {"spec": 1}, {"spec": {"template": "text"}}])
+def test_node_pools_that_cannot_be_read_are_left_out(damaged: paths.Object) -> None:
+    assert karpenter_pools.read_pools({"gpu": damaged}) == ()
+
+
+def test_damaged_requirements_and_taints_say_nothing() -> None:
+    spec: paths.Object = {"template": {"spec": {"requirements": [1, {}], "taints": 3}}}
+    [pool] = karpenter_pools.read_pools({"gpu": {"spec": spec}})
 
     assert (pool.types, pool.taints) == (None, ())
 
@@ -94,6 +97,6 @@ def test_a_machine_has_what_pods_get_of_it() -> None:
     ],
 )
 def test_a_node_pool_consolidates_unless_it_says_otherwise(disruption: paths.Object, consolidates: bool) -> None:
-    [pool] = karpenter_pools.read_pools({"gpu": {"spec": {"disruption": disruption}}})
+    [pool] = karpenter_pools.read_pools({"gpu": {"spec": {"disruption": disruption, "template": {}}}})
 
     assert pool.consolidates is consolidates

@@ -71,6 +71,10 @@ def read_pools(objects: Mapping[str, paths.Object]) -> tuple[KarpenterPool, ...]
 
 
 def _read_pool(name: str, value: paths.Object) -> KarpenterPool | None:
+    if not all(
+        isinstance(each, dict) for each in (value.get("spec"), paths.mapping(value.get("spec")).get("template"))
+    ):
+        return None
     template = _mapping(_mapping(value.get("spec")).get("template"))
     spec = _mapping(template.get("spec"))
     labels = {key: text for key, text in _mapping(_mapping(template.get("metadata")).get("labels")).items()
@@ -82,22 +86,28 @@ def _read_pool(name: str, value: paths.Object) -> KarpenterPool | None:
         labels={**labels, **single, _POOL_LABEL: name},
         taints=tuple(sorted(_taints(spec.get("taints")))),
         types=_allowed(requirements) if _is_of_aws(spec) else None,
-        consolidates=_consolidates(_mapping(_mapping(value.get("spec")).get("disruption"))),
+        consolidates=_consolidates(_mapping(value.get("spec")).get("disruption")),
     )
 
 
-def _consolidates(disruption: Mapping[str, paths.Json]) -> bool:
-    """Without a policy it does (kubernetes-sigs/karpenter pkg/apis/v1/nodepool.go); v1beta1 has another word."""
-    policy = disruption.get("consolidationPolicy", "WhenEmptyOrUnderutilized")
-    budgets = disruption.get("budgets")
-    never = [_mapping(each) for each in budgets] if isinstance(budgets, list) else []
-    forbidden = any(
-        each.get("nodes") in ("0", "0%") and not each.get("schedule") and not each.get("reasons") for each in never
+def _consolidates(disruption: paths.Json) -> bool:
+    """Whether it does; without a policy it does (kubernetes-sigs/karpenter pkg/apis/v1/nodepool.go)."""
+    if not isinstance(disruption, dict | None):
+        return False
+    given = disruption or {}
+    budgets, after = given.get("budgets") or [], given.get("consolidateAfter") or ""
+    if not isinstance(budgets, list) or not isinstance(after, str):
+        return False
+    stopped = (paths.mapping(each) for each in budgets)
+    always = any(
+        each.get("nodes") in _NO_NODE and not each.get("schedule") and not each.get("reasons") for each in stopped
     )
-    is_on = (
-        policy in ("WhenEmptyOrUnderutilized", "WhenUnderutilized") and disruption.get("consolidateAfter") != "Never"
-    )
-    return is_on and not forbidden
+    return given.get("consolidationPolicy", _CONSOLIDATING[0]) in _CONSOLIDATING and after != "Never" and not always
+
+
+_CONSOLIDATING: Final = ("WhenEmptyOrUnderutilized", "WhenUnderutilized")
+"""The policies that move pods; v1beta1 has the second word."""
+_NO_NODE: Final = ("0", "0%", 0)
 
 
 def _is_of_aws(spec: Mapping[str, paths.Json]) -> bool:

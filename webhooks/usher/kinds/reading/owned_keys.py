@@ -7,7 +7,7 @@ kubernetes-sigs/karpenter 2266468; docs/domain/nodes.md for labels of nodes.
 
 import difflib
 from collections.abc import Callable, Collection, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -80,7 +80,7 @@ def _keys() -> Mapping[str, Collection[str]]:
     return {domain: tuple(names) for domain, *names in rows}
 
 
-@cache
+@lru_cache(maxsize=4096)
 def meant_key(key: str) -> str:
     """The known key that an unknown one is like; empty for a known key, and without one that is like it."""
     domain, slash, name = key.partition("/")
@@ -116,12 +116,32 @@ _HOLD_KEYS: Final = frozenset({"labels", "annotations", "nodeSelector", "matchLa
 _NAME_KEYS: Final = frozenset({"key", "topologyKey", "nodeLabel"})
 
 
-def misspelt_keys(value: Any, meant_resource: MeantResource, path: str = "") -> Iterator[model.UnreadKey]:  # noqa: ANN401 - any JSON
+def misspelt_keys(value: paths.Object, meant_resource: MeantResource) -> Iterator[model.UnreadKey]:
     """The keys in an object that are like one that a controller reads, and the misspelt resources of its quotas."""
+    return iter(()) if _is_clean(value) else _misspelt_in(value, meant_resource, "")
+
+
+def _is_clean(value: Mapping[str, Any]) -> bool:
+    """Whether there is nothing to look at more closely; nearly all objects end here, at a fraction of the cost."""
+    for key, each in value.items():
+        if isinstance(each, dict):
+            if key == "hard" or (any(map(meant_key, each)) if key in _HOLD_KEYS else not _is_clean(each)):
+                return False
+        elif isinstance(each, list):
+            if key == "resourceGroups" or not all(_is_clean(one) for one in each if isinstance(one, dict)):
+                return False
+            if any(isinstance(one, list) for one in each):
+                return False
+        elif key in _NAME_KEYS and isinstance(each, str) and meant_key(each):
+            return False
+    return True
+
+
+def _misspelt_in(value: Any, meant_resource: MeantResource, path: str) -> Iterator[model.UnreadKey]:  # noqa: ANN401 - any JSON
     if isinstance(value, list):
         for index, each in enumerate(value):
             if isinstance(each, (dict, list)):
-                yield from misspelt_keys(each, meant_resource, f"{path}/{index}")
+                yield from _misspelt_in(each, meant_resource, f"{path}/{index}")
         return
     for key, each in value.items():
         if isinstance(each, dict) and key in _HOLD_KEYS:
@@ -131,7 +151,7 @@ def misspelt_keys(value: Any, meant_resource: MeantResource, path: str = "") -> 
         elif key == "resourceGroups":
             yield from _misspelt_of_groups(each, paths.join(path, key), meant_resource)
         elif isinstance(each, (dict, list)):
-            yield from misspelt_keys(each, meant_resource, paths.join(path, key))
+            yield from _misspelt_in(each, meant_resource, paths.join(path, key))
         elif key in _NAME_KEYS and isinstance(each, str) and (meant := meant_key(each)):
             yield _misspelt_text(each, meant, paths.join(path, key), decides="matchExpressions" in path)
 
