@@ -40,7 +40,7 @@ def denies_more(case: Case) -> Iterator[str]:
     before, after = (
         {each.code for each in judgements if each.outcome is model.Outcome.DENY} for judgements in _judged(case)
     )
-    if after and not before:
+    if after - _OF_FILES and not before:
         yield f"denied for {', '.join(sorted(after))}"
 
 

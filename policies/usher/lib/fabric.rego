@@ -142,6 +142,21 @@ shares_gpus(pod_set) if {
 }
 
 # METADATA
+# title: Pods that train and have no network device, with or without their fabric
+# description: With one of them NCCL has no fast network that all pods share, so devices for the others are lost.
+without_network_device := [workload.pod_set_name(pod_set) |
+	some pod_set in workload.accelerator_pod_sets
+	_trains(pod_set)
+	not has_network_device_of_its_own(pod_set)
+	not _gets_network_device(pod_set)
+]
+
+_gets_network_device(pod_set) if {
+	count(input.fabrics[_fabric_of(pod_set)].resources) > 0
+	not shares_gpus(pod_set)
+}
+
+# METADATA
 # title: GPUs of a container
 # description: The sum over the given resources, from the limits, or from the requests if there is no limit.
 gpus(container, resources) := sum([amount.value |

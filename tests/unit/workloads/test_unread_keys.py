@@ -151,6 +151,7 @@ def test_a_value_of_another_type_is_found_and_has_no_keys_to_compare() -> None:
         ({"schedulerName": 8}, 'write "8"'),
         ({"nodeSelector": {"gpu": True}}, 'write "true"'),
         ({"restartPolicy": "never"}, "did you mean Never?"),
+        ({"restartPolicy": "ON_FAILURE"}, "did you mean OnFailure?"),
         ({"dnsPolicy": "Elsewhere"}, "write one of ClusterFirst, ClusterFirstWithHostNet, Default, None"),
         ({"hostNetwork": "perhaps"}, "write true or false"),
     ],
@@ -160,7 +161,7 @@ def test_a_value_that_its_field_does_not_take_names_one_that_it_takes(spec: dict
     assert (found.remedy, found.important, found.refused) == (remedy, True, True)
 
 
-@pytest.mark.parametrize("value", [None, 30, 30.0, "{{ grace }}", "${GRACE}", "$GRACE", "<seconds>", ""])
+@pytest.mark.parametrize("value", [None, 30, 30.0, "{{ grace }}", "${GRACE}", "$GRACE", "<seconds>", "NUM_SECONDS", ""])
 def test_missing_values_placeholders_and_whole_numbers_with_a_point_pass(value: object) -> None:
     assert unread(pod(terminationGracePeriodSeconds=value)) == ()
 

@@ -214,6 +214,8 @@ def _fits(value: Any, leaf: Leaf) -> bool:  # noqa: ANN401 - any JSON
         return True
     if isinstance(leaf, frozenset):
         return value in leaf if isinstance(value, str) else False
+    if isinstance(value, str) and value.isupper() and "_" in value:
+        return True  # NUM_NODES, PLACEHOLDER_PORT; texts of a field may be misspelt like that (NO_SCHEDULE)
     if isinstance(value, bool) or leaf is bool:
         return isinstance(value, bool) and leaf is bool
     if leaf is int:

@@ -6,7 +6,7 @@
 #   (`restartPolicy: never`). usher compares values with the same fields as
 #   [objects/deciding_key_unread](deciding_key_unread.md). Definitions of operators copy the pod spec without the texts that
 #   its fields take, so there the pods are refused. Values with `$`, `<` or `{{` are placeholders, which usher does not
-#   compare.
+#   compare, and so are capitals with underscores (`replicas: NUM_NODES`) where no text belongs.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/reference/using-api/api-concepts/#field-validation

@@ -57,6 +57,7 @@ else := "the pod has no network device, so it cannot use RDMA" if {
 
 _gets_device(entry) if {
 	count(entry.profile.resources) > 0
+	count(fabric.without_network_device) == 0
 	not fabric.shares_gpus(entry.podSet)
 }
 

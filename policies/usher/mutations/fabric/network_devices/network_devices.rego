@@ -8,7 +8,7 @@
 #   A MIG instance gets one of each device, and GPUs of device claims count too. The webhook skips a resource that the
 #   container already names, rdma/ib where the container asks for another rdma device, and pods that share a GPU with
 #   others. It adds no device for InfiniBand where the container switches InfiniBand off (NCCL_IB_DISABLE), and no device
-#   with NCCL_NET=Socket.
+#   with NCCL_NET=Socket. It adds none where other pods of the job that train get none: NCCL uses what all pods have.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/Mellanox/k8s-rdma-shared-dev-plugin
@@ -34,6 +34,7 @@ intents contains intent if {
 	not _another(entry, name)
 	not rdma.has_no_use_for(entry, name)
 	not fabric.shares_gpus(entry.podSet)
+	count(fabric.without_network_device) == 0
 	share := _share(entry, amount)
 
 	intent := {
@@ -77,6 +78,13 @@ skips contains {"at": entry.container.path, "reason": $"the container already as
 skips contains {"at": entry.podSet.path, "reason": "its pods ask for parts of GPUs, and other pods of the node need its network devices too"} if {
 	some entry in fabric.training_containers
 	fabric.shares_gpus(entry.podSet)
+}
+
+skips contains {"at": entry.podSet.path, "reason": $"{other} of the same job gets no network device, so the pods have no fast network in common"} if {
+	other := fabric.without_network_device[0]
+	some entry in fabric.training_containers
+	count(entry.profile.resources) > 0
+	not fabric.shares_gpus(entry.podSet)
 }
 
 skips contains {"at": entry.container.path, "reason": $"fabric {entry.fabric} lists no devices"} if {

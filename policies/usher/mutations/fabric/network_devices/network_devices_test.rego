@@ -133,3 +133,28 @@ test_what_the_fabric_itself_switches_off_was_not_the_author if {
 	}])
 	count(mutation.intents) == 1 with input as by_fabric
 }
+
+# The leader runs on nodes that no pool has.
+with_a_leader(resources) := json.patch(examples.before_leaderworkerset, [{
+	"op": "add",
+	"path": "/podSets/-",
+	"value": object.union(examples.before_leaderworkerset.podSets[0], {
+		"name": "leader",
+		"path": "/spec/leaderWorkerTemplate/leaderTemplate/spec",
+		"fits": [],
+		"undeclaredDevices": true,
+		"containers": [object.union(container, {"resources": resources}) |
+			some container in examples.before_leaderworkerset.podSets[0].containers
+		],
+	}),
+}])
+
+test_no_device_for_some_pods_of_a_job_only if {
+	mutation.intents == set() with input as with_a_leader({})
+	some skip in mutation.skips with input as with_a_leader({})
+	contains(skip.reason, "leader of the same job gets no network device")
+}
+
+test_pods_beside_those_with_devices_of_their_own_get_devices if {
+	count(mutation.intents) == 1 with input as with_a_leader({"vpc.amazonaws.com/efa": {}})
+}
