@@ -349,7 +349,7 @@ _MOVED: Final = {
     "resourceClaims.source": "write its resourceClaimName or resourceClaimTemplateName one level higher: Kubernetes 1.31 "
     "removed source",
 }
-"""What to do about fields that an API has moved, by the field above and their name."""
+"""The remedies for fields that an API has moved, by the field above and their name."""
 
 
 def _missing(name: str, path: str) -> model.UnreadKey:

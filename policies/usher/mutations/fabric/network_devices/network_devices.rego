@@ -8,7 +8,7 @@
 #   A MIG instance gets one of each device, and GPUs of device claims count too. The webhook skips a resource that the
 #   container already names, rdma/ib where the container asks for another rdma device, and pods that share a GPU with
 #   others. It adds no device for InfiniBand where the container switches InfiniBand off (NCCL_IB_DISABLE), and no device
-#   with NCCL_NET=Socket. It adds none where other pods of the job that train get none: NCCL uses what all pods have.
+#   with NCCL_NET=Socket. It adds no device where other pods of the job that train get no device: NCCL uses what all pods have.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/Mellanox/k8s-rdma-shared-dev-plugin
