@@ -346,8 +346,8 @@ class _Walk:
 
 
 _MOVED: Final = {
-    "resourceClaims.source": "write its resourceClaimName or resourceClaimTemplateName one level higher: Kubernetes 1.31 "
-    "removed source",
+    "resourceClaims.source": "write its resourceClaimName or resourceClaimTemplateName one level higher: Kubernetes "
+    "1.31 removed source",
 }
 """The remedies for fields that an API has moved, by the field above and their name."""
 
