@@ -234,7 +234,7 @@ def all_free(cluster: Cluster) -> bool:
 
 @pytest.fixture
 def declared(cluster: Cluster, namespace: str, server: ServerProcess) -> str:
-    """A namespace that the quota of usher.yaml selects, with 4 GPUs, of which other tests have given theirs back."""
+    """A namespace that the quota of usher.yaml selects; its 4 GPUs are free."""
     cluster.kubectl("label", "namespace", namespace, "e2e.gpu-usher.io/declared=true")
     wait_until(lambda: knows_labels(server, namespace), description="the server knows the label")
     wait_until(lambda: all_free(cluster), description="namespaces of tests before are gone", timeout=90)

@@ -4,7 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser
 
+import browser
 import opa_server
 import server_process
 from integration import api_server
@@ -19,6 +21,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     """`usher serve` with its defaults; all tests share it, so its log and its counters hold what others did, too."""
     with server_process.running(tmp_path_factory.mktemp("server")) as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """A browser that the tests of a module share."""
+    with browser.started() as found:
+        yield found
 
 
 @pytest.fixture

@@ -31,12 +31,6 @@ Report = Callable[[str], Path]
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser.started() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     """The page of a document of `builders.audited_clusters`, by its name."""
     folder = tmp_path_factory.mktemp("reports")

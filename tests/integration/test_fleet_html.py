@@ -1,6 +1,5 @@
 """The page of a fleet in a real browser: it loads nothing, filters, and has no fault that axe knows."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,12 +15,6 @@ from usher.audit.reports import fleet_page
 pytestmark = [pytest.mark.process, browser.needed]
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\u202e"
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser.started() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """The report of `usher audit --demo` for people who pay: its room on a screen, on a phone and on paper."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -37,12 +36,6 @@ LINES = """() => [...document.querySelectorAll('main > section tbody tr')].flatM
 })"""
 """The text of each cell of four lines that is three times as high as all others of its row, with the characters of its
 longest line."""
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser.started() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -24,12 +24,6 @@ PAPER = {"width": 1032, "height": 700}
 BROKEN = "(all) => all.filter((each) => each.getClientRects().length > 1).map((each) => each.textContent)"
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser.started() as found:
-        yield found
-
-
 @contextmanager
 def printed(chromium: Browser, folder: Path, audit: Audit, **settings: Any) -> Iterator[Page]:
     """The page as it is printed."""

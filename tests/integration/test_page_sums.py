@@ -1,7 +1,6 @@
 """The last row of a table of a page: the sum of all rows, and of those that filters leave."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,12 +17,6 @@ pytestmark = [pytest.mark.process, browser.needed]
 SAVINGS = "[data-table=savings-table]"
 
 VALUES = (0, 0.004, 0.571, 1.25, 2.5, 9.994, 9.999, 64.64, 99.96, 100, 294.5, 295.5, 1_204.4, 20_996, 1e6)
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser.started() as found:
-        yield found
 
 
 def last_row(found: Page, table: str = SAVINGS) -> list[str]:

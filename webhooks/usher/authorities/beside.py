@@ -116,33 +116,30 @@ def _naming(objects: reading_values.Objects) -> _Naming:
 
 
 def _of_autoscaler(workload: model.Workload, objects: reading_values.Objects) -> Beside:
-    own = reading_values.Reference(
-        group=workload.group, kind=workload.kind, name=workload.name, namespace=workload.namespace
-    )
+    own = Reference(group=workload.group, kind=workload.kind, name=workload.name, namespace=workload.namespace)
     found = objects.find(own)
     growth = (
         None if isinstance(found, reading_values.Absence) else grown_workloads.growth_of(found, namespace=own.namespace)
     )
     if growth is None or not growth.target.name:
         return NOTHING
-    others = (
-        each
-        for kind in sorted(_AUTOSCALERS)
-        for value in objects.of_kind(*kind, own.namespace)
-        if not paths.metadata(value).get("ownerReferences")
-        if (each := grown_workloads.growth_of(value, namespace=own.namespace)) is not None
-    )
-    return Beside(
-        scalers=tuple(
-            f"{each.source.kind} {each.source.name}"
-            for each in others
-            if each.source != growth.source and each.target == growth.target
-        ),
-        parent=_parent(growth.target, objects),
-    )
+    scalers = objects.once(f"autoscalers of {own.namespace}", lambda: _by_target(own.namespace, objects))
+    others = (each for each in scalers.get(growth.target, ()) if each != growth.source)
+    return Beside(scalers=tuple(f"{each.kind} {each.name}" for each in others), parent=_parent(growth.target, objects))
 
 
-def _parent(target: reading_values.Reference, objects: reading_values.Objects) -> tuple[str, str] | None:
+def _by_target(namespace: str, objects: reading_values.Objects) -> Mapping[Reference, Sequence[Reference]]:
+    """The autoscalers of a namespace that people wrote, by what they scale."""
+    found: defaultdict[Reference, list[Reference]] = defaultdict(list)
+    for kind in sorted(_AUTOSCALERS):
+        for value in objects.of_kind(*kind, namespace):
+            growth = grown_workloads.growth_of(value, namespace=namespace)
+            if growth is not None and not paths.metadata(value).get("ownerReferences"):
+                found[growth.target].append(growth.source)
+    return found
+
+
+def _parent(target: Reference, objects: reading_values.Objects) -> tuple[str, str] | None:
     for value in objects.of_kind("argoproj.io", "Rollout", target.namespace):
         taken = paths.mapping(paths.mapping(value.get("spec")).get("workloadRef"))
         if (taken.get("kind"), taken.get("name")) == (target.kind, target.name):
@@ -234,7 +231,7 @@ def _host_paths(
     namespace: str, claims: _Claims, objects: reading_values.Objects
 ) -> Iterator[tuple[str, shapes.HostPath]]:
     volumes = objects.cluster_scoped(*_PERSISTENT_VOLUME)
-    kept = {_claim_of_volume(value): value for value in volumes.values()}
+    kept = objects.once("volumes by claim", lambda: {_claim_of_volume(value): value for value in volumes.values()})
     for name, spec in claims.items():
         value = volumes.get(paths.text(spec.get("volumeName"))) or kept.get((namespace, name))
         source = paths.mapping(value.get("spec")) if value is not None else {}

@@ -428,8 +428,7 @@ def read_partition(labels: Labels) -> str:
 
 
 def _replicas(value: str) -> int:
-    number = _whole_number(value)
-    return max(number, 1)
+    return max(_whole_number(value), 1)
 
 
 def _whole_number(value: str) -> int:

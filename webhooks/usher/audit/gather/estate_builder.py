@@ -230,10 +230,11 @@ class EstateBuilder:
     def _nodes(self, gathered: Gathered) -> tuple[Node, ...] | None:
         if not gathered.nodes_known:
             return None
-        found = {
-            name: replace(node, offered_twice=tuple(gathered.claimable.of(name)))
-            for name, node in gathered.nodes.items()
-        }
+        found = dict(gathered.nodes)
+        if gathered.claimable:
+            found = {
+                name: replace(each, offered_twice=tuple(gathered.claimable.of(name))) for name, each in found.items()
+            }
         for value in gathered.plain_nodes if gathered.claimable else ():
             claimable = gathered.claimable.of(paths.text(paths.metadata(value).get("name")))
             node = accelerator_objects.read_node(value, self._known.vocabulary_of_cluster, claimable=claimable)

@@ -71,14 +71,13 @@ def read_pools(objects: Mapping[str, paths.Object]) -> tuple[KarpenterPool, ...]
 
 
 def _read_pool(name: str, value: paths.Object) -> KarpenterPool | None:
-    if not all(
-        isinstance(each, dict) for each in (value.get("spec"), paths.mapping(value.get("spec")).get("template"))
-    ):
+    pool = value.get("spec")
+    template = pool.get("template") if isinstance(pool, dict) else None
+    if not isinstance(pool, dict) or not isinstance(template, dict):
         return None
-    template = _mapping(_mapping(value.get("spec")).get("template"))
-    spec = _mapping(template.get("spec"))
-    labels = {key: text for key, text in _mapping(_mapping(template.get("metadata")).get("labels")).items()
-              if isinstance(text, str)}  # fmt: skip
+    spec = paths.mapping(template.get("spec"))
+    texts = paths.mapping(paths.mapping(template.get("metadata")).get("labels"))
+    labels = {key: text for key, text in texts.items() if isinstance(text, str)}
     requirements = list(_requirements(spec.get("requirements")))
     single = {each.key: each.values[0] for each in requirements if each.operator == "In" and len(each.values) == 1}
     return KarpenterPool(
@@ -86,7 +85,7 @@ def _read_pool(name: str, value: paths.Object) -> KarpenterPool | None:
         labels={**labels, **single, _POOL_LABEL: name},
         taints=tuple(sorted(_taints(spec.get("taints")))),
         types=_allowed(requirements) if _is_of_aws(spec) else None,
-        consolidates=_consolidates(_mapping(value.get("spec")).get("disruption")),
+        consolidates=_consolidates(pool.get("disruption")),
     )
 
 
@@ -111,7 +110,7 @@ _NO_NODE: Final = ("0", "0%", 0)
 
 
 def _is_of_aws(spec: Mapping[str, paths.Json]) -> bool:
-    return _mapping(spec.get("nodeClassRef")).get("group") == _AWS
+    return paths.mapping(spec.get("nodeClassRef")).get("group") == _AWS
 
 
 def _allowed(requirements: list[Requirement]) -> tuple[MachineType, ...] | None:
@@ -143,11 +142,7 @@ def _requirements(value: paths.Json) -> Iterator[Requirement]:
 
 def _taints(value: paths.Json) -> Iterator[Taint]:
     for each in value if isinstance(value, list) else ():
-        entry = _mapping(each)
+        entry = paths.mapping(each)
         key, effect, text = entry.get("key"), entry.get("effect"), entry.get("value") or ""
         if isinstance(key, str) and effect in placement.GUARDING and isinstance(text, str) and isinstance(effect, str):
             yield Taint(key, text, effect)
-
-
-def _mapping(value: paths.Json) -> Mapping[str, paths.Json]:
-    return value if isinstance(value, dict) else {}
