@@ -15,7 +15,8 @@ from usher.authorities.nodes import present as nodes_present
 from usher.authorities.volcano import present as volcano_present
 from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.kinds.reading import values
+from usher.kinds.reading import counts, values
+from usher.workloads import grown_workloads
 
 VOLCANO = "scheduling.volcano.sh/v1beta1"
 
@@ -277,3 +278,25 @@ def test_the_object_whose_operator_makes_the_target_is_named() -> None:
     assert found(scaled_object("chat"), rollout)[1].parent == ("Rollout moving", "target the Rollout")
     assert parent == ("LLMInferenceService chat", "use spec.scaling of the LLMInferenceService")
     assert found(scaled_object("chat"), service_of_models)[1].parent is None
+
+
+def test_the_autoscalers_of_a_namespace_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = list[str]()
+
+    def counted(value: paths.Object, *, namespace: str = "") -> counts.Growth | None:
+        read.append(paths.text(paths.metadata(value).get("name")))
+        return growth_of(value, namespace=namespace)
+
+    growth_of = grown_workloads.growth_of
+    monkeypatch.setattr(grown_workloads, "growth_of", counted)
+    known = knowledge()
+    scalers = [scaled_object(f"server-{number // 2}", f"scaler-{number}") for number in range(20)]
+    objects = values.Objects(scalers, namespace="ml-research")
+    workloads = [known.workload(each, namespace="ml-research", objects=objects) for each in scalers]
+    read.clear()
+
+    facts = [beside.of(each, objects, known) for each in workloads]
+
+    assert facts[4].scalers == ("ScaledObject scaler-5",)
+    # Each by itself, and all of them a single time.
+    assert len(read) == 2 * len(scalers)
