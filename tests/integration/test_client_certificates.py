@@ -19,7 +19,7 @@ import server_process
 from e2e.cluster import wait_until
 from e2e.processes import LOOPBACK
 from server_process import JSON, ServerProcess
-from usher.server.certs.authority import CertificateAuthority, new_authority, private_key_pem
+from usher.server.certs.certificates import CertificateAuthority, new_authority, private_key_pem
 
 pytestmark = pytest.mark.process
 
@@ -96,7 +96,7 @@ def test_only_the_certificate_of_an_api_server_opens_the_port(server: ServerProc
     }
     assert [why for why, certificate in refused.items() if answers(server, certificate)] == []
     assert answers(server, client(tmp_path)), "refusals harm no other client"
-    assert server.admin("/readyz").status == 200, "probes have no certificate"
+    assert server.serve("/readyz").status == 200, "probes have no certificate"
     (line,) = server.log("client_refused")
     assert line["client"] == "system:node:gpu-0"
 

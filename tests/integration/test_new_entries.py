@@ -129,7 +129,7 @@ def test_a_report_format_is_a_module_in_formats_and_a_line_in_known_formats(copy
         '        stream.write(f"{result.identity},{result.outcome}\\n")\n',
     )
     copy.insert(
-        "check/formats/known_formats.py",
+        "cli/output.py",
         "FORMATS: Final = {",
         '    "table": Format(run="usher.check.formats.table:write", reader="spreadsheets"),\n',
     )
@@ -150,7 +150,7 @@ def test_a_format_of_audits_is_a_module_in_their_reports_and_a_line_in_known_for
         '    stream.write(f"{len(audit.findings)} findings hang on the wall\\n")\n',
     )
     copy.insert(
-        "check/formats/known_formats.py",
+        "cli/output.py",
         "FORMATS: Final = {",
         '    "poster": Format(audit="usher.audit.reports.poster:write", reader="walls"),\n',
     )

@@ -19,7 +19,6 @@ ALONE: Final = {
     "cli.audit": "a command is one module",
     "cli.audit_run": "what a run imports; the options alone are quick to show",
     "cli.audit_shards": "shards and fleets; with the other options it is too long",
-    "cli.completion": "a command is one module",
     "cli.policies": "a command is one module",
     "documents.plain": "the fast reader, which the exact one checks",
     "kinds.argo_templates": "with the kinds themselves it is too long",

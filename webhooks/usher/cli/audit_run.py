@@ -23,13 +23,13 @@ from usher.authorities.knowledge import Knowledge
 from usher.check import findings, judging
 from usher.check.batches import Batch
 from usher.check.runner import Watch
+from usher.check.site_policies import Given
 from usher.cli import audit_usage, given_policies, inputs
 from usher.cli.audit_usage import AuditOptions
 from usher.cluster.api import Lists
 from usher.cluster.facts.store import Recorded, Store
 from usher.config import fields
 from usher.extensions.gatekeeper.evaluation import Policies
-from usher.extensions.given_policies import Given
 from usher.policy.evaluator import Evaluator
 
 
