@@ -96,7 +96,7 @@ def test_only_the_certificate_of_an_api_server_opens_the_port(server: ServerProc
     }
     assert [why for why, certificate in refused.items() if answers(server, certificate)] == []
     assert answers(server, client(tmp_path)), "refusals harm no other client"
-    assert server.serve("/readyz").status == 200, "probes have no certificate"
+    assert server.admin("/readyz").status == 200, "probes have no certificate"
     (line,) = server.log("client_refused")
     assert line["client"] == "system:node:gpu-0"
 

@@ -288,7 +288,7 @@ def test_an_authority_is_a_folder_and_an_entry_of_the_registry(copy: Copy) -> No
 
 
 def test_an_item_of_the_checklist_is_an_entry_and_a_function_of_its_area(copy: Copy) -> None:
-    area = "audit/readiness/software_items.py"
+    area = "audit/readiness/checklist.py"
     copy.insert(
         area,
         "MONITORING_ITEMS: Final = (",

@@ -143,7 +143,7 @@ def test_nothing_else_is_on_the_webhook_port(server: ServerProcess, method: str,
 
 @pytest.mark.parametrize("path", ["/", "/docs", "/redoc", "/openapi.json", "/validate", "/mutate"])
 def test_nothing_else_is_on_the_admin_port(server: ServerProcess, path: str) -> None:
-    assert server.serve(path).status == 404
+    assert server.admin(path).status == 404
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

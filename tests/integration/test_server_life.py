@@ -59,7 +59,7 @@ def test_a_new_certificate_is_served_while_open_connections_live_on(tmp_path: Pa
         with server.socket() as connection:
             assert before.leaf is not None
             assert serial_seen(connection) == before.leaf.serial_number
-        assert server.serve("/readyz").status == 200
+        assert server.admin("/readyz").status == 200
 
         (tmp_path / "tls.key").write_bytes(renewed.files["tls.key"])
         wait_until(lambda: server.log("certificate_reloaded"), description="the pair is loaded", timeout=BOUND)
@@ -92,8 +92,8 @@ def test_a_request_that_is_on_its_way_is_answered_after_sigterm(tmp_path: Path) 
             )
             server.review("validate", body(mutated_pod()))
             os.kill(server.pid, signal.SIGTERM)
-            wait_until(lambda: server.serve("/readyz").status == 503, description="not ready", timeout=BOUND)
-            assert server.serve("/readyz").body == b"the server is stopping\n"
+            wait_until(lambda: server.admin("/readyz").status == 503, description="not ready", timeout=BOUND)
+            assert server.admin("/readyz").body == b"the server is stopping\n"
             # As long as a client is here, others are answered, and sent away for the next time.
             late = server.ask("POST", "/validate", body=body(mutated_pod()), headers=JSON)
             assert (late.response["allowed"], late.headers["connection"]) == (True, "close")

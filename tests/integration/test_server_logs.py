@@ -22,7 +22,7 @@ SECRET = "correct-horse-battery-staple"
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
 def test_probes_say_ok(server: ServerProcess, path: str) -> None:
-    answer = server.serve(path)
+    answer = server.admin(path)
     assert (answer.status, answer.body, answer.headers["content-type"]) == (200, b"ok\n", "text/plain; charset=utf-8")
 
 

@@ -36,18 +36,18 @@ def test_the_server_is_unready_and_undecided_until_opa_is_there_with_our_policie
     try:
         processes.wait_until_ready([process], tls=server.client_context())
 
-        assert server.serve("/readyz").status == 503
+        assert server.admin("/readyz").status == 503
         assert server.ask("POST", "/validate", body=body, headers=server_process.JSON).status == 500
 
         with opa_server.running(tmp_path, opa_server.POLICIES / "usher", port=opa_port):
             wait_until(
-                lambda: server.serve("/readyz").status == 200,
+                lambda: server.admin("/readyz").status == 200,
                 description="the server finds its OPA",
                 timeout=server_process.BOUND,
             )
             answer = server.ask("POST", "/validate", body=body, headers=server_process.JSON)
             assert answer.response["allowed"] is True
 
-        assert server.serve("/readyz").status == 503
+        assert server.admin("/readyz").status == 503
     finally:
         processes.stop(process.process)

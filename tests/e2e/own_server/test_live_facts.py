@@ -239,12 +239,12 @@ def test_without_an_api_server_at_its_start_it_waits_for_one_and_later_does_with
     site.stop()
     try:
         with server_process.running(tmp_path, arguments=("--live", f"--kubeconfig={account}"), awaited=False) as server:
-            answer = server.serve("/readyz")
+            answer = server.admin("/readyz")
             assert answer.status == 503
             assert answer.body.startswith(b"waiting for facts: namespaces")
             site.start()
 
-            wait_until(lambda: server.serve("/readyz").status == 200, description="the server is ready", timeout=60)
+            wait_until(lambda: server.admin("/readyz").status == 200, description="the server is ready", timeout=60)
             assert metric(server, "usher_facts_objects", CLASSES) == 2
             # What is wrong is told once of each kind, and in our words.
             told = [line["kind"] for line in server.log("facts_problem")]
@@ -261,7 +261,7 @@ def test_without_an_api_server_at_its_start_it_waits_for_one_and_later_does_with
             wait_until(
                 lambda: metric(server, "usher_facts_current", CLASSES) == 0, description="the watch is known to be lost"
             )
-            assert server.serve("/readyz").status == 200
+            assert server.admin("/readyz").status == 200
             assert misses_class(server, "research-high")
             assert not misses_class(server, "system-cluster-critical")
             server.running.process.send_signal(signal.SIGINT)

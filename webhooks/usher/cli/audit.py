@@ -195,7 +195,7 @@ def comparison_options(command: inputs.Command) -> inputs.Command:
 
 
 def _read_earlier_report(file: Path) -> Audit:
-    from usher.audit.document import audit_document
+    from usher.audit import document as audit_document
 
     try:
         with file.open("rb") as stream:

@@ -103,10 +103,10 @@ FORMATS: Final = {
 """Formats by the name for `--format`; the first is the default."""
 
 FLEET_FORMATS: Final = {
-    "text": "usher.audit.reports.fleet_text:write",
+    "text": "usher.audit.reports.fleet_report:write_text",
     "json": "usher.audit.reports.json_document:write",
     "csv": "usher.audit.reports.data_tables:write",
-    "html": "usher.audit.reports.fleet_page:write",
+    "html": "usher.audit.reports.fleet_report:write_page",
 }
 """The function of each format of the merged audits of a fleet, by the name that `--format` takes; the first is the
 default: `write(fleet: Fleet, stream: TextIO, /)`."""
