@@ -8,7 +8,7 @@ values that may be a number or a text (https://kubernetes.io/docs/tasks/extend-k
 
 import difflib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -48,12 +48,16 @@ _DECIDING: Final = frozenset({
 _OF_EVERY_OBJECT: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 
 
-def _definitions(beside: Lookup) -> Iterator[Definitions]:
-    """The definitions of the same files, and then those of the run."""
-    while isinstance(beside, Objects):
-        of_files = beside.cluster_scoped(*DEFINITION)
-        yield beside.once("definitions", partial(Definitions, of_files.values()))
-        beside = beside.others or NO_OBJECTS
+def _definitions(beside: Lookup, facts: Definitions | None) -> Sequence[Definitions]:
+    """The definitions of the same files, of the run, and of the facts; those that come first win."""
+    of_files = beside.once("definitions", partial(_definitions_of_files, beside)) if isinstance(beside, Objects) else ()
+    return of_files if facts is None or not facts else (*of_files, facts)
+
+
+def _definitions_of_files(beside: Objects) -> Sequence[Definitions]:
+    of_others = _definitions(beside.others, None) if beside.others else ()
+    here = beside.cluster_scoped(*DEFINITION)
+    return (Definitions(here.values()), *of_others) if here else of_others
 
 
 def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
@@ -80,7 +84,7 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
     """
     if workload is not None and workload.excess is not None:
         return workload
-    found = tuple(_found(value, [*_definitions(beside), *([facts] if facts else ())]))
+    found = tuple(_found(value, _definitions(beside, facts)))
     if stored or paths.metadata(value).get("uid"):
         found = tuple(each for each in found if each.kept)
     else:
@@ -93,7 +97,7 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
 def has_fields(value: paths.Object, *, beside: Lookup = NO_OBJECTS, facts: Definitions | None = None) -> bool:
     """Whether the fields of the kind of an object are known, so that its keys are compared."""
     api_version, kind = paths.text(value.get("apiVersion")), paths.text(value.get("kind"))
-    _, number = _node_of_kind(api_version, kind, [*_definitions(beside), *([facts] if facts else ())])
+    _, number = _node_of_kind(api_version, kind, _definitions(beside, facts))
     return number is not None
 
 
@@ -149,10 +153,14 @@ def _node_of_kind(api_version: str, kind: str, definitions: Sequence[Definitions
     return known, known.kinds.get(f"{api_version} {kind}")
 
 
+_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+_OBJECTS: Final = frozenset({dict})
+
+
 def _is_as_known(value: Any, number: int, known: Known) -> bool:  # noqa: ANN401 - any JSON
     """Whether the walk would find nothing; nearly all objects end here, at a fraction of its cost."""
     if number < 0:
-        return isinstance(value, list) and all(_is_as_known(each, -number, known) for each in value)
+        return isinstance(value, list) and _are_as_known(value, -number, known)
     leaf = known.leaves.get(number)
     if leaf is dict or not number:
         return _is_open_as_known(value, known) and (not number or value is None or isinstance(value, dict))
@@ -163,9 +171,19 @@ def _is_as_known(value: Any, number: int, known: Known) -> bool:  # noqa: ANN401
     return _has_only_known_fields(value, known.nodes[number], known)
 
 
+def _are_as_known(found: Collection[Any], number: int, known: Known) -> bool:
+    types = set(map(type, found))
+    if types == _OBJECTS and number > 0 and number not in known.leaves:
+        node = known.nodes[number]
+        return all([_has_only_known_fields(each, node, known) for each in found])
+    if types <= _SCALARS and (not number or types == {known.leaves.get(number)}):
+        return True
+    return all(_is_as_known(each, number, known) for each in found)
+
+
 def _has_only_known_fields(value: Mapping[str, Any], node: Node, known: Known) -> bool:
     if (every := node.get(MAP)) is not None:
-        return all(_is_as_known(each, every, known) for each in value.values())
+        return _are_as_known(value.values(), every, known)
     if not value.keys() <= node.keys() or (
         REQUIRED in node and (REQUIRED in value or not all(map(value.get, node[REQUIRED])))
     ):
@@ -173,10 +191,18 @@ def _has_only_known_fields(value: Mapping[str, Any], node: Node, known: Known) -
     leaves = known.leaves
     for key, each in value.items():
         below, kind = node[key], type(each)
-        if kind is dict or kind is list:
-            if not _is_as_known(each, below, known):
+        if kind is dict and below > 0 and below not in leaves:
+            if not _has_only_known_fields(each, known.nodes[below], known):
                 return False
-        elif below and each is not None and kind is not leaves.get(below) and not _is_as_known(each, below, known):
+        elif kind is list and below < 0:
+            if not _are_as_known(each, -below, known):
+                return False
+        elif (
+            kind is not leaves.get(below)
+            and (below or kind not in _SCALARS)
+            and each is not None
+            and not _is_as_known(each, below, known)
+        ):
             return False
     return True
 
@@ -210,10 +236,12 @@ def _node_inside(value: Mapping[str, Any], known: Known) -> int:
 
 def _fits(value: Any, leaf: Leaf) -> bool:  # noqa: ANN401 - any JSON
     """Whether a field takes a value. Whole numbers may have a point, and texts of templates are not compared."""
+    if isinstance(leaf, frozenset) and isinstance(value, str) and value in leaf:
+        return True
     if value is None or (isinstance(value, str) and (value == "" or any(mark in value for mark in _TEMPLATE_MARKS))):
         return True
     if isinstance(leaf, frozenset):
-        return value in leaf if isinstance(value, str) else False
+        return False
     if isinstance(value, str) and value.isupper() and "_" in value:
         return True  # NUM_NODES, PLACEHOLDER_PORT; texts of a field may be misspelt like that (NO_SCHEDULE)
     if isinstance(value, bool) or leaf is bool:

@@ -163,6 +163,9 @@ class Definitions:
         self._definitions = {_kind_defined(each): each for each in definitions}
         self._made: dict[str, tuple[Known, Mapping[str, int]] | None] = {}
 
+    def __bool__(self) -> bool:
+        return bool(self._definitions)
+
     def find(self, api_version: str, kind: str) -> tuple[Known, int] | None:
         """The nodes with the number of the node of a kind; None if no definition that usher can read has it."""
         key = f"{api_version.rpartition('/')[0]} {kind}"

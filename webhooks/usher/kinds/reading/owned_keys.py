@@ -114,6 +114,8 @@ MeantResource = Callable[[str], str]
 
 _HOLD_KEYS: Final = frozenset({"labels", "annotations", "nodeSelector", "matchLabels", "nodeLabels"})
 _NAME_KEYS: Final = frozenset({"key", "topologyKey", "nodeLabel"})
+_CONTAINERS: Final = frozenset({"containers", "initContainers"})
+"""Lists below which there is no such key, and most of an object."""
 
 
 def misspelt_keys(value: paths.Object, meant_resource: MeantResource) -> Iterator[model.UnreadKey]:
@@ -128,6 +130,8 @@ def _is_clean(value: Mapping[str, Any]) -> bool:
             if key == "hard" or (any(map(meant_key, each)) if key in _HOLD_KEYS else not _is_clean(each)):
                 return False
         elif isinstance(each, list):
+            if key in _CONTAINERS:
+                continue
             if key == "resourceGroups" or not all(_is_clean(one) for one in each if isinstance(one, dict)):
                 return False
             if any(isinstance(one, list) for one in each):
@@ -151,7 +155,8 @@ def _misspelt_in(value: Any, meant_resource: MeantResource, path: str) -> Iterat
         elif key == "resourceGroups":
             yield from _misspelt_of_groups(each, paths.join(path, key), meant_resource)
         elif isinstance(each, (dict, list)):
-            yield from _misspelt_in(each, meant_resource, paths.join(path, key))
+            if key not in _CONTAINERS:
+                yield from _misspelt_in(each, meant_resource, paths.join(path, key))
         elif key in _NAME_KEYS and isinstance(each, str) and (meant := meant_key(each)):
             yield _misspelt_text(each, meant, paths.join(path, key), decides="matchExpressions" in path)
 
