@@ -175,7 +175,7 @@ def _are_as_known(found: Collection[Any], number: int, known: Known) -> bool:
     types = set(map(type, found))
     if types == _OBJECTS and number > 0 and number not in known.leaves:
         node = known.nodes[number]
-        return all([_has_only_known_fields(each, node, known) for each in found])
+        return all(_has_only_known_fields(each, node, known) for each in found)
     if types <= _SCALARS and (not number or types == {known.leaves.get(number)}):
         return True
     return all(_is_as_known(each, number, known) for each in found)

@@ -129,9 +129,7 @@ def _is_clean(value: Mapping[str, Any]) -> bool:
         if isinstance(each, dict):
             if key == "hard" or (any(map(meant_key, each)) if key in _HOLD_KEYS else not _is_clean(each)):
                 return False
-        elif isinstance(each, list):
-            if key in _CONTAINERS:
-                continue
+        elif isinstance(each, list) and key not in _CONTAINERS:
             if key == "resourceGroups" or not all(_is_clean(one) for one in each if isinstance(one, dict)):
                 return False
             if any(isinstance(one, list) for one in each):
@@ -147,7 +145,7 @@ def _misspelt_in(value: Any, meant_resource: MeantResource, path: str) -> Iterat
             if isinstance(each, (dict, list)):
                 yield from _misspelt_in(each, meant_resource, f"{path}/{index}")
         return
-    for key, each in value.items():
+    for key, each in ((key, each) for key, each in value.items() if key not in _CONTAINERS):
         if isinstance(each, dict) and key in _HOLD_KEYS:
             yield from _misspelt_of_map(each, paths.join(path, key), decides=key == "nodeSelector")
         elif isinstance(each, dict) and key == "hard":
@@ -155,8 +153,7 @@ def _misspelt_in(value: Any, meant_resource: MeantResource, path: str) -> Iterat
         elif key == "resourceGroups":
             yield from _misspelt_of_groups(each, paths.join(path, key), meant_resource)
         elif isinstance(each, (dict, list)):
-            if key not in _CONTAINERS:
-                yield from _misspelt_in(each, meant_resource, paths.join(path, key))
+            yield from _misspelt_in(each, meant_resource, paths.join(path, key))
         elif key in _NAME_KEYS and isinstance(each, str) and (meant := meant_key(each)):
             yield _misspelt_text(each, meant, paths.join(path, key), decides="matchExpressions" in path)
 
