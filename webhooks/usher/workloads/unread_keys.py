@@ -88,7 +88,8 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
     if stored or paths.metadata(value).get("uid"):
         found = tuple(each for each in found if each.kept)
     else:
-        found = (*found, *owned_keys.misspelt_keys(value, meant))
+        others = (each for _, each in beside.all()) if isinstance(beside, Objects) else ()
+        found = (*found, *owned_keys.misspelt_keys(value, meant), *owned_keys.refused_parts(value, others))
     if not found:
         return workload
     return replace(workload or _object_without_rules(value, namespace), unread_keys=found[:_MOST])

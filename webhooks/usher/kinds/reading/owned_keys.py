@@ -6,7 +6,7 @@ kubernetes-sigs/karpenter 2266468; docs/domain/nodes.md for labels of nodes.
 """
 
 import difflib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any, Final
 
@@ -67,6 +67,11 @@ _COMPLETE: Final = frozenset({"kueue.x-k8s.io", "kai.scheduler", "leaderworkerse
 _FAMILIES: Final = ("nvidia.com/gpu.deploy.", "nvidia.com/mig-", "nvidia.com/cuda.")
 """Starts of keys with many ends."""
 
+_SCHEDULERS: Final = (
+    "default-scheduler", "kai-scheduler", "volcano", "yunikorn", "koord-scheduler", "hami-scheduler", "runai-scheduler",
+    "scheduler-plugins-scheduler",
+)  # fmt: skip
+
 QUEUES: Final = frozenset({
     "kueue.x-k8s.io/queue-name", "volcano.sh/queue-name", "scheduling.volcano.sh/queue-name", "kai.scheduler/queue",
     "kueue.x-k8s.io/pod-group-name", "scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name",
@@ -78,6 +83,13 @@ QUEUES: Final = frozenset({
 def _keys() -> Mapping[str, Collection[str]]:
     rows = (line.split() for line in _ROWS.replace("\n ", " ").strip().splitlines())
     return {domain: tuple(names) for domain, *names in rows}
+
+
+@lru_cache(maxsize=4096)
+def _meant_scheduler(name: str) -> str:
+    """The known scheduler that an unknown name is a slip for; a site may count its own ones."""
+    found = difflib.get_close_matches(name[:100], _SCHEDULERS, n=1, cutoff=_CLOSE)
+    return "" if name in _SCHEDULERS or any(map(str.isdigit, name)) or not found else found[0]
 
 
 @lru_cache(maxsize=4096)
@@ -113,7 +125,8 @@ MeantResource = Callable[[str], str]
 """The resource that a misspelt one is meant for; empty for one that a site may have."""
 
 _HOLD_KEYS: Final = frozenset({"labels", "annotations", "nodeSelector", "matchLabels", "nodeLabels"})
-_NAME_KEYS: Final = frozenset({"key", "topologyKey", "nodeLabel"})
+_SCHEDULER: Final = "schedulerName"
+_NAME_KEYS: Final = frozenset({"key", "topologyKey", "nodeLabel", _SCHEDULER})
 _CONTAINERS: Final = frozenset({"containers", "initContainers"})
 """Lists below which there is no such key, and most of an object."""
 
@@ -134,7 +147,7 @@ def _is_clean(value: Mapping[str, Any]) -> bool:
                 return False
             if any(isinstance(one, list) for one in each):
                 return False
-        elif key in _NAME_KEYS and isinstance(each, str) and meant_key(each):
+        elif key in _NAME_KEYS and isinstance(each, str) and _meant_text(key, each):
             return False
     return True
 
@@ -154,8 +167,9 @@ def _misspelt_in(value: Any, meant_resource: MeantResource, path: str) -> Iterat
             yield from _misspelt_of_groups(each, paths.join(path, key), meant_resource)
         elif isinstance(each, (dict, list)):
             yield from _misspelt_in(each, meant_resource, paths.join(path, key))
-        elif key in _NAME_KEYS and isinstance(each, str) and (meant := meant_key(each)):
-            yield _misspelt_text(each, meant, paths.join(path, key), decides="matchExpressions" in path)
+        elif key in _NAME_KEYS and isinstance(each, str) and (meant := _meant_text(key, each)):
+            misspelt = _misspelt_scheduler if key == _SCHEDULER else _misspelt_text
+            yield misspelt(each, meant, paths.join(path, key), decides="matchExpressions" in path)
 
 
 def _misspelt_of_map(value: Mapping[str, Any], path: str, *, decides: bool) -> Iterator[model.UnreadKey]:
@@ -191,6 +205,119 @@ def _misspelt(name: str, meant: str, path: str, *, decides: bool) -> model.Unrea
     )
 
 
+def _meant_text(key: str, text: str) -> str:
+    return _meant_scheduler(text) if key == _SCHEDULER else meant_key(text)
+
+
+def _misspelt_scheduler(name: str, meant: str, path: str, *, decides: bool) -> model.UnreadKey:  # noqa: ARG001 - as _misspelt_text
+    text = f"names the scheduler {name} at {paths.readable(path)}, which is like {meant}; no other one places the pods"
+    return model.UnreadKey(path=path, text=text, remedy=f"did you mean {meant}?", important=True)
+
+
 def _misspelt_text(name: str, meant: str, path: str, *, decides: bool) -> model.UnreadKey:
     """As of a key, for one that is the text at a place."""
     return replace(_misspelt(name, meant, path, decides=decides), path=path, remedy=f"write {meant}")
+
+
+_SELECTING: Final = frozenset({"DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"})
+_RUN_TO_COMPLETION: Final = ("OnFailure", "Never")
+
+
+def refused_parts(value: paths.Object, others: Iterable[paths.Object]) -> Iterator[model.UnreadKey]:
+    """What the API server refuses in Kubernetes' own workloads though each field fits, and selectors with a slip.
+
+    Sources: ValidateDeploymentSpec and its like in pkg/apis/apps/validation/validation.go, validateJobSpec and
+    validateCronJobSpec in pkg/apis/batch/validation/validation.go of kubernetes/kubernetes v1.36.
+
+    Args:
+        value: the object.
+        others: the objects of the same file; read only for a Service or a PodDisruptionBudget.
+    """
+    kind, group = value.get("kind"), paths.text(value.get("apiVersion")).rpartition("/")[0]
+    if group == "apps" and kind in _SELECTING:
+        yield from _labels_not_selected(value)
+    elif group == "batch" and kind == "CronJob":
+        yield from _schedule_refused(value)
+        yield from _restarts_for_ever(value, "/spec/jobTemplate/spec/template/spec")
+    elif group == "batch" and kind == "Job":
+        yield from _restarts_for_ever(value, "/spec/template/spec")
+    elif (group, kind) == ("", "Service"):
+        yield from _selects_no_pods(value, "/spec/selector", others)
+    elif (group, kind) == ("policy", "PodDisruptionBudget"):
+        yield from _selects_no_pods(value, "/spec/selector/matchLabels", others)
+
+
+def _part(value: paths.Json, path: str) -> Mapping[str, Any]:
+    """The object at a place; an empty one where there is none."""
+    for step in path[1:].split("/"):
+        value = value.get(step) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def _is_whole(spec: Mapping[str, Any]) -> bool:
+    """Whether a pod spec is no patch: each of its containers has an image."""
+    containers = spec.get("containers")
+    return isinstance(containers, list) and all(isinstance(each, dict) and "image" in each for each in containers)
+
+
+def _labels_not_selected(value: paths.Object) -> Iterator[model.UnreadKey]:
+    labels, wanted = _part(value, "/spec/template/metadata/labels"), _part(value, "/spec/selector/matchLabels")
+    for key, each in wanted.items() if labels or _is_whole(_part(value, "/spec/template/spec")) else ():
+        if isinstance(each, str) and "{{" not in each and labels.get(key) != each:
+            yield model.UnreadKey(
+                path=paths.join("/spec/selector/matchLabels", key),
+                text=f"selects pods with the label {key}: {each}, which its own template does not have, so the API "
+                "server refuses it",
+                remedy="give the selector and the labels of the template the same value",
+                important=True,
+                refused=True,
+            )
+
+
+def _schedule_refused(value: paths.Object) -> Iterator[model.UnreadKey]:
+    schedule = _part(value, "/spec").get("schedule")
+    if isinstance(schedule, str) and not schedule.startswith(("@", "{{", "$")) and len(schedule.split()) != 5:
+        yield model.UnreadKey(
+            path="/spec/schedule",
+            text=f"has {len(schedule.split())} fields in schedule {schedule[:60]!r}, where the API server takes 5",
+            remedy="write minute, hour, day of the month, month and day of the week",
+            important=True,
+            refused=True,
+        )
+
+
+def _restarts_for_ever(value: paths.Object, path: str) -> Iterator[model.UnreadKey]:
+    spec = _part(value, path)
+    if spec.get("restartPolicy", "Always") == "Always" and _is_whole(spec):
+        written = "restartPolicy" in spec
+        yield model.UnreadKey(
+            path=f"{path}/restartPolicy" if written else path,
+            text="has pods with the restartPolicy Always"
+            f"{'' if written else ', the default'}, where the API server takes OnFailure and Never for Jobs",
+            remedy="set restartPolicy to Never or OnFailure",
+            important=True,
+            refused=True,
+        )
+
+
+def _selects_no_pods(value: paths.Object, path: str, others: Iterable[paths.Object]) -> Iterator[model.UnreadKey]:
+    """A label of a selector that fits no pods beside it, and that is a slip for one that they have."""
+    wanted = _part(value, path)
+    of_pods = [labels for each in others if (labels := _labels_of_pods(each))] if wanted else []
+    if any(wanted.items() <= labels.items() for labels in of_pods):
+        return
+    for key, each in wanted.items():
+        texts = {other for labels in of_pods if isinstance(other := labels.get(key), str)}
+        if isinstance(each, str) and each not in texts and (meant := difflib.get_close_matches(each, texts, 1, 0.75)):
+            yield model.UnreadKey(
+                path=paths.join(path, key),
+                text=f"selects pods with the label {key}: {each}, which no pods of the same file have",
+                remedy=f"did you mean {meant[0]}?",
+                important=False,
+            )
+
+
+def _labels_of_pods(value: paths.Object) -> Mapping[str, Any]:
+    if value.get("kind") == "Pod":
+        return _part(value, "/metadata/labels")
+    return _part(value, "/spec/template/metadata/labels")
