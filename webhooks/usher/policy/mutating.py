@@ -15,7 +15,7 @@ from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.kueue import slice as kueue_slice
-from usher.authorities.kueue.read import QUEUE_LABEL
+from usher.authorities.kueue.judge import QUEUE_LABEL
 from usher.authorities.kueue.slice import KueueVerdictInput
 from usher.config import fields, models, selection
 from usher.kinds import registry
