@@ -23,7 +23,6 @@ ALONE: Final = {
     "cli.policies": "a command is one module",
     "documents.plain": "the fast reader, which the exact one checks",
     "kinds.argo_templates": "with the kinds themselves it is too long",
-    "kinds.kubernetes_objects": "with the kinds that make pods it is too long",
     "kinds.spark_resources": "with the kinds themselves it is too long",
     "kinds.tekton_tasks": "with the kinds themselves it is too long",
     "policy.input.site": "the part of usher.yaml in the input document; with the rest it is too long",
