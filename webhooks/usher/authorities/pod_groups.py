@@ -14,7 +14,7 @@ from usher.authorities.authority import Case, Section
 from usher.authorities.beside import GROUP_LABEL
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.verdict import SourceObject
-from usher.cluster.facts import karpenter_pools
+from usher.cluster.facts import node_pools
 from usher.kinds.reading.values import Absence, Reference
 
 KAI_LABEL: Final = "kai.scheduler/queue"
@@ -159,10 +159,10 @@ def kai_slice(case: Case, known: Knowledge) -> KaiInput | None:
 
 def node_pools_slice(case: Case, known: Knowledge) -> NodePoolsInput | None:
     """The NodePools that pod sets select by a label of their nodes; None without any."""
-    objects = known.facts.objects(*karpenter_pools.NODE_POOL)
+    objects = known.facts.objects(*node_pools.NODE_POOL)
     if isinstance(objects, Absence) or not case.workload.asks_accelerators:
         return None
-    pools = known.facts.derived("NodePools", [karpenter_pools.NODE_POOL], lambda: karpenter_pools.read_pools(objects))
+    pools = known.facts.derived("NodePools", [node_pools.NODE_POOL], lambda: node_pools.read_pools(objects))
     found = {
         pod_set.path: pool.name
         for pod_set in case.workload.pod_sets

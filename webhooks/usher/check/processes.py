@@ -33,7 +33,7 @@ from usher.check.judging import Settings
 from usher.check.runner import Watch, unwatched
 from usher.check.surroundings import Named, Outline, Surroundings, directory_of_source
 from usher.extensions import opa_program
-from usher.policy import suppressions
+from usher.policy import excused_findings
 from usher.policy.checks import catalogue
 from usher.policy.evaluator import Evaluator
 
@@ -428,7 +428,7 @@ class Verdicts:
         """The digest of a file; `explicit` is true if the user named it."""
         name = orjson.dumps([source, explicit])
         # What an author suppresses may end today.
-        day = self._today if suppressions.ANNOTATION.encode() in content else b""
+        day = self._today if excused_findings.ANNOTATION.encode() in content else b""
         return hashlib.sha256(self._basis + len(name).to_bytes(8) + name + day + content).digest()
 
     def find(self, files: Mapping[bytes, Path]) -> dict[bytes, KeptVerdict]:

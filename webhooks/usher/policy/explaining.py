@@ -24,10 +24,10 @@ from usher.policy.checks import catalogue
 from usher.policy.checks.catalogue import About
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
+from usher.policy.excused_findings import Circumstances
 from usher.policy.input.pod_sets import read_keys
 from usher.policy.mutation import merge, strategies
 from usher.policy.mutation.merge import Merged
-from usher.policy.suppressions import Circumstances
 
 
 class State(StrEnum):

@@ -22,7 +22,7 @@ from usher.accelerators.boards import Product
 from usher.accelerators.mig import Board, Profile
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities import pool_fit
-from usher.config import fields, pools
+from usher.config import pools, selection
 from usher.config import pools as config_pools
 from usher.quantities import NANO
 
@@ -269,7 +269,7 @@ GROUP: Final = "gpu-usher.io"
 VERSION: Final = "v1alpha1"
 KIND: Final = "GPUQuota"
 
-_PATTERNS: Final = pydantic.TypeAdapter(list[fields.Pattern], config=pydantic.ConfigDict(defer_build=True))
+_PATTERNS: Final = pydantic.TypeAdapter(list[selection.Pattern], config=pydantic.ConfigDict(defer_build=True))
 
 
 def namespace_of_accounts(own: str) -> str:

@@ -17,7 +17,7 @@ from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes.places import Alternative, Obstacles, Place, Places, PodDemand, fewest_obstacles
 from usher.authorities.verdict import Answer
-from usher.cluster.facts import karpenter_pools
+from usher.cluster.facts import node_pools
 from usher.cluster.facts.nodes import PODS, NodeClass, Nodes
 from usher.kinds import registry
 from usher.kinds.reading.values import Absence
@@ -529,12 +529,12 @@ def node_verdicts(known: Knowledge) -> NodeVerdicts | None:
     table = known.facts.nodes
     if not table.known:
         return None
-    return known.derived("verdicts of nodes", [("", "Node"), karpenter_pools.NODE_POOL], lambda: _verdicts(known))
+    return known.derived("verdicts of nodes", [("", "Node"), node_pools.NODE_POOL], lambda: _verdicts(known))
 
 
 def _verdicts(known: Knowledge) -> NodeVerdicts:
-    objects = known.facts.objects(*karpenter_pools.NODE_POOL)
-    karpenter = () if isinstance(objects, Absence) else karpenter_pools.read_pools(objects)
+    objects = known.facts.objects(*node_pools.NODE_POOL)
+    karpenter = () if isinstance(objects, Absence) else node_pools.read_pools(objects)
     found = nodes_places.places_of_cluster(known.facts.nodes.now, known.config.pools, known.vocabulary, karpenter)
     return NodeVerdicts(found)
 

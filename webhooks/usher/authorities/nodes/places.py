@@ -13,8 +13,7 @@ from usher.accelerators import boards, mig, names
 from usher.accelerators.mig import MIG_RESOURCE_PREFIX, Board, Profile
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.knowledge import Knowledge
-from usher.cluster.facts.karpenter_pools import KarpenterPool
-from usher.cluster.facts.node_pools import KARPENTER
+from usher.cluster.facts.node_pools import KARPENTER, KarpenterPool
 from usher.cluster.facts.nodes import PODS, Amounts, NodeClass, Nodes, Taint, scheduler_amount
 from usher.cluster.facts.store import Store
 from usher.config import pools

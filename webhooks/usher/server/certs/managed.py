@@ -26,7 +26,7 @@ from msgspec import Struct
 
 from usher import errors, paths
 from usher.cluster.api import Lists
-from usher.cluster.server_time import Api, TimedApi
+from usher.cluster.http_clients import Api, TimedApi
 from usher.errors import CertificateError, ClusterError, UsherError
 from usher.server.certs import pem
 from usher.server.certs.authority import (
