@@ -18,8 +18,9 @@ from usher.check.revisions import Changes, RevisionFiles
 from usher.check.sources import FileOrBatch
 from usher.cli import given_policies, inputs, output
 from usher.cli.exit_codes import FailOn
-from usher.policy.checks.catalogue import About, RuleChoice
+from usher.policy.checks.catalogue import About
 from usher.policy.evaluator import Evaluator
+from usher.policy.rule_choice import RuleChoice
 
 _LARGEST = 64 * 2**20
 

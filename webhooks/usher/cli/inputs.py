@@ -17,9 +17,10 @@ from usher import errors
 from usher.check import findings
 from usher.cluster.facts.store import Recorded, Store
 from usher.config import models
-from usher.policy.checks.catalogue import NO_CHOICE, Catalogue, OwnChecks, RuleChoice
+from usher.policy.checks.catalogue import Catalogue, OwnChecks
 from usher.policy.decision import PRESETS
 from usher.policy.evaluator import Evaluator
+from usher.policy.rule_choice import NO_CHOICE, RuleChoice
 
 
 def name_unread_kinds(recorded: Iterable[Recorded]) -> bool:

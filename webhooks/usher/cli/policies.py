@@ -16,7 +16,8 @@ from usher.audit.standing.finding_catalogue import CatalogueEntry
 from usher.cli import given_policies, inputs
 from usher.config import models, selection
 from usher.policy.checks import catalogue
-from usher.policy.checks.catalogue import OwnChecks, RuleChoice, why_on_or_off
+from usher.policy.checks.catalogue import OwnChecks
+from usher.policy.rule_choice import RuleChoice, why_on_or_off
 
 _WIDTH: Final = 100
 """Columns at most."""

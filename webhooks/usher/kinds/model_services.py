@@ -148,7 +148,7 @@ _DEFAULT_GPU: Final = "nvidia.com/gpu"
 _DEFAULT_RUNTIME_CLASS: Final = "nvidia"
 
 # The fields differ from those of a pod: the API server would refuse or drop fields of a pod.
-_TRAITS: Final = Traits(trains="vllm", changeable=False)
+_VLLM_TRAITS: Final = Traits(trains="vllm", changeable=False)
 
 
 def _vllm_runtime(runtime: Object, reading: Reading) -> Iterator[Template]:
@@ -172,8 +172,8 @@ def _vllm_runtime(runtime: Object, reading: Reading) -> Iterator[Template]:
         path=_DEPLOYMENT,
         spec=Place(None, _DEPLOYMENT),
         metadata=_metadata(runtime, deployment, reading),
-        count=_count(spec, deployment, reading),
-        traits=_TRAITS,
+        count=_vllm_count(spec, deployment, reading),
+        traits=_VLLM_TRAITS,
         containers=tuple(_containers(spec, deployment, reading)) if deployment else (),
         fields=fields,
     )
@@ -227,7 +227,7 @@ def _resources(holder: Object, path: str, reading: Reading, **defaults: str) -> 
     return Place(found, path)
 
 
-def _count(spec: Object, deployment: Object, reading: Reading) -> model.Count:
+def _vllm_count(spec: Object, deployment: Object, reading: Reading) -> model.Count:
     """The replicas of the Deployment or of its autoscaler; a rollout makes more of them, but not with Recreate."""
     path = "/spec/autoscalingConfig"
     autoscaling = reading.mapping(spec.get("autoscalingConfig"), path)

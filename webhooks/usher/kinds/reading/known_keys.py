@@ -182,7 +182,7 @@ def _number(fields: Fields, row: str | list[Any] | Mapping[str, Any]) -> int:
     return fields.number({name: _number(fields, each) for name, each in row.items()})
 
 
-_ROWS: Final = """
+_KEY_ROWS: Final = """
 kueue.x-k8s.io queue-name priority-class priority-boost managed manager multikueue multikueue-origin topology
  multikueue-origin-uid pod-group-name pod-group-total-count pod-group-fast-admission pod-group-pod-index podset workload
  pod-group-pod-index-label pod-group-serving pod-index-offset pod-suspending-parent podset-group-name elastic-job
@@ -228,7 +228,7 @@ node.kubernetes.io instance-type lifecycle unschedulable not-ready unreachable m
 topology.kubernetes.io zone region
 """
 
-_CLOSE: Final = 0.85
+_CLOSE_KEY: Final = 0.85
 _ALIKE: Final = 0.7
 _COMPLETE: Final = frozenset({"kueue.x-k8s.io", "kai.scheduler", "leaderworkerset.sigs.k8s.io", "scheduling.k8s.io"})
 """Domains whose keys are all in the rows; there, a key that is only somewhat like a known one is misspelt too."""
@@ -244,7 +244,7 @@ QUEUES: Final = frozenset({
 
 @cache
 def _keys() -> Mapping[str, Collection[str]]:
-    rows = (line.split() for line in _ROWS.replace("\n ", " ").strip().splitlines())
+    rows = (line.split() for line in _KEY_ROWS.replace("\n ", " ").strip().splitlines())
     return {domain: tuple(names) for domain, *names in rows}
 
 
@@ -256,9 +256,9 @@ def meant_key(key: str) -> str:
         return ""
     known = _keys()
     if domain in known:
-        like = _like(name, known[domain], _ALIKE if domain in _COMPLETE else _CLOSE)
+        like = _like(name, known[domain], _ALIKE if domain in _COMPLETE else _CLOSE_KEY)
         return f"{domain}/{like}" if like else ""
-    near = difflib.get_close_matches(domain, known, n=1, cutoff=_CLOSE)
+    near = difflib.get_close_matches(domain, known, n=1, cutoff=_CLOSE_KEY)
     return f"{near[0]}/{name}" if near and name in known[near[0]] else ""
 
 
