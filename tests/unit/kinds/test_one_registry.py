@@ -137,7 +137,7 @@ def new_family(package: Path) -> str:
     record = RECORD.format(kind="Gadget", plural="gadgets")
     (package / "kinds/example.py").write_text(f"{FAMILY}{record}]\n", encoding="utf-8")
     replace(package / "kinds/registry.py", "    job_groups,\n", "    example,\n    job_groups,\n")
-    replace(package / "kinds/registry.py", "    *queues.GPU_QUOTAS,\n", "    *queues.GPU_QUOTAS,\n    *example.KINDS,\n")
+    replace(package / "kinds/registry.py", "    *spark.KINDS,\n", "    *spark.KINDS,\n    *example.KINDS,\n")
     return "Gadget"
 
 
