@@ -103,7 +103,7 @@ from collections.abc import Iterator, Mapping
 
 from usher import model, paths
 from usher.kinds.kind import Kind, KueueUnit, Pods, Starts, api
-from usher.kinds.reading.templates import pod_template
+from usher.kinds.reading.pod_templates import pod_template
 from usher.kinds.reading.templates import Place, Template
 from usher.kinds.reading.values import Reading
 
