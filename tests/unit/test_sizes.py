@@ -70,6 +70,11 @@ def test_a_file_name_says_its_subject_without_its_folder(found: list[Module]) ->
     assert sum(map(len, measure_structure.repeated_names(found).values())) <= 60
 
 
+def test_modules_and_lines_of_imports_stay_few(found: list[Module]) -> None:
+    assert len(found) <= 360
+    assert sum(module.import_lines for module in found) <= 5_000
+
+
 def test_no_imports_stand_under_type_checking(found: list[Module]) -> None:
     hidden = [module.name for module in found if module.hidden_imports]
 
