@@ -462,7 +462,7 @@ def _configurations() -> TypeAdapter[Configuration]:
     return strict_adapter(Configuration)
 
 
-def _read(value: object) -> Configuration:
+def _read_configuration(value: object) -> Configuration:
     """The configuration in a text; empty where the text is not a configuration, or does not share devices."""
     if not isinstance(value, str) or not _SHARES.search(value):
         return {}
@@ -491,7 +491,7 @@ def _that_share(configurations: dict[str, Configuration]) -> dict[str, Configura
 
 
 Configurations = Annotated[
-    dict[str, Annotated[Configuration, PlainValidator(_read, json_schema_input_type=Configuration)]],
+    dict[str, Annotated[Configuration, PlainValidator(_read_configuration, json_schema_input_type=Configuration)]],
     AfterValidator(_that_share),
 ]
 """`data` of a ConfigMap: the configurations among its texts that share devices, and nothing of the others."""
