@@ -16,6 +16,7 @@ from usher.kinds import autoscaling, registry
 from usher.kinds.reading import environment, shapes
 from usher.kinds.reading import values as reading_values
 from usher.kinds.reading.values import Reference
+from usher.model import placement
 from usher.workloads import grown_workloads
 
 GROUP_ANNOTATION: Final = "scheduling.k8s.io/group-name"
@@ -26,6 +27,7 @@ GROUP_LABEL: Final = "scheduling.x-k8s.io/pod-group"
 
 _PERSISTENT_VOLUME: Final = ("", "PersistentVolume")
 _POD_GROUP: Final = ("scheduling.volcano.sh", "PodGroup")
+_BUDGET: Final = ("policy", "PodDisruptionBudget")
 
 _AUTOSCALERS: Final = frozenset(kind.group_and_kind for kind in registry.KINDS if kind.autoscaler and kind.plural)
 
@@ -48,6 +50,14 @@ class Link(Struct, frozen=True, kw_only=True):
     """The path of the container."""
 
 
+class Guarded(Struct, frozen=True, kw_only=True):
+    """The pods that a PodDisruptionBudget selects, if all files make them."""
+
+    pods: int
+    names: tuple[str, ...]
+    """Kind and name of the objects that make them and whose pods ask for accelerators."""
+
+
 class Beside(Struct, frozen=True, kw_only=True):
     """The objects of the same files that matter to one object."""
 
@@ -65,6 +75,8 @@ class Beside(Struct, frozen=True, kw_only=True):
     """Links of Services that the containers cannot bear."""
     scalers: tuple[str, ...] = ()
     """Kinds and names of other autoscalers with the target of this one."""
+    guarded: Guarded | None = None
+    """The pods of a disruption budget; None if the files do not tell them."""
     parent: tuple[str, str] | None = None
     """The object whose operator makes the target of this autoscaler, and what to do instead; None without one."""
 
@@ -85,6 +97,8 @@ def of(workload: model.Workload | None, objects: reading_values.Lookup, known: K
         return Beside(gang=_gang(workload, objects, known))
     if (workload.group, workload.kind) in _AUTOSCALERS:
         return _of_autoscaler(workload, objects)
+    if (workload.group, workload.kind) == _BUDGET:
+        return Beside(guarded=_guarded(workload, objects, known))
     claims = dict(_claims(workload, objects))
     host_paths = dict(_host_paths(workload.namespace, claims, objects)) if claims else {}
     if not workload.asks_accelerators:
@@ -96,6 +110,33 @@ def of(workload: model.Workload | None, objects: reading_values.Lookup, known: K
         shared_groups=_shared_groups(workload, objects),
         links=tuple(_links(workload, objects)),
     )
+
+
+def _guarded(budget: model.Workload, objects: reading_values.Objects, known: Knowledge) -> Guarded | None:
+    """The pods that a budget selects; None without pods, and with pods whose number an autoscaler or a node decides."""
+    namespace = budget.namespace
+    found = objects.find(Reference(group=budget.group, kind=budget.kind, name=budget.name, namespace=namespace))
+    selector = None if isinstance(found, reading_values.Absence) else paths.mapping(found.get("spec")).get("selector")
+    makers = objects.once(f"makers of pods in {namespace}", lambda: _makers(namespace, objects, known))
+    scalers = objects.once(f"autoscalers of {namespace}", lambda: _by_target(namespace, objects))
+    selected = [
+        (maker, pod_set)
+        for maker in makers
+        for pod_set in maker.pod_sets
+        if placement.selector_matches(selector, pod_set.labels)
+    ]
+    targets = [Reference(group=each.group, kind=each.kind, name=each.name, namespace=namespace) for each, _ in selected]
+    if not selected or any(target in scalers for target in targets):
+        return None
+    names = {f"{maker.kind} {maker.name}" for maker, pod_set in selected if pod_set.asks_accelerators}
+    return Guarded(pods=sum(pod_set.count.minimum for _, pod_set in selected), names=tuple(sorted(names)))
+
+
+def _makers(namespace: str, objects: reading_values.Objects, known: Knowledge) -> Sequence[model.Workload]:
+    """The Deployments and StatefulSets of a namespace."""
+    values = [value for kind in ("Deployment", "StatefulSet") for value in objects.of_kind("apps", kind, namespace)]
+    made = [known.workload(value, namespace=namespace, objects=objects) for value in values]
+    return [each for each in made if each is not None]
 
 
 def _shared_groups(workload: model.Workload, objects: reading_values.Objects) -> frozenset[str]:

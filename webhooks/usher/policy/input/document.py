@@ -57,6 +57,14 @@ class Parent(TypedDict):
     remedy: str
 
 
+class Guarded(TypedDict):
+    """The pods that a disruption budget selects."""
+
+    pods: int
+    names: list[str]
+    """Kind and name of the objects that make them and whose pods ask for accelerators."""
+
+
 class Beside(TypedDict):
     """As rules read it; a field is absent where the files say nothing."""
 
@@ -72,6 +80,7 @@ class Beside(TypedDict):
     """Links of Services that the containers cannot bear."""
     scalers: NotRequired[list[str]]
     """Kinds and names of other autoscalers with the target of this one."""
+    guarded: NotRequired[Guarded]
     parent: NotRequired[Parent]
 
 
@@ -92,6 +101,8 @@ def beside_document(beside: beside_objects.Beside) -> Beside:
         ]
     if beside.scalers:
         result["scalers"] = list(beside.scalers)
+    if beside.guarded is not None:
+        result["guarded"] = {"pods": beside.guarded.pods, "names": list(beside.guarded.names)}
     if beside.parent is not None:
         result["parent"] = {"name": beside.parent[0], "remedy": beside.parent[1]}
     return result
