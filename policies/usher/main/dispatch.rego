@@ -400,6 +400,10 @@ _findings_accelerator_pods contains {"check": "serving/knative_gives_up_first", 
 	some finding in data.usher.checks.serving.knative_gives_up_first.deny
 }
 
+_findings_accelerator_pods contains {"check": "serving/shared_memory_of_a_model", "finding": finding} if {
+	some finding in data.usher.checks.serving.shared_memory_of_a_model.deny
+}
+
 _findings_accelerator_pods contains {"check": "scaling/serverless_without_bound", "finding": finding} if {
 	some finding in data.usher.checks.scaling.serverless_without_bound.deny
 }
@@ -642,6 +646,10 @@ _findings_rayService contains {"check": "queueing/ray_autoscaling_without_elasti
 
 _findings_rayService contains {"check": "queueing/ray_worker_group_named_head", "finding": finding} if {
 	some finding in data.usher.checks.queueing.ray_worker_group_named_head.deny
+}
+
+_findings_rayService contains {"check": "serving/ray_replica_without_a_node", "finding": finding} if {
+	some finding in data.usher.checks.serving.ray_replica_without_a_node.deny
 }
 
 _findings contains each if {
@@ -1727,6 +1735,10 @@ _findings_disruptionBudget contains {"check": "objects/budget_that_blocks_evicti
 	some finding in data.usher.checks.objects.budget_that_blocks_eviction.deny
 }
 
+_findings_disruptionBudget contains {"check": "objects/budget_of_all_gpu_servers", "finding": finding} if {
+	some finding in data.usher.checks.objects.budget_of_all_gpu_servers.deny
+}
+
 _findings contains each if {
 	input.object.provisioningRequest
 	some each in _findings_provisioningRequest
@@ -1778,6 +1790,15 @@ _findings contains each if {
 
 _findings_validatingWebhookConfiguration contains {"check": "objects/webhook_of_all_pods_fails_closed", "finding": finding} if {
 	some finding in data.usher.checks.objects.webhook_of_all_pods_fails_closed.deny
+}
+
+_findings contains each if {
+	input.object.nodeSet
+	some each in _findings_nodeSet
+}
+
+_findings_nodeSet contains {"check": "objects/slurm_gpus_other_than_pods", "finding": finding} if {
+	some finding in data.usher.checks.objects.slurm_gpus_other_than_pods.deny
 }
 
 _unknown contains each if {

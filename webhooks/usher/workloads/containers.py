@@ -273,7 +273,7 @@ def read_container(
         image=image if isinstance(image := value.get("image"), str) else "",
         command=command,
         passes_on=passed_variables(command) if command else (),
-        processes=launch.processes,
+        processes=launch.processes or (template.traits.processes if asks else None),
         parallelism=launch.parallelism or _started_by_operator(value, template, asks=asks),
         idle_command=launch.idle_command,
         model_server="" if asks or names else _model_server(place, value, command),
