@@ -404,6 +404,10 @@ _findings_accelerator_pods contains {"check": "serving/shared_memory_of_a_model"
 	some finding in data.usher.checks.serving.shared_memory_of_a_model.deny
 }
 
+_findings_accelerator_pods contains {"check": "serving/model_larger_than_its_gpus", "finding": finding} if {
+	some finding in data.usher.checks.serving.model_larger_than_its_gpus.deny
+}
+
 _findings_accelerator_pods contains {"check": "scaling/serverless_without_bound", "finding": finding} if {
 	some finding in data.usher.checks.scaling.serverless_without_bound.deny
 }
