@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from usher import paths, quantities
+from usher import errors, paths, quantities
 from usher.cluster.facts.nodes import Amounts, Taint, scheduler_amount
 from usher.model import placement
 from usher.model.placement import Requirement
@@ -21,7 +21,7 @@ NODE_POOL: Final = ("karpenter.sh", "NodePool")
 
 _FILE: Final = Path(__file__).parents[2] / "accelerators" / "machine_types.json"
 _AWS: Final = "karpenter.k8s.aws"
-_POOL_LABEL: Final = "karpenter.sh/nodepool"
+POOL_LABEL: Final = "karpenter.sh/nodepool"
 _TYPE_LABEL: Final = "node.kubernetes.io/instance-type"
 _ACCELERATED: Final = ("dl", "f", "g", "inf", "p", "trn", "vt")
 """Beginnings of machine types of AWS with accelerators. One that the table does not have is newer than the table."""
@@ -46,6 +46,8 @@ class KarpenterPool(Struct, frozen=True, kw_only=True):
     types: tuple[MachineType, ...] | None
     consolidates: bool
     """Whether Karpenter removes nodes that are not full, and so stops pods that do not forbid it."""
+    limits: Mapping[str, int]
+    """How many devices of each name its nodes may have together. Amounts of CPU and memory are left out."""
 
 
 @cache
@@ -82,11 +84,26 @@ def _read_pool(name: str, value: paths.Object) -> KarpenterPool | None:
     single = {each.key: each.values[0] for each in requirements if each.operator == "In" and len(each.values) == 1}
     return KarpenterPool(
         name=name,
-        labels={**labels, **single, _POOL_LABEL: name},
+        labels={**labels, **single, POOL_LABEL: name},
         taints=tuple(sorted(_taints(spec.get("taints")))),
         types=_allowed(requirements) if _is_of_aws(spec) else None,
         consolidates=_consolidates(pool.get("disruption")),
+        limits={
+            key: number
+            for key, text in paths.mapping(pool.get("limits")).items()
+            if (number := _devices(key, text)) >= 0
+        },
     )
+
+
+def _devices(resource: str, text: paths.Json) -> int:
+    """The number in a limit; -1 for other resources than devices, and for what is no quantity."""
+    if "/" not in resource or not isinstance(text, str | int):
+        return -1
+    try:
+        return scheduler_amount(resource, quantities.parse(text))
+    except errors.QuantityError:
+        return -1
 
 
 def _consolidates(disruption: paths.Json) -> bool:
