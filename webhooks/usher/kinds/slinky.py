@@ -101,7 +101,10 @@ class Gres(TypedDict):
 
 
 def _gres(text: object) -> object:
-    """The GPUs in the line of a node (slurm.conf(5), Gres): a name, perhaps a type, and a number, 1 if it is missing."""
+    """The GPUs in the line of a node: entries have a name, perhaps a type, and a number, 1 if it is missing.
+
+    Source: slurm.conf(5), Gres.
+    """
     found = _GRES.findall(text) if isinstance(text, str) else []
     matches = [_GPUS.match(entry) for each in found for entry in each.split(",")]
     numbers = [int(match[1] or 1) for match in matches if match is not None]

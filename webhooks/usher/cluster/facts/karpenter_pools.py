@@ -96,14 +96,14 @@ def _read_pool(name: str, value: paths.Object) -> KarpenterPool | None:
     )
 
 
-def _devices(resource: str, text: paths.Json) -> int:
-    """The number in a limit; -1 for other resources than devices, and for what is no quantity."""
+def _devices(resource: str, text: paths.Json) -> int | None:
+    """The number in a limit; None for other resources than devices, and for what is no quantity."""
     if "/" not in resource or not isinstance(text, str | int):
-        return -1
+        return None
     try:
         return scheduler_amount(resource, quantities.parse(text))
     except errors.QuantityError:
-        return -1
+        return None
 
 
 def _consolidates(disruption: paths.Json) -> bool:
