@@ -408,6 +408,10 @@ _findings_accelerator_pods contains {"check": "serving/model_larger_than_its_gpu
 	some finding in data.usher.checks.serving.model_larger_than_its_gpus.deny
 }
 
+_findings_accelerator_pods contains {"check": "serving/tensor_size_that_kserve_drops", "finding": finding} if {
+	some finding in data.usher.checks.serving.tensor_size_that_kserve_drops.deny
+}
+
 _findings_accelerator_pods contains {"check": "scaling/serverless_without_bound", "finding": finding} if {
 	some finding in data.usher.checks.scaling.serverless_without_bound.deny
 }
@@ -990,6 +994,10 @@ _findings_cluster_facts contains {"check": "priority/queue_class_contradicts_pod
 
 _findings_cluster_facts contains {"check": "scaling/rollout_never_fits", "finding": finding} if {
 	some finding in data.usher.checks.scaling.rollout_never_fits.deny
+}
+
+_findings_cluster_facts contains {"check": "scaling/pods_above_the_limit_of_their_pool", "finding": finding} if {
+	some finding in data.usher.checks.scaling.pods_above_the_limit_of_their_pool.deny
 }
 
 _findings_cluster_facts contains {"check": "tenancy/quota_never_fits", "finding": finding} if {

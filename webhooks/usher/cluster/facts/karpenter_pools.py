@@ -91,7 +91,7 @@ def _read_pool(name: str, value: paths.Object) -> KarpenterPool | None:
         limits={
             key: number
             for key, text in paths.mapping(pool.get("limits")).items()
-            if (number := _devices(key, text)) >= 0
+            if (number := _devices(key, text)) is not None
         },
     )
 
