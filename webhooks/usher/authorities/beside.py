@@ -5,7 +5,7 @@ Files are applied together, so they show all objects. A cluster gets them one by
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -65,6 +65,8 @@ class Beside(Struct, frozen=True, kw_only=True):
     """Whether a Service with an address of its own sends the requests of programs to the pods."""
     disks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Access modes by the name of the PersistentVolumeClaim, for those that the pods name."""
+    holders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Other objects whose pods keep a claim, by the name of the claim; empty if all select the same node."""
     host_paths: Mapping[str, shapes.HostPath] = field(default_factory=dict)
     """Paths of nodes to which the PersistentVolumeClaims lead that the pods name, by the name of the claim."""
     gang: model.Workload | None = None
@@ -106,6 +108,7 @@ def of(workload: model.Workload | None, objects: reading_values.Lookup, known: K
     return Beside(
         has_service=_has_service(workload, objects),
         disks=dict(_disks(claims)),
+        holders=dict(_holders(workload, claims, objects)),
         host_paths=host_paths,
         shared_groups=_shared_groups(workload, objects),
         links=tuple(_links(workload, objects)),
@@ -273,13 +276,26 @@ def _claims(
     workload: model.Workload, objects: reading_values.Objects
 ) -> Iterator[tuple[str, Mapping[str, paths.Json]]]:
     """The claims that the pods name, also those that are in no file: a volume may be kept for one."""
-    for pod_set in workload.pod_sets:
-        for volume in pod_set.fields.get("volumes", ()):
-            name = volume.get("persistentVolumeClaim", {}).get("claimName", "")
-            if name:
-                claim = Reference(group="", kind="PersistentVolumeClaim", name=name, namespace=workload.namespace)
-                found = objects.find(claim)
-                yield name, {} if isinstance(found, reading_values.Absence) else paths.mapping(found.get("spec"))
+    names = [
+        volume.get("persistentVolumeClaim", {}).get("claimName", "")
+        for pod_set in workload.pod_sets
+        for volume in pod_set.fields.get("volumes", ())
+    ]
+    if workload.kind == "InferenceService":
+        own = Reference(group=workload.group, kind=workload.kind, name=workload.name, namespace=workload.namespace)
+        found = objects.find(own)
+        names += () if isinstance(found, reading_values.Absence) else _stored(found)
+    for name in filter(None, names):
+        claim = Reference(group="", kind="PersistentVolumeClaim", name=name, namespace=workload.namespace)
+        found = objects.find(claim)
+        yield name, {} if isinstance(found, reading_values.Absence) else paths.mapping(found.get("spec"))
+
+
+def _stored(value: paths.Object) -> Iterator[str]:
+    """The claims in which KServe finds a model."""
+    for _, text in _texts_of(value, ("storageUri",)):
+        if text.startswith("pvc://"):
+            yield text.removeprefix("pvc://").partition("/")[0]
 
 
 def _disks(claims: _Claims) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -287,6 +303,68 @@ def _disks(claims: _Claims) -> Iterator[tuple[str, tuple[str, ...]]]:
         modes = spec.get("accessModes")
         if isinstance(modes, list):
             yield name, tuple(mode for mode in modes if isinstance(mode, str))
+
+
+class _Holder(NamedTuple):
+    """An object whose pods keep a claim as long as they run."""
+
+    group: str
+    kind: str
+    name: str
+    node: str
+    """The node that its pods select by name; empty without one."""
+
+
+_HOLDING: Final = (
+    ("", "Pod"),
+    ("apps", "Deployment"),
+    ("apps", "StatefulSet"),
+    ("argoproj.io", "Rollout"),
+    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"),
+    ("serving.kserve.io", "InferenceService"),
+)
+"""Kinds whose pods run without an end. Jobs, for example those that download a model, give a disk back."""
+
+
+def _holders(
+    workload: model.Workload, claims: _Claims, objects: reading_values.Objects
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    namespace = workload.namespace
+    found = objects.once(f"holders of claims in {namespace}", lambda: _by_claim(namespace, objects)) if claims else {}
+    for name in claims:
+        all_of_claim = found.get(name, ())
+        own = [each for each in all_of_claim if each[:3] == (workload.group, workload.kind, workload.name)]
+        nodes = {each.node for each in all_of_claim}
+        if own and (len(nodes) > 1 or "" in nodes):
+            others = tuple(f"{each.kind} {each.name}" for each in all_of_claim if each not in own)
+            if others:
+                yield name, others
+
+
+def _by_claim(namespace: str, objects: reading_values.Objects) -> Mapping[str, Sequence[_Holder]]:
+    found: defaultdict[str, list[_Holder]] = defaultdict(list)
+    for group, kind in _HOLDING:
+        for value in objects.of_kind(group, kind, namespace):
+            texts = list(_texts_of(value, ("claimName", "kubernetes.io/hostname", "restartPolicy")))
+            if kind == "Pod" and ("restartPolicy", "Never") in texts:
+                continue
+            node = next((text for key, text in texts if key == "kubernetes.io/hostname"), "")
+            holder = _Holder(group, kind, paths.text(paths.metadata(value).get("name")), node)
+            names = {*(text for key, text in texts if key == "claimName"), *_stored(value)}
+            for name in names:
+                found[name].append(holder)
+    return found
+
+
+def _texts_of(value: paths.Json, keys: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Each text below one of the keys, anywhere in a value."""
+    left: list[paths.Json] = [value]
+    while left:
+        each = left.pop()
+        if isinstance(each, dict):
+            yield from ((key, text) for key in keys if isinstance(text := each.get(key), str))
+        if isinstance(each, dict | list):
+            left.extend(each.values() if isinstance(each, dict) else each)
 
 
 def _host_paths(

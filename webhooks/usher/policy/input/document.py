@@ -72,6 +72,8 @@ class Beside(TypedDict):
     """Whether a Service with an address of its own sends requests to the pods."""
     disks: NotRequired[dict[str, list[str]]]
     """Access modes of the PersistentVolumeClaims that the pods name."""
+    holders: NotRequired[dict[str, list[str]]]
+    """Kinds and names of other objects whose pods keep a claim, on other nodes as far as the files say."""
     hostPaths: NotRequired[dict[str, HostPath]]
     """Paths of nodes to which these claims lead."""
     pods: NotRequired[int]
@@ -90,6 +92,8 @@ def beside_document(beside: beside_objects.Beside) -> Beside:
         result["hasService"] = True
     if beside.disks:
         result["disks"] = {name: list(modes) for name, modes in sorted(beside.disks.items())}
+    if beside.holders:
+        result["holders"] = {name: list(others) for name, others in sorted(beside.holders.items())}
     if beside.host_paths:
         result["hostPaths"] = dict(sorted(beside.host_paths.items()))
     if beside.gang is not None:
