@@ -45,17 +45,21 @@ deny contains finding if {
 	}
 }
 
-_places := array.concat(_volumes, [{"claim": claim, "path": "/spec/predictor"} |
+_places := array.concat(_volumes, _of_kserve)
+
+_of_kserve := [{"claim": claim, "path": "/spec/predictor"} |
 	input.object.inferenceService
 	some claim, _ in input.beside.holders
-	not claim in [place.claim | some place in _volumes]
-])
+	not claim in _claims_of_volumes
+]
 
-_volumes := [{"claim": volume.persistentVolumeClaim.claimName, "path": $"{pod_set.specPath}/volumes/{index}"} |
+_claims_of_volumes := {place.claim | some place in _volumes}
+
+_volumes := [place |
 	some pod_set in workload.accelerator_pod_sets
 	not pod_set.affinity.podAffinity
 	some index, volume in pod_set.volumes
-	volume.persistentVolumeClaim
+	place := {"claim": volume.persistentVolumeClaim.claimName, "path": $"{pod_set.specPath}/volumes/{index}"}
 ]
 
 _mounts(others) := "mounts" if count(others) == 1
