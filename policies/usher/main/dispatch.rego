@@ -412,6 +412,10 @@ _findings_accelerator_pods contains {"check": "serving/tensor_size_that_kserve_d
 	some finding in data.usher.checks.serving.tensor_size_that_kserve_drops.deny
 }
 
+_findings_accelerator_pods contains {"check": "serving/cache_that_cannot_be_written", "finding": finding} if {
+	some finding in data.usher.checks.serving.cache_that_cannot_be_written.deny
+}
+
 _findings_accelerator_pods contains {"check": "scaling/serverless_without_bound", "finding": finding} if {
 	some finding in data.usher.checks.scaling.serverless_without_bound.deny
 }
@@ -450,6 +454,10 @@ _findings_accelerator_pods contains {"check": "scaling/rollout_waits_for_its_dis
 
 _findings_accelerator_pods contains {"check": "scaling/replicas_share_a_disk", "finding": finding} if {
 	some finding in data.usher.checks.scaling.replicas_share_a_disk.deny
+}
+
+_findings_accelerator_pods contains {"check": "scaling/workloads_share_a_disk", "finding": finding} if {
+	some finding in data.usher.checks.scaling.workloads_share_a_disk.deny
 }
 
 _findings_accelerator_pods contains {"check": "tenancy/owner_forged", "finding": finding} if {

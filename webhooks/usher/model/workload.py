@@ -110,6 +110,8 @@ class ModelSize(TypedDict):
     """Gigabytes of its weights, rounded down; at least 1."""
     experts: bool
     """Whether it has experts that the number leaves out, so that it is larger."""
+    hub: bool
+    """Whether the name is one of a hub, from which the server downloads it, and no path."""
 
 
 class ModelParallelism(TypedDict):

@@ -153,6 +153,7 @@ def _model_size(text: str) -> model.ModelSize | None:
         bits=bits,
         gigabytes=max(int(gigabytes), 1),
         experts=_EXPERTS.search(name) is not None,
+        hub=name.count("/") == 1 and name[0] not in "/.$~",
     )
 
 

@@ -80,6 +80,10 @@ READ_VARIABLES: Final = (
     "GLOO_SOCKET_",
     "HABANA_VISIBLE_DEVICES",
     "HCU_MOFED",
+    "HF_HOME",
+    "HF_HUB_CACHE",
+    "HF_HUB_OFFLINE",
+    "HOME",
     "MASTER_ADDR",
     "NCCL_",
     "NPROC_PER_NODE",
@@ -87,6 +91,7 @@ READ_VARIABLES: Final = (
     "PET_NPROC_PER_NODE",
     "RDMAV_",
     "TP_SOCKET_",
+    "TRANSFORMERS_OFFLINE",
     "UCX_",
     *(row.name for row in PORT_VARIABLES),
 )
