@@ -496,6 +496,10 @@ _findings_accelerator_pods contains {"check": "cost/training_not_protected_from_
 	some finding in data.usher.checks.cost.training_not_protected_from_disruption.deny
 }
 
+_findings_accelerator_pods contains {"check": "objects/training_behind_a_mesh", "finding": finding} if {
+	some finding in data.usher.checks.objects.training_behind_a_mesh.deny
+}
+
 _findings contains each if {
 	count(input.podSets) > 0
 	some each in _findings_pods

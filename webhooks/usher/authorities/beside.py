@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from usher import model, paths
 from usher.authorities.knowledge import Knowledge
+from usher.cluster.facts import store
 from usher.kinds import registry
 from usher.kinds.reading import environment, shapes
 from usher.kinds.reading import values as reading_values
@@ -75,6 +76,8 @@ class Beside(Struct, frozen=True, kw_only=True):
     """The names of PodGroups that other objects of the same files name as well."""
     links: tuple[Link, ...] = ()
     """Links of Services that the containers cannot bear."""
+    mesh: str = ""
+    """The label by which a service mesh adds its sidecar to the pods of the namespace; empty without one."""
     scalers: tuple[str, ...] = ()
     """Kinds and names of other autoscalers with the target of this one."""
     guarded: Guarded | None = None
@@ -112,6 +115,7 @@ def of(workload: model.Workload | None, objects: reading_values.Lookup, known: K
         host_paths=host_paths,
         shared_groups=_shared_groups(workload, objects),
         links=tuple(_links(workload, objects)),
+        mesh=_mesh(workload, objects, known),
     )
 
 
@@ -140,6 +144,22 @@ def _makers(namespace: str, objects: reading_values.Objects, known: Knowledge) -
     values = [value for kind in ("Deployment", "StatefulSet") for value in objects.of_kind("apps", kind, namespace)]
     made = [known.workload(value, namespace=namespace, objects=objects) for value in values]
     return [each for each in made if each is not None]
+
+
+_INJECTING: Final = {"istio-injection": ("enabled",), "istio.io/rev": ()}
+"""Labels of namespaces whose pods get the sidecar of Istio, with the values that say so; any value without one."""
+
+
+def _mesh(workload: model.Workload, objects: reading_values.Objects, known: Knowledge) -> str:
+    found = objects.cluster_scoped("", "Namespace").get(workload.namespace)
+    labels = paths.mapping(paths.metadata(found).get("labels")) if found is not None else {}
+    labels = labels or store.namespace_labels(workload.namespace, known.facts) or {}
+    meshes = [
+        f"{key}={labels[key]}"
+        for key, values in _INJECTING.items()
+        if labels.get(key) and labels[key] in (values or (labels[key],))
+    ]
+    return next(iter(meshes), "")
 
 
 def _shared_groups(workload: model.Workload, objects: reading_values.Objects) -> frozenset[str]:

@@ -80,6 +80,8 @@ class Beside(TypedDict):
     """The number of pods of a PodGroup, if all were made by hand."""
     links: NotRequired[list[Link]]
     """Links of Services that the containers cannot bear."""
+    mesh: NotRequired[str]
+    """The label by which a service mesh adds its sidecar to the pods of the namespace."""
     scalers: NotRequired[list[str]]
     """Kinds and names of other autoscalers with the target of this one."""
     guarded: NotRequired[Guarded]
@@ -103,13 +105,20 @@ def beside_document(beside: beside_objects.Beside) -> Beside:
             {"service": each.service, "variable": each.variable, "program": each.program, "path": each.path}
             for each in beside.links
         ]
+    if beside.mesh:
+        result["mesh"] = beside.mesh
+    _add_of_objects(beside, result)
+    return result
+
+
+def _add_of_objects(beside: beside_objects.Beside, result: Beside) -> None:
+    """Adds the facts about objects that make no pods."""
     if beside.scalers:
         result["scalers"] = list(beside.scalers)
     if beside.guarded is not None:
         result["guarded"] = {"pods": beside.guarded.pods, "names": list(beside.guarded.names)}
     if beside.parent is not None:
         result["parent"] = {"name": beside.parent[0], "remedy": beside.parent[1]}
-    return result
 
 
 class GangPlaces(TypedDict):
