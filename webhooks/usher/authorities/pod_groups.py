@@ -50,10 +50,21 @@ class KaiQueueInput(TypedDict):
     """Whether other queues are below it: KAI only places pods in leaves."""
 
 
+class LimitInput(TypedDict):
+    """How much of a resource the nodes of a NodePool may have together."""
+
+    pool: str
+    resource: str
+    limit: int
+
+
 class NodePoolsInput(TypedDict):
-    """NodePools of Karpenter whose nodes pods select, by the path of the pod set; only those that consolidate."""
+    """NodePools of Karpenter whose nodes pods select, by the path of the pod set."""
 
     consolidating: dict[str, str]
+    """Those that consolidate."""
+    limits: dict[str, list[LimitInput]]
+    """Limits of the NodePool that the pods select by its name."""
 
 
 class PodGroupsInput(TypedDict):
@@ -170,7 +181,15 @@ def node_pools_slice(case: Case, known: Knowledge) -> NodePoolsInput | None:
         if pool.consolidates and pod_set.node_selector.items() & pool.labels.items()
         if all(pool.labels.get(key, value) == value for key, value in pod_set.node_selector.items())
     }
-    return {"consolidating": found} if found else None
+    by_name = {pool.name: pool for pool in pools}
+    limits: dict[str, list[LimitInput]] = {
+        pod_set.path: [
+            {"pool": pool.name, "resource": name, "limit": number} for name, number in sorted(pool.limits.items())
+        ]
+        for pod_set in case.workload.pod_sets
+        if (pool := by_name.get(pod_set.node_selector.get(node_pools.POOL_LABEL, ""))) is not None and pool.limits
+    }
+    return {"consolidating": found, "limits": limits} if found or limits else None
 
 
 def no_outlook(_case: Case, _known: Knowledge) -> Iterable[Section]:

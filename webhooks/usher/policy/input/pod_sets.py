@@ -213,6 +213,7 @@ READ_KEYS = (
     "pod-group.scheduling.sigs.k8s.io",
     "pod-security.kubernetes.io/",
     "priorityClassName",
+    "sidecar.istio.io/",
     "project",
     "provreq.kueue.x-k8s.io/",
     "ray.io/",
