@@ -9,13 +9,14 @@ from typing import Final, NamedTuple, NotRequired
 
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import model, paths
+from usher import errors, model, paths, quantities
 from usher.authorities.authority import Case
 from usher.authorities.beside import GROUP_LABEL
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.outlook import Section
 from usher.authorities.verdict import SourceObject
 from usher.cluster.facts import karpenter_pools
+from usher.kinds.reading.shapes import Amount, amount_of
 from usher.kinds.reading.values import Absence, Reference
 
 KAI_LABEL: Final = "kai.scheduler/queue"
@@ -49,6 +50,10 @@ class KaiQueueInput(TypedDict):
     """Whether it has a parent: KAI places no pods in a queue at the top."""
     isParent: bool
     """Whether other queues are below it: KAI only places pods in leaves."""
+    limit: NotRequired[Amount]
+    """The GPUs that it and the queues above it may use at most; absent without a limit."""
+    limitOf: NotRequired[str]
+    """The queue with that limit."""
 
 
 class NodePoolsInput(TypedDict):
@@ -148,14 +153,29 @@ def kai_slice(case: Case, known: Knowledge) -> KaiInput | None:
             continue
         if name in sources and sources[name].unreadable:
             continue
-        found.append({
+        entry: KaiQueueInput = {
             "name": name,
             "path": paths.join(metadata_path, "labels", KAI_LABEL),
             "exists": name in queues,
             "hasParent": bool(parents.get(name)),
             "isParent": name in parents.values(),
-        })  # fmt: skip
+        }
+        above = [name, parents.get(name, "")]
+        limits = [(limit, each) for each in above if each in sources and (limit := _limit(sources[each])) is not None]
+        if limits:
+            limit, entry["limitOf"] = min(limits)
+            entry["limit"] = amount_of(limit)
+        found.append(entry)
     return {"named": found} if found else None
+
+
+def _limit(queue: SourceObject) -> quantities.Quantity | None:
+    """The most GPUs of a queue; None for -1, which means no limit, and where the queue does not say it."""
+    try:
+        found = quantities.parse(queue.at("/spec/resources/gpu/limit"))
+    except errors.QuantityError:
+        return None
+    return found if found >= quantities.ZERO else None
 
 
 def node_pools_slice(case: Case, known: Knowledge) -> NodePoolsInput | None:
@@ -172,6 +192,33 @@ def node_pools_slice(case: Case, known: Knowledge) -> NodePoolsInput | None:
         if all(pool.labels.get(key, value) == value for key, value in pod_set.node_selector.items())
     }
     return {"consolidating": found} if found else None
+
+
+class HamiInput(TypedDict):
+    registered: bool
+    """Whether HAMi has registered the devices of any node."""
+
+
+def hami_slice(case: Case, known: Knowledge) -> HamiInput | None:
+    """Whether HAMi knows any node; None where no node offers devices, and for pods that ask for no part of one."""
+    nodes = known.facts.objects("", "Node")
+    parts = {name for each in case.workload.pod_sets for box in each.containers for name in box.accelerators}
+    if isinstance(nodes, Absence) or not any(_is_part(name, known) for name in parts):
+        return None
+    registered, offered = known.facts.derived("nodes of HAMi", [("", "Node")], lambda: _registered(nodes.values()))
+    return {"registered": registered} if registered or any(map(known.vocabulary.contains, offered)) else None
+
+
+def _registered(nodes: Iterable[paths.Object]) -> tuple[bool, frozenset[str]]:
+    """Whether HAMi has registered any node, and the resources that nodes offer. Facts keep no other annotation."""
+    each = [(paths.metadata(node).get("annotations"), paths.mapping(node.get("status"))) for node in nodes]
+    offered = (name for _, status in each for name in paths.mapping(status.get("allocatable")))
+    return any(annotations for annotations, _ in each), frozenset(offered)
+
+
+def _is_part(name: str, known: Knowledge) -> bool:
+    meaning = known.vocabulary.meaning(name)
+    return meaning is not None and meaning.divides is not None
 
 
 def no_outlook(_case: Case, _known: Knowledge) -> Iterable[Section]:

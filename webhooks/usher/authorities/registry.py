@@ -36,6 +36,7 @@ AUTHORITIES: Final = (
             "podGroups": pod_groups.input_slice,
             "kai": pod_groups.kai_slice,
             "nodePools": pod_groups.node_pools_slice,
+            "hami": pod_groups.hami_slice,
         },
         outlook=pod_groups.no_outlook,
     ),

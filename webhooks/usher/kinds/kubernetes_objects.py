@@ -15,8 +15,8 @@ import pydantic
 from pydantic import AfterValidator, BeforeValidator, PlainValidator, TypeAdapter
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import errors
-from usher.accelerators import names, vocabulary
+from usher import errors, paths
+from usher.accelerators import mig_layouts, names, vocabulary
 from usher.documents import reader
 from usher.kinds.kind import KEEP_SPEC, Facts, Kind, api, keep_kueue_configuration, keeping
 from usher.kinds.reading.shapes import (
@@ -31,7 +31,7 @@ from usher.kinds.reading.shapes import (
     without_nulls,
 )
 
-_LABELS: Final = ("nvidia.com/", "amd.com/", "gpu.intel.com/")
+_LABELS: Final = ("nvidia.com/", "amd.com/", "dcm.amd.com/", "gpu.intel.com/")
 """Prefixes of the labels in which operators describe the accelerators of a node."""
 
 
@@ -55,6 +55,17 @@ def _is_accelerator(name: str) -> bool:
 class NodeMetadata(TypedDict):
     labels: NotRequired[Annotated[dict[str, str], BeforeValidator(_accelerator_labels)]]
     """Only those that tell of accelerators."""
+    layout: NotRequired[mig_layouts.Reason]
+    """Why the GPUs cannot have the layout of the label nvidia.com/mig.config; not of the manifest."""
+
+
+def _with_layout(metadata: NodeMetadata) -> NodeMetadata:
+    metadata.pop("layout", None)
+    labels = metadata.get("labels", {})
+    found = mig_layouts.problem_of_name(labels.get(mig_layouts.CONFIG_LABEL, ""), labels)
+    if found is not None:
+        metadata["layout"] = {"text": found[0], "remedy": found[1]}
+    return metadata
 
 
 class NodeTaint(TypedDict):
@@ -73,7 +84,7 @@ class NodeStatus(TypedDict):
 
 
 class Node(TypedDict):
-    metadata: NotRequired[NodeMetadata]
+    metadata: NotRequired[Annotated[NodeMetadata, AfterValidator(_with_layout)]]
     spec: NotRequired[NodeSpec]
     status: NotRequired[NodeStatus]
 
@@ -134,6 +145,19 @@ WEBHOOKS = [
 ]
 
 
+_KEEP_OFFER: Final = keeping("/spec/taints", "/spec/unschedulable", "/status/allocatable", "/status/capacity")
+_REGISTER: Final = re.compile(r"(?:hami|4pd)\.io/node-.*register")
+
+
+def _keep_node(value: paths.Object) -> paths.Object:
+    """What a node offers, and the names of annotations in which HAMi registers its devices; their values are long."""
+    result = _KEEP_OFFER(value)
+    registers = filter(_REGISTER.match, paths.mapping(paths.metadata(value).get("annotations")))
+    if found := dict.fromkeys(registers, "registered"):
+        result["metadata"] = {**paths.metadata(result), "annotations": {**found}}
+    return result
+
+
 NODES = [
     Kind(
         **api("", "Node", "nodes", "v1"),
@@ -141,7 +165,7 @@ NODES = [
         key="node",
         shape=Node,
         facts=Facts(
-            keep=keeping("/spec/taints", "/spec/unschedulable", "/status/allocatable", "/status/capacity"),
+            keep=_keep_node,
             changes_often=True,
         ),
     ),
@@ -213,8 +237,17 @@ class ClaimSpec(TypedDict):
     devices: NotRequired[DeviceClaim]
 
 
+# The key is not a valid name in Python. All other annotations stay in the manifest.
+ClaimAnnotations = TypedDict("ClaimAnnotations", {"resource.kubernetes.io/extended-resource-claim": NotRequired[str]})
+
+
+class ClaimMetadata(TypedDict):
+    annotations: NotRequired[ClaimAnnotations]
+
+
 class ResourceClaim(TypedDict):
     apiVersion: NotRequired[str]
+    metadata: NotRequired[ClaimMetadata]
     spec: NotRequired[ClaimSpec]
 
 
@@ -262,8 +295,13 @@ class ResourceQuotaSpec(TypedDict):
     scopeSelector: NotRequired[ScopeSelector]
 
 
+class ResourceQuotaStatus(TypedDict):
+    used: NotRequired[dict[str, Quantity]]
+
+
 class ResourceQuota(TypedDict):
     spec: NotRequired[ResourceQuotaSpec]
+    status: NotRequired[ResourceQuotaStatus]
 
 
 QUOTAS = [
@@ -425,6 +463,8 @@ _MOST: Final = 64 * 1024
 
 _SHARES: Final = re.compile(r"""^["']?sharing["']?\s*:|\A\s*\{.*"sharing"\s*:""", re.MULTILINE | re.DOTALL)
 
+_OTHERS: Final = re.compile(r"^mig-configs\s*:|^actions\s*:.*\ballocate\b", re.MULTILINE)
+
 
 class SharedResource(TypedDict):
     name: NotRequired[str]
@@ -450,9 +490,31 @@ class Flags(TypedDict):
     migStrategy: NotRequired[str]
 
 
+def _of_device_shares(arguments: object) -> object:
+    if not isinstance(arguments, dict):
+        return {}
+    return {key: value for key, value in arguments.items() if key.startswith("deviceshare.") and value in (True, False)}
+
+
+class SchedulerPlugin(TypedDict):
+    name: NotRequired[str]
+    arguments: NotRequired[Annotated[dict[str, bool], BeforeValidator(_of_device_shares)]]
+    """Only those that switch ways of sharing devices on."""
+    enabledHierarchy: NotRequired[bool]
+
+
+class SchedulerTier(TypedDict):
+    plugins: NotRequired[list[SchedulerPlugin]]
+
+
 class Configuration(TypedDict):
     flags: NotRequired[Flags]
     sharing: NotRequired[Sharing]
+    layouts: NotRequired[list[mig_layouts.Problem]]
+    """What is wrong with the layouts of the MIG manager; usher adds this to the manifest."""
+    actions: NotRequired[str]
+    """Of Volcano's or KAI's scheduler, as well as the next field."""
+    tiers: NotRequired[list[SchedulerTier]]
 
 
 @cache
@@ -461,7 +523,9 @@ def _configurations() -> TypeAdapter[Configuration]:
 
 
 def _read(value: object) -> Configuration:
-    """The configuration in a text; empty where the text is not a configuration, or does not share devices."""
+    """The configuration in a text; empty for a text that neither shares nor divides devices, nor is of a scheduler."""
+    if isinstance(value, str) and len(value) <= _MOST and _OTHERS.search(value) and "{{" not in value:
+        return _other_configuration(value)
     if not isinstance(value, str) or not _SHARES.search(value):
         return {}
     if len(value) > _MOST:
@@ -484,15 +548,29 @@ def _read(value: object) -> Configuration:
         raise ValueError(f"in its {place}: {detail['msg']}") from None
 
 
-def _that_share(configurations: dict[str, Configuration]) -> dict[str, Configuration]:
-    return {key: configuration for key, configuration in configurations.items() if "sharing" in configuration}
+def _other_configuration(text: str) -> Configuration:
+    """The configuration of the MIG manager or of a scheduler; empty if it cannot be read."""
+    try:
+        found = reader.parse(text, source="text")
+    except errors.ManifestError:
+        return {}
+    first = without_nulls(found[0].value) if found else {}
+    if not isinstance(first, dict):
+        return {}
+    if "mig-configs" in first:
+        wrong = list(mig_layouts.problems(first))
+        return {"layouts": wrong} if wrong else {}
+    try:
+        return _configurations().validate_python({key: first[key] for key in ("actions", "tiers") if key in first})
+    except pydantic.ValidationError:
+        return {}
 
 
 Configurations = Annotated[
     dict[str, Annotated[Configuration, PlainValidator(_read, json_schema_input_type=Configuration)]],
-    AfterValidator(_that_share),
+    AfterValidator(lambda found: {key: configuration for key, configuration in found.items() if configuration}),
 ]
-"""`data` of a ConfigMap: the configurations among its texts that share devices, and nothing of the others."""
+"""`data` of a ConfigMap: its configurations of devices and schedulers, and nothing of its other texts."""
 
 
 class ConfigMap(TypedDict):

@@ -1,9 +1,10 @@
 """leaderworkerset.x-k8s.io: LeaderWorkerSet; disaggregatedset.x-k8s.io: DisaggregatedSet, which is made of several."""
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, NotRequired
 
 from msgspec.structs import replace
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
@@ -22,6 +23,18 @@ _LABELS: Final = "/metadata/labels"
 
 # LW:pkg/utils/pod/pod_utils.go; TPU variables only in pods that ask for TPUs: LW:pkg/utils/accelerators/tpu.go.
 _TRAITS: Final = Traits(operator_environment=frozenset({"LWS_*", "TPU_*"}))
+
+
+class LeaderWorkerTemplate(TypedDict):
+    size: NotRequired[int]
+
+
+class LeaderWorkerSetSpec(TypedDict):
+    leaderWorkerTemplate: NotRequired[LeaderWorkerTemplate]
+
+
+class LeaderWorkerSet(TypedDict):
+    spec: NotRequired[LeaderWorkerSetSpec]
 
 
 def _one_group(spec: Object, path: str, reading: Reading) -> Iterator[Template]:
@@ -141,6 +154,8 @@ _COUNTED: Final = "`replicas` (1 if missing) groups of `size` (1 if missing) pod
 KINDS: list[Kind] = [
     Kind(
         **api("leaderworkerset.x-k8s.io", "LeaderWorkerSet", "leaderworkersets", "v1"),
+        key="leaderWorkerSet",
+        shape=LeaderWorkerSet,
         scale="/spec/replicas",
         owned_by=(
             ("disaggregatedset.x-k8s.io", "DisaggregatedSet"),

@@ -20,6 +20,7 @@ import orjson
 from typing_extensions import TypedDict
 
 from usher import errors, model
+from usher.accelerators import mig_layouts
 from usher.authorities import beside as beside_objects
 from usher.authorities import priority
 from usher.authorities import registry as authorities_registry
@@ -30,7 +31,7 @@ from usher.authorities.kueue.slice import KueueInput
 from usher.authorities.nodes import declared_pools, present
 from usher.authorities.nodes.judge import GangNodesInput
 from usher.authorities.nodes.present import NodesInput
-from usher.authorities.pod_groups import KaiInput, NodePoolsInput, PodGroupsInput
+from usher.authorities.pod_groups import HamiInput, KaiInput, NodePoolsInput, PodGroupsInput
 from usher.authorities.priority import PrioritiesInput
 from usher.authorities.resource_quota.present import ResourceQuotasInput
 from usher.authorities.volcano.present import PodGroupObjectInput, VolcanoInput
@@ -73,6 +74,10 @@ class Beside(TypedDict):
     scalers: NotRequired[list[str]]
     """Kinds and names of other autoscalers with the target of this one."""
     parent: NotRequired[Parent]
+    layout: NotRequired[mig_layouts.Reason]
+    """Why the GPUs of a node cannot have the layout of its label; an empty text if they can."""
+    placed: NotRequired[list[str]]
+    """What pods of Volcano and KAI-Scheduler use: priority, gang, vgpu."""
 
 
 def beside_document(beside: beside_objects.Beside) -> Beside:
@@ -94,6 +99,10 @@ def beside_document(beside: beside_objects.Beside) -> Beside:
         result["scalers"] = list(beside.scalers)
     if beside.parent is not None:
         result["parent"] = {"name": beside.parent[0], "remedy": beside.parent[1]}
+    if beside.layout is not None:
+        result["layout"] = {"text": beside.layout[0], "remedy": beside.layout[1]}
+    if beside.placed:
+        result["placed"] = sorted(beside.placed)
     return result
 
 
@@ -150,6 +159,7 @@ class Cluster(TypedDict):
 
     deviceClasses: NotRequired[ClassesInput]
     gpuQuota: NotRequired[GpuQuota]
+    hami: NotRequired[HamiInput]
     kueue: NotRequired[KueueInput]
     kai: NotRequired[KaiInput]
     nodePools: NotRequired[NodePoolsInput]
