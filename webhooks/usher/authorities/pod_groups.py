@@ -15,7 +15,7 @@ from usher.authorities.beside import GROUP_LABEL
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.outlook import Section
 from usher.authorities.verdict import SourceObject
-from usher.cluster.facts import karpenter_pools
+from usher.cluster.facts import karpenter_pools, nodes
 from usher.kinds.reading.shapes import Amount, amount_of
 from usher.kinds.reading.values import Absence, Reference
 
@@ -201,19 +201,14 @@ class HamiInput(TypedDict):
 
 def hami_slice(case: Case, known: Knowledge) -> HamiInput | None:
     """Whether HAMi knows any node; None where no node offers devices, and for pods that ask for no part of one."""
-    nodes = known.facts.objects("", "Node")
-    parts = {name for each in case.workload.pod_sets for box in each.containers for name in box.accelerators}
-    if isinstance(nodes, Absence) or not any(_is_part(name, known) for name in parts):
+    names = {name for each in case.workload.pod_sets for box in each.containers for name in box.accelerators}
+    if not known.facts.nodes.known or not any(_is_part(name, known) for name in names):
         return None
-    registered, offered = known.facts.derived("nodes of HAMi", [("", "Node")], lambda: _registered(nodes.values()))
-    return {"registered": registered} if registered or any(map(known.vocabulary.contains, offered)) else None
-
-
-def _registered(nodes: Iterable[paths.Object]) -> tuple[bool, frozenset[str]]:
-    """Whether HAMi has registered any node, and the resources that nodes offer. Facts keep no other annotation."""
-    each = [(paths.metadata(node).get("annotations"), paths.mapping(node.get("status"))) for node in nodes]
-    offered = (name for _, status in each for name in paths.mapping(status.get("allocatable")))
-    return any(annotations for annotations, _ in each), frozenset(offered)
+    classes = known.facts.nodes.now.classes
+    if any(nodes.REGISTERED in each.labels for each in classes):
+        return {"registered": True}
+    offered = {name for each in classes for name in each.most}
+    return {"registered": False} if any(map(known.vocabulary.contains, offered)) else None
 
 
 def _is_part(name: str, known: Knowledge) -> bool:

@@ -146,13 +146,12 @@ WEBHOOKS = [
 
 
 _KEEP_OFFER: Final = keeping("/spec/taints", "/spec/unschedulable", "/status/allocatable", "/status/capacity")
-_REGISTER: Final = re.compile(r"(?:hami|4pd)\.io/node-.*register")
 
 
 def _keep_node(value: paths.Object) -> paths.Object:
     """What a node offers, and the names of annotations in which HAMi registers its devices; their values are long."""
     result = _KEEP_OFFER(value)
-    registers = filter(_REGISTER.match, paths.mapping(paths.metadata(value).get("annotations")))
+    registers = filter(names.HAMI_REGISTER.match, paths.mapping(paths.metadata(value).get("annotations")))
     if found := dict.fromkeys(registers, "registered"):
         result["metadata"] = {**paths.metadata(result), "annotations": {**found}}
     return result

@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct, field
 
 from usher import errors, paths, quantities
+from usher.accelerators.names import HAMI_REGISTER
 from usher.model.placement import GUARDING
 
 Amounts = Mapping[str, int]
@@ -75,7 +76,7 @@ def read_node(value: paths.Object) -> Node | str:
         metadata, spec, status = (_mapping(value.get(key), key) for key in ("metadata", "spec", "status"))
         return Node(
             name=name_of(value),
-            labels=_labels(metadata.get("labels")),
+            labels={**_labels(metadata.get("labels")), **_registered(metadata.get("annotations"))},
             taints=_taints(spec.get("taints")),
             amounts=_amounts(status),
         )
@@ -89,6 +90,14 @@ def _labels(value: paths.Json) -> dict[str, str]:
         if not isinstance(text, str):
             raise _Unreadable(f"its label {key} is not a text")
     return {key: text for key, text in found.items() if isinstance(text, str)}
+
+
+REGISTERED: Final = "gpu-usher.io/registered-by-hami"
+"""A label that usher itself adds to nodes whose devices HAMi has registered, so that they are a class of their own."""
+
+
+def _registered(annotations: paths.Json) -> dict[str, str]:
+    return {REGISTERED: "true"} if any(map(HAMI_REGISTER.match, paths.mapping(annotations))) else {}
 
 
 def _taints(value: paths.Json) -> tuple[Taint, ...]:
