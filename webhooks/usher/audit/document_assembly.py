@@ -137,7 +137,9 @@ def with_asked(summary: Summary, estate: Estate) -> Summary:
     workloads = [each for each in estate.workloads if not each.is_template or each.pods]
     asks = devices.added(each.asks for each in workloads)
     sharing = {node.name: node for node in estate.nodes or () if node.shared_by > 1}
-    by_node = [(next((sharing[pod.node] for pod in each.pods if pod.node in sharing), None), each) for each in workloads]
+    by_node = [
+        (next((sharing[pod.node] for pod in each.pods if pod.node in sharing), None), each) for each in workloads
+    ]
     return summary.model_copy(
         update={
             "gpus_asked": _rounded(gpus.number(each.asks, node) for node, each in by_node),

@@ -78,7 +78,9 @@ class Beside(Struct, frozen=True, kw_only=True):
     None if no file has layouts.
     """
     placed: frozenset[str] = frozenset()
-    """What pods of Volcano and KAI-Scheduler use, for a ConfigMap: priority, gang, vgpu."""
+    """For a ConfigMap, what pods of Volcano and KAI-Scheduler use (priority, gang, vgpu), and what a DaemonSet of the
+    device plugin lacks.
+    """
 
 
 NOTHING: Final = Beside()
@@ -171,10 +173,19 @@ def _layouts(objects: reading_values.Objects) -> Iterator[paths.Object]:
 _OF_VOLCANO: Final = (b"batch.volcano.sh/", b"scheduling.volcano.sh/", b'"schedulerName":"volcano"', b"kai-scheduler")
 
 
+_OF_PLUGIN: Final = {
+    "plugin without a file": (b"CONFIG_FILE", b"config-file"),
+    "plugin without a root": (b"MPS_ROOT", b"mps-root"),
+}
+"""What a DaemonSet of NVIDIA's device plugin may lack, and the words that show it is there."""
+
+
 def _placed(objects: reading_values.Objects) -> Iterator[str]:
     """What the objects use that Volcano or KAI-Scheduler places: their texts say so, whatever their kind is."""
     for _, value in objects.all():
         text = b"" if value.get("kind") == "ConfigMap" else orjson.dumps(value)
+        if value.get("kind") == "DaemonSet" and b"k8s-device-plugin" in text and b"config-manager" not in text:
+            yield from (lack for lack, words in _OF_PLUGIN.items() if not any(word in text for word in words))
         if any(word in text for word in _OF_VOLCANO):
             yield from (
                 name

@@ -1,24 +1,18 @@
 """Kubernetes' own kinds without pods: nodes, claims, quotas, priority classes, namespaces, ConfigMaps and others.
 
 Version v1beta1 has the fields of a request in the request itself; later versions have them in `exactly`.
-
-These ConfigMaps have no label, and others may hold anything. So usher reads only texts that look like a configuration,
-and keeps only the fields below.
-Source: NVIDIA/k8s-device-plugin @ 1b826acc api/config/v1 (config.go, flags.go, sharing.go, replicas.go).
 """
 
 import re
-from functools import cache
 from typing import Annotated, Final, NotRequired
 
-import pydantic
-from pydantic import AfterValidator, BeforeValidator, PlainValidator, TypeAdapter
+from pydantic import AfterValidator, BeforeValidator
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import errors, paths
+from usher import paths
 from usher.accelerators import mig_layouts, names, vocabulary
-from usher.documents import reader
 from usher.kinds.kind import KEEP_SPEC, Facts, Kind, api, keep_kueue_configuration, keeping
+from usher.kinds.reading import configurations
 from usher.kinds.reading.shapes import (
     HostPath,
     IntOrString,
@@ -26,9 +20,7 @@ from usher.kinds.reading.shapes import (
     PathOnNode,
     Present,
     Quantity,
-    strict_adapter,
     with_place,
-    without_nulls,
 )
 
 _LABELS: Final = ("nvidia.com/", "amd.com/", "dcm.amd.com/", "gpu.intel.com/")
@@ -228,8 +220,33 @@ class Request(SubRequest):
     firstAvailable: NotRequired[list[Alternative]]
 
 
+class Sharing(TypedDict):
+    """How the configuration of a claim asks NVIDIA's driver to share a GPU; its place in the list is `index`."""
+
+    index: int
+    strategy: str
+    percentage: NotRequired[int]
+    """defaultActiveThreadPercentage of MPS."""
+
+
+def _sharing_by_nvidia(configuration: object) -> list[Sharing]:
+    """What rules read of opaque parameters, which may be anything."""
+    found = list[Sharing]()
+    for index, entry in enumerate(configuration if isinstance(configuration, list) else ()):
+        opaque = paths.mapping(paths.mapping(entry).get("opaque"))
+        sharing = paths.mapping(paths.mapping(opaque.get("parameters")).get("sharing"))
+        strategy = sharing.get("strategy")
+        if opaque.get("driver") == "gpu.nvidia.com" and isinstance(strategy, str):
+            found.append({"index": index, "strategy": strategy})
+            percentage = paths.mapping(sharing.get("mpsConfig")).get("defaultActiveThreadPercentage")
+            if isinstance(percentage, int) and not isinstance(percentage, bool):
+                found[-1]["percentage"] = percentage
+    return found
+
+
 class DeviceClaim(TypedDict):
     requests: NotRequired[list[Annotated[Request, AfterValidator(_with_accelerator)]]]
+    config: NotRequired[Annotated[list[Sharing], BeforeValidator(_sharing_by_nvidia)]]
 
 
 class ClaimSpec(TypedDict):
@@ -457,123 +474,9 @@ DEFINITIONS = [
     ),
 ]
 
-_MOST: Final = 64 * 1024
-"""Characters of a configuration that usher reads; real ones have a few hundred."""
-
-_SHARES: Final = re.compile(r"""^["']?sharing["']?\s*:|\A\s*\{.*"sharing"\s*:""", re.MULTILINE | re.DOTALL)
-
-_OTHERS: Final = re.compile(r"^mig-configs\s*:|^actions\s*:.*\ballocate\b", re.MULTILINE)
-
-
-class SharedResource(TypedDict):
-    name: NotRequired[str]
-    replicas: NotRequired[int]
-
-
-class Shares(TypedDict):
-    """How one way of sharing divides devices."""
-
-    renameByDefault: NotRequired[bool]
-    failRequestsGreaterThanOne: NotRequired[bool]
-    resources: NotRequired[list[SharedResource]]
-    replicas: NotRequired[int]
-    """This field does not exist in the API, but people write the number there."""
-
-
-class Sharing(TypedDict):
-    timeSlicing: NotRequired[Shares]
-    mps: NotRequired[Shares]
-
-
-class Flags(TypedDict):
-    migStrategy: NotRequired[str]
-
-
-def _of_device_shares(arguments: object) -> object:
-    if not isinstance(arguments, dict):
-        return {}
-    return {key: value for key, value in arguments.items() if key.startswith("deviceshare.") and value in (True, False)}
-
-
-class SchedulerPlugin(TypedDict):
-    name: NotRequired[str]
-    arguments: NotRequired[Annotated[dict[str, bool], BeforeValidator(_of_device_shares)]]
-    """Only those that switch ways of sharing devices on."""
-    enabledHierarchy: NotRequired[bool]
-
-
-class SchedulerTier(TypedDict):
-    plugins: NotRequired[list[SchedulerPlugin]]
-
-
-class Configuration(TypedDict):
-    flags: NotRequired[Flags]
-    sharing: NotRequired[Sharing]
-    layouts: NotRequired[list[mig_layouts.Problem]]
-    """What is wrong with the layouts of the MIG manager; usher adds this to the manifest."""
-    actions: NotRequired[str]
-    """Of Volcano's or KAI's scheduler, as well as the next field."""
-    tiers: NotRequired[list[SchedulerTier]]
-
-
-@cache
-def _configurations() -> TypeAdapter[Configuration]:
-    return strict_adapter(Configuration)
-
-
-def _read(value: object) -> Configuration:
-    """The configuration in a text; empty for a text that neither shares nor divides devices, nor is of a scheduler."""
-    if isinstance(value, str) and len(value) <= _MOST and _OTHERS.search(value) and "{{" not in value:
-        return _other_configuration(value)
-    if not isinstance(value, str) or not _SHARES.search(value):
-        return {}
-    if len(value) > _MOST:
-        raise ValueError(f"longer than {_MOST} characters, so it is not read as a configuration of the device plugin")
-    try:
-        found = reader.parse(value, source="text")
-    except errors.ManifestError as error:
-        raise ValueError(
-            f"looks like a configuration of the device plugin, but cannot be read: {error.reason}"
-        ) from None
-    # The plugin reads the first document of several.
-    first = without_nulls(found[0].value) if found else {}
-    if not isinstance(first, dict) or "sharing" not in first:
-        return {}
-    try:
-        return _configurations().validate_python(first)
-    except pydantic.ValidationError as error:
-        detail = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, detail["loc"]))
-        raise ValueError(f"in its {place}: {detail['msg']}") from None
-
-
-def _other_configuration(text: str) -> Configuration:
-    """The configuration of the MIG manager or of a scheduler; empty if it cannot be read."""
-    try:
-        found = reader.parse(text, source="text")
-    except errors.ManifestError:
-        return {}
-    first = without_nulls(found[0].value) if found else {}
-    if not isinstance(first, dict):
-        return {}
-    if "mig-configs" in first:
-        wrong = list(mig_layouts.problems(first))
-        return {"layouts": wrong} if wrong else {}
-    try:
-        return _configurations().validate_python({key: first[key] for key in ("actions", "tiers") if key in first})
-    except pydantic.ValidationError:
-        return {}
-
-
-Configurations = Annotated[
-    dict[str, Annotated[Configuration, PlainValidator(_read, json_schema_input_type=Configuration)]],
-    AfterValidator(lambda found: {key: configuration for key, configuration in found.items() if configuration}),
-]
-"""`data` of a ConfigMap: its configurations of devices and schedulers, and nothing of its other texts."""
-
 
 class ConfigMap(TypedDict):
-    data: NotRequired[Configurations]
+    data: NotRequired[configurations.Texts]
 
 
 CONFIG_MAPS = [
