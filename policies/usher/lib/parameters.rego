@@ -262,6 +262,10 @@ serving.whole_gpu_for_a_small_model.memoryGi := input.site.parameters["serving/w
 
 default serving.whole_gpu_for_a_small_model.memoryGi := 8
 
+sharing.claim_shares_without_its_gate.gates := input.site.parameters["sharing/claim_shares_without_its_gate"].gates
+
+default sharing.claim_shares_without_its_gate.gates := []
+
 sharing.hami_share_without_its_scheduler.schedulers := input.site.parameters["sharing/hami_share_without_its_scheduler"].schedulers
 
 default sharing.hami_share_without_its_scheduler.schedulers := ["hami-scheduler"]

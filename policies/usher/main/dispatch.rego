@@ -1008,6 +1008,10 @@ _findings_cluster_facts contains {"check": "priority/queue_class_contradicts_pod
 	some finding in data.usher.checks.priority.queue_class_contradicts_pods.deny
 }
 
+_findings_cluster_facts contains {"check": "sharing/more_shares_than_boards", "finding": finding} if {
+	some finding in data.usher.checks.sharing.more_shares_than_boards.deny
+}
+
 _findings_cluster_facts contains {"check": "scaling/rollout_never_fits", "finding": finding} if {
 	some finding in data.usher.checks.scaling.rollout_never_fits.deny
 }
@@ -1074,6 +1078,10 @@ _findings_resourceClaim contains {"check": "queueing/claim_that_pretends_a_pod",
 	some finding in data.usher.checks.queueing.claim_that_pretends_a_pod.deny
 }
 
+_findings_resourceClaim contains {"check": "sharing/claim_shares_without_its_gate", "finding": finding} if {
+	some finding in data.usher.checks.sharing.claim_shares_without_its_gate.deny
+}
+
 _findings_resourceClaim contains {"check": "objects/claim_of_all_devices", "finding": finding} if {
 	some finding in data.usher.checks.objects.claim_of_all_devices.deny
 }
@@ -1117,6 +1125,10 @@ _findings_configMap contains {"check": "sharing/mig_layout_refused", "finding": 
 
 _findings_configMap contains {"check": "sharing/more_replicas_than_mps_serves", "finding": finding} if {
 	some finding in data.usher.checks.sharing.more_replicas_than_mps_serves.deny
+}
+
+_findings_configMap contains {"check": "sharing/plugin_does_not_read_configuration", "finding": finding} if {
+	some finding in data.usher.checks.sharing.plugin_does_not_read_configuration.deny
 }
 
 _findings_configMap contains {"check": "objects/time_slicing_config_invalid", "finding": finding} if {
@@ -1404,6 +1416,47 @@ _findings_node contains {"check": "objects/mig_config_failed", "finding": findin
 }
 
 _findings contains each if {
+	input.object.resourceClaimTemplate
+	some each in _findings_resourceClaimTemplate
+}
+
+_findings_resourceClaimTemplate contains {"check": "sharing/claim_shares_without_its_gate", "finding": finding} if {
+	some finding in data.usher.checks.sharing.claim_shares_without_its_gate.deny
+}
+
+_findings_resourceClaimTemplate contains {"check": "objects/claim_of_all_devices", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_of_all_devices.deny
+}
+
+_findings_resourceClaimTemplate contains {"check": "objects/claim_with_admin_access", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_with_admin_access.deny
+}
+
+_findings_resourceClaimTemplate contains {"check": "objects/claim_fields_of_another_version", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_fields_of_another_version.deny
+}
+
+_findings_resourceClaimTemplate contains {"check": "objects/claim_count_beside_all", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_count_beside_all.deny
+}
+
+_findings_resourceClaimTemplate contains {"check": "objects/claim_with_alternatives_in_queue", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_with_alternatives_in_queue.deny
+}
+
+_findings_resourceClaimTemplate contains {"check": "objects/claim_of_a_certain_device", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_of_a_certain_device.deny
+}
+
+_findings_resourceClaimTemplate contains {"check": "objects/claim_tolerates_everything", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_tolerates_everything.deny
+}
+
+_findings_resourceClaimTemplate contains {"check": "objects/claim_of_an_unknown_class", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_of_an_unknown_class.deny
+}
+
+_findings contains each if {
 	input.object.trainJob
 	some each in _findings_trainJob
 }
@@ -1578,43 +1631,6 @@ _findings contains each if {
 
 _findings_topology contains {"check": "objects/topology_hostname_not_last", "finding": finding} if {
 	some finding in data.usher.checks.objects.topology_hostname_not_last.deny
-}
-
-_findings contains each if {
-	input.object.resourceClaimTemplate
-	some each in _findings_resourceClaimTemplate
-}
-
-_findings_resourceClaimTemplate contains {"check": "objects/claim_of_all_devices", "finding": finding} if {
-	some finding in data.usher.checks.objects.claim_of_all_devices.deny
-}
-
-_findings_resourceClaimTemplate contains {"check": "objects/claim_with_admin_access", "finding": finding} if {
-	some finding in data.usher.checks.objects.claim_with_admin_access.deny
-}
-
-_findings_resourceClaimTemplate contains {"check": "objects/claim_fields_of_another_version", "finding": finding} if {
-	some finding in data.usher.checks.objects.claim_fields_of_another_version.deny
-}
-
-_findings_resourceClaimTemplate contains {"check": "objects/claim_count_beside_all", "finding": finding} if {
-	some finding in data.usher.checks.objects.claim_count_beside_all.deny
-}
-
-_findings_resourceClaimTemplate contains {"check": "objects/claim_with_alternatives_in_queue", "finding": finding} if {
-	some finding in data.usher.checks.objects.claim_with_alternatives_in_queue.deny
-}
-
-_findings_resourceClaimTemplate contains {"check": "objects/claim_of_a_certain_device", "finding": finding} if {
-	some finding in data.usher.checks.objects.claim_of_a_certain_device.deny
-}
-
-_findings_resourceClaimTemplate contains {"check": "objects/claim_tolerates_everything", "finding": finding} if {
-	some finding in data.usher.checks.objects.claim_tolerates_everything.deny
-}
-
-_findings_resourceClaimTemplate contains {"check": "objects/claim_of_an_unknown_class", "finding": finding} if {
-	some finding in data.usher.checks.objects.claim_of_an_unknown_class.deny
 }
 
 _findings contains each if {

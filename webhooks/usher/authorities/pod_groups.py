@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, NotRequired
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import errors, model, paths, quantities
+from usher.accelerators.boards import PRODUCT_LABEL
 from usher.authorities.authority import Case
 from usher.authorities.beside import GROUP_LABEL
 from usher.authorities.knowledge import Knowledge
@@ -197,6 +198,8 @@ def node_pools_slice(case: Case, known: Knowledge) -> NodePoolsInput | None:
 class HamiInput(TypedDict):
     registered: bool
     """Whether HAMi has registered the devices of any node."""
+    boards: NotRequired[int]
+    """The most boards of NVIDIA that it has registered on one node."""
 
 
 def hami_slice(case: Case, known: Knowledge) -> HamiInput | None:
@@ -205,10 +208,34 @@ def hami_slice(case: Case, known: Knowledge) -> HamiInput | None:
     if not known.facts.nodes.known or not any(_is_part(name, known) for name in names):
         return None
     classes = known.facts.nodes.now.classes
-    if any(nodes.REGISTERED in each.labels for each in classes):
-        return {"registered": True}
+    boards = [int(each.labels[nodes.REGISTERED]) for each in classes if nodes.REGISTERED in each.labels]
+    if boards:
+        return {"registered": True, "boards": max(boards)} if max(boards) else {"registered": True}
     offered = {name for each in classes for name in each.most}
     return {"registered": False} if any(map(known.vocabulary.contains, offered)) else None
+
+
+FractionsInput = dict[str, str]
+"""By the path of a pod set with a fraction of a GPU: the product of nodes that MIG divides and that it may run on."""
+
+
+def fractions_slice(case: Case, known: Knowledge) -> FractionsInput | None:
+    """The divided nodes that pods with fractions select or do not exclude; None without any."""
+    asking = [
+        each
+        for each in case.workload.pod_sets
+        if not each.has_required_affinity and any(one.route is model.Route.FRACTION for one in each.requests)
+    ]
+    if not asking or not known.facts.nodes.known:
+        return None
+    found = {
+        pod_set.path: product
+        for pod_set in asking
+        for each in reversed(known.facts.nodes.now.classes)
+        if "-MIG-" in (product := each.labels.get(PRODUCT_LABEL, ""))
+        and pod_set.node_selector.items() <= each.labels.items()
+    }
+    return found or None
 
 
 def _is_part(name: str, known: Knowledge) -> bool:

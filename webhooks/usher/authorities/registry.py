@@ -37,6 +37,7 @@ AUTHORITIES: Final = (
             "kai": pod_groups.kai_slice,
             "nodePools": pod_groups.node_pools_slice,
             "hami": pod_groups.hami_slice,
+            "fractions": pod_groups.fractions_slice,
         },
         outlook=pod_groups.no_outlook,
     ),

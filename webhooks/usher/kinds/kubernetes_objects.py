@@ -3,7 +3,6 @@
 Version v1beta1 has the fields of a request in the request itself; later versions have them in `exactly`.
 """
 
-import re
 from typing import Annotated, Final, NotRequired
 
 from pydantic import AfterValidator, BeforeValidator
@@ -141,10 +140,10 @@ _KEEP_OFFER: Final = keeping("/spec/taints", "/spec/unschedulable", "/status/all
 
 
 def _keep_node(value: paths.Object) -> paths.Object:
-    """What a node offers, and the names of annotations in which HAMi registers its devices; their values are long."""
+    """What a node offers, and the annotations in which HAMi registers its devices."""
     result = _KEEP_OFFER(value)
-    registers = filter(names.HAMI_REGISTER.match, paths.mapping(paths.metadata(value).get("annotations")))
-    if found := dict.fromkeys(registers, "registered"):
+    annotations = paths.mapping(paths.metadata(value).get("annotations"))
+    if found := {key: text for key, text in annotations.items() if names.HAMI_REGISTER.match(key)}:
         result["metadata"] = {**paths.metadata(result), "annotations": {**found}}
     return result
 

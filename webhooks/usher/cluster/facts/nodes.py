@@ -7,6 +7,7 @@ Labels that differ from node to node (`kubernetes.io/hostname`, the name of a ho
 node. They are kept beside the classes, in an index by value, so that selectors on them still get exact answers.
 """
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -92,12 +93,36 @@ def _labels(value: paths.Json) -> dict[str, str]:
     return {key: text for key, text in found.items() if isinstance(text, str)}
 
 
-REGISTERED: Final = "gpu-usher.io/registered-by-hami"
-"""A label that usher itself adds to nodes whose devices HAMi has registered, so that they are a class of their own."""
+REGISTERED: Final = "gpu-usher.io/boards-of-hami"
+"""A label that usher itself adds to nodes with devices that HAMi has registered: the number of NVIDIA's boards."""
+
+REGISTERS: Final = ("hami.io/node-nvidia-register", "4pd.io/node-nvidia-register")
+"""Annotations in which HAMi lists the boards of a node: JSON, before version 2.5 texts with a colon behind each
+(HAMi:pkg/device/nvidia/device.go, HAMi:pkg/util/util.go DecodeNodeDevices).
+"""
+_LONGEST_REGISTER: Final = 65536
+
+
+def registered_boards(annotations: Mapping[str, str]) -> int:
+    """The boards that HAMi offers on a node, each many times; 0 on a node without HAMi."""
+    text = next((annotations[key] for key in REGISTERS if annotations.get(key)), "")[:_LONGEST_REGISTER]
+    if not text.startswith("["):
+        return sum(len(each.split(",")) >= _FIELDS_OF_BOARD for each in text.split(":"))
+    try:
+        listed = json.loads(text)
+    except ValueError:
+        return 0
+    return len(listed) if isinstance(listed, list) else 0
+
+
+_FIELDS_OF_BOARD: Final = 6
+"""The id, how often it is offered, memory, cores, type and NUMA node of a board; newer versions have more."""
 
 
 def _registered(annotations: paths.Json) -> dict[str, str]:
-    return {REGISTERED: "true"} if any(map(HAMI_REGISTER.match, paths.mapping(annotations))) else {}
+    known = {key: text for key, text in paths.mapping(annotations).items() if HAMI_REGISTER.match(key)}
+    texts = {key: text for key, text in known.items() if isinstance(text, str)}
+    return {REGISTERED: str(registered_boards(texts))} if known else {}
 
 
 def _taints(value: paths.Json) -> tuple[Taint, ...]:

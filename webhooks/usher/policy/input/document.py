@@ -31,7 +31,7 @@ from usher.authorities.kueue.slice import KueueInput
 from usher.authorities.nodes import declared_pools, present
 from usher.authorities.nodes.judge import GangNodesInput
 from usher.authorities.nodes.present import NodesInput
-from usher.authorities.pod_groups import HamiInput, KaiInput, NodePoolsInput, PodGroupsInput
+from usher.authorities.pod_groups import FractionsInput, HamiInput, KaiInput, NodePoolsInput, PodGroupsInput
 from usher.authorities.priority import PrioritiesInput
 from usher.authorities.resource_quota.present import ResourceQuotasInput
 from usher.authorities.volcano.present import PodGroupObjectInput, VolcanoInput
@@ -158,6 +158,7 @@ class Cluster(TypedDict):
     """Each field is absent if its authority knows no fact that matters to the object."""
 
     deviceClasses: NotRequired[ClassesInput]
+    fractions: NotRequired[FractionsInput]
     gpuQuota: NotRequired[GpuQuota]
     hami: NotRequired[HamiInput]
     kueue: NotRequired[KueueInput]

@@ -4,7 +4,7 @@
 #   KAI-Scheduler does not divide the slices of a GPU further. On nodes with the MIG strategy single it places whole
 #   requests for nvidia.com/gpu, and with mixed only requests for nvidia.com/mig-*. A pod with the annotation gpu-fraction
 #   or gpu-memory that selects such nodes waits. If KAI-Scheduler does not notice that the node is divided, the pod starts
-#   and sees no GPU.
+#   and sees no GPU. The check reads the nodes that the pod selects, and the pools where it may run.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/kai-scheduler/KAI-Scheduler/issues/506
@@ -42,13 +42,20 @@ deny contains finding if {
 
 _divided(pod_set) := $"it selects {label}: {text.excerpt(pod_set.nodeSelector[label])}" if {
 	label := min([label | some label, value in pod_set.nodeSelector; _says_divided(label, value)])
-} else := $"the pool {pod_set.fits[0].pool} is divided by MIG" if {
-	count(pod_set.fits) > 0
-	every fit in pod_set.fits {
+} else := $"{_may(pod_set, pools)} the pool {pools[0]}, which is divided by MIG" if {
+	pools := sort({fit.pool |
+		some fit in pod_set.fits
 		some label, value in fit.labels
 		_says_divided(label, value)
-	}
+	})
+	count(pools) > 0
+} else := $"it may also run on nodes with nvidia.com/gpu.product: {text.excerpt(product)}" if {
+	product := input.cluster.fractions[pod_set.path]
 }
+
+_may(pod_set, pools) := "it can only run in" if count(pod_set.fits) == count(pools)
+
+_may(pod_set, pools) := "it may also run in" if count(pod_set.fits) > count(pools)
 
 _says_divided("nvidia.com/gpu.product", value) if contains(value, "-MIG-")
 
