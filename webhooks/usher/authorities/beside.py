@@ -18,7 +18,7 @@ from usher.accelerators import mig_layouts
 from usher.authorities.knowledge import Knowledge
 from usher.kinds import registry
 from usher.kinds.kind import CONFIG_MAP
-from usher.kinds.reading import configurations, environment, shapes
+from usher.kinds.reading import environment, known_keys, shapes
 from usher.kinds.reading import values as reading_values
 from usher.kinds.reading.values import Reference
 from usher.workloads import grown_workloads
@@ -165,7 +165,7 @@ def _layout(labels: Mapping[str, str], objects: reading_values.Objects) -> tuple
 def _layouts(objects: reading_values.Objects) -> Iterator[paths.Object]:
     for _, value in objects.all():
         if value.get("kind") == "ConfigMap":
-            for each in configurations.configurations(value.get("data")):
+            for each in known_keys.configurations(value.get("data")):
                 if "mig-configs" in each.value:
                     yield each.value
 

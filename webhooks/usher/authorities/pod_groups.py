@@ -11,12 +11,11 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import errors, model, paths, quantities
 from usher.accelerators.boards import PRODUCT_LABEL
-from usher.authorities.authority import Case
+from usher.authorities.authority import Case, Section
 from usher.authorities.beside import GROUP_LABEL
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.outlook import Section
 from usher.authorities.verdict import SourceObject
-from usher.cluster.facts import karpenter_pools, nodes
+from usher.cluster.facts import node_pools, nodes
 from usher.kinds.reading.shapes import Amount, amount_of
 from usher.kinds.reading.values import Absence, Reference
 
@@ -181,10 +180,10 @@ def _limit(queue: SourceObject) -> quantities.Quantity | None:
 
 def node_pools_slice(case: Case, known: Knowledge) -> NodePoolsInput | None:
     """The NodePools that pod sets select by a label of their nodes; None without any."""
-    objects = known.facts.objects(*karpenter_pools.NODE_POOL)
+    objects = known.facts.objects(*node_pools.NODE_POOL)
     if isinstance(objects, Absence) or not case.workload.asks_accelerators:
         return None
-    pools = known.facts.derived("NodePools", [karpenter_pools.NODE_POOL], lambda: karpenter_pools.read_pools(objects))
+    pools = known.facts.derived("NodePools", [node_pools.NODE_POOL], lambda: node_pools.read_pools(objects))
     found = {
         pod_set.path: pool.name
         for pod_set in case.workload.pod_sets

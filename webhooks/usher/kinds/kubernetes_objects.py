@@ -1,6 +1,8 @@
 """Kubernetes' own kinds without pods: nodes, claims, quotas, priority classes, namespaces, ConfigMaps and others.
 
 Version v1beta1 has the fields of a request in the request itself; later versions have them in `exactly`.
+
+NetworkAttachmentDefinitions of Multus are networks for pods: usher reads only their names.
 """
 
 from typing import Annotated, Final, NotRequired
@@ -11,7 +13,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 from usher import paths
 from usher.accelerators import mig_layouts, names, vocabulary
 from usher.kinds.kind import KEEP_SPEC, Facts, Kind, api, keep_kueue_configuration, keeping
-from usher.kinds.reading import configurations
+from usher.kinds.reading import known_keys
 from usher.kinds.reading.shapes import (
     HostPath,
     IntOrString,
@@ -475,7 +477,7 @@ DEFINITIONS = [
 
 
 class ConfigMap(TypedDict):
-    data: NotRequired[configurations.Texts]
+    data: NotRequired[known_keys.ConfigurationTexts]
 
 
 CONFIG_MAPS = [
@@ -487,5 +489,14 @@ CONFIG_MAPS = [
         key="configMap",
         shape=ConfigMap,
         facts=Facts(keep=keep_kueue_configuration, presence_only=True, by_choice=True),
+    ),
+]
+
+
+NETWORK_ATTACHMENTS = [
+    Kind(
+        **api("k8s.cni.cncf.io", "NetworkAttachmentDefinition", "network-attachment-definitions", "v1"),
+        listed=False,
+        facts=Facts(keep=keeping(), presence_only=True),
     ),
 ]
