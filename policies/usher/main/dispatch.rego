@@ -1457,6 +1457,27 @@ _findings_resourceClaimTemplate contains {"check": "objects/claim_of_an_unknown_
 }
 
 _findings contains each if {
+	input.object.clusterPolicy
+	some each in _findings_clusterPolicy
+}
+
+_findings_clusterPolicy contains {"check": "sharing/cluster_policy_beside_gpu_cluster", "finding": finding} if {
+	some finding in data.usher.checks.sharing.cluster_policy_beside_gpu_cluster.deny
+}
+
+_findings_clusterPolicy contains {"check": "objects/operator_mig_strategy", "finding": finding} if {
+	some finding in data.usher.checks.objects.operator_mig_strategy.deny
+}
+
+_findings_clusterPolicy contains {"check": "objects/toolkit_version_vulnerable", "finding": finding} if {
+	some finding in data.usher.checks.objects.toolkit_version_vulnerable.deny
+}
+
+_findings_clusterPolicy contains {"check": "objects/operand_version_floating", "finding": finding} if {
+	some finding in data.usher.checks.objects.operand_version_floating.deny
+}
+
+_findings contains each if {
 	input.object.trainJob
 	some each in _findings_trainJob
 }
@@ -1640,23 +1661,6 @@ _findings contains each if {
 
 _findings_binding contains {"check": "objects/pod_bound_by_hand", "finding": finding} if {
 	some finding in data.usher.checks.objects.pod_bound_by_hand.deny
-}
-
-_findings contains each if {
-	input.object.clusterPolicy
-	some each in _findings_clusterPolicy
-}
-
-_findings_clusterPolicy contains {"check": "objects/operator_mig_strategy", "finding": finding} if {
-	some finding in data.usher.checks.objects.operator_mig_strategy.deny
-}
-
-_findings_clusterPolicy contains {"check": "objects/toolkit_version_vulnerable", "finding": finding} if {
-	some finding in data.usher.checks.objects.toolkit_version_vulnerable.deny
-}
-
-_findings_clusterPolicy contains {"check": "objects/operand_version_floating", "finding": finding} if {
-	some finding in data.usher.checks.objects.operand_version_floating.deny
 }
 
 _findings contains each if {

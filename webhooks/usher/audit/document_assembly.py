@@ -136,10 +136,8 @@ def with_asked(summary: Summary, estate: Estate) -> Summary:
     """The headline numbers with the requests of workloads."""
     workloads = [each for each in estate.workloads if not each.is_template or each.pods]
     asks = devices.added(each.asks for each in workloads)
-    sharing = {node.name: node for node in estate.nodes or () if node.shared_by > 1}
-    by_node = [
-        (next((sharing[pod.node] for pod in each.pods if pod.node in sharing), None), each) for each in workloads
-    ]
+    nodes = {node.name: node for node in estate.nodes or ()}
+    by_node = [(next((nodes[pod.node] for pod in each.pods if pod.node in nodes), None), each) for each in workloads]
     return summary.model_copy(
         update={
             "gpus_asked": _rounded(gpus.number(each.asks, node) for node, each in by_node),

@@ -32,6 +32,7 @@ GROUP_LABEL: Final = "scheduling.x-k8s.io/pod-group"
 _PERSISTENT_VOLUME: Final = ("", "PersistentVolume")
 _POD_GROUP: Final = ("scheduling.volcano.sh", "PodGroup")
 _NODE: Final = ("", "Node")
+_CLUSTER_POLICY: Final = ("nvidia.com", "ClusterPolicy")
 
 _AUTOSCALERS: Final = frozenset(kind.group_and_kind for kind in registry.KINDS if kind.autoscaler and kind.plural)
 
@@ -79,7 +80,7 @@ class Beside(Struct, frozen=True, kw_only=True):
     """
     placed: frozenset[str] = frozenset()
     """For a ConfigMap, what pods of Volcano and KAI-Scheduler use (priority, gang, vgpu), and what a DaemonSet of the
-    device plugin lacks.
+    device plugin lacks. For a ClusterPolicy, whether a GPUCluster is there.
     """
 
 
@@ -103,6 +104,8 @@ def of(workload: model.Workload | None, objects: reading_values.Lookup, known: K
         return Beside(layout=_layout(workload.view.get("node", {}).get("metadata", {}).get("labels", {}), objects))
     if (workload.group, workload.kind) == CONFIG_MAP:
         return Beside(placed=objects.once("what Volcano and KAI place", lambda: frozenset(_placed(objects))))
+    if (workload.group, workload.kind) == _CLUSTER_POLICY:
+        return Beside(placed=frozenset({"GPUCluster"} if objects.names("nvidia.com", "GPUCluster") else ()))
     claims = dict(_claims(workload, objects))
     host_paths = dict(_host_paths(workload.namespace, claims, objects)) if claims else {}
     if not workload.asks_accelerators:
