@@ -87,29 +87,6 @@ NUMA: Final = "feature.node.kubernetes.io/memory-numa"
 """Node feature discovery writes `true` where a node has several NUMA nodes."""
 
 
-REGISTERS: Final = ("hami.io/node-nvidia-register", "4pd.io/node-nvidia-register")
-"""Annotations in which HAMi lists the boards of a node: JSON, before version 2.5 texts with a colon behind each
-(HAMi:pkg/device/nvidia/device.go, HAMi:pkg/util/util.go DecodeNodeDevices).
-"""
-_LONGEST_REGISTER: Final = 65536
-
-
-def registered_boards(annotations: Mapping[str, str]) -> int:
-    """The boards that HAMi offers on a node, each many times; 0 on a node without HAMi."""
-    text = next((annotations[key] for key in REGISTERS if annotations.get(key)), "")[:_LONGEST_REGISTER]
-    if not text.startswith("["):
-        return sum(len(each.split(",")) >= _FIELDS_OF_BOARD for each in text.split(":"))
-    try:
-        listed = json.loads(text)
-    except ValueError:
-        return 0
-    return len(listed) if isinstance(listed, list) else 0
-
-
-_FIELDS_OF_BOARD: Final = 6
-"""The id, how often it is offered, memory, cores, type and NUMA node of a board; newer versions have more."""
-
-
 def managed_pool_label(labels: Mapping[str, str]) -> tuple[str, str] | None:
     """The label that names the pool of a node; None for a node of no service and no autoscaler."""
     return next(((key, labels[key]) for key in MANAGED_POOL_LABELS if labels.get(key)), None)

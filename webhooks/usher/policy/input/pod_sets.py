@@ -200,6 +200,7 @@ READ_KEYS = (
     "gpu-fraction",
     "gpu-memory",
     "gpu-usher.io/",
+    "hami.io/webhook",
     "io.kubernetes.cri-o.Devices",
     "k8s.v1.cni.cncf.io/",
     "kai.scheduler/",
