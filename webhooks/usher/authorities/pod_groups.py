@@ -15,7 +15,6 @@ from usher.authorities.beside import GROUP_LABEL
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.outlook import Section
 from usher.authorities.verdict import SourceObject
-from usher.cluster.facts import karpenter_pools
 from usher.kinds.reading.values import Absence, Reference
 
 KAI_LABEL: Final = "kai.scheduler/queue"
@@ -49,12 +48,6 @@ class KaiQueueInput(TypedDict):
     """Whether it has a parent: KAI places no pods in a queue at the top."""
     isParent: bool
     """Whether other queues are below it: KAI only places pods in leaves."""
-
-
-class NodePoolsInput(TypedDict):
-    """NodePools of Karpenter whose nodes pods select, by the path of the pod set; only those that consolidate."""
-
-    consolidating: dict[str, str]
 
 
 class PodGroupsInput(TypedDict):
@@ -156,22 +149,6 @@ def kai_slice(case: Case, known: Knowledge) -> KaiInput | None:
             "isParent": name in parents.values(),
         })  # fmt: skip
     return {"named": found} if found else None
-
-
-def node_pools_slice(case: Case, known: Knowledge) -> NodePoolsInput | None:
-    """The NodePools that pod sets select by a label of their nodes; None without any."""
-    objects = known.facts.objects(*karpenter_pools.NODE_POOL)
-    if isinstance(objects, Absence) or not case.workload.asks_accelerators:
-        return None
-    pools = known.facts.derived("NodePools", [karpenter_pools.NODE_POOL], lambda: karpenter_pools.read_pools(objects))
-    found = {
-        pod_set.path: pool.name
-        for pod_set in case.workload.pod_sets
-        for pool in pools
-        if pool.consolidates and pod_set.node_selector.items() & pool.labels.items()
-        if all(pool.labels.get(key, value) == value for key, value in pod_set.node_selector.items())
-    }
-    return {"consolidating": found} if found else None
 
 
 def no_outlook(_case: Case, _known: Knowledge) -> Iterable[Section]:

@@ -86,7 +86,7 @@ def allowed_label_numbers(ways: Sequence[Alternative]) -> Mapping[str, frozenset
     """
     required = [_required_values(*way) for way in ways]
     found: dict[str, frozenset[int]] = {}
-    for key in sorted(set.intersection(*map(set, required))) if required else ():
+    for key in required_labels(ways):
         values = frozenset().union(*(values[key] for values in required))
         if all(_NUMBER.fullmatch(value) for value in values):
             found[key] = frozenset(map(int, values))
@@ -98,6 +98,12 @@ def allowed_label_values(ways: Sequence[Alternative], key: str) -> frozenset[str
     required = [_required_values(*way).get(key) for way in ways]
     known = [values for values in required if values is not None]
     return frozenset().union(*known) if len(known) == len(required) else frozenset()
+
+
+def required_labels(ways: Sequence[Alternative]) -> list[str]:
+    """The keys of labels that every node that fits must have with certain values, in order."""
+    required = [_required_values(*way) for way in ways]
+    return sorted(set.intersection(*map(set, required))) if required else []
 
 
 def _required_values(selector: Labels, expressions: Sequence[Mapping[str, paths.Json]]) -> Mapping[str, frozenset[str]]:

@@ -258,7 +258,7 @@ def _crowded_input(place: Place, demand: PodDemand) -> CrowdedInput:
 def _nearest_input(pod_set: model.PodSet, nearest: nodes_judge.Nearest, places: Places) -> NearestInput:
     obstacles = nearest.obstacles
     result: NearestInput = {
-        "shortages": [_missing_amount_input(pod_set, each) for each in obstacles.amounts],
+        "shortages": [missing_amount_input(pod_set, each) for each in obstacles.amounts],
         "taints": [str(taint) for taint in obstacles.taints],
         "labels": [
             {
@@ -277,7 +277,8 @@ def _nearest_input(pod_set: model.PodSet, nearest: nodes_judge.Nearest, places: 
     return result
 
 
-def _missing_amount_input(pod_set: model.PodSet, missing: MissingAmount) -> MissingAmountInput:
+def missing_amount_input(pod_set: model.PodSet, missing: MissingAmount) -> MissingAmountInput:
+    """A missing amount, with the place of the request if only one container has it."""
     resource = missing.resource
     result: MissingAmountInput = {
         "resource": resource,

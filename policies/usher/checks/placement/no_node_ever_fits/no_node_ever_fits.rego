@@ -55,7 +55,7 @@ _missing(nearest) := concat("; ", array.concat([where], parts)) if {
 	where := $"the closest match is {nearest.place}"
 	parts := array.concat(
 		array.concat(
-			[_shortage(shortage) | some shortage in nearest.shortages],
+			[nodes.shortage_text(shortage) | some shortage in nearest.shortages],
 			[$"the pods do not tolerate the taint {taint}" | some taint in nearest.taints],
 		),
 		array.concat([_label(label) | some label in nearest.labels], _other(nearest)),
@@ -76,12 +76,6 @@ _other(nearest) := array.concat(
 	["its required node affinity matches no node" | nearest.nowhere],
 	[$"no node there is named {nearest.node}" | nearest.node],
 )
-
-_shortage(shortage) := $"one pod asks for {shortage.asked} of {shortage.resource}, and one node has at most {shortage.most}" if {
-	shortage.most != ""
-}
-
-_shortage(shortage) := $"one pod asks for {shortage.asked} of {shortage.resource}, and no node there offers it" if shortage.most == ""
 
 _label(label) := $"only other nodes have label {label.wants}" if label.elsewhere
 
