@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from usher import model, paths
 from usher.authorities.knowledge import Knowledge
-from usher.kinds import autoscaling, registry
+from usher.kinds import registry
 from usher.kinds.reading import environment, shapes
 from usher.kinds.reading import values as reading_values
 from usher.kinds.reading.values import Reference
@@ -142,22 +142,20 @@ def _by_target(namespace: str, objects: reading_values.Objects) -> Mapping[Refer
 def _parent(target: Reference, objects: reading_values.Objects) -> tuple[str, str] | None:
     namespace = target.namespace
     children = objects.once(f"children of operators in {namespace}", lambda: _by_child(namespace, objects))
-    row, name = children.get((target.group, target.kind, target.name), (None, ""))
-    if row is None or not (row.reference or isinstance(objects.find(target), reading_values.Absence)):
-        # Without a parent, or the files make it themselves.
-        return None
-    return f"{row.kind} {name}", row.remedy
+    parent, remedy, is_made = children.get((target.group, target.kind, target.name), ("", "", False))
+    # What the files make themselves no operator makes.
+    in_files = is_made and not isinstance(objects.find(target), reading_values.Absence)
+    return (parent, remedy) if parent and not in_files else None
 
 
-def _by_child(
-    namespace: str, objects: reading_values.Objects
-) -> Mapping[tuple[str, str, str], tuple[autoscaling.Parent, str]]:
-    """The kind and the name of the parent by the group, the kind and the name of what its operator makes or scales."""
-    found: dict[tuple[str, str, str], tuple[autoscaling.Parent, str]] = {}
+def _by_child(namespace: str, objects: reading_values.Objects) -> Mapping[tuple[str, str, str], tuple[str, str, bool]]:
+    """The parent, its remedy, and whether its operator makes the child, by the group, kind and name of the child."""
+    found: dict[tuple[str, str, str], tuple[str, str, bool]] = {}
     for row in registry.SCALED_CHILDREN:
         for value in objects.of_kind(row.group, row.kind, namespace):
+            parent = f"{row.kind} {paths.text(paths.metadata(value).get('name'))}"
             for child in row.children_of(value):
-                found.setdefault(child, (row, paths.text(paths.metadata(value).get("name"))))
+                found.setdefault(child, (parent, row.remedy, not row.reference))
     return found
 
 

@@ -16,8 +16,8 @@ from usher import errors, model, paths
 from usher.accelerators import names
 from usher.check import batches, devices, findings
 from usher.check.batches import Batch, Item, Pointer
+from usher.check.changes import Changes
 from usher.check.findings import Part
-from usher.check.revisions import Changes
 from usher.check.site_policies import SitePolicies
 from usher.check.surroundings import PROVED, Scalers, Surroundings, is_fact, named
 from usher.cluster.facts.store import Store

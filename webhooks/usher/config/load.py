@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from usher import errors, paths
 from usher.config import fabrics, fields, models
-from usher.documents import places, reader
+from usher.documents import reader
 
 MOST_BYTES: Final = 256 * 1024
 """The largest usher.yaml. The API server waits three seconds for a verdict on it."""
@@ -296,7 +296,7 @@ def parse(data: bytes, *, source: str, more: Callable[[models.Config], Iterable[
     config, found = _validated(documents[0].value, more)
     if config is not None:
         return config
-    where = places.Places(documents[0])
+    where = reader.Places(documents[0])
     problems = [
         (_line(where, pointer), paths.readable(pointer) if pointer else "", reason) for pointer, reason in found
     ]
@@ -495,12 +495,12 @@ def locate_problems_in(data: bytes, problems: Sequence[tuple[str, str]]) -> list
     if data and problems:
         with contextlib.suppress(errors.ManifestError):
             documents = reader.parse(data, source="usher.yaml")
-            where = places.Places(documents[0]) if documents else None
+            where = reader.Places(documents[0]) if documents else None
     return [
         (0 if where is None else _line(where, pointer), paths.readable(pointer), reason) for pointer, reason in problems
     ]
 
 
-def _line(where: places.Places, pointer: str) -> int:
+def _line(where: reader.Places, pointer: str) -> int:
     position = where.nearest(pointer)
     return position.key.line if position.key is not None else position.line

@@ -30,7 +30,7 @@ from usher.check.formats import json_report, queue, rule_pages, wording
 from usher.check.formats.queue import ShownOutlook
 from usher.kinds.reading.values import Absence
 from usher.policy.evaluator import Evaluator
-from usher.server.admin import ANY_USER, Access, Right
+from usher.server.serve import ANY_USER, Access, Right
 
 MOST_BYTES: Final = 1 << 20
 MOST_OBJECTS: Final = 50

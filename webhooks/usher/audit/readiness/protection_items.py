@@ -7,7 +7,7 @@ from usher import paths
 from usher.audit.document import Standing
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.needed_inputs import MUTATING, NETWORK_POLICY, VALIDATING
-from usher.audit.readiness import checklist, software_items
+from usher.audit.readiness import checklist
 from usher.audit.readiness.checklist import Item, Judgement, Look, failed, not_applicable, not_known, passed
 from usher.authorities.gpu_quota import assignment
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, Quota
@@ -137,7 +137,7 @@ def secure_access(look: Look) -> Judgement:
 
     The evidence is a toolkit without known escapes, and usher's webhooks, which judge pods that bypass the plugin.
     """
-    escapes = software_items.toolkit_version(look)
+    escapes = checklist.toolkit_version(look)
     if escapes.standing in (Standing.FAIL, Standing.NOT_APPLICABLE):
         return escapes
     webhooks = fields.listed(look.estate, *VALIDATING.key)

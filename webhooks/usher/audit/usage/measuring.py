@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 
 from usher.audit import document_entries
-from usher.audit.document.audit_entries import Measurement, Usage
+from usher.audit.document import Measurement, Usage
 from usher.audit.gather import estate, gpus
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.estate import Estate, Node

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from usher import model
 from usher.accelerators import boards, mig
 from usher.accelerators.mig import Board, Variant
-from usher.audit.document.audit_entries import Saving
+from usher.audit.document import Saving
 from usher.audit.gather import estate, gpus
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.estate import CapacityType, Estate

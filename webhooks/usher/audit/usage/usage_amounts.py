@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct, field
 
-from usher.audit.document.audit_entries import Cost, Group, GroupTable, Measurement, PriceEntry, Saving, Target, Usage
+from usher.audit.document import Cost, Group, GroupTable, Measurement, PriceEntry, Saving, Target, Usage
 from usher.audit.gather import estate, gpus
 from usher.audit.gather.gpus import NodeSplit, NodeType
 from usher.audit.usage import gpu_hours
