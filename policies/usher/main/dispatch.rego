@@ -128,6 +128,10 @@ _findings_accelerator_pods contains {"check": "placement/selected_nodes_too_smal
 	some finding in data.usher.checks.placement.selected_nodes_too_small.deny
 }
 
+_findings_accelerator_pods contains {"check": "placement/device_that_no_pool_offers", "finding": finding} if {
+	some finding in data.usher.checks.placement.device_that_no_pool_offers.deny
+}
+
 _findings_accelerator_pods contains {"check": "queueing/queue_label_missing", "finding": finding} if {
 	some finding in data.usher.checks.queueing.queue_label_missing.deny
 }

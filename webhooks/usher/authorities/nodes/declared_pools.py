@@ -157,6 +157,8 @@ class PoolFitInput(TypedDict):
     """GPUs of one node."""
     board: NotRequired[str]
     """The board of its nodes, where usher.yaml names it."""
+    devices: NotRequired[list[str]]
+    """Extended resources of its nodes, where usher.yaml says what they offer."""
 
 
 class KeptOffInput(TypedDict):
@@ -395,7 +397,7 @@ class PoolPlacements:
                 dict(otherwise),
                 pod_set.asks_accelerators,
                 list(pod_set.accelerators),
-                [(each.route, each.name, each.like, each.instead) for each in pod_set.requests],
+                [(each.route, each.name, each.like, each.instead, each.selects) for each in pod_set.requests],
                 [quantity.value for quantity in pod_set.accelerators.values()],
                 pod_set.node_selector,
                 pod_set.has_required_affinity,
@@ -505,6 +507,8 @@ class PoolPlacements:
             result["fabric"] = fit.pool.fabric
         if fit.pool.gpu is not None:
             result["gpus"] = fit.pool.gpu.per_node
+        if fit.pool.allocatable:
+            result["devices"] = sorted({name for name in (*fit.pool.allocatable, *fit.pool.resources) if "/" in name})
         return result
 
     def _taint(self, taint: pools.Taint, pool: pools.Pool) -> TaintInput:
