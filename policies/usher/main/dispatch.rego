@@ -884,6 +884,10 @@ _findings_cluster_facts contains {"check": "placement/claims_of_a_pool_at_zero",
 	some finding in data.usher.checks.placement.claims_of_a_pool_at_zero.deny
 }
 
+_findings_cluster_facts contains {"check": "placement/more_than_the_node_pool_may_add", "finding": finding} if {
+	some finding in data.usher.checks.placement.more_than_the_node_pool_may_add.deny
+}
+
 _findings_cluster_facts contains {"check": "queueing/queue_not_there", "finding": finding} if {
 	some finding in data.usher.checks.queueing.queue_not_there.deny
 }

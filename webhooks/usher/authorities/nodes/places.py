@@ -11,7 +11,7 @@ from usher.accelerators import boards, mig
 from usher.accelerators.mig import MIG_RESOURCE_PREFIX, Board, Profile
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.nodes.read import Alternative, PodDemand
-from usher.cluster.facts.autoscaled_pools import AutoscaledPool
+from usher.cluster.facts.autoscaled_pools import AutoscaledPool, is_undefined
 from usher.cluster.facts.node_pools import KARPENTER
 from usher.cluster.facts.nodes import PODS, Amounts, NodeClass, Nodes, Taint, scheduler_amount
 from usher.config import pools
@@ -73,6 +73,8 @@ class Place(Struct, frozen=True, kw_only=True, eq=False):
     """For nodes that do not exist yet; `labels` holds some of their future labels."""
     pool: pools.Pool | None = None
     """The declared pool of the nodes."""
+    defined: frozenset[str] | None = None
+    """The labels that an autoscaler knows of nodes to come, as in AutoscaledPool."""
     most_nodes: int | None = None
     """The most nodes that the limits of a pool of an autoscaler allow."""
 
@@ -123,6 +125,7 @@ def places_of_autoscaled(pool: AutoscaledPool, vocabulary: Vocabulary) -> Iterat
             template=NodeTemplate(
                 resources=frozenset(), vocabulary=vocabulary, board=None, gpus=0, offers_anything=machine is None
             ),
+            defined=pool.defined,
             most_nodes=None if machine is None else pool.most_nodes(machine),
         )
 
@@ -227,9 +230,12 @@ def unmet_requirements(alternative: Alternative, place: Place, own: Container[st
     """The requirements that the nodes of the place do not meet, except for labels that differ from node to node."""
     labels = place.labels
     if place.template is not None:
-        # Other labels of future nodes are unknown, and count as matching.
+        # Other labels of future nodes are unknown, and count as matching unless the autoscaler says that it needs them.
         return [
-            each for each in alternative.on_labels if each.key in labels and not placement.labels_match(each, labels)
+            each
+            for each in alternative.on_labels
+            if (each.key in labels and not placement.labels_match(each, labels))
+            or (each.key not in labels and is_undefined(each, place.defined))
         ]
     return [each for each in alternative.on_labels if each.key not in own and not placement.labels_match(each, labels)]
 

@@ -125,6 +125,8 @@ class MismatchInput(TypedDict):
     """Some values of the label on the nodes."""
     elsewhere: bool
     """Whether nodes of another place meet it."""
+    undefined: NotRequired[bool]
+    """True where the place has no nodes, and its autoscaler knows no value of the label."""
 
 
 class NearestInput(TypedDict):
@@ -260,20 +262,24 @@ def _nearest_input(pod_set: model.PodSet, nearest: nodes_judge.Nearest, places: 
     result: NearestInput = {
         "shortages": [missing_amount_input(pod_set, each) for each in obstacles.amounts],
         "taints": [str(taint) for taint in obstacles.taints],
-        "labels": [
-            {
-                "wants": requirement_text(each),
-                "there": label_values(each.key, places),
-                "elsewhere": places.any_meets(each),
-            }
-            for each in obstacles.labels
-        ],
+        "labels": [_mismatch_input(each, nearest.place, places) for each in obstacles.labels],
         "nowhere": obstacles.nowhere,
     }
     if nearest.place is not None:
         result["place"] = nearest.place.name
     if obstacles.names:
         result["node"] = ", ".join(value for each in obstacles.names for value in each.values)
+    return result
+
+
+def _mismatch_input(wanted: Requirement, place: Place | None, places: Places) -> MismatchInput:
+    result: MismatchInput = {
+        "wants": requirement_text(wanted),
+        "there": label_values(wanted.key, places),
+        "elsewhere": places.any_meets(wanted),
+    }
+    if place is not None and place.defined is not None and wanted.key not in place.labels:
+        result["undefined"] = True
     return result
 
 

@@ -35,6 +35,15 @@ class ExpiringInput(TypedDict):
     """As the NodePool says it: `24h`."""
 
 
+class BeyondLimitsInput(TypedDict):
+    """Pods of a pod set that ask for more together than the limits of their NodePools allow."""
+
+    pools: list[str]
+    resource: str
+    asked: int
+    most: int
+
+
 class NodePoolsInput(TypedDict):
     """The pools of autoscalers whose nodes pods select, by the path of the pod set."""
 
@@ -43,6 +52,7 @@ class NodePoolsInput(TypedDict):
     expiring: NotRequired[dict[str, ExpiringInput]]
     """NodePools that replace each node at an age that they set."""
     tooSmall: NotRequired[dict[str, TooSmallInput]]
+    beyondLimits: NotRequired[dict[str, BeyondLimitsInput]]
     atZero: NotRequired[dict[str, str]]
     """Pools without nodes that alone could hold pods which claim devices."""
 
@@ -64,6 +74,8 @@ def node_pools_slice(case: Case, known: Knowledge) -> NodePoolsInput | None:
         if not demand.too_large and not demand.node_name:
             if (small := _too_small(pod_set, demand, pools, known)) is not None:
                 result.setdefault("tooSmall", {})[path] = small
+            elif (beyond := _beyond_limits(pod_set, demand, pools)) is not None:
+                result.setdefault("beyondLimits", {})[path] = beyond
             if name := _at_zero(demand, known):
                 result.setdefault("atZero", {})[path] = name
     return result or None
@@ -103,6 +115,21 @@ def _too_small(
         "labels": [present.requirement_text(each) for each in obstacles.labels],
         "counted": bool(chosen),
     }
+
+
+def _beyond_limits(
+    pod_set: model.PodSet, demand: PodDemand, pools: Sequence[AutoscaledPool]
+) -> BeyondLimitsInput | None:
+    """The first device of which the limits of all pools that the pods may use give too little; None without one."""
+    chosen = _chosen_pools(pod_set, pools)
+    for resource, each in demand.amounts.items():
+        asked = each * pod_set.count.minimum
+        if chosen and all(resource in pool.limits for pool in chosen):
+            most = sum(pool.limits[resource] for pool in chosen)
+            if asked > most:
+                names = [pool.title(None) for pool in chosen]
+                return {"pools": names, "resource": resource, "asked": asked, "most": most}
+    return None
 
 
 def _chosen_pools(pod_set: model.PodSet, pools: Sequence[AutoscaledPool]) -> list[AutoscaledPool]:
@@ -146,4 +173,13 @@ def _at_zero(demand: PodDemand, known: Knowledge) -> str:
     if verdicts is None or verdicts.places.nodes.unreadable:
         return ""
     found = [each for each in verdicts.places.all if judge.could_hold(demand, each, verdicts.places.nodes)]
-    return found[0].name if found and all(each.nodes is None for each in found) else ""
+    if not found or any(each.nodes is not None or each.labels.get(_GKE_DRA) == "true" for each in found):
+        return ""
+    # With Cluster API, an annotation may say the driver.
+    return "" if any(each.name.startswith("Machine") for each in found) else found[0].name
+
+
+_GKE_DRA: Final = "cloud.google.com/gke-nvidia-gpu-dra-driver"
+"""With this label GKE knows which ResourceSlices a new node would have
+(docs.cloud.google.com/kubernetes-engine/docs/how-to/set-up-dra).
+"""

@@ -87,6 +87,8 @@ class AutoscaledPool(Struct, frozen=True, kw_only=True):
     taints: tuple[Taint, ...]
     types: tuple[MachineType, ...] | None
     """The types with accelerators that it allows; None where usher cannot tell which they are."""
+    defined: frozenset[str] | None = None
+    """The labels that the autoscaler knows of its nodes, beside well-known ones; None where it may know others."""
     limits: Amounts = {}
     """The most that all its nodes may have together."""
     consolidates: bool = False
@@ -115,6 +117,24 @@ class AutoscaledPool(Struct, frozen=True, kw_only=True):
         """The most nodes of a type; None without a limit."""
         found = [most // machine.amounts[name] for name, most in self.limits.items() if machine.amounts.get(name)]
         return min(found, default=None)
+
+
+_WELL_KNOWN: Final = re.compile(
+    r"(kubernetes\.io/(arch|os|hostname)|topology\.(kubernetes\.io|k8s\.aws)/.*|node\.kubernetes\.io/(instance-type|windows-build)"
+    r"|(failure-domain\.)?beta\.kubernetes\.io/.*|karpenter\.sh/.*|karpenter\.(k8s\.aws|azure\.com|k8s\.gcp)/.*"
+    r"|eks\.amazonaws\.com/.*|kubernetes\.azure\.com/.*|cloud\.google\.com/.*)"
+)
+"""Labels that Karpenter and its clouds give nodes (kubernetes-sigs/karpenter pkg/apis/v1/labels.go)."""
+
+
+def is_undefined(wanted: Requirement, defined: frozenset[str] | None) -> bool:
+    """Whether an autoscaler adds no node for a requirement, because none of its pools has the label.
+
+    Karpenter says "label does not have known values" (kubernetes-sigs/karpenter pkg/scheduling/requirements.go), also
+    about labels that operators write on nodes later, like nvidia.com/gpu.product.
+    """
+    missing = defined is not None and wanted.key not in defined and not _WELL_KNOWN.fullmatch(wanted.key)
+    return missing and wanted.operator not in ("NotIn", "DoesNotExist")
 
 
 @cache
@@ -188,6 +208,7 @@ def _node_pool(name: str, value: paths.Object) -> AutoscaledPool | None:
         own_label=_POOL_LABEL,
         taints=tuple(sorted(_taints(spec.get("taints")))),
         types=_allowed(requirements, cloud) if cloud else None,
+        defined=frozenset((*labels, *(each.key for each in requirements))),
         limits=_limits(pool.get("limits")),
         consolidates=_consolidates(pool.get("disruption")),
         expires_after=expires if isinstance(expires, str) and _is_short(expires) else "",

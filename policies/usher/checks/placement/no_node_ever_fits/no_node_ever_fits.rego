@@ -79,7 +79,9 @@ _other(nearest) := array.concat(
 
 _label(label) := $"only other nodes have label {label.wants}" if label.elsewhere
 
-_label(label) := $"no node has label {label.wants}{_values(label)}" if not label.elsewhere
+else := $"Karpenter knows no value of the label in {label.wants} before a node has it, so it adds no node" if label.undefined
+
+else := $"no node has label {label.wants}{_values(label)}"
 
 _values(label) := $" (values in use: {concat(", ", label.there)})" if label.there != []
 
@@ -108,6 +110,9 @@ _remedy(found) := "divide the GPUs in this way, or ask for slices that nodes hav
 	_only(found.nearest, "shortages")
 } else := $"tolerate {concat(" and ", found.nearest.taints)}" if {
 	_only(found.nearest, "taints")
+} else := "select labels that the NodePool sets, or set this one in its template" if {
+	_only(found.nearest, "labels")
+	every label in found.nearest.labels { label.undefined }
 } else := "select labels that nodes have" if {
 	_only(found.nearest, "labels")
 } else := "ask for no more than one node has, or declare the intended pool in usher.yaml with scalesFromZero"
