@@ -213,8 +213,9 @@ def test_a_service_gives_its_nodes_labels_that_the_pool_does_not_name() -> None:
 
     assert found["undeclaredLabels"] == [{"label": label, "values": ["nvidia-l4"]}]
     assert "undeclaredDevices" not in found
+    named = config_pools.Pool(name="l4", node_selector={label: "nvidia-l4"})
     # The board of the other pool is known, and it is not an L4.
-    assert [fit["pool"] for fit in found["fits"]] == ["g2"]
+    assert [fit["pool"] for fit in seen(l4, named, H100_ON_GKE)["fits"]] == ["l4"]
     assert "undeclaredDevices" in seen(l4, EIGHT)
 
 

@@ -130,11 +130,12 @@ _OTHER_DOMAINS: Final = {
 }
 
 
-def _contradicts(pool: pools.Pool, pod_set: model.PodSet) -> bool:
-    """Whether usher.yaml says that a pool has other devices than those that every allowed node must have."""
+def _has_devices(pool: pools.Pool, pod_set: model.PodSet) -> bool | None:
+    """Whether a pool has the devices that every allowed node must have; None where usher.yaml does not say it."""
     ways = pool_fit.node_alternatives(pod_set)
-    found = ((key, pool_fit.allowed_label_values(ways, key)) for key in DEVICE_LABELS)
-    return any(values and _has_label(pool, key, values) is False for key, values in found)
+    selected = ((key, pool_fit.allowed_label_values(ways, key)) for key in DEVICE_LABELS)
+    found = [_has_label(pool, key, values) for key, values in selected if values]
+    return False if False in found else True if True in found else None
 
 
 class TaintInput(TypedDict):
@@ -532,11 +533,14 @@ def _selected_devices_input(labels: Mapping[str, list[str]]) -> list[SelectedDev
 
 
 def _without_unfit_pools(found: pool_fit.Placement, pod_set: model.PodSet) -> pool_fit.Placement:
-    """Leaves out pools with other devices, and with nodes too small for one pod, unless that leaves no pool.
+    """Leaves out pools with nodes too small for one pod, and with other devices where a pool surely has the right ones.
 
     If all nodes are too small, the verdict about the nodes says so.
     """
-    fits = tuple(fit for fit in found.fits if not _contradicts(fit.pool, pod_set)) or found.fits
+    devices = [_has_devices(fit.pool, pod_set) for fit in found.fits]
+    fits = found.fits
+    if True in devices:
+        fits = tuple(fit for fit, has in zip(fits, devices, strict=True) if has is not False)
     fits = tuple(fit for fit in fits if nodes_places.is_large_enough(fit.pool, pod_set)) or fits
     return replace(found, fits=fits) if len(fits) < len(found.fits) else found
 
