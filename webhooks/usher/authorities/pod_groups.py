@@ -10,10 +10,9 @@ from typing import Final, NamedTuple, NotRequired
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.authorities.authority import Case
+from usher.authorities.authority import Case, Section
 from usher.authorities.beside import GROUP_LABEL
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.outlook import Section
 from usher.authorities.verdict import SourceObject
 from usher.kinds.reading.values import Absence, Reference
 

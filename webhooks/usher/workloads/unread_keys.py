@@ -21,7 +21,7 @@ from usher.accelerators import names
 from usher.accelerators.vocabulary import looks_like_accelerator, meant_name
 from usher.kinds import registry
 from usher.kinds.kind import DEFINITION
-from usher.kinds.reading import configurations, owned_keys
+from usher.kinds.reading import known_keys
 from usher.kinds.reading.fields import MAP, REQUIRED, TAKES_ANYTHING, TYPE, Definitions, Known, Leaf, Node, recorded
 from usher.kinds.reading.values import NO_OBJECTS, Lookup, Objects
 from usher.workloads import identity
@@ -80,11 +80,11 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
     """
     if workload is not None and workload.excess is not None:
         return workload
-    found = tuple(_found(value, [*_definitions(beside), *([facts] if facts else ())]))
+    found = tuple(_find_unread(value, [*_definitions(beside), *([facts] if facts else ())]))
     if stored or paths.metadata(value).get("uid"):
         found = tuple(each for each in found if each.kept)
     else:
-        found = (*found, *owned_keys.misspelt_keys(value, meant))
+        found = (*found, *known_keys.misspelt_keys(value, meant))
     if not found:
         return workload
     return replace(workload or _object_without_rules(value, namespace), unread_keys=found[:_MOST])
@@ -107,7 +107,7 @@ def _object_without_rules(value: paths.Object, namespace: str) -> model.Workload
     return replace(found, makes_pods=False)
 
 
-def _found(value: paths.Object, definitions: Sequence[Definitions]) -> Iterator[model.UnreadKey]:
+def _find_unread(value: paths.Object, definitions: Sequence[Definitions]) -> Iterator[model.UnreadKey]:
     api_version, kind = value.get("apiVersion"), value.get("kind")
     if not isinstance(api_version, str) or not isinstance(kind, str):
         return
@@ -126,7 +126,7 @@ def _found(value: paths.Object, definitions: Sequence[Definitions]) -> Iterator[
 
 def _of_configurations(value: paths.Object) -> Iterator[model.UnreadKey]:
     """The mistakes in the configurations of a ConfigMap, which are texts; a finding has the path of the text."""
-    for each in configurations.configurations(value.get("data")):
+    for each in known_keys.configurations(value.get("data")):
         walk = _Walk(each.known)
         walk.object(each.value, each.number)
         for found in (*walk.unread, *walk.refused):
@@ -375,16 +375,16 @@ def _refused(value: Any, leaf: Leaf, path: str, *, kept: bool) -> model.UnreadKe
         texts = sorted(leaf)
         like = _alike(str(value), texts, _CLOSE) if isinstance(value, str) else ""
         remedy = f"did you mean {like}?" if like else f"write one of {', '.join(texts[:10])}"
-        text = f"has {_shown(value)} at {place}, where the API server takes {', '.join(texts[:10])}"
+        text = f"has {_described(value)} at {place}, where the API server takes {', '.join(texts[:10])}"
     else:
         meant = _MEANT[leaf]
-        text = f"has {_shown(value)} at {place}, where the API server takes {meant}"
+        text = f"has {_described(value)} at {place}, where the API server takes {meant}"
         right = meant_value(value, leaf)
         remedy = f"write {meant}" if right is None else f"write {orjson.dumps(right).decode()}"
     return model.UnreadKey(path=path, text=text, remedy=remedy, important=True, refused=True, kept=kept)
 
 
-def _shown(value: Any) -> str:  # noqa: ANN401 - any JSON
+def _described(value: Any) -> str:  # noqa: ANN401 - any JSON
     if isinstance(value, str):
         return f"the string {value[:60]}"
     return (

@@ -24,7 +24,7 @@ from usher.accelerators.names import GIB, MIB
 from usher.accelerators.vocabulary import Vocabulary
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.estate import NOTHING_REPORTED, CapacityType, Node, Phase, Pod, Reported, Workload
-from usher.authorities.kueue.read import QUEUE_LABEL
+from usher.authorities.kueue.judge import QUEUE_LABEL
 from usher.authorities.volcano import read as volcano_read
 from usher.check import devices
 from usher.check.devices import Amount, Devices
@@ -246,9 +246,9 @@ class PodReader:
     def asked(self, value: paths.Object) -> Asked:
         """The accelerators that a pod requests. `workload` may come from a similar pod with another name."""
         digest = _digest(value)
-        return self._made(value) if digest is None else self._asked.get(digest, lambda: self._made(value))
+        return self._read_asked(value) if digest is None else self._asked.get(digest, lambda: self._read_asked(value))
 
-    def _made(self, value: paths.Object) -> Asked:
+    def _read_asked(self, value: paths.Object) -> Asked:
         workload = self._read(value)
         if workload is None or not workload.asks_accelerators:
             return _NOTHING

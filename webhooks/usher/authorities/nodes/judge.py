@@ -12,11 +12,10 @@ from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import memo, model, paths
-from usher.authorities import gang_demand
+from usher.authorities import verdict
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import places as nodes_places
-from usher.authorities.nodes.places import Obstacles, Place, Places, fewest_obstacles
-from usher.authorities.nodes.read import Alternative, PodDemand
+from usher.authorities.nodes.places import Alternative, Obstacles, Place, Places, PodDemand, fewest_obstacles
 from usher.authorities.verdict import Answer
 from usher.cluster.facts import autoscaled_pools
 from usher.cluster.facts.autoscaled_pools import AutoscaledPool
@@ -292,7 +291,7 @@ def gang_shortage(
     Args:
         room_for: computes the room for members, like `room`.
     """
-    minimum = gang_demand.gang_minimum(workload)
+    minimum = verdict.gang_minimum(workload)
     wanted = workload.pods.minimum if minimum is None else minimum
     # Another check reports a minimum above the number of all pods.
     wanted = min(wanted, sum(each.pods for each in members))

@@ -9,10 +9,9 @@ from usher import model
 from usher.authorities import pool_fit
 from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.nodes import judge, places, present, read
-from usher.authorities.nodes.places import NodeTemplate, Place
+from usher.authorities.nodes import judge, places, present
+from usher.authorities.nodes.places import NodeTemplate, Place, PodDemand
 from usher.authorities.nodes.present import MissingAmountInput
-from usher.authorities.nodes.read import PodDemand
 from usher.cluster.facts import autoscaled_pools
 from usher.cluster.facts.autoscaled_pools import AutoscaledPool, MachineType
 
@@ -64,7 +63,7 @@ def node_pools_slice(case: Case, known: Knowledge) -> NodePoolsInput | None:
         return None
     result: NodePoolsInput = {}
     pools = judge.autoscaled_pools_of(known.facts)
-    for pod_set, demand in zip(workload.pod_sets, read.demands_of_workload(workload, known), strict=True):
+    for pod_set, demand in zip(workload.pod_sets, places.demands_of_workload(workload, known), strict=True):
         path = pod_set.path
         for pool in _selected_by_any_label(pod_set, pools):
             if pool.consolidates:
