@@ -124,6 +124,14 @@ _findings_accelerator_pods contains {"check": "placement/anti_affinity_against_t
 	some finding in data.usher.checks.placement.anti_affinity_against_topology.deny
 }
 
+_findings_accelerator_pods contains {"check": "placement/selected_nodes_too_small", "finding": finding} if {
+	some finding in data.usher.checks.placement.selected_nodes_too_small.deny
+}
+
+_findings_accelerator_pods contains {"check": "placement/device_that_no_pool_offers", "finding": finding} if {
+	some finding in data.usher.checks.placement.device_that_no_pool_offers.deny
+}
+
 _findings_accelerator_pods contains {"check": "queueing/queue_label_missing", "finding": finding} if {
 	some finding in data.usher.checks.queueing.queue_label_missing.deny
 }
@@ -926,6 +934,14 @@ _findings_cluster_facts contains {"check": "placement/groups_without_gang", "fin
 
 _findings_cluster_facts contains {"check": "placement/device_class_not_there", "finding": finding} if {
 	some finding in data.usher.checks.placement.device_class_not_there.deny
+}
+
+_findings_cluster_facts contains {"check": "placement/claims_of_a_pool_at_zero", "finding": finding} if {
+	some finding in data.usher.checks.placement.claims_of_a_pool_at_zero.deny
+}
+
+_findings_cluster_facts contains {"check": "placement/more_than_the_node_pool_may_add", "finding": finding} if {
+	some finding in data.usher.checks.placement.more_than_the_node_pool_may_add.deny
 }
 
 _findings_cluster_facts contains {"check": "queueing/queue_not_there", "finding": finding} if {
