@@ -1060,10 +1060,6 @@ _findings_cluster_facts contains {"check": "scaling/rollout_never_fits", "findin
 	some finding in data.usher.checks.scaling.rollout_never_fits.deny
 }
 
-_findings_cluster_facts contains {"check": "scaling/pods_above_the_limit_of_their_pool", "finding": finding} if {
-	some finding in data.usher.checks.scaling.pods_above_the_limit_of_their_pool.deny
-}
-
 _findings_cluster_facts contains {"check": "tenancy/quota_never_fits", "finding": finding} if {
 	some finding in data.usher.checks.tenancy.quota_never_fits.deny
 }
