@@ -184,7 +184,7 @@ class Cluster:
         if wait:
             self.wait_until_gone("Namespace", name)
         elif len(self._ending()) >= _END_TOGETHER:
-            self._end_namespaces()
+            self.end_namespaces()
 
     def wait_until_gone(self, kind: str, name: str, *, api_version: str = "v1") -> None:
         """Waits for the end of an object without a namespace whose deletion was asked for."""
@@ -192,7 +192,7 @@ class Cluster:
 
         def is_gone() -> bool:
             if kind == "Namespace":
-                self._end_namespaces()
+                self.end_namespaces()
             return not self.exists(kind, name, api_version=api_version)
 
         wait_until(is_gone, description=gone, timeout=_ENDS_WITHIN)
@@ -205,7 +205,7 @@ class Cluster:
             if "deletionTimestamp" in each["metadata"]
         }
 
-    def _end_namespaces(self) -> None:
+    def end_namespaces(self) -> None:
         """Empties all namespaces whose deletion was asked for, and ends those in which nothing is left.
 
         No controller does it (components.py): it would ask about each kind in each namespace, and wait for five

@@ -237,7 +237,9 @@ def declared(cluster: Cluster, namespace: str, server: ServerProcess) -> str:
     """A namespace that the quota of usher.yaml selects; its 4 GPUs are free."""
     cluster.kubectl("label", "namespace", namespace, "e2e.gpu-usher.io/declared=true")
     wait_until(lambda: knows_labels(server, namespace), description="the server knows the label")
-    wait_until(lambda: all_free(cluster), description="namespaces of tests before are gone", timeout=90)
+    # A Job of a test before is charged until its namespace has ended.
+    cluster.end_namespaces()
+    wait_until(lambda: all_free(cluster), description="nothing of tests before is charged", timeout=90)
     return namespace
 
 
