@@ -213,15 +213,16 @@ class Around(NamedTuple):
 
 def generated() -> Iterator[tuple[str, Around]]:
     """Objects around every limit, by what they have. In a change each limit of a pod is tried in one of three kinds."""
-    kinds = (pod, deployment, job)
-    for index, (field, most) in enumerate(size_limits.MOST_ENTRIES_OF_POD.items()):
-        for beyond, kind in itertools.product((-1, 0, 1), kinds):
-            make = partial(of_kind, kind, field, most + beyond)
-            thorough = beyond < 0 or kind is not kinds[index % len(kinds)]
-            yield f"{kind.__name__} with {most + beyond} {field}", Around(make, beyond > 0, thorough)
-    for made, numbers in AROUND:
+    kinds: dict[str, Callable[..., paths.Object]] = {"pod": pod, "deployment": deployment, "job": job}
+    fields = itertools.product(size_limits.MOST_ENTRIES_OF_POD.items(), (-1, 0, 1))
+    for index, ((field, most), beyond) in enumerate(fields):
+        for turn, (kind, make) in enumerate(kinds.items()):
+            made = partial(of_kind, make, field, most + beyond)
+            thorough = beyond < 0 or turn != (index // 3 + beyond) % len(kinds)
+            yield f"{kind} with {most + beyond} {field}", Around(made, beyond > 0, thorough)
+    for around, numbers in AROUND:
         for number, is_beyond in numbers.items():
-            yield f"{number} {made.__name__}", Around(partial(made, number), is_beyond)
+            yield f"{number} {around.__name__}", Around(partial(around, number), is_beyond)
 
 
 def of_kind(kind: Callable[..., paths.Object], field: str, number: int) -> paths.Object:
