@@ -1,13 +1,16 @@
 """A cluster as tests use it: objects in and out over HTTPS, and kubectl where the user's view is the point."""
 
+import contextlib
 import http.client
 import json
 import re
 import ssl
 import subprocess
+import threading
 import time
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -225,6 +228,23 @@ class Cluster:
         for name in ending.keys() - held:
             ended = {**ending[name], "spec": {"finalizers": []}}
             self.request("PUT", f"/api/v1/namespaces/{name}/finalize", body=ended)
+
+    @contextlib.contextmanager
+    def with_ending_namespaces(self) -> Iterator[None]:
+        """While the context lasts, namespaces end as by their controller: for a command that waits for that."""
+        done = threading.Event()
+
+        def end() -> None:
+            while not done.wait(0.5):
+                self.end_namespaces()
+
+        with ThreadPoolExecutor(1) as other:
+            ending = other.submit(end)
+            try:
+                yield
+            finally:
+                done.set()
+            ending.result()
 
     def _places(self) -> list[tuple[str, str]]:
         """The prefix and the plural of each kind with a namespace whose objects can be deleted together."""
