@@ -15,7 +15,7 @@ from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
 import generated_examples
-from usher.workloads import size_limits
+from usher.workloads import identity
 
 pytest_plugins = ["shared_tests"]
 
@@ -33,7 +33,7 @@ settings.load_profile("change")
 @pytest.fixture
 def any_size(monkeypatch: pytest.MonkeyPatch) -> None:
     """Objects of any size are read: for bounds within usher that only too large objects reach."""
-    monkeypatch.setattr(size_limits, "excess", lambda _value: None)
+    monkeypatch.setattr(identity, "excess", lambda _value: None)
 
 
 # Coverage has a lock. A process that is forked while a thread of its parent holds it would wait for it for ever, and

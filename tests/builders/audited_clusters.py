@@ -17,6 +17,7 @@ from usher.audit.document import (
     Cluster,
     Completeness,
     Cost,
+    Entry,
     Gap,
     Group,
     GroupTable,
@@ -30,7 +31,6 @@ from usher.audit.document import (
     WorkloadEntry,
     WorkloadState,
 )
-from usher.audit.document.audit_document import Entry
 
 TAKEN: Final = datetime(2026, 11, 23, 6, 0, tzinfo=UTC)
 HOURS: Final = 168

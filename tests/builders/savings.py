@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from builders import usage as build
 from usher import model
-from usher.audit.document.audit_entries import Saving
+from usher.audit.document import Saving
 from usher.audit.gather import estate
 from usher.audit.usage.measuring import measure
 from usher.audit.usage.series import Series

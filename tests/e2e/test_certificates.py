@@ -15,8 +15,8 @@ from e2e import accounts, certificate_site
 from e2e.certificate_site import KINDS, NAME, PLACE, SECRET, Site, now, registered, replica
 from e2e.cluster import Cluster, wait_until
 from server_process import ServerProcess
-from usher.server.certs import pem
-from usher.server.certs.authority import CertificateAuthority, new_authority, new_leaf
+from usher.server.certs import certificates
+from usher.server.certs.certificates import CertificateAuthority, new_authority, new_leaf
 from usher.server.certs.managed import OVERLAP, KeptCertificates
 
 PAST = OVERLAP + timedelta(hours=1)
@@ -188,7 +188,9 @@ class TestWhileTheApiServerCalls:
             wait_until(lambda: "data" in _secret(site), description="it has data")
             assert site.kept().signer not in before.authorities
             wait_until(lambda: site.kept().signer in site.trusted(), description="the new CA is in caBundle")
-            assert any(pem.issued_by(before.leaf, each) for each in site.trusted()), "leaves in service stay trusted"
+            assert any(certificates.issued_by(before.leaf, each) for each in site.trusted()), (
+                "leaves in service stay trusted"
+            )
             wait_until(lambda: serving(site, replicas), description="both servers serve the new leaf")
 
             second = site.kept()

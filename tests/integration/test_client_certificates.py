@@ -19,7 +19,7 @@ import server_process
 from e2e.cluster import wait_until
 from e2e.processes import LOOPBACK
 from server_process import JSON, ServerProcess
-from usher.server.certs.authority import CertificateAuthority, new_authority, private_key_pem
+from usher.server.certs.certificates import CertificateAuthority, new_authority, private_key_pem
 
 pytestmark = pytest.mark.process
 

@@ -10,7 +10,7 @@ import browser
 from builders import fleets
 from unit.audit.store import written
 from usher.audit.document import Subject
-from usher.audit.reports import fleet_page
+from usher.audit.reports import fleet_report
 
 pytestmark = [pytest.mark.process, browser.needed]
 
@@ -29,7 +29,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     hostile = fleets.cluster(5, workloads=9, name=HOSTILE)
     written.part(folder / "now", hostile.model_copy(update={"findings": (finding,)}))
     file = folder / "fleet.html"
-    file.write_text(fleet_page.text(written.merged(folder / "now", earlier=[written.merged(folder / "before")])))
+    file.write_text(fleet_report.page_text(written.merged(folder / "now", earlier=[written.merged(folder / "before")])))
     return file
 
 
@@ -64,7 +64,7 @@ def test_hostile_names_are_text(chromium: Browser, page: Path) -> None:
 def test_the_same_document_makes_the_same_page(tmp_path: Path) -> None:
     written.part(tmp_path, fleets.cluster(1))
 
-    assert fleet_page.text(written.merged(tmp_path)) == fleet_page.text(written.merged(tmp_path))
+    assert fleet_report.page_text(written.merged(tmp_path)) == fleet_report.page_text(written.merged(tmp_path))
 
 
 def test_tiles_of_a_fleet_fill_their_rows_and_part_no_number_from_its_unit(chromium: Browser, page: Path) -> None:

@@ -20,7 +20,7 @@ import opa_server
 from integration.command import usher
 from usher import paths
 from usher.check import site_policies
-from usher.extensions import opa_program
+from usher.extensions import installed_programs
 from usher.extensions.gatekeeper import constraint_templates, constraints, evaluation, library, suites
 from usher.extensions.gatekeeper.constraint_templates import Written
 from usher.extensions.gatekeeper.evaluation import Policies, Violation
@@ -155,7 +155,7 @@ def messages_of_opa(test: Asked, folder: Path) -> list[list[str]]:
 
 
 def test_every_message_is_that_of_opas_interpreter(tmp_path: Path) -> None:
-    compiler = library.make_compiler(opa_server.OPA, cache=opa_program.cache_directory() / "gatekeeper")
+    compiler = library.make_compiler(opa_server.OPA, cache=installed_programs.cache_directory() / "gatekeeper")
     compared = 0
     for number, test in enumerate(asked(compiler)):
         folder = tmp_path / str(number)

@@ -19,7 +19,7 @@ from integration import usage_oracle
 from integration.recorded_gpus import HOURS, SCRAPE, START, Samples, Stay, lines, requests
 from server_process import BOUND
 from usher import model
-from usher.audit.document.audit_entries import Usage
+from usher.audit.document import Usage
 from usher.audit.gather import estate
 from usher.audit.gather.estate import CapacityType
 from usher.audit.prometheus import endpoint, promql_source

@@ -129,7 +129,7 @@ def test_a_report_format_is_a_module_in_formats_and_a_line_in_known_formats(copy
         '        stream.write(f"{result.identity},{result.outcome}\\n")\n',
     )
     copy.insert(
-        "check/formats/known_formats.py",
+        "cli/output.py",
         "FORMATS: Final = {",
         '    "table": Format(run="usher.check.formats.table:write", reader="spreadsheets"),\n',
     )
@@ -150,7 +150,7 @@ def test_a_format_of_audits_is_a_module_in_their_reports_and_a_line_in_known_for
         '    stream.write(f"{len(audit.findings)} findings hang on the wall\\n")\n',
     )
     copy.insert(
-        "check/formats/known_formats.py",
+        "cli/output.py",
         "FORMATS: Final = {",
         '    "poster": Format(audit="usher.audit.reports.poster:write", reader="walls"),\n',
     )
@@ -267,7 +267,7 @@ def test_an_authority_is_a_folder_and_an_entry_of_the_registry(copy: Copy) -> No
     copy.add(
         "authorities/curfew/present.py",
         "from usher.authorities.curfew import judge, read\n"
-        "from usher.authorities.outlook import Section\n\n\n"
+        "from usher.authorities.authority import Section\n\n\n"
         "def outlook(case, known):\n"
         "    answer = judge.judge(case.workload.namespace, read.closed())\n"
         '    yield Section(authority="Curfew", answer=answer, reasons=("the lights are out",))\n',
@@ -288,7 +288,7 @@ def test_an_authority_is_a_folder_and_an_entry_of_the_registry(copy: Copy) -> No
 
 
 def test_an_item_of_the_checklist_is_an_entry_and_a_function_of_its_area(copy: Copy) -> None:
-    area = "audit/readiness/software_items.py"
+    area = "audit/readiness/checklist.py"
     copy.insert(
         area,
         "MONITORING_ITEMS: Final = (",

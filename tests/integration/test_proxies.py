@@ -22,7 +22,7 @@ from usher.audit.prometheus import endpoint
 from usher.audit.prometheus.promql_source import Client
 from usher.cluster import connection
 from usher.server.certs import issue
-from usher.server.certs.authority import CertificateAuthority, new_authority
+from usher.server.certs.certificates import CertificateAuthority, new_authority
 
 pytestmark = pytest.mark.process
 

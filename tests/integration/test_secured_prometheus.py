@@ -22,7 +22,7 @@ from integration import command
 from integration.api_server import served
 from integration.test_client_certificates import client as client_certificate
 from usher.server.certs import issue
-from usher.server.certs.authority import CertificateAuthority, new_authority
+from usher.server.certs.certificates import CertificateAuthority, new_authority
 
 pytestmark = [
     pytest.mark.process,

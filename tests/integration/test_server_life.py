@@ -32,7 +32,7 @@ from integration.served_reviews import BAD_JOB, head, received
 from reviews import body
 from server_process import BOUND, JSON, ServerProcess
 from usher.server.certs import issue
-from usher.server.certs.pem import read_contents
+from usher.server.certs.certificates import read_contents
 
 pytestmark = pytest.mark.process
 

@@ -19,7 +19,7 @@ from usher import paths
 from usher.check import findings, judging, processes, runner, sources
 from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.extensions import opa_program
+from usher.extensions import installed_programs
 from usher.kinds import registry
 from usher.kinds.reading import values
 from usher.policy import assembly
@@ -32,7 +32,7 @@ SETTINGS = judging.Settings(command=findings.Command.CHECK, mutated=True)
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "cache"
-    monkeypatch.setenv(opa_program.CACHE_VARIABLE, str(folder))
+    monkeypatch.setenv(installed_programs.CACHE_VARIABLE, str(folder))
     return folder
 
 
@@ -250,7 +250,7 @@ def test_a_directory_of_another_user_is_not_used(files: Path, cache: Path, monke
 
 
 def test_without_a_place_for_the_cache_files_are_judged(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(opa_program.CACHE_VARIABLE, "/proc/nothing/here")
+    monkeypatch.setenv(installed_programs.CACHE_VARIABLE, "/proc/nothing/here")
 
     assert run(files)[0].totals.workloads == 2
 
@@ -265,7 +265,7 @@ def test_the_command_remembers_for_many_files_unless_asked_not_to(files: Path, c
     for number in range(processes.FILES_PER_PROCESS):
         shutil.copy(files / "pod.yaml", files / f"{number}.yaml")
 
-    env = command.environment(**{opa_program.CACHE_VARIABLE: str(cache)})
+    env = command.environment(**{installed_programs.CACHE_VARIABLE: str(cache)})
 
     without = command.usher("check", str(files), "--no-cache", env=env)
     assert not cache.exists()

@@ -29,7 +29,7 @@ from usher import paths
 from usher.cluster.facts.store import Store
 from usher.config import load
 from usher.policy.evaluator import Evaluator
-from usher.review import webhooks as review_mutate
+from usher.review import webhooks
 
 FOLDER: Final = Path(__file__).parents[1] / "data" / "attacks"
 FILES: Final = sorted(path for path in FOLDER.glob("*.yaml") if path.name != "usher.yaml")
@@ -78,11 +78,11 @@ def outcome(path: Path) -> tuple[set[str], set[str], bool]:
     found = attack(path)
     judge = evaluator(found)
     value = found.request["object"]
-    mutated = review_mutate.mutate(request_of(found, value), judge)
+    mutated = webhooks.mutate(request_of(found, value), judge)
     response = answered(mutated)
     if "patch" in response:
         value = jsonpatch.JsonPatch(orjson.loads(base64.b64decode(response["patch"]))).apply(value)
-    answer = review_mutate.validate(request_of(found, value), judge)
+    answer = webhooks.validate(request_of(found, value), judge)
     by_name = {entry.name: entry.code for entry in judge.catalogue.checks.values()}
     denying = {by_name[name] for name, outcome in answer.outcomes.items() if outcome == "deny"}
     return denying, set(mutated.mutations), answer.allowed
@@ -112,8 +112,8 @@ def test_the_agents_of_the_site_are_let_in_unchanged(path: Path) -> None:
     judge = evaluator(Attack({}, {}, []))
     sent = body(value, userInfo=TENANT)
 
-    assert review_mutate.validate(sent, judge).allowed
-    assert review_mutate.mutate(sent, judge).mutations == ()
+    assert webhooks.validate(sent, judge).allowed
+    assert webhooks.mutate(sent, judge).mutations == ()
 
 
 def test_there_are_forty_attacks_that_admission_refuses() -> None:

@@ -18,7 +18,7 @@ from usher import paths
 from usher.check import findings as scan_findings
 from usher.check import judging, runner
 from usher.check.batches import Batch, Item
-from usher.review import webhooks as review_validate
+from usher.review import webhooks
 
 ROOT = Path(__file__).parents[2]
 CHECKS = ROOT / "policies" / "usher" / "checks"
@@ -103,7 +103,7 @@ def test_the_webhook_answers_with_the_recorded_findings(folder: Path) -> None:
             value, namespace=metadata.get("namespace") or "", name=metadata.get("name") or "", userInfo=None
         )
 
-        answer = review_validate.validate(body, evaluator)
+        answer = webhooks.validate(body, evaluator)
 
         response = orjson.loads(answer.body)["response"]
         # The API server drops or refuses these keys before it asks.

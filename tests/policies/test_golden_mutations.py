@@ -21,7 +21,7 @@ from usher.kinds.kind import Kind
 from usher.kinds.registry import WORKLOADS
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
-from usher.review import webhooks as review_mutate
+from usher.review import webhooks
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests/data/mutations"
@@ -117,7 +117,7 @@ def test_the_webhook_sends_the_patch(subject: Subject) -> None:
     for namespace in namespaces(subject):
         expected = evaluator().mutate(Request(value=subject.value, namespace=namespace))
 
-        answer = review_mutate.mutate(reviews.body(subject.value, namespace=namespace, name=subject.name), evaluator())
+        answer = webhooks.mutate(reviews.body(subject.value, namespace=namespace, name=subject.name), evaluator())
 
         response = orjson.loads(answer.body)["response"]
         patch = orjson.loads(base64.b64decode(response["patch"])) if "patch" in response else []

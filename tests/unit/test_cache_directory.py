@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from usher.extensions import opa_program
+from usher.extensions import installed_programs
 
 
 @pytest.fixture(params=[0o002, 0o022, 0o077, 0o000], ids=oct)
@@ -21,11 +21,11 @@ def _umask(request: pytest.FixtureRequest) -> Iterator[None]:
 def test_every_folder_that_is_made_is_the_users_own_whatever_the_umask_is(tmp_path: Path) -> None:
     folder = tmp_path / ".cache" / "gpu-usher" / "gatekeeper"
 
-    opa_program.make_cache_folder(folder)
+    installed_programs.make_cache_folder(folder)
 
     for each in (folder, *folder.parents[:2]):
         assert stat.S_IMODE(each.stat().st_mode) == 0o700
-        assert opa_program.belongs_to_user(each)
+        assert installed_programs.belongs_to_user(each)
 
 
 @pytest.mark.usefixtures("_umask")
@@ -33,9 +33,9 @@ def test_a_module_that_comes_first_leaves_a_directory_that_others_use(tmp_path: 
     """The verdicts of `usher check` and modules of policies share the directory, in any order."""
     cache = tmp_path / "cache"
 
-    opa_program.made_once(lambda: b"module", of="source", cache=cache / "own-checks")
+    installed_programs.made_once(lambda: b"module", of="source", cache=cache / "own-checks")
 
-    assert opa_program.belongs_to_user(cache)
+    assert installed_programs.belongs_to_user(cache)
 
 
 def test_a_module_is_made_once(tmp_path: Path) -> None:
@@ -45,7 +45,9 @@ def test_a_module_is_made_once(tmp_path: Path) -> None:
         made.append("once")
         return b"module"
 
-    assert [opa_program.made_once(module, of="source", cache=tmp_path / "cache") for _ in range(3)] == [b"module"] * 3
+    assert [installed_programs.made_once(module, of="source", cache=tmp_path / "cache") for _ in range(3)] == [
+        b"module"
+    ] * 3
     assert made == ["once"]
 
 
@@ -55,27 +57,27 @@ def test_a_file_that_others_may_write_to_is_not_the_users_own(tmp_path: Path, mo
     file.write_bytes(b"module")
     file.chmod(mode)
 
-    assert not opa_program.belongs_to_user(file)
+    assert not installed_programs.belongs_to_user(file)
 
 
 def test_a_module_that_others_could_have_written_is_made_again(tmp_path: Path) -> None:
-    opa_program.made_once(lambda: b"theirs", of="source", cache=tmp_path)
+    installed_programs.made_once(lambda: b"theirs", of="source", cache=tmp_path)
     for file in tmp_path.iterdir():
         file.chmod(0o666)
 
-    assert opa_program.made_once(lambda: b"ours", of="source", cache=tmp_path) == b"ours"
+    assert installed_programs.made_once(lambda: b"ours", of="source", cache=tmp_path) == b"ours"
 
 
 def test_a_link_is_never_the_users_own(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path)
 
-    assert not opa_program.belongs_to_user(tmp_path / "link")
+    assert not installed_programs.belongs_to_user(tmp_path / "link")
 
 
 def test_the_directory_is_the_one_of_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv(opa_program.CACHE_VARIABLE, raising=False)
+    monkeypatch.delenv(installed_programs.CACHE_VARIABLE, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert opa_program.cache_directory() == tmp_path / "xdg" / "gpu-usher"
+    assert installed_programs.cache_directory() == tmp_path / "xdg" / "gpu-usher"
 
-    monkeypatch.setenv(opa_program.CACHE_VARIABLE, str(tmp_path / "given"))
-    assert opa_program.cache_directory() == tmp_path / "given"
+    monkeypatch.setenv(installed_programs.CACHE_VARIABLE, str(tmp_path / "given"))
+    assert installed_programs.cache_directory() == tmp_path / "given"

@@ -9,7 +9,7 @@ from builders import audit_documents as audits
 from builders import estates
 from builders.estates import estate
 from unit.check.formats import made
-from usher.audit import partial
+from usher.audit import document_entries
 from usher.audit.document import AcceleratorEntry, FindingEntry, Subject, Summary
 from usher.audit.document.audit_entries import Part
 from usher.audit.gather import needed_inputs
@@ -52,7 +52,7 @@ def test_a_part_of_a_cluster_lacks_what_others_hold(scope: Scope, lacks: set[Nee
 
 
 def test_the_whole_of_a_cluster_is_as_it_was_found() -> None:
-    assert partial.of(audits.full(), WHOLE) == audits.full()
+    assert document_entries.document_of_part(audits.full(), WHOLE) == audits.full()
 
 
 def of_cluster(code: str, name: str = "Node") -> FindingEntry:
@@ -66,7 +66,7 @@ def test_what_has_no_namespace_is_said_by_the_part_with_the_nodes(scope: Scope, 
     other = audits.finding("other", subject=audits.subject("b", namespace="elsewhere"))
     given = audits.audit(findings=(own, other, *map(of_cluster, ("USA034", "USA020", "USA050"))))
 
-    found = [each.fingerprint for each in partial.of(given, scope).findings]
+    found = [each.fingerprint for each in document_entries.document_of_part(given, scope).findings]
 
     assert [each for each in found if each not in ("own", "other")] == [each for each in kept if each != "own"]
     assert ("own" in found) == scope.has("ml-research")
@@ -77,9 +77,9 @@ def test_an_exception_that_covers_nothing_in_a_part_is_not_unused() -> None:
     full = audits.full()
     unused = full.exceptions[0].model_copy(update={"state": "unused"})
 
-    assert partial.of(full.model_copy(update={"exceptions": (*full.exceptions, unused)}), OURS).exceptions == (
-        full.exceptions
-    )
+    assert document_entries.document_of_part(
+        full.model_copy(update={"exceptions": (*full.exceptions, unused)}), OURS
+    ).exceptions == (full.exceptions)
 
 
 def lacking(found: Any, *, origin: str = "prod", problems: tuple[str, ...] = (), never: bool = False) -> set[Need]:

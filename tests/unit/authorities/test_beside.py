@@ -271,9 +271,8 @@ def test_the_object_whose_operator_makes_the_target_is_named() -> None:
     }
     parent = found(scaled_object("chat-kserve"), service_of_models)[1].parent
 
-    rollout = builders.custom(
-        "argoproj.io/v1alpha1", "Rollout", {"workloadRef": {"kind": "Deployment", "name": "chat"}}, name="moving"
-    )
+    of_deployment: paths.Object = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "chat"}
+    rollout = builders.custom("argoproj.io/v1alpha1", "Rollout", {"workloadRef": of_deployment}, name="moving")
 
     assert found(scaled_object("chat"), rollout)[1].parent == ("Rollout moving", "target the Rollout")
     assert parent == ("LLMInferenceService chat", "use spec.scaling of the LLMInferenceService")
@@ -300,3 +299,24 @@ def test_the_autoscalers_of_a_namespace_are_read_once(monkeypatch: pytest.Monkey
     assert facts[4].scalers == ("ScaledObject scaler-5",)
     # Each by itself, and all of them a single time.
     assert len(read) == 2 * len(scalers)
+
+
+def test_the_services_of_a_namespace_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = list[object]()
+
+    def counted(service: Mapping[str, paths.Json]) -> bool:
+        read.append(service)
+        return True
+
+    monkeypatch.setattr(beside, "_sends_requests", counted)
+    known = knowledge()
+    services = [
+        builders.custom("v1", "Service", {"selector": {"app": app}}, name=app, namespace=None)
+        for app in ("chat", "other", "third")
+    ]
+    servers = [server(hostname=f"server-{number}") for number in range(20)]
+    objects = values.Objects([*services, *servers], namespace="ml-research")
+    workloads = [known.workload(each, namespace="ml-research", objects=objects) for each in servers]
+
+    assert all(beside.of(each, objects, known).has_service for each in workloads)
+    assert len(read) == len(services)

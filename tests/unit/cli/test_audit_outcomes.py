@@ -13,7 +13,6 @@ from unit.check.formats import made
 from usher import errors
 from usher.audit.reports import data_tables
 from usher.check import findings
-from usher.check.formats import known_formats
 from usher.cli import output
 
 FOUND = made.full(findings.Command.AUDIT)
@@ -51,19 +50,19 @@ def test_json_without_an_audit_document_holds_the_findings() -> None:
 
 
 def test_a_format_of_audits_alone_is_refused_where_no_audit_was_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    only = known_formats.Format(audit="usher.audit.reports.json_document:write", reader="spreadsheets")
-    monkeypatch.setitem(known_formats.FORMATS, "only", only)
+    only = output.Format(audit="usher.audit.reports.json_document:write", reader="spreadsheets")
+    monkeypatch.setitem(output.FORMATS, "only", only)
 
     with pytest.raises(errors.InputError, match="a report for spreadsheets needs an audit document"):
         written(to("only"), outcome=output.Outcome(found=FOUND))
 
 
 def test_a_format_of_audits_alone_belongs_to_no_other_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    only = known_formats.Format(audit="usher.audit.reports.json_document:write", reader="spreadsheets")
-    monkeypatch.setitem(known_formats.FORMATS, "only", only)
+    only = output.Format(audit="usher.audit.reports.json_document:write", reader="spreadsheets")
+    monkeypatch.setitem(output.FORMATS, "only", only)
 
-    assert "only" in known_formats.names(audits=True)
-    assert "only" not in known_formats.names(audits=False)
+    assert "only" in output.format_names(audits=True)
+    assert "only" not in output.format_names(audits=False)
 
 
 def test_a_folder_of_tables_is_made_and_its_old_files_replaced(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import shared_files
 from shared_files import OWN, Corpus
 from usher import errors, paths
-from usher.documents import places, reader
+from usher.documents import reader
 
 POD = """\
 # A comment.
@@ -43,7 +43,7 @@ def only(content: str) -> reader.Document:
     return document
 
 
-def slice_of(content: str, span: places.Span) -> str:
+def slice_of(content: str, span: reader.Span) -> str:
     lines = content.split("\n")
     chosen = lines[span.line - 1 : span.end_line]
     chosen[-1] = chosen[-1][: span.end_column - 1]
@@ -75,26 +75,26 @@ def pointers(value: paths.Json, pointer: str = paths.ROOT) -> set[str]:
     ],
 )
 def test_a_value_and_its_key_are_found(pointer: str, text: str, key: str | None) -> None:
-    position = places.Places(only(POD))[pointer]
+    position = reader.Places(only(POD))[pointer]
     assert slice_of(POD, position) == text
     assert (slice_of(POD, position.key) if position.key else None) == key
 
 
 def test_lines_and_columns_count_from_one() -> None:
-    position = places.Places(only(POD))["/metadata/name"]
-    assert position == places.Position(
-        line=6, column=9, end_line=6, end_column=18, key=places.Span(line=6, column=3, end_line=6, end_column=7)
+    position = reader.Places(only(POD))["/metadata/name"]
+    assert position == reader.Position(
+        line=6, column=9, end_line=6, end_column=18, key=reader.Span(line=6, column=3, end_line=6, end_column=7)
     )
 
 
 def test_the_document_itself_has_a_place_without_the_comments_around_it() -> None:
-    position = places.Places(only(POD))[paths.ROOT]
+    position = reader.Places(only(POD))[paths.ROOT]
     assert (position.line, position.column, position.end_line, position.key) == (3, 1, 19, None)
 
 
 def test_a_pointer_to_nothing_is_a_key_error() -> None:
     with pytest.raises(KeyError):
-        places.Places(only(POD))["/spec/volumes"]
+        reader.Places(only(POD))["/spec/volumes"]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_a_pointer_to_nothing_is_a_key_error() -> None:
     ],
 )
 def test_what_is_missing_is_placed_where_it_would_be(pointer: str, nearest: str) -> None:
-    found = places.Places(only(POD))
+    found = reader.Places(only(POD))
     assert found.nearest(pointer) == found[nearest]
 
 
@@ -141,14 +141,14 @@ again: *number
     ],
 )
 def test_what_an_alias_stands_for_is_found_where_it_is_written(pointer: str, line: int, text: str) -> None:
-    position = places.Places(only(ALIASES))[pointer]
+    position = reader.Places(only(ALIASES))[pointer]
     assert position.line == line
     assert slice_of(ALIASES, position) == text
 
 
 def test_json_values_that_share_a_line_are_found() -> None:
     content = '{"kind": "X"} {"kind": "Z",\n "a": [1, {"b": null}]}\n{"kind": "W"}'
-    first, second, third = (places.Places(each) for each in reader.parse(content, source="test.json"))
+    first, second, third = (reader.Places(each) for each in reader.parse(content, source="test.json"))
     assert slice_of(content, first["/kind"]) == '"X"'
     assert slice_of(content, second["/kind"]) == '"Z"'
     assert slice_of(content, second["/a/1/b"]) == "null"
@@ -158,24 +158,24 @@ def test_json_values_that_share_a_line_are_found() -> None:
     assert second.excerpt(second["/kind"]).column == 10
 
 
-def underlined(excerpt: places.Excerpt) -> str:
+def underlined(excerpt: reader.Excerpt) -> str:
     return excerpt.text[excerpt.column - 1 : excerpt.end_column - 1]
 
 
 def test_an_excerpt_is_the_line_and_what_to_underline() -> None:
-    found = places.Places(only(POD.replace("\n", "\r\n")))
+    found = reader.Places(only(POD.replace("\n", "\r\n")))
     excerpt = found.excerpt(found["/kind"])
     assert (excerpt.line, excerpt.text, underlined(excerpt)) == (4, "kind: Pod   # not a Deployment", "Pod")
 
 
 def test_of_several_lines_the_first_is_underlined() -> None:
-    found = places.Places(only(POD))
+    found = reader.Places(only(POD))
     excerpt = found.excerpt(found["/spec/containers/0/command"])
     assert (excerpt.text, underlined(excerpt)) == ("    command: [python, -m,", "[python, -m,")
 
 
 def test_where_nothing_is_written_the_place_is_still_shown() -> None:
-    found = places.Places(only(POD))
+    found = reader.Places(only(POD))
     excerpt = found.excerpt(found["/spec/tolerations"])
     assert excerpt.end_column - excerpt.column == 1
 
@@ -183,7 +183,7 @@ def test_where_nothing_is_written_the_place_is_still_shown() -> None:
 @pytest.mark.parametrize("number", [0, 1, 40, 500, 998, 999])
 def test_a_long_line_is_cut_around_the_underlined_part(number: int) -> None:
     document = only(json.dumps({f"key{index}": f"value{index}" for index in range(1000)}))
-    found = places.Places(document)
+    found = reader.Places(document)
     excerpt = found.excerpt(found[f"/key{number}"])
     assert underlined(excerpt) == f'"value{number}"'
     assert len(excerpt.text) <= 162
@@ -199,7 +199,7 @@ documents = st.recursive(
 
 def assert_all_found(content: str, document: reader.Document) -> None:
     """The text at each place, read alone, is the value; the text of the key is the last part of the pointer."""
-    found = places.Places(document)
+    found = reader.Places(document)
     assert set(found) == pointers(document.value)
     assert len(found) == len(pointers(document.value))
     for pointer, position in found.items():

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from usher import errors
-from usher.extensions import opa_program
+from usher.extensions import installed_programs
 from usher.extensions.installed_programs import find_program
 
-PACKAGE = Path(opa_program.__file__).parents[1]
+PACKAGE = Path(installed_programs.__file__).parents[1]
 
 
 def program(path: Path) -> str:
@@ -31,19 +31,19 @@ def test_a_relative_folder_of_the_search_path_brings_no_program(
 
     assert find_program("opa", "kubectl") is None
     with pytest.raises(errors.InputError, match="the program was not found"):
-        opa_program.find_opa(None, why="install it")
+        installed_programs.find_opa(None, why="install it")
 
     there = program(installed / "opa")
 
     assert find_program("kubectl", "opa") == there
-    assert opa_program.find_opa(None, why="install it")[0] == installed / "opa"
+    assert installed_programs.find_opa(None, why="install it")[0] == installed / "opa"
 
 
 def test_a_path_that_the_user_names_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = program(tmp_path / "tools" / "opa")
     monkeypatch.chdir(tmp_path)
 
-    assert opa_program.find_opa(Path("tools/opa"), why="install it") == (Path(given), "1.0.0")
+    assert installed_programs.find_opa(Path("tools/opa"), why="install it") == (Path(given), "1.0.0")
 
 
 def test_no_other_module_looks_for_programs() -> None:

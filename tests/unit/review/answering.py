@@ -9,7 +9,7 @@ from reviews import body
 from usher import paths
 from usher.policy.evaluator import Evaluator
 from usher.review import admission_review as review_response
-from usher.review import webhooks as review_mutate
+from usher.review import webhooks
 
 GPU = "nvidia.com/gpu"
 UNEQUAL = container("pytorch", requests={GPU: 8}, limits={GPU: 4})
@@ -29,8 +29,8 @@ def answered(answer: review_response.Answer) -> Any:
 
 
 def validated(evaluator: Evaluator, value: paths.Object | None, **request: Any) -> Any:
-    return answered(review_mutate.validate(body(value, **request), evaluator))
+    return answered(webhooks.validate(body(value, **request), evaluator))
 
 
 def mutated(evaluator: Evaluator, value: paths.Object | None, **request: Any) -> Any:
-    return answered(review_mutate.mutate(body(value, **request), evaluator))
+    return answered(webhooks.mutate(body(value, **request), evaluator))

@@ -12,7 +12,7 @@ from usher import paths
 from usher.config import models
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator
-from usher.review import webhooks as review_mutate
+from usher.review import webhooks
 
 DATA = Path(__file__).parents[2] / "data" / "admission"
 
@@ -50,7 +50,7 @@ def test_two_rules_broken_are_both_named(evaluator: Evaluator) -> None:
 def test_200_findings_make_an_answer_of_a_bounded_size(evaluator: Evaluator) -> None:
     containers = [container(f"trainer-{number}", requests={GPU: 8}, limits={GPU: 4}) for number in range(200)]
 
-    answer = review_mutate.validate(body(pytorch_job(template(*containers), workers=1)), evaluator)
+    answer = webhooks.validate(body(pytorch_job(template(*containers), workers=1)), evaluator)
 
     message = answered(answer)["status"]["message"]
     assert len(message.encode()) <= 8 * 1024
@@ -71,7 +71,7 @@ def test_sixty_warnings_of_hostile_names_are_passed_on_by_the_api_server(evaluat
 
 
 @pytest.mark.parametrize("operation", ["DELETE", "CONNECT"])
-@pytest.mark.parametrize("endpoint", [review_mutate.validate, review_mutate.mutate])
+@pytest.mark.parametrize("endpoint", [webhooks.validate, webhooks.mutate])
 def test_deletions_and_connections_are_allowed_without_changes(
     evaluator: Evaluator, operation: str, endpoint: Any
 ) -> None:
@@ -165,7 +165,7 @@ def test_an_unknown_kind_with_pods_in_it_is_allowed_and_said_to_be_unjudged(eval
     ]
 
 
-@pytest.mark.parametrize("endpoint", [review_mutate.validate, review_mutate.mutate])
+@pytest.mark.parametrize("endpoint", [webhooks.validate, webhooks.mutate])
 @pytest.mark.parametrize("value", [pod(), pod(container(gpus=1)), bad_job()], ids=["cpu", "gpu", "bad"])
 def test_a_dry_run_is_answered_as_the_real_thing_and_known_as_one(
     evaluator: Evaluator, endpoint: Any, value: paths.Object

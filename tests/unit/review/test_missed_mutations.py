@@ -13,7 +13,7 @@ from usher.config import models
 from usher.policy import assembly
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
-from usher.review import webhooks as review_validate
+from usher.review import webhooks
 from usher.review.admission_review import Answer
 
 POOLS = [
@@ -60,7 +60,7 @@ def gpu_job(**metadata: Any) -> paths.Object:
 
 
 def reviewed(evaluator: Evaluator, value: paths.Object, **request: Any) -> tuple[Answer, Any]:
-    answer = review_validate.validate(body(value, **request), evaluator)
+    answer = webhooks.validate(body(value, **request), evaluator)
     return answer, answered(answer)
 
 

@@ -15,7 +15,7 @@ from usher import errors, paths
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
 from usher.review import admission_review as review_response
-from usher.review import webhooks as review_mutate
+from usher.review import webhooks
 
 
 def patched(value: paths.Object, response: Any) -> Any:
@@ -141,7 +141,7 @@ def test_mutations_that_do_not_fit_into_one_warning_fill_several() -> None:
     ]
     evaluator = engines.evaluator(engines.ScriptedEngine(lambda _: engines.result(intents=wanted)))
 
-    warnings = answered(review_mutate.mutate(body(pod()), evaluator))["warnings"]
+    warnings = answered(webhooks.mutate(body(pod()), evaluator))["warnings"]
 
     assert len(warnings) > 1
     assert all(len(warning) <= review_response.MAX_WARNING for warning in warnings)
@@ -153,7 +153,7 @@ def test_mutations_that_disagree_change_nothing_and_it_is_said() -> None:
     disagreeing = [intent("fabric/nccl_environment", "INFO"), intent("isolation/visible_devices_void", "WARN")]
     evaluator = engines.evaluator(engines.ScriptedEngine(lambda _: engines.result(intents=disagreeing)))
 
-    answer = review_mutate.mutate(body(pod()), evaluator)
+    answer = webhooks.mutate(body(pod()), evaluator)
 
     place, names = "env at spec.containers[0]", "nccl-environment and visible-devices-void"
     (conflict,) = answer.conflicts
@@ -162,7 +162,7 @@ def test_mutations_that_disagree_change_nothing_and_it_is_said() -> None:
     assert answered(answer) == {"uid": UID, "allowed": True, "warnings": [warning]}
 
 
-@pytest.mark.parametrize("endpoint", [review_mutate.validate, review_mutate.mutate])
+@pytest.mark.parametrize("endpoint", [webhooks.validate, webhooks.mutate])
 @pytest.mark.parametrize(
     "place",
     [
@@ -191,7 +191,7 @@ def test_the_deepest_accepted_nesting_is_answered(evaluator: Evaluator, endpoint
         assert answered(endpoint(body(value, name="deep"), evaluator))["allowed"] is True
 
 
-@pytest.mark.parametrize("endpoint", [review_mutate.validate, review_mutate.mutate])
+@pytest.mark.parametrize("endpoint", [webhooks.validate, webhooks.mutate])
 @pytest.mark.parametrize(
     "result",
     [
@@ -213,7 +213,7 @@ def test_an_intent_that_cannot_be_applied_is_an_error_instead_of_a_verdict() -> 
     ]
     evaluator = engines.evaluator(engines.ScriptedEngine(lambda _: engines.result(intents=astray)))
     with pytest.raises(errors.MutationError):
-        review_mutate.mutate(body(pod()), evaluator)
+        webhooks.mutate(body(pod()), evaluator)
 
 
 def test_the_largest_update_that_an_api_server_sends_is_decided(evaluator: Evaluator) -> None:
@@ -231,7 +231,7 @@ def test_the_log_names_the_worst_outcome_of_each_check() -> None:
     ]
     evaluator = engines.evaluator(engines.ScriptedEngine(lambda _: engines.result(findings=found)))
 
-    assert review_mutate.validate(body(pod()), evaluator).outcomes == {"whole-gpus-only": "deny"}
+    assert webhooks.validate(body(pod()), evaluator).outcomes == {"whole-gpus-only": "deny"}
 
 
 def test_a_mutation_of_nearly_every_pod_is_recorded_without_a_warning(evaluator: Evaluator) -> None:

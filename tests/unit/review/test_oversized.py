@@ -32,9 +32,9 @@ from usher.config import models
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.evaluator import Evaluator
 from usher.review.webhooks import mutate, validate
-from usher.workloads import size_limits
+from usher.workloads import identity
 
-MOST = size_limits.MOST_ENTRIES_OF_POD["containers"]
+MOST = identity.MOST_ENTRIES_OF_POD["containers"]
 NAME = "too-large-to-judge"
 
 
@@ -157,7 +157,7 @@ def test_an_object_with_too_many_values_is_measured_once_and_without_a_path_for_
         return call(*values)
 
     monkeypatch.setattr(paths, "join", partial(counted, paths.join))
-    monkeypatch.setattr(size_limits, "excess_of_whole", partial(counted, size_limits.excess_of_whole))
+    monkeypatch.setattr(identity, "excess_of_whole", partial(counted, identity.excess_of_whole))
 
     by(body(ATTACKS["251,000 values"]), evaluator)
 
@@ -214,7 +214,7 @@ class Around(NamedTuple):
 def generated() -> Iterator[tuple[str, Around]]:
     """Objects around every limit, by what they have. In a change each limit of a pod is tried in one of three kinds."""
     kinds: dict[str, Callable[..., paths.Object]] = {"pod": pod, "deployment": deployment, "job": job}
-    fields = itertools.product(size_limits.MOST_ENTRIES_OF_POD.items(), (-1, 0, 1))
+    fields = itertools.product(identity.MOST_ENTRIES_OF_POD.items(), (-1, 0, 1))
     for index, ((field, most), beyond) in enumerate(fields):
         for turn, (kind, make) in enumerate(kinds.items()):
             made = partial(of_kind, make, field, most + beyond)
@@ -290,7 +290,7 @@ def test_the_part_that_is_too_large_is_named_with_its_number_place_and_remedy() 
     unused = engines.ScriptedEngine(lambda _: engines.result())
     value = with_containers(3000)
 
-    found = size_limits.excess(value)
+    found = identity.excess(value)
 
     assert found is not None
     assert found.path == "/spec/template/spec/containers"
@@ -363,9 +363,9 @@ def test_what_must_pass_passes(evaluator: Evaluator, request_fields: dict[str, s
 def test_the_status_and_the_upkeep_of_an_object_do_not_count(evaluator: Evaluator) -> None:
     """A controller may write a large status, as Argo does; and the API server keeps a field for each writer."""
     value = pod(container())
-    value["status"] = {"nodes": {f"n{index}": {"phase": "Running"} for index in range(size_limits.MOST_VALUES)}}
+    value["status"] = {"nodes": {f"n{index}": {"phase": "Running"} for index in range(identity.MOST_VALUES)}}
     metadata: Any = value["metadata"]
-    metadata["managedFields"] = [{"fieldsV1": {f"f:{index}": {} for index in range(size_limits.MOST_VALUES)}}]
+    metadata["managedFields"] = [{"fieldsV1": {f"f:{index}": {} for index in range(identity.MOST_VALUES)}}]
 
     assert response(validate, value, evaluator, operation="UPDATE", old_value=pod(container()))["allowed"] is True
 

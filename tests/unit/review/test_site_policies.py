@@ -17,7 +17,7 @@ from usher.policy.engines import engine
 from usher.policy.evaluator import Evaluator
 from usher.review import webhooks
 from usher.review.admission_review import Review
-from usher.review.site_policies import NOTHING, Found
+from usher.review.webhooks import NOTHING, Found
 
 BAD = builders.pod(builders.container(requests={builders.GPU: 8}, limits={builders.GPU: 4}), name="bad", namespace="ml")
 

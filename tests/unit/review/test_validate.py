@@ -21,7 +21,7 @@ from usher.config import models
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator
 from usher.quantities import NANO
-from usher.review import webhooks as review_validate
+from usher.review import webhooks
 
 GPU_QUOTA = builders.gpu_quota(gpus=100)
 WARNING = {"enforcement": {"rules": [{"check": "gpu-quota-exceeded", "action": "warn"}]}}
@@ -80,7 +80,7 @@ def job(**template: Any) -> paths.Object:
 
 
 async def answered(admission: ScriptedAdmission, evaluator: Evaluator, value: paths.Object | None = None) -> Any:
-    answer = await review_validate.validate_and_charge(body(value or job()), evaluator, admission)
+    answer = await webhooks.validate_and_charge(body(value or job()), evaluator, admission)
     return orjson.loads(answer.body)["response"]
 
 
@@ -124,8 +124,8 @@ async def test_what_is_refused_is_denied_with_the_numbers(evaluator: Evaluator) 
 async def test_the_answer_names_the_quota_that_refused(evaluator: Evaluator) -> None:
     refusing, room = ScriptedAdmission(refused()), ScriptedAdmission(None)
 
-    assert (await review_validate.validate_and_charge(body(job()), evaluator, refusing)).quota == refused().quota.name
-    assert not (await review_validate.validate_and_charge(body(job()), evaluator, room)).quota
+    assert (await webhooks.validate_and_charge(body(job()), evaluator, refusing)).quota == refused().quota.name
+    assert not (await webhooks.validate_and_charge(body(job()), evaluator, room)).quota
 
 
 async def test_where_it_only_warns_it_is_charged_all_the_same(warning: Evaluator) -> None:
@@ -145,8 +145,8 @@ async def test_all_that_a_review_waits_for_has_one_deadline_before_the_api_serve
     await answered(admission, warning)
 
     (until,) = admission.deadlines
-    assert began < until <= time.monotonic() + review_validate.CHARGE_SECONDS
-    assert review_validate.CHARGE_SECONDS < 3
+    assert began < until <= time.monotonic() + webhooks.CHARGE_SECONDS
+    assert webhooks.CHARGE_SECONDS < 3
 
 
 @pytest.mark.parametrize("answer", [Full(entries=10_000), errors.ClusterError("cannot be reached")])

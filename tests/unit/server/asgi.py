@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from starlette.types import ASGIApp, Message, Scope
 
-from usher.server.bodies import ARRIVED
+from usher.server.ports import ARRIVED
 
 JSON = (b"content-type", b"application/json")
 

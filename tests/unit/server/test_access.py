@@ -10,7 +10,7 @@ import pytest
 from clocks import Clock
 from usher import errors, paths
 from usher.cluster.api import Answer
-from usher.server.admin import READ_METRICS, Access
+from usher.server.serve import READ_METRICS, Access
 
 USER = {"username": "prometheus", "uid": "1", "groups": ["system:authenticated"], "extra": {"pod": ["a"]}}
 

@@ -13,7 +13,7 @@ from reviews import body
 from usher import errors
 from usher.review import redaction
 from usher.review.admission_review import Answer, parse
-from usher.server.recorder import MEBIBYTE, Recorder, Settings
+from usher.server.logs import MEBIBYTE, Recorder, RecordSettings
 
 
 def answer(name: str = "bert", **request: Any) -> Answer:
@@ -30,8 +30,8 @@ def recorded(file: Path) -> list[str]:
     return [line["request"]["name"] for line in lines(file) if line["kind"] == "AdmissionReview"]
 
 
-def settings(directory: Path, *, size: int = MEBIBYTE) -> Settings:
-    return Settings(file=directory / "reviews.jsonl", size=size)
+def settings(directory: Path, *, size: int = MEBIBYTE) -> RecordSettings:
+    return RecordSettings(file=directory / "reviews.jsonl", size=size)
 
 
 def test_a_review_is_recorded_with_its_verdict(tmp_path: Path) -> None:
@@ -164,4 +164,4 @@ def test_a_record_is_never_written_through_a_link_or_into_a_directory(tmp_path: 
     with pytest.raises(errors.InputError, match=r"--record: .* cannot be written"):
         Recorder(settings(tmp_path))
     with pytest.raises(errors.InputError, match=r"--record: .* is a directory"):
-        Recorder(Settings(file=tmp_path, size=MEBIBYTE))
+        Recorder(RecordSettings(file=tmp_path, size=MEBIBYTE))

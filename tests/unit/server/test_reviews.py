@@ -21,8 +21,8 @@ from usher.policy import assembly
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.evaluator import Evaluator
 from usher.server import logs
-from usher.server.bodies import MAX_BODY
 from usher.server.metrics import Metrics
+from usher.server.ports import MAX_BODY
 from usher.server.reloading import Current
 from usher.server.reviews import Reviews
 

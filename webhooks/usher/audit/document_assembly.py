@@ -12,7 +12,8 @@ from typing import Final
 from usher import model, paths
 from usher.accelerators import names
 from usher.accelerators.names import Unit
-from usher.audit import document_entries, partial
+from usher.audit import document_entries
+from usher.audit import sections as audit_sections
 from usher.audit.document import (
     AcceleratorEntry,
     Audit,
@@ -34,7 +35,6 @@ from usher.audit.gather.estate import Estate, Missing, Node, Workload
 from usher.audit.gather.gpus import NodeSplit
 from usher.audit.sections import Sections
 from usher.audit.standing import policy_coverage, waiting_workloads
-from usher.audit.usage import prevention
 from usher.check import devices, findings
 from usher.config.models import Config, ExceptionRule
 
@@ -276,7 +276,9 @@ def document(  # noqa: PLR0913 - all parts of an audit by name
         ),
         workloads=workloads,
         findings=tuple(found),
-        prevented=prevention.prevented(sorted(all_found, key=_finding_order), workloads, window=given.window, now=now),
+        prevented=audit_sections.prevented(
+            sorted(all_found, key=_finding_order), workloads, window=given.window, now=now
+        ),
         not_evaluated=tuple(_not_evaluated(report)),
         not_judged=tuple(_not_judged(report)),
         exceptions=excepted,
@@ -286,7 +288,7 @@ def document(  # noqa: PLR0913 - all parts of an audit by name
         savings=tuple(_with_cause(measured.savings, found)),
         readiness=given.readiness,
     )
-    return everything if estate.scope.is_merged else partial.of(everything, estate.scope)
+    return everything if estate.scope.is_merged else document_entries.document_of_part(everything, estate.scope)
 
 
 def _with_others(standing: Iterable[FindingEntry], workloads: Iterable[WorkloadEntry]) -> Iterator[FindingEntry]:

@@ -1,24 +1,32 @@
-"""Objects, workloads and findings of checks as entries of the audit document.
+"""Objects, workloads and findings of checks as entries of the audit document, and the document of a part of a cluster.
 
-An object is named by its identity, and a manifest by its place too. Times are ISO 8601 in UTC, whole seconds.
+An object is named by its identity, and a manifest by its place too. Times are ISO 8601 in UTC, whole seconds. A part is
+one namespace, or a shard. Its document does not judge the rest.
+
+Pods may refute a finding: GKE and other clusters add tolerations at admission
+(k8s.io/kubernetes plugin/pkg/admission/extendedresourcetoleration), and so do webhooks of others. The template of these
+pods does not change. An audit sees both.
 """
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import model, paths
-from usher.audit.document import FindingEntry, Severity, Usage, WorkloadEntry, WorkloadState
-from usher.audit.document.audit_entries import Subject
-from usher.audit.gather import gpus
-from usher.audit.gather.estate import Estate, Node, Pod, Workload
-from usher.check import findings
+from usher.audit.document import Audit, FindingEntry, GroupTable, Severity, Subject, Usage, WorkloadEntry, WorkloadState
+from usher.audit.gather import gpus, needed_inputs
+from usher.audit.gather.estate import Estate, Node, Pod, Scope, Workload
+from usher.audit.gather.needed_inputs import Need
+from usher.check import findings, runner
 from usher.check.devices import added
+from usher.cluster.facts.nodes import Taint
 from usher.config.models import ExceptionRule
+from usher.model import placement
 
 
 def time_text(time: datetime | None) -> str:
@@ -249,3 +257,136 @@ def counts_by_outcome(entries: Sequence[FindingEntry]) -> Mapping[str, int]:
     """The number of findings by outcome, without outcomes that have no finding."""
     found = Counter(entry.outcome for entry in entries)
     return {outcome.value: found[outcome.value] for outcome in model.Outcome if found[outcome.value]}
+
+
+ABOUT_ABSENCE: Final = frozenset({"USA010", "USA012", "USA020", "USA024", "USA032"})
+"""Codes of findings that nothing uses or needs an object: true only if every part of a cluster reports it."""
+
+ABOUT_WORKLOADS: Final = frozenset({"USA050", "USA051"})
+"""Codes of findings without a namespace that count workloads: each part has the GPUs of its own workloads."""
+
+_ABOUT_ABSENCE_OF_USE: Final = frozenset({"unused", "not needed"})
+"""States of exceptions that only an audit of all workloads proves."""
+
+
+def document_of_part(audit: Audit, scope: Scope) -> Audit:
+    """The document without objects of other parts, and without statements that only all parts together prove.
+
+    The part with the nodes reports objects without a namespace, so exactly one shard reports them.
+    """
+    if scope.is_whole:
+        return audit
+    narrowed = document_of_objects(audit, scope)
+    findings = tuple(
+        each
+        for each in narrowed.findings
+        if each.subject.namespace or (scope.has_nodes and each.code not in ABOUT_ABSENCE | ABOUT_WORKLOADS)
+    )
+    return needed_inputs.without_unknown(narrowed, needed_inputs.beyond_scope(scope)).model_copy(
+        update={
+            "findings": findings,
+            "summary": needed_inputs.without_unknown(narrowed.summary, needed_inputs.beyond_scope(scope)).model_copy(
+                update={"findings": _outcomes(findings)}
+            ),
+            "exceptions": tuple(each for each in audit.exceptions if each.state not in _ABOUT_ABSENCE_OF_USE),
+        }
+    )
+
+
+def document_of_objects(audit: Audit, scope: Scope, *, keeping: Collection[str] = ()) -> Audit:
+    """The document with the objects of the part only.
+
+    Findings without a namespace stay, because all shards together know whether a queue has no workloads.
+
+    Args:
+        keeping: numbers of the summary, and sections, to keep although the part does not know them alone.
+    """
+    findings = tuple(each for each in audit.findings if not each.subject.namespace or scope.has(each.subject.namespace))
+    workloads = tuple(each for each in audit.workloads if scope.has(each.subject.namespace))
+    lacking = needed_inputs.beyond_scope(scope)
+    summary = needed_inputs.without_unknown(audit.summary, lacking, keeping=keeping)
+    cluster = audit.cluster if scope.has_nodes else audit.cluster.model_copy(update={"nodes": None})
+    return needed_inputs.without_unknown(audit, lacking, keeping=keeping).model_copy(
+        update={
+            "cluster": cluster,
+            "summary": summary.model_copy(update={"workloads": len(workloads), "findings": _outcomes(findings)}),
+            "workloads": workloads,
+            "findings": findings,
+            "savings": tuple(each for each in audit.savings if scope.has(each.subject.namespace)),
+            "other_accelerators": tuple(
+                needed_inputs.without_unknown(each, lacking) for each in audit.other_accelerators
+            ),
+            "usage": tuple(_split_at_pod_start(table, lacking) for table in audit.usage),
+        }
+    )
+
+
+def _split_at_pod_start(table: GroupTable, lacking: frozenset[Need]) -> GroupTable:
+    """The table of the part, without GPUs that no pod held and without groups that its pods never held."""
+    if not lacking:
+        return table
+    rows = [each for each in table.rows if each.workloads or each.usage.gpus_now or each.usage.allocated]
+    return table.model_copy(update={"rows": tuple(needed_inputs.without_unknown(each, lacking) for each in rows)})
+
+
+def _outcomes(findings: Iterable[FindingEntry]) -> Mapping[str, int]:
+    return dict(sorted(Counter(each.outcome for each in findings).items()))
+
+
+TOLERATION_CHECK: Final = "placement/gpu_toleration_present"
+
+BECAUSE_OF_PODS: Final = "its pods have the toleration, because the cluster or a webhook adds it when they are made"
+
+
+def settled_by_pods(report: findings.Report, estate: Estate) -> findings.Report:
+    """The report, with a missing toleration as a mere note if the pods have it.
+
+    Args:
+        estate: the workloads with their pods and the nodes of these pods.
+    """
+    nodes = {node.name: node for node in estate.nodes or ()}
+    refuted = frozenset(
+        each.index
+        for each in estate.workloads
+        if each.index >= 0 and _concerned(report.results[each.index]) and _pods_tolerate(each, nodes)
+    )
+    if not refuted:
+        return report
+    results = tuple(
+        replace(result, findings=tuple(_noted_findings(result))) if index in refuted else result
+        for index, result in enumerate(report.results)
+    )
+    return replace(report, results=results, totals=runner.recounted(report.totals, results))
+
+
+def _pods_tolerate(workload: Workload, nodes: Mapping[str, Node]) -> bool:
+    """Whether its pods run on nodes whose taints keep pods off, and tolerate all of these taints.
+
+    A running pod alone proves nothing: it may stay on a node that was tainted later.
+    """
+    places = [(pod, _guards(nodes[pod.node])) for pod in workload.pods if pod.holds and pod.node in nodes]
+    tolerated = all(not placement.untolerated(pod.tolerations, guards) for pod, guards in places)
+    return tolerated and any(guards for _, guards in places)
+
+
+def _guards(node: Node) -> list[Taint]:
+    found = (Taint(key=key, value=value, effect=effect) for key, value, effect in node.taints)
+    return [taint for taint in found if taint.effect in placement.GUARDING]
+
+
+def _concerned(result: findings.Result) -> bool:
+    return any(each.judgement.finding.check == TOLERATION_CHECK for each in result.findings)
+
+
+def _noted_findings(result: findings.Result) -> Iterator[findings.Finding]:
+    """The findings with those notes, worst first."""
+    noted = [
+        _milder_finding(each) if each.judgement.finding.check == TOLERATION_CHECK else each for each in result.findings
+    ]
+    yield from sorted(noted, key=lambda each: list(model.Outcome).index(each.judgement.outcome))
+
+
+def _milder_finding(found: findings.Finding) -> findings.Finding:
+    if found.judgement.outcome is model.Outcome.AUDIT:
+        return found
+    return replace(found, judgement=replace(found.judgement, outcome=model.Outcome.AUDIT, because=BECAUSE_OF_PODS))

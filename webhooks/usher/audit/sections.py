@@ -1,29 +1,133 @@
-"""The sections of an audit: findings about the cluster as a whole, the production checklist, and usage.
+"""The sections of an audit: findings about the cluster as a whole, the production checklist, and prevented GPU-hours.
 
 Findings complement the checks on single objects: waiting workloads, unused quotas, gaps in coverage and others.
 `finding_catalogue` explains each of them. A kind that is not known leads to no finding. An item of the checklist
 passes, fails, is not known or does not apply, with evidence; a kind that may not be listed makes an item not known,
 never a pass.
+
+usher's own rules would have prevented idle and stuck GPU-hours, by the rule that denies the workloads. A rule that only
+warns prevents nothing. It has a row of its own if a finding about the cluster names it: what it would have prevented if
+it denied. A workload whose mistake the mutations of admission mend would have run as well.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct, field
 
-from usher.audit.document import FindingEntry, ReadinessItem, Severity, Standing
+from usher.audit.document import FindingEntry, Prevented, ReadinessItem, Severity, Standing, Subject, WorkloadEntry
 from usher.audit.gather.estate import Estate
-from usher.audit.readiness import capacity_items, protection_items, software_items
+from usher.audit.readiness import capacity_items, checklist, protection_items
 from usher.audit.readiness.checklist import Item, Look
 from usher.audit.standing import cluster_equipment, node_health, policy_coverage, queues_and_quotas, waiting_workloads
 from usher.audit.standing import situation as standing_situation
 from usher.audit.standing.situation import Situation
+from usher.audit.usage import usage_amounts
 from usher.audit.usage.usage_amounts import Measured
 from usher.authorities.knowledge import Knowledge
 from usher.check import findings as scan
 from usher.config import models
+
+Key = tuple[str, ...]
+
+_ABOUT_THE_CLUSTER: Final = "cluster"
+
+
+class _Rule(NamedTuple):
+    code: str
+    denies: bool
+
+
+def prevented(
+    findings: Iterable[FindingEntry], workloads: Iterable[WorkloadEntry], *, window: timedelta, now: datetime
+) -> tuple[Prevented, ...]:
+    """One row for each rule: rules that deny first, then by GPU-hours, the most first.
+
+    Args:
+        findings: the findings; usher skips those with an exception, because admission would let their workloads in.
+        window: stuck GPU-hours count only within it.
+    """
+    entries = {_key(entry.subject): entry for entry in workloads}
+    by_rule: dict[_Rule, list[FindingEntry]] = {}
+    titles: dict[str, str] = {}
+    for finding in findings:
+        titles.setdefault(finding.code, finding.title)
+        for rule in _rules(finding):
+            if not finding.exception and _key(finding.subject) in entries:
+                by_rule.setdefault(rule, []).append(finding)
+    rows = []
+    for rule, found in by_rule.items():
+        title = titles.get(rule.code, found[0].title)
+        held = [entries[key] for key in sorted({_key(each.subject) for each in found})]
+        row = _row(rule, title, held, _stuck(found, window, now))
+        if row.idle or row.stuck or any(_about_the_cluster(each) for each in found):
+            rows.append(row)
+    return tuple(sorted(rows, key=lambda row: (not row.denies, -max(row.idle or 0, row.stuck), -row.gpus, row.code)))
+
+
+def _rules(finding: FindingEntry) -> Iterator[_Rule]:
+    """The rules that would have refused the object."""
+    if finding.prevented_by:
+        yield _Rule(finding.prevented_by, denies=True)
+    elif finding.preventable_by:
+        yield _Rule(finding.preventable_by, denies=False)
+    elif finding.outcome == "deny" and not finding.mended_by and not _about_the_cluster(finding):
+        yield _Rule(finding.code, denies=True)
+
+
+def _about_the_cluster(finding: FindingEntry) -> bool:
+    return finding.category == _ABOUT_THE_CLUSTER
+
+
+def _stuck(found: Iterable[FindingEntry], window: timedelta, now: datetime) -> dict[Key, float]:
+    """The hours since an authority began to hold back each workload. A finding about another mistake has no
+    authority.
+    """
+    hours: dict[Key, float] = {}
+    for finding in found:
+        if _about_the_cluster(finding) and finding.held_by:
+            key = _key(finding.subject)
+            hours[key] = max(hours.get(key, 0.0), _hours_since(finding.since, window, now))
+    return hours
+
+
+def _row(rule: _Rule, title: str, entries: Sequence[WorkloadEntry], stuck: Mapping[Key, float]) -> Prevented:
+    idle = [entry.usage.idle for entry in entries if entry.usage.idle is not None]
+    held = [entry.usage.gpus_now * stuck.get(_key(entry.subject), 0.0) for entry in entries]
+    costs = [cost for entry in entries if (cost := _cost(entry, stuck.get(_key(entry.subject), 0.0))) is not None]
+    return Prevented(
+        code=rule.code,
+        title=title,
+        denies=rule.denies,
+        workloads=len(entries),
+        gpus=usage_amounts.rounded(sum(entry.usage.gpus_now or entry.known_gpus for entry in entries)),
+        idle=usage_amounts.rounded(sum(idle)) if idle else None,
+        stuck=usage_amounts.rounded(sum(held)),
+        cost=usage_amounts.rounded(sum(costs)) if costs else None,
+    )
+
+
+def _cost(entry: WorkloadEntry, hours: float) -> float | None:
+    """The cost of the idle or the stuck GPU-hours, whichever is more: a stuck GPU is idle too."""
+    usage = entry.usage
+    idle = usage.cost.idle if usage.cost is not None else None
+    stuck = usage.cost_per_hour * hours if usage.cost_per_hour is not None and hours else None
+    return max((each for each in (idle, stuck) if each is not None), default=None)
+
+
+def _hours_since(since: str, window: timedelta, now: datetime) -> float:
+    try:
+        began = datetime.fromisoformat(since)
+        length = now - began
+    except (ValueError, TypeError):
+        return 0.0
+    return max(min(length, window).total_seconds(), 0.0) / 3600
+
+
+def _key(subject: Subject) -> Key:
+    return subject.api_version.partition("/")[0], subject.kind, subject.namespace, subject.name
 
 
 class Sections(Struct, frozen=True, kw_only=True):
@@ -96,8 +200,8 @@ def _finding_order(entry: FindingEntry) -> tuple[int, str, str, str, str, str, s
 
 
 CHECKLIST: Final[tuple[Item, ...]] = (
-    *software_items.DRIVER_ITEMS,
-    *software_items.MONITORING_ITEMS,
+    *checklist.DRIVER_ITEMS,
+    *checklist.MONITORING_ITEMS,
     *capacity_items.SCHEDULING_ITEMS,
     *protection_items.ISOLATION_ITEMS,
     *capacity_items.CAPACITY_ITEMS,

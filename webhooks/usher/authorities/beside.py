@@ -140,32 +140,29 @@ def _by_target(namespace: str, objects: reading_values.Objects) -> Mapping[Refer
 
 
 def _parent(target: Reference, objects: reading_values.Objects) -> tuple[str, str] | None:
-    for value in objects.of_kind("argoproj.io", "Rollout", target.namespace):
-        taken = paths.mapping(paths.mapping(value.get("spec")).get("workloadRef"))
-        if (taken.get("kind"), taken.get("name")) == (target.kind, target.name):
-            return f"Rollout {paths.text(paths.metadata(value).get('name'))}", "target the Rollout"
-    if not isinstance(objects.find(target), reading_values.Absence):
-        # The files make it themselves.
-        return None
+    namespace = target.namespace
+    children = objects.once(f"children of operators in {namespace}", lambda: _by_child(namespace, objects))
+    parent, remedy, is_made = children.get((target.group, target.kind, target.name), ("", "", False))
+    # What the files make themselves no operator makes.
+    in_files = is_made and not isinstance(objects.find(target), reading_values.Absence)
+    return (parent, remedy) if parent and not in_files else None
+
+
+def _by_child(namespace: str, objects: reading_values.Objects) -> Mapping[tuple[str, str, str], tuple[str, str, bool]]:
+    """The parent, its remedy, and whether its operator makes the child, by the group, kind and name of the child."""
+    found: dict[tuple[str, str, str], tuple[str, str, bool]] = {}
     for row in registry.SCALED_CHILDREN:
-        for value in objects.of_kind(row.group, row.kind, target.namespace):
-            metadata = paths.metadata(value)
-            name = paths.text(metadata.get("name"))
-            children = {(group, kind, pattern.format(name)) for group, kind, pattern in row.children}
-            outside = row.external and paths.mapping(metadata.get("annotations")).get(row.external) == "external"
-            if name and (target.group, target.kind, target.name) in children and not outside:
-                return f"{row.kind} {name}", row.remedy
-    return None
+        for value in objects.of_kind(row.group, row.kind, namespace):
+            parent = f"{row.kind} {paths.text(paths.metadata(value).get('name'))}"
+            for child in row.children_of(value):
+                found.setdefault(child, (parent, row.remedy, not row.reference))
+    return found
 
 
 def _links(workload: model.Workload, objects: reading_values.Objects) -> Iterator[Link]:
     """The variables of Services that programs of the containers read as ports and that no container sets itself."""
-    given = {
-        variable: name
-        for each in objects.of_kind("", "Service", workload.namespace)
-        if (name := paths.text(paths.metadata(each).get("name"))) and _is_linked(paths.mapping(each.get("spec")))
-        for variable in (f"{name.upper().replace('-', '_')}_PORT",)
-    }
+    namespace = workload.namespace
+    given = objects.once(f"variables of Services in {namespace}", lambda: dict(_variables(namespace, objects)))
     rows = [row for row in environment.PORT_VARIABLES if row.name in given]
     for container in (each for pod_set in workload.pod_sets for each in pod_set.containers) if rows else ():
         text = " ".join((container.image, *container.command))
@@ -176,19 +173,43 @@ def _links(workload: model.Workload, objects: reading_values.Objects) -> Iterato
                 yield Link(service=given[row.name], variable=row.name, program=row.program, path=container.path)
 
 
+def _variables(namespace: str, objects: reading_values.Objects) -> Iterator[tuple[str, str]]:
+    """The variable of each Service that pods of its namespace get one for, with the name of the Service."""
+    for each in objects.of_kind("", "Service", namespace):
+        name = paths.text(paths.metadata(each).get("name"))
+        if name and _is_linked(paths.mapping(each.get("spec"))):
+            yield f"{name.upper().replace('-', '_')}_PORT", name
+
+
 def _is_linked(service: Mapping[str, paths.Json]) -> bool:
     """Whether the pods of the namespace get variables for a Service: it has an address and a port."""
     return service.get("clusterIP") != "None" and service.get("type") != "ExternalName" and bool(service.get("ports"))
 
 
 def _has_service(workload: model.Workload, objects: reading_values.Objects) -> bool:
-    services = [paths.mapping(each.get("spec")) for each in objects.of_kind("", "Service", workload.namespace)]
-    selectors = [paths.mapping(spec.get("selector")) for spec in services if _sends_requests(spec)]
+    namespace = workload.namespace
+    selectors = objects.once(f"selectors of Services in {namespace}", lambda: _by_first_label(namespace, objects))
     return any(
-        selector and all(pod_set.labels.get(key) == value for key, value in selector.items())
-        for selector in selectors
+        all(pod_set.labels.get(key) == value for key, value in selector.items())
         for pod_set in workload.pod_sets
+        for label in pod_set.labels.items()
+        for selector in selectors.get(label, ())
     )
+
+
+def _by_first_label(
+    namespace: str, objects: reading_values.Objects
+) -> Mapping[tuple[str, paths.Json], Sequence[Mapping[str, paths.Json]]]:
+    """The selectors of Services that send requests, by one label of each, so that few are compared with a pod."""
+    found: defaultdict[tuple[str, paths.Json], list[Mapping[str, paths.Json]]] = defaultdict(list)
+    for each in objects.of_kind("", "Service", namespace):
+        spec = paths.mapping(each.get("spec"))
+        selector = paths.mapping(spec.get("selector"))
+        if selector and _sends_requests(spec):
+            key, value = next(iter(selector.items()))
+            if isinstance(value, str):
+                found[key, value].append(selector)
+    return found
 
 
 def _sends_requests(service: Mapping[str, paths.Json]) -> bool:

@@ -10,12 +10,11 @@ from typing import Final, NamedTuple, NotRequired
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.authorities.authority import Case
+from usher.authorities.authority import Case, Section
 from usher.authorities.beside import GROUP_LABEL
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.outlook import Section
 from usher.authorities.verdict import SourceObject
-from usher.cluster.facts import karpenter_pools
+from usher.cluster.facts import node_pools
 from usher.kinds.reading.values import Absence, Reference
 
 KAI_LABEL: Final = "kai.scheduler/queue"
@@ -160,10 +159,10 @@ def kai_slice(case: Case, known: Knowledge) -> KaiInput | None:
 
 def node_pools_slice(case: Case, known: Knowledge) -> NodePoolsInput | None:
     """The NodePools that pod sets select by a label of their nodes; None without any."""
-    objects = known.facts.objects(*karpenter_pools.NODE_POOL)
+    objects = known.facts.objects(*node_pools.NODE_POOL)
     if isinstance(objects, Absence) or not case.workload.asks_accelerators:
         return None
-    pools = known.facts.derived("NodePools", [karpenter_pools.NODE_POOL], lambda: karpenter_pools.read_pools(objects))
+    pools = known.facts.derived("NodePools", [node_pools.NODE_POOL], lambda: node_pools.read_pools(objects))
     found = {
         pod_set.path: pool.name
         for pod_set in case.workload.pod_sets

@@ -5,13 +5,12 @@ from typing import Any, Final
 
 from usher.authorities import authority as authorities_authority
 from usher.authorities import limit_range, pod_groups, priority
-from usher.authorities.authority import Authority, Case
+from usher.authorities.authority import Authority, Case, Section
 from usher.authorities.gpu_quota import present as gpu_quota_present
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.kueue import outlook as kueue_outlook
 from usher.authorities.kueue import slice as kueue_slice
 from usher.authorities.nodes import present as nodes_present
-from usher.authorities.outlook import Section
 from usher.authorities.resource_quota import present as resource_quota_present
 from usher.authorities.volcano import present as volcano_present
 

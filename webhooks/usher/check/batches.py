@@ -8,7 +8,7 @@ from msgspec import Struct
 from usher import paths
 from usher.check import findings
 from usher.config import models
-from usher.documents import places, reader
+from usher.documents import reader
 from usher.kinds import kubeflow_pipelines, registry
 from usher.kinds.reading import pod_templates
 
@@ -121,17 +121,17 @@ def meant_as_workload(value: paths.Json) -> bool:
 # The place to show for an object as a whole, and for fields missing at its top.
 _HEAD = "/kind"
 
-_KEPT: Final[dict[str, tuple[reader.Document, places.Places]]] = {}
+_KEPT: Final[dict[str, tuple[reader.Document, reader.Places]]] = {}
 """The places in the last document, under "last". A List has thousands of objects in one text, which is read
 only once.
 """
 
 
-def _places(document: reader.Document) -> places.Places:
+def _places(document: reader.Document) -> reader.Places:
     kept = _KEPT.get("last")
     if kept is not None and kept[0] is document:
         return kept[1]
-    found = places.Places(document)
+    found = reader.Places(document)
     _KEPT["last"] = document, found
     return found
 
@@ -141,7 +141,7 @@ class Pointer:
 
     def __init__(self, item: Item) -> None:
         self._item = item
-        self._places: places.Places | None = None
+        self._places: reader.Places | None = None
 
     def place(self, pointer: str) -> findings.Place | None:
         """The place of the value at a pointer, or of the nearest value above if it is missing.
@@ -163,13 +163,13 @@ class Pointer:
         )
 
     @staticmethod
-    def _end(span: places.Span, excerpt: places.Excerpt) -> int:
+    def _end(span: reader.Span, excerpt: reader.Excerpt) -> int:
         """The end of a span in its first line. It covers at least one character, as the excerpt does."""
         if span.end_line == span.line:
             return max(span.end_column, span.column + 1)
         return span.column + excerpt.end_column - excerpt.column
 
-    def _span(self, known: places.Places, pointer: str) -> places.Span:
+    def _span(self, known: reader.Places, pointer: str) -> reader.Span:
         wanted = self._item.prefix + pointer
         nearest = wanted
         while nearest != self._item.prefix and nearest not in known:

@@ -22,8 +22,8 @@ from usher.config.models import Enforcement, ExceptionRule
 from usher.policy import decision
 from usher.policy.checks.catalogue import About, Entry
 from usher.policy.evaluator import Evaluator
+from usher.policy.excused_findings import Circumstances
 from usher.policy.mutation import merge
-from usher.policy.suppressions import Circumstances
 
 
 class Ending(Struct, frozen=True, kw_only=True):

@@ -32,8 +32,8 @@ from usher.check.findings import Part
 from usher.check.judging import Settings
 from usher.check.runner import Watch, unwatched
 from usher.check.surroundings import Named, Outline, Surroundings, directory_of_source
-from usher.extensions import opa_program
-from usher.policy import suppressions
+from usher.extensions import installed_programs
+from usher.policy import excused_findings
 from usher.policy.checks import catalogue
 from usher.policy.evaluator import Evaluator
 
@@ -428,7 +428,7 @@ class Verdicts:
         """The digest of a file; `explicit` is true if the user named it."""
         name = orjson.dumps([source, explicit])
         # What an author suppresses may end today.
-        day = self._today if suppressions.ANNOTATION.encode() in content else b""
+        day = self._today if excused_findings.ANNOTATION.encode() in content else b""
         return hashlib.sha256(self._basis + len(name).to_bytes(8) + name + day + content).digest()
 
     def find(self, files: Mapping[bytes, Path]) -> dict[bytes, KeptVerdict]:
@@ -505,7 +505,7 @@ def open_verdicts(evaluator: Evaluator, settings: Settings, *, facts: bytes) -> 
     import sqlite3
 
     try:
-        file = opa_program.cache_directory() / f"verdicts-{_DATABASE_FORMAT}.sqlite"
+        file = installed_programs.cache_directory() / f"verdicts-{_DATABASE_FORMAT}.sqlite"
         database = _database(file)
     except (OSError, RuntimeError, sqlite3.OperationalError):  # RuntimeError: no home directory
         yield None
@@ -522,9 +522,9 @@ def _database(file: Path) -> _Database:
     import sqlite3
 
     folder = file.parent
-    opa_program.make_cache_folder(folder)
+    installed_programs.make_cache_folder(folder)
     for each in (folder, file):
-        if (each is folder or each.exists()) and not opa_program.belongs_to_user(each):
+        if (each is folder or each.exists()) and not installed_programs.belongs_to_user(each):
             raise PermissionError(f"{each} is not the user's own")
     if file.exists() and file.stat().st_size > _LARGEST_DATABASE:
         file.unlink()

@@ -14,11 +14,11 @@ from msgspec.structs import replace
 from usher import errors
 from usher.audit.document import Audit
 from usher.audit.store.earlier_audits import Api, Outcome
-from usher.cli import audit_shards, audit_usage, exit_codes, given_policies, inputs, output
+from usher.cli import audit_shards, audit_usage, given_policies, inputs, main, output
 from usher.cli.audit_run import AuditRun, Taken
 from usher.cli.audit_shards import Part
-from usher.cli.exit_codes import FailOn
 from usher.cli.inputs import Command, with_options
+from usher.cli.main import FailOn
 
 _SHORTEST: Final = timedelta(seconds=10)
 _LONGEST: Final = timedelta(days=365)
@@ -155,7 +155,7 @@ def finish(code: int, failure: str) -> int:
     from usher.check.formats import wording
 
     click.echo(f"usher: {wording.harmless(wording.printable(failure))}; the report is written without trends", err=True)
-    return max(code, exit_codes.FAILED)
+    return max(code, main.FAILED)
 
 
 def comparison_options(command: inputs.Command) -> inputs.Command:
@@ -195,7 +195,7 @@ def comparison_options(command: inputs.Command) -> inputs.Command:
 
 
 def _read_earlier_report(file: Path) -> Audit:
-    from usher.audit.document import audit_document
+    from usher.audit import document as audit_document
 
     try:
         with file.open("rb") as stream:
@@ -257,7 +257,7 @@ def write_report_objects(family_name: str, audit: Audit, api: Api, *, only: froz
     outcome = earlier_audits.keep(api, reports, json_document.objects(audit, family), run=run)
     for line in _lines(outcome, f"{family.plural}.{family.group}"):
         click.echo(f"usher: {line}", err=True)
-    return exit_codes.FAILED if outcome.problems else 0
+    return main.FAILED if outcome.problems else 0
 
 
 def _lines(outcome: Outcome, resource: str) -> list[str]:

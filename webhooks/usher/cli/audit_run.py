@@ -23,13 +23,13 @@ from usher.authorities.knowledge import Knowledge
 from usher.check import findings, judging
 from usher.check.batches import Batch
 from usher.check.runner import Watch
+from usher.check.site_policies import Given
 from usher.cli import audit_usage, given_policies, inputs
 from usher.cli.audit_usage import AuditOptions
 from usher.cluster.api import Lists
 from usher.cluster.facts.store import Recorded, Store
-from usher.config import fields
+from usher.config import selection
 from usher.extensions.gatekeeper.evaluation import Policies
-from usher.extensions.given_policies import Given
 from usher.policy.evaluator import Evaluator
 
 
@@ -248,7 +248,7 @@ def require_namespace(name: str, facts: Store) -> None:
     """Raises InputError for a namespace that does not exist: a typing error must not look like a clean audit."""
     there = facts.names("", "Namespace")
     if there and name not in there:
-        raise errors.InputError(f"the cluster has no namespace {name}{fields.nearest_word(name, there)}")
+        raise errors.InputError(f"the cluster has no namespace {name}{selection.nearest_word(name, there)}")
 
 
 def wanted_kinds() -> tuple[Wanted, ...]:
@@ -328,7 +328,7 @@ class AuditRun(Struct, frozen=True, kw_only=True):
         Raises:
             UsherError: the objects cannot be read, or not be judged.
         """
-        from usher.audit.gather import folded_workloads
+        from usher.audit import document_entries
 
         with given_policies.started_policies(self.policies, opa=self.chosen.policies.opa) as site:
             audited = self._inputs(now, site, watch=watch)
@@ -338,7 +338,7 @@ class AuditRun(Struct, frozen=True, kw_only=True):
             # Frees the engine before the estate is made.
             self._require(found)
             estate = builder.built(results=found.results)
-            found = folded_workloads.settled_by_pods(found, estate)
+            found = document_entries.settled_by_pods(found, estate)
             document = self._document(audited, evaluator, found, estate, now=now)
         return Taken(found=found, audit=document, api=audited.api)
 

@@ -61,14 +61,12 @@ class Sharding(Struct, frozen=True, kw_only=True):
             ClusterError: the cluster does not answer, or does not list the namespaces that a shard has to know.
         """
         from usher.audit import document_entries
-        from usher.audit.store import audit_parts, part_selection
+        from usher.audit.store import audit_parts
 
         if self.cluster is not None:
             name = self.cluster.name
             # Written before the first request: a merge knows the cluster even if it does not answer.
-            part_selection.write_cluster_list(
-                self.store, self.listed, began=document_entries.time_text(datetime.now(UTC))
-            )
+            audit_parts.write_cluster_list(self.store, self.listed, began=document_entries.time_text(datetime.now(UTC)))
         if paths:
             if self.cluster is not None or not self.shard.is_whole:
                 raise click.UsageError("shards and --clusters are for live clusters; leave out PATH")
@@ -126,7 +124,7 @@ class Part(Struct, frozen=True, kw_only=True):
         Raises:
             InputError: it cannot be written; a part without its record is written again by the next run.
         """
-        from usher.audit import partial
+        from usher.audit import document_entries
         from usher.audit.store import audit_parts
         from usher.check.formats import wording
 
@@ -146,7 +144,7 @@ class Part(Struct, frozen=True, kw_only=True):
         if self.key.shard.is_whole:
             return reduced
         cluster = reduced.cluster.model_copy(update={"shard": str(self.key.shard)})
-        return partial.of(reduced, self.key.shard).model_copy(update={"cluster": cluster})
+        return document_entries.document_of_part(reduced, self.key.shard).model_copy(update={"cluster": cluster})
 
 
 def without_text(reporting: Reporting) -> Reporting:

@@ -14,7 +14,7 @@ from usher.audit.gather.estate import Estate, Scope
 from usher.audit.prometheus.promql_source import PrometheusSource
 from usher.audit.usage.series import Source
 from usher.audit.usage.usage_amounts import Measured
-from usher.cli import exit_codes, given_policies, inputs
+from usher.cli import given_policies, inputs, main
 from usher.cli.inputs import Command
 from usher.cluster.facts.store import Store
 from usher.config.models import Audit
@@ -244,7 +244,7 @@ class UsageOptions(Struct, frozen=True, kw_only=True):
         more = f"; and {len(failures) - 1} more in the report" if len(failures) > 1 else ""
         text = wording.harmless(wording.printable(failures[0]))
         click.echo(f"usher: usage is not measured, or not all of it: {text}{more}", err=True)
-        return max(code, exit_codes.FAILED) if self.is_required else code
+        return max(code, main.FAILED) if self.is_required else code
 
 
 def usage_options(command: Command) -> Command:

@@ -12,7 +12,7 @@ from cryptography import x509
 
 from usher.cli import inputs
 from usher.errors import CertificateError
-from usher.server.certs import authority, issue, pem
+from usher.server.certs import certificates, issue
 
 
 class Secret(TypedDict):
@@ -60,7 +60,7 @@ def issue_command(
     The CA is valid for a year, the certificate for 90 days. Both are renewed after two thirds of that time, so run this
     every week. Files that are still good do not change. With --secret the certificate is new each time.
     """
-    names = [*authority.service_names(service, namespace=server_namespace), *extra]
+    names = [*certificates.service_names(service, namespace=server_namespace), *extra]
     try:
         if secret:
             _print_secret(directory, names=names, secret=secret, namespace=server_namespace, force=force)
@@ -80,17 +80,22 @@ def show(directory: Path) -> None:
     Ends with exit code 2 if they cannot be served: expired, mismatched, or not signed by the CA beside them.
     """
     now = datetime.now(UTC)
-    leaf_file, authority_file = directory / pem.CERTIFICATE_FILE, directory / pem.AUTHORITY_CERTIFICATE_FILE
+    leaf_file, authority_file = (
+        directory / certificates.CERTIFICATE_FILE,
+        directory / certificates.AUTHORITY_CERTIFICATE_FILE,
+    )
     try:
-        leaf = pem.certificates(pem.read_file(leaf_file), source=leaf_file)[0]
+        leaf = certificates.read_certificates(certificates.read_file(leaf_file), source=leaf_file)[0]
         authorities = (
-            pem.certificates(pem.read_file(authority_file), source=authority_file) if authority_file.exists() else []
+            certificates.read_certificates(certificates.read_file(authority_file), source=authority_file)
+            if authority_file.exists()
+            else []
         )
     except CertificateError as error:
         raise _Refused(str(error)) from error
-    click.echo(_described(leaf, file=pem.CERTIFICATE_FILE, now=now))
+    click.echo(_described(leaf, file=certificates.CERTIFICATE_FILE, now=now))
     for certificate in authorities:
-        click.echo(_described(certificate, file=pem.AUTHORITY_CERTIFICATE_FILE, now=now))
+        click.echo(_described(certificate, file=certificates.AUTHORITY_CERTIFICATE_FILE, now=now))
     problems = list(_problems(directory, leaf=leaf, authorities=authorities, now=now))
     if problems:
         raise _Refused("\n".join(problems))
@@ -99,15 +104,18 @@ def show(directory: Path) -> None:
 def _problems(
     directory: Path, *, leaf: x509.Certificate, authorities: Sequence[x509.Certificate], now: datetime
 ) -> Iterator[str]:
-    leaf_file, authority_file = directory / pem.CERTIFICATE_FILE, directory / pem.AUTHORITY_CERTIFICATE_FILE
-    signers = [one for one in authorities if pem.issued_by(leaf, one)]
+    leaf_file, authority_file = (
+        directory / certificates.CERTIFICATE_FILE,
+        directory / certificates.AUTHORITY_CERTIFICATE_FILE,
+    )
+    signers = [one for one in authorities if certificates.issued_by(leaf, one)]
     try:
-        pem.read_pair(leaf_file, directory / pem.KEY_FILE)
+        certificates.read_pair(leaf_file, directory / certificates.KEY_FILE)
     except CertificateError as error:
         yield str(error)
     for certificate, source in ((leaf, leaf_file), *((signer, authority_file) for signer in signers)):
         try:
-            pem.check_dates(certificate, source=source, now=now)
+            certificates.check_dates(certificate, source=source, now=now)
         except CertificateError as error:
             yield str(error)
     if authorities and not signers:
@@ -122,17 +130,17 @@ def _report(directory: Path, ensured: issue.Ensured) -> None:
         click.echo(f"Made a new serving certificate in {directory}: {ensured.leaf_reason}.")
     else:
         click.echo(f"Nothing to do: the certificate in {directory} is good.")
-    click.echo(_described(ensured.leaf, file=pem.CERTIFICATE_FILE, now=now))
+    click.echo(_described(ensured.leaf, file=certificates.CERTIFICATE_FILE, now=now))
     for certificate in ensured.authorities:
-        click.echo(_described(certificate, file=pem.AUTHORITY_CERTIFICATE_FILE, now=now))
+        click.echo(_described(certificate, file=certificates.AUTHORITY_CERTIFICATE_FILE, now=now))
     if ensured.authority_reason:
-        bundle = directory / pem.AUTHORITY_CERTIFICATE_FILE
+        bundle = directory / certificates.AUTHORITY_CERTIFICATE_FILE
         click.echo(f"Give the API server the new CA: usher manifests webhooks --ca-bundle {bundle}")
 
 
 def _print_secret(directory: Path | None, *, names: Sequence[str], secret: str, namespace: str, force: bool) -> None:
     now = datetime.now(UTC)
-    authority.canonical_names(names)  # fails before it makes a CA, if the names cannot be signed
+    certificates.canonical_names(names)  # fails before it makes a CA, if the names cannot be signed
     kept = issue.ensure_authority(directory, now=now, force=force) if directory else None
     issued = issue.issue(
         names=names,
@@ -148,8 +156,10 @@ def _print_secret(directory: Path | None, *, names: Sequence[str], secret: str, 
         click.echo(f"Made a new CA in {directory}: {kept.reason}.", err=True)
     if kept and kept.reason and kept.earlier:
         click.echo("Give the API server the new ca.crt, which holds both CAs, before you apply the Secret.", err=True)
-    click.echo(_described(issued.leaf, file=pem.CERTIFICATE_FILE, now=now), err=True)
-    click.echo(_described(issued.authority.certificate, file=pem.AUTHORITY_CERTIFICATE_FILE, now=now), err=True)
+    click.echo(_described(issued.leaf, file=certificates.CERTIFICATE_FILE, now=now), err=True)
+    click.echo(
+        _described(issued.authority.certificate, file=certificates.AUTHORITY_CERTIFICATE_FILE, now=now), err=True
+    )
 
 
 def _secret(data: dict[str, bytes], *, name: str, namespace: str) -> Secret:
@@ -165,13 +175,13 @@ def _secret(data: dict[str, bytes], *, name: str, namespace: str) -> Secret:
 def _described(certificate: x509.Certificate, *, file: str, now: datetime) -> str:
     left = (certificate.not_valid_after_utc - now).days
     lines = [f"subject  {certificate.subject.rfc4514_string() or '(empty)'}"]
-    names = pem.subject_names(certificate)
+    names = certificates.subject_names(certificate)
     if names:
         lines.append(f"names    {', '.join(names)}")
     lines += [
-        f"expires  {pem.moment(certificate.not_valid_after_utc)}, {left} days left"
+        f"expires  {certificates.moment(certificate.not_valid_after_utc)}, {left} days left"
         if left >= 0
-        else f"expired  {pem.moment(certificate.not_valid_after_utc)}",
-        f"renewal  {pem.moment(authority.renewal_time(certificate))}",
+        else f"expired  {certificates.moment(certificate.not_valid_after_utc)}",
+        f"renewal  {certificates.moment(certificates.renewal_time(certificate))}",
     ]
     return "\n".join([file, *(f"  {line}" for line in lines)])

@@ -13,11 +13,10 @@ from msgspec.structs import replace
 
 from usher import errors
 from usher.check import findings, judging, processes
-from usher.check.baseline import KnownFindings
-from usher.check.revisions import Changes, RevisionFiles
+from usher.check.changes import Changes, KnownFindings, RevisionFiles
 from usher.check.sources import FileOrBatch
 from usher.cli import given_policies, inputs, output
-from usher.cli.exit_codes import FailOn
+from usher.cli.main import FailOn
 from usher.policy.checks.catalogue import About
 from usher.policy.evaluator import Evaluator
 from usher.policy.rule_choice import RuleChoice
@@ -43,7 +42,7 @@ class Baselines(Struct, frozen=True, kw_only=True):
             raise click.UsageError("--ratchet needs --baseline FILE")
         if self.baseline is None:
             return None
-        from usher.check import baseline
+        from usher.check import changes as check_changes
 
         try:
             with self.baseline.open("rb") as stream:
@@ -52,7 +51,7 @@ class Baselines(Struct, frozen=True, kw_only=True):
             raise errors.InputError(f"{self.baseline}: cannot be read: {error.strerror}") from None
         if len(content) > _LARGEST:
             raise errors.InputError(f"{self.baseline}: larger than {_LARGEST // 2**20} MiB")
-        return baseline.loads(content, source=str(self.baseline))
+        return check_changes.read_baseline(content, source=str(self.baseline))
 
     def applied(self, found: findings.Report, known: KnownFindings | None) -> findings.Report:
         """The report with only new findings. Writes the files that the options name.
@@ -64,18 +63,18 @@ class Baselines(Struct, frozen=True, kw_only=True):
         """
         if known is None and self.write_baseline is None:
             return found
-        from usher.check import baseline
+        from usher.check import changes as check_changes
         from usher.check.formats.wording import count
 
         if self.write_baseline is not None and not found.failed:
             # The baseline makes these findings known for later runs.
-            known = baseline.of(found)
+            known = check_changes.baseline_of(found)
             self._write(self.write_baseline, known)
             click.echo(f"usher: {self.write_baseline}: {count(known.total(), 'finding')} written", err=True)
-            return baseline.compared(found, known).report
+            return check_changes.compared_with_baseline(found, known).report
         if known is None:
             return found
-        compared = baseline.compared(found, known)
+        compared = check_changes.compared_with_baseline(found, known)
         reason = f"{count(compared.known, 'finding')} that the baseline knows"
         if compared.gone:
             reason += f"; {count(compared.gone, 'finding')} of it {'is' if compared.gone == 1 else 'are'} gone"
@@ -88,9 +87,9 @@ class Baselines(Struct, frozen=True, kw_only=True):
         return replace(compared.report, notes=(*found.notes, note))
 
     def _write(self, file: Path, known: KnownFindings) -> None:
-        from usher.check import baseline
+        from usher.check import changes as check_changes
 
-        output.replace_bytes(file, baseline.dumps(known), what="baseline")
+        output.replace_bytes(file, check_changes.baseline_bytes(known), what="baseline")
 
 
 baseline_options = inputs.options_as_value(
@@ -156,11 +155,11 @@ class Manifests(Struct, frozen=True, kw_only=True):
         """
         if not self.changed_since:
             return None
-        from usher.check import revisions
+        from usher.check import changes as check_changes
 
         if self.kustomizations or self.charts:
             raise click.UsageError("--changed-since compares files; leave out -k and --helm, or the option")
-        return revisions.changed_since(self.changed_since, found, namespace=self.namespace)
+        return check_changes.changed_since(self.changed_since, found, namespace=self.namespace)
 
 
 manifest_options = inputs.options_as_value(
@@ -231,14 +230,14 @@ class CheckRun(Struct, frozen=True, kw_only=True):
         if not self.rules_from:
             yield replace(self, config=file), baselines, ()
             return
-        from usher.check import revisions
+        from usher.check import changes as check_changes
 
         if baselines.ratchet or baselines.write_baseline is not None:
             raise click.UsageError(
                 "--rules-from reads the baseline of a revision; leave out --ratchet and --write-baseline"
             )
         with tempfile.TemporaryDirectory(prefix="usher-rules-") as folder:
-            found = revisions.RevisionFiles.of(self.rules_from, Path(folder), option="--rules-from")
+            found = check_changes.RevisionFiles.of(self.rules_from, Path(folder), option="--rules-from")
             given = _Given(config=file, facts=self.facts, policies=self.policies, baseline=baselines.baseline)
             used = given.of(found)
             name = f"{file} of {self.rules_from}" if used.config is not None else ""

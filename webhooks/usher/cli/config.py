@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from usher.cli import exit_codes, inputs
+from usher.cli import inputs, main
 
 
 @click.group()
@@ -64,9 +64,9 @@ def check(
     for kind in found.unknown:
         click.echo(f"usher: the objects of kind {kind} are unknown, so {file} cannot be compared with them", err=True)
     if found.differences:
-        context.exit(exit_codes.FINDINGS)
+        context.exit(main.FINDINGS)
     if found.unknown:
-        context.exit(exit_codes.FAILED)
+        context.exit(main.FAILED)
     click.echo(f"{file}: {usable}, and the cluster has what it declares")
 
 

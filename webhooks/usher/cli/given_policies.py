@@ -11,13 +11,13 @@ from msgspec import Struct
 
 from usher import errors
 from usher.check.batches import Batch
+from usher.check.site_policies import Given
 from usher.cli import inputs
 from usher.cli.inputs import Command
 from usher.cluster.api import Lists
 from usher.extensions.gatekeeper.evaluation import Policies
 from usher.extensions.gatekeeper.library import Compiler as GatekeeperCompiler
 from usher.extensions.gatekeeper.library import MatchedKind
-from usher.extensions.given_policies import Given
 from usher.extensions.own_checks.folders import Compiler as OwnChecksCompiler
 from usher.extensions.own_checks.folders import Folder
 from usher.policy.checks.catalogue import OwnChecks
@@ -60,10 +60,10 @@ def gatekeeper_compiler(opa: Path | None) -> GatekeeperCompiler:
 
 def cache_folder(name: str) -> Path | None:
     """A folder in the cache directory of usher; None for a user without a home directory."""
-    from usher.extensions import opa_program
+    from usher.extensions import installed_programs
 
     try:
-        return opa_program.cache_directory() / name
+        return installed_programs.cache_directory() / name
     except RuntimeError:
         return None
 
@@ -381,14 +381,14 @@ class PolicyOptions(Struct, frozen=True, kw_only=True):
         Raises:
             InputError: a bundle or the key cannot be read, or a bundle is not signed by the owner of the key.
         """
-        from usher.extensions import given_policies
+        from usher.check import site_policies
 
         if self.verify_key is None:
-            return given_policies.divided(self.policies)
+            return site_policies.divided(self.policies)
         _require_bundles(self.policies)
         from usher.extensions import policy_archive
 
-        return given_policies.divided(self.policies, key=policy_archive.public_key(self.verify_key))
+        return site_policies.divided(self.policies, key=policy_archive.public_key(self.verify_key))
 
     def own_alone(self) -> list[OwnChecks]:
         """The own checks that the options name, for commands that show checks.
@@ -466,7 +466,7 @@ def matched_kinds(files: tuple[str, ...]) -> Collection[MatchedKind]:
         InputError: a file is not a bundle, or cannot be used.
     """
     from usher.extensions.gatekeeper import library as matched
-    from usher.review.site_policies import POINTS
+    from usher.review.webhooks import POINTS
     from usher.server.reloading import Bundles
 
     found = Bundles(files, verify_key=None).library() if files else None
@@ -508,9 +508,9 @@ def own_checks_of_both_sides(paths: tuple[str, ...], *, opa: Path | None) -> lis
     Raises:
         InputError: they cannot be read or compiled, or are policies of Gatekeeper.
     """
-    from usher.extensions import given_policies
+    from usher.check import site_policies
 
-    given = given_policies.divided(paths)
+    given = site_policies.divided(paths)
     if given.of_gatekeeper:
         names = ", ".join([*given.files, *(each.source for each in given.bundles)])
         raise errors.InputError(
@@ -526,9 +526,9 @@ def own_checks_of(given: Given, *, opa: Path | None) -> list[OwnChecks]:
     Raises:
         InputError: they cannot be read or compiled.
     """
-    from usher.extensions import given_policies
+    from usher.check import site_policies
 
-    return given_policies.own_checks(given, compiler=functools.partial(own_checks_compiler, opa))
+    return site_policies.own_checks(given, compiler=functools.partial(own_checks_compiler, opa))
 
 
 @click.command(
@@ -560,12 +560,12 @@ def build(*, paths: tuple[str, ...], opa: Path | None, sign_key: Path | None, ou
     PATH is a directory with your own checks; or files and directories with ConstraintTemplates of Gatekeeper and their
     constraints. Each of the two kinds has bundles of its own.
     """
+    from usher.check import site_policies
     from usher.cli import output as outputs
-    from usher.extensions import given_policies as policies
     from usher.extensions import policy_archive
 
     key = policy_archive.private_key(sign_key) if sign_key is not None else None
-    given = policies.divided(paths)
+    given = site_policies.divided(paths)
     if given.own_bundles or len(given.own_folders) > 1 or (given.own_folders and given.of_gatekeeper):
         raise errors.InputError(
             f"{', '.join(paths)}: a bundle holds one directory of your own checks, or policies of Gatekeeper; build a "

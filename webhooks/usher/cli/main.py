@@ -10,14 +10,155 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from enum import StrEnum
 from types import FrameType
 from typing import Final, NamedTuple, NoReturn, TextIO
 
 import click
-from click.shell_completion import shell_complete
+from click.shell_completion import (
+    BashComplete,
+    CompletionItem,
+    FishComplete,
+    ShellComplete,
+    ZshComplete,
+    add_completion_class,
+    shell_complete,
+)
 
 from usher import __version__, errors
-from usher.cli import completion, exit_codes
+
+FINDINGS: Final = 1
+"""At least one finding is denied."""
+FAILED: Final = 2
+"""An object could not be read, judged or written, so the run proves nothing."""
+
+
+class FailOn(StrEnum):
+    """The mildest outcome that ends a command as failed."""
+
+    DENY = "deny"
+    WARN = "warn"
+    AUDIT = "audit"
+    NEVER = "never"
+
+
+class Profile(NamedTuple):
+    """Exit codes as another tool has them, for pipelines that were written for it."""
+
+    denied: int
+    """At least one finding is denied."""
+    failed: int
+    """An object could not be read or judged, so the run proves nothing."""
+    denied_with_milder: int
+    """At least one finding is denied, and --fail-on names milder findings too."""
+    milder: int
+    """No finding is denied, but there are findings that --fail-on names."""
+
+
+PROFILES: Final = {
+    "usher": Profile(denied=FINDINGS, failed=FAILED, denied_with_milder=FINDINGS, milder=FINDINGS),
+    "gator": Profile(denied=1, failed=1, denied_with_milder=1, milder=1),
+    "kyverno": Profile(denied=1, failed=1, denied_with_milder=1, milder=1),
+    "conftest": Profile(denied=1, failed=1, denied_with_milder=2, milder=1),
+}
+"""By the name that `--exit-codes` takes; the first is the default. Usage errors end with 2 in all of them.
+
+Sources: gatekeeper cmd/gator/test/test.go, kyverno cmd/cli/kubectl-kyverno/commands/apply/command.go, conftest
+output/result.go (`ExitCodeFailOnWarn`: 1 for warnings alone, 2 for failures).
+"""
+
+
+class CommandFailed(click.ClickException):
+    """An error of usher, with the exit code that the profile gives it."""
+
+    def __init__(self, message: str, *, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Policy(NamedTuple):
+    """The options of a command that decide its exit code."""
+
+    fail_on: FailOn
+    profile: Profile
+    require_match: bool = False
+    """Whether a run that judged no workload counts as failed."""
+    allow_unknown: bool = True
+    """Whether parts of workloads that usher cannot judge are accepted."""
+
+
+VARIABLE: Final = "_USHER_COMPLETE"
+"""Set by the script of `usher completion` when it asks for completions."""
+
+
+class _Bash(BashComplete):
+    """Bash, whose words end at `=`: it passes `--format=sa` as three words, and click expects one."""
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        args, incomplete = super().get_completion_args()
+        *complete, incomplete = joined([*args, incomplete])
+        return complete, incomplete
+
+
+class _Zsh(ZshComplete):
+    """zsh, which replaces the whole word `--fail-on=d`."""
+
+    def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[str]]:
+        return whole_words(super().get_completions(args, incomplete), incomplete)
+
+
+class _Fish(FishComplete):
+    """fish, which compares with the whole word `--fail-on=d`."""
+
+    def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[str]]:
+        return whole_words(super().get_completions(args, incomplete), incomplete)
+
+
+SHELLS: Final[dict[str, type[ShellComplete]]] = {"bash": _Bash, "zsh": _Zsh, "fish": _Fish}
+
+
+def add_shells() -> None:
+    """Makes click complete for our shells."""
+    for name, shell in SHELLS.items():
+        add_completion_class(shell, name)
+
+
+def whole_words(items: list[CompletionItem[str]], incomplete: str) -> list[CompletionItem[str]]:
+    """The values of an option, with the option before them if one word holds both."""
+    option, equals, _ = incomplete.partition("=")
+    if not equals or not option.startswith("-"):
+        return items
+    return [
+        CompletionItem(f"{option}={each.value}", type=each.type, help=each.help) if each.type == "plain" else each
+        for each in items
+    ]
+
+
+def joined(words: list[str]) -> list[str]:
+    """The words of a command line; the words around a single `=` become one."""
+    found: list[str] = []
+    for place, word in enumerate(words):
+        if found and (word == "=" or words[place - 1] == "="):
+            found[-1] += word
+        else:
+            found.append(word)
+    return found
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  source <(usher completion bash)          in ~/.bashrc
+  source <(usher completion zsh)           in ~/.zshrc
+  usher completion fish > ~/.config/fish/completions/usher.fish"""
+)
+@click.argument("shell", type=click.Choice(list(SHELLS)))
+@click.pass_context
+def completion(context: click.Context, *, shell: str) -> None:
+    """Print the script that lets SHELL complete the commands and options of usher."""
+    script = SHELLS[shell](context.find_root().command, {}, "usher", VARIABLE)
+    click.echo(script.source())
+
 
 _READS_NOTHING: Final = os.O_RDONLY
 _REFUSES_WRITES: Final = os.O_RDONLY
@@ -131,7 +272,7 @@ COMMANDS: Final = {
     ),
     "portal": Lazy(module="usher.cli.portal", name="portal", help="Ask a running server; also as `kubectl usher`."),
     "uninstall": Lazy(module="usher.cli.uninstall", name="uninstall", help="Remove gpu-usher from a cluster."),
-    "completion": Lazy(module="usher.cli.completion", name="completion", help="Print the completion of your shell."),
+    "completion": Lazy(module="usher.cli.main", name="completion", help="Print the completion of your shell."),
 }
 
 
@@ -214,11 +355,11 @@ def main(arguments: Sequence[str] | None = None, *, plugin: bool = False) -> NoR
         # A locale without a character must not make the command fail.
         with contextlib.suppress(AttributeError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # tests replace the streams
-    asked = os.environ.get(completion.VARIABLE)
+    asked = os.environ.get(VARIABLE)
     try:
         code = _completed(asked) if asked else _exit_code(given, plugin=plugin)
     except SystemExit as error:
-        code = error.code if isinstance(error.code, int) else exit_codes.FAILED
+        code = error.code if isinstance(error.code, int) else FAILED
     flush_streams()
     sys.exit(code)
 
@@ -233,10 +374,10 @@ def _skip_last_collection() -> None:
 
 
 def _completed(asked: str) -> int:
-    completion.add_shells()
+    add_shells()
     # Options of a command whose extra is not installed stay without completion.
     with contextlib.suppress(ModuleNotFoundError):
-        return shell_complete(usher, {}, "usher", completion.VARIABLE, asked)
+        return shell_complete(usher, {}, "usher", VARIABLE, asked)
     return 0
 
 
@@ -259,7 +400,7 @@ def _exit_code(arguments: list[str], *, plugin: bool) -> int:
     except click.UsageError as error:
         return _misused(error)
     except click.ClickException as error:
-        code = error.code if isinstance(error, exit_codes.CommandFailed) else exit_codes.FAILED
+        code = error.code if isinstance(error, CommandFailed) else FAILED
         return _complain(error.format_message(), code=code)
     except errors.UsherError as error:
         return _complain(str(error))
@@ -297,7 +438,7 @@ def _misused(error: click.UsageError) -> int:
     lines = [wording.harmless(wording.printable(line)) for line in shown.getvalue().splitlines()]
     with contextlib.suppress(OSError):
         click.echo("\n".join(lines), err=True)
-    return exit_codes.FAILED
+    return FAILED
 
 
 def _internal(error: Exception, *, debug: bool) -> int:
@@ -309,7 +450,7 @@ def _internal(error: Exception, *, debug: bool) -> int:
     return _complain(f"internal error: {type(error).__name__}: {error}. This is a bug in usher; please report it{hint}")
 
 
-def _complain(message: str, *, code: int = exit_codes.FAILED) -> int:
+def _complain(message: str, *, code: int = FAILED) -> int:
     from usher.check.formats import wording
 
     lines = [wording.harmless(wording.printable(line)) for line in message.splitlines()] or ["unknown error"]

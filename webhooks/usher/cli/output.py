@@ -1,4 +1,10 @@
-"""Writes reports: the options, the formats, the colours, the files and the progress."""
+"""Writes reports: the options, the formats, the colours, the files and the progress.
+
+A new format is a function `write(found: findings.Report, stream: TextIO, /)` in a module of `usher.check.formats`, and
+a line in FORMATS. A format of audits is a function `write(audit: Audit, stream: TextIO, /)` in `usher.audit.reports`.
+One that needs several files has `files(audit)` instead, which yields pairs of file name and bytes. Functions stand here
+as `module:function`, because `--help` lists the formats, and has to be quick.
+"""
 
 import contextlib
 import functools
@@ -21,10 +27,94 @@ from msgspec.structs import replace
 from usher import errors, model
 from usher.check import findings
 from usher.check.findings import Ending
-from usher.check.formats import known_formats
-from usher.check.formats.known_formats import FORMATS, Format
-from usher.cli import exit_codes
+from usher.cli import main
 from usher.cli.inputs import Command, Option, with_options
+
+
+class Format(Struct, frozen=True, kw_only=True):
+    """One format of a report."""
+
+    reader: str
+    """Its reader, as `--help` names it."""
+    run: str = ""
+    """The function that writes the findings of a run; empty for a format that only audits have."""
+    audit: str = ""
+    """The function that writes an audit document. If both are set, `usher audit` uses this one."""
+    is_folder: bool = False
+    """Whether `audit` makes several files, so that `--format NAME=FOLDER` names a folder."""
+    for_terminals: bool = False
+    """Whether `write` also takes the keywords `color` and `quiet`."""
+    names_failures: bool = False
+    """Whether it shows its reader the parts that could not be read or judged. Otherwise standard error
+    shows them too.
+    """
+
+
+FORMATS: Final = {
+    "text": Format(
+        run="usher.check.formats.text:write",
+        audit="usher.audit.reports.audit_text:write",
+        reader="people",
+        for_terminals=True,
+        names_failures=True,
+    ),
+    "json": Format(
+        run="usher.check.formats.json_report:write", audit="usher.audit.reports.json_document:write", reader="programs"
+    ),
+    "findings": Format(
+        run="usher.check.formats.json_report:write", reader="programs, the document of json that `usher check` writes"
+    ),
+    "sarif": Format(run="usher.check.formats.sarif:write", reader="code scanning and editors"),
+    "junit": Format(run="usher.check.formats.test_cases:write_junit", reader="readers of test results"),
+    "github": Format(run="usher.check.formats.annotations:write_github", reader="GitHub Actions", names_failures=True),
+    "gitlab": Format(run="usher.check.formats.annotations:write_gitlab", reader="GitLab Code Quality"),
+    "azure": Format(run="usher.check.formats.annotations:write_azure", reader="Azure Pipelines", names_failures=True),
+    "tap": Format(
+        run="usher.check.formats.test_cases:write_tap", reader="the Test Anything Protocol", names_failures=True
+    ),
+    "markdown": Format(
+        run="usher.check.formats.markdown:write",
+        audit="usher.audit.reports.audit_text:write_markdown",
+        reader="comments on pull requests, issues and wikis",
+        names_failures=True,
+    ),
+    "yaml": Format(
+        run="usher.check.formats.yaml_report:write_yaml",
+        audit="usher.audit.reports.json_document:write_yaml",
+        reader="programs, the document of json",
+    ),
+    "prometheus": Format(
+        audit="usher.audit.reports.textfile:write", reader="the textfile collector of the node exporter"
+    ),
+    "html": Format(
+        audit="usher.audit.reports.audit_page:write",
+        reader="people, one page with charts and tables",
+        names_failures=True,
+    ),
+    "csv": Format(
+        audit="usher.audit.reports.data_tables:csv_files", reader="spreadsheets, a folder of tables", is_folder=True
+    ),
+    "parquet": Format(
+        audit="usher.audit.reports.data_tables:parquet_files",
+        reader="data tools and `usher report merge`, a folder",
+        is_folder=True,
+    ),
+}
+"""Formats by the name for `--format`; the first is the default."""
+
+FLEET_FORMATS: Final = {
+    "text": "usher.audit.reports.fleet_report:write_text",
+    "json": "usher.audit.reports.json_document:write",
+    "csv": "usher.audit.reports.data_tables:write",
+    "html": "usher.audit.reports.fleet_report:write_page",
+}
+"""The function of each format of the merged audits of a fleet, by the name that `--format` takes; the first is the
+default: `write(fleet: Fleet, stream: TextIO, /)`."""
+
+
+def format_names(*, audits: bool) -> tuple[str, ...]:
+    """The formats of `usher audit`, or of commands that make no audit document."""
+    return tuple(name for name, each in FORMATS.items() if audits or each.run)
 
 
 class WholeFile(Struct, frozen=True, kw_only=True):
@@ -216,7 +306,7 @@ class Reporting(Struct, frozen=True, kw_only=True):
     targets: tuple[Target, ...]
     color: str
     quiet: bool
-    policy: exit_codes.Policy
+    policy: main.Policy
 
     def finish(self, found: findings.Report, *, allow_unknown: bool = True, audit: object | None = None) -> int:
         """Writes the reports, and returns the exit code.
@@ -244,7 +334,7 @@ class _Format(click.ParamType[Target]):
     name = "format"
 
     def __init__(self, *, audits: bool) -> None:
-        self._names = known_formats.names(audits=audits)
+        self._names = format_names(audits=audits)
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:  # noqa: ARG002 - click's signature
         return "NAME[=FILE]"
@@ -275,7 +365,7 @@ class _Format(click.ParamType[Target]):
         return [CompletionItem(name, help=FORMATS[name].reader) for name in self._names if name.startswith(incomplete)]
 
 
-def reporting_options(*, fail_on: exit_codes.FailOn, audits: bool = False) -> Callable[[Command], Command]:
+def reporting_options(*, fail_on: main.FailOn, audits: bool = False) -> Callable[[Command], Command]:
     """Adds the options to a command, which gets them as `reporting`; `fail_on` is the default of --fail-on.
 
     With `audits` the user may also ask for the formats of audit documents. An error of usher ends the command with the
@@ -290,7 +380,7 @@ def reporting_options(*, fail_on: exit_codes.FailOn, audits: bool = False) -> Ca
                 check_places(reporting.targets)
                 return command(*arguments, reporting=reporting, **parameters)
             except errors.UsherError as error:
-                raise exit_codes.CommandFailed(str(error), code=reporting.policy.profile.failed) from error
+                raise main.CommandFailed(str(error), code=reporting.policy.profile.failed) from error
 
         return with_options(run, *_report_options(audits=audits), *_exit_options(fail_on))
 
@@ -303,9 +393,9 @@ def _pop_report_options(parameters: dict[str, Any]) -> Reporting:
         targets=_targets(parameters.pop("formats"), parameters.pop("output")),
         color=parameters.pop("color"),
         quiet=parameters.pop("quiet"),
-        policy=exit_codes.Policy(
-            fail_on=exit_codes.FailOn(parameters.pop("fail_on")),
-            profile=exit_codes.PROFILES[parameters.pop("profile")],
+        policy=main.Policy(
+            fail_on=main.FailOn(parameters.pop("fail_on")),
+            profile=main.PROFILES[parameters.pop("profile")],
             require_match=parameters.pop("require_match"),
         ),
     )
@@ -336,7 +426,7 @@ def _targets(formats: tuple[Target, ...], file: Path | None) -> tuple[Target, ..
 
 def _report_options(*, audits: bool) -> tuple[Option, ...]:
     """The options for the formats, the places and the look of reports."""
-    readers = ", ".join(f"{name} for {FORMATS[name].reader}" for name in known_formats.names(audits=audits))
+    readers = ", ".join(f"{name} for {FORMATS[name].reader}" for name in format_names(audits=audits))
     return (
         click.option(
             "--format",
@@ -368,11 +458,11 @@ def _report_options(*, audits: bool) -> tuple[Option, ...]:
     )
 
 
-def _exit_options(fail_on: exit_codes.FailOn) -> tuple[Option, ...]:
+def _exit_options(fail_on: main.FailOn) -> tuple[Option, ...]:
     return (
         click.option(
             "--fail-on",
-            type=click.Choice([each.value for each in exit_codes.FailOn]),
+            type=click.Choice([each.value for each in main.FailOn]),
             default=fail_on.value,
             show_default=True,
             help="End with exit code 1 for findings with this outcome or a worse one; never for no finding.",
@@ -385,8 +475,8 @@ def _exit_options(fail_on: exit_codes.FailOn) -> tuple[Option, ...]:
         click.option(
             "--exit-codes",
             "profile",
-            type=click.Choice(list(exit_codes.PROFILES)),
-            default=next(iter(exit_codes.PROFILES)),
+            type=click.Choice(list(main.PROFILES)),
+            default=next(iter(main.PROFILES)),
             show_default=True,
             help="Exit codes as the named tool has them, for pipelines that were written for it.",
         ),
@@ -440,7 +530,7 @@ def show_progress(*, quiet: bool) -> Iterator[Watch]:
         line.erase()
 
 
-def decide(found: findings.Report, policy: exit_codes.Policy) -> Ending:
+def decide(found: findings.Report, policy: main.Policy) -> Ending:
     """The exit code of a run. Failures come first, because an incomplete run proves nothing."""
     failing = _failing(policy.fail_on)
     outcomes = {finding.judgement.outcome for result in found.results for finding in result.findings} & failing
@@ -465,8 +555,8 @@ def decide(found: findings.Report, policy: exit_codes.Policy) -> Ending:
     return Ending(code=code, reason=reason, explained=explained, failing=failing, unknown_accepted=policy.allow_unknown)
 
 
-def _failing(fail_on: exit_codes.FailOn) -> frozenset[model.Outcome]:
-    if fail_on is exit_codes.FailOn.NEVER:
+def _failing(fail_on: main.FailOn) -> frozenset[model.Outcome]:
+    if fail_on is main.FailOn.NEVER:
         return frozenset()
     worst_first = list(model.Outcome)
     return frozenset(worst_first[: worst_first.index(model.Outcome(fail_on.value)) + 1])

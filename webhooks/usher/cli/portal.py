@@ -16,7 +16,7 @@ import click
 from msgspec import Struct
 
 from usher import errors
-from usher.cli import exit_codes, inputs
+from usher.cli import inputs, main
 from usher.extensions import installed_programs
 
 _SECONDS: Final = 30.0
@@ -144,7 +144,7 @@ def evaluate(context: click.Context, *, file: str, namespace: str, asking: Askin
     found = _send_question(asking, "POST", f"/evaluate?namespace={quote(namespace)}", body=_content(file))
     _print_answer(asking, found, _decisions)
     if found["summary"]["findings"].get("deny"):
-        context.exit(exit_codes.FINDINGS)
+        context.exit(main.FINDINGS)
 
 
 @portal.command()

@@ -12,7 +12,7 @@ from usher.check import findings, surroundings
 from usher.check.batches import Batch
 from usher.check.formats.queue import ShownOutlook
 from usher.check.surroundings import Surroundings
-from usher.cli import exit_codes, inputs
+from usher.cli import inputs, main
 from usher.cluster.facts.store import Store
 from usher.policy.evaluator import Evaluator
 
@@ -85,10 +85,10 @@ def queue(
         formats_queue.write_text(found, sys.stdout)
     answers = {each.outlook.answer for each in found}
     if Answer.NEVER in answers:
-        context.exit(exit_codes.FINDINGS)
+        context.exit(main.FINDINGS)
     if Answer.UNKNOWN in answers and not allow_unknown:
         click.echo("usher: the answer for a workload is unknown (exit code 2); --allow-unknown accepts that", err=True)
-        context.exit(exit_codes.FAILED)
+        context.exit(main.FAILED)
 
 
 class _Around(NamedTuple):
@@ -99,8 +99,8 @@ class _Around(NamedTuple):
 
     def facts_of(self, batch: Batch) -> Store:
         """The facts for the workloads of a file; without queues where the files lack one that they name."""
+        from usher.authorities.kueue.judge import QUEUE_LABEL
         from usher.authorities.kueue.queues import GROUP
-        from usher.authorities.kueue.read import QUEUE_LABEL
 
         found = self.surroundings.facts_around(batch)
         there = found.names(GROUP, "LocalQueue") or frozenset()

@@ -19,8 +19,8 @@ from usher.check.replay.comparison import Side
 from usher.check.replay.impact import Impact
 from usher.check.replay.review_record import Record
 from usher.check.runner import Watch
-from usher.cli import exit_codes, given_policies, inputs, output
-from usher.cli.exit_codes import FailOn
+from usher.cli import given_policies, inputs, main, output
+from usher.cli.main import FailOn
 from usher.cluster.api import Api
 from usher.cluster.facts.store import Store
 from usher.policy.checks.catalogue import OwnChecks
@@ -41,7 +41,7 @@ def decide_ending(found: Impact, fail_on: FailOn, *, allow_unknown: bool) -> End
 
     there = {each for each in found.by_difference if each is not Difference.NOTHING}
     if found.comparison.failed:
-        return Ending(code=exit_codes.FAILED, reason="the comparison is incomplete, so it does not pass (exit code 2)")
+        return Ending(code=main.FAILED, reason="the comparison is incomplete, so it does not pass (exit code 2)")
     failing = {
         FailOn.DENY: {Difference.NEWLY_DENIED},
         FailOn.WARN: {Difference.NEWLY_DENIED, Difference.NEWLY_WARNED},
@@ -49,10 +49,10 @@ def decide_ending(found: Impact, fail_on: FailOn, *, allow_unknown: bool) -> End
         FailOn.NEVER: set(),
     }[fail_on]
     if there & failing:
-        return Ending(code=exit_codes.FINDINGS)
+        return Ending(code=main.FINDINGS)
     if there & {Difference.NOT_EVALUATED, Difference.ONE_SIDE} and not allow_unknown:
         reason = "some objects were evaluated on one side alone, so this does not pass (exit code 2); "
-        return Ending(code=exit_codes.FAILED, reason=f"{reason}--allow-unknown accepts them")
+        return Ending(code=main.FAILED, reason=f"{reason}--allow-unknown accepts them")
     return Ending(code=0)
 
 
@@ -465,7 +465,7 @@ def _save(side: Side, file: Path) -> int:
         click.echo(f"usher: {wording.harmless(wording.printable(problem))}", err=True)
     verdicts = wording.count(len(side.verdicts), "verdict")
     click.echo(f"{file}: {verdicts}, {wording.harmless(wording.printable(side.label))}")
-    return exit_codes.FAILED if side.problems or any(each.failure for each in side.verdicts) else 0
+    return main.FAILED if side.problems or any(each.failure for each in side.verdicts) else 0
 
 
 def _write(found: Impact, format_name: str, file: Path | None) -> None:

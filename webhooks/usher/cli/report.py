@@ -10,8 +10,8 @@ import click
 
 from usher import __version__, errors
 from usher.audit.document.fleet_document import Fleet
-from usher.check.formats.known_formats import FLEET_FORMATS
 from usher.cli import output
+from usher.cli.output import FLEET_FORMATS
 
 _MOST_BYTES: Final = 256 << 20
 """The most bytes of an earlier document."""

@@ -19,14 +19,13 @@ from usher.cli import given_policies, inputs
 from usher.cluster.connection import Api
 from usher.policy.checks.catalogue import OwnChecks
 from usher.policy.evaluator import Evaluator
-from usher.server import recorder
-from usher.server.admin import Access
+from usher.server import logs
 from usher.server.certs import issue
 from usher.server.certs.serving import CertificateSource, ClientAuthorities
 from usher.server.live_cluster import ClusterParts, Events
 from usher.server.ports import Address
 from usher.server.reloading import Bundles
-from usher.server.serve import Portal
+from usher.server.serve import Access, Portal
 
 SECRET: Final = "gpu-usher-certificates"  # noqa: S105 - its name
 NAME: Final = "gpu-usher"
@@ -145,7 +144,7 @@ def _managed(chosen: CertificateOptions, connect: Connect) -> CertificateSource:
     import structlog
 
     from usher.cluster import connection as kubeconfigs
-    from usher.server.certs.authority import service_names
+    from usher.server.certs.certificates import service_names
     from usher.server.certs.managed import ManagedCertificate, Place, SecretName
 
     before, _, name = chosen.certificate_secret.rpartition("/")
@@ -277,7 +276,7 @@ class RecordOptions(Struct, frozen=True, kw_only=True):
     record_anonymised: bool
     record_key: Path | None
 
-    def settings(self) -> recorder.Settings | None:
+    def settings(self) -> logs.RecordSettings | None:
         """The settings of the record; None to record nothing.
 
         Raises:
@@ -293,7 +292,7 @@ class RecordOptions(Struct, frozen=True, kw_only=True):
         key = None
         if self.record_anonymised:
             key = secrets.token_bytes(32) if self.record_key is None else _key(self.record_key)
-        return recorder.Settings(file=self.record_file, size=self.record_size * recorder.MEBIBYTE, key=key)
+        return logs.RecordSettings(file=self.record_file, size=self.record_size * logs.MEBIBYTE, key=key)
 
 
 record_options = inputs.options_as_value(

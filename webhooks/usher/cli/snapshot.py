@@ -14,7 +14,7 @@ import orjson
 
 from usher import __version__, errors, paths
 from usher.check.batches import Batch
-from usher.cli import exit_codes, inputs, output
+from usher.cli import inputs, main, output
 from usher.cluster.api import Api, Lists
 from usher.cluster.facts.store import Recorded
 
@@ -337,7 +337,7 @@ def snapshot(
     click.echo(f"{file}: {len(data):,} bytes, from {wording.harmless(wording.printable(api.name))}")
     for taker in takers:
         click.echo(taker.write())
-    context.exit(exit_codes.FAILED if unread or unfinished else 0)
+    context.exit(main.FAILED if unread or unfinished else 0)
 
 
 def _count(recorded: Iterable[Recorded]) -> None:
@@ -353,7 +353,7 @@ def _count(recorded: Iterable[Recorded]) -> None:
 
 def _not_written(path: Path) -> int:
     click.echo(f"usher: {path} is not written (exit code 2); --partial writes what could be read", err=True)
-    return exit_codes.FAILED
+    return main.FAILED
 
 
 def _takers(workloads: Path | None, objects: Path | None) -> Sequence[_Taker]:

@@ -205,9 +205,30 @@ class Parent(Struct, frozen=True, kw_only=True):
     source: str
     external: str = ""
     """The annotation whose value `external` leaves the replicas to others."""
+    reference: str = ""
+    """A field of `spec` that names a child which people make; "" if the operator makes all children."""
+
+    def children_of(self, parent: paths.Object) -> Iterator[tuple[str, str, str]]:
+        """The group, kind and name of each object whose replicas a parent sets."""
+        metadata = paths.metadata(parent)
+        name = paths.text(metadata.get("name"))
+        named = paths.mapping(paths.mapping(parent.get("spec")).get(self.reference))
+        if named:
+            group = paths.text(named.get("apiVersion")).rpartition("/")[0]
+            yield group, paths.text(named.get("kind")), paths.text(named.get("name"))
+        if name and paths.mapping(metadata.get("annotations")).get(self.external) != "external":
+            yield from ((group, kind, pattern.format(name)) for group, kind, pattern in self.children)
 
 
 PARENTS: Final = (
+    Parent(
+        group="argoproj.io",
+        kind="Rollout",
+        children=(),
+        remedy="target the Rollout",
+        source="docs/migrating.md of argoproj/argo-rollouts, on workloadRef",
+        reference="workloadRef",
+    ),
     Parent(
         group="serving.kserve.io",
         kind="LLMInferenceService",

@@ -5,6 +5,8 @@ Version v1beta1 has the fields of a request in the request itself; later version
 These ConfigMaps have no label, and others may hold anything. So usher reads only texts that look like a configuration,
 and keeps only the fields below.
 Source: NVIDIA/k8s-device-plugin @ 1b826acc api/config/v1 (config.go, flags.go, sharing.go, replicas.go).
+
+NetworkAttachmentDefinitions of Multus are networks for pods: usher reads only their names.
 """
 
 import re
@@ -508,5 +510,14 @@ CONFIG_MAPS = [
         key="configMap",
         shape=ConfigMap,
         facts=Facts(keep=keep_kueue_configuration, presence_only=True, by_choice=True),
+    ),
+]
+
+
+NETWORK_ATTACHMENTS = [
+    Kind(
+        **api("k8s.cni.cncf.io", "NetworkAttachmentDefinition", "network-attachment-definitions", "v1"),
+        listed=False,
+        facts=Facts(keep=keeping(), presence_only=True),
     ),
 ]

@@ -6,7 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from usher import errors
-from usher.config import fields, models
+from usher.config import models, selection
 from usher.policy import decision
 from usher.policy.checks.catalogue import Catalogue, Entry
 
@@ -104,7 +104,7 @@ def _named(option: str, word: str, entries: Catalogue) -> Iterator[str]:
     keys = [key for key in entries.named(word) if key in entries.checks]
     if not keys:
         known = {name for each in entries.checks.values() for name in (each.code, each.name, each.category)}
-        meant = fields.nearest_word(word, known) or "; `usher policies list` names them"
+        meant = selection.nearest_word(word, known) or "; `usher policies list` names them"
         raise errors.InputError(f"{option}: no check or category is called {word}{meant}")
     yield from keys
 

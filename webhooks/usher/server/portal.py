@@ -22,15 +22,15 @@ from pydantic import BaseModel, Field
 from usher import errors, paths
 from usher.authorities.gpu_quota import definitions, entries
 from usher.authorities.gpu_quota import status as gpu_quota_status
-from usher.authorities.gpu_quota.amounts import Amounts as UnitAmounts
 from usher.authorities.gpu_quota.definitions import GROUP
+from usher.authorities.gpu_quota.definitions import Amounts as UnitAmounts
 from usher.check import findings, judging, runner, sources
 from usher.check.batches import Batch
 from usher.check.formats import json_report, queue, rule_pages, wording
 from usher.check.formats.queue import ShownOutlook
 from usher.kinds.reading.values import Absence
 from usher.policy.evaluator import Evaluator
-from usher.server.admin import ANY_USER, Access, Right
+from usher.server.serve import ANY_USER, Access, Right
 
 MOST_BYTES: Final = 1 << 20
 MOST_OBJECTS: Final = 50

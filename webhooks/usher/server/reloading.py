@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from usher import errors
 from usher.check import site_policies
-from usher.extensions import given_policies, policy_archive
+from usher.extensions import policy_archive
 from usher.extensions.gatekeeper import library
 from usher.extensions.gatekeeper.evaluation import Policies
 from usher.policy.checks.catalogue import OwnChecks
@@ -75,25 +75,25 @@ class Bundles:
                 that this usher does not support; or two bundles define the same thing.
         """
         given = self._given()
-        own = given_policies.own_checks(given, compiler=_no_compiler)
+        own = site_policies.own_checks(given, compiler=_no_compiler)
         return LoadedPolicies(own=tuple(own), policies=_start_policies(_library(given)))
 
     def library(self) -> library.Library | None:
         """The current templates and constraints; None without any. Raises as `load` does."""
         return _library(self._given())
 
-    def _given(self) -> given_policies.Given:
+    def _given(self) -> site_policies.Given:
         key = policy_archive.public_key(self._key) if self._key is not None else None
         for file in self._files:
             _require_bundle(file)
-        given = given_policies.divided(self._files, key=key)
+        given = site_policies.divided(self._files, key=key)
         # A file may have changed since the look above.
         if others := [*given.files, *map(str, given.own_folders)]:
             raise _not_a_bundle(others[0])
         return given
 
 
-def _library(given: given_policies.Given) -> library.Library | None:
+def _library(given: site_policies.Given) -> library.Library | None:
     return site_policies.read_library(given, compiler=_no_compiler) if given.of_gatekeeper else None
 
 

@@ -27,7 +27,7 @@ from usher.extensions.gatekeeper.evaluation import Policies
 from usher.policy.engines import engine
 from usher.policy.engines.engine import ANSWER_UNTIL
 from usher.policy.evaluator import Evaluator
-from usher.review import site_policies
+from usher.review import webhooks
 from usher.review.admission_review import Answer, Review
 from usher.review.webhooks import (
     MUTATES,
@@ -41,9 +41,9 @@ from usher.review.webhooks import (
     validate_and_charge,
 )
 from usher.server import logs
-from usher.server.bodies import MOST_BYTES, Body, BusyError, BytesInFlight, RefusedError, ReviewTime
 from usher.server.live_cluster import return_memory
 from usher.server.metrics import Metrics
+from usher.server.ports import MOST_BYTES, Body, BusyError, BytesInFlight, RefusedError, ReviewTime
 from usher.server.reloading import Current
 from usher.server.tracing import Traces, parent_of
 
@@ -130,16 +130,16 @@ class PolicyThreads:
         self._threads = ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="site-policies")
         self._turns = Turns(_THREADS)
 
-    async def judged(self, review: Review, policies: Policies, evaluator: Evaluator) -> site_policies.Found:
+    async def judged(self, review: Review, policies: Policies, evaluator: Evaluator) -> webhooks.Found:
         """The findings of policies in a review, within their share of its time, which includes waiting for a thread."""
-        if not site_policies.may_find(review, policies):
-            return site_policies.NOTHING
+        if not webhooks.may_find(review, policies):
+            return webhooks.NOTHING
         with engine.share_deadline(POLICY_PART):
             context = contextvars.copy_context()
         await self._turns.take(review.namespace)
         try:
             return await asyncio.get_running_loop().run_in_executor(
-                self._threads, context.run, site_policies.judged, review, policies, evaluator
+                self._threads, context.run, webhooks.judged, review, policies, evaluator
             )
         finally:
             self._turns.give_back(review.namespace)
@@ -408,7 +408,7 @@ class Reviews:
         if policies is None:
             return no_site
 
-        async def judged(review: Review) -> site_policies.Found:
+        async def judged(review: Review) -> webhooks.Found:
             with when.waiting("policies of the site"):
                 return await self._threads.judged(review, policies, evaluator)
 

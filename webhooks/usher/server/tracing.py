@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from usher import __version__
 from usher.review.admission_review import Answer, on_one_line
-from usher.server.bodies import ReviewTime
+from usher.server.ports import ReviewTime
 
 _ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _PROTOCOLS: Final = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")

@@ -21,7 +21,7 @@ from usher.accelerators import names
 from usher.accelerators.vocabulary import looks_like_accelerator, meant_name
 from usher.kinds import registry
 from usher.kinds.kind import DEFINITION
-from usher.kinds.reading import configurations, owned_keys
+from usher.kinds.reading import known_keys
 from usher.kinds.reading.fields import MAP, REQUIRED, TAKES_ANYTHING, TYPE, Definitions, Known, Leaf, Node, recorded
 from usher.kinds.reading.values import NO_OBJECTS, Lookup, Objects
 from usher.workloads import identity
@@ -84,7 +84,7 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
     if stored or paths.metadata(value).get("uid"):
         found = tuple(each for each in found if each.kept)
     else:
-        found = (*found, *owned_keys.misspelt_keys(value, meant))
+        found = (*found, *known_keys.misspelt_keys(value, meant))
     if not found:
         return workload
     return replace(workload or _object_without_rules(value, namespace), unread_keys=found[:_MOST])
@@ -126,7 +126,7 @@ def _found(value: paths.Object, definitions: Sequence[Definitions]) -> Iterator[
 
 def _of_configurations(value: paths.Object) -> Iterator[model.UnreadKey]:
     """The mistakes in the configurations of a ConfigMap, which are texts; a finding has the path of the text."""
-    for each in configurations.configurations(value.get("data")):
+    for each in known_keys.configurations(value.get("data")):
         walk = _Walk(each.known)
         walk.object(each.value, each.number)
         for found in (*walk.unread, *walk.refused):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from builders import audit_documents as audits
 from usher import errors
-from usher.audit.document import audit_document
+from usher.audit import document as audit_document
 from usher.audit.reports import json_document
 
 

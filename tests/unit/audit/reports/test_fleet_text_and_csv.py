@@ -15,7 +15,7 @@ from builders import fleets
 from unit.audit.store import written
 from usher.audit.document import Gap, Subject
 from usher.audit.document.fleet_document import Fleet
-from usher.audit.reports import data_tables, fleet_text
+from usher.audit.reports import data_tables, fleet_report
 from usher.audit.store.fleet_merge import Limits
 
 GOLDEN = Path(__file__).parents[3] / "data" / "fleet"
@@ -48,7 +48,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Fleet:
 
 def as_text(fleet: Fleet) -> str:
     stream = io.StringIO()
-    fleet_text.write(fleet, stream)
+    fleet_report.write_text(fleet, stream)
     return stream.getvalue()
 
 

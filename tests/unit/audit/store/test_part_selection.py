@@ -7,14 +7,14 @@ import pytest
 from builders import fleets
 from unit.audit.store import written
 from usher.audit.document.fleet_document import ProblemKind
-from usher.audit.store import part_selection, part_stores
+from usher.audit.store import audit_parts, part_stores
 
 OLDER = "2026-11-16T06:00:00Z"
 NAMES = ("cluster-1", "cluster-2", "cluster-3")
 
 
 def listed(folder: Path | str, *names: str, began: str = fleets.TAKEN) -> None:
-    part_selection.write_cluster_list(part_stores.store_at(str(folder)), names or NAMES, began=began)
+    audit_parts.write_cluster_list(part_stores.store_at(str(folder)), names or NAMES, began=began)
 
 
 def missing(*folders: Path) -> list[str]:
@@ -60,8 +60,8 @@ def test_a_list_of_an_earlier_run_names_clusters_that_may_be_gone(tmp_path: Path
 @pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"began": "x", "names": ["a"]}', b"\xff"])
 def test_a_list_that_cannot_be_read_names_nothing(tmp_path: Path, content: bytes) -> None:
     written.part(tmp_path, fleets.cluster(1))
-    (tmp_path / "clusters-0" / part_selection.LIST_NAME).parent.mkdir()
-    (tmp_path / "clusters-0" / part_selection.LIST_NAME).write_bytes(content)
+    (tmp_path / "clusters-0" / audit_parts.LIST_NAME).parent.mkdir()
+    (tmp_path / "clusters-0" / audit_parts.LIST_NAME).write_bytes(content)
 
     assert missing(tmp_path) == []
 

@@ -15,7 +15,7 @@ from unit.audit.store import written
 from usher import errors
 from usher.audit.document import Gap, Subject
 from usher.audit.document.fleet_document import Fleet, ProblemKind
-from usher.audit.reports import fleet_text
+from usher.audit.reports import fleet_report
 from usher.audit.store import audit_parts
 
 OLDER = "2026-11-16T06:00:00Z"
@@ -86,7 +86,7 @@ def test_what_no_cluster_knows_of_its_pods_is_not_0(tmp_path: Path) -> None:
 def shown(fleet: Fleet) -> str:
     """The text of its report, in one line."""
     stream = io.StringIO()
-    fleet_text.write(fleet, stream)
+    fleet_report.write_text(fleet, stream)
     return " ".join(stream.getvalue().split())
 
 

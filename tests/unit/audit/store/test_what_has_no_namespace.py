@@ -8,7 +8,7 @@ import pytest
 
 from builders import fleets
 from unit.audit.store import written
-from usher.audit import partial
+from usher.audit import document_entries
 from usher.audit.document import Audit, FindingEntry, Gap, Group, GroupTable, ReadinessItem, Standing, Subject, Usage
 from usher.audit.document.fleet_document import CodeRow, Fleet
 from usher.audit.sections import CHECKLIST
@@ -36,14 +36,14 @@ def unused(code: str) -> FindingEntry:
     return fleets.finding(code, QUEUE)
 
 
-@pytest.mark.parametrize("code", sorted(partial.ABOUT_ABSENCE))
+@pytest.mark.parametrize("code", sorted(document_entries.ABOUT_ABSENCE))
 def test_something_is_unused_if_every_shard_says_so(tmp_path: Path, code: str) -> None:
     found = merged(tmp_path, {index: (unused(code),) for index in range(SHARDS)})
 
     assert codes(found)[code].findings == 1
 
 
-@pytest.mark.parametrize("code", sorted(partial.ABOUT_ABSENCE))
+@pytest.mark.parametrize("code", sorted(document_entries.ABOUT_ABSENCE))
 def test_what_one_shard_uses_is_not_unused(tmp_path: Path, code: str) -> None:
     assert codes(merged(tmp_path, {0: (unused(code),), 1: (), 2: (unused(code),)})) == {}
 
@@ -72,7 +72,7 @@ def test_every_finding_of_one_object_counts_and_each_once(tmp_path: Path) -> Non
     assert codes(merged(tmp_path, dict.fromkeys(range(SHARDS), twice)))["USH1403"].findings == 2
 
 
-@pytest.mark.parametrize("code", sorted(partial.ABOUT_WORKLOADS))
+@pytest.mark.parametrize("code", sorted(document_entries.ABOUT_WORKLOADS))
 def test_a_finding_about_workloads_has_the_gpus_of_all_shards(tmp_path: Path, code: str) -> None:
     kind = Subject(api_version="batch/v1", kind="Job", name="jobs.batch")
     found = merged(tmp_path, {index: (fleets.finding(code, kind, gpus=index + 1),) for index in (1, 2)} | {0: ()})
@@ -114,7 +114,7 @@ def test_an_item_of_the_checklist_is_as_good_as_in_the_worst_shard(
 
 
 def test_the_names_in_these_rules_exist() -> None:
-    assert set(BY_CODE) >= partial.ABOUT_ABSENCE | partial.ABOUT_WORKLOADS
+    assert set(BY_CODE) >= document_entries.ABOUT_ABSENCE | document_entries.ABOUT_WORKLOADS
     assert {each.id for each in CHECKLIST} >= set(fleet_totals.PROVEN_ONCE)
 
 
@@ -151,7 +151,7 @@ def test_reports_beside_the_parts_together_have_each_finding_once() -> None:
     found = [
         (each.code, each.subject.namespace)
         for index in range(SHARDS)
-        for each in partial.of(of_a_shard(index), Shard(index=index, of=SHARDS)).findings
+        for each in document_entries.document_of_part(of_a_shard(index), Shard(index=index, of=SHARDS)).findings
     ]
 
     assert sorted(found) == sorted([("USA034", ""), *(("USH201", f"ns-{number}") for number in range(12))])
@@ -163,7 +163,7 @@ def test_a_report_of_one_shard_does_not_say_which_gpus_are_free() -> None:
     reduced = audit_parts.reduced_to_shard(fleets.cluster(1), shard)
 
     assert reduced.summary.gpus_free is not None
-    assert partial.of(reduced, shard).summary.gpus_free is None
+    assert document_entries.document_of_part(reduced, shard).summary.gpus_free is None
 
 
 def test_objects_that_every_shard_reads_count_in_the_first() -> None:

@@ -3,9 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from usher.audit.document import FindingEntry, Severity, Subject, Usage, WorkloadEntry, WorkloadState
-from usher.audit.document.audit_entries import Cost, Prevented
-from usher.audit.usage.prevention import prevented
+from usher.audit.document import Cost, FindingEntry, Prevented, Severity, Subject, Usage, WorkloadEntry, WorkloadState
+from usher.audit.sections import prevented
 
 NOW = datetime(2026, 3, 9, tzinfo=UTC)
 WEEK = timedelta(days=7)

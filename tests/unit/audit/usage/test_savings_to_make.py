@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from builders import usage as build
 from builders.savings import POINTS, gpu, notebook, savings
 from usher import model
-from usher.audit.document.audit_entries import Saving
+from usher.audit.document import Saving
 from usher.audit.gather import estate
 from usher.audit.gather.estate import CapacityType
 

@@ -12,8 +12,8 @@ import generated_examples
 from unit.check.formats import hostile
 from unit.check.formats.hostile import ended
 from usher.check import findings
-from usher.check.formats import known_formats
-from usher.check.formats.known_formats import FORMATS
+from usher.cli import output
+from usher.cli.output import FORMATS
 
 OWN: Final = {
     "github": re.compile(r"^::(error|warning|notice) ", re.MULTILINE),
@@ -29,7 +29,7 @@ def written(name: str, found: findings.Report) -> str:
     return stream.getvalue()
 
 
-@pytest.mark.parametrize("name", known_formats.names(audits=False))
+@pytest.mark.parametrize("name", output.format_names(audits=False))
 @settings(max_examples=generated_examples.up_to(40))
 @given(text=hostile.hostile_text.filter(lambda text: "\ud800" not in text))
 def test_no_name_becomes_a_command(name: str, text: str) -> None:

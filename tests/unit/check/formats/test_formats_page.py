@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 from typing import Final
 
-from usher.check.formats import known_formats, markdown
-from usher.cli import exit_codes
+from usher.check.formats import markdown
+from usher.cli import main, output
 
 DOCS: Final = Path(__file__).parents[4] / "docs"
 PAGE: Final = (DOCS / "ci.md").read_text(encoding="utf-8")
@@ -20,17 +20,17 @@ def rows(section: str, *, page: str = PAGE) -> dict[str, list[str]]:
 
 
 def test_every_format_has_a_row() -> None:
-    assert set(rows("Formats")) == set(known_formats.names(audits=False))
+    assert set(rows("Formats")) == set(output.format_names(audits=False))
 
 
 def test_every_format_of_audit_documents_has_a_row() -> None:
-    assert set(rows("Formats", page=AUDIT_PAGE)) == {name for name, each in known_formats.FORMATS.items() if each.audit}
+    assert set(rows("Formats", page=AUDIT_PAGE)) == {name for name, each in output.FORMATS.items() if each.audit}
 
 
 def test_every_profile_of_exit_codes_has_its_numbers() -> None:
     assert rows("Exit codes") == {
         name: [str(code) for code in (each.denied, each.denied_with_milder, each.milder, each.failed)]
-        for name, each in exit_codes.PROFILES.items()
+        for name, each in main.PROFILES.items()
     }
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from usher import paths
-from usher.cluster.facts import karpenter_pools
+from usher.cluster.facts import node_pools
 
 TYPE = "node.kubernetes.io/instance-type"
 
@@ -30,7 +30,7 @@ def wants(key: str, operator: str, *values: str) -> dict[str, Any]:
 
 
 def allowed(*requirements: dict[str, Any], group: str = "karpenter.k8s.aws") -> list[str] | None:
-    [pool] = karpenter_pools.read_pools({"gpu": node_pool(*requirements, group=group)})
+    [pool] = node_pools.read_pools({"gpu": node_pool(*requirements, group=group)})
     return None if pool.types is None else [each.name for each in pool.types]
 
 
@@ -61,7 +61,7 @@ def test_types_of_other_clouds_are_not_known() -> None:
 
 
 def test_nodes_have_the_labels_and_taints_of_the_template() -> None:
-    [pool] = karpenter_pools.read_pools({"gpu": node_pool(wants("karpenter.sh/capacity-type", "In", "spot"))})
+    [pool] = node_pools.read_pools({"gpu": node_pool(wants("karpenter.sh/capacity-type", "In", "spot"))})
 
     assert pool.labels == {"team": "nlp", "karpenter.sh/capacity-type": "spot", "karpenter.sh/nodepool": "gpu"}
     assert [str(taint) for taint in pool.taints] == ["nvidia.com/gpu=present:NoSchedule"]
@@ -69,18 +69,18 @@ def test_nodes_have_the_labels_and_taints_of_the_template() -> None:
 
 @pytest.mark.parametrize("damaged", [{}, {"spec": 1}, {"spec": {"template": "text"}}])
 def test_node_pools_that_cannot_be_read_are_left_out(damaged: paths.Object) -> None:
-    assert karpenter_pools.read_pools({"gpu": damaged}) == ()
+    assert node_pools.read_pools({"gpu": damaged}) == ()
 
 
 def test_damaged_requirements_and_taints_say_nothing() -> None:
     spec: paths.Object = {"template": {"spec": {"requirements": [1, {}], "taints": 3}}}
-    [pool] = karpenter_pools.read_pools({"gpu": {"spec": spec}})
+    [pool] = node_pools.read_pools({"gpu": {"spec": spec}})
 
     assert (pool.types, pool.taints) == (None, ())
 
 
 def test_a_machine_has_what_pods_get_of_it() -> None:
-    machine = karpenter_pools.machine_types()["p5.48xlarge"]
+    machine = node_pools.machine_types()["p5.48xlarge"]
 
     assert (machine.amounts["nvidia.com/gpu"], machine.amounts["vpc.amazonaws.com/efa"]) == (8, 32)
 
@@ -97,6 +97,6 @@ def test_a_machine_has_what_pods_get_of_it() -> None:
     ],
 )
 def test_a_node_pool_consolidates_unless_it_says_otherwise(disruption: paths.Object, consolidates: bool) -> None:
-    [pool] = karpenter_pools.read_pools({"gpu": {"spec": {"disruption": disruption, "template": {}}}})
+    [pool] = node_pools.read_pools({"gpu": {"spec": {"disruption": disruption, "template": {}}}})
 
     assert pool.consolidates is consolidates

@@ -7,7 +7,7 @@ import pytest
 import opa_server
 from builders import policies
 from usher import errors
-from usher.extensions import opa_program
+from usher.extensions import installed_programs
 from usher.extensions.gatekeeper import constraint_templates, library
 from usher.extensions.gatekeeper.constraint_templates import Rego, Written
 
@@ -87,7 +87,7 @@ def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
 def test_rego_that_opa_refuses_is_an_error_with_its_reason(
     compiler: library.Compiler, rego: Rego, message: str
 ) -> None:
-    with pytest.raises(opa_program.RegoError, match=message):
+    with pytest.raises(installed_programs.RegoError, match=message):
         compiler.compiled(rego)
 
 

@@ -11,7 +11,7 @@ from usher.install.installed_objects import Webhook, read_webhooks
 from usher.install.manifests import webhooks
 from usher.install.manifests.webhooks import Client
 from usher.install.preflight import Point, PointState
-from usher.server.certs.authority import new_authority
+from usher.server.certs.certificates import new_authority
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 DEPLOYMENT: paths.Object = {

@@ -2,12 +2,12 @@
 
 from unit.check.formats.made import made
 from usher.check import findings
-from usher.install import preflight_report
+from usher.cli import preflight
 from usher.install.preflight import Point, PointState
 
 
 def points(report: findings.Report) -> list[Point]:
-    return list(preflight_report.points_of_denials(report, ()))
+    return list(preflight.points_of_denials(report, ()))
 
 
 def test_kinds_that_are_not_read_for_one_reason_are_one_point_with_their_number() -> None:

@@ -8,8 +8,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.x509.oid import NameOID
 
-from usher.server.certs import issue, pem
-from usher.server.certs.authority import CertificateAuthority, private_key_pem
+from usher.server.certs import certificates, issue
+from usher.server.certs.certificates import CertificateAuthority, private_key_pem
 
 NAMES = ("localhost", "127.0.0.1")
 
@@ -79,11 +79,11 @@ def snapshot(directory: Path) -> dict[str, tuple[bytes, int]]:
 
 def authorities_in(directory: Path) -> list[x509.Certificate]:
     path = directory / "ca.crt"
-    return pem.certificates(path.read_bytes(), source=path)
+    return certificates.read_certificates(path.read_bytes(), source=path)
 
 
 def pair_in(directory: Path) -> x509.Certificate:
     """The leaf; asserts that it matches its key and is signed by a CA of ca.crt."""
-    leaf = pem.read_pair(directory / "tls.crt", directory / "tls.key").leaf
-    assert any(pem.issued_by(leaf, authority) for authority in authorities_in(directory))
+    leaf = certificates.read_pair(directory / "tls.crt", directory / "tls.key").leaf
+    assert any(certificates.issued_by(leaf, authority) for authority in authorities_in(directory))
     return leaf

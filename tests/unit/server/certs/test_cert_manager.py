@@ -12,7 +12,7 @@ import yaml
 
 import kind_definitions
 from shared_files import needs_shared
-from usher.server.certs.authority import AUTHORITY_LIFETIME, LEAF_LIFETIME, service_names
+from usher.server.certs.certificates import AUTHORITY_LIFETIME, LEAF_LIFETIME, service_names
 
 ROOT = Path(__file__).parents[4]
 COMPONENT = ROOT / "certs" / "cert-manager"

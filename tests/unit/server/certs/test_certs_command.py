@@ -12,8 +12,8 @@ from cryptography import x509
 
 from unit.server.certs.directories import authority_of_others, snapshot, write_authority, write_pair, written
 from usher.cli.certs import certs
-from usher.server.certs import issue, pem
-from usher.server.certs.authority import new_authority
+from usher.server.certs import certificates, issue
+from usher.server.certs.certificates import new_authority
 
 
 def usher_certs(*arguments: str | Path) -> Result:
@@ -97,9 +97,9 @@ def test_issue_prints_a_secret_and_nothing_else_to_stdout() -> None:
         "type": "kubernetes.io/tls",
     }
     assert sorted(data) == ["ca.crt", "tls.crt", "tls.key"]
-    assert pem.subject_names(leaf_in(data))[0] == "gpu-usher.ml.svc"
-    key = pem.private_key(base64.b64decode(data["tls.key"]), source=Path("tls.key"))
-    assert pem.belongs(key, certificate=leaf_in(data))
+    assert certificates.subject_names(leaf_in(data))[0] == "gpu-usher.ml.svc"
+    key = certificates.private_key(base64.b64decode(data["tls.key"]), source=Path("tls.key"))
+    assert certificates.belongs(key, certificate=leaf_in(data))
     assert "did not keep its key" in result.stderr
     assert "89 days left" in result.stderr
 
@@ -121,7 +121,7 @@ def test_a_secret_under_a_new_ca_says_that_the_api_server_comes_first(tmp_path: 
     result = usher_certs("issue", "--secret", "gpu-usher-tls", "--dir", tmp_path)
     assert "Give the API server the new ca.crt, which holds both CAs, before you apply the Secret." in result.stderr
     bundle = base64.b64decode(yaml.safe_load(result.stdout)["data"]["ca.crt"])
-    assert len(pem.certificates(bundle, source=tmp_path)) == 2
+    assert len(certificates.read_certificates(bundle, source=tmp_path)) == 2
 
 
 def test_show_prints_subject_names_and_dates(tmp_path: Path) -> None:
@@ -132,13 +132,15 @@ def test_show_prints_subject_names_and_dates(tmp_path: Path) -> None:
         "tls.crt",
         "  subject  CN=gpu-usher,O=gpu-usher",
         "  names    localhost, 127.0.0.1",
-        f"  expires  {pem.moment(issued.leaf.not_valid_after_utc)}, 89 days left",
-        f"  renewal  {pem.moment(issued.leaf.not_valid_before_utc + timedelta(days=60, seconds=200))}",
+        f"  expires  {certificates.moment(issued.leaf.not_valid_after_utc)}, 89 days left",
+        f"  renewal  {certificates.moment(issued.leaf.not_valid_before_utc + timedelta(days=60, seconds=200))}",
         "ca.crt",
         f"  subject  {issued.authority.certificate.subject.rfc4514_string()}",
-        f"  expires  {pem.moment(issued.authority.certificate.not_valid_after_utc)}, 364 days left",
+        f"  expires  {certificates.moment(issued.authority.certificate.not_valid_after_utc)}, 364 days left",
         "  renewal  "
-        + pem.moment(issued.authority.certificate.not_valid_before_utc + timedelta(days=243, hours=8, seconds=200)),
+        + certificates.moment(
+            issued.authority.certificate.not_valid_before_utc + timedelta(days=243, hours=8, seconds=200)
+        ),
     ]
 
 
@@ -146,10 +148,10 @@ def test_show_tells_of_an_expired_certificate_and_ends_with_2(tmp_path: Path) ->
     issued = written(tmp_path, now=datetime.now(UTC) - timedelta(days=100))
     result = usher_certs("show", tmp_path)
     assert result.exit_code == 2
-    assert f"  expired  {pem.moment(issued.leaf.not_valid_after_utc)}\n" in result.stdout
+    assert f"  expired  {certificates.moment(issued.leaf.not_valid_after_utc)}\n" in result.stdout
     assert result.stderr == (
         f"Error: {tmp_path}/tls.crt: the certificate expired on "
-        f"{pem.moment(issued.leaf.not_valid_after_utc)}; renew it\n"
+        f"{certificates.moment(issued.leaf.not_valid_after_utc)}; renew it\n"
     )
 
 

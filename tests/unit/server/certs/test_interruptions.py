@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from unit.server.certs.directories import NAMES, pair_in, snapshot, written
-from usher.server.certs import issue, pem
+from usher.server.certs import certificates, issue
 
 NOW = datetime(2026, 9, 29, 10, 0, tzinfo=UTC)
 
@@ -93,9 +93,9 @@ def test_a_run_that_is_killed_leaves_whole_files_which_the_next_run_mends(direct
             writer.stdout.readline()
         writer.send_signal(signal.SIGKILL)
     for name in ("tls.crt", "ca.crt"):
-        pem.certificates((directory / name).read_bytes(), source=directory / name)
+        certificates.read_certificates((directory / name).read_bytes(), source=directory / name)
     for name in ("tls.key", "ca.key"):
-        pem.private_key((directory / name).read_bytes(), source=directory / name)
+        certificates.private_key((directory / name).read_bytes(), source=directory / name)
 
     issue.ensure(directory, names=NAMES)
     pair_in(directory)

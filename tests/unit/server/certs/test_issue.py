@@ -20,8 +20,8 @@ from unit.server.certs.directories import (
 )
 from unit.server.certs.handshakes import client_context, listening, serial_seen
 from usher.errors import CertificateError
-from usher.server.certs import issue, pem
-from usher.server.certs.authority import new_authority, renewal_time
+from usher.server.certs import certificates, issue
+from usher.server.certs.certificates import new_authority, renewal_time
 from usher.server.certs.serving import Reloader
 
 NOW = datetime(2026, 9, 29, 10, 0, tzinfo=UTC)
@@ -52,8 +52,8 @@ def test_an_empty_place_gets_a_ca_and_a_certificate(directory: Path) -> None:
 
 def test_tls_crt_holds_the_leaf_alone_and_ca_crt_the_ca(directory: Path) -> None:
     issued = written(directory)
-    certificates = pem.certificates((directory / "tls.crt").read_bytes(), source=directory / "tls.crt")
-    assert certificates == [issued.leaf]
+    found = certificates.read_certificates((directory / "tls.crt").read_bytes(), source=directory / "tls.crt")
+    assert found == [issued.leaf]
     assert authorities_in(directory) == [issued.authority.certificate]
 
 
@@ -98,7 +98,7 @@ def test_a_new_name_needs_a_new_leaf(directory: Path) -> None:
     issue.ensure(directory, names=NAMES, now=NOW)
     ensured = issue.ensure(directory, names=[*NAMES, "B.example", "::1"], now=NOW)
     assert ensured.leaf_reason == "it lacked ::1, b.example"
-    assert pem.subject_names(pair_in(directory)) == ["localhost", "b.example", "127.0.0.1", "::1"]
+    assert certificates.subject_names(pair_in(directory)) == ["localhost", "b.example", "127.0.0.1", "::1"]
 
 
 def test_the_ca_is_renewed_by_its_own_date_while_the_leaf_is_fresh(directory: Path) -> None:
@@ -111,7 +111,7 @@ def test_the_ca_is_renewed_by_its_own_date_while_the_leaf_is_fresh(directory: Pa
 
     assert ensured.authority_reason.startswith("two thirds of its life")
     assert ensured.leaf_reason == "its CA is new"
-    assert pem.issued_by(pair_in(directory), ensured.authorities[0])
+    assert certificates.issued_by(pair_in(directory), ensured.authorities[0])
 
 
 def test_both_cas_are_trusted_until_the_earlier_one_expires(directory: Path) -> None:
@@ -142,7 +142,7 @@ def test_looked_at_every_week_for_three_years_the_pair_is_good_at_every_look(dir
     for week in range(156):
         now = NOW + timedelta(weeks=week)
         ensured = issue.ensure(directory, names=NAMES, now=now)
-        signer = next(one for one in ensured.authorities if pem.issued_by(ensured.leaf, one))
+        signer = next(one for one in ensured.authorities if certificates.issued_by(ensured.leaf, one))
         assert now < ensured.leaf.not_valid_after_utc - timedelta(days=21)
         assert ensured.leaf.not_valid_after_utc <= signer.not_valid_after_utc
         authorities.add(signer.serial_number)
@@ -155,7 +155,7 @@ def test_a_directory_forgotten_too_long_or_made_by_a_fast_clock_is_made_good(dir
     written(directory, now=NOW)
     ensured = issue.ensure(directory, names=NAMES, now=NOW + later)
     assert ensured.leaf_reason
-    pem.check_dates(pair_in(directory), source=directory, now=NOW + later)
+    certificates.check_dates(pair_in(directory), source=directory, now=NOW + later)
 
 
 @pytest.mark.parametrize("name", ["tls.crt", "tls.key"])
@@ -199,7 +199,7 @@ async def test_a_ca_of_others_signs_while_it_is_valid(directory: Path) -> None:
     ensured = issue.ensure(directory, names=NAMES)
 
     assert ensured.authority_reason == ""
-    assert pem.issued_by(ensured.leaf, authority.certificate)
+    assert certificates.issued_by(ensured.leaf, authority.certificate)
     assert {name: snapshot(directory)[name] for name in before} == before
     client = client_context(authority.certificate, strict=False)
     async with listening(Reloader(directory / "tls.crt", directory / "tls.key").context) as port:

@@ -6,8 +6,8 @@ import pytest
 
 from unit.server.certs.small_api import Clock
 from usher.errors import CertificateError
-from usher.server.certs import managed, pem
-from usher.server.certs.authority import AUTHORITY_LIFETIME, CLOCK_SKEW, LEAF_LIFETIME, made_here, service_names
+from usher.server.certs import certificates, managed
+from usher.server.certs.certificates import AUTHORITY_LIFETIME, CLOCK_SKEW, LEAF_LIFETIME, made_here, service_names
 from usher.server.certs.managed import OVERLAP, KeptCertificates
 
 NAMES = service_names("gpu-usher", namespace="gpu-usher")
@@ -25,7 +25,7 @@ def later(kept: KeptCertificates | None, now: datetime, *, trusted: bool = True)
 def test_the_first_pair_has_the_names_of_the_service_and_the_promised_lifetimes() -> None:
     kept = fresh()
 
-    assert pem.subject_names(kept.leaf) == ["gpu-usher.gpu-usher.svc", "gpu-usher.gpu-usher.svc.cluster.local"]
+    assert certificates.subject_names(kept.leaf) == ["gpu-usher.gpu-usher.svc", "gpu-usher.gpu-usher.svc.cluster.local"]
     assert kept.leaf.not_valid_after_utc - kept.leaf.not_valid_before_utc == LEAF_LIFETIME + CLOCK_SKEW
     assert kept.signer.not_valid_after_utc - kept.signer.not_valid_before_utc == AUTHORITY_LIFETIME + CLOCK_SKEW
     assert made_here(kept.signer)
@@ -115,7 +115,7 @@ def test_a_leaf_with_other_names_is_replaced() -> None:
 
     renamed = managed.advance(kept, names=["10.0.0.1"], now=START, trusted=True)
 
-    assert pem.subject_names(renamed.leaf) == ["10.0.0.1"]
+    assert certificates.subject_names(renamed.leaf) == ["10.0.0.1"]
     assert renamed.authorities == kept.authorities
 
 
@@ -125,7 +125,7 @@ def test_a_ca_from_the_future_is_replaced_and_not_trusted() -> None:
     replaced = later(kept, START - timedelta(hours=1))
 
     assert kept.signer not in replaced.authorities
-    assert not pem.date_problem(replaced.leaf, now=START - timedelta(hours=1))
+    assert not certificates.date_problem(replaced.leaf, now=START - timedelta(hours=1))
 
 
 def test_a_secret_is_read_as_it_was_written() -> None:

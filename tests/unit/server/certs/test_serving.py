@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa, x25519
 from unit.server.certs.directories import authority_of_others, renewed, written
 from unit.server.certs.handshakes import client_context, connected, listening, serial_seen
 from usher.errors import CertificateError
-from usher.server.certs.authority import private_key_pem
+from usher.server.certs.certificates import private_key_pem
 from usher.server.certs.serving import Reloader
 
 NOW = datetime(2026, 9, 29, 10, 0, tzinfo=UTC)

@@ -24,7 +24,7 @@ from usher.accelerators.names import GIB, MIB
 from usher.accelerators.vocabulary import Vocabulary
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.estate import NOTHING_REPORTED, CapacityType, Node, Phase, Pod, Reported, Workload
-from usher.authorities.kueue.read import QUEUE_LABEL
+from usher.authorities.kueue.judge import QUEUE_LABEL
 from usher.authorities.volcano import read as volcano_read
 from usher.check import devices
 from usher.check.devices import Amount, Devices

@@ -1,10 +1,12 @@
-"""Items of the checklist, their verdicts on a cluster, and the data that the checklist looks at.
+"""The checklist: its items, their verdicts, what it looks at, and the items about the software of GPU nodes.
 
-Versions are numbers; the ends of Kubernetes releases and the container escapes of NVIDIA's toolkit are known by them.
+These are drivers, operator, toolkit, device plugin, feature discovery and metrics. Versions are numbers; the ends of
+Kubernetes releases and the container escapes of NVIDIA's toolkit are known by them.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import cached_property
 from typing import Final
@@ -12,10 +14,11 @@ from typing import Final
 from msgspec import Struct
 
 from usher import paths
+from usher.accelerators import boards
 from usher.audit.document import Standing
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.estate import Estate, Node
-from usher.audit.gather.needed_inputs import DAEMON_SET, Wanted
+from usher.audit.gather.needed_inputs import CLUSTER_POLICY, DAEMON_SET, POD_MONITOR, SERVICE, SERVICE_MONITOR, Wanted
 from usher.audit.standing import cluster_equipment
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts import store
@@ -204,3 +207,333 @@ def not_listed(*resources: str) -> Judgement:
 def not_wanted(kinds: Iterable[Wanted]) -> Judgement:
     """The verdict for kinds that only the checklist reads and that were not read."""
     return not_listed(*(each.resource for each in kinds))
+
+
+_DRIVERS: Final = "drivers"
+_GUIDE: Final = "https://docs.nvidia.com/datacenter/cloud-native/gpu-operator/latest/getting-started.html"
+_DAEMON_SETS: Final = DAEMON_SET.resource
+_DRIVER: Final = "nvidia.com/cuda.driver-version.full"
+_PARTS: Final = ("nvidia.com/cuda.driver.major", "nvidia.com/cuda.driver.minor", "nvidia.com/cuda.driver.rev")
+"""Labels of older releases of GPU feature discovery."""
+
+
+def _no_nvidia(look: Look) -> Judgement | None:
+    """A verdict for clusters without NVIDIA GPUs; None if a node has one."""
+    if look.nodes is None:
+        return not_listed("nodes")
+    return None if look.nvidia else not_applicable("no node has GPUs of NVIDIA")
+
+
+def gpu_operator(look: Look) -> Judgement:
+    """Whether NVIDIA's operator reports that it is ready."""
+    early = _no_nvidia(look)
+    if early is not None:
+        return early
+    policies = look.listed(CLUSTER_POLICY)
+    if policies is None:
+        return not_wanted([CLUSTER_POLICY])
+    if policies:
+        states = {fields.name(each): fields.text(each, "/status/state") for each in policies}
+        seen = [
+            f"ClusterPolicy {name} is {fields.excerpt(state) or 'without a state'}" for name, state in states.items()
+        ]
+        return passed(*seen) if set(states.values()) == {"ready"} else failed(*seen)
+    if look.daemons is None:
+        return not_listed(_DAEMON_SETS)
+    if cluster_equipment.DEVICE_PLUGIN in look.daemons:
+        return not_applicable("no ClusterPolicy; the device plugin was installed without the GPU operator")
+    if _offer_gpus(look):
+        return not_applicable("no ClusterPolicy; the nodes offer their GPUs without the GPU operator")
+    return failed("no ClusterPolicy, no DaemonSet of a device plugin, and no node offers a GPU")
+
+
+def _offer_gpus(look: Look) -> bool:
+    """Whether each node with NVIDIA GPUs offers some, through any program."""
+    return all(any(amount.number for amount in node.allocatable.values()) for node in look.nvidia)
+
+
+def toolkit_version(look: Look) -> Judgement:
+    """Whether a container can escape through a known vulnerability of the container toolkit."""
+    early = _no_nvidia(look)
+    if early is not None:
+        return early
+    found = sorted(_toolkits(look))
+    if not found:
+        unread = [CLUSTER_POLICY.resource] if look.listed(CLUSTER_POLICY) is None else []
+        unread += [_DAEMON_SETS] if look.daemons is None else []
+        if unread:
+            return not_listed(*unread)
+        return not_known(
+            "no ClusterPolicy and no DaemonSet shows the version of the container toolkit; on a node: "
+            "nvidia-ctk --version"
+        )
+    open_escapes = [
+        f"{place}: {'.'.join(map(str, version))} has {each.cve} (up to {each.last_text})"
+        for version, place in found
+        for each in ESCAPES
+        if version <= each.last
+    ]
+    return (
+        failed(*open_escapes)
+        if open_escapes
+        else passed(*(f"{place}: {'.'.join(map(str, version))}" for version, place in found))
+    )
+
+
+def _toolkits(look: Look) -> Iterator[tuple[Version, str]]:
+    """Versions of the toolkit, with the object that names each."""
+    for each in look.listed(CLUSTER_POLICY) or ():
+        version = read_version(fields.text(each, "/spec/toolkit/version"))
+        if version is not None and fields.at(each, "/spec/toolkit/enabled") is not False:
+            yield version, f"ClusterPolicy {fields.name(each)}"
+    for each in (look.daemons or {}).get("container toolkit", ()):
+        for container in fields.objects(each, "/spec/template/spec/containers"):
+            image = fields.text(container, "/image")
+            version = version_of_image(image) if "toolkit" in image else None
+            if version is not None:
+                yield version, f"DaemonSet {fields.name(each)}"
+
+
+def driver_versions(look: Look) -> Judgement:
+    """Whether the nodes of each pool have the same version of the driver."""
+    early = _no_nvidia(look)
+    if early is not None:
+        return early
+    by_pool: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    unlabelled = []
+    for node in look.nvidia:
+        version = node.labels.get(_DRIVER) or ".".join(filter(None, (node.labels.get(key) for key in _PARTS)))
+        if version:
+            by_pool[cluster_equipment.pool_of(node)][version].append(node.name)
+        else:
+            unlabelled.append(node.name)
+    different = [
+        f"{pool}: {', '.join(f'{version} on {len(names)}' for version, names in sorted(found.items()))}"
+        for pool, found in sorted(by_pool.items())
+        if len(found) > 1
+    ]
+    if different:
+        return failed(*different)
+    if unlabelled:
+        return not_known(f"no label says the driver of {fields.listing(unlabelled)}")
+    return passed(*(f"{pool}: {next(iter(found))}" for pool, found in sorted(by_pool.items())))
+
+
+def _instead_of_plugin(look: Look) -> str:
+    """The program that offers the GPUs where no DaemonSet is a device plugin; empty if a node offers no GPU."""
+    if not _offer_gpus(look):
+        return ""
+    if all("/" not in name for node in look.nvidia for name in node.allocatable):
+        return "drivers of device claims offer the GPUs"
+    return "the nodes offer GPUs, as where the image of a node brings the plugin"
+
+
+def _instead_of_discovery(look: Look) -> str:
+    """The source of board labels if GPU feature discovery never ran; empty unless all nodes have another label."""
+    from_services = all(node.product and boards.PRODUCT_LABEL not in node.labels for node in look.nvidia)
+    return "labels of the service say the board of each node" if from_services else ""
+
+
+_REPLACED: Final[Mapping[str, Callable[[Look], str]]] = {
+    cluster_equipment.DEVICE_PLUGIN: _instead_of_plugin,
+    cluster_equipment.FEATURE_DISCOVERY: _instead_of_discovery,
+}
+"""For each part of the GPU stack, finds what does its work on nodes without its DaemonSet."""
+
+
+def daemon_set_ready(part: str) -> Callable[[Look], Judgement]:
+    """Judges whether the pods of a DaemonSet are ready on all its nodes."""
+
+    def judge(look: Look) -> Judgement:
+        early = _no_nvidia(look)
+        if early is not None:
+            return early
+        if look.daemons is None:
+            return not_listed(_DAEMON_SETS)
+        found = look.daemons.get(part, ())
+        if not found:
+            instead = _REPLACED.get(part)
+            replaced = "" if instead is None else instead(look)
+            missing = f"no DaemonSet of the {part}"
+            return not_applicable(f"{missing}; {replaced}") if replaced else failed(missing)
+        return _judged_pods([_pods(each) for each in found], [_daemon_set_place(each) for each in found])
+
+    return judge
+
+
+def _judged_pods(pods: Sequence[tuple[int, int] | None], places: Sequence[str]) -> Judgement:
+    """The verdict on the pairs of ready and wanted pods of each DaemonSet. A DaemonSet without nodes may be for other
+    boards.
+    """
+    known = [each for each in pods if each is not None]
+    texts = [
+        f"{place}: {each[0]} of {each[1]} pods are ready" if each is not None else f"{place} has no status"
+        for each, place in zip(pods, places, strict=True)
+    ]
+    if len(known) < len(pods):
+        return not_known(*texts)
+    works = any(wanted for _, wanted in known) and all(there >= wanted for there, wanted in known)
+    return passed(*texts) if works else failed(*texts)
+
+
+def _pods(daemon_set: paths.Object) -> tuple[int, int] | None:
+    wanted = fields.whole(daemon_set, "/status/desiredNumberScheduled")
+    return None if wanted is None else (fields.whole(daemon_set, "/status/numberReady") or 0, wanted)
+
+
+def _daemon_set_place(daemon_set: paths.Object) -> str:
+    return f"DaemonSet {fields.namespace(daemon_set)}/{fields.name(daemon_set)}"
+
+
+DRIVER_ITEMS: Final = (
+    Item(
+        id="gpu-operator",
+        area=_DRIVERS,
+        title="NVIDIA's GPU operator is ready",
+        how="The state of each ClusterPolicy is `ready`. It does not apply where the nodes offer GPUs without the "
+        "operator.",
+        remedy="Read the pods of the operator: kubectl get pods -n gpu-operator",
+        reference=_GUIDE,
+        conformance="driver_runtime_management",
+        judge=gpu_operator,
+    ),
+    Item(
+        id="toolkit-version",
+        area=_DRIVERS,
+        title="The container toolkit has no known container escapes",
+        how="The version in the ClusterPolicy, or in the image of the DaemonSet, is newer than the last affected "
+        "version of CVE-2024-0132, CVE-2025-23359, CVE-2025-23266 and CVE-2026-24260.",
+        remedy="Set spec.toolkit.version of the ClusterPolicy to the latest release, or update the operator.",
+        reference="https://www.cve.org/CVERecord?id=CVE-2025-23266",
+        judge=toolkit_version,
+    ),
+    Item(
+        id="driver-versions",
+        area=_DRIVERS,
+        title="The nodes of a pool have one version of the driver",
+        how="The label nvidia.com/cuda.driver-version.full has one value in each pool.",
+        remedy="Finish the update of the driver, or roll the nodes of the pool.",
+        reference="https://github.com/NVIDIA/k8s-device-plugin/blob/main/docs/gpu-feature-discovery/README.md",
+        conformance="driver_runtime_management",
+        judge=driver_versions,
+    ),
+    Item(
+        id="device-plugin",
+        area=_DRIVERS,
+        title="The device plugin runs on all its nodes",
+        how="All pods of its DaemonSets are ready. It does not apply where the nodes offer GPUs without a DaemonSet.",
+        remedy="Look at the pods that are not ready: kubectl describe pod",
+        reference="https://github.com/NVIDIA/k8s-device-plugin/blob/main/README.md",
+        judge=daemon_set_ready(cluster_equipment.DEVICE_PLUGIN),
+    ),
+    Item(
+        id="feature-discovery",
+        area=_DRIVERS,
+        title="GPU feature discovery labels the nodes",
+        how="All pods of its DaemonSets are ready. It does not apply where only labels of the service say the boards.",
+        remedy="Install it with the GPU operator or the chart of the device plugin (gfd.enabled).",
+        reference="https://github.com/NVIDIA/k8s-device-plugin/blob/main/docs/gpu-feature-discovery/README.md",
+        judge=daemon_set_ready(cluster_equipment.FEATURE_DISCOVERY),
+    ),
+)
+
+_MONITORING: Final = "monitoring"
+_DCGM: Final = "dcgm"
+_SCRAPE: Final = "prometheus.io/scrape"
+_OTHER_SYSTEMS: Final = (
+    *("podmonitorings.monitoring.googleapis.com", "clusterpodmonitorings.monitoring.googleapis.com"),
+    *("podmonitors.azmonitoring.coreos.com", "servicemonitors.azmonitoring.coreos.com"),
+    *("vmpodscrapes.operator.victoriametrics.com", "vmservicescrapes.operator.victoriametrics.com"),
+)
+"""Definitions by which other monitoring systems find their targets: Google's, Azure's and VictoriaMetrics'."""
+
+_MONITORS: Final = ("servicemonitors.monitoring.coreos.com", "podmonitors.monitoring.coreos.com")
+
+
+def dcgm_scraped(look: Look) -> Judgement:
+    """Whether an object makes Prometheus scrape the DCGM exporter."""
+    if look.nodes is None:
+        return not_listed("nodes")
+    if not look.nvidia:
+        return not_applicable("no node has GPUs of NVIDIA")
+    found = sorted(_scraping(look))
+    if found:
+        return passed(*found)
+    kinds = (SERVICE_MONITOR, POD_MONITOR, SERVICE, CLUSTER_POLICY)
+    unknown = [each for each in kinds if look.listed(each) is None]
+    if unknown:
+        return not_wanted(unknown)
+    others = [each for each in _OTHER_SYSTEMS if each in (look.definitions or ())]
+    if others:
+        return not_known(f"usher does not read {fields.listing(others)}, by which the exporter may be scraped")
+    if look.lacks(SERVICE_MONITOR):
+        return not_known("the kinds of the Prometheus operator are not there; files that configure it cannot be seen")
+    return failed("no ServiceMonitor, PodMonitor or annotation prometheus.io/scrape is for the DCGM exporter")
+
+
+def _scraping(look: Look) -> Iterator[str]:
+    for kind in (SERVICE_MONITOR, POD_MONITOR):
+        for value in look.listed(kind) or ():
+            selected = fields.strings(value, "/spec/selector/matchLabels").values()
+            if _DCGM in fields.name(value) or any(_DCGM in text for text in selected):
+                yield f"{kind.kind} {_place(value)}"
+    for value in look.listed(SERVICE) or ():
+        annotations = fields.strings(value, "/metadata/annotations")
+        if _DCGM in fields.name(value) and annotations.get(_SCRAPE) == "true":
+            yield f"Service {_place(value)} has the annotation {_SCRAPE}"
+    for value in (look.daemons or {}).get(cluster_equipment.DCGM_EXPORTER, ()):
+        annotations = fields.strings(value, "/spec/template/metadata/annotations")
+        if annotations.get(_SCRAPE) == "true":
+            yield f"the pods of DaemonSet {_place(value)} have the annotation {_SCRAPE}"
+    for value in look.listed(CLUSTER_POLICY) or ():
+        if fields.at(value, "/spec/dcgmExporter/serviceMonitor/enabled") is True:
+            yield f"ClusterPolicy {fields.name(value)} makes a ServiceMonitor"
+
+
+def _place(value: paths.Object) -> str:
+    return f"{fields.namespace(value)}/{fields.name(value)}"
+
+
+def service_metrics(look: Look) -> Judgement:
+    """Whether a monitoring system finds the metrics of services through Kubernetes objects."""
+    if look.definitions is None:
+        return not_listed("customresourcedefinitions.apiextensions.k8s.io")
+    found = [each for each in _MONITORS if each in look.definitions]
+    if found:
+        return passed(*(f"the cluster has {each}" for each in found))
+    return not_known("the kinds of the Prometheus operator are not there; other systems cannot be seen from here")
+
+
+MONITORING_ITEMS: Final = (
+    Item(
+        id="dcgm-exporter",
+        area=_MONITORING,
+        title="The DCGM exporter runs on all its nodes",
+        how="All pods of its DaemonSets are ready.",
+        remedy="Enable dcgmExporter in the ClusterPolicy, or install the chart dcgm-exporter.",
+        reference="https://docs.nvidia.com/datacenter/cloud-native/gpu-telemetry/latest/dcgm-exporter.html",
+        conformance="accelerator_metrics",
+        judge=daemon_set_ready(cluster_equipment.DCGM_EXPORTER),
+    ),
+    Item(
+        id="dcgm-scraped",
+        area=_MONITORING,
+        title="Prometheus scrapes the DCGM exporter",
+        how="A ServiceMonitor or PodMonitor names it, its Service or pods have the annotation prometheus.io/scrape, or "
+        "the ClusterPolicy makes a ServiceMonitor.",
+        remedy="Set dcgmExporter.serviceMonitor.enabled of the GPU operator to true.",
+        reference="https://docs.nvidia.com/datacenter/cloud-native/gpu-telemetry/latest/dcgm-exporter.html",
+        conformance="accelerator_metrics",
+        judge=dcgm_scraped,
+    ),
+    Item(
+        id="service-metrics",
+        area=_MONITORING,
+        title="A monitoring system finds the metrics of services",
+        how="The kinds of the Prometheus operator are installed. Other systems cannot be seen.",
+        remedy="Install a monitoring system that discovers the metrics of workloads.",
+        reference="https://github.com/cncf/k8s-ai-conformance",
+        conformance="ai_service_metrics",
+        judge=service_metrics,
+    ),
+)

@@ -17,8 +17,7 @@ from usher.audit.reports import (
     html_tables,
     numbers,
     savings_tables,
-    summary_sentences,
-    trends,
+    summary,
     usage_tables,
     workload_tables,
 )
@@ -54,7 +53,7 @@ def _sections(audit: Audit) -> Iterator[html_elements.Section]:
     """All of them for a cluster; manifests neither use GPUs nor get ready."""
     of_cluster = audit.summary.knows_cluster
     if of_cluster:
-        yield trends.section(audit)
+        yield summary.section(audit)
     if of_cluster and audit.has_usage:
         yield usage_tables.usage_section(audit)
         yield savings_tables.savings_section(audit)
@@ -98,7 +97,7 @@ def _notices(audit: Audit) -> Iterator[Html | str]:
 
 def _first_screen(audit: Audit) -> Html:
     words = element("a", "What the words mean", href="#words")
-    first, *others = summary_sentences.sentences(audit, PAGE)
+    first, *others = summary.sentences(audit, PAGE)
     return element(
         "div",
         element("h2", "At a glance", class_="hidden"),

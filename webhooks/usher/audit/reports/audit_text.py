@@ -16,7 +16,7 @@ from usher.audit.reports import (
     headlines,
     numbers,
     savings_tables,
-    summary_sentences,
+    summary,
     usage_tables,
     workload_tables,
 )
@@ -79,7 +79,7 @@ def _write_first_screen(audit: Audit, lines: Lines) -> None:
     _write_heading(audit, lines)
     of_cluster = audit.summary.knows_cluster
     if of_cluster:
-        lines.wrapped(" ".join(summary_sentences.sentences(audit, TEXT)), first=Text(""), rest="")
+        lines.wrapped(" ".join(summary.sentences(audit, TEXT)), first=Text(""), rest="")
         lines.write()
     lines.labelled(
         [*headlines.gpu_rows(audit), *headlines.usage_rows(audit)]
@@ -164,7 +164,7 @@ def _head(audit: Audit) -> str:
         lines += ["**This audit is incomplete**, so its numbers may be too small:", "", *gaps]
         lines += [f"* and {more:,} more", ""] if more else [""]
     if audit.summary.knows_cluster:
-        lines += [markdown.prose(" ".join(summary_sentences.sentences(audit, TEXT))), ""]
+        lines += [markdown.prose(" ".join(summary.sentences(audit, TEXT))), ""]
     rows = [(name, value) for name, value in headlines.headlines_markdown(audit) if value]
     lines += ["| | |", "| --- | --- |", *(f"| {name} | {prose(value)} |" for name, value in rows), ""]
     hint = ["usage was not measured; `usher audit --prometheus URL` measures it"] if _unmeasured(audit) else []

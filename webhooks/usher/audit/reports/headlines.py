@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from usher.audit.document import AcceleratorEntry, Audit, Group, Point, Summary
-from usher.audit.reports import entry_words, glossary, html_tables, numbers, trends, usage_tables, workload_tables
+from usher.audit.reports import entry_words, glossary, html_tables, numbers, usage_tables, workload_tables
+from usher.audit.reports import summary as reports_summary
 from usher.audit.reports.html_elements import Html, element
 from usher.audit.reports.numbers import PAGE, TEXT
-from usher.audit.reports.trends import Headline
+from usher.audit.reports.summary import Headline
 from usher.check.formats import wording
 from usher.check.formats.lines import Row
 
@@ -344,7 +345,7 @@ def tiles(audit: Audit) -> Iterator[Html]:
         ""
         if summary.workloads_never is None
         else f"{summary.workloads_never:,} of {wording.count(summary.workloads, 'workload')}",
-        _changed(audit, trends.NEVER.then, lambda value: wording.count(int(value), "workload")),
+        _changed(audit, reports_summary.NEVER.then, lambda value: wording.count(int(value), "workload")),
     )
 
 
@@ -365,12 +366,12 @@ def _usage_tiles(audit: Audit) -> Iterator[Html]:
     idle = numbers.part(summary.idle, summary.measured)
     yield _headline_tile(
         audit,
-        trends.IDLE,
+        reports_summary.IDLE,
         f"{PAGE.share(idle)} of {PAGE.hours(summary.measured)} that pods held" if idle is not None else "",
     )
     yield _headline_tile(
         audit,
-        trends.cost_of_idle(money),
+        reports_summary.cost_of_idle(money),
         _part_of(summary.cost_idle, summary.cost_allocated, f"{PAGE.money(summary.cost_allocated, money)}"),
         missing=numbers.NOT_PRICED if summary.measured is not None else numbers.NOT_MEASURED,
     )
@@ -386,10 +387,10 @@ def _part_of(idle: float | None, held: float | None, shown: str) -> str:
 def _not_held_tile(audit: Audit) -> Html:
     found, money = audit.summary, audit.summary.currency
     if found.cost_not_held is None:
-        headline, known = trends.NOT_HELD, found.not_held is not None
+        headline, known = reports_summary.NOT_HELD, found.not_held is not None
         whole = f"of {PAGE.hours(found.capacity)}"
     else:
-        headline, known = trends.cost_not_held(money), True
+        headline, known = reports_summary.cost_not_held(money), True
         whole = f"of {PAGE.money(found.bill, money)} for all GPUs"
     return _headline_tile(audit, headline, ": ".join(filter(None, (whole, _not_held_words(found)))) if known else "")
 

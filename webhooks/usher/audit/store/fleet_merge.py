@@ -23,9 +23,9 @@ from usher.audit.document.fleet_document import (
     ProblemKind,
     ReadinessRow,
 )
-from usher.audit.store import earlier_audits, fleet_totals, part_selection, part_stores
+from usher.audit.store import audit_parts, earlier_audits, fleet_totals, part_stores
+from usher.audit.store.audit_parts import ChosenCluster
 from usher.audit.store.fleet_totals import KEPT, Database, rounded
-from usher.audit.store.part_selection import ChosenCluster
 
 _MOST_CODES: Final = 500
 _MOST_PLACES: Final = 5
@@ -195,9 +195,9 @@ def merge(
     """
     bounds = limits or Limits()
     opened = [part_stores.store_at(each) for each in folders]
-    records = part_selection.gathered_records(opened)
-    chosen = part_selection.select_parts(records.found, version=version)
-    absent = part_selection.missing_clusters(part_selection.read_cluster_lists(opened), chosen.clusters)
+    records = audit_parts.gathered_records(opened)
+    chosen = audit_parts.select_parts(records.found, version=version)
+    absent = audit_parts.missing_clusters(audit_parts.read_cluster_lists(opened), chosen.clusters)
     with (
         tempfile.TemporaryDirectory(prefix="gpu-usher-") as name,
         contextlib.closing(Database(Path(name).resolve(), memory=bounds.memory)) as database,
@@ -220,11 +220,11 @@ def _loaded(
         for part in cluster.parts:
             store = folders[part.store]
             try:
-                copied = list(part_selection.copied_tables(part, store, folder, numbers, wanted=KEPT))
+                copied = list(audit_parts.copied_tables(part, store, folder, numbers, wanted=KEPT))
                 database.load(copied, cluster=number, shard=part.record.shard)
             except ValueError as error:
                 place = "/".join(filter(None, (store.place, part.folder)))
-                problems.append(part_selection.damaged_part(cluster.name, place, str(error)))
+                problems.append(audit_parts.damaged_part(cluster.name, place, str(error)))
             else:
                 kept.append(part)
         usable.append(replace(cluster, parts=tuple(kept)))

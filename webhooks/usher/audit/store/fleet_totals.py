@@ -11,9 +11,9 @@ from msgspec import Struct
 from usher import errors
 from usher.audit.document import Cost
 from usher.audit.document.fleet_document import FleetRow, FleetSummary, FleetTable, FleetUsage, GroupRow, SavingSum
-from usher.audit.partial import ABOUT_ABSENCE, ABOUT_WORKLOADS
+from usher.audit.document_entries import ABOUT_ABSENCE, ABOUT_WORKLOADS
 from usher.audit.reports import data_tables
-from usher.audit.store.part_selection import ChosenCluster, CopiedTable, missing_shards
+from usher.audit.store.audit_parts import ChosenCluster, CopiedTable, missing_shards
 
 KEPT: Final[Mapping[str, str]] = {
     "audits": "version nodes objects pods server gpus gpus_allocatable gpus_usable gpus_free gpus_allocated "

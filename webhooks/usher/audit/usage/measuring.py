@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 
 from usher.audit import document_entries
-from usher.audit.document.audit_entries import Measurement, Usage
+from usher.audit.document import Measurement, Usage
 from usher.audit.gather import estate, gpus
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.estate import Estate, Node
@@ -26,8 +26,8 @@ from usher.audit.usage.series import Answer, Grid, Source
 from usher.audit.usage.usage_amounts import Holding, Measured, Now
 from usher.audit.usage.usage_metrics import Readings
 from usher.check.findings import Identity
-from usher.config.fields import seconds
 from usher.config.models import Audit
+from usher.config.selection import seconds
 
 _LATE_POINTS: Final = 3
 

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from usher import model
 from usher.accelerators import boards, mig
 from usher.accelerators.mig import Board, Variant
-from usher.audit.document.audit_entries import Saving
+from usher.audit.document import Saving
 from usher.audit.gather import estate, gpus
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.estate import CapacityType, Estate
@@ -27,8 +27,8 @@ from usher.audit.usage import gpu_hours
 from usher.audit.usage.gpu_hours import HOURS_OF_DAY, Entry
 from usher.audit.usage.saving_cases import Candidate, Case, hours_text, percent_text, saving_of
 from usher.audit.usage.series import Grid
-from usher.config.fields import seconds
 from usher.config.models import Audit
+from usher.config.selection import seconds
 
 IDLE_WORKLOAD: Final = "idle workload"
 

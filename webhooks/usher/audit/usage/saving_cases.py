@@ -6,7 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from usher.audit import document_entries
-from usher.audit.document.audit_entries import Saving
+from usher.audit.document import Saving
 from usher.audit.gather import estate
 from usher.audit.gather.estate import CapacityType
 from usher.audit.gather.gpus import Offer, Offers

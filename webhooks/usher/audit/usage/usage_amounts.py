@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct, field
 
-from usher.audit.document.audit_entries import Cost, Group, GroupTable, Measurement, PriceEntry, Saving, Target, Usage
+from usher.audit.document import Cost, Group, GroupTable, Measurement, PriceEntry, Saving, Target, Usage
 from usher.audit.gather import estate, gpus
 from usher.audit.gather.gpus import NodeSplit, NodeType
 from usher.audit.usage import gpu_hours
@@ -13,8 +13,8 @@ from usher.audit.usage.gpu_hours import AllDevices, Entry, Owner, Tally
 from usher.audit.usage.held_gpus import NodeHours
 from usher.audit.usage.usage_metrics import MEBIBYTE
 from usher.check.findings import Identity
-from usher.config.fields import seconds
 from usher.config.models import Prices, Range, Targets
+from usher.config.selection import seconds
 
 _DIGITS = 6
 

@@ -5,7 +5,7 @@ With `whenCanBorrow: TryNextFlavor` it gets the first in which the queue need no
 borrows.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct, field
@@ -13,11 +13,11 @@ from msgspec import Struct, field
 from usher.authorities.kueue import demand as kueue_demand
 from usher.authorities.kueue import flavors as kueue_configuration
 from usher.authorities.kueue import topology as kueue_topology
-from usher.authorities.kueue.capacity import Supply
+from usher.authorities.kueue.capacity import Capacities, Supply
 from usher.authorities.kueue.demand import CountedPods
-from usher.authorities.kueue.flavors import Configuration, Flavor, FlavorRefusal
+from usher.authorities.kueue.flavors import Configuration, Flavor, FlavorRefusal, Topology
 from usher.authorities.kueue.queues import NO_QUOTA, ClusterQueue, FlavorResource, ResourceGroup, plus
-from usher.authorities.kueue.read import Cluster
+from usher.authorities.kueue.topology import TopologyNodes
 from usher.authorities.verdict import Answer
 
 Unit = Sequence[CountedPods]
@@ -28,6 +28,17 @@ _MOST_CHOOSING: Final = 64
 
 _MOST_TRIES: Final = 500
 """The most choices that are tried; real queues need about as many as the workload has pod sets."""
+
+
+class Cluster(Struct, frozen=True, kw_only=True):
+    """The cluster-scoped objects; None for unknown kinds."""
+
+    queues: Mapping[str, ClusterQueue] | None
+    capacities: Capacities
+    flavors: Mapping[str, Flavor] | None
+    topologies: Mapping[str, Topology] | None
+    nodes: TopologyNodes | None = None
+    """The nodes for placement by topology."""
 
 
 def total_request(unit: Unit, resource: str) -> int:

@@ -21,9 +21,7 @@ from usher.authorities.kueue import flavors as kueue_flavors
 from usher.authorities.kueue.demand import CountedPods
 from usher.authorities.kueue.flavors import Flavor, FlavorRefusal, Topology, TopologyPlacement
 from usher.authorities.nodes import places as nodes_places
-from usher.authorities.nodes import read
-from usher.authorities.nodes.places import Place, Places
-from usher.authorities.nodes.read import PodDemand
+from usher.authorities.nodes.places import Place, Places, PodDemand
 from usher.cluster.facts.nodes import PODS, Amounts, NodeClass, Own
 
 HOSTNAME: Final = "kubernetes.io/hostname"
@@ -136,7 +134,7 @@ class TopologyNodes(Struct):
 
     def demand(self, asked: CountedPods, flavor: Flavor) -> PodDemand:
         """The demand of one pod on a node of the flavor."""
-        found = read.demand_of_pod_set(asked.whole, self.vocabulary, from_classes=self.from_classes)
+        found = nodes_places.demand_of_pod_set(asked.whole, self.vocabulary, from_classes=self.from_classes)
         amounts = {name: amount for name, amount in found.amounts.items() if name not in found.from_classes}
         return replace(found, amounts=amounts).tolerating(*flavor.tolerations)
 

@@ -12,13 +12,12 @@ from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import memo, model, paths
-from usher.authorities import gang_demand
+from usher.authorities import verdict
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import places as nodes_places
-from usher.authorities.nodes.places import Obstacles, Place, Places, fewest_obstacles
-from usher.authorities.nodes.read import Alternative, PodDemand
+from usher.authorities.nodes.places import Alternative, Obstacles, Place, Places, PodDemand, fewest_obstacles
 from usher.authorities.verdict import Answer
-from usher.cluster.facts import karpenter_pools
+from usher.cluster.facts import node_pools
 from usher.cluster.facts.nodes import PODS, NodeClass, Nodes
 from usher.kinds import registry
 from usher.kinds.reading.values import Absence
@@ -291,7 +290,7 @@ def gang_shortage(
     Args:
         room_for: computes the room for members, like `room`.
     """
-    minimum = gang_demand.gang_minimum(workload)
+    minimum = verdict.gang_minimum(workload)
     wanted = workload.pods.minimum if minimum is None else minimum
     # Another check reports a minimum above the number of all pods.
     wanted = min(wanted, sum(each.pods for each in members))
@@ -530,12 +529,12 @@ def node_verdicts(known: Knowledge) -> NodeVerdicts | None:
     table = known.facts.nodes
     if not table.known:
         return None
-    return known.derived("verdicts of nodes", [("", "Node"), karpenter_pools.NODE_POOL], lambda: _verdicts(known))
+    return known.derived("verdicts of nodes", [("", "Node"), node_pools.NODE_POOL], lambda: _verdicts(known))
 
 
 def _verdicts(known: Knowledge) -> NodeVerdicts:
-    objects = known.facts.objects(*karpenter_pools.NODE_POOL)
-    karpenter = () if isinstance(objects, Absence) else karpenter_pools.read_pools(objects)
+    objects = known.facts.objects(*node_pools.NODE_POOL)
+    karpenter = () if isinstance(objects, Absence) else node_pools.read_pools(objects)
     found = nodes_places.places_of_cluster(known.facts.nodes.now, known.config.pools, known.vocabulary, karpenter)
     return NodeVerdicts(found)
 

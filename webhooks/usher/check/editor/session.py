@@ -32,7 +32,7 @@ from usher.check.fix import remedies, rounds
 from usher.check.formats import entries, wording
 from usher.check.surroundings import Outline, Surroundings
 from usher.config import load, models
-from usher.documents import chunks, places, reader
+from usher.documents import chunks, reader
 from usher.policy import config_problems, decision
 from usher.policy.checks.catalogue import Catalogue
 from usher.policy.evaluator import Evaluator
@@ -388,7 +388,7 @@ class _Places:
     def __init__(self, document: reader.Document, text: Text) -> None:
         self._value = document.value
         self._text = text
-        self._places = places.Places(document)
+        self._places = reader.Places(document)
         value = document.value if isinstance(document.value, dict) else {}
         self._pointer = batches.Pointer(Item(value=value, document=document))
 

@@ -18,12 +18,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import errors
-from usher.extensions import opa_program, policy_archive
+from usher.extensions import installed_programs, policy_archive
 from usher.extensions.gatekeeper import constraint_templates, constraints
 from usher.extensions.gatekeeper.constraint_templates import MOST_KINDS, Fields, Rego, Template, Written, top_fields
 from usher.extensions.gatekeeper.constraints import Constraint
-from usher.extensions.opa_program import LARGEST as LARGEST_MODULE
-from usher.extensions.opa_program import RegoError
+from usher.extensions.installed_programs import LARGEST as LARGEST_MODULE
+from usher.extensions.installed_programs import RegoError
 
 _PACKAGE: Final = "usher_gatekeeper"
 ENTRYPOINT: Final = f"{_PACKAGE}/result"
@@ -70,7 +70,7 @@ class Compiler(Struct, frozen=True, kw_only=True):
             InputError: the program cannot be run.
         """
         source = json.dumps([_REVISION, self.version, rego.version, rego.text, rego.libraries])
-        return opa_program.made_once(lambda: self._built(rego), of=source, cache=self.cache)
+        return installed_programs.made_once(lambda: self._built(rego), of=source, cache=self.cache)
 
     def _built(self, rego: Rego) -> bytes:
         mode = () if rego.version == "v1" else ("--v0-compatible",)
@@ -85,11 +85,11 @@ class Compiler(Struct, frozen=True, kw_only=True):
             options, files = (*mode, "--capabilities", "capabilities.json"), ("hook.rego", *sources)
             build = ("build", *options, "--target", "wasm", "--entrypoint", ENTRYPOINT, "--output", "bundle.tar.gz")
             try:
-                opa_program.run(self.opa, *build, *files, folder=folder)
+                installed_programs.run(self.opa, *build, *files, folder=folder)
             except RegoError as error:
-                opa_program.run(self.opa, "check", *options, *files, folder=folder)
+                installed_programs.run(self.opa, "check", *options, *files, folder=folder)
                 raise NotCompiledError(str(error)) from None
-            return opa_program.wasm_module(folder / "bundle.tar.gz")
+            return installed_programs.wasm_module(folder / "bundle.tar.gz")
 
     def _package(self, mode: tuple[str, ...], folder: Path) -> str:
         """The package of a template below `data`, as keys in brackets.
@@ -98,7 +98,7 @@ class Compiler(Struct, frozen=True, kw_only=True):
             RegoError: it cannot be parsed, or has no rule `violation`, so that it would never find anything.
         """
         parsed = json.loads(
-            opa_program.run(self.opa, "parse", *mode, "--format", "json", "template.rego", folder=folder)
+            installed_programs.run(self.opa, "parse", *mode, "--format", "json", "template.rego", folder=folder)
         )
         heads = [rule.get("head", {}) for rule in parsed.get("rules", [])]
         names = {head.get("name") or head.get("ref", [{}])[0].get("value") for head in heads}
@@ -110,7 +110,9 @@ class Compiler(Struct, frozen=True, kw_only=True):
         return "".join(f"[{json.dumps(key)}]" for key in keys)
 
     def _capabilities(self, mode: tuple[str, ...], folder: Path) -> str:
-        found: dict[str, Any] = json.loads(opa_program.run(self.opa, "capabilities", "--current", *mode, folder=folder))
+        found: dict[str, Any] = json.loads(
+            installed_programs.run(self.opa, "capabilities", "--current", *mode, folder=folder)
+        )
         return json.dumps({**found, "builtins": [*found["builtins"], _EXTERNAL_DATA], "allow_net": []})
 
 
@@ -120,7 +122,7 @@ def make_compiler(opa: Path | None, *, cache: Path | None) -> Compiler:
     Raises:
         InputError: the program does not exist, or it is not OPA.
     """
-    program, version = opa_program.find_opa(
+    program, version = installed_programs.find_opa(
         opa,
         why="ConstraintTemplates are compiled by OPA. Install opa (https://www.openpolicyagent.org/docs) or name it "
         "with --opa, or give a bundle that `usher policies build` made elsewhere",

@@ -24,7 +24,7 @@ import pydantic
 from msgspec import Struct
 
 from usher import __version__, errors
-from usher.extensions import opa_program, policy_archive
+from usher.extensions import installed_programs, policy_archive
 from usher.policy.checks import catalogue, metadata
 from usher.policy.checks.catalogue import Entry, OwnChecks
 from usher.policy.engines.engine import Entrypoint
@@ -335,7 +335,7 @@ class Compiler(Struct, frozen=True, kw_only=True):
         """
         texts = rego_sources(folder)
         key = json.dumps([_REVISION, self.version, capabilities(), input_version(), texts], sort_keys=True)
-        module = opa_program.made_once(lambda: self._built(folder, texts), of=key, cache=self.cache)
+        module = installed_programs.made_once(lambda: self._built(folder, texts), of=key, cache=self.cache)
         return OwnChecks(
             source=str(folder.directory), entries=tuple(check.entry for check in folder.checks), module=module
         )
@@ -351,7 +351,7 @@ class Compiler(Struct, frozen=True, kw_only=True):
             schemas = str(catalogue.find() / "schemas")
             run_opa(self.opa, "check", "--strict", "--schema", schemas, *limits, *own_files, place=place, folder=folder)
             run_opa(self.opa, "build", *limits, *entry, *own_files, place=place, folder=folder)
-            return opa_program.wasm_module(place / "bundle.tar.gz")
+            return installed_programs.wasm_module(place / "bundle.tar.gz")
 
 
 def make_compiler(opa: Path | None, *, cache: Path | None) -> Compiler:
@@ -360,7 +360,7 @@ def make_compiler(opa: Path | None, *, cache: Path | None) -> Compiler:
     Raises:
         InputError: the program is not found, or it is not OPA.
     """
-    program, version = opa_program.find_opa(
+    program, version = installed_programs.find_opa(
         opa,
         why="own checks are compiled and tested by OPA. Install opa (https://www.openpolicyagent.org/docs) or name it "
         "with --opa, or give a bundle that `usher policies build` made elsewhere",
@@ -413,8 +413,8 @@ def run_opa(opa: Path, *arguments: str, place: Path, folder: Folder, accepted: t
         InputError: it fails; places in the message are those of the site's files.
     """
     try:
-        return opa_program.run(opa, *arguments, folder=place, accepted=accepted)
-    except opa_program.RegoError as error:
+        return installed_programs.run(opa, *arguments, folder=place, accepted=accepted)
+    except installed_programs.RegoError as error:
         raise errors.InputError(f"opa {arguments[0]}: {with_site_files(str(error), folder)}") from None
 
 
@@ -492,7 +492,7 @@ def read_bundle(content: bytes, *, source: str) -> OwnChecks:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
             raise errors.InputError(f"{source}: {policy_archive.MANIFEST}: {place:.200}: {first['msg']:.200}") from None
-        module = policy_archive.entry(archive, _MODULE, most=opa_program.LARGEST, source=source)
+        module = policy_archive.entry(archive, _MODULE, most=installed_programs.LARGEST, source=source)
     if hashlib.sha256(module).hexdigest() != manifest.files.get(_MODULE):
         raise errors.InputError(f"{source}: {_MODULE} is not the one that was built; build the bundle again")
     catalogue.refuse_entries(manifest.checks, source=source)

@@ -11,7 +11,7 @@ import pydantic_core
 from msgspec import Struct
 
 from usher import errors, paths
-from usher.documents import places, reader
+from usher.documents import reader
 from usher.kinds import registry
 from usher.policy.checks import catalogue
 
@@ -130,7 +130,7 @@ def _metadata_of_block(file: Path, block: str, *, before: int, codes: Codes) -> 
     except errors.ManifestError as error:
         raise errors.BundleError(f"{file}:{before + error.line}: METADATA: {error.reason}") from None
     except pydantic.ValidationError as error:
-        where = places.Places(document)
+        where = reader.Places(document)
         problems = [
             f"{file}:{before + where.nearest(paths.join(paths.ROOT, *detail['loc'])).line}: METADATA: "
             f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}"

@@ -1,5 +1,5 @@
 """Certificates of the webhook server: making them, keeping them in a directory, serving and reloading them.
 
-`authority` is pure; `pem`, `contents` and `files` read and write; `issue` keeps a directory good; `serving` makes TLS
-contexts and reloads them.
+`certificates` makes and reads them; `issue` keeps a directory good; `managed` keeps them in a Secret; `serving` makes
+TLS contexts and reloads them.
 """

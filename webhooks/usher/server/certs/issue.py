@@ -22,25 +22,23 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from msgspec import Struct
 
 from usher.errors import CertificateError
-from usher.server.certs import pem
-from usher.server.certs.authority import (
+from usher.server.certs import certificates
+from usher.server.certs.certificates import (
+    AUTHORITY_CERTIFICATE_FILE,
+    AUTHORITY_KEY_FILE,
     AUTHORITY_LIFETIME,
+    CERTIFICATE_FILE,
+    KEY_FILE,
     LEAF_LIFETIME,
     CertificateAuthority,
+    Contents,
     canonical_names,
     made_here,
     new_authority,
     new_leaf,
     private_key_pem,
-    renewal_time,
-)
-from usher.server.certs.pem import (
-    AUTHORITY_CERTIFICATE_FILE,
-    AUTHORITY_KEY_FILE,
-    CERTIFICATE_FILE,
-    KEY_FILE,
-    Contents,
     read_contents,
+    renewal_time,
 )
 
 
@@ -248,22 +246,24 @@ def _why_new_leaf(contents: Contents, *, names: Sequence[str], now: datetime) ->
         return "there was no readable serving certificate"
     if not contents.leaf_has_key:
         return "its key did not belong to it"
-    if not any(pem.issued_by(leaf, authority) for authority in contents.authorities):
+    if not any(certificates.issued_by(leaf, authority) for authority in contents.authorities):
         return "no CA in ca.crt had signed it"
-    missing = sorted(set(names) - set(pem.subject_names(leaf)))
+    missing = sorted(set(names) - set(certificates.subject_names(leaf)))
     if missing:
         return f"it lacked {', '.join(missing)}"
-    signed_here = made_here(leaf) or (contents.authority and pem.issued_by(leaf, contents.authority.certificate))
+    signed_here = made_here(leaf) or (
+        contents.authority and certificates.issued_by(leaf, contents.authority.certificate)
+    )
     return _why_renew(leaf, now=now, early=bool(signed_here))
 
 
 def _why_renew(certificate: x509.Certificate, *, now: datetime, early: bool) -> str:
     if now >= certificate.not_valid_after_utc:
-        return f"it expired on {pem.moment(certificate.not_valid_after_utc)}"
+        return f"it expired on {certificates.moment(certificate.not_valid_after_utc)}"
     if now < certificate.not_valid_before_utc:
-        return f"it was not valid before {pem.moment(certificate.not_valid_before_utc)}"
+        return f"it was not valid before {certificates.moment(certificate.not_valid_before_utc)}"
     if early and now >= renewal_time(certificate):
-        return f"two thirds of its life were over on {pem.moment(renewal_time(certificate))}"
+        return f"two thirds of its life were over on {certificates.moment(renewal_time(certificate))}"
     return ""
 
 

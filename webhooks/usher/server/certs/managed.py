@@ -26,11 +26,15 @@ from msgspec import Struct
 
 from usher import errors, paths
 from usher.cluster.api import Lists
-from usher.cluster.server_time import Api, TimedApi
+from usher.cluster.http_clients import Api, TimedApi
 from usher.errors import CertificateError, ClusterError, UsherError
-from usher.server.certs import pem
-from usher.server.certs.authority import (
+from usher.server.certs import certificates
+from usher.server.certs.certificates import (
+    AUTHORITY_CERTIFICATE_FILE,
+    AUTHORITY_KEY_FILE,
+    CERTIFICATE_FILE,
     CLOCK_SKEW,
+    KEY_FILE,
     CertificateAuthority,
     canonical_names,
     new_authority,
@@ -38,7 +42,6 @@ from usher.server.certs.authority import (
     private_key_pem,
     renewal_time,
 )
-from usher.server.certs.pem import AUTHORITY_CERTIFICATE_FILE, AUTHORITY_KEY_FILE, CERTIFICATE_FILE, KEY_FILE
 from usher.server.certs.serving import Checked, ClientAuthorities, Front
 
 _ROOT: Final = "/apis/admissionregistration.k8s.io/v1"
@@ -243,7 +246,7 @@ class KeptCertificates:
     @property
     def issuer(self) -> x509.Certificate:
         """The CA that signed the leaf."""
-        return next(each for each in self.authorities if pem.issued_by(self.leaf, each))
+        return next(each for each in self.authorities if certificates.issued_by(self.leaf, each))
 
     @property
     def bundle(self) -> bytes:
@@ -272,23 +275,25 @@ def read_kept(data: Mapping[str, bytes], *, source: str) -> KeptCertificates | N
         if not 0 < len(data.get(part, b"")) <= _LONGEST:
             raise CertificateError(f"{source}: {part} is empty or has more than {_LONGEST} bytes")
     authorities = tuple(
-        pem.certificates(data[AUTHORITY_CERTIFICATE_FILE], source=f"{source}: {AUTHORITY_CERTIFICATE_FILE}")
+        certificates.read_certificates(
+            data[AUTHORITY_CERTIFICATE_FILE], source=f"{source}: {AUTHORITY_CERTIFICATE_FILE}"
+        )
     )
     kept = KeptCertificates(
         authorities=authorities,
-        authority_key=pem.private_key(data[AUTHORITY_KEY_FILE], source=f"{source}: {AUTHORITY_KEY_FILE}"),
-        leaf=pem.certificates(data[CERTIFICATE_FILE], source=f"{source}: {CERTIFICATE_FILE}")[0],
-        leaf_key=pem.private_key(data[KEY_FILE], source=f"{source}: {KEY_FILE}"),
+        authority_key=certificates.private_key(data[AUTHORITY_KEY_FILE], source=f"{source}: {AUTHORITY_KEY_FILE}"),
+        leaf=certificates.read_certificates(data[CERTIFICATE_FILE], source=f"{source}: {CERTIFICATE_FILE}")[0],
+        leaf_key=certificates.private_key(data[KEY_FILE], source=f"{source}: {KEY_FILE}"),
     )
     if len(authorities) > _MOST_AUTHORITIES or not all(map(_signs, authorities)):
         raise CertificateError(f"{source}: {AUTHORITY_CERTIFICATE_FILE} holds something other than a few CAs")
-    if not pem.belongs(kept.authority_key, certificate=kept.signer):
+    if not certificates.belongs(kept.authority_key, certificate=kept.signer):
         raise CertificateError(
             f"{source}: {AUTHORITY_KEY_FILE} does not belong to the first CA of {AUTHORITY_CERTIFICATE_FILE}"
         )
-    if not pem.belongs(kept.leaf_key, certificate=kept.leaf):
+    if not certificates.belongs(kept.leaf_key, certificate=kept.leaf):
         raise CertificateError(f"{source}: {KEY_FILE} does not belong to {CERTIFICATE_FILE}")
-    if not any(pem.issued_by(kept.leaf, each) for each in authorities):
+    if not any(certificates.issued_by(kept.leaf, each) for each in authorities):
         raise CertificateError(f"{source}: no CA of {AUTHORITY_CERTIFICATE_FILE} signed {CERTIFICATE_FILE}")
     return kept
 
@@ -346,24 +351,24 @@ def _with_new_leaf(kept: KeptCertificates, *, names: Sequence[str], now: datetim
 
 
 def _leaf_is_due(kept: KeptCertificates, *, names: Sequence[str], now: datetime, trusted: bool) -> bool:
-    if set(canonical_names(names)) != set(pem.subject_names(kept.leaf)):
+    if set(canonical_names(names)) != set(certificates.subject_names(kept.leaf)):
         return True
     if kept.leaf.not_valid_after_utc - now < URGENT or now < kept.leaf.not_valid_before_utc:
         return True
-    if pem.issued_by(kept.leaf, kept.signer):
+    if certificates.issued_by(kept.leaf, kept.signer):
         return now >= renewal_time(kept.leaf)
     return trusted and now >= _creation_time(kept.signer) + OVERLAP
 
 
 def _without_old_authorities(kept: KeptCertificates, *, now: datetime) -> KeptCertificates:
-    settled = pem.issued_by(kept.leaf, kept.signer) and now >= _creation_time(kept.leaf) + OVERLAP
+    settled = certificates.issued_by(kept.leaf, kept.signer) and now >= _creation_time(kept.leaf) + OVERLAP
     needed = (kept.signer,) if settled else kept.authorities
     left = tuple(each for each in needed if now < each.not_valid_after_utc)
     return kept if left == kept.authorities else dataclasses.replace(kept, authorities=left)
 
 
 def _is_valid(certificate: x509.Certificate, now: datetime) -> bool:
-    return not pem.date_problem(certificate, now=now)
+    return not certificates.date_problem(certificate, now=now)
 
 
 def _serves_until_next_authority(kept: KeptCertificates, now: datetime) -> bool:
@@ -470,7 +475,7 @@ class ManagedCertificate:
     def _date_problem(self) -> str:
         """Why the leaf in service, or its CA, is not valid for the API server; empty if both are."""
         for what, certificate in (("certificate", self.leaf), ("CA of the certificate", self._shown_issuer)):
-            problem = "" if certificate is None else pem.date_problem(certificate, now=self._api.now())
+            problem = "" if certificate is None else certificates.date_problem(certificate, now=self._api.now())
             if problem:
                 return f"the {what} {problem}"
         return ""
@@ -558,7 +563,7 @@ class ManagedCertificate:
 
     def _may_show(self, kept: KeptCertificates) -> bool:
         leaf = self.leaf
-        if leaf is None or self._date_problem() or pem.issued_by(leaf, kept.issuer):
+        if leaf is None or self._date_problem() or certificates.issued_by(leaf, kept.issuer):
             return True
         since = self._trusted_since.get(kept.issuer.serial_number)
         return since is not None and self._timer() - since >= PROPAGATION
@@ -568,7 +573,7 @@ class ManagedCertificate:
         if wanted == self._shown:
             return
         data = kept.data()
-        pair = pem.Pair(leaf=kept.leaf, certificate_pem=data[CERTIFICATE_FILE], key_pem=data[KEY_FILE])
+        pair = certificates.Pair(leaf=kept.leaf, certificate_pem=data[CERTIFICATE_FILE], key_pem=data[KEY_FILE])
         self._front.show(pair, clients=wanted[1], source=str(self._place.secret))
         self._shown, self._shown_issuer = wanted, kept.issuer
 
@@ -582,13 +587,13 @@ class ManagedCertificate:
             return self._shown[1]
 
 
-def _temporary(names: Sequence[str], *, now: datetime) -> pem.Pair:
+def _temporary(names: Sequence[str], *, now: datetime) -> certificates.Pair:
     """A pair that no client trusts: it lets probes of a kubelet get an answer while the API server is away."""
     leaf, key = new_leaf(new_authority(now=now), names=names, now=now)
-    return pem.Pair(
+    return certificates.Pair(
         leaf=leaf, certificate_pem=leaf.public_bytes(serialization.Encoding.PEM), key_pem=private_key_pem(key)
     )
 
 
 def _described(certificate: x509.Certificate) -> str:
-    return f"serial number {certificate.serial_number:x}, until {pem.moment(certificate.not_valid_after_utc)}"
+    return f"serial number {certificate.serial_number:x}, until {certificates.moment(certificate.not_valid_after_utc)}"

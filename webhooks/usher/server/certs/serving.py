@@ -22,8 +22,8 @@ from cryptography import x509
 from msgspec import Struct
 
 from usher.errors import CertificateError, UsherError
-from usher.server.certs import pem
-from usher.server.certs.authority import canonical_names
+from usher.server.certs import certificates
+from usher.server.certs.certificates import canonical_names
 
 
 class ClientAuthorities(Struct, frozen=True, kw_only=True):
@@ -38,8 +38,8 @@ class ClientAuthorities(Struct, frozen=True, kw_only=True):
         Raises:
             CertificateError: it is missing, or holds no readable certificate.
         """
-        content = pem.read_file(file)
-        pem.certificates(content, source=file)
+        content = certificates.read_file(file)
+        certificates.read_certificates(content, source=file)
         return cls(authorities=content)
 
 
@@ -58,7 +58,7 @@ class Front:
         """The context of the admin port: the same certificate, without a request for client certificates."""
         self.admin_context.sni_callback = self._choose_for_admin
 
-    def show(self, pair: pem.Pair, *, clients: ClientAuthorities | None, source: str) -> None:
+    def show(self, pair: certificates.Pair, *, clients: ClientAuthorities | None, source: str) -> None:
         """Serves this pair from now on.
 
         Raises:
@@ -74,7 +74,7 @@ class Front:
                 raise CertificateError(f"OpenSSL refuses the CAs of --client-ca: {error.reason or error}") from error
         self._current, self._admin = context, plain
 
-    def show_for_admin(self, pair: pem.Pair, *, source: str) -> None:
+    def show_for_admin(self, pair: certificates.Pair, *, source: str) -> None:
         """Serves this pair on the admin port, until there is a pair for both ports."""
         self._admin = context_of(pair, minimum=self._minimum, source=source)
 
@@ -89,7 +89,7 @@ class Front:
             connection.context = self._admin
 
 
-def context_of(pair: pem.Pair, *, minimum: ssl.TLSVersion, source: str) -> ssl.SSLContext:
+def context_of(pair: certificates.Pair, *, minimum: ssl.TLSVersion, source: str) -> ssl.SSLContext:
     """A context that serves this pair. `minimum` is the oldest TLS version to accept.
 
     Raises:
@@ -250,7 +250,7 @@ class Reloader:
     @property
     def unusable(self) -> str:
         """Why the certificate is not valid now; empty if it is."""
-        problem = pem.date_problem(self.leaf, now=self._clock())
+        problem = certificates.date_problem(self.leaf, now=self._clock())
         return f"the certificate {problem}" if problem else ""
 
     @property
@@ -272,9 +272,9 @@ class Reloader:
             self._pair, self._clients, self.problem = pair, clients, None
         return Checked(reloaded=(self._pair, self._clients) != before, problem=self.problem)
 
-    def _load(self, before: object = None) -> tuple[ClientAuthorities | None, pem.Pair]:
+    def _load(self, before: object = None) -> tuple[ClientAuthorities | None, certificates.Pair]:
         pair, source = _read(self._certificate_file, self._key_file, now=self._clock())
-        lacking = [name for name in self._names if name not in pem.subject_names(pair.leaf)]
+        lacking = [name for name in self._names if name not in certificates.subject_names(pair.leaf)]
         if lacking:
             raise CertificateError(
                 f"{source}: the certificate is not for {', '.join(lacking)}, so API servers would not accept it; issue "
@@ -286,10 +286,10 @@ class Reloader:
         return clients, pair
 
 
-def _read(certificate_file: Path, key_file: Path, *, now: datetime) -> tuple[pem.Pair, str]:
+def _read(certificate_file: Path, key_file: Path, *, now: datetime) -> tuple[certificates.Pair, str]:
     certificate_file, key_file = _resolve(certificate_file, key_file)
-    pair = pem.read_pair(certificate_file, key_file)
-    pem.check_dates(pair.leaf, source=certificate_file, now=now)
+    pair = certificates.read_pair(certificate_file, key_file)
+    certificates.check_dates(pair.leaf, source=certificate_file, now=now)
     return pair, f"{certificate_file}, {key_file}"
 
 

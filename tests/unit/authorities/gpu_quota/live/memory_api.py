@@ -21,10 +21,9 @@ from usher.authorities.gpu_quota.charge import ByClasses
 from usher.authorities.gpu_quota.ledger import Full, Ledger
 from usher.authorities.gpu_quota.live import observer as live_observer
 from usher.authorities.gpu_quota.live.account_store import Account, StatusStore
-from usher.authorities.gpu_quota.live.accounts import Accounts
+from usher.authorities.gpu_quota.live.accounts import Accounts, UndeclaredAccounts, UnusedParts
 from usher.authorities.gpu_quota.live.admission import Admission
 from usher.authorities.gpu_quota.live.holdings import Holdings, ObjectCharges
-from usher.authorities.gpu_quota.live.leftovers import UndeclaredAccounts, UnusedParts
 from usher.authorities.gpu_quota.live.observer import HoldingsSink
 from usher.authorities.gpu_quota.live.service import Reconciler
 from usher.authorities.knowledge import Knowledge
@@ -33,7 +32,7 @@ from usher.cluster.facts.store import Store
 from usher.config import models
 from usher.kinds.registry import FACTS, WORKLOADS
 from usher.policy.evaluator import Evaluator
-from usher.review import webhooks as review_validate
+from usher.review import webhooks
 from usher.review.admission_review import Review, parse, request_of
 
 Place = tuple[str, str, str, str]
@@ -345,7 +344,7 @@ class Replica:
         """The result of a review that asks to create or to change an object; a killed replica takes back nothing."""
         review = self.review(value, old=old, **request)
         decision = self.evaluator.decide(request_of(review))
-        charge = review_validate.charge_request(review, decision)
+        charge = webhooks.charge_request(review, decision)
         if charge is None:
             return None
         with contextlib.nullcontext() if killed else self.admission.undoing(charge):

@@ -22,7 +22,7 @@ from usher import errors, paths
 from usher.authorities.authority import QuotaRefusal
 from usher.authorities.gpu_quota.ledger import Full
 from usher.cluster.api import Answer
-from usher.review import webhooks as review_validate
+from usher.review import webhooks
 from usher.review.admission_review import request_of
 
 
@@ -315,7 +315,7 @@ def scale(replicas: int) -> paths.Object:
 def prepared(replica: Replica, replicas: int) -> Any:
     resource = {"group": "apps", "version": "v1", "resource": "deployments"}
     review = replica.review(scale(replicas), old=scale(1), resource=resource, subResource="scale", name="web")
-    return asyncio.run(review_validate.prepare_review(review, replica.admission, until=time.monotonic() + 1))
+    return asyncio.run(webhooks.prepare_review(review, replica.admission, until=time.monotonic() + 1))
 
 
 def test_a_scale_is_judged_as_the_object_that_it_scales(api: MemoryApi, replica: Replica) -> None:
@@ -356,7 +356,7 @@ def test_a_charge_waits_no_longer_than_the_review(api: MemoryApi, replica: Repli
 
     api.trouble = slow
     review = replica.review(job(8))
-    request = review_validate.charge_request(review, replica.evaluator.decide(request_of(review)))
+    request = webhooks.charge_request(review, replica.evaluator.decide(request_of(review)))
     assert request is not None
     began = time.monotonic()
 

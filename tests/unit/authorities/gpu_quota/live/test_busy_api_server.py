@@ -11,7 +11,7 @@ import builders
 from unit.authorities.gpu_quota.live.memory_api import MemoryApi, Replica, charges, job, owned, refusal
 from usher import errors
 from usher.cluster.api import Answer
-from usher.review import webhooks as review_validate
+from usher.review import webhooks
 from usher.review.admission_review import request_of
 
 Trouble = Callable[[str, str], Answer | None]
@@ -143,7 +143,7 @@ def test_a_review_that_fails_after_its_charge_leaves_what_its_object_had_before(
 ) -> None:
     assert replica.ask(job(4)) is None
     review = replica.review(job(8), old=job(4))
-    request = review_validate.charge_request(review, replica.evaluator.decide(request_of(review)))
+    request = webhooks.charge_request(review, replica.evaluator.decide(request_of(review)))
     assert request is not None
 
     async def charged_and_failed() -> None:

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import memo, model, paths
-from usher.authorities.gpu_quota import amounts, assignment, entries, judge, ledger
+from usher.authorities.gpu_quota import assignment, definitions, entries, ledger, present
 from usher.authorities.gpu_quota.assignment import Undecided
 from usher.authorities.gpu_quota.charge import ByClasses, sum_of_charges
 from usher.authorities.gpu_quota.definitions import Quota
@@ -96,13 +96,13 @@ def at_least(holding: Holding, pods: Iterable[Holding]) -> Holding:
     if covers(holding.charge, of_pods):
         return holding
     classes = {*holding.charge, *of_pods}
-    most = {each: amounts.highest([holding.charge.get(each, {}), of_pods.get(each, {})]) for each in classes}
+    most = {each: definitions.highest([holding.charge.get(each, {}), of_pods.get(each, {})]) for each in classes}
     return replace(holding, charge=most)
 
 
 def covers(charge: ByClasses, other: ByClasses) -> bool:
     """Whether a charge is at least another charge, over all classes: operators may change the class of pods."""
-    has, needs = amounts.plus(*charge.values()), amounts.plus(*other.values())
+    has, needs = definitions.plus(*charge.values()), definitions.plus(*other.values())
     return all(has.get(unit, 0) >= nanos for unit, nanos in needs.items())
 
 
@@ -402,7 +402,7 @@ class ObjectCharges(Struct, frozen=True, kw_only=True):
         An unbounded workload is charged nothing, because its pods are charged one by one. A pod that asks for all
         devices of a node is charged for its other requests; a check denies it.
         """
-        found = judge.charge(self.known, workload, quota)
+        found = present.charge(self.known, workload, quota)
         if (found.unbounded and not workload.is_pod) or (found.suspended and not quota.charges_suspended):
             return {}
         return entries.tidy(ledger.relevant_amounts(found.amounts, quota.limits))

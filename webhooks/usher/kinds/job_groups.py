@@ -1,4 +1,9 @@
-"""leaderworkerset.x-k8s.io: LeaderWorkerSet; disaggregatedset.x-k8s.io: DisaggregatedSet, which is made of several."""
+"""Groups of pods that start together: JobSet, LeaderWorkerSet, DisaggregatedSet, and the NodeSets of Slurm.
+
+A DisaggregatedSet is made of several LeaderWorkerSets. A NodeSet (slinky.slurm.net) is the worker nodes of a Slurm
+cluster that runs in Kubernetes. Sources for it, at v1beta1 of SlinkyProject/slurm-operator:
+internal/builder/workerbuilder/worker_app.go for the pods, internal/controller/nodeset/nodeset_sync.go for their number.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -9,10 +14,55 @@ from usher import model, paths
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import values
-from usher.kinds.reading.counts import Growth, share_of_replicas
-from usher.kinds.reading.pod_templates import pod_template, template_times
-from usher.kinds.reading.templates import ONE, Place, Template, Traits
+from usher.kinds.reading.counts import Growth, concurrent_pods, in_turns, share_of_replicas
+from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
+from usher.kinds.reading.templates import LISTS, ONE, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading
+
+
+def _job_set(job_set: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    """A job with `dependsOn`, or one behind the first in order, waits (JS:pkg/controllers/jobset_controller.go)."""
+    spec = reading.mapping(job_set.get("spec"), "/spec")
+    policy = reading.mapping(spec.get("startupPolicy"), "/spec/startupPolicy")
+    in_order = policy.get("startupPolicyOrder") == "InOrder"
+    for path, job in reading.items(spec.get("replicatedJobs"), "/spec/replicatedJobs"):
+        replicas = reading.count(job.get("replicas"), path + "/replicas", default=1)
+        job_template = reading.mapping(job.get("template"), path + "/template")
+        job_path = path + "/template/spec"
+        job_spec = reading.mapping(job_template.get("spec"), job_path)
+        pods = replicas * concurrent_pods(job_spec, job_path, reading)
+        found = pod_template(
+            Place(job_spec.get("template"), job_path + "/template"),
+            reading,
+            name=reading.text(job.get("name"), path + "/name"),
+            count=model.Count(minimum=pods, maximum=pods),
+        )
+        waits = bool(job.get("dependsOn")) or (in_order and not path.endswith("/0"))
+        yield replace(found, in_turns=in_turns(job_spec), later=waits, groups=replicas)
+
+
+JOB_SETS = [
+    Kind(
+        **api("jobset.x-k8s.io", "JobSet", "jobsets", "v1alpha2"),
+        owned_by=(("trainer.kubeflow.org", "TrainJob"),),
+        pods=Pods(
+            templates=_job_set,
+            template_paths=("spec.replicatedJobs[].template.spec.template",),
+            counted="`replicas` (1 if missing) times the pods of the Job, for every replicated job",
+            source="JS:api/jobset/v1alpha2/jobset_types.go; KQ:pkg/controller/jobs/jobset/jobset_controller.go",
+            **scheduled(KueueUnit.WHOLE, Starts.MAY_WAIT, shrinks=True, minimum_from=""),
+            role=model.Role.TRAINING,
+            runs_any_program=True,
+            suspend_path="/spec/suspend",
+            kueue=Kueue.DEFAULT,
+            kueue_keeps_empty=True,
+            queue_label_path="/metadata",
+            needs_gang=True,
+            lifecycle_places=model.LifecyclePlaces(ttl="/spec/ttlSecondsAfterFinished", managed_by="/spec/managedBy"),
+        ),
+    ),
+]
+
 
 Object = Mapping[str, paths.Json]
 
@@ -138,7 +188,7 @@ def _role_scaler(value: paths.Object, growth: Growth, reading: Reading) -> Growt
 
 _COUNTED: Final = "`replicas` (1 if missing) groups of `size` (1 if missing) pods, one of them the leader"
 
-KINDS: list[Kind] = [
+LEADER_WORKER_SETS: list[Kind] = [
     Kind(
         **api("leaderworkerset.x-k8s.io", "LeaderWorkerSet", "leaderworkersets", "v1"),
         scale="/spec/replicas",
@@ -191,5 +241,95 @@ KINDS: list[Kind] = [
         **api("disaggregatedset.x-k8s.io", "DisaggregatedSetRoleScaler", "disaggregatedsetrolescalers", "v1"),
         scale="/spec/replicas",
         autoscaler=_role_scaler,
+    ),
+]
+
+
+_TEMPLATE: Final = "/spec/template"
+_SLURMD: Final = "slurmd"
+_SLURM_TRAITS: Final = Traits(
+    trains=_SLURMD, operator_environment=frozenset({"POD_CPUS", "POD_MEMORY", "SLINKY_TOPOLOGY", "SOCKET"})
+)
+_EVERY_NODE: Final = model.Count(minimum=0, maximum=None, reason="one pod on every node that fits")
+
+
+def _node_set(node_set: Object, reading: Reading) -> Iterator[Template]:
+    spec = reading.mapping(node_set.get("spec"), "/spec")
+    template = reading.mapping(spec.get("template"), _TEMPLATE)
+    pod = Place(template.get("spec"), _TEMPLATE + "/spec")
+    yield Template(
+        name="",
+        path=_TEMPLATE,
+        spec=pod,
+        metadata=_metadata(node_set, template, reading),
+        count=_count(spec, reading),
+        traits=_SLURM_TRAITS,
+        containers=tuple(_containers(spec, pod, reading)),
+    )
+
+
+def _count(spec: Object, reading: Reading) -> model.Count:
+    if reading.text(spec.get("scalingMode"), "/spec/scalingMode") == "DaemonSet":
+        return _EVERY_NODE
+    replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
+    return model.Count(minimum=replicas, maximum=replicas)
+
+
+def _metadata(node_set: Object, template: Object, reading: Reading) -> Place:
+    """The labels and annotations of the pods: those of the template replace those of the object."""
+    path = _TEMPLATE + "/metadata"
+    own = reading.mapping(node_set.get("metadata"), "/metadata")
+    of_pods = reading.mapping(template.get("metadata"), path)
+    merged: dict[str, paths.Json] = {}
+    for name in ("labels", "annotations"):
+        under = reading.strings(own.get(name), f"/metadata/{name}")
+        merged[name] = {**under, **reading.strings(of_pods.get(name), f"{path}/{name}")}
+    return Place(merged, path)
+
+
+def _containers(spec: Object, pod: Place, reading: Reading) -> Iterator[ContainerPlace]:
+    """The containers: the operator puts its own two first. One without settings has no requests."""
+    of_template = reading.mapping(*pod)
+    lists = {name: Place(of_template.get(name), f"{pod.path}/{name}") for name, _ in LISTS}
+    yield from _container_of_field(spec, "logfile", model.ContainerType.SIDECAR, reading)
+    in_template = [each for each in listed_containers(lists, reading) if not _is_merged(each, reading)]
+    yield from (each for each in in_template if each.type is not model.ContainerType.APP)
+    yield from _container_of_field(spec, _SLURMD, model.ContainerType.APP, reading)
+    yield from (each for each in in_template if each.type is model.ContainerType.APP)
+
+
+def _container_of_field(
+    spec: Object, name: str, kind: model.ContainerType, reading: Reading
+) -> Iterator[ContainerPlace]:
+    value, path = spec.get(name), f"/spec/{name}"
+    if value is not None:
+        yield ContainerPlace(value=reading.mapping(value, path), path=path, type=kind, name=name)
+
+
+def _is_merged(container: ContainerPlace, reading: Reading) -> bool:
+    """Whether the operator merges a container of the template into one of its own; usher does not merge them."""
+    name = container.value.get("name")
+    if name not in (_SLURMD, "logfile"):
+        return False
+    reading.unknown(container.path, f"the operator merges it into spec.{name}: not judged")
+    return True
+
+
+SLURM_NODES: list[Kind] = [
+    Kind(
+        **api("slinky.slurm.net", "NodeSet", "nodesets", "v1beta1"),
+        scale="/spec/replicas",
+        pods=Pods(
+            templates=_node_set,
+            template_paths=("spec.{template,slurmd,logfile}",),
+            counted="`replicas` (1 if missing); with `scalingMode: DaemonSet` one on every node that fits",
+            source="internal/builder/workerbuilder/worker_app.go and internal/controller/nodeset/nodeset_sync.go of "
+            "SlinkyProject/slurm-operator",
+            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
+            role=model.Role.SERVICE,
+            kueue=Kueue.CHILDREN,
+            # The pods carry the labels of the NodeSet.
+            queue_label_path="/metadata",
+        ),
     ),
 ]

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from usher import errors
-from usher.check import baseline
-from usher.check.baseline import KnownFinding
+from usher.check import changes
+from usher.check.changes import KnownFinding
 
 texts = st.text(max_size=8)
 amounts = st.dictionaries(texts, st.sampled_from(["1", "80", "0.5", "80+"]), max_size=2).map(
@@ -19,13 +19,13 @@ keys = st.builds(KnownFinding, *[texts] * 8, amounts)
 
 @given(st.dictionaries(keys, st.integers(1, 5), max_size=6))
 def test_a_file_holds_what_was_written(known: dict[KnownFinding, int]) -> None:
-    assert baseline.loads(baseline.dumps(Counter(known)), source="b.json") == known
+    assert changes.read_baseline(changes.baseline_bytes(Counter(known)), source="b.json") == known
 
 
 def test_the_order_of_a_file_does_not_follow_from_the_order_of_findings() -> None:
     first, second = (KnownFinding("c", "v1", "Pod", "n", name, "/spec", "m", "", (("pods", "1"),)) for name in "ab")
 
-    assert baseline.dumps(Counter([first, second])) == baseline.dumps(Counter([second, first]))
+    assert changes.baseline_bytes(Counter([first, second])) == changes.baseline_bytes(Counter([second, first]))
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_the_order_of_a_file_does_not_follow_from_the_order_of_findings() -> Non
 )
 def test_another_file_is_refused_with_its_name(content: bytes) -> None:
     with pytest.raises(errors.InputError, match=r"^b\.json: not a baseline .* make one with --write-baseline$"):
-        baseline.loads(content, source="b.json")
+        changes.read_baseline(content, source="b.json")
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 from unit.server.certs.directories import written
 from unit.server.certs.handshakes import client_context, listening, serial_seen
 from usher.errors import CertificateError
-from usher.server.certs import issue, pem
-from usher.server.certs.authority import canonical_names, new_authority, new_leaf, renewal_time, service_names
+from usher.server.certs import certificates, issue
+from usher.server.certs.certificates import canonical_names, new_authority, new_leaf, renewal_time, service_names
 from usher.server.certs.serving import Reloader
 
 NOW = datetime(2026, 9, 29, 10, 0, tzinfo=UTC)
@@ -56,7 +56,7 @@ def test_a_leaf_serves_its_names_for_ninety_days() -> None:
     assert not leaf.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
     assert leaf.not_valid_after_utc == NOW + timedelta(days=90)
     assert leaf.not_valid_before_utc == NOW - timedelta(minutes=5)
-    assert pem.issued_by(leaf, authority.certificate)
+    assert certificates.issued_by(leaf, authority.certificate)
 
 
 def test_serials_are_random_and_positive() -> None:

@@ -17,11 +17,11 @@ from usher.config import models
 from usher.policy import assembly
 from usher.policy.engines.engine import ANSWER_UNTIL, Entrypoint
 from usher.policy.evaluator import Evaluator
-from usher.review import admission_review, site_policies
+from usher.review import admission_review, webhooks
 from usher.review.admission_review import Review
-from usher.server import bodies
-from usher.server.bodies import ARRIVED, Body, BusyError, BytesInFlight, RefusedError, ReviewTime
+from usher.server import ports
 from usher.server.metrics import Metrics
+from usher.server.ports import ARRIVED, Body, BusyError, BytesInFlight, RefusedError, ReviewTime
 from usher.server.reloading import Current
 from usher.server.reviews import (
     LARGE_BODY,
@@ -56,7 +56,7 @@ POST = {"type": "http", "method": "POST", "headers": [JSON], "query_string": b""
 def test_a_review_has_the_time_of_the_api_server_less_a_margin_and_never_more_than_ours(
     query: bytes, seconds: float
 ) -> None:
-    assert bodies.allowed_seconds(query) == pytest.approx(seconds)
+    assert ports.allowed_seconds(query) == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize(("waited", "timeout", "late"), [(0.2, b"1s", False), (0.36, b"1s", True), (0.45, b"3s", True)])
@@ -243,15 +243,15 @@ async def test_of_several_places_a_namespace_has_one_and_leaves_the_others_free(
 async def test_slow_policies_of_one_namespace_leave_a_thread_to_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     going_on = threading.Event()
 
-    def judged(review: Review, *_: object) -> site_policies.Found:
+    def judged(review: Review, *_: object) -> webhooks.Found:
         assert review.namespace != "slow" or going_on.wait(30)
-        return site_policies.NOTHING
+        return webhooks.NOTHING
 
-    monkeypatch.setattr(site_policies, "judged", judged)
-    monkeypatch.setattr(site_policies, "may_find", lambda *_: True)
+    monkeypatch.setattr(webhooks, "judged", judged)
+    monkeypatch.setattr(webhooks, "may_find", lambda *_: True)
     threads, given = PolicyThreads(), cast(Any, None)
 
-    def review(namespace: str) -> asyncio.Task[site_policies.Found]:
+    def review(namespace: str) -> asyncio.Task[webhooks.Found]:
         sent = admission_review.parse(body(pod(namespace=namespace), namespace=namespace))
         return asyncio.create_task(threads.judged(sent, given, given))
 
