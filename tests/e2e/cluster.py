@@ -222,7 +222,7 @@ class Cluster:
             for name in found:
                 path = f"{prefix}/namespaces/{name}/{plural}"
                 self.request("DELETE", path, query={"gracePeriodSeconds": "0"})
-            # Nothing new can be made in these namespaces, so what is empty stays so.
+            # Nothing new can be made in these namespaces, so an empty one stays empty.
             if found:
                 held |= self._namespaces_of(place) & found
         for name in ending.keys() - held:

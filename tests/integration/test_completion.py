@@ -134,7 +134,7 @@ def test_bash_passes_an_equals_sign_as_a_word_of_its_own(folder: Path, words: li
 
 
 @pytest.mark.parametrize(("words", "kind"), PATHS)
-def test_the_shell_is_told_which_paths_may_follow(words: list[str], kind: str) -> None:
+def test_bash_reads_which_paths_may_follow(words: list[str], kind: str) -> None:
     line = {"COMP_WORDS": shlex.join(["usher", *words]), "COMP_CWORD": str(len(words))}
 
     told = command.usher(env={"_USHER_COMPLETE": "bash_complete", **line})
