@@ -14,7 +14,6 @@ ALONE: Final = {
     "audit.store.fleet_totals": "the SQL of a merge; with the merge itself it is too long",
     "audit.usage.possible_savings": "with what measures usage it is too long",
     "audit.usage.saving_cases": "with the savings themselves it is too long",
-    "authorities.gpu_quota.live.accounts": "the writers of accounts; with what runs them it is too long",
     "check.fix.planning": "edits of a text, apart from the proof that they say what was wanted",
     "check.fix.rewriting": "the proof of edits, apart from the rounds that judge them",
     "cli.audit": "a command is one module",

@@ -254,6 +254,7 @@ PROVED: Final = frozenset(
         *("tenancy/quota_never_fits", "tenancy/quota_below_all_pods", "tenancy/limit_range_refuses"),
         *("tenancy/gpu_quota_exceeded", "tenancy/gpu_quota_unbounded"),
         *("gang/pod_group_minimum_above_pods", "gang/kai_queue_unusable", "cost/training_on_a_consolidating_pool"),
+        "scaling/pods_above_the_limit_of_their_pool",
     }
 )
 """Checks whose findings stay true whatever else the cluster has. They never say that an object is missing."""

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 import pydantic
 from msgspec import Struct
 
-from usher import paths, quantities
+from usher import errors, paths, quantities
 from usher.accelerators import boards, names
 from usher.accelerators.vocabulary import Vocabulary
 from usher.cluster.facts.nodes import PODS, Amounts, NodeClass, Nodes, Taint, scheduler_amount
@@ -85,29 +85,6 @@ GPU_COUNT: Final = "nvidia.com/gpu.count"
 GPU_REPLICAS: Final = "nvidia.com/gpu.replicas"
 NUMA: Final = "feature.node.kubernetes.io/memory-numa"
 """Node feature discovery writes `true` where a node has several NUMA nodes."""
-
-
-REGISTERS: Final = ("hami.io/node-nvidia-register", "4pd.io/node-nvidia-register")
-"""Annotations in which HAMi lists the boards of a node: JSON, before version 2.5 texts with a colon behind each
-(HAMi:pkg/device/nvidia/device.go, HAMi:pkg/util/util.go DecodeNodeDevices).
-"""
-_LONGEST_REGISTER: Final = 65536
-
-
-def registered_boards(annotations: Mapping[str, str]) -> int:
-    """The boards that HAMi offers on a node, each many times; 0 on a node without HAMi."""
-    text = next((annotations[key] for key in REGISTERS if annotations.get(key)), "")[:_LONGEST_REGISTER]
-    if not text.startswith("["):
-        return sum(len(each.split(",")) >= _FIELDS_OF_BOARD for each in text.split(":"))
-    try:
-        listed = json.loads(text)
-    except ValueError:
-        return 0
-    return len(listed) if isinstance(listed, list) else 0
-
-
-_FIELDS_OF_BOARD: Final = 6
-"""The id, how often it is offered, memory, cores, type and NUMA node of a board; newer versions have more."""
 
 
 def managed_pool_label(labels: Mapping[str, str]) -> tuple[str, str] | None:
@@ -321,7 +298,7 @@ NODE_POOL: Final = ("karpenter.sh", "NodePool")
 
 _FILE: Final = Path(__file__).parents[2] / "accelerators" / "machine_types.json"
 _AWS: Final = "karpenter.k8s.aws"
-_POOL_LABEL: Final = "karpenter.sh/nodepool"
+POOL_LABEL: Final = "karpenter.sh/nodepool"
 _TYPE_LABEL: Final = "node.kubernetes.io/instance-type"
 _ACCELERATED: Final = ("dl", "f", "g", "inf", "p", "trn", "vt")
 """Beginnings of machine types of AWS with accelerators. One that the table does not have is newer than the table."""
@@ -346,6 +323,8 @@ class KarpenterPool(Struct, frozen=True, kw_only=True):
     types: tuple[MachineType, ...] | None
     consolidates: bool
     """Whether Karpenter removes nodes that are not full, and so stops pods that do not forbid it."""
+    limits: Mapping[str, int]
+    """How many devices of each name its nodes may have together. Amounts of CPU and memory are left out."""
 
 
 @cache
@@ -382,11 +361,26 @@ def _read_pool(name: str, value: paths.Object) -> KarpenterPool | None:
     single = {each.key: each.values[0] for each in requirements if each.operator == "In" and len(each.values) == 1}
     return KarpenterPool(
         name=name,
-        labels={**labels, **single, _POOL_LABEL: name},
+        labels={**labels, **single, POOL_LABEL: name},
         taints=tuple(sorted(_taints(spec.get("taints")))),
         types=_allowed(requirements) if _is_of_aws(spec) else None,
         consolidates=_consolidates(pool.get("disruption")),
+        limits={
+            key: number
+            for key, text in paths.mapping(pool.get("limits")).items()
+            if (number := _devices(key, text)) is not None
+        },
     )
+
+
+def _devices(resource: str, text: paths.Json) -> int | None:
+    """The number in a limit; None for other resources than devices, and for what is no quantity."""
+    if "/" not in resource or not isinstance(text, str | int):
+        return None
+    try:
+        return scheduler_amount(resource, quantities.parse(text))
+    except errors.QuantityError:
+        return None
 
 
 def _consolidates(disruption: paths.Json) -> bool:
