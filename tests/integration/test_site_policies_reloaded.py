@@ -1,6 +1,7 @@
 """Bundles of policies while a server runs: at its start, when they change, and when they cannot be used."""
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,10 @@ def test_a_new_bundle_takes_effect_with_its_templates_and_constraints(tmp_path: 
         assert "lacks the labels" not in said(server)
 
 
+def has_told(server: ServerProcess, problems: int) -> bool:
+    return len(server.log("policies_problem")) >= problems
+
+
 def test_a_bundle_that_cannot_be_used_leaves_the_last_good_one_in_service(tmp_path: Path) -> None:
     bundle, second = site_bundles.gatekeeper(tmp_path, *of(**TEAM)), tmp_path / "second.bundle"
     second.write_bytes(site_bundles.gatekeeper(tmp_path, *of(**OWNER), name="another").read_bytes())
@@ -74,11 +79,7 @@ def test_a_bundle_that_cannot_be_used_leaves_the_last_good_one_in_service(tmp_pa
                 bundle.unlink()
             else:
                 replaced(bundle, damage)
-            wait_until(
-                lambda told=number: len(server.log("policies_problem")) >= told,
-                description=f"problem {number} is told",
-                timeout=BOUND,
-            )
+            wait_until(partial(has_told, server, number), description=f"problem {number} is told", timeout=BOUND)
 
             line = server.log("policies_problem")[-1]
             assert str(bundle) in line["reason"]
