@@ -124,6 +124,14 @@ _findings_accelerator_pods contains {"check": "placement/anti_affinity_against_t
 	some finding in data.usher.checks.placement.anti_affinity_against_topology.deny
 }
 
+_findings_accelerator_pods contains {"check": "placement/selected_nodes_too_small", "finding": finding} if {
+	some finding in data.usher.checks.placement.selected_nodes_too_small.deny
+}
+
+_findings_accelerator_pods contains {"check": "placement/device_that_no_pool_offers", "finding": finding} if {
+	some finding in data.usher.checks.placement.device_that_no_pool_offers.deny
+}
+
 _findings_accelerator_pods contains {"check": "queueing/queue_label_missing", "finding": finding} if {
 	some finding in data.usher.checks.queueing.queue_label_missing.deny
 }
@@ -928,6 +936,14 @@ _findings_cluster_facts contains {"check": "placement/device_class_not_there", "
 	some finding in data.usher.checks.placement.device_class_not_there.deny
 }
 
+_findings_cluster_facts contains {"check": "placement/claims_of_a_pool_at_zero", "finding": finding} if {
+	some finding in data.usher.checks.placement.claims_of_a_pool_at_zero.deny
+}
+
+_findings_cluster_facts contains {"check": "placement/more_than_the_node_pool_may_add", "finding": finding} if {
+	some finding in data.usher.checks.placement.more_than_the_node_pool_may_add.deny
+}
+
 _findings_cluster_facts contains {"check": "queueing/queue_not_there", "finding": finding} if {
 	some finding in data.usher.checks.queueing.queue_not_there.deny
 }
@@ -1042,10 +1058,6 @@ _findings_cluster_facts contains {"check": "sharing/more_shares_than_boards", "f
 
 _findings_cluster_facts contains {"check": "scaling/rollout_never_fits", "finding": finding} if {
 	some finding in data.usher.checks.scaling.rollout_never_fits.deny
-}
-
-_findings_cluster_facts contains {"check": "scaling/pods_above_the_limit_of_their_pool", "finding": finding} if {
-	some finding in data.usher.checks.scaling.pods_above_the_limit_of_their_pool.deny
 }
 
 _findings_cluster_facts contains {"check": "tenancy/quota_never_fits", "finding": finding} if {

@@ -31,7 +31,8 @@ from usher.authorities.kueue.slice import KueueInput
 from usher.authorities.nodes import declared_pools, present
 from usher.authorities.nodes.judge import GangNodesInput
 from usher.authorities.nodes.present import NodesInput
-from usher.authorities.pod_groups import FractionsInput, HamiInput, KaiInput, NodePoolsInput, PodGroupsInput
+from usher.authorities.nodes.selected_pools import NodePoolsInput
+from usher.authorities.pod_groups import FractionsInput, HamiInput, KaiInput, PodGroupsInput
 from usher.authorities.priority import PrioritiesInput
 from usher.authorities.resource_quota.present import ResourceQuotasInput
 from usher.authorities.volcano.present import PodGroupObjectInput, VolcanoInput
