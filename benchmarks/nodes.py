@@ -12,7 +12,6 @@ from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import places as nodes_places
-from usher.authorities.nodes import read
 from usher.authorities.nodes.places import Places
 from usher.cluster.facts.nodes import NodeTable
 from usher.config import sections as config_sections
@@ -97,7 +96,7 @@ def pod(gpus: int, pool: str, *, host: str = "") -> model.PodSet:
 
 def judge(question: model.PodSet, found: Places) -> nodes_judge.NodeVerdict:
     """The cost for a distinct pod, without remembered answers."""
-    return nodes_judge.judge(read.demand_of_pod_set(question, VOCABULARY), found)
+    return nodes_judge.judge(nodes_places.demand_of_pod_set(question, VOCABULARY), found)
 
 
 def _table(values: Iterable[paths.Object]) -> NodeTable:

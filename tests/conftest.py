@@ -1,5 +1,6 @@
 """What holds for all tests."""
 
+import gc
 import os
 import sys
 from collections.abc import Generator
@@ -14,9 +15,13 @@ from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
 import generated_examples
-from usher.workloads import size_limits
+from usher.workloads import identity
 
 pytest_plugins = ["shared_tests"]
+
+# pytest keeps tens of thousands of objects for each run, which frequent collections would look at again and again: a
+# fifth of the time of collecting and running small tests.
+gc.set_threshold(20_000, 20, 100)
 
 # A deadline would be a timed assertion: other tests run at the same time. CI tries the same examples for each change,
 # so that it judges the change; other runs look for new ones, and `scripts/test --thorough` looks longest.
@@ -28,7 +33,7 @@ settings.load_profile("change")
 @pytest.fixture
 def any_size(monkeypatch: pytest.MonkeyPatch) -> None:
     """Objects of any size are read: for bounds within usher that only too large objects reach."""
-    monkeypatch.setattr(size_limits, "excess", lambda _value: None)
+    monkeypatch.setattr(identity, "excess", lambda _value: None)
 
 
 # Coverage has a lock. A process that is forked while a thread of its parent holds it would wait for it for ever, and

@@ -8,11 +8,10 @@ from msgspec.structs import replace
 from mutation_properties import Case
 from usher import model
 from usher.authorities import pool_fit
-from usher.authorities.nodes import declared_pools, read
+from usher.authorities.nodes import declared_pools
 from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import places as nodes_places
-from usher.authorities.nodes.places import Place, Places
-from usher.authorities.nodes.read import PodDemand
+from usher.authorities.nodes.places import Place, Places, PodDemand
 
 _EVERYTHING = {"operator": "Exists"}
 
@@ -60,7 +59,7 @@ def keeps_pods_off_a_pool(case: Case) -> Iterator[str]:
     )
     now = case.read(case.merged.value)
     for before, after in zip(case.workload.pod_sets, now.pod_sets if now is not None else (), strict=True):
-        first, then = (read.demand_of_pod_set(each, case.evaluator.vocabulary) for each in (before, after))
+        first, then = (nodes_places.demand_of_pod_set(each, case.evaluator.vocabulary) for each in (before, after))
         of_others = _kept_for_others(case, before)
         for place in all_places.all:
             if _offers(place, before, case) and (place.pool is None or place.pool.name not in of_others):

@@ -14,7 +14,6 @@ from e2e.gpu_nodes import accelerator_node
 from unit.workloads.normalised import VOCABULARY, pod_set
 from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import places as nodes_places
-from usher.authorities.nodes import read
 from usher.authorities.nodes.places import Places
 from usher.authorities.verdict import Answer
 from usher.cluster.facts.nodes import NodeTable
@@ -172,7 +171,7 @@ def node_of(cluster: Cluster, pod: Object) -> str:
 def test_the_scheduler_agrees_with_every_verdict(cluster: Cluster, namespace: str, empty_nodes: Places) -> None:
     pods = {pod["metadata"]["name"]: pod for pod in (generated(number, namespace) for number in range(CASES))}
     verdicts = {
-        name: nodes_judge.judge(read.demand_of_pod_set(pod_set(pod), VOCABULARY), empty_nodes)
+        name: nodes_judge.judge(nodes_places.demand_of_pod_set(pod_set(pod), VOCABULARY), empty_nodes)
         for name, pod in pods.items()
     }
     never = [name for name, found in verdicts.items() if found.answer is Answer.NEVER]

@@ -13,8 +13,7 @@ from unit.workloads.normalised import workload
 from usher import paths
 from usher.authorities import limit_range
 from usher.authorities.resource_quota import judge as resource_quota_judge
-from usher.authorities.resource_quota import read as resource_quota_read
-from usher.authorities.resource_quota.read import NamespaceLimits
+from usher.authorities.resource_quota.judge import NamespaceLimits
 
 PODS: Final = 60
 """For each namespace: enough that every outcome comes up."""
@@ -99,7 +98,7 @@ def accepted(cluster: Cluster, value: Object) -> bool | None:
 def expected(value: Object, objects: list[Object]) -> bool:
     named = {str(paths.resolve(each, "/metadata/name")): each for each in objects}
     ranges = limit_range.read_ranges({name: each for name, each in named.items() if each["kind"] == "LimitRange"})
-    quotas = resource_quota_read.read({name: each for name, each in named.items() if each["kind"] == "ResourceQuota"})
+    quotas = resource_quota_judge.read({name: each for name, each in named.items() if each["kind"] == "ResourceQuota"})
     of = workload(value)
     limits = NamespaceLimits(quotas=quotas, ranges=ranges, default_class="")
     found = resource_quota_judge.judge(of, limits)

@@ -11,8 +11,7 @@ from e2e.cluster import ApiError, Cluster, wait_until
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota import ledger
 from usher.authorities.gpu_quota import status as gpu_quota_status
-from usher.authorities.gpu_quota.amounts import Limit
-from usher.authorities.gpu_quota.definitions import Quota
+from usher.authorities.gpu_quota.definitions import Limit, Quota
 from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.ledger import Full, Ledger
 from usher.quantities import NANO

@@ -10,8 +10,7 @@ from e2e.cluster import ApiError, Cluster, Object, wait_until
 from usher.authorities.gpu_quota import ledger
 from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.live.account_store import Account, StatusStore
-from usher.authorities.gpu_quota.live.accounts import AccountWriter
-from usher.authorities.gpu_quota.live.leftovers import UnusedParts
+from usher.authorities.gpu_quota.live.accounts import AccountWriter, UnusedParts
 from usher.cluster import connection
 from usher.cluster.connection import Api
 from usher.quantities import NANO

@@ -267,7 +267,7 @@ def test_an_authority_is_a_folder_and_an_entry_of_the_registry(copy: Copy) -> No
     copy.add(
         "authorities/curfew/present.py",
         "from usher.authorities.curfew import judge, read\n"
-        "from usher.authorities.outlook import Section\n\n\n"
+        "from usher.authorities.authority import Section\n\n\n"
         "def outlook(case, known):\n"
         "    answer = judge.judge(case.workload.namespace, read.closed())\n"
         '    yield Section(authority="Curfew", answer=answer, reasons=("the lights are out",))\n',

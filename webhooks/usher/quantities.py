@@ -1,4 +1,4 @@
-"""Reads Kubernetes quantities exactly: `1`, `1000m`, `1e0` and `" 1"` are the same number.
+"""Reads Kubernetes quantities exactly, and writes them: `1`, `1000m`, `1e0` and `" 1"` are the same number.
 
 The grammar and the rounding are those of k8s.io/apimachinery pkg/api/resource (quantity.go, suffix.go). A quantity is a
 whole number of nanos, because Kubernetes rounds finer numbers up to a nano. So no floats are needed. No library is
@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterable
 from enum import Enum
-from typing import Self
+from typing import Final, Self
 
 from msgspec import Struct
 
@@ -204,3 +204,63 @@ def _divide_up(dividend: int, divisor: int) -> int:
 def _rounded(nanos: int, unit: int) -> int:
     rounded = min(_divide_up(abs(nanos), unit), MAX_INT64)
     return -rounded if nanos < 0 else rounded
+
+
+_BYTES: Final = ("memory", "ephemeral-storage", "hugepages-")
+_MIB: Final = 2**20
+_GIB: Final = 2**30
+
+
+def amount(resource: str, number: int, *, up: bool) -> str:
+    """The text of an amount in the scheduler's units: `3500m`, `8`, `1007.5Gi`.
+
+    Bytes are rounded to a tenth: demand up, supply down. So a demand above the supply never looks equal to it.
+    """
+    if resource == "cpu":
+        return str(Quantity(number * MILLI))
+    if not resource.startswith(_BYTES):
+        return str(number)
+    if number < _MIB:
+        return str(number)
+    unit, suffix = (_GIB, "Gi") if number >= _GIB else (_MIB, "Mi")
+    tenths = -(-number * 10 // unit) if up else number * 10 // unit
+    whole, rest = divmod(tenths, 10)
+    return f"{whole}.{rest}{suffix}" if rest else f"{whole}{suffix}"
+
+
+_PREFIXES: Final = ("requests.", "limits.")
+
+
+def text(resource: str, quantity: Quantity, *, up: bool = True) -> str:
+    """The text of a quantity: `64`, `1500m`, `512Gi`.
+
+    Args:
+        resource: the name of the resource, or the key of a quota.
+        up: true rounds bytes up, as for demand; false rounds down, as for supply.
+    """
+    name = resource
+    for prefix in _PREFIXES:
+        name = name.removeprefix(prefix)
+    if name != "cpu" and not quantity.is_whole:
+        return str(quantity)
+    return amount(name, quantity.milli if name == "cpu" else quantity.value, up=up)
+
+
+def named(resource: str, quantity: Quantity, *, up: bool = True) -> str:
+    """The text of a quantity with its resource: `64 nvidia.com/gpu`."""
+    return f"{text(resource, quantity, up=up)} {resource}"
+
+
+def waiting(
+    resource: str,
+    *,
+    of: str,
+    used: Quantity,
+    most: Quantity,
+    needs: Quantity,
+) -> str:
+    """The text of a wait: `wait: 16 of 72 nvidia.com/gpu of Queue research are used now, and 64 are needed`."""
+    return (
+        f"wait: {text(resource, used)} of {named(resource, most, up=False)} of {of} are used now, "
+        f"and {text(resource, needs)} are needed"
+    )

@@ -6,10 +6,8 @@ from unit.workloads.normalised import VOCABULARY, workload
 from usher import paths
 from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import places as nodes_places
-from usher.authorities.nodes import read
 from usher.authorities.nodes.judge import NodeVerdict
-from usher.authorities.nodes.places import Places
-from usher.authorities.nodes.read import PodDemand
+from usher.authorities.nodes.places import Places, PodDemand
 from usher.cluster.facts.nodes import NodeTable
 from usher.config import pools as config_pools
 
@@ -22,7 +20,7 @@ def cluster(*found: paths.Object, pools: Sequence[config_pools.Pool] = ()) -> Pl
 
 def demand(pod: paths.Object, *, from_classes: Sequence[str] = ()) -> PodDemand:
     (pod_set,) = workload(pod).pod_sets
-    return read.demand_of_pod_set(pod_set, VOCABULARY, from_classes=from_classes)
+    return nodes_places.demand_of_pod_set(pod_set, VOCABULARY, from_classes=from_classes)
 
 
 def judge(pod: paths.Object, *found: paths.Object, pools: Sequence[config_pools.Pool] = ()) -> NodeVerdict:

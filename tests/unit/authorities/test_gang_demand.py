@@ -5,7 +5,7 @@ import pytest
 import builders
 from unit.workloads.normalised import workload
 from usher import paths, quantities
-from usher.authorities import gang_demand
+from usher.authorities import verdict
 
 EIGHT = builders.template(builders.container(gpus=8))
 
@@ -19,10 +19,10 @@ def volcano_job(*replicas: int, **spec: paths.Json) -> paths.Object:
     return job
 
 
-def together(value: paths.Object, *each: int, minimum: int | None = None) -> gang_demand.GangDemand:
+def together(value: paths.Object, *each: int, minimum: int | None = None) -> verdict.GangDemand:
     """What pods take of which each pod set takes so much."""
     amounts = [quantities.parse(number) for number in each]
-    return gang_demand.demand_of_workload(workload(value), amounts, minimum=minimum)
+    return verdict.demand_of_workload(workload(value), amounts, minimum=minimum)
 
 
 def starts(value: paths.Object, *each: int, minimum: int | None = None) -> tuple[str, bool]:
@@ -72,7 +72,7 @@ def test_volcano_waits_for_the_first_pods_of_a_job(
     if minimum is not None:
         job = builders.replaced(job, "/spec/minAvailable", minimum)
 
-    assert tuple(gang_demand.first_volcano_pods(workload(job)) or ()) == first
+    assert tuple(verdict.first_volcano_pods(workload(job)) or ()) == first
 
 
 def test_partitions_set_the_minimum_of_a_task() -> None:
@@ -80,14 +80,14 @@ def test_partitions_set_the_minimum_of_a_task() -> None:
     policy: paths.Json = {"minPartitions": 2, "partitionSize": 3, "totalPartitions": 4}
     job = builders.replaced(volcano_job(12), "/spec/tasks/0/partitionPolicy", policy)
 
-    assert gang_demand.first_volcano_pods(workload(job)) == [6]
+    assert verdict.first_volcano_pods(workload(job)) == [6]
 
 
 def test_priority_classes_may_change_the_order_of_the_tasks() -> None:
     job = builders.replaced(volcano_job(1, 1), "/spec/minAvailable", 1)
     urgent = builders.replaced(job, "/spec/tasks/1/template/spec/priorityClassName", "urgent")
 
-    assert gang_demand.first_volcano_pods(workload(urgent)) is None
+    assert verdict.first_volcano_pods(workload(urgent)) is None
     assert starts(job, 8, 1) == ("8", False)
     assert starts(urgent, 8, 1) == ("1", True)
 
@@ -104,7 +104,7 @@ def test_the_minimum_of_an_owner_is_a_number_as_volcano_reads_it() -> None:
     def minimum(text: str) -> int | None:
         job = builders.job(EIGHT, parallelism=4, completions=4)
         annotations: paths.Json = {"scheduling.volcano.sh/group-min-member": text}
-        return gang_demand.gang_minimum(workload(builders.replaced(job, "/metadata/annotations", annotations)))
+        return verdict.gang_minimum(workload(builders.replaced(job, "/metadata/annotations", annotations)))
 
     assert minimum("3") == 3
     assert minimum("999999999") == 999999999
@@ -114,9 +114,9 @@ def test_the_minimum_of_an_owner_is_a_number_as_volcano_reads_it() -> None:
 def test_without_a_minimum_of_the_job_those_of_its_tasks_count() -> None:
     job = volcano_job(3, 2)
 
-    assert gang_demand.gang_minimum(workload(job)) is None
-    assert gang_demand.gang_minimum(workload(builders.replaced(job, "/spec/tasks/0/minAvailable", 1))) == 3
-    assert gang_demand.gang_minimum(workload(volcano_job(3, 2, minAvailable=4))) == 4
+    assert verdict.gang_minimum(workload(job)) is None
+    assert verdict.gang_minimum(workload(builders.replaced(job, "/spec/tasks/0/minAvailable", 1))) == 3
+    assert verdict.gang_minimum(workload(volcano_job(3, 2, minAvailable=4))) == 4
 
 
 def test_a_workload_of_one_part_waits_for_no_other() -> None:

@@ -10,8 +10,7 @@ from usher.authorities.kueue import flavors as kueue_configuration
 from usher.authorities.kueue import queues
 from usher.authorities.kueue.capacity import Capacities
 from usher.authorities.resource_quota import judge as resource_quota_judge
-from usher.authorities.resource_quota import read as resource_quota_read
-from usher.authorities.resource_quota.read import NamespaceLimits
+from usher.authorities.resource_quota.judge import NamespaceLimits
 from usher.authorities.volcano import read as volcano_read
 from usher.cluster.facts import store
 from usher.cluster.facts.store import Store
@@ -114,21 +113,21 @@ def test_a_configuration_that_is_not_an_object_is_unknown() -> None:
     ],
 )
 def test_a_quota_with_unreadable_scopes_may_count_any_pod(spec: paths.Object) -> None:
-    found = resource_quota_read.read({"compute": {"spec": spec}})
+    found = resource_quota_judge.read({"compute": {"spec": spec}})
 
-    assert resource_quota_read.UNREADABLE in found.all[0].scopes
+    assert resource_quota_judge.UNREADABLE in found.all[0].scopes
     assert {each.of for each in found.unreadable} == {"ResourceQuota compute"}
 
 
 def test_of_a_readable_quota_the_scopes_are_as_written() -> None:
-    found = resource_quota_read.read({"compute": {"spec": {"scopes": ["Terminating"]}}})
+    found = resource_quota_judge.read({"compute": {"spec": {"scopes": ["Terminating"]}}})
 
-    assert found.all[0].scopes == (resource_quota_read.Scope(name="Terminating"),)
+    assert found.all[0].scopes == (resource_quota_judge.Scope(name="Terminating"),)
     assert found.unreadable == ()
 
 
 def test_an_invalid_resource_name_bounds_nothing() -> None:
-    found = resource_quota_read.read({"compute": {"spec": {"hard": {"pods\nand more": "1", "pods": "2"}}}})
+    found = resource_quota_judge.read({"compute": {"spec": {"hard": {"pods\nand more": "1", "pods": "2"}}}})
 
     assert list(found.all[0].hard) == ["pods"]
 
@@ -155,14 +154,14 @@ def expression(*values: str) -> paths.Json:
     ],
 )
 def test_what_of_a_quota_goes_beyond_the_bound_is_said_not_to_be_read(spec: paths.Object, field: str) -> None:
-    (unreadable,) = resource_quota_read.read({"compute": {"spec": spec}}).unreadable
+    (unreadable,) = resource_quota_judge.read({"compute": {"spec": spec}}).unreadable
 
     assert (unreadable.of, unreadable.field) == ("ResourceQuota compute", field)
     assert unreadable.reason == "has 257 entries, and only the first 256 are read"
 
 
 def test_as_much_as_the_bound_is_read_whole() -> None:
-    found = resource_quota_read.read({"compute": {"spec": {"hard": many(256), "scopes": ["Terminating"] * 256}}})
+    found = resource_quota_judge.read({"compute": {"spec": {"hard": many(256), "scopes": ["Terminating"] * 256}}})
 
     assert found.unreadable == ()
     assert len(found.all[0].hard) == len(found.all[0].scopes) == 256
@@ -172,7 +171,7 @@ def test_as_much_as_the_bound_is_read_whole() -> None:
 def test_pods_may_be_in_a_scope_that_is_only_partly_readable(values: paths.Json) -> None:
     """Of what is left of it they may well not be, and the quota would be said not to count them."""
     selector: paths.Json = {"matchExpressions": [{"scopeName": "PriorityClass", "operator": "In", "values": values}]}
-    found = resource_quota_read.read({"compute": {"spec": {"hard": {"pods": "1"}, "scopeSelector": selector}}})
+    found = resource_quota_judge.read({"compute": {"spec": {"hard": {"pods": "1"}, "scopeSelector": selector}}})
     value = workload(builders.pod(builders.container(), priorityClassName="research"))
 
     verdict = resource_quota_judge.judge(value, NamespaceLimits(quotas=found))
@@ -184,9 +183,9 @@ def test_pods_may_be_in_a_scope_that_is_only_partly_readable(values: paths.Json)
 def test_the_first_unread_quota_of_a_namespace_names_the_limit_on_quotas() -> None:
     quotas: dict[str, paths.Object] = {f"quota-{number:03}": {"spec": {"hard": {"pods": "1"}}} for number in range(258)}
     first = dict(sorted(quotas.items())[:256])
-    found = resource_quota_read.read(quotas)
+    found = resource_quota_judge.read(quotas)
 
-    assert resource_quota_read.read(first).unreadable == ()
+    assert resource_quota_judge.read(first).unreadable == ()
     assert [quota.name for quota in found.all] == list(first)
     assert [(each.of, each.field, each.reason) for each in found.unreadable] == [
         (

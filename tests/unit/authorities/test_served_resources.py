@@ -5,7 +5,7 @@ import pytest
 import builders
 from unit.authorities import knowing as authorities_knowing
 from usher import paths
-from usher.authorities.gpu_quota import definitions, judge
+from usher.authorities.gpu_quota import definitions, present
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts.store import Store
 from usher.kinds.reading.values import Objects
@@ -38,7 +38,7 @@ def charged(known: Knowledge, value: paths.Object, **hard: int) -> dict[str, int
     quota = definitions.of_object(builders.gpu_quota(limits=[{"hard": hard}]))
     assert workload is not None
     assert isinstance(quota, definitions.Quota)
-    found = judge.judge(known, workload, quota)
+    found = present.judge(known, workload, quota)
     assert not found.unclear
     return {unit: nanos // 10**9 for amounts in found.charge.amounts.values() for unit, nanos in amounts.items()}
 
@@ -71,7 +71,7 @@ def test_a_class_that_cannot_be_resolved_is_unknown_to_the_quota() -> None:
     assert workload is not None
     assert isinstance(quota, definitions.Quota)
 
-    (unclear,) = judge.judge(known, workload, quota).unclear
+    (unclear,) = present.judge(known, workload, quota).unclear
     assert unclear.path == "/spec/containers/0/resources/limits/example.com~1big"
     assert unclear.reason.startswith("DeviceClass fast: whether its devices are accelerators is not known")
 
@@ -101,5 +101,5 @@ def test_classes_of_the_same_files_count_without_a_cluster() -> None:
     assert workload is not None
     assert isinstance(quota, definitions.Quota)
 
-    (amounts,) = judge.charge(known, workload, quota).amounts.values()
+    (amounts,) = present.charge(known, workload, quota).amounts.values()
     assert {unit: nanos // 10**9 for unit, nanos in amounts.items()}["gpus"] == 2

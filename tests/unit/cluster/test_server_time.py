@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from usher.cluster.api import Answer
-from usher.cluster.server_time import Api, TimedApi
+from usher.cluster.http_clients import Api, TimedApi
 
 NOW = datetime(2026, 11, 26, 18, 0, tzinfo=UTC)
 TOLERANCE = timedelta(seconds=150)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usher.config import fields
+from usher.config import selection
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from usher.config import fields
     ],
 )
 def test_a_star_stands_for_any_characters_and_all_others_for_themselves(text: str, pattern: str) -> None:
-    assert fields.glob_fits(text, pattern)
+    assert selection.glob_fits(text, pattern)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_a_star_stands_for_any_characters_and_all_others_for_themselves(text: st
     [("vllm", "vllm-*"), ("vllm", "v"), ("ab", "ab*b"), ("abc", "a?c"), ("abc", "*a*c*b*"), ("x", "")],
 )
 def test_what_differs_in_any_other_character_does_not_match(text: str, pattern: str) -> None:
-    assert not fields.glob_fits(text, pattern)
+    assert not selection.glob_fits(text, pattern)
 
 
 @given(text=st.text(alphabet="ab", max_size=12), parts=st.lists(st.text(alphabet="ab", max_size=3), max_size=5))
@@ -37,11 +37,11 @@ def test_a_pattern_matches_what_a_regular_expression_would(text: str, parts: lis
 
     expected = re.fullmatch(".*".join(map(re.escape, parts)), text) is not None
 
-    assert fields.glob_fits(text, "*".join(parts)) is expected
+    assert selection.glob_fits(text, "*".join(parts)) is expected
 
 
 def test_a_hostile_text_takes_no_time() -> None:
-    assert not fields.glob_fits("a" * 100_000, "*a*a*a*a*a*a*b")
+    assert not selection.glob_fits("a" * 100_000, "*a*a*a*a*a*a*b")
 
 
 @pytest.mark.parametrize(
@@ -54,19 +54,19 @@ def test_a_hostile_text_takes_no_time() -> None:
     ],
 )
 def test_an_image_matches_by_the_end_of_its_path_whatever_its_registry_and_tag(image: str) -> None:
-    assert fields.image_fits(image, "vllm/vllm-*")
+    assert selection.image_fits(image, "vllm/vllm-*")
 
 
 def test_a_part_of_a_name_is_another_image() -> None:
-    assert not fields.image_fits("example.com/myvllm/vllm-openai", "vllm/vllm-openai")
-    assert not fields.image_fits("example.com/vllm", "vllm/vllm-openai")
+    assert not selection.image_fits("example.com/myvllm/vllm-openai", "vllm/vllm-openai")
+    assert not selection.image_fits("example.com/vllm", "vllm/vllm-openai")
 
 
 def test_a_pattern_with_a_colon_asks_for_a_tag() -> None:
     pattern = "tensorflow/tensorflow:*jupyter*"
 
-    assert fields.image_fits("docker.io/tensorflow/tensorflow:2.13.0-gpu-jupyter", pattern)
-    assert not fields.image_fits("docker.io/tensorflow/tensorflow:2.13.0-gpu", pattern)
+    assert selection.image_fits("docker.io/tensorflow/tensorflow:2.13.0-gpu-jupyter", pattern)
+    assert not selection.image_fits("docker.io/tensorflow/tensorflow:2.13.0-gpu", pattern)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_pattern_with_a_colon_asks_for_a_tag() -> None:
     ],
 )
 def test_a_command_matches_by_its_first_words(words: tuple[str, ...], pattern: str) -> None:
-    assert fields.command_fits(words, pattern)
+    assert selection.command_fits(words, pattern)
 
 
 @pytest.mark.parametrize(
@@ -93,4 +93,4 @@ def test_a_command_matches_by_its_first_words(words: tuple[str, ...], pattern: s
     ],
 )
 def test_a_star_never_stands_for_another_word_or_folder(words: tuple[str, ...], pattern: str) -> None:
-    assert not fields.command_fits(words, pattern)
+    assert not selection.command_fits(words, pattern)

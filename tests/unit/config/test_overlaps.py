@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usher.config.fields import Selector
-from usher.config.selection import entries_overlap, entry_covers
+from usher.config.selection import Selector, entries_overlap, entry_covers
 
 patterns = st.text(alphabet="ab*", min_size=1, max_size=5)
 names = st.text(alphabet="ab", min_size=1, max_size=5)

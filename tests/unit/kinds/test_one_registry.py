@@ -136,8 +136,8 @@ def new_family(package: Path) -> str:
     """Adds a module with one kind, and its lines to the registry."""
     record = RECORD.format(kind="Gadget", plural="gadgets")
     (package / "kinds/example.py").write_text(f"{FAMILY}{record}]\n", encoding="utf-8")
-    replace(package / "kinds/registry.py", "    gpu_usher,\n", "    example,\n    gpu_usher,\n")
-    replace(package / "kinds/registry.py", "    *gpu_usher.KINDS,\n", "    *gpu_usher.KINDS,\n    *example.KINDS,\n")
+    replace(package / "kinds/registry.py", "    job_groups,\n", "    example,\n    job_groups,\n")
+    replace(package / "kinds/registry.py", "    *spark.KINDS,\n", "    *spark.KINDS,\n    *example.KINDS,\n")
     return "Gadget"
 
 

@@ -10,7 +10,7 @@ from usher.config import load, models
 from usher.policy import assembly, config_problems, decision
 from usher.policy.checks import catalogue
 from usher.policy.checks.catalogue import Parameter, Severity
-from usher.policy.suppressions import Circumstances
+from usher.policy.excused_findings import Circumstances
 
 ENTRY = catalogue.Entry(
     key="cost/gpus_per_workload",

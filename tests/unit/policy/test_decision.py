@@ -10,7 +10,7 @@ from usher.config import models
 from usher.policy import decision
 from usher.policy.checks import catalogue
 from usher.policy.checks.catalogue import Severity
-from usher.policy.suppressions import Circumstances
+from usher.policy.excused_findings import Circumstances
 
 DENY, WARN, AUDIT = model.Outcome.DENY, model.Outcome.WARN, model.Outcome.AUDIT
 

@@ -13,7 +13,7 @@ from usher.config import models
 from usher.policy import assembly
 from usher.policy.decision import Operation, Request, User
 from usher.policy.evaluator import Evaluator
-from usher.policy.known_findings import Side, still_there
+from usher.policy.excused_findings import Side, still_there
 from usher.review import webhooks
 
 TENANT = User(name="anna@example.com")

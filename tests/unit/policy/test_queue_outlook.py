@@ -9,7 +9,7 @@ import builders
 from builders import GPU, queues
 from builders.queues import cluster_queue, gpu_group, local_queue
 from usher import paths
-from usher.authorities.outlook import Outlook, Section
+from usher.authorities.authority import Outlook, Section
 from usher.authorities.verdict import Answer
 from usher.cluster.facts.store import Store
 from usher.config import models

@@ -25,7 +25,7 @@ from usher.authorities.authority import QuotaRefusal
 from usher.authorities.gpu_quota import definitions
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.cluster.facts.store import Store
-from usher.config import fields, models
+from usher.config import models, selection
 from usher.config.fabrics import RESERVED_VARIABLES
 from usher.kinds.reading import values as reading_values
 from usher.kinds.reading.environment import READ_VARIABLES
@@ -267,7 +267,7 @@ def test_pods_that_differ_in_any_field_share_no_answer(engine: Engine, data: st.
     asked=st.lists(st.tuples(NAMESPACES, USERS, PLACES), min_size=2, max_size=5),
 )
 def test_users_namespaces_and_places_that_differ_share_no_answer(
-    engine: Engine, config: models.Config, value: paths.Object, asked: list[tuple[str, User | None, fields.Place]]
+    engine: Engine, config: models.Config, value: paths.Object, asked: list[tuple[str, User | None, selection.Place]]
 ) -> None:
     facts = alike_pods.everything()
     value = alike_pods.without(value, "/metadata/namespace")

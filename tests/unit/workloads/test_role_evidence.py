@@ -7,7 +7,7 @@ import pytest
 import builders
 from unit.workloads.normalised import readable_workload
 from usher import model, paths
-from usher.config import fields as config_fields
+from usher.config import selection as config_selection
 from usher.workloads import model_servers
 
 TRAINING, INFERENCE = model.Role.TRAINING, model.Role.INFERENCE
@@ -191,7 +191,7 @@ def test_every_family_matches_by_something_and_has_a_source() -> None:
         assert family.commands or family.images, family.name
         assert family.source, family.name
         for image in family.images:
-            assert config_fields.image_fits(image.replace("*", "x"), image)
+            assert config_selection.image_fits(image.replace("*", "x"), image)
 
 
 def test_families_that_get_less_stand_first() -> None:

@@ -1,19 +1,211 @@
-"""An authority says whether a workload can never start, or cannot start now; with the RuntimeClasses that pods name."""
+"""An authority says whether a workload can never start, or cannot start now, and `usher queue` reports its answer.
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Protocol
+The RuntimeClasses and DeviceClasses that pods name have their part of the Rego input here too.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, Protocol
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from usher import model, paths
+from usher import model, paths, quantities
 from usher.authorities import verdict
 from usher.authorities.beside import NOTHING, Beside
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.ledger import Excess
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.outlook import Section
+from usher.authorities.verdict import Answer, GangDemand, Reach, Shortage, worst
 from usher.kinds.reading.values import Absence, Reference
+from usher.quantities import Quantity
+
+NODES: Final = "nodes"
+"""The authority that does not know current usage."""
+
+
+class Balance(Struct, frozen=True, kw_only=True):
+    """The demand for one resource, and the supply."""
+
+    of: str
+    """The limit of the resource, for the report: `flavor a100`, `ResourceQuota gpus`."""
+    resource: str
+    """The name of the resource in the quota or queue."""
+    asks: quantities.Quantity
+    most: quantities.Quantity | None
+    """The most that the quota or queue could ever give; None where it has no bound."""
+    own: quantities.Quantity | None = None
+    """The part of `most` that is not borrowed; None where the queue borrows nothing."""
+    used: quantities.Quantity | None = None
+    """Current usage; None where it is unknown. For a queue of Kueue: what the queue itself has reserved."""
+    free: quantities.Quantity | None = None
+    """The room that is left now; None where it is unknown."""
+
+
+class Taken(Struct, frozen=True, kw_only=True):
+    """The flavor that pods would get."""
+
+    pod_set: str
+    resources: tuple[str, ...]
+    flavor: str
+    now: bool
+    """Whether the flavor has room now; else it has room if nothing else runs."""
+
+
+class Elsewhere(Struct, frozen=True, kw_only=True):
+    """Another queue that the workload could use."""
+
+    queue: str
+    behind: str = ""
+    """The ClusterQueue of the queue."""
+    answer: Answer
+
+
+class Holding(Struct, frozen=True, kw_only=True):
+    """Nodes that could hold one pod of a pod set, if they were empty."""
+
+    pod_set: str
+    answer: Answer
+    nodes: int
+    """How many existing nodes could hold one pod; an upper bound."""
+    grows: tuple[str, ...]
+    """Pools that an autoscaler fills and whose nodes could hold one pod."""
+    nearest: str = ""
+    """The place that lacks least, where no node could hold one pod."""
+    missing: tuple[str, ...] = ()
+    """The amounts and labels that the nearest place lacks, or why the answer is unknown."""
+
+
+class Section(Struct, frozen=True, kw_only=True):
+    """The answer of one authority."""
+
+    authority: str
+    """`Kueue`, `Volcano`, `GPUQuota`, `ResourceQuota`, `LimitRange`, `classes`, `nodes`."""
+    way: tuple[str, ...] = ()
+    """The queues or quotas that decide, from the one that the workload names to the outermost."""
+    given: bool = False
+    """Whether gpu-usher adds the first of them; the file does not name it."""
+    answer: Answer
+    reasons: tuple[str, ...] = ()
+    balances: tuple[Balance, ...] = ()
+    taken: tuple[Taken, ...] = ()
+    elsewhere: tuple[Elsewhere, ...] = ()
+    holding: tuple[Holding, ...] = ()
+    remedies: tuple[str, ...] = ()
+    node_changes: tuple[str, ...] = ()
+    """The changes among `remedies` that change nodes, and not the workload."""
+    waits: tuple[str, ...] = ()
+    """The amounts that must become free."""
+
+    @property
+    def is_of_nodes(self) -> bool:
+        return self.authority == NODES
+
+
+def answer_of_sections(sections: Iterable[Section]) -> Answer:
+    """The worst answer. COULD of nodes is left out: nodes never give a better answer, while others may give FITS."""
+    answers = [section.answer for section in sections if not (section.is_of_nodes and section.answer is Answer.COULD)]
+    return worst(answers) if answers else Answer.COULD
+
+
+class Rank(Struct, frozen=True, kw_only=True):
+    """A priority class that counts for the workload."""
+
+    kind: str
+    """`WorkloadPriorityClass` or `PriorityClass`."""
+    name: str
+    """Empty where the pods have no class."""
+    value: int | None
+    """The priority; None where the class is unknown or does not exist."""
+    of: tuple[str, ...] = ()
+    """The pod sets with this class; empty for all pod sets."""
+    by_default: bool = False
+    missing: bool = False
+    """Whether the class does not exist in the cluster."""
+    given: bool = False
+    """Whether gpu-usher adds the class; the file does not name it."""
+
+
+class Outlook(Struct, frozen=True, kw_only=True):
+    """The report of `usher queue` on one workload."""
+
+    workload: model.Workload
+    ranks: tuple[Rank, ...]
+    sections: tuple[Section, ...]
+    given: tuple[str, ...] = ()
+    """The additions of the mutating webhook, a few words for each change."""
+    fewer: tuple[str, ...] = ()
+    """The pod counts at which the workload would fit, by all sections together."""
+
+    @property
+    def answer(self) -> Answer:
+        return answer_of_sections(self.sections)
+
+    @property
+    def remedies(self) -> tuple[str, ...]:
+        """Changes that would make the workload fit: fewer pods for all authorities, or a change for one authority."""
+        found = [*self.fewer]
+        for section in self.sections:
+            own = [*map(_use, section.elsewhere), *section.remedies]
+            own += () if self.answer is Answer.NEVER else section.waits
+            found += (f"{section.authority}: {each}" for each in own)
+        return tuple(dict.fromkeys(found))
+
+
+def _use(other: Elsewhere) -> str:
+    behind = f" (ClusterQueue {other.behind})" if other.behind else ""
+    words = {Answer.FITS: "it has room now", Answer.NOT_NOW: "it could admit it, though not now"}
+    return f"use queue {other.queue}{behind}: {words.get(other.answer, 'it could admit it')}"
+
+
+class LimitedResource(Struct, frozen=True, kw_only=True):
+    of: str
+    """The name of the quota or queue."""
+    resource: str
+    """The name of the resource in the quota or queue."""
+    demand: GangDemand
+    most: Quantity
+    used: Quantity | None = None
+    """None before the first count."""
+
+    @property
+    def needs(self) -> Quantity:
+        """The amount that must be free at the same time."""
+        return self.demand.starts if self.demand.is_gang else self.demand.all
+
+    @property
+    def could_suffice(self) -> bool:
+        """Whether all pods would fit if nothing were used."""
+        return self.demand.starts <= self.most and self.demand.all <= self.most
+
+    def shortages(self) -> Iterator[Shortage]:
+        """The shortages of the resource; at most one of START, ALL and NOW."""
+        demand = self.demand
+        shortage = Shortage(
+            of=self.of,
+            resource=self.resource,
+            reach=Reach.START,
+            needs=demand.starts,
+            most=self.most,
+            assumption=demand.assumption,
+        )
+        if demand.starts > self.most:
+            parts = demand.parts if demand.starts == demand.all else ()
+            yield replace(shortage, parts=parts, assumption=demand.assumption if demand.is_gang else "")
+        elif demand.all > self.most:
+            yield replace(shortage, reach=Reach.ALL, needs=demand.all, parts=demand.parts)
+        else:
+            if demand.largest is not None and demand.largest > self.most:
+                yield replace(shortage, reach=Reach.LARGEST, needs=demand.largest)
+            if self.used is not None and self.needs and self.needs + self.used > self.most:
+                parts = demand.parts if self.needs == demand.all else ()
+                yield replace(shortage, reach=Reach.NOW, needs=self.needs, used=self.used, parts=parts)
+
+    def balance(self, kind: str) -> Balance:
+        """The row of `usher queue`; `kind` is the kind of the quota or queue."""
+        left = None if self.used is None else Quantity(max(self.most.nanos - self.used.nanos, 0))
+        return Balance(
+            of=f"{kind} {self.of}", resource=self.resource, asks=self.needs, most=self.most, used=self.used, free=left
+        )
 
 
 class QuotaRefusal(Struct, frozen=True, kw_only=True):

@@ -15,10 +15,9 @@ from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths, quantities
-from usher.authorities import amount_texts, verdict
-from usher.authorities.authority import Case
+from usher.authorities import verdict
+from usher.authorities.authority import Case, Section
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.outlook import Section
 from usher.authorities.verdict import Amounts, Answer, Unreadable
 from usher.cluster.facts.store import Store
 from usher.kinds.reading.shapes import Amount, amount_of
@@ -332,11 +331,11 @@ def _violation_text(violation: LimitViolation) -> str:
     if violation.amount is None:
         says = f"has no {violation.violating} for {resource}"
     elif violation.request is None:
-        says = f"has a {violation.violating} of {amount_texts.named(resource, violation.amount)}"
+        says = f"has a {violation.violating} of {quantities.named(resource, violation.amount)}"
     else:
-        limit, request = amount_texts.named(resource, violation.amount), amount_texts.text(resource, violation.request)
+        limit, request = quantities.named(resource, violation.amount), quantities.text(resource, violation.request)
         says = f"has a limit of {limit} for a request of {request}"
     if bound.rule is Rule.RATIO:
         return f"{who} {says}, and a limit of at most {bound.amount} times the request is allowed"
     least = "at least" if bound.rule is Rule.MINIMUM else "at most"
-    return f"{who} {says}, and {least} {amount_texts.text(resource, bound.amount)} is allowed"
+    return f"{who} {says}, and {least} {quantities.text(resource, bound.amount)} is allowed"

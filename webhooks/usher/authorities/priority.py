@@ -8,9 +8,8 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import model, paths
 from usher.authorities import authority
-from usher.authorities.authority import Case
+from usher.authorities.authority import Case, Rank, Section
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.outlook import Rank, Section
 from usher.authorities.verdict import Answer
 from usher.cluster.facts.store import Store
 from usher.config import models, selection

@@ -28,7 +28,7 @@ from usher.config import models
 from usher.documents import chunks
 from usher.extensions import installed_programs
 from usher.kinds import registry
-from usher.policy import known_findings
+from usher.policy import excused_findings
 from usher.policy.checks.catalogue import About
 from usher.workloads.grown_workloads import growth_of
 
@@ -313,7 +313,7 @@ class KnownFinding(NamedTuple):
 
     def covers(self, other: "KnownFinding") -> bool:
         """Whether another finding with this identity is about no more pods and accelerators."""
-        return known_findings.are_no_more(_parsed(other.amounts), _parsed(self.amounts))
+        return excused_findings.are_no_more(_parsed(other.amounts), _parsed(self.amounts))
 
 
 KnownFindings = Counter[KnownFinding]
@@ -373,7 +373,7 @@ def known_finding(report: findings.Report, result: findings.Result, finding: fin
     rule = report.rules.get(found.check)
     of_facts = rule is not None and rule.about is About.CLUSTER_FACTS
     pods = devices.of_pods(finding.pod_set.pods if finding.pod_set is not None else result.pods)
-    amounts = {known_findings.PODS: pods, **result.accelerators}
+    amounts = {excused_findings.PODS: pods, **result.accelerators}
     return KnownFinding(
         **{**key._asdict(), "message": key.message if of_facts else found.message},
         value_digest=finding.value_digest,
@@ -385,7 +385,7 @@ def _text(amount: Amount) -> str:
     return f"{Decimal(amount.number):f}{'+' if amount.unbounded else ''}"
 
 
-def _parsed(amounts: Sequence[tuple[str, str]]) -> known_findings.Amounts:
+def _parsed(amounts: Sequence[tuple[str, str]]) -> excused_findings.Amounts:
     return {name: (text.endswith("+"), Decimal(text.removesuffix("+"))) for name, text in amounts}
 
 

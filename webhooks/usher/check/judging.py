@@ -23,7 +23,7 @@ from usher.check.surroundings import PROVED, Scalers, Surroundings, is_fact, mis
 from usher.cluster.facts.store import Store
 from usher.kinds import kubeflow_pipelines
 from usher.kinds.reading import values as reading_values
-from usher.policy import known_findings, suppressions
+from usher.policy import excused_findings
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
 from usher.policy.mutation import merge
@@ -168,7 +168,7 @@ def placed_findings(
 
 def _value_digest(judged: paths.Object, path: str) -> str:
     """The digest of the value at a place; empty for an object or a list, and without a value."""
-    value = known_findings.single_value(judged, path)
+    value = excused_findings.single_value(judged, path)
     if value is None:
         return ""
     return hashlib.sha256(repr(value).encode(errors="backslashreplace")).hexdigest()[:16]
@@ -316,18 +316,19 @@ def _suppression_notes(
     item: Item, judged: findings.Result, evaluator: Evaluator, settings: Settings
 ) -> Iterable[findings.Note]:
     """Notes on the findings that the annotation of an object suppresses, and on its lines without effect."""
-    lines = suppressions.notes(
+    lines = excused_findings.notes(
         item.value,
         tuple(each.judgement for each in judged.findings),
         evaluator.catalogue.checks,
-        where=suppressions.Circumstances(
+        where=excused_findings.Circumstances(
             namespace=judged.identity.namespace, place=settings.command.value, today=evaluator.today()
         ),
         enforcement=evaluator.config.enforcement,
     )
     source = f"{judged.source}:{judged.line}" if judged.line else judged.source
     return [
-        findings.Note(source=source, reason=f"{judged.identity}: {suppressions.ANNOTATION}: {each}") for each in lines
+        findings.Note(source=source, reason=f"{judged.identity}: {excused_findings.ANNOTATION}: {each}")
+        for each in lines
     ]
 
 

@@ -33,7 +33,7 @@ from usher.check.judging import Settings
 from usher.check.runner import Watch, unwatched
 from usher.check.surroundings import Named, Outline, Surroundings, directory_of_source
 from usher.extensions import installed_programs
-from usher.policy import suppressions
+from usher.policy import excused_findings
 from usher.policy.checks import catalogue
 from usher.policy.evaluator import Evaluator
 
@@ -74,7 +74,7 @@ class Share:
         self._share = share
         # It reads some files at a time, because their text may be larger than the objects in it.
         parts = (files[start : start + _FILES_AT_ONCE] for start in range(0, len(files), _FILES_AT_ONCE))
-        self._entries = deque(entry for part in parts for entry in self._read(part))
+        self._entries = deque(entry for part in parts for entry in self._read_files(part))
 
     @property
     def outlines(self) -> list[Outline]:
@@ -121,7 +121,7 @@ class Share:
             self._verdicts.put(new)
         return parts
 
-    def _read(self, files: Sequence[sources.FileOrBatch]) -> Iterator[_Entry]:
+    def _read_files(self, files: Sequence[sources.FileOrBatch]) -> Iterator[_Entry]:
         """Reads some files, and looks up their verdicts together."""
         read = [_content(found) for found in files]
         keys = [b"" if isinstance(each, Batch) else self._key(*each) for each in read]
@@ -428,7 +428,7 @@ class Verdicts:
         """The digest of a file; `explicit` is true if the user named it."""
         name = orjson.dumps([source, explicit])
         # What an author suppresses may end today.
-        day = self._today if suppressions.ANNOTATION.encode() in content else b""
+        day = self._today if excused_findings.ANNOTATION.encode() in content else b""
         return hashlib.sha256(self._basis + len(name).to_bytes(8) + name + day + content).digest()
 
     def find(self, files: Mapping[bytes, Path]) -> dict[bytes, KeptVerdict]:

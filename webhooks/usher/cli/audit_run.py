@@ -28,7 +28,7 @@ from usher.cli import audit_usage, given_policies, inputs
 from usher.cli.audit_usage import AuditOptions
 from usher.cluster.api import Lists
 from usher.cluster.facts.store import Recorded, Store
-from usher.config import fields
+from usher.config import selection
 from usher.extensions.gatekeeper.evaluation import Policies
 from usher.policy.evaluator import Evaluator
 
@@ -248,7 +248,7 @@ def require_namespace(name: str, facts: Store) -> None:
     """Raises InputError for a namespace that does not exist: a typing error must not look like a clean audit."""
     there = facts.names("", "Namespace")
     if there and name not in there:
-        raise errors.InputError(f"the cluster has no namespace {name}{fields.nearest_word(name, there)}")
+        raise errors.InputError(f"the cluster has no namespace {name}{selection.nearest_word(name, there)}")
 
 
 def wanted_kinds() -> tuple[Wanted, ...]:

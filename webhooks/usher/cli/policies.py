@@ -14,7 +14,7 @@ import click
 from usher import errors
 from usher.audit.standing.finding_catalogue import CatalogueEntry
 from usher.cli import given_policies, inputs
-from usher.config import fields, models
+from usher.config import models, selection
 from usher.policy.checks import catalogue
 from usher.policy.checks.catalogue import OwnChecks
 from usher.policy.rule_choice import RuleChoice, why_on_or_off
@@ -126,7 +126,7 @@ def list_command(
     categories = {entry.category for entry in known}
     if category is not None and category not in categories:
         raise errors.InputError(
-            f"no category {category}{fields.nearest_word(category, categories)}; "
+            f"no category {category}{selection.nearest_word(category, categories)}; "
             f"there are {', '.join(sorted(categories))}"
         )
     entries = [
@@ -261,7 +261,7 @@ def explain(code_or_name: str, *, config: Path | None, format_name: str, own: Se
     entry = known.find(code_or_name)
     if entry is None:
         rules = [word for each in known for word in (each.name, each.code)]
-        meant = fields.nearest_word(code_or_name, [*rules, *audit_words()]) or ";"
+        meant = selection.nearest_word(code_or_name, [*rules, *audit_words()]) or ";"
         raise errors.InputError(
             f"no check or mutation has the code or name {code_or_name}{meant} `usher policies list` lists them all"
         )

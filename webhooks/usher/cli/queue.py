@@ -99,8 +99,8 @@ class _Around(NamedTuple):
 
     def facts_of(self, batch: Batch) -> Store:
         """The facts for the workloads of a file; without queues where the files lack one that they name."""
+        from usher.authorities.kueue.judge import QUEUE_LABEL
         from usher.authorities.kueue.queues import GROUP
-        from usher.authorities.kueue.read import QUEUE_LABEL
 
         found = self.surroundings.facts_around(batch)
         there = found.names(GROUP, "LocalQueue") or frozenset()

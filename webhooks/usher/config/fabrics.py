@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, NamedTuple
 import orjson
 from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
 
-from usher.config.fields import LabelKey, Name, ResourceName, Role, Section, VariableName, repeated
+from usher.config.selection import LabelKey, Name, ResourceName, Role, Section, VariableName, repeated
 
 _LARGEST: Final = 16 * 1024
 """Bytes of one container or volume as JSON."""

@@ -12,7 +12,7 @@ from msgspec import Struct
 from pydantic import BaseModel
 
 from usher import errors, paths
-from usher.config import fabrics, fields, models
+from usher.config import fabrics, models, selection
 from usher.documents import reader
 
 MOST_BYTES: Final = 256 * 1024
@@ -119,14 +119,14 @@ def suggestion_for_key(location: Sequence[int | str]) -> str:
     same = next((name for name in _SAME.get(key.casefold(), ()) if name in known), "")
     if same:
         return f"; did you mean {same}?"
-    return fields.nearest_word(key, known) or f"; this section has {', '.join(sorted(known))}"
+    return selection.nearest_word(key, known) or f"; this section has {', '.join(sorted(known))}"
 
 
 def suggestion_for_choice(given: object, known: str) -> str:
     """The suggestion for a wrong word; `known` lists the accepted words as `one, other or third`."""
     if not isinstance(given, str):
         return ""
-    return fields.nearest_word(given, known.replace(" or ", ", ").split(", "))
+    return selection.nearest_word(given, known.replace(" or ", ", ").split(", "))
 
 
 def _section(section: type[BaseModel], location: Sequence[int | str]) -> type[BaseModel] | None:
@@ -436,7 +436,7 @@ def _wrong_names(value: paths.Json) -> Iterable[Problem]:
     """Names that entries share, and fabrics that do not exist, in the file as written: no other mistake hides them."""
     for key in ("pools", "quotas"):
         names = [(index, each.get("name")) for index, each in _entries(value, key)]
-        twice = fields.repeated(name for _, name in names if isinstance(name, str))
+        twice = selection.repeated(name for _, name in names if isinstance(name, str))
         for index, name in names:
             if name in twice:
                 yield f"/{key}/{index}/name", f"several {key} are named {name}; give each of them a name of its own"
@@ -449,7 +449,7 @@ def _wrong_names(value: paths.Json) -> Iterable[Problem]:
     for index, pool in _entries(value, "pools"):
         fabric = pool.get("fabric")
         if isinstance(fabric, str) and fabric not in known:
-            meant = fields.nearest_word(fabric, known) or f"; there are {', '.join(known)}"
+            meant = selection.nearest_word(fabric, known) or f"; there are {', '.join(known)}"
             yield f"/pools/{index}/fabric", f"the fabric {fabric[:_LONGEST]} is neither shipped nor in fabrics{meant}"
 
 
@@ -465,7 +465,7 @@ def _wrong_base(name: str, fabric: Mapping[str, paths.Json]) -> Iterable[Problem
     if base is None and name in fabrics.SHIPPED:
         yield here, f"{name} is a shipped fabric; set base: {name} to add to it, or choose another name"
     elif isinstance(base, str) and base not in fabrics.SHIPPED:
-        meant = fields.nearest_word(base, fabrics.SHIPPED) or f"; these are {', '.join(fabrics.SHIPPED)}"
+        meant = selection.nearest_word(base, fabrics.SHIPPED) or f"; these are {', '.join(fabrics.SHIPPED)}"
         yield f"{here}/base", f"{base[:_LONGEST]} is not a shipped fabric{meant}"
     elif isinstance(base, str):
         variables = fabric.get("env")

@@ -10,7 +10,6 @@ from pydantic import ConfigDict, Field, StringConstraints, ValidationInfo, field
 from usher.config import fabrics as fabrics_shipped
 from usher.config import selection
 from usher.config.fabrics import RESERVED_VARIABLES, Fabric, with_base
-from usher.config.fields import ANY_NAMESPACE, Duration, LabelKey, Name, Pattern, Place, Role, Section, Selector
 from usher.config.pools import Gangs, Gpus, Pool, PoolUse, Quota, Taint
 from usher.config.sections import (
     DEFAULT_IDENTITIES,
@@ -27,6 +26,7 @@ from usher.config.sections import (
     Route,
     SharedMemory,
 )
+from usher.config.selection import ANY_NAMESPACE, Duration, LabelKey, Name, Pattern, Place, Role, Section, Selector
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Price = Annotated[float, Field(ge=0, le=1_000_000)]

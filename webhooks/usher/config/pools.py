@@ -17,7 +17,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from usher import errors, quantities
-from usher.config.fields import LabelKey, LabelValue, Name, Pattern, ResourceName, Role, Section
+from usher.config.selection import LabelKey, LabelValue, Name, Pattern, ResourceName, Role, Section
 
 MOST: Final = 10**9
 """The largest limit, beyond the size of any cluster."""

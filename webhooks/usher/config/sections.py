@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
 
 from usher import errors, quantities
-from usher.config.fields import (
+from usher.config.selection import (
     Duration,
     LabelKey,
     Name,

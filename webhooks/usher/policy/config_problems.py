@@ -11,14 +11,14 @@ from typing import Final
 from usher import errors, paths
 from usher.accelerators import boards
 from usher.authorities.gpu_quota import assignment
-from usher.config import fields, load, models, sections, selection
+from usher.config import load, models, sections, selection
 from usher.kinds.registry import KINDS, WORKLOADS
 from usher.policy.checks import catalogue
 
 Problem = tuple[str, str]
 """JSON Pointer into usher.yaml, and the problem there."""
 
-Lists = Iterator[tuple[str, Sequence[fields.Selector]]]
+Lists = Iterator[tuple[str, Sequence[selection.Selector]]]
 
 _QUOTAS: Final = "/quotas"
 
@@ -112,7 +112,7 @@ def _of_mutations(mutations: models.Mutations, entries: catalogue.Catalogue) -> 
     ]
     for place, word in named:
         if word not in known:
-            meant = fields.nearest_word(word, known) or f"; there are {', '.join(sorted(known))}"
+            meant = selection.nearest_word(word, known) or f"; there are {', '.join(sorted(known))}"
             yield place, f"there is no mutation {word!r}{meant}"
 
 
@@ -123,7 +123,7 @@ def _of_site(config: models.Config) -> Iterator[Problem]:
         if board is not None and boards.by_name(board) is None:
             known = sorted(each.name for each in boards.BOARDS)
             longer = " or ".join(name for name in known if name.casefold().startswith(board.casefold()))
-            meant = f"; did you mean {longer}?" if longer else fields.nearest_word(board, known)
+            meant = f"; did you mean {longer}?" if longer else selection.nearest_word(board, known)
             meant = meant or f"; there are {', '.join(known)}"
             yield f"/pools/{index}/gpu/board", f"usher knows no board {board} that MIG divides{meant}"
     excess = dict(_excess(config))
@@ -134,7 +134,7 @@ def _of_site(config: models.Config) -> Iterator[Problem]:
                 if kind not in _KINDS:
                     yield (
                         f"{pointer}/{index}/kinds/{number}",
-                        f"usher knows no workloads of kind {kind}{fields.nearest_word(kind, _KINDS)}",
+                        f"usher knows no workloads of kind {kind}{selection.nearest_word(kind, _KINDS)}",
                     )
             if pointer in excess:
                 continue
@@ -166,7 +166,7 @@ def _of_roles(rules: Sequence[sections.RoleRule]) -> Iterator[Problem]:
             if kind not in _KINDS:
                 yield (
                     f"/roles/{index}/kinds/{number}",
-                    f"usher knows no workloads of kind {kind}{fields.nearest_word(kind, _KINDS)}",
+                    f"usher knows no workloads of kind {kind}{selection.nearest_word(kind, _KINDS)}",
                 )
 
 
@@ -263,7 +263,7 @@ def _exceptions_for_nothing(enforcement: models.Enforcement) -> Iterator[Problem
         for number, kind in enumerate(exception.kinds):
             if kind not in known:
                 place = f"/enforcement/exceptions/{index}/kinds/{number}"
-                yield place, f"usher judges no objects of kind {kind}{fields.nearest_word(kind, known)}"
+                yield place, f"usher judges no objects of kind {kind}{selection.nearest_word(kind, known)}"
 
 
 def _without_effect(
@@ -285,7 +285,7 @@ def _lists(config: models.Config) -> Lists:
 
 
 def _no_check(word: str, known: set[str]) -> str:
-    return f"there is no check {word!r}{fields.nearest_word(word, known) or ';'} `usher policies list` shows all"
+    return f"there is no check {word!r}{selection.nearest_word(word, known) or ';'} `usher policies list` shows all"
 
 
 def _type(value: object) -> str:

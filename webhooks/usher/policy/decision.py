@@ -22,15 +22,15 @@ from usher.authorities import beside
 from usher.authorities.authority import Case, QuotaRefusal
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts.store import Store
-from usher.config import fields, models, sections, selection
+from usher.config import models, sections, selection
 from usher.kinds.reading import values
 from usher.kinds.reading.counts import Growth
-from usher.policy import suppressions
+from usher.policy import excused_findings
 from usher.policy.checks import catalogue
 from usher.policy.checks.catalogue import About, Catalogue
+from usher.policy.excused_findings import Circumstances
 from usher.policy.input.document import Review
 from usher.policy.mutation import merge
-from usher.policy.suppressions import Circumstances
 from usher.workloads import grown_workloads
 
 OFF: Final = None
@@ -363,13 +363,13 @@ def judge_findings(  # noqa: PLR0913 - what a judgement depends on, all named at
     rules: models.Enforcement,
     before: Container[int] = (),
     leniency: Callable[[catalogue.Entry], str] = lambda _check: "",
-    asked: suppressions.Asked = suppressions.NOTHING,
+    asked: excused_findings.Asked = excused_findings.NOTHING,
 ) -> tuple[model.Judgement, ...]:
     """The judgements about the findings, worst first.
 
     Args:
         where: where it is, and who asks.
-        before: on UPDATE, the indexes of the findings that the old object has too (`known_findings`). These only warn,
+        before: on UPDATE, the indexes of the findings of the old object too (`excused_findings`). These only warn,
             or finalizers could never be removed (docs/domain/principles.md#updates-and-deletion).
         leniency: why a check at most warns about this object; empty if the check may deny it.
         asked: the findings that the author of the object suppresses.
@@ -408,7 +408,7 @@ def judge_findings(  # noqa: PLR0913 - what a judgement depends on, all named at
 
 
 def _suppression(
-    asked: suppressions.Asked,
+    asked: excused_findings.Asked,
     check: catalogue.Entry,
     outcome: model.Outcome,
     *,
@@ -419,8 +419,8 @@ def _suppression(
     line = asked.about(check) if asked.suppressions and outcome in FELT else None
     if line is None:
         return ""
-    refused = suppressions.refusal(line, check, outcome, where=where, enforcement=rules)
-    return "" if refused else suppressions.applied_text(line)
+    refused = excused_findings.refusal(line, check, outcome, where=where, enforcement=rules)
+    return "" if refused else excused_findings.applied_text(line)
 
 
 def _needs(intent: paths.Object) -> tuple[model.Need, ...]:
@@ -489,7 +489,7 @@ class Request(Struct, frozen=True, kw_only=True):
     """How far autoscalers of the same files let the object grow. No mutation reads them: the webhook has no files."""
     facts: Store | None = None
     """Facts to use instead of those of the evaluator."""
-    place: fields.Place = "admission"
+    place: selection.Place = "admission"
     sub_resource: str = ""
     refusal: QuotaRefusal | None = None
     """Why a GPUQuota refused the charge; None if no GPUQuota did."""

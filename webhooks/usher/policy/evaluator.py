@@ -24,15 +24,15 @@ from usher.kinds.kind import DEFINITION
 from usher.kinds.reading import values
 from usher.kinds.reading.fields import Definitions
 from usher.memo import Memo
-from usher.policy import decision, known_findings, suppressions
+from usher.policy import decision, excused_findings
 from usher.policy.checks import catalogue
 from usher.policy.decision import Identities, Operation, Request, User
 from usher.policy.engines.engine import Engine, Entrypoint
+from usher.policy.excused_findings import Side
 from usher.policy.input import document as input_document
-from usher.policy.known_findings import Side
 from usher.policy.mutating import Mutating, MutationRules
 from usher.policy.mutation import merge
-from usher.workloads import fingerprints, size_limits, unread_keys
+from usher.workloads import fingerprints, identity, unread_keys
 
 
 class Found(Struct, frozen=True, kw_only=True):
@@ -119,11 +119,11 @@ class Evaluator:
 
     def exhausted(self, request: Request, error: errors.ExhaustedError) -> model.Decision:
         """The decision about an object that needs more than an evaluation has."""
-        return self._too_large(request, size_limits.excess_of_whole(request.value, error.needs))
+        return self._too_large(request, identity.excess_of_whole(request.value, error.needs))
 
     def _too_large(self, request: Request, excess: model.Excess) -> model.Decision:
         workload, known = (
-            size_limits.too_large_to_judge(request.value, excess, namespace=request.namespace),
+            identity.too_large_to_judge(request.value, excess, namespace=request.namespace),
             self._knowledge(request),
         )
         return self._decision(self._subject(request, workload, known), request, known)
@@ -132,7 +132,7 @@ class Evaluator:
         known, key = self._knowledge(request), self._key(request)
 
         def make() -> Subject:
-            return self._subject(request, request.grown(partial(self._read, request=request)), known)
+            return self._subject(request, request.grown(partial(self._read_workload, request=request)), known)
 
         def holds(kept: Subject) -> bool:
             return all(ground.still_holds(known) for ground in kept.found.grounds)
@@ -159,16 +159,16 @@ class Evaluator:
             return frozenset()
         excess = now.workload.excess
         if excess is not None:
-            unchanged = size_limits.judged_part(request.old_value) == size_limits.judged_part(request.value)
-            as_large = unchanged or size_limits.is_as_large(old.excess, excess)
+            unchanged = identity.judged_part(request.old_value) == identity.judged_part(request.value)
+            as_large = unchanged or identity.is_as_large(old.excess, excess)
             return frozenset(range(len(now.findings))) if as_large else frozenset()
         try:
-            before = Side(self._found(Case(workload=old), known).findings, old, request.old_value)
+            before = Side(self._find(Case(workload=old), known).findings, old, request.old_value)
         except errors.ExhaustedError:
             return frozenset()
         # A controller brings the numbers of another object that was judged, and pods are judged when they are made.
         may_grow = decision.CONTROLLERS in (self._identities.of(request.user) or ())
-        return known_findings.still_there(now, before, may_grow=may_grow)
+        return excused_findings.still_there(now, before, may_grow=may_grow)
 
     def admit(self, request: Request) -> tuple[merge.Merged, model.Decision]:
         """The result of both webhooks for a new object: the mutations, and the decision about the mutated object.
@@ -184,7 +184,7 @@ class Evaluator:
             if merged.operations:
                 request = replace(request, value=merged.value)
             if merged.operations or request.growths:
-                workload = request.grown(partial(self._read, request=request))
+                workload = request.grown(partial(self._read_workload, request=request))
             return merged, self._decision(self._subject(request, workload, known), request, known)
         except errors.ExhaustedError as error:
             return merge.Merged(value=sent.value), self.exhausted(sent, error)
@@ -213,7 +213,7 @@ class Evaluator:
         return self._mutating.merged(
             request,
             workload,
-            read=lambda value: self._read(value, request),
+            read=lambda value: self._read_workload(value, request),
             known=self._knowledge(request),
             only=only,
         )
@@ -244,7 +244,7 @@ class Evaluator:
 
     def workload(self, request: Request) -> model.Workload | None:
         """The normalised object of a request; None if no rule reads the object."""
-        return self._read(request.value, request)
+        return self._read_workload(request.value, request)
 
     def _mutates(self, workload: model.Workload, request: Request) -> bool:
         return bool(workload.pod_sets) and not self._exemption(workload, request)
@@ -257,9 +257,9 @@ class Evaluator:
             return Subject(workload=workload, exemption=exemption)
         old = None
         if request.operation is Operation.UPDATE and request.old_value is not None:
-            old = self._with_unread_keys(self._read(request.old_value, request), request.old_value, request)
+            old = self._with_unread_keys(self._read_workload(request.old_value, request), request.old_value, request)
         case = request.case(workload, known)
-        found = self._found(case, known, old=old, review=self._identities.review(request))
+        found = self._find(case, known, old=old, review=self._identities.review(request))
         return Subject(workload=workload, old=old, found=found)
 
     def has_fields(self, value: paths.Object, objects: values.Lookup) -> bool:
@@ -309,7 +309,7 @@ class Evaluator:
         self._last = request, key
         return key
 
-    def _read(self, value: paths.Object, request: Request) -> model.Workload | None:
+    def _read_workload(self, value: paths.Object, request: Request) -> model.Workload | None:
         return self._knowledge(request).workload(
             value,
             namespace=request.namespace,
@@ -320,7 +320,7 @@ class Evaluator:
     def _knowledge(self, request: Request) -> Knowledge:
         return self.knowledge if request.facts is None else dataclasses.replace(self.knowledge, facts=request.facts)
 
-    def _found(
+    def _find(
         self,
         case: Case,
         known: Knowledge,
@@ -355,7 +355,7 @@ class Evaluator:
         ]
         return decision.judge_findings(
             current,
-            where=suppressions.Circumstances(
+            where=excused_findings.Circumstances(
                 namespace=workload.namespace,
                 role=workload.role,
                 place=request.place,
@@ -366,7 +366,7 @@ class Evaluator:
             entries=self.catalogue,
             rules=self.config.enforcement,
             before=self._still_there(Side(current, workload, request.value), subject.old, request, known),
-            asked=suppressions.read(request.value),
+            asked=excused_findings.read(request.value),
             leniency=decision.leniency(
                 workload,
                 updating=request.operation is Operation.UPDATE,

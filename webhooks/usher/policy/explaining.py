@@ -9,13 +9,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import model
-from usher.authorities import outlook as authorities_outlook
+from usher.authorities import authority as authorities_authority
 from usher.authorities import priority
 from usher.authorities import registry as authorities_registry
-from usher.authorities.authority import Case
+from usher.authorities.authority import Case, Outlook
 from usher.authorities.nodes import declared_pools
 from usher.authorities.nodes.declared_pools import PoolReason
-from usher.authorities.outlook import Outlook
 from usher.authorities.verdict import Answer
 from usher.cluster.facts.store import Store
 from usher.kinds import registry
@@ -25,10 +24,10 @@ from usher.policy.checks import catalogue
 from usher.policy.checks.catalogue import About
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
+from usher.policy.excused_findings import Circumstances
 from usher.policy.input.pod_sets import read_keys
 from usher.policy.mutation import merge, strategies
 from usher.policy.mutation.merge import Merged
-from usher.policy.suppressions import Circumstances
 
 
 class State(StrEnum):
@@ -268,7 +267,7 @@ class Outlooks:
             ranks=tuple(priority.ranks(case, self._known)),
             sections=sections,
             given=given,
-            fewer=tuple(self._fewer(case.workload, authorities_outlook.answer_of_sections(sections))),
+            fewer=tuple(self._fewer(case.workload, authorities_authority.answer_of_sections(sections))),
         )
 
     def _fewer(self, workload: model.Workload, answer: Answer) -> Iterator[str]:
@@ -286,7 +285,7 @@ class Outlooks:
             yield now.text(workload, "there is room now" if fits else "it could start")
 
     def _answer(self, workload: model.Workload) -> Answer:
-        return authorities_outlook.answer_of_sections(
+        return authorities_authority.answer_of_sections(
             authorities_registry.sections(Case(workload=workload), self._known)
         )
 

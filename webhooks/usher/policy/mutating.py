@@ -15,9 +15,9 @@ from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.kueue import slice as kueue_slice
-from usher.authorities.kueue.read import QUEUE_LABEL
+from usher.authorities.kueue.judge import QUEUE_LABEL
 from usher.authorities.kueue.slice import KueueVerdictInput
-from usher.config import fields, models, selection
+from usher.config import models, selection
 from usher.kinds import registry
 from usher.policy import decision
 from usher.policy.checks.catalogue import Catalogue, Entry
@@ -173,7 +173,7 @@ class MutationRules:
             unknown = sorted(named - self._words)
             if unknown:
                 # An annotation may hold any text, so the text is shortened and escaped.
-                meant = fields.nearest_word(unknown[0], self._words) or "; `usher policies list` shows all mutations"
+                meant = selection.nearest_word(unknown[0], self._words) or "; `usher policies list` shows all mutations"
                 reason = f"there is no mutation {unknown[0][:_LONGEST]!a}{meant}"
                 yield model.Note(mutation=_OPT_OUT, at=path, reason=reason)
 

@@ -17,7 +17,7 @@ from usher.kinds.reading.counts import with_number_at
 from usher.policy.checks import catalogue
 from usher.policy.decision import Operation, Request, User
 from usher.policy.mutation.editing import Operation as PatchOperation
-from usher.workloads import size_limits
+from usher.workloads import identity
 
 API_VERSION: Final = "admission.k8s.io/v1"
 
@@ -138,7 +138,7 @@ def _read_json(body: bytes) -> tuple[paths.Json, bool]:
 
 
 def _without_deepest(body: bytes) -> bytes:
-    deepest = size_limits.MOST_LEVELS + _ENVELOPE
+    deepest = identity.MOST_LEVELS + _ENVELOPE
     parts: list[bytes] = []
     level = kept = 0
     for found in _STRINGS_AND_BRACKETS.finditer(body):
@@ -163,7 +163,7 @@ def _excess_of_levels(value: paths.Object) -> model.Excess | None:
     while waiting:
         place, found = waiting.pop()
         if found == _TOO_DEEP:
-            return size_limits.too_deep("/".join(place.split("/")[:_SHOWN_LEVELS]))
+            return identity.too_deep("/".join(place.split("/")[:_SHOWN_LEVELS]))
         if place == "/metadata/managedFields":
             continue
         if isinstance(found, dict):

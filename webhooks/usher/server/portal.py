@@ -22,8 +22,8 @@ from pydantic import BaseModel, Field
 from usher import errors, paths
 from usher.authorities.gpu_quota import definitions, entries
 from usher.authorities.gpu_quota import status as gpu_quota_status
-from usher.authorities.gpu_quota.amounts import Amounts as UnitAmounts
 from usher.authorities.gpu_quota.definitions import GROUP
+from usher.authorities.gpu_quota.definitions import Amounts as UnitAmounts
 from usher.check import findings, judging, runner, sources
 from usher.check.batches import Batch
 from usher.check.formats import json_report, queue, rule_pages, wording

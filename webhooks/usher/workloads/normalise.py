@@ -13,7 +13,7 @@ from usher.kinds.reading import pod_templates, values
 from usher.kinds.reading import shapes as reading_shapes
 from usher.kinds.reading.templates import Template
 from usher.kinds.reading.values import MAX_PODS, Context, FindInner, Inner, Reading
-from usher.workloads import identity, size_limits
+from usher.workloads import identity
 from usher.workloads import pod_sets as workloads_pod_sets
 from usher.workloads.claims import CLAIM_GROUP, Claims, mark_accelerators
 from usher.workloads.pod_sets import read_pod_set
@@ -355,8 +355,8 @@ def normalise(  # noqa: PLR0913 - the object, and what reads it
         believes_owner: whether the owner that the object names counts.
     """
     group, version, kind = identity.group_version_kind(value)
-    if (group, kind) in registry.BY_KEY and (found := size_limits.excess(value)) is not None:
-        return size_limits.too_large_to_judge(value, found, namespace=namespace)
+    if (group, kind) in registry.BY_KEY and (found := identity.excess(value)) is not None:
+        return identity.too_large_to_judge(value, found, namespace=namespace)
     if (group, kind) in registry.OBJECTS:
         return read_object(value, vocabulary=vocabulary, namespace=namespace, objects=objects)
     if (group, kind) in registry.BOUNDS_OF_NODES:

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 from usher import model, paths
-from usher.config import fields, models, selection
+from usher.config import models, selection
 from usher.config.sections import ROLE_LABEL, RoleRule
 from usher.kinds import registry
 from usher.kinds.kind import Pods
@@ -262,7 +262,7 @@ def _first_of_family(started: Iterable[Program], family: Family) -> Program | No
 
 
 def _belongs(program: Program, family: Family) -> bool:
-    return any(fields.command_fits(program.words, pattern) for pattern in family.commands)
+    return any(selection.command_fits(program.words, pattern) for pattern in family.commands)
 
 
 def _evidence(program: Program, family: Family, *, spans_pods: bool = False) -> Evidence:
@@ -272,11 +272,17 @@ def _evidence(program: Program, family: Family, *, spans_pods: bool = False) -> 
     )
 
 
+_CLIENTS: Final = "-sdk"
+"""The end of tags of Triton with client programs (docs.nvidia.com/deeplearning/triton-inference-server/user-guide)."""
+
+
 @lru_cache(maxsize=1024)
 def _evidence_of_image(image: str) -> Evidence | None:
+    if image.endswith(_CLIENTS):
+        return None
     for family in model_servers.ALL:
-        if any(fields.image_fits(image, pattern) for pattern in family.images):
-            name = fields.without_tag(image)
+        if any(selection.image_fits(image, pattern) for pattern in family.images):
+            name = selection.without_tag(image)
             return Evidence(family.role, f"has the image {name[-_SHOWN_LETTERS:]}: {family.name}", by_command=False)
     return None
 
@@ -409,7 +415,7 @@ def inner_kind(templates: Sequence[Template], pod_sets: Sequence[model.PodSet]) 
 
 
 def _entries_by_role(config: models.Config) -> Iterator[_Entry]:
-    lists: tuple[tuple[str, Sequence[fields.Selector | models.EnforcementRule | models.MutationRule]], ...] = (
+    lists: tuple[tuple[str, Sequence[selection.Selector | models.EnforcementRule | models.MutationRule]], ...] = (
         ("queues", config.queues),
         ("routing", config.routing),
         ("priorities.classes", config.priorities.classes),
@@ -452,7 +458,16 @@ def _role_without_rules(subject: Subject) -> Purpose:
         return Purpose(shown.role, shown.reason, spans_pods=shown.spans_pods or own.joins_its_pods)
     if own.role is model.Role.UNKNOWN:
         why = "neither its kind nor its programs say it"
+    serving = _serving_container(subject.pod_sets) if own.role is model.Role.TRAINING else ""
+    if serving and subject.kind != "MPIJob":  # workers of MPI have a probe of their SSH server
+        return Purpose(model.Role.UNKNOWN, f"its kind often trains, but container {serving} has a readiness probe")
     return Purpose(own.role, why)
+
+
+def _serving_container(pod_sets: Sequence[model.PodSet]) -> str:
+    """The first container with accelerators that says when it can answer requests; empty without one."""
+    containers = (each for pod_set in pod_sets for each in pod_set.containers if each.asks_accelerators)
+    return next((each.name for each in containers if "readinessProbe" in each.fields), "")
 
 
 def _has(labels: Mapping[str, str], key: str, value: str | None) -> bool:
@@ -477,15 +492,15 @@ def _conditions_hold(rule: RoleRule, subject: Subject) -> bool:
     if rule.kinds and rule.kinds.count(subject.kind) + rule.kinds.count(f"{subject.group}/{subject.kind}") == 0:
         return False
     for key, value in rule.labels.items():
-        if not any(key in labels and fields.glob_fits(labels[key], value) for labels in _labels(subject)):
+        if not any(key in labels and selection.glob_fits(labels[key], value) for labels in _labels(subject)):
             return False
     containers = [
         each for pod_set in subject.pod_sets for each in pod_set.containers if each.type is model.ContainerType.APP
     ]
-    if rule.images and not any(fields.image_fits(each.image, image) for each in containers for image in rule.images):
+    if rule.images and not any(selection.image_fits(each.image, image) for each in containers for image in rule.images):
         return False
     return not rule.commands or any(
-        fields.command_fits(program.words, command)
+        selection.command_fits(program.words, command)
         for each in containers
         for program in read_programs(each.command)
         for command in rule.commands

@@ -8,7 +8,7 @@ values that may be a number or a text (https://kubernetes.io/docs/tasks/extend-k
 
 import difflib
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -21,7 +21,7 @@ from usher.accelerators import names
 from usher.accelerators.vocabulary import looks_like_accelerator, meant_name
 from usher.kinds import registry
 from usher.kinds.kind import DEFINITION
-from usher.kinds.reading import configurations, owned_keys
+from usher.kinds.reading import known_keys
 from usher.kinds.reading.fields import MAP, REQUIRED, TAKES_ANYTHING, TYPE, Definitions, Known, Leaf, Node, recorded
 from usher.kinds.reading.values import NO_OBJECTS, Lookup, Objects
 from usher.workloads import identity
@@ -84,12 +84,12 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
     """
     if workload is not None and workload.excess is not None:
         return workload
-    found = tuple(_found(value, _definitions(beside, facts)))
+    found = tuple(_find_unread(value, _definitions(beside, facts)))
     if stored or paths.metadata(value).get("uid"):
         found = tuple(each for each in found if each.kept)
     else:
         others = (each for _, each in beside.all()) if isinstance(beside, Objects) else ()
-        found = (*found, *owned_keys.misspelt_keys(value, meant), *owned_keys.refused_parts(value, others))
+        found = (*found, *known_keys.misspelt_keys(value, meant), *_refused_parts(value, others))
     if not found:
         return workload
     return replace(workload or _object_without_rules(value, namespace), unread_keys=found[:_MOST])
@@ -112,7 +112,7 @@ def _object_without_rules(value: paths.Object, namespace: str) -> model.Workload
     return replace(found, makes_pods=False)
 
 
-def _found(value: paths.Object, definitions: Sequence[Definitions]) -> Iterator[model.UnreadKey]:
+def _find_unread(value: paths.Object, definitions: Sequence[Definitions]) -> Iterator[model.UnreadKey]:
     api_version, kind = value.get("apiVersion"), value.get("kind")
     if not isinstance(api_version, str) or not isinstance(kind, str):
         return
@@ -131,8 +131,8 @@ def _found(value: paths.Object, definitions: Sequence[Definitions]) -> Iterator[
 
 def _of_configurations(value: paths.Object) -> Iterator[model.UnreadKey]:
     """The mistakes in the configurations of a ConfigMap, which are texts; a finding has the path of the text."""
-    for each in configurations.configurations(value.get("data")):
-        walk = _Walk(each.known)
+    for each in known_keys.configurations(value.get("data")):
+        walk = _Walk(each.known, whole=True)
         walk.object(each.value, each.number)
         for found in (*walk.unread, *walk.refused):
             meant = re.fullmatch(r"did you mean (\S+)\?", found.remedy)
@@ -260,10 +260,10 @@ class _Level(Struct, frozen=True):
 
 
 class _Walk:
-    """Compares an object with its node, level by level."""
+    """Compares an object with its node, level by level. With `whole`, a misplaced key may belong anywhere in it."""
 
-    def __init__(self, known: Known) -> None:
-        self._known, self._nodes = known, known.nodes
+    def __init__(self, known: Known, *, whole: bool = False) -> None:
+        self._known, self._nodes, self._whole = known, known.nodes, whole
         self.unread: list[model.UnreadKey] = []
         self.refused: list[model.UnreadKey] = []
         self.missing: list[model.UnreadKey] = []
@@ -353,7 +353,7 @@ class _Walk:
         for level in reversed(here[:-1]):
             if key in level.node and key != REQUIRED:
                 return paths.readable(paths.join(level.path, key))
-        levels: list[tuple[list[str], Node]] = [([], here[-1].node)]
+        levels: list[tuple[list[str], Node]] = [([], here[0 if self._whole else -1].node)]
         for _ in range(_DEEP):
             levels = [
                 ([*way, name], self._nodes[abs(number)])
@@ -404,16 +404,16 @@ def _refused(value: Any, leaf: Leaf, path: str, *, kept: bool) -> model.UnreadKe
         texts = sorted(leaf)
         like = _alike(str(value), texts, _CLOSE) if isinstance(value, str) else ""
         remedy = f"did you mean {like}?" if like else f"write one of {', '.join(texts[:10])}"
-        text = f"has {_shown(value)} at {place}, where the API server takes {', '.join(texts[:10])}"
+        text = f"has {_described(value)} at {place}, where the API server takes {', '.join(texts[:10])}"
     else:
         meant = _MEANT[leaf]
-        text = f"has {_shown(value)} at {place}, where the API server takes {meant}"
+        text = f"has {_described(value)} at {place}, where the API server takes {meant}"
         right = meant_value(value, leaf)
         remedy = f"write {meant}" if right is None else f"write {orjson.dumps(right).decode()}"
     return model.UnreadKey(path=path, text=text, remedy=remedy, important=True, refused=True, kept=kept)
 
 
-def _shown(value: Any) -> str:  # noqa: ANN401 - any JSON
+def _described(value: Any) -> str:  # noqa: ANN401 - any JSON
     if isinstance(value, str):
         return f"the string {value[:60]}"
     return (
@@ -510,3 +510,79 @@ def _mistake(path: str, what: str, where: str, meant: str, *, deny: bool = True)
         remedy=f"did you mean {meant}?",
         important=deny,
     )
+
+
+_SELECTING: Final = frozenset({"DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"})
+
+
+def _refused_parts(value: paths.Object, others: Iterable[paths.Object]) -> Iterator[model.UnreadKey]:
+    """What the API server refuses in Kubernetes' own workloads though each field fits, and selectors with a slip.
+
+    Sources: ValidateDeploymentSpec and its like in pkg/apis/apps/validation/validation.go, validateJobSpec and
+    validateCronJobSpec in pkg/apis/batch/validation/validation.go of kubernetes/kubernetes v1.36.
+
+    Args:
+        value: the object.
+        others: the objects of the same file; read only for a Service or a PodDisruptionBudget.
+    """
+    kind, group = value.get("kind"), paths.text(value.get("apiVersion")).rpartition("/")[0]
+    if group == "apps" and kind in _SELECTING:
+        yield from _labels_not_selected(value)
+    elif group == "batch" and kind == "CronJob":
+        yield from _schedule_refused(value)
+        yield from _restarts_for_ever(value, "/spec/jobTemplate/spec/template/spec")
+    elif group == "batch" and kind == "Job":
+        yield from _restarts_for_ever(value, "/spec/template/spec")
+    elif (group, kind) == ("", "Service"):
+        yield from known_keys.misspelt_selector(value, "/spec/selector", others)
+    elif (group, kind) == ("policy", "PodDisruptionBudget"):
+        yield from known_keys.misspelt_selector(value, "/spec/selector/matchLabels", others)
+
+
+def _is_whole(spec: Mapping[str, Any]) -> bool:
+    """Whether a pod spec is no patch: each of its containers has an image."""
+    containers = spec.get("containers")
+    return isinstance(containers, list) and all(isinstance(each, dict) and "image" in each for each in containers)
+
+
+def _labels_not_selected(value: paths.Object) -> Iterator[model.UnreadKey]:
+    labels, wanted = (
+        known_keys.part_at(value, "/spec/template/metadata/labels"),
+        known_keys.part_at(value, "/spec/selector/matchLabels"),
+    )
+    for key, each in wanted.items() if labels or _is_whole(known_keys.part_at(value, "/spec/template/spec")) else ():
+        if isinstance(each, str) and "{{" not in each and labels.get(key) != each:
+            yield model.UnreadKey(
+                path=paths.join("/spec/selector/matchLabels", key),
+                text=f"selects pods with the label {key}: {each}, which its own template does not have, so the API "
+                "server refuses it",
+                remedy="give the selector and the labels of the template the same value",
+                important=True,
+                refused=True,
+            )
+
+
+def _schedule_refused(value: paths.Object) -> Iterator[model.UnreadKey]:
+    schedule = known_keys.part_at(value, "/spec").get("schedule")
+    if isinstance(schedule, str) and not schedule.startswith(("@", "{{", "$")) and len(schedule.split()) != 5:
+        yield model.UnreadKey(
+            path="/spec/schedule",
+            text=f"has {len(schedule.split())} fields in schedule {schedule[:60]!r}, where the API server takes 5",
+            remedy="write minute, hour, day of the month, month and day of the week",
+            important=True,
+            refused=True,
+        )
+
+
+def _restarts_for_ever(value: paths.Object, path: str) -> Iterator[model.UnreadKey]:
+    spec = known_keys.part_at(value, path)
+    if spec.get("restartPolicy", "Always") == "Always" and _is_whole(spec):
+        written = "restartPolicy" in spec
+        yield model.UnreadKey(
+            path=f"{path}/restartPolicy" if written else path,
+            text="has pods with the restartPolicy Always"
+            f"{'' if written else ', the default'}, where the API server takes OnFailure and Never for Jobs",
+            remedy="set restartPolicy to Never or OnFailure",
+            important=True,
+            refused=True,
+        )

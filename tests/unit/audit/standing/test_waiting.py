@@ -14,9 +14,8 @@ from usher.audit.document import FindingEntry, Severity, Subject
 from usher.audit.gather.estate import Estate, Missing, Phase, Reported
 from usher.audit.gather.needed_inputs import KUEUE_WORKLOAD, POD_GROUP
 from usher.authorities import registry
-from usher.authorities.authority import Case
+from usher.authorities.authority import Case, Section
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.outlook import Section
 from usher.check.devices import Amount
 from usher.config import models
 

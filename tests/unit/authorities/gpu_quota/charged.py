@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from unit.workloads.normalised import workload
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.authorities.gpu_quota import amounts
 from usher.authorities.gpu_quota import charge as gpu_quota_charge
-from usher.authorities.gpu_quota.amounts import NOTHING_ASSUMED, Assumption, Limits
+from usher.authorities.gpu_quota import definitions
+from usher.authorities.gpu_quota.definitions import NOTHING_ASSUMED, Assumption, Limits
 from usher.config import pools as config_pools
 from usher.config import sections
 from usher.kinds.reading.values import NO_OBJECTS, Lookup
@@ -45,8 +45,8 @@ def charge(
     )
 
 
-def texts(of_units: amounts.Amounts) -> dict[str, str]:
-    return {unit: amounts.number(nanos) for unit, nanos in sorted(of_units.items())}
+def texts(of_units: definitions.Amounts) -> dict[str, str]:
+    return {unit: definitions.number(nanos) for unit, nanos in sorted(of_units.items())}
 
 
 def total(value: paths.Object | model.Workload, **more: object) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from usher.authorities.gpu_quota import amounts
+from usher.authorities.gpu_quota import definitions
 from usher.quantities import NANO
 
 
@@ -18,18 +18,18 @@ from usher.quantities import NANO
     ],
 )
 def test_an_amount_is_written_with_its_unit(unit: str, nanos: int, text: str) -> None:
-    assert amounts.text(unit, nanos) == text
+    assert definitions.text(unit, nanos) == text
 
 
 @pytest.mark.parametrize("unit", ["gpus", "slices", "memoryGiB", "profiles.1g.10gb", "profiles.1g.10gb+me"])
 def test_these_are_units(unit: str) -> None:
-    assert amounts.is_unit(unit)
+    assert definitions.is_unit(unit)
 
 
 @pytest.mark.parametrize("unit", ["", "gpu", "1g.10gb", "profiles.", "profiles.None", "profiles.1g.10gb.me"])
 def test_a_profile_has_one_spelling_and_no_other_unit_is_one(unit: str) -> None:
-    assert not amounts.is_unit(unit)
+    assert not definitions.is_unit(unit)
 
 
 def test_the_highest_amounts_leave_out_units_that_are_always_zero() -> None:
-    assert amounts.highest([{"gpus": 0, "slices": 7}, {"slices": 3}]) == {"slices": 7}
+    assert definitions.highest([{"gpus": 0, "slices": 7}, {"slices": 3}]) == {"slices": 7}

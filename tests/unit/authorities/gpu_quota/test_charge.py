@@ -11,9 +11,9 @@ import builders
 from unit.authorities.gpu_quota.charged import A30, A100_40, H100, T4, charge, texts, total
 from usher import paths
 from usher.accelerators import boards
-from usher.authorities.gpu_quota import amounts
 from usher.authorities.gpu_quota import charge as gpu_quota_charge
-from usher.authorities.gpu_quota.amounts import Assumption
+from usher.authorities.gpu_quota import definitions
+from usher.authorities.gpu_quota.definitions import Assumption
 from usher.config import pools, sections
 from usher.kinds.reading.values import Objects
 
@@ -299,7 +299,7 @@ def test_what_makes_no_pods_by_itself_is_charged_nothing() -> None:
 def test_an_absurd_number_ends_where_no_cluster_reaches() -> None:
     found = charge(builders.pod(builders.container(gpus="1e30")))
 
-    assert found.amounts[("",)]["gpus"] == amounts.MOST_AMOUNT
+    assert found.amounts[("",)]["gpus"] == definitions.MOST_AMOUNT
 
 
 # ---------------------------------------------------------------- against a sum that is worked out otherwise

@@ -12,9 +12,9 @@ from unit.authorities.gpu_quota.charged import charge, texts, total
 from unit.workloads import device_claims
 from usher import paths
 from usher.accelerators import boards
-from usher.authorities.gpu_quota import amounts
 from usher.authorities.gpu_quota import charge as gpu_quota_charge
-from usher.authorities.gpu_quota.amounts import Limit, Limits
+from usher.authorities.gpu_quota import definitions
+from usher.authorities.gpu_quota.definitions import Limit, Limits
 from usher.config import sections
 from usher.kinds.reading.values import Objects
 from usher.quantities import NANO
@@ -171,7 +171,7 @@ def test_the_implicit_resource_of_an_unresolved_class_is_unclear() -> None:
     found = charge(pod)
 
     assert [each.unit for each in found.unclear if each.reason.startswith("DeviceClass fast")] == [""]
-    assert amounts.number(gpu_quota_charge.amounts_of_classes(found.amounts, ())["gpus"]) == "1"
+    assert definitions.number(gpu_quota_charge.amounts_of_classes(found.amounts, ())["gpus"]) == "1"
 
 
 def test_each_pod_set_that_shares_an_unresolved_claim_is_unclear_for_its_own_class() -> None:

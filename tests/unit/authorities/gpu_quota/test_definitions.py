@@ -11,8 +11,7 @@ from msgspec.structs import replace
 from usher import paths
 from usher.accelerators import boards
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
-from usher.authorities.gpu_quota.amounts import Assumption, Limit
-from usher.authorities.gpu_quota.definitions import Malformed, Quota, Requirement
+from usher.authorities.gpu_quota.definitions import Assumption, Limit, Malformed, Quota, Requirement
 from usher.config import models
 from usher.quantities import NANO
 

@@ -9,9 +9,9 @@ import yaml
 import builders
 from unit.authorities.gpu_quota.charged import charge
 from usher import paths
-from usher.authorities.gpu_quota import amounts, ledger
 from usher.authorities.gpu_quota import charge as gpu_quota_charge
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
+from usher.authorities.gpu_quota import ledger
 from usher.authorities.gpu_quota import status as gpu_quota_status
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.entries import Entry
@@ -75,8 +75,8 @@ def rows() -> list[tuple[str, str]]:
 
 def row(found: Ledger) -> tuple[str, str]:
     of_all, of_high = ledger.used_of(found, quota().limits)
-    numbers = (amounts.number(of_all[unit]) for unit in ("gpus", "slices", "profiles.1g.10gb"))
-    return " / ".join(numbers), amounts.number(of_high["gpus"])
+    numbers = (gpu_quota_definitions.number(of_all[unit]) for unit in ("gpus", "slices", "profiles.1g.10gb"))
+    return " / ".join(numbers), gpu_quota_definitions.number(of_high["gpus"])
 
 
 def granted(found: Ledger, value: paths.Object) -> Ledger:
@@ -89,8 +89,8 @@ def message(found: Ledger, value: paths.Object) -> str:
     outcome = ledger.charge(found, entry(value), quota().limits)
     assert isinstance(outcome, Refused)
     (excess,) = outcome.excesses
-    asks = f"asks for {amounts.text(excess.unit, excess.asks)}; {quota()}"
-    free, hard, used = (amounts.number(each) for each in (excess.free, excess.hard, excess.used))
+    asks = f"asks for {gpu_quota_definitions.text(excess.unit, excess.asks)}; {quota()}"
+    free, hard, used = (gpu_quota_definitions.number(each) for each in (excess.free, excess.hard, excess.used))
     return (
         f"{asks} can never give more than {hard}" if excess.never else f"{asks} has {free} of {hard} free ({used} used)"
     )

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from usher.authorities.gpu_quota import amounts, entries, ledger
+from usher.authorities.gpu_quota import definitions, entries, ledger
 from usher.authorities.gpu_quota import status as gpu_quota_status
-from usher.authorities.gpu_quota.amounts import Limit
 from usher.authorities.gpu_quota.charge import ByClasses
+from usher.authorities.gpu_quota.definitions import Limit
 from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.ledger import EMPTY, Full, Granted, Ledger, Refused
 from usher.quantities import NANO
@@ -178,7 +178,7 @@ NAMES = st.from_regex(r"[a-z][a-z0-9-]{0,20}", fullmatch=True)
 UNITS = st.sampled_from(["gpus", "slices", "memoryGiB", "profiles.1g.10gb", "profiles.1g.10gb+me"])
 BY_CLASSES = st.dictionaries(
     st.lists(st.sampled_from(["", "high", "low"]), min_size=1, max_size=2, unique=True).map(lambda x: tuple(sorted(x))),
-    st.dictionaries(UNITS, st.integers(1, amounts.MOST_AMOUNT), min_size=1),
+    st.dictionaries(UNITS, st.integers(1, definitions.MOST_AMOUNT), min_size=1),
     max_size=3,
 ).map(entries.tidy)
 ENTRIES = st.builds(

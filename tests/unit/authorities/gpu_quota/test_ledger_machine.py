@@ -22,8 +22,8 @@ from hypothesis.stateful import (
 import generated_examples
 from usher.authorities.gpu_quota import ledger
 from usher.authorities.gpu_quota import status as gpu_quota_status
-from usher.authorities.gpu_quota.amounts import Limit
 from usher.authorities.gpu_quota.charge import ByClasses
+from usher.authorities.gpu_quota.definitions import Limit
 from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.ledger import Granted, Holding, Ledger
 from usher.quantities import NANO

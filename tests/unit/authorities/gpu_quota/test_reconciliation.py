@@ -3,8 +3,8 @@
 import pytest
 
 from usher.authorities.gpu_quota import ledger
-from usher.authorities.gpu_quota.amounts import Limit
 from usher.authorities.gpu_quota.charge import ByClasses
+from usher.authorities.gpu_quota.definitions import Limit
 from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.ledger import EMPTY, Adopt, Granted, Holding, Ledger, Release, Settle
 from usher.quantities import NANO

@@ -10,8 +10,7 @@ from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.authority import Case, QuotaRefusal
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
-from usher.authorities.gpu_quota.amounts import Limit
-from usher.authorities.gpu_quota.definitions import Quota
+from usher.authorities.gpu_quota.definitions import Limit, Quota
 from usher.authorities.gpu_quota.ledger import Excess
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts.store import Store

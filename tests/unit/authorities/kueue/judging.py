@@ -11,7 +11,6 @@ from unit.workloads.normalised import workload
 from usher import paths
 from usher.authorities.kueue import demand as kueue_demand
 from usher.authorities.kueue import judge as kueue_judge
-from usher.authorities.kueue import read as kueue_read
 from usher.authorities.kueue.flavor_fit import KueueVerdict
 from usher.cluster.facts.store import Store
 from usher.config import models
@@ -30,7 +29,7 @@ def judged(
     config = models.Config.model_validate({"pools": list(pools)})
     known = knowing(Store.of([CONFIGURED, *facts]), config)
     found = workload(value)
-    seen = kueue_read.for_namespace(found.namespace, known)
+    seen = kueue_judge.for_namespace(found.namespace, known)
     assert seen.cluster.queues is not None
     (demand,) = kueue_demand.demands(found, seen.configuration, seen.additions)
     return kueue_judge.judge(demand, seen.cluster.queues[queue], seen.cluster, seen.configuration)

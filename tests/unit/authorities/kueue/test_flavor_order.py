@@ -12,7 +12,7 @@ from unit.workloads.normalised import workload
 from usher import paths
 from usher.authorities.kueue import capacity as kueue_capacity
 from usher.authorities.kueue import demand as kueue_demand
-from usher.authorities.kueue import judge, read
+from usher.authorities.kueue import judge
 from usher.authorities.kueue.flavor_fit import KueueVerdict
 from usher.authorities.verdict import Answer
 from usher.cluster.facts.store import Store
@@ -84,7 +84,7 @@ def now(fungibility: paths.Json, **reserved: int) -> KueueVerdict:
     value = builders.replaced(queue(8, 8, fungibility), "/status", cast(paths.Json, status))
     idle = builders.replaced(others(8), "/status", {"flavorsReservation": []})
     store = Store.of([value, idle, cohort("shared"), *FLAVORS, configuration("{}")])
-    cluster, configured = read.cluster(store), read.configuration(store)
+    cluster, configured = judge.cluster(store), judge.configuration(store)
     assert cluster.queues is not None
     (demand,) = kueue_demand.demands(workload(job()), configured)
     free = kueue_capacity.free_amounts(store, cluster.capacities)

@@ -8,8 +8,7 @@ import pytest
 import builders
 from builders import toleration
 from unit.authorities.knowing import case, knowing
-from usher import paths
-from usher.authorities import amount_texts
+from usher import paths, quantities
 from usher.authorities.nodes import present as nodes_present
 from usher.authorities.nodes.present import NodesInput
 from usher.cluster.facts.store import Store
@@ -193,8 +192,8 @@ def test_answers_follow_the_current_nodes() -> None:
 def test_amounts_are_rounded_so_that_an_excess_never_looks_equal(
     resource: str, number: int, asked: str, there: str
 ) -> None:
-    assert amount_texts.amount(resource, number, up=True) == asked
-    assert amount_texts.amount(resource, number, up=False) == there
+    assert quantities.amount(resource, number, up=True) == asked
+    assert quantities.amount(resource, number, up=False) == there
 
 
 @pytest.mark.parametrize(

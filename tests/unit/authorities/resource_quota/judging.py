@@ -5,9 +5,7 @@ from unit.workloads.normalised import workload
 from usher import model, paths
 from usher.authorities.limit_range import NO_RANGES, LimitRanges
 from usher.authorities.resource_quota import judge as resource_quota_judge
-from usher.authorities.resource_quota import read as resource_quota_read
-from usher.authorities.resource_quota.judge import QuotaVerdict
-from usher.authorities.resource_quota.read import NamespaceLimits
+from usher.authorities.resource_quota.judge import NamespaceLimits, QuotaVerdict
 
 GPUS = f"requests.{GPU}"
 
@@ -15,7 +13,7 @@ GPUS = f"requests.{GPU}"
 def judged(
     value: model.Workload, *quotas: paths.Object, default_class: str | None, ranges: LimitRanges
 ) -> QuotaVerdict:
-    found = resource_quota_read.read({f"quota-{index}": each for index, each in enumerate(quotas)})
+    found = resource_quota_judge.read({f"quota-{index}": each for index, each in enumerate(quotas)})
     assert found.unreadable == ()
     limits = NamespaceLimits(quotas=found, ranges=ranges, default_class=default_class)
     verdict = resource_quota_judge.judge(value, limits)

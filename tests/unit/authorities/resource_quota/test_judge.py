@@ -12,7 +12,6 @@ from usher import model, paths
 from usher.authorities import limit_range
 from usher.authorities.limit_range import NO_RANGES
 from usher.authorities.resource_quota import judge as resource_quota_judge
-from usher.authorities.resource_quota import read as resource_quota_read
 from usher.authorities.verdict import REACHES, Reach
 from usher.kinds.reading.values import Objects
 
@@ -282,7 +281,7 @@ def test_devices_of_a_class_are_counted_by_the_claims_that_are_made() -> None:
     ],
 )
 def test_what_cannot_be_read_is_named(spec: Mapping[str, builders.JsonValue], field: str) -> None:
-    found = resource_quota_read.read({"odd": builders.custom("v1", "ResourceQuota", spec)})
+    found = resource_quota_judge.read({"odd": builders.custom("v1", "ResourceQuota", spec)})
 
     assert [(each.of, each.field) for each in found.unreadable] == [("ResourceQuota odd", field)]
 
@@ -336,7 +335,7 @@ def test_a_resource_is_extended_as_kubernetes_has_it(name: str, extended: bool) 
 def test_what_others_use_leaves_enough_up_to_the_last_of_it(used: str | None, enough: bool) -> None:
     """What is remembered of a job holds for as long as its pods find room."""
     needed = judge(training(1), resource_quota({GPUS: "32"})).needed
-    now = resource_quota_read.read(
+    now = resource_quota_judge.read(
         {"quota-0": resource_quota({GPUS: "32"}, used=None if used is None else {GPUS: used})}
     )
 

@@ -12,9 +12,9 @@ from builders.queues import volcano_queue
 from unit.workloads.normalised import workload
 from usher import paths
 from usher.authorities.verdict import REACHES, Reach
-from usher.authorities.volcano import judge as volcano_judge
+from usher.authorities.volcano import present as volcano_present
 from usher.authorities.volcano import read
-from usher.authorities.volcano.judge import QueueVerdict, Standing
+from usher.authorities.volcano.present import QueueVerdict, Standing
 from usher.authorities.volcano.read import Queues
 
 VOLCANO = frozenset({"volcano"})
@@ -33,7 +33,7 @@ def volcano_job(replicas: int, *, gpus: int = 8, minimum: int | None = None, que
 def judge(
     value: paths.Object, *objects: paths.Object, name: str = "research", minimum: int | None = None
 ) -> QueueVerdict:
-    return volcano_judge.judge(workload(value), name, queues(*objects), minimum=minimum)
+    return volcano_present.judge(workload(value), name, queues(*objects), minimum=minimum)
 
 
 def shortages(

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 
 from unit.check.formats.test_workload_reading import assert_golden
 from usher import paths
-from usher.authorities.outlook import Outlook
+from usher.authorities.authority import Outlook
 from usher.check import sources
 from usher.check.formats import queue
 from usher.check.formats.lines import LOG_WIDTH

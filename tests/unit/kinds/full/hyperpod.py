@@ -1,4 +1,4 @@
-"""Full objects of the kinds in kinds/hyperpod.py."""
+"""Full objects of the kinds in kinds/kubeflow.py."""
 
 import builders
 from unit.kinds.full.parts import METADATA, template

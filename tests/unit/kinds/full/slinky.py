@@ -1,4 +1,4 @@
-"""A full object of the kind in kinds/slinky.py."""
+"""A full object of the kind in kinds/job_groups.py."""
 
 import builders
 from unit.kinds.full.parts import METADATA, container, pod_spec_fields

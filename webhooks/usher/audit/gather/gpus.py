@@ -21,7 +21,7 @@ from usher.accelerators.names import PARTS, Known, Unit
 from usher.audit.gather import estate
 from usher.audit.gather.estate import Estate, Node, Pod
 from usher.check.devices import WHOLE_GPUS, Devices
-from usher.config import fields
+from usher.config import selection
 from usher.config.models import PriceRule, Prices
 
 _SHARED: Final = "nvidia.com/gpu.shared"
@@ -71,9 +71,10 @@ def _boards_behind(part: Known, amount: Fraction, node: Node | None) -> Fraction
     return None if not memory else amount * (part.size or 1) / memory
 
 
-def least(devices: Devices) -> float:
+def least(devices: Devices, node: Node | None = None) -> float:
     """The GPUs that pods always request: without the pods that a rollout or an autoscaler adds for a time."""
-    return number({name: dataclasses.replace(amount, number=amount.least, extra=0) for name, amount in devices.items()})
+    always = {name: dataclasses.replace(amount, number=amount.least, extra=0) for name, amount in devices.items()}
+    return number(always, node)
 
 
 def others(devices: Devices, node: Node | None = None) -> Devices:
@@ -304,8 +305,8 @@ def deciding_rule(prices: Prices, node_type: NodeType) -> int | None:
 def rule_matches(rule: PriceRule, node_type: NodeType) -> bool:
     """Whether a rule matches a node. Products match in any case, because clouds and drivers spell them differently."""
     return (
-        fields.glob_fits(node_type.product.casefold(), rule.product.casefold())
-        and fields.glob_fits(node_type.instance_type, rule.instance_type)
+        selection.glob_fits(node_type.product.casefold(), rule.product.casefold())
+        and selection.glob_fits(node_type.instance_type, rule.instance_type)
         and rule.capacity_type in {"*", node_type.capacity_type.value}
     )
 

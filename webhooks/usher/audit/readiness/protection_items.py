@@ -11,7 +11,7 @@ from usher.audit.readiness import checklist
 from usher.audit.readiness.checklist import Item, Judgement, Look, failed, not_applicable, not_known, passed
 from usher.authorities.gpu_quota import assignment
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, Quota
-from usher.authorities.resource_quota import read as resource_quota_read
+from usher.authorities.resource_quota import judge as resource_quota_judge
 from usher.install import installed_objects, preflight
 from usher.install.installed_objects import Webhook
 from usher.install.manifests.webhooks import NAME, Client
@@ -60,7 +60,7 @@ def _has_quota(namespace: str, look: Look) -> bool:
     if isinstance(assignment.quota_of_namespace(look.known, namespace), Quota):
         return True
     objects = look.known.facts.objects("", "ResourceQuota", namespace)
-    found = () if isinstance(objects, Absence) else resource_quota_read.read(objects).all
+    found = () if isinstance(objects, Absence) else resource_quota_judge.read(objects).all
     names = (name.removeprefix("requests.") for quota in found for name in quota.hard)
     return any(look.known.vocabulary_of_cluster.contains(name) for name in names)
 

@@ -29,10 +29,10 @@ from usher.audit.standing.situation import (
 from usher.authorities.gpu_quota import assignment
 from usher.authorities.gpu_quota.definitions import GROUP as QUOTA_GROUP
 from usher.authorities.gpu_quota.definitions import KIND, Quota
-from usher.authorities.kueue import read as kueue_read
+from usher.authorities.kueue import judge as kueue_judge
 from usher.authorities.kueue.flavors import Flavor
 from usher.authorities.kueue.queues import GROUP, UNLIMITED, ClusterQueue, LocalQueue
-from usher.authorities.resource_quota import read as resource_quota_read
+from usher.authorities.resource_quota import judge as resource_quota_judge
 from usher.authorities.volcano import read as volcano_read
 from usher.authorities.volcano.read import DEFAULT_QUEUE
 from usher.check.devices import WHOLE_GPUS
@@ -54,13 +54,13 @@ def queue_findings(situation: Situation) -> Iterator[FindingEntry]:
 def _of_kueue(situation: Situation) -> Iterator[FindingEntry]:
     facts = situation.known.facts
     records = fields.listed(situation.estate, *KUEUE_WORKLOAD.key)
-    queues = kueue_read.cluster(facts).queues
+    queues = kueue_judge.cluster(facts).queues
     if records is None or queues is None or not facts.knows(GROUP, "LocalQueue"):
         return
     used = {(fields.namespace(each), fields.text(each, "/spec/queueName")) for each in records}
     used |= {(each.identity.namespace, each.queue) for each in situation.estate.workloads}
     local = {
-        namespace: kueue_read.local_queues(facts, namespace) or {}
+        namespace: kueue_judge.local_queues(facts, namespace) or {}
         for namespace in sorted(facts.namespaces(GROUP, "LocalQueue"))
     }
     busy = {
@@ -146,7 +146,7 @@ def queue_quota_findings(situation: Situation) -> Iterator[FindingEntry]:
     It adds up the nominal quotas of all queues and cohorts; they include what a queue may borrow. It skips flavors with
     unknown nodes or quotas, and flavors to which an autoscaler may add nodes.
     """
-    known = kueue_read.cluster(situation.known.facts)
+    known = kueue_judge.cluster(situation.known.facts)
     if known.queues is None or known.flavors is None or situation.estate.nodes is None:
         return
     promised = _promised(situation)
@@ -172,7 +172,7 @@ def queue_quota_findings(situation: Situation) -> Iterator[FindingEntry]:
 def _promised(situation: Situation) -> Mapping[str, Mapping[str, dict[str, int]]]:
     """The nominal quota of each queue that has one, by flavor and accelerator."""
     found: defaultdict[str, defaultdict[str, dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
-    known = kueue_read.cluster(situation.known.facts)
+    known = kueue_judge.cluster(situation.known.facts)
     for name, queue in sorted((known.queues or {}).items()):
         # A check may bring nodes (ProvisioningRequest) or send workloads to another cluster.
         if queue.has_checks is False and not queue.problems:
@@ -317,7 +317,7 @@ def _hard(situation: Situation) -> Iterator[_Hard]:
     facts = situation.known.facts
     for namespace in sorted(facts.namespaces(*_QUOTA)):
         objects = facts.objects(*_QUOTA, namespace)
-        for quota in () if isinstance(objects, Absence) else resource_quota_read.read(objects).all:
+        for quota in () if isinstance(objects, Absence) else resource_quota_judge.read(objects).all:
             for written, quantity in sorted(quota.hard.items()):
                 resource = written.removeprefix(_PREFIX)
                 if situation.known.vocabulary_of_cluster.contains(resource) and quantity.nanos > 0:

@@ -25,7 +25,7 @@ from usher.authorities.knowledge import Knowledge
 from usher.check import findings
 from usher.cluster.facts import store
 from usher.config import models, selection
-from usher.config.fields import seconds
+from usher.config.selection import seconds
 from usher.kinds import registry
 from usher.kinds.kind import KueueUnit
 

@@ -28,14 +28,13 @@ from usher.audit.standing.situation import (
     workload_subject,
 )
 from usher.authorities import registry as authorities
-from usher.authorities.authority import Case
-from usher.authorities.kueue import read as kueue_read
+from usher.authorities.authority import Case, Section, answer_of_sections
+from usher.authorities.kueue import judge as kueue_judge
+from usher.authorities.kueue.judge import QUEUE_LABEL
 from usher.authorities.kueue.queues import ClusterQueue
-from usher.authorities.kueue.read import QUEUE_LABEL
 from usher.authorities.nodes import judge as nodes_judge
-from usher.authorities.nodes import read as nodes_read
+from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes.places import Obstacles
-from usher.authorities.outlook import Section, answer_of_sections
 from usher.authorities.verdict import Answer
 from usher.check import devices
 from usher.check.devices import WHOLE_GPUS
@@ -151,16 +150,16 @@ class Outlooks:
         return "" if self._known.config.pools else self._autoscaler
 
     def _cluster_queue(self, workload: model.Workload) -> ClusterQueue | None:
-        facts, name = self._known.facts, workload.queue_labels.get(kueue_read.QUEUE_LABEL, "")
-        local = (kueue_read.local_queues(facts, workload.namespace) or {}).get(name) if name else None
-        return None if local is None else (kueue_read.cluster(facts).queues or {}).get(local.cluster_queue)
+        facts, name = self._known.facts, workload.queue_labels.get(kueue_judge.QUEUE_LABEL, "")
+        local = (kueue_judge.local_queues(facts, workload.namespace) or {}).get(name) if name else None
+        return None if local is None else (kueue_judge.cluster(facts).queues or {}).get(local.cluster_queue)
 
     def _could_hold(self, workload: model.Workload) -> bool:
         """Whether other nodes than the current ones could hold the pods."""
         verdicts = nodes_judge.node_verdicts(self._known)
         if verdicts is None:
             return True
-        found = [verdicts.of(each).nearest for each in nodes_read.demands_of_workload(workload, self._known)]
+        found = [verdicts.of(each).nearest for each in nodes_places.demands_of_workload(workload, self._known)]
         return not any(nearest is not None and _stays(nearest.obstacles) for nearest in found)
 
 

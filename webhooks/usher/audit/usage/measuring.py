@@ -26,8 +26,8 @@ from usher.audit.usage.series import Answer, Grid, Source
 from usher.audit.usage.usage_amounts import Holding, Measured, Now
 from usher.audit.usage.usage_metrics import Readings
 from usher.check.findings import Identity
-from usher.config.fields import seconds
 from usher.config.models import Audit
+from usher.config.selection import seconds
 
 _LATE_POINTS: Final = 3
 

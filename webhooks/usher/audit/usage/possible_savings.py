@@ -27,8 +27,8 @@ from usher.audit.usage import gpu_hours
 from usher.audit.usage.gpu_hours import HOURS_OF_DAY, Entry
 from usher.audit.usage.saving_cases import Candidate, Case, hours_text, percent_text, saving_of
 from usher.audit.usage.series import Grid
-from usher.config.fields import seconds
 from usher.config.models import Audit
+from usher.config.selection import seconds
 
 IDLE_WORKLOAD: Final = "idle workload"
 

@@ -13,8 +13,8 @@ from usher.audit.usage.gpu_hours import AllDevices, Entry, Owner, Tally
 from usher.audit.usage.held_gpus import NodeHours
 from usher.audit.usage.usage_metrics import MEBIBYTE
 from usher.check.findings import Identity
-from usher.config.fields import seconds
 from usher.config.models import Prices, Range, Targets
+from usher.config.selection import seconds
 
 _DIGITS = 6
 

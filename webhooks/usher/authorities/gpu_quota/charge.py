@@ -21,8 +21,8 @@ from usher import model, quantities
 from usher.accelerators import mig, names
 from usher.accelerators.names import Meaning, Unit
 from usher.accelerators.vocabulary import Vocabulary
-from usher.authorities.gpu_quota import amounts as gpu_quota_amounts
-from usher.authorities.gpu_quota.amounts import (
+from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
+from usher.authorities.gpu_quota.definitions import (
     NOTHING_ASSUMED,
     Amounts,
     Assumption,
@@ -170,7 +170,7 @@ NO_CHARGE: Final = Charge(amounts={})
 def amounts_of_classes(by_classes: ByClasses, classes: Collection[str]) -> Amounts:
     """The amounts that count towards a limit for these priority classes; all amounts if `classes` is empty."""
     found = [each for key, each in by_classes.items() if not classes or not set(key).isdisjoint(classes)]
-    return found[0] if len(found) == 1 else gpu_quota_amounts.plus(*found)
+    return found[0] if len(found) == 1 else gpu_quota_definitions.plus(*found)
 
 
 def sum_of_charges(charges: Iterable[ByClasses]) -> ByClasses:
@@ -179,7 +179,7 @@ def sum_of_charges(charges: Iterable[ByClasses]) -> ByClasses:
     for each in charges:
         for classes, of_units in each.items():
             found[classes].append(of_units)
-    return {classes: gpu_quota_amounts.plus(*several) for classes, several in found.items()}
+    return {classes: gpu_quota_definitions.plus(*several) for classes, several in found.items()}
 
 
 def charge(  # noqa: PLR0913 - the workload, and what gives its devices a meaning
@@ -245,7 +245,7 @@ def _counts_instances(limits: Limits, portion: _Portion) -> bool:
     """Whether the limits for the pods count the instances; true for other devices."""
     if not portion.device.of_gpu or not limits:
         return True
-    units = portion.device.amounts.keys() | {gpu_quota_amounts.SLICES, gpu_quota_amounts.MEMORY}
+    units = portion.device.amounts.keys() | {gpu_quota_definitions.SLICES, gpu_quota_definitions.MEMORY}
     return any(
         units & limit.hard.keys() and (not limit.classes or {*portion.classes} <= {*limit.classes}) for limit in limits
     )
@@ -310,7 +310,9 @@ def _charge_of_portions(portions: Iterable[_Portion], workload: model.Workload) 
             sums[portion.classes][unit] += each * portion.number.nanos
     return Charge(
         amounts={
-            classes: {unit: min(math.ceil(total), gpu_quota_amounts.MOST_AMOUNT) for unit, total in of_units.items()}
+            classes: {
+                unit: min(math.ceil(total), gpu_quota_definitions.MOST_AMOUNT) for unit, total in of_units.items()
+            }
             for classes, of_units in sums.items()
         },
         suspended=workload.suspended,

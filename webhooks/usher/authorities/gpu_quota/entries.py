@@ -19,9 +19,9 @@ import orjson
 from msgspec import Struct
 
 from usher import errors, paths, quantities
-from usher.authorities.gpu_quota import amounts as gpu_quota_amounts
-from usher.authorities.gpu_quota.amounts import Amounts
+from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota.charge import ByClasses, Classes
+from usher.authorities.gpu_quota.definitions import Amounts
 
 _NO_CLASS: Final[Classes] = ("",)
 _FIELDS: Final = frozenset({"object", "uid", "amounts", "classes", "until", "forced", "createdAgain"})
@@ -107,7 +107,7 @@ def encode_sums(by_classes: ByClasses) -> paths.Object:
 def encode_amounts(of_units: Amounts) -> paths.Object:
     """The JSON of amounts: whole numbers as numbers, fractions in Kubernetes' notation (`3500m`)."""
     return {
-        unit: nanos // quantities.NANO if nanos % quantities.NANO == 0 else gpu_quota_amounts.number(nanos)
+        unit: nanos // quantities.NANO if nanos % quantities.NANO == 0 else gpu_quota_definitions.number(nanos)
         for unit, nanos in of_units.items()
     }
 
@@ -149,7 +149,7 @@ def decode_entry(value: paths.Json) -> Entry:
     )
 
 
-def decode_sums(value: paths.Json, *, most: int = gpu_quota_amounts.MOST_AMOUNT) -> ByClasses:
+def decode_sums(value: paths.Json, *, most: int = gpu_quota_definitions.MOST_AMOUNT) -> ByClasses:
     """The amounts of an object with `amounts` and `classes`, sorted and without zeros.
 
     Raises:
@@ -168,7 +168,7 @@ def decode_sums(value: paths.Json, *, most: int = gpu_quota_amounts.MOST_AMOUNT)
     return tidy(found)
 
 
-def decode_amounts(value: paths.Json, *, most: int = gpu_quota_amounts.MOST_AMOUNT) -> Amounts:
+def decode_amounts(value: paths.Json, *, most: int = gpu_quota_definitions.MOST_AMOUNT) -> Amounts:
     """Amounts by unit.
 
     Raises:
@@ -178,14 +178,14 @@ def decode_amounts(value: paths.Json, *, most: int = gpu_quota_amounts.MOST_AMOU
         raise MalformedError("amounts is not an object")
     found = {}
     for unit, amount in value.items():
-        if not gpu_quota_amounts.is_unit(unit):
+        if not gpu_quota_definitions.is_unit(unit):
             raise MalformedError(f"{unit!r:.60} is not a unit of a quota")
         try:
             nanos = quantities.parse(amount).nanos
         except errors.QuantityError as error:
             raise MalformedError(f"{unit}: {error}") from None
         if not 0 <= nanos <= most:
-            raise MalformedError(f"{unit}: {gpu_quota_amounts.number(nanos)} is not an amount that can be charged")
+            raise MalformedError(f"{unit}: {gpu_quota_definitions.number(nanos)} is not an amount that can be charged")
         found[unit] = nanos
     return found
 

@@ -20,9 +20,9 @@ import orjson
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from usher.authorities.gpu_quota import amounts, entries
-from usher.authorities.gpu_quota.amounts import Amounts, Limit, Limits
+from usher.authorities.gpu_quota import definitions, entries
 from usher.authorities.gpu_quota.charge import ByClasses, amounts_of_classes, sum_of_charges
+from usher.authorities.gpu_quota.definitions import Amounts, Limit, Limits
 from usher.authorities.gpu_quota.entries import Entry, EntryChanges, EntryLayers, encode_entry, tidy
 
 NO_AMOUNTS: Final[ByClasses] = {}
@@ -202,7 +202,7 @@ def relevant_amounts(by_classes: ByClasses, limits: Limits) -> ByClasses:
     for classes, of_units in by_classes.items():
         key = tuple(sorted({name if name in named else "" for name in classes}))
         kept = {unit: nanos for unit, nanos in of_units.items() if unit in units}
-        result[key] = amounts.plus(result.get(key, {}), kept)
+        result[key] = definitions.plus(result.get(key, {}), kept)
     return tidy(result)
 
 
@@ -222,7 +222,7 @@ def _merge_entries(former: Entry | None, entry: Entry, *, creates: bool) -> Entr
     return replace(
         entry,
         amounts={
-            classes: amounts.highest([former.amounts.get(classes, {}), entry.amounts.get(classes, {})])
+            classes: definitions.highest([former.amounts.get(classes, {}), entry.amounts.get(classes, {})])
             for classes in sorted({*former.amounts, *entry.amounts})
         },
         reserved_until=max(until, default=None),
@@ -283,7 +283,7 @@ def _replace_entry(ledger: Ledger, key: str, former: Entry | None, entry: Entry 
             size += 0 if ledger.in_parts else sign * entry_bytes(each)
             for classes, of_units in each.amounts.items():
                 signed = {unit: sign * nanos for unit, nanos in of_units.items()}
-                sums[classes] = amounts.plus(sums.get(classes, {}), signed)
+                sums[classes] = definitions.plus(sums.get(classes, {}), signed)
     return replace(ledger, entries=ledger.entries.changed(key, entry), size=size, sums=tidy(sums))
 
 
@@ -420,7 +420,7 @@ def _is_live(entry: Entry, now: int) -> bool:
     return entry.reserved_until is not None and entry.reserved_until > now
 
 
-def _covers(present: ByClasses, reserved: Mapping[tuple[str, ...], amounts.Amounts]) -> bool:
+def _covers(present: ByClasses, reserved: Mapping[tuple[str, ...], definitions.Amounts]) -> bool:
     return all(
         present.get(classes, {}).get(unit, 0) >= nanos
         for classes, of_units in reserved.items()

@@ -1,4 +1,4 @@
-"""The data about GPUQuotas for Rego and `usher queue`: the charge of a workload, and the room of its quota.
+"""The charge of a workload and the room of its GPUQuota, with the verdict on it: for Rego and `usher queue`.
 
 The room that is left is part of the slice only after a refused charge; otherwise the slice is stable.
 """
@@ -6,26 +6,121 @@ The room that is left is part of the slice only after a refused charge; otherwis
 from collections.abc import Iterator, Mapping
 from typing import Final, NotRequired
 
+from msgspec import Struct
 from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths, quantities
-from usher.authorities.authority import Case
-from usher.authorities.gpu_quota import amounts, assignment, definitions, judge, ledger
+from usher.authorities.authority import Balance, Case, Section
+from usher.authorities.gpu_quota import assignment, definitions, ledger
 from usher.authorities.gpu_quota import charge as gpu_quota_charge
 from usher.authorities.gpu_quota import status as gpu_quota_status
-from usher.authorities.gpu_quota.amounts import Limit
 from usher.authorities.gpu_quota.assignment import Labels, Undecided
 from usher.authorities.gpu_quota.charge import Charge, Unclear
-from usher.authorities.gpu_quota.definitions import GROUP, KIND, Quota
-from usher.authorities.gpu_quota.judge import GpuQuotaVerdict
+from usher.authorities.gpu_quota.definitions import GROUP, KIND, Limit, Quota
+from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.ledger import Excess, Ledger
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.outlook import Balance, Section
-from usher.authorities.verdict import Answer
+from usher.authorities.verdict import Answer, worst
 from usher.cluster.facts.store import Store
 from usher.kinds import registry
 from usher.kinds.reading.values import Absence
+
+
+class GpuQuotaVerdict(Struct, frozen=True, kw_only=True):
+    """The verdict of one quota on one workload."""
+
+    charge: Charge
+    never: tuple[Excess, ...] = ()
+    """Demands that exceed the quota even if nothing else is charged."""
+    not_now: tuple[Excess, ...] = ()
+    """Demands that exceed the room that is left now; empty where the ledger is unknown."""
+    unclear: tuple[Unclear, ...] = ()
+    """Unknown amounts that a limit counts."""
+    ledger_known: bool
+
+    @property
+    def answer(self) -> Answer:
+        answers = [Answer.FITS if self.ledger_known else Answer.COULD]
+        if self.never:
+            answers.append(Answer.NEVER)
+        if self.not_now:
+            answers.append(Answer.NOT_NOW)
+        if self.unclear or self.charge.unbounded:
+            answers.append(Answer.UNKNOWN)
+        return worst(answers)
+
+
+def charge(known: Knowledge, workload: model.Workload, quota: Quota) -> Charge:
+    """The charge of a workload, even if the quota does not charge it now."""
+    return gpu_quota_charge.charge(
+        workload,
+        pools=known.config.pools,
+        vocabulary=known.vocabulary_of_cluster,
+        assumption=quota.assumption,
+        limits=quota.limits,
+        default_class=assignment.default_class(known),
+    )
+
+
+def judge(known: Knowledge, workload: model.Workload, quota: Quota, account: Ledger | None = None) -> GpuQuotaVerdict:
+    """The verdict of a quota on a workload, with reasons.
+
+    Args:
+        account: the current charges; None where they are unknown.
+    """
+    taken = charge(known, workload, quota)
+    never = tuple(_never(quota, taken))
+    waits = account is not None and not never and (quota.charges_suspended or not taken.suspended)
+    return GpuQuotaVerdict(
+        charge=taken,
+        never=never,
+        not_now=_not_now(workload, quota, taken, account) if waits and account is not None else (),
+        unclear=tuple(each for each in taken.unclear if _is_limited(each, quota)),
+        ledger_known=account is not None,
+    )
+
+
+def demands(quota: Quota, taken: Charge) -> Iterator[tuple[Limit, str, int]]:
+    """The demand for each unit of each limit, in nanos, without units that the workload does not use."""
+    for limit in quota.limits:
+        asks = gpu_quota_charge.amounts_of_classes(taken.amounts, limit.classes)
+        yield from ((limit, unit, asks[unit]) for unit in sorted(limit.hard) if asks.get(unit, 0))
+
+
+def _never(quota: Quota, taken: Charge) -> Iterator[Excess]:
+    for limit, unit, asks in demands(quota, taken):
+        if asks > limit.hard[unit]:
+            yield Excess(limit=limit, unit=unit, asks=asks, held=0, more=asks, used=0, hard=limit.hard[unit])
+
+
+def _not_now(workload: model.Workload, quota: Quota, taken: Charge, account: Ledger) -> tuple[Excess, ...]:
+    entry = Entry(
+        group=workload.group,
+        kind=workload.kind,
+        namespace=workload.namespace,
+        name=workload.name,
+        amounts=taken.amounts,
+        reserved_until=None,
+    )
+    found = ledger.charge(account, entry, quota.limits)
+    return found.excesses if isinstance(found, ledger.Refused) else ()
+
+
+def _is_limited(unclear: Unclear, quota: Quota) -> bool:
+    """Whether a limit counts the unit for pods of these classes."""
+    return any(
+        _is_unit(unclear.unit, unit) and (not limit.classes or not set(unclear.classes).isdisjoint(limit.classes))
+        for limit in quota.limits
+        for unit in limit.hard
+    )
+
+
+def _is_unit(unclear: str, unit: str) -> bool:
+    return not unclear or (
+        unit.startswith(definitions.PROFILES) if unclear == definitions.PROFILES else unit == unclear
+    )
+
 
 CHECKS_OF_REFUSALS: Final = frozenset({"tenancy/gpu_quota_exceeded"})
 """The keys of checks whose findings depend on a refused charge."""
@@ -79,7 +174,7 @@ def input_slice(case: Case, known: Knowledge) -> GpuQuota | None:
         return None
     if isinstance(quota, Undecided):
         return {"name": "", "excesses": [], "unclear": [], "undecided": quota.reason}
-    verdict = judge.judge(known, workload, quota)
+    verdict = judge(known, workload, quota)
     excesses = verdict.never if refusal is None else refusal.excesses
     result: GpuQuota = {
         "name": str(quota),
@@ -100,7 +195,7 @@ def limits_resource(workload: model.Workload, name: str, known: Knowledge) -> bo
     quota = assignment.quota_of_namespace(known, workload.namespace)
     if quota is None or isinstance(quota, Undecided):
         return None if quota is not None else False
-    taken = judge.charge(known, _one_pod_each(workload, name), quota)
+    taken = charge(known, _one_pod_each(workload, name), quota)
     return all(
         any(
             limit.hard.keys() & units.keys() and (not limit.classes or set(classes) <= set(limit.classes))
@@ -122,17 +217,17 @@ def _one_pod_each(workload: model.Workload, name: str) -> model.Workload:
 
 def _excess_input(excess: Excess, *, tried: bool) -> QuotaExcess:
     result: QuotaExcess = {
-        "asks": amounts.text(excess.unit, excess.asks),
-        "hard": amounts.number(excess.hard),
+        "asks": definitions.text(excess.unit, excess.asks),
+        "hard": definitions.number(excess.hard),
         "classes": list(excess.limit.classes),
         "never": excess.never,
     }
     if tried:
-        result["free"], result["used"] = amounts.number(excess.free), amounts.number(excess.used)
+        result["free"], result["used"] = definitions.number(excess.free), definitions.number(excess.used)
         if excess.ending:
-            result["ending"] = amounts.text(excess.unit, excess.ending)
+            result["ending"] = definitions.text(excess.unit, excess.ending)
         elif excess.held:
-            result["more"] = amounts.number(excess.more)
+            result["more"] = definitions.number(excess.more)
     return result
 
 
@@ -219,7 +314,7 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
         yield _unknown_section(quota.reason)
     else:
         account = _account(quota, known.facts)
-        yield _section(quota, judge.judge(known, workload, quota, account), account)
+        yield _section(quota, judge(known, workload, quota, account), account)
 
 
 def _unknown_section(reason: str) -> Section:
@@ -246,7 +341,7 @@ def _section(quota: Quota, verdict: GpuQuotaVerdict, account: Ledger | None) -> 
         reasons=tuple(dict.fromkeys(_reasons(quota, verdict))),
         balances=tuple(_balances(quota, verdict.charge, account)),
         waits=tuple(
-            f"wait: {amounts.number(each.used)} of {amounts.text(each.unit, each.hard)} of "
+            f"wait: {definitions.number(each.used)} of {definitions.text(each.unit, each.hard)} of "
             f"{_limit_text(quota, each.limit)} "
             "are charged now"
             for each in verdict.not_now
@@ -260,12 +355,12 @@ def _reasons(quota: Quota, verdict: GpuQuotaVerdict) -> Iterator[str]:
         yield f"usher charges its pods one by one, because its demand has no bound: {taken.unbounded}"
     yield from (each.reason for each in verdict.unclear)
     for each in verdict.never:
-        hard = amounts.number(each.hard)
-        yield f"{amounts.text(each.unit, each.asks)} would be charged, {_limit_text(quota, each.limit)} has {hard}"
+        hard = definitions.number(each.hard)
+        yield f"{definitions.text(each.unit, each.asks)} would be charged, {_limit_text(quota, each.limit)} has {hard}"
     if taken.suspended and not quota.charges_suspended:
         yield "it is suspended; usher charges it when it is resumed"
     for each in verdict.not_now:
-        yield f"{amounts.text(each.unit, each.more)} would be charged, {amounts.number(each.free)} are left"
+        yield f"{definitions.text(each.unit, each.more)} would be charged, {definitions.number(each.free)} are left"
     if quota.declared:
         yield "the webhooks charge it in the cluster; the current charges are not known here"
     elif not verdict.ledger_known:
@@ -274,7 +369,7 @@ def _reasons(quota: Quota, verdict: GpuQuotaVerdict) -> Iterator[str]:
 
 def _balances(quota: Quota, taken: Charge, account: Ledger | None) -> Iterator[Balance]:
     used = None if account is None else ledger.used(account)
-    for limit, unit, asks in judge.demands(quota, taken):
+    for limit, unit, asks in demands(quota, taken):
         charged = None if used is None else gpu_quota_charge.amounts_of_classes(used, limit.classes).get(unit, 0)
         yield Balance(
             of=_limit_text(quota, limit),

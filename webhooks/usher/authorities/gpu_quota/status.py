@@ -13,10 +13,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from usher import model, paths
-from usher.authorities.gpu_quota import amounts, assignment, entries, ledger
-from usher.authorities.gpu_quota.amounts import Limits
+from usher.authorities.gpu_quota import assignment, definitions, entries, ledger
 from usher.authorities.gpu_quota.charge import ByClasses
-from usher.authorities.gpu_quota.definitions import Malformed, Quota
+from usher.authorities.gpu_quota.definitions import Limits, Malformed, Quota
 from usher.authorities.gpu_quota.entries import Entry, PartReference
 from usher.authorities.gpu_quota.ledger import Ledger
 
@@ -29,7 +28,7 @@ VERSION_WITH_PARTS: Final = 2
 FIELDS: Final = ("version", "used", "charges", "removed", "parts", "partsFrom", "sums", "counting")
 """The fields of an account, beside the conditions."""
 
-_MOST_SUM: Final = amounts.MOST_AMOUNT * ledger.MOST_IN_PARTS
+_MOST_SUM: Final = definitions.MOST_AMOUNT * ledger.MOST_IN_PARTS
 
 MOST_TOLD: Final = 20
 """How many problems of one ledger are named."""
@@ -170,7 +169,7 @@ def _larger_entry(first: Entry, second: Entry) -> Entry:
         uid=first.uid,
         amounts=entries.tidy(
             {
-                classes: amounts.highest([first.amounts.get(classes, {}), second.amounts.get(classes, {})])
+                classes: definitions.highest([first.amounts.get(classes, {}), second.amounts.get(classes, {})])
                 for classes in {*first.amounts, *second.amounts}
             }
         ),
@@ -285,8 +284,8 @@ def _exceeded_text(found: Ledger, limits: Limits) -> str:
         for unit, nanos in used.items():
             if nanos > limit.hard[unit]:
                 of_classes = f" of {', '.join(limit.classes)}" if limit.classes else ""
-                hard = amounts.number(limit.hard[unit])
-                over.append(f"{amounts.text(unit, nanos)}{of_classes} used of {hard}")
+                hard = definitions.number(limit.hard[unit])
+                over.append(f"{definitions.text(unit, nanos)}{of_classes} used of {hard}")
     if not over:
         return ""
     forced = sorted(entry.name_key for entry in found.entries.values() if entry.forced)

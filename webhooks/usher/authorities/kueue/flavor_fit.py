@@ -5,7 +5,7 @@ With `whenCanBorrow: TryNextFlavor` it gets the first in which the queue need no
 borrows.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct, field
@@ -13,11 +13,11 @@ from msgspec import Struct, field
 from usher.authorities.kueue import demand as kueue_demand
 from usher.authorities.kueue import flavors as kueue_configuration
 from usher.authorities.kueue import topology as kueue_topology
-from usher.authorities.kueue.capacity import Supply
+from usher.authorities.kueue.capacity import Capacities, Supply
 from usher.authorities.kueue.demand import CountedPods
-from usher.authorities.kueue.flavors import Configuration, Flavor, FlavorRefusal
+from usher.authorities.kueue.flavors import Configuration, Flavor, FlavorRefusal, Topology
 from usher.authorities.kueue.queues import NO_QUOTA, ClusterQueue, FlavorResource, ResourceGroup, plus
-from usher.authorities.kueue.read import Cluster
+from usher.authorities.kueue.topology import TopologyNodes
 from usher.authorities.verdict import Answer
 
 Unit = Sequence[CountedPods]
@@ -28,6 +28,17 @@ _MOST_CHOOSING: Final = 64
 
 _MOST_TRIES: Final = 500
 """The most choices that are tried; real queues need about as many as the workload has pod sets."""
+
+
+class Cluster(Struct, frozen=True, kw_only=True):
+    """The cluster-scoped objects; None for unknown kinds."""
+
+    queues: Mapping[str, ClusterQueue] | None
+    capacities: Capacities
+    flavors: Mapping[str, Flavor] | None
+    topologies: Mapping[str, Topology] | None
+    nodes: TopologyNodes | None = None
+    """The nodes for placement by topology."""
 
 
 def total_request(unit: Unit, resource: str) -> int:
@@ -417,7 +428,7 @@ class GroupRoom(Struct, frozen=True, kw_only=True):
             yield self._shortage(resource, together=not alone)
 
     def _shortage(self, resource: str, *, together: bool) -> FlavorShortage:
-        told = self._told(resource)
+        told = self._units_to_explain(resource)
         names = dict.fromkeys(flavor for _, flavors in told for flavor in flavors)
         capacities = [
             FlavorCapacity(
@@ -433,10 +444,10 @@ class GroupRoom(Struct, frozen=True, kw_only=True):
             flavors=tuple(sorted(capacities, key=lambda each: -each.most)),
             together=together,
             fits=0 if together else self._largest(told, resource),
-            more=self._more(next(iter(names)), resource) if len(names) == 1 and not together else None,
+            more=self._missing_quota(next(iter(names)), resource) if len(names) == 1 and not together else None,
         )
 
-    def _told(self, resource: str) -> _Asking:
+    def _units_to_explain(self, resource: str) -> _Asking:
         """The units that explain a shortage best: those that need one flavor, or one that no flavor can hold."""
         asking = [
             (unit, flavors)
@@ -472,7 +483,7 @@ class GroupRoom(Struct, frozen=True, kw_only=True):
         top = sum(total_request(unit, resource) for unit, _ in told)
         return top - _least_number(0, top, lambda less: fits(top - less)) if fits(0) else 0
 
-    def _more(self, flavor: str, resource: str) -> int | None:
+    def _missing_quota(self, flavor: str, resource: str) -> int | None:
         """The smallest additional quota of one flavor with which all units find room."""
         top = sum(total_request(unit, resource) for unit in self.units)
 

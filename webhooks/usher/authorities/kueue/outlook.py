@@ -6,16 +6,16 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from usher import model
-from usher.authorities import amount_texts
-from usher.authorities.authority import Case
+from usher import model, quantities
+from usher.authorities.authority import Balance, Case, Elsewhere, Section, Taken
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.kueue import capacity as kueue_capacity
 from usher.authorities.kueue import demand as kueue_demand
-from usher.authorities.kueue import judge, read
+from usher.authorities.kueue import judge
 from usher.authorities.kueue.capacity import Free
 from usher.authorities.kueue.demand import PODS, Demand
 from usher.authorities.kueue.flavor_fit import FlavorCapacity, FlavorShortage, KueueVerdict, UnmatchedPods
+from usher.authorities.kueue.judge import QUEUE_LABEL, KueueFacts
 from usher.authorities.kueue.queues import (
     NO_QUOTA,
     UNLIMITED,
@@ -25,8 +25,6 @@ from usher.authorities.kueue.queues import (
     State,
     quantity_of,
 )
-from usher.authorities.kueue.read import QUEUE_LABEL, KueueFacts
-from usher.authorities.outlook import Balance, Elsewhere, Section, Taken
 from usher.authorities.verdict import Answer
 
 _MOST_REASONS: Final = 16
@@ -74,9 +72,9 @@ def verdict_remedies(verdicts: Sequence[KueueVerdict], queue: ClusterQueue, answ
 def wait_text(shortage: FlavorShortage, flavor: FlavorCapacity, ever: int) -> str:
     """The text about the amount that must become free in a flavor; `ever` is the most that the flavor could give."""
     resource = shortage.resource
-    taken = amount_texts.text(resource, quantity_of(resource, max(ever - flavor.most, 0)))
-    most = amount_texts.named(resource, quantity_of(resource, ever), up=False)
-    needed = amount_texts.text(resource, quantity_of(resource, shortage.total))
+    taken = quantities.text(resource, quantity_of(resource, max(ever - flavor.most, 0)))
+    most = quantities.named(resource, quantity_of(resource, ever), up=False)
+    needed = quantities.text(resource, quantity_of(resource, shortage.total))
     return f"wait: {taken} of {most} in flavor {flavor.flavor} are taken now, and {needed} are needed"
 
 
@@ -102,10 +100,10 @@ def _no_flavor_text(unmatched: UnmatchedPods) -> str:
 def _shortage_text(shortage: FlavorShortage, *, now: bool) -> str:
     resource = shortage.resource
     gives = [
-        f"{amount_texts.text(resource, quantity_of(resource, each.most), up=False)} in flavor {each.flavor}"
+        f"{quantities.text(resource, quantity_of(resource, each.most), up=False)} in flavor {each.flavor}"
         for each in shortage.flavors[:_MOST_REASONS]
     ]
-    asked = amount_texts.named(resource, quantity_of(resource, shortage.total))
+    asked = quantities.named(resource, quantity_of(resource, shortage.total))
     verb = "free now:" if now else "the queue can ever give"
     together = " (enough of each resource, but not of all in one flavor)" if shortage.together else ""
     return f"{asked} asked for; {verb} {', '.join(gives) or 'nothing'}{together}"
@@ -118,7 +116,7 @@ def _more_quota(shortage: FlavorShortage, queue: ClusterQueue) -> Iterator[str]:
     """
     if shortage.more is not None:
         flavor, resource = shortage.flavors[0], shortage.resource
-        more = amount_texts.named(resource, quantity_of(resource, shortage.more))
+        more = quantities.named(resource, quantity_of(resource, shortage.more))
         yield f"raise the nominalQuota of {_queue_name(queue)} in flavor {flavor.flavor} by {more}"
 
 
@@ -133,7 +131,7 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
     workload = case.workload
     if workload.queue_label_path is None or workload.owner is not None:
         return
-    facts = read.for_namespace(workload.namespace, known)
+    facts = judge.for_namespace(workload.namespace, known)
     name = facts.queue_of(workload)
     if name:
         free = kueue_capacity.free_amounts(known.facts, facts.cluster.capacities)

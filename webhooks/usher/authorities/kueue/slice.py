@@ -11,11 +11,11 @@ from usher.accelerators.names import CLAIM_PREFIX
 from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.kueue import demand as kueue_demand
-from usher.authorities.kueue import judge, queues, read
+from usher.authorities.kueue import judge, queues
 from usher.authorities.kueue.flavor_fit import FlavorCapacity, FlavorShortage, KueueVerdict, UnmatchedPods
 from usher.authorities.kueue.flavors import Configuration, FlavorRefusal
+from usher.authorities.kueue.judge import QUEUE_LABEL, KueueFacts
 from usher.authorities.kueue.queues import ClusterQueue, State
-from usher.authorities.kueue.read import QUEUE_LABEL, KueueFacts
 from usher.authorities.verdict import Answer, worst
 from usher.config import selection
 from usher.kinds.reading.shapes import Amount, amount_of
@@ -252,10 +252,10 @@ def input_slice(case: Case, known: Knowledge) -> KueueInput | None:
     if workload.owner is not None:
         return None
     if workload.queue_label_path is None:
-        external = list(read.configuration(known.facts).external_frameworks)
+        external = list(judge.configuration(known.facts).external_frameworks)
         is_labelled = bool(workload.labels.get(QUEUE_LABEL))
         return {"configurationKnown": True, "externalFrameworks": external} if external and is_labelled else None
-    facts = read.for_namespace(workload.namespace, known)
+    facts = judge.for_namespace(workload.namespace, known)
     configuration = facts.configuration
     if facts.queues is None and not configuration.known:
         return None

@@ -21,9 +21,7 @@ from usher.authorities.kueue import flavors as kueue_flavors
 from usher.authorities.kueue.demand import CountedPods
 from usher.authorities.kueue.flavors import Flavor, FlavorRefusal, Topology, TopologyPlacement
 from usher.authorities.nodes import places as nodes_places
-from usher.authorities.nodes import read
-from usher.authorities.nodes.places import Place, Places
-from usher.authorities.nodes.read import PodDemand
+from usher.authorities.nodes.places import Place, Places, PodDemand
 from usher.cluster.facts.nodes import PODS, Amounts, NodeClass, Own
 
 HOSTNAME: Final = "kubernetes.io/hostname"
@@ -136,7 +134,7 @@ class TopologyNodes(Struct):
 
     def demand(self, asked: CountedPods, flavor: Flavor) -> PodDemand:
         """The demand of one pod on a node of the flavor."""
-        found = read.demand_of_pod_set(asked.whole, self.vocabulary, from_classes=self.from_classes)
+        found = nodes_places.demand_of_pod_set(asked.whole, self.vocabulary, from_classes=self.from_classes)
         amounts = {name: amount for name, amount in found.amounts.items() if name not in found.from_classes}
         return replace(found, amounts=amounts).tolerating(*flavor.tolerations)
 
@@ -283,10 +281,10 @@ class _Counting:
         """The pods and slices that a domain holds; `depth` is the number of its level, and 0 for all nodes."""
         key = id(domain), depth
         if key not in self._kept:
-            self._kept[key] = self._counted(domain, depth)
+            self._kept[key] = self._count_pods(domain, depth)
         return self._kept[key]
 
-    def _counted(self, domain: Domain, depth: int) -> _Count:
+    def _count_pods(self, domain: Domain, depth: int) -> _Count:
         found = self._parent(domain, depth) if domain.children else self._leaf(domain)
         if depth != self._slice_depth:
             return found

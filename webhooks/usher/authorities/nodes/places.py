@@ -1,22 +1,176 @@
-"""Places where pods may run, existing nodes or pools, and the obstacles between a pod and a place."""
+"""Places where pods may run, existing nodes or pools; the demand of one pod there, and the obstacles."""
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Final
+from itertools import islice
+from typing import Final, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from usher import model, quantities
-from usher.accelerators import boards, mig
+from usher import model, paths, quantities
+from usher.accelerators import boards, mig, names
 from usher.accelerators.mig import MIG_RESOURCE_PREFIX, Board, Profile
 from usher.accelerators.vocabulary import Vocabulary
-from usher.authorities.nodes.read import Alternative, PodDemand
-from usher.cluster.facts.karpenter_pools import KarpenterPool
+from usher.authorities.knowledge import Knowledge
+from usher.cluster.facts.autoscaled_pools import AutoscaledPool, is_undefined
 from usher.cluster.facts.node_pools import KARPENTER
 from usher.cluster.facts.nodes import PODS, Amounts, NodeClass, Nodes, Taint, scheduler_amount
+from usher.cluster.facts.store import Store
 from usher.config import pools
+from usher.kinds.reading.values import Absence, Reference
 from usher.model import placement
 from usher.model.placement import Requirement
+from usher.workloads import pod_sets
+
+MOST_ALTERNATIVES: Final = 64
+MOST_VALUES: Final = 4096
+"""The most terms of a pod, and values in all terms; real pods have far fewer."""
+
+_OF_DEVICES: Final = frozenset({names.Unit.DEVICE, names.Unit.PARTITION, names.Unit.SHARE})
+
+
+class Alternative(NamedTuple):
+    """One sufficient set of requirements: a term of the affinity, with the node selector."""
+
+    on_labels: tuple[Requirement, ...]
+    on_fields: tuple[Requirement, ...]
+
+
+class PodDemand(Struct, frozen=True, kw_only=True):
+    amounts: Amounts
+    """Amounts above 0."""
+    alternatives: tuple[Alternative, ...]
+    """Empty where no node can fit, with any labels."""
+    tolerations: tuple[Mapping[str, paths.Json], ...]
+    node_name: str
+    too_large: bool
+    """Whether the affinity has more terms and values than usher reads."""
+    claims_devices: bool
+    """Whether the pod needs devices that nodes do not advertise."""
+    from_classes: frozenset[str]
+    """Resources that device classes may serve on nodes that do not advertise them."""
+    in_one_container: Amounts
+    """The most that any one container asks for."""
+
+    def tolerating(self, *tolerations: Mapping[str, paths.Json]) -> "PodDemand":
+        """The demand with more tolerations."""
+        return replace(self, tolerations=(*self.tolerations, *tolerations))
+
+
+def demand_of_pod_set(
+    pod_set: model.PodSet, vocabulary: Vocabulary, *, from_classes: Collection[str] = ()
+) -> PodDemand:
+    """The demand of one pod.
+
+    Args:
+        from_classes: names of extended resources that DeviceClasses of the cluster serve.
+    """
+    amounts = pod_sets.requests_of_pod(
+        pod_set.containers,
+        overhead=pod_set.overhead,
+        pod_requests=pod_set.pod_requests,
+        pod_limits=pod_set.pod_limits,
+    )
+    found = {
+        name: asked
+        for name, quantity in sorted(amounts.items())
+        if (asked := scheduler_amount(name, quantity)) > 0 and _is_advertised(name, vocabulary)
+    }
+    alternatives = tuple(islice(_alternatives(pod_set), MOST_ALTERNATIVES + 1))
+    classes = frozenset(name for name in found if name in from_classes or name.startswith(names.CLAIM_PREFIX))
+    largest = {
+        name: max(scheduler_amount(name, each.effective(name)) for each in pod_set.containers)
+        for name in found
+        if pod_set.containers
+    }
+    return PodDemand(
+        amounts=found,
+        alternatives=alternatives,
+        tolerations=pod_set.tolerations,
+        node_name=pod_set.node_name,
+        too_large=_is_too_large(alternatives),
+        claims_devices=bool(pod_set.device_claims)
+        or any(request.route is model.Route.CLAIM and request.name not in classes for request in pod_set.requests),
+        from_classes=classes,
+        in_one_container=largest,
+    )
+
+
+def _is_too_large(alternatives: tuple[Alternative, ...]) -> bool:
+    values = sum(len(requirement.values) for alternative in alternatives for requirement in alternative.on_labels)
+    return len(alternatives) > MOST_ALTERNATIVES or values > MOST_VALUES
+
+
+def _is_advertised(name: str, vocabulary: Vocabulary) -> bool:
+    """Whether nodes advertise a resource. They do not advertise the memory of a share: HAMi's scheduler counts it."""
+    meaning = vocabulary.meaning(name)
+    return (
+        meaning is None or meaning.unit in _OF_DEVICES or meaning.unit is names.Unit.FABRIC or meaning.divides is None
+    )
+
+
+def _alternatives(pod_set: model.PodSet) -> Iterator[Alternative]:
+    selected = tuple(
+        Requirement(key=key, operator="In", values=(value,)) for key, value in sorted(pod_set.node_selector.items())
+    )
+    if not pod_set.has_required_affinity:
+        yield Alternative(selected, ())
+        return
+    for term in pod_set.required_terms:
+        found = placement.parse_term(term)
+        if found is not None:
+            yield Alternative((*selected, *found.on_labels), tuple(found.on_fields))
+
+
+_QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
+
+
+def demands_of_workload(workload: model.Workload, known: Knowledge) -> list[PodDemand]:
+    """The demand of each pod set on nodes, with the tolerations that its pods get before scheduling."""
+    added = tuple(_tolerations_of_flavors(workload, known.facts))
+    classes = resources_of_device_classes(known.facts)
+    return [
+        demand_of_pod_set(pod_set, known.vocabulary, from_classes=classes).tolerating(
+            *_tolerations_of_runtime_class(pod_set, known.facts), *added
+        )
+        for pod_set in workload.pod_sets
+    ]
+
+
+def resources_of_device_classes(facts: Store) -> frozenset[str]:
+    """Extended resources that device classes also serve (docs/domain/device-claims.md#extended-resources)."""
+    found = facts.objects("resource.k8s.io", "DeviceClass")
+    if isinstance(found, Absence):
+        return frozenset()
+    specs = (value.get("spec") for value in found.values())
+    names = (spec.get("extendedResourceName") for spec in specs if isinstance(spec, dict))
+    return frozenset(name for name in names if isinstance(name, str))
+
+
+def _tolerations_of_flavors(workload: model.Workload, facts: Store) -> Iterator[Mapping[str, paths.Json]]:
+    """Tolerations that Kueue adds with a flavor. The pods may get any flavor, so those of all flavors count."""
+    if not workload.queue_labels.get(_QUEUE_LABEL):
+        return
+    found = facts.objects("kueue.x-k8s.io", "ResourceFlavor")
+    for value in () if isinstance(found, Absence) else found.values():
+        spec = value.get("spec")
+        yield from _mappings(spec.get("tolerations") if isinstance(spec, dict) else None)
+
+
+def _tolerations_of_runtime_class(pod_set: model.PodSet, facts: Store) -> Iterator[Mapping[str, paths.Json]]:
+    """Tolerations that the API server adds to pods with their RuntimeClass."""
+    if not pod_set.runtime_class_name:
+        return
+    reference = Reference(group="node.k8s.io", kind="RuntimeClass", name=pod_set.runtime_class_name)
+    found = facts.find(reference)
+    scheduling = None if isinstance(found, Absence) else found.get("scheduling")
+    yield from _mappings(scheduling.get("tolerations") if isinstance(scheduling, dict) else None)
+
+
+def _mappings(value: paths.Json) -> Iterator[Mapping[str, paths.Json]]:
+    yield from (each for each in value if isinstance(each, dict)) if isinstance(value, list) else ()
+
 
 GPU: Final = "nvidia.com/gpu"
 
@@ -73,6 +227,10 @@ class Place(Struct, frozen=True, kw_only=True, eq=False):
     """For nodes that do not exist yet; `labels` holds some of their future labels."""
     pool: pools.Pool | None = None
     """The declared pool of the nodes."""
+    defined: frozenset[str] | None = None
+    """The labels that an autoscaler knows of nodes to come, as in AutoscaledPool."""
+    most_nodes: int | None = None
+    """The most nodes that the limits of a pool of an autoscaler allow."""
 
     @property
     def may_never_be(self) -> bool:
@@ -95,29 +253,34 @@ class Places(Struct, frozen=True, kw_only=True, eq=False):
 
 
 def places_of_cluster(
-    nodes: Nodes, pools: Sequence[pools.Pool], vocabulary: Vocabulary, karpenter: Sequence[KarpenterPool] = ()
+    nodes: Nodes, pools: Sequence[pools.Pool], vocabulary: Vocabulary, autoscaled: Sequence[AutoscaledPool] = ()
 ) -> Places:
-    """The places of a cluster: nodes, pools of usher.yaml, and the other NodePools."""
+    """The places of a cluster: nodes, pools of usher.yaml, and the other pools of autoscalers."""
     there = [_place_of_class(each, _pool_of(each, pools)) for each in nodes.classes]
     empty = {pool.name for pool in pools}.difference(place.pool.name for place in there if place.pool is not None)
-    declared = {value for pool in pools for key, value in pool.node_selector.items() if key in KARPENTER}
+    declared = {value for pool in pools for key, value in pool.node_selector.items() if key in (*KARPENTER, _CLASS)}
     added = [
-        place for each in karpenter if each.name not in declared for place in _places_of_karpenter(each, vocabulary)
+        place for each in autoscaled if each.name not in declared for place in places_of_autoscaled(each, vocabulary)
     ]
     return Places(nodes=nodes, all=(*there, *_places_of_pools(pools, empty, vocabulary), *added))
 
 
-def _places_of_karpenter(pool: KarpenterPool, vocabulary: Vocabulary) -> Iterator[Place]:
-    """A place for every machine type that the NodePool allows; one for a NodePool of unknown types."""
+_CLASS: Final = "cloud.google.com/compute-class"
+
+
+def places_of_autoscaled(pool: AutoscaledPool, vocabulary: Vocabulary) -> Iterator[Place]:
+    """A place for every machine type that a pool of an autoscaler allows; one for a pool of unknown types."""
     for machine in pool.types if pool.types is not None else (None,):
         yield Place(
-            name=f"NodePool {pool.name}" + (f" ({machine.name})" if machine is not None else ""),
+            name=pool.title(machine),
             labels=pool.labels if machine is None else {**machine.labels, **pool.labels},
             taints=pool.taints,
-            frontier=({} if machine is None else machine.amounts,),
+            frontier=({} if machine is None else pool.amounts(machine),),
             template=NodeTemplate(
                 resources=frozenset(), vocabulary=vocabulary, board=None, gpus=0, offers_anything=machine is None
             ),
+            defined=pool.defined,
+            most_nodes=None if machine is None else pool.most_nodes(machine),
         )
 
 
@@ -221,9 +384,12 @@ def unmet_requirements(alternative: Alternative, place: Place, own: Container[st
     """The requirements that the nodes of the place do not meet, except for labels that differ from node to node."""
     labels = place.labels
     if place.template is not None:
-        # Other labels of future nodes are unknown, and count as matching.
+        # Other labels of future nodes are unknown, and count as matching unless the autoscaler says that it needs them.
         return [
-            each for each in alternative.on_labels if each.key in labels and not placement.labels_match(each, labels)
+            each
+            for each in alternative.on_labels
+            if (each.key in labels and not placement.labels_match(each, labels))
+            or (each.key not in labels and is_undefined(each, place.defined))
         ]
     return [each for each in alternative.on_labels if each.key not in own and not placement.labels_match(each, labels)]
 

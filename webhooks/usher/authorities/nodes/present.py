@@ -11,20 +11,17 @@ from typing import Final, NotRequired
 from msgspec import Struct
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import model, paths
+from usher import model, paths, quantities
 from usher.accelerators import boards, mig
 from usher.accelerators.mig import MIG_RESOURCE_PREFIX, Board, Profile
-from usher.authorities import amount_texts
-from usher.authorities.authority import Case
+from usher.authorities.authority import NODES, Case, Holding, Section
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.nodes import declared_pools, read
+from usher.authorities.nodes import declared_pools
 from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes.declared_pools import PoolsInput
 from usher.authorities.nodes.judge import DomainsInput, GangNodesInput, Nearest, NodeVerdict
-from usher.authorities.nodes.places import MissingAmount, Obstacles, Place, Places
-from usher.authorities.nodes.read import PodDemand
-from usher.authorities.outlook import NODES, Holding, Section
+from usher.authorities.nodes.places import MissingAmount, Obstacles, Place, Places, PodDemand
 from usher.authorities.verdict import Answer, worst
 from usher.config import models
 from usher.model.placement import Requirement
@@ -125,6 +122,8 @@ class MismatchInput(TypedDict):
     """Some values of the label on the nodes."""
     elsewhere: bool
     """Whether nodes of another place meet it."""
+    undefined: NotRequired[bool]
+    """True where the place has no nodes, and its autoscaler knows no value of the label."""
 
 
 class NearestInput(TypedDict):
@@ -181,7 +180,7 @@ def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
         return None
     found: dict[str, PodSetNodesInput] = {}
     members: list[nodes_judge.GangMember] = []
-    for pod_set, written in zip(workload.pod_sets, read.demands_of_workload(workload, known), strict=True):
+    for pod_set, written in zip(workload.pod_sets, nodes_places.demands_of_workload(workload, known), strict=True):
         if pod_set.placed and pod_set.node_name:
             continue
         pools = declared_pools.placements(known).of(pod_set, workload=workload)
@@ -258,16 +257,9 @@ def _crowded_input(place: Place, demand: PodDemand) -> CrowdedInput:
 def _nearest_input(pod_set: model.PodSet, nearest: nodes_judge.Nearest, places: Places) -> NearestInput:
     obstacles = nearest.obstacles
     result: NearestInput = {
-        "shortages": [_missing_amount_input(pod_set, each) for each in obstacles.amounts],
+        "shortages": [missing_amount_input(pod_set, each) for each in obstacles.amounts],
         "taints": [str(taint) for taint in obstacles.taints],
-        "labels": [
-            {
-                "wants": requirement_text(each),
-                "there": label_values(each.key, places),
-                "elsewhere": places.any_meets(each),
-            }
-            for each in obstacles.labels
-        ],
+        "labels": [_mismatch_input(each, nearest.place, places) for each in obstacles.labels],
         "nowhere": obstacles.nowhere,
     }
     if nearest.place is not None:
@@ -277,12 +269,24 @@ def _nearest_input(pod_set: model.PodSet, nearest: nodes_judge.Nearest, places: 
     return result
 
 
-def _missing_amount_input(pod_set: model.PodSet, missing: MissingAmount) -> MissingAmountInput:
+def _mismatch_input(wanted: Requirement, place: Place | None, places: Places) -> MismatchInput:
+    result: MismatchInput = {
+        "wants": requirement_text(wanted),
+        "there": label_values(wanted.key, places),
+        "elsewhere": places.any_meets(wanted),
+    }
+    if place is not None and place.defined is not None and wanted.key not in place.labels:
+        result["undefined"] = True
+    return result
+
+
+def missing_amount_input(pod_set: model.PodSet, missing: MissingAmount) -> MissingAmountInput:
+    """A missing amount, with the place of the request if only one container has it."""
     resource = missing.resource
     result: MissingAmountInput = {
         "resource": resource,
-        "asked": amount_texts.amount(resource, missing.asked, up=True),
-        "most": amount_texts.amount(resource, missing.most, up=False) if missing.most else "",
+        "asked": quantities.amount(resource, missing.asked, up=True),
+        "most": quantities.amount(resource, missing.most, up=False) if missing.most else "",
     }
     naming = [
         container for container in pod_set.containers if resource in container.requests or resource in container.limits
@@ -301,7 +305,7 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
         return
     places = verdicts.places
     holding, remedies, divisions, members = [], dict[str, None](), dict[str, None](), []
-    for pod_set, demand in zip(workload.pod_sets, read.demands_of_workload(workload, known), strict=True):
+    for pod_set, demand in zip(workload.pod_sets, nodes_places.demands_of_workload(workload, known), strict=True):
         verdict = verdicts.of(demand)
         holding.append(_holding_nodes(pod_set, demand, verdict, places))
         members.append(nodes_judge.gang_member(pod_set, demand, workload.gang))
@@ -354,8 +358,8 @@ def _holding_nodes(pod_set: model.PodSet, demand: PodDemand, verdict: NodeVerdic
 
 def _obstacle_texts(obstacles: Obstacles, places: Places) -> Iterator[str]:
     for missing in obstacles.amounts:
-        asked = amount_texts.amount(missing.resource, missing.asked, up=True)
-        most = amount_texts.amount(missing.resource, missing.most, up=False) if missing.most else "none"
+        asked = quantities.amount(missing.resource, missing.asked, up=True)
+        most = quantities.amount(missing.resource, missing.most, up=False) if missing.most else "none"
         yield f"{asked} {missing.resource} asked for, one node has {most}"
     for taint in obstacles.taints:
         yield f"taint {taint} is not tolerated"
@@ -394,7 +398,7 @@ def _steps(obstacles: Obstacles) -> Iterator[str]:
     for taint in obstacles.taints:
         yield f"tolerate {taint}"
     for missing in obstacles.amounts:
-        most = amount_texts.amount(missing.resource, missing.most, up=False)
+        most = quantities.amount(missing.resource, missing.most, up=False)
         yield f"ask for at most {most} {missing.resource}"
     for wanted in obstacles.labels:
         yield f"leave out {requirement_text(wanted)}"

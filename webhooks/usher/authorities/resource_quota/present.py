@@ -7,16 +7,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import model, paths
-from usher.authorities import amount_texts, limit_range
-from usher.authorities.authority import Case
+from usher import model, paths, quantities
+from usher.authorities import limit_range
+from usher.authorities.authority import Case, LimitedResource, Section
 from usher.authorities.gpu_quota import present as gpu_quota_present
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.limit_range import LimitViolationInput, violations_input
-from usher.authorities.outlook import LimitedResource, Section
-from usher.authorities.resource_quota import judge, read
-from usher.authorities.resource_quota.judge import QuotaVerdict
-from usher.authorities.resource_quota.read import NamespaceLimits, ResourceQuotas
+from usher.authorities.resource_quota import judge
+from usher.authorities.resource_quota.judge import NamespaceLimits, QuotaVerdict, ResourceQuotas
 from usher.authorities.verdict import (
     REACHES,
     Answer,
@@ -91,7 +89,7 @@ class _Limits(Struct, frozen=True, kw_only=True):
 
     def still_holds(self, known: Knowledge) -> bool:
         """Whether only usage has changed, and every need still has room."""
-        now = read.of_namespace(self.name, known)
+        now = judge.of_namespace(self.name, known)
         before, after = self.namespace.quotas, now.quotas
         if self.namespace.ranges is not now.ranges:
             return False
@@ -113,7 +111,7 @@ def input_slice(case: Case, known: Knowledge) -> ResourceQuotasInput | None:
     workload = case.workload
     if not workload.namespace:
         return None
-    namespace = read.of_namespace(workload.namespace, known)
+    namespace = judge.of_namespace(workload.namespace, known)
     verdict = judge.judge(workload, namespace)
     needed = () if verdict is None else verdict.needed
     case.grounds.append(_Limits(name=workload.namespace, namespace=namespace, needed=needed))
@@ -204,7 +202,7 @@ _NEEDED: Final = {
 
 def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
     """A section where a quota counts the pods."""
-    namespace = read.of_namespace(case.workload.namespace, known)
+    namespace = judge.of_namespace(case.workload.namespace, known)
     verdict = judge.judge(case.workload, namespace)
     if verdict is None:
         yield Section(authority=_AUTHORITY, answer=Answer.UNKNOWN, reasons=("the ResourceQuotas are not known",))
@@ -238,10 +236,10 @@ def _reasons(verdict: QuotaVerdict, namespace: NamespaceLimits) -> Iterator[str]
 
 def _shortage_text(shortage: Shortage) -> str:
     resource = shortage.resource
-    needs, most = amount_texts.named(resource, shortage.needs), amount_texts.text(resource, shortage.most, up=False)
+    needs, most = quantities.named(resource, shortage.needs), quantities.text(resource, shortage.most, up=False)
     there = f"ResourceQuota {shortage.of} allows {most}"
     if shortage.used is not None:
-        there += f" ({amount_texts.text(resource, shortage.used)} used)"
+        there += f" ({quantities.text(resource, shortage.used)} used)"
     condition = f", if {shortage.assumption}" if shortage.assumption else ""
     return f"{needs} {_NEEDED[shortage.reach]}, {there}{condition}"
 
@@ -250,4 +248,4 @@ def _waits(verdict: QuotaVerdict) -> Iterator[str]:
     for each in verdict.shortages:
         if each.used is not None:
             of = f"ResourceQuota {each.of}"
-            yield amount_texts.waiting(each.resource, of=of, used=each.used, most=each.most, needs=each.needs)
+            yield quantities.waiting(each.resource, of=of, used=each.used, most=each.most, needs=each.needs)

@@ -1,7 +1,14 @@
-"""The data about Volcano for Rego and `usher queue`: the queues and PodGroups of a workload."""
+"""The queues and PodGroups of Volcano for a workload: whether it would ever start, for Rego and `usher queue`.
+
+Volcano accepts a Job only in an Open leaf queue (pkg/webhooks/admission/jobs/validate/admit_job.go of
+volcano-sh/volcano). The `capability` of its queue limits the Job. The capability of each queue above limits it too, if
+the scheduler's plugin capacity uses parents (pkg/scheduler/plugins/capacity, pkg/scheduler/plugins/proportion).
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from enum import StrEnum
 from itertools import islice
+from types import MappingProxyType
 from typing import Final, NotRequired
 
 from msgspec import Struct
@@ -9,10 +16,9 @@ from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths, quantities
-from usher.authorities import amount_texts, gang_demand
-from usher.authorities.authority import Case
+from usher.authorities import verdict as authorities_verdict
+from usher.authorities.authority import Balance, Case, Elsewhere, LimitedResource, Section
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.outlook import Balance, Elsewhere, LimitedResource, Section
 from usher.authorities.verdict import (
     REACHES,
     Amounts,
@@ -20,17 +26,154 @@ from usher.authorities.verdict import (
     PartInput,
     Reach,
     Shortage,
+    Unreadable,
     UnreadableInput,
+    Verdict,
     parts_input,
     unreadable_input,
     worst,
 )
-from usher.authorities.volcano import judge, read
-from usher.authorities.volcano.judge import QueueVerdict, Standing
-from usher.authorities.volcano.read import DEFAULT_QUEUE, FoundGroup, Named, Placement, Queues
+from usher.authorities.volcano import read
+from usher.authorities.volcano.read import DEFAULT_QUEUE, FoundGroup, Named, Placement, Queue, Queues
 from usher.cluster.facts.store import Store
 from usher.kinds.reading.shapes import Amount, amount_of
 from usher.kinds.reading.values import Absence, Reference
+from usher.workloads import pod_sets
+
+ROOT: Final = "root"
+"""The queue above all others; it takes no jobs."""
+
+OPEN: Final = "Open"
+
+_MOST_ANCESTORS: Final = 16
+
+_NOTHING: Final[Amounts] = MappingProxyType({})
+
+_NOT_COUNTED: Final = "pods"
+"""Volcano compares no number of pods with a capability (pkg/scheduler/api/resource_info.go ignoredScalarResources)."""
+
+_UNLIMITED_AT_ZERO: Final = frozenset({"cpu", "memory"})
+"""A capability of 0 does not limit these resources (pkg/scheduler/plugins/capacity buildQueueAttrs)."""
+
+
+class Standing(StrEnum):
+    """Why a queue takes no jobs; USABLE if it takes jobs."""
+
+    USABLE = "usable"
+    MISSING = "missing"
+    ROOT = "root"
+    NOT_LEAF = "not a leaf"
+    NOT_OPEN = "not open"
+
+
+class QueueVerdict(Verdict, frozen=True, kw_only=True):
+    """The verdict of a queue. Shortages of the queues above it count only if the scheduler uses parents."""
+
+    queue: str
+    standing: Standing
+    state: str = ""
+    limited: tuple[LimitedResource, ...] = ()
+    """The limited resources of the queue and of the queues above it, with or without enough room."""
+    unreadable: tuple[Unreadable, ...] = ()
+
+
+def judge(
+    workload: model.Workload,
+    name: str,
+    queues: Queues,
+    *,
+    minimum: int | None = None,
+    resources: Amounts = _NOTHING,
+) -> QueueVerdict:
+    """The verdict of a queue on a workload.
+
+    Args:
+        minimum: how many pods start together, where a PodGroup sets it.
+        resources: the minResources of that PodGroup.
+    """
+    queue = queues.by_name.get(name)
+    if queue is None:
+        standing = Standing.ROOT if name == ROOT else Standing.MISSING
+        return QueueVerdict(queue=name, answer=_answer_for_standing(standing), standing=standing)
+    chain, problems = _with_ancestors(queue, queues)
+    takes = _amounts_of_pod_sets(workload)
+    limited = [each for one in chain for each in _limited(workload, one, takes, minimum, resources)]
+    shortages = [each for one in limited for each in one.shortages() if each.reach in (Reach.START, Reach.ALL)]
+    unreadable = (*(each for one in chain for each in one.unreadable), *problems)
+    standing = _standing(queue, queues)
+    answers = [_answer_for_standing(standing), *(_answer_for_shortage(each, name) for each in shortages)]
+    return QueueVerdict(
+        queue=name,
+        answer=worst([*answers, *(Answer.UNKNOWN for _ in unreadable)]),
+        shortages=tuple(shortages),
+        unknowns=tuple(map(str, unreadable)),
+        standing=standing,
+        state=queue.state,
+        limited=tuple(limited),
+        unreadable=unreadable,
+    )
+
+
+def _answer_for_standing(standing: Standing) -> Answer:
+    if standing is Standing.USABLE:
+        return Answer.COULD
+    return Answer.NEVER if standing is Standing.ROOT else Answer.NOT_NOW
+
+
+def _answer_for_shortage(shortage: Shortage, queue: str) -> Answer:
+    if shortage.reach is Reach.ALL:
+        return Answer.COULD
+    # The facts do not show whether the scheduler uses parents.
+    return Answer.UNKNOWN if shortage.of != queue or shortage.assumption else Answer.NEVER
+
+
+def _standing(queue: Queue, queues: Queues) -> Standing:
+    if queue.name == ROOT:
+        return Standing.ROOT
+    if queue.name in queues.parents:
+        return Standing.NOT_LEAF
+    return Standing.USABLE if queue.state in {"", OPEN} else Standing.NOT_OPEN
+
+
+def _with_ancestors(queue: Queue, queues: Queues) -> tuple[list[Queue], list[Unreadable]]:
+    """The queue and all queues above it, and problems on the way up. The root does not need an object."""
+    chain = [queue]
+    while (parent := chain[-1].parent) and parent != ROOT:
+        above = queues.by_name.get(parent)
+        if above is None or above in chain or len(chain) > _MOST_ANCESTORS:
+            reason = f"names {parent}, which does not exist" if above is None else "leads in a circle, or too far"
+            return chain, [Unreadable(of=f"Queue {chain[-1].name}", field="spec.parent", reason=reason)]
+        chain.append(above)
+    root = queues.by_name.get(ROOT)
+    return ([*chain, root] if root is not None and root not in chain else chain), []
+
+
+def _amounts_of_pod_sets(workload: model.Workload) -> Sequence[Amounts]:
+    """The amounts that one pod of each pod set takes."""
+    return [
+        pod_sets.requests_of_pod(
+            pod_set.containers,
+            overhead=pod_set.overhead,
+            pod_requests=pod_set.pod_requests,
+            pod_limits=pod_set.pod_limits,
+        )
+        for pod_set in workload.pod_sets
+    ]
+
+
+def _limited(
+    workload: model.Workload, queue: Queue, takes: Sequence[Amounts], minimum: int | None, resources: Amounts
+) -> Iterator[LimitedResource]:
+    for resource, capability in sorted(queue.capability.items()):
+        if resource == _NOT_COUNTED or (resource in _UNLIMITED_AT_ZERO and capability <= quantities.ZERO):
+            continue
+        each = [amounts.get(resource, quantities.ZERO) for amounts in takes]
+        demand = authorities_verdict.demand_of_workload(workload, each, minimum=minimum)
+        least = resources.get(resource, quantities.ZERO)
+        if least > demand.starts:
+            demand = replace(demand, starts=least, is_gang=True)
+        yield LimitedResource(of=queue.name, resource=resource, demand=demand, most=capability)
+
 
 _NOT_KNOWN = "not known"
 
@@ -123,7 +266,7 @@ def input_slice(case: Case, known: Knowledge) -> VolcanoInput | None:
             if named.name != DEFAULT_QUEUE:
                 found.append({"name": named.name, "path": named.path, "standing": _NOT_KNOWN})
             continue
-        verdict = judge.judge(workload, named.name, queues, minimum=placement.minimum, resources=placement.resources)
+        verdict = judge(workload, named.name, queues, minimum=placement.minimum, resources=placement.resources)
         unreadable += verdict.unreadable
         if verdict.shortages or verdict.standing is not Standing.USABLE:
             found.append(_queue_input(named, verdict))
@@ -149,7 +292,7 @@ def pod_group_slice(case: Case, known: Knowledge) -> PodGroupObjectInput | None:
         return {"queue": name, "path": path, "standing": _NOT_KNOWN} if named else None
     amounts = workload.view.get("volcanoPodGroup", {}).get("spec", {}).get("minResources", {})
     resources = {resource: quantities.parse(amount["text"]) for resource, amount in amounts.items()}
-    verdict = judge.judge(workload, name, queues, resources=resources)
+    verdict = judge(workload, name, queues, resources=resources)
     shortages = [_shortage_input(each, name) for each in verdict.shortages]
     if case.beside.gang is not None:
         shortages += _shortage_of_pods(case.beside.gang, name, queues, besides=verdict.shortages)
@@ -168,7 +311,7 @@ def _shortage_of_pods(
 ) -> Iterator[QueueShortageInput]:
     """The amounts that the pods of a PodGroup lack in its queue, beside those that its minResources lack."""
     lacking = {(each.of, each.resource) for each in besides}
-    for each in judge.judge(gang, name, queues, minimum=gang.gang.minimum).shortages:
+    for each in judge(gang, name, queues, minimum=gang.gang.minimum).shortages:
         if (each.of, each.resource) not in lacking:
             yield {"assumption": ONLY_THESE_PODS, **_shortage_input(each, name), "ofPods": len(gang.pod_sets)}
 
@@ -231,9 +374,7 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
     never = _minimum_above_all_pods(workload, placement)
     for named in placement.queues:
         if queues is not None:
-            verdict = judge.judge(
-                workload, named.name, queues, minimum=placement.minimum, resources=placement.resources
-            )
+            verdict = judge(workload, named.name, queues, minimum=placement.minimum, resources=placement.resources)
             section = _section(named, verdict, known.facts)
             if section.answer is not Answer.COULD:
                 section = replace(section, elsewhere=tuple(_other_queues(workload, queues, besides=named.name)))
@@ -249,7 +390,7 @@ def _minimum_above_all_pods(workload: model.Workload, placement: Placement) -> s
     """Why a gang that waits for more pods than it has never starts; empty for other gangs."""
     minimum, most = placement.minimum, workload.pods.maximum
     if minimum is None:
-        minimum = gang_demand.gang_minimum(workload)
+        minimum = authorities_verdict.gang_minimum(workload)
     if minimum is None or most is None or minimum <= most:
         return ""
     return f"it waits for {minimum} pods, but there are never more than {most}"
@@ -293,8 +434,8 @@ def _standing_text(verdict: QueueVerdict) -> str:
 
 
 def _shortage_text(shortage: Shortage, queue: str) -> str:
-    needs = amount_texts.named(shortage.resource, shortage.needs)
-    most = amount_texts.text(shortage.resource, shortage.most, up=False)
+    needs = quantities.named(shortage.resource, shortage.needs)
+    most = quantities.text(shortage.resource, shortage.most, up=False)
     verb = "needed to start" if shortage.reach is Reach.START else "needed for all pods"
     condition = ", if the scheduler's plugin capacity uses parents" if shortage.of != queue else ""
     condition += f", if {shortage.assumption}" if shortage.assumption else ""
@@ -316,11 +457,11 @@ def _waits(balances: Iterable[Balance]) -> Iterator[str]:
             and each.free is not None
             and each.free < each.asks <= each.most
         ):
-            yield amount_texts.waiting(each.resource, of=each.of, used=each.used, most=each.most, needs=each.asks)
+            yield quantities.waiting(each.resource, of=each.of, used=each.used, most=each.most, needs=each.asks)
 
 
 def _other_queues(workload: model.Workload, queues: Queues, *, besides: str) -> Iterator[Elsewhere]:
     for name in islice(sorted(queues.by_name), _MOST):
-        found = judge.judge(workload, name, queues)
+        found = judge(workload, name, queues)
         if name != besides and found.standing is Standing.USABLE and not found.shortages and not found.unreadable:
             yield Elsewhere(queue=name, answer=Answer.COULD)

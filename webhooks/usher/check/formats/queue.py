@@ -11,12 +11,11 @@ from pydantic import BeforeValidator
 from rich.text import Text
 
 from usher import model, quantities
-from usher.authorities import amount_texts
-from usher.authorities.gpu_quota import amounts as gpu_quota_amounts
-from usher.authorities.outlook import Balance as OutlookBalance
-from usher.authorities.outlook import Holding, Outlook
-from usher.authorities.outlook import Rank as OutlookRank
-from usher.authorities.outlook import Section as OutlookSection
+from usher.authorities.authority import Balance as OutlookBalance
+from usher.authorities.authority import Holding, Outlook
+from usher.authorities.authority import Rank as OutlookRank
+from usher.authorities.authority import Section as OutlookSection
+from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.verdict import Answer
 from usher.check.batches import Batch
 from usher.check.formats import json_report, wording
@@ -185,7 +184,7 @@ def _cells(balance: OutlookBalance) -> tuple[str, ...]:
 
 
 def _amount(resource: str, quantity: quantities.Quantity, *, up: bool = False) -> str:
-    return str(quantity) if gpu_quota_amounts.is_unit(resource) else amount_texts.text(resource, quantity, up=up)
+    return str(quantity) if gpu_quota_definitions.is_unit(resource) else quantities.text(resource, quantity, up=up)
 
 
 def _describe_holding(holding: Holding) -> str:

@@ -19,8 +19,8 @@ from usher.extensions.own_checks.trials import Judged
 from usher.policy import decision
 from usher.policy.checks import catalogue
 from usher.policy.checks.catalogue import Entry
+from usher.policy.excused_findings import Circumstances
 from usher.policy.explaining import Explained, Explanation, State
-from usher.policy.suppressions import Circumstances
 
 CHANGES: Final = "apply"
 """The outcome of a mutation that is on."""

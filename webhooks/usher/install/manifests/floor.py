@@ -19,7 +19,7 @@ from usher.config import models
 from usher.install.manifests import conditions as cel_conditions
 from usher.install.manifests import webhooks
 from usher.install.manifests.webhooks import NAME
-from usher.policy import decision, suppressions
+from usher.policy import decision, excused_findings
 from usher.policy.checks.catalogue import Catalogue, Entry
 
 Denies = Callable[[str, models.Config, Catalogue], str]
@@ -142,7 +142,7 @@ def denied_here(check: Entry, config: models.Config, today: date) -> str:
         if today <= each.expires and not {check.code, check.name, *check.aliases}.isdisjoint(each.checks):
             found = holds_where(each.namespaces, NEVER, otherwise=found)
     for allowed in config.enforcement.suppressions:
-        if allowed.denials and "admission" in allowed.places and suppressions.names_check(allowed, check):
+        if allowed.denials and "admission" in allowed.places and excused_findings.names_check(allowed, check):
             found = holds_where(allowed.namespaces, NEVER, otherwise=found)
     return found
 

@@ -10,7 +10,7 @@ from usher import model
 from usher.config import fabrics as config_fabrics
 from usher.config import models, sections
 from usher.config import selection as config_selection
-from usher.config.fields import seconds
+from usher.config.selection import seconds
 
 
 class Topology(TypedDict):

@@ -26,7 +26,7 @@ from msgspec import Struct
 
 from usher import errors, paths
 from usher.cluster.api import Lists
-from usher.cluster.server_time import Api, TimedApi
+from usher.cluster.http_clients import Api, TimedApi
 from usher.errors import CertificateError, ClusterError, UsherError
 from usher.server.certs import certificates
 from usher.server.certs.certificates import (
@@ -500,7 +500,7 @@ class ManagedCertificate:
                 self._report("certificate_secret_missing", f"{self._place.secret} does not exist; usher makes it")
                 make_empty_secret(self._api, self._place.secret)
                 continue
-            kept = self._read(secret_data(found))
+            kept = self._read_secret(secret_data(found))
             wanted = self._advanced(kept, registered)
             if wanted is not kept and not write_secret(self._api, self._place.secret, found, wanted.data()):
                 continue
@@ -515,7 +515,7 @@ class ManagedCertificate:
             f"{_ATTEMPTS} times while usher looked at them; something else writes them"
         )
 
-    def _read(self, data: Mapping[str, bytes]) -> KeptCertificates | None:
+    def _read_secret(self, data: Mapping[str, bytes]) -> KeptCertificates | None:
         try:
             return read_kept(data, source=str(self._place.secret))
         except CertificateError as error:

@@ -21,10 +21,9 @@ from usher.authorities.gpu_quota.charge import ByClasses
 from usher.authorities.gpu_quota.ledger import Full, Ledger
 from usher.authorities.gpu_quota.live import observer as live_observer
 from usher.authorities.gpu_quota.live.account_store import Account, StatusStore
-from usher.authorities.gpu_quota.live.accounts import Accounts
+from usher.authorities.gpu_quota.live.accounts import Accounts, UndeclaredAccounts, UnusedParts
 from usher.authorities.gpu_quota.live.admission import Admission
 from usher.authorities.gpu_quota.live.holdings import Holdings, ObjectCharges
-from usher.authorities.gpu_quota.live.leftovers import UndeclaredAccounts, UnusedParts
 from usher.authorities.gpu_quota.live.observer import HoldingsSink
 from usher.authorities.gpu_quota.live.service import Reconciler
 from usher.authorities.knowledge import Knowledge

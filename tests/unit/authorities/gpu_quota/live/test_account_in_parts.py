@@ -22,7 +22,7 @@ from usher.authorities.gpu_quota.live.account_store import (
     StatusStore,
     Stored,
 )
-from usher.authorities.gpu_quota.live.leftovers import UnusedParts
+from usher.authorities.gpu_quota.live.accounts import UnusedParts
 from usher.cluster.api import Answer
 from usher.config import pools
 

@@ -9,7 +9,7 @@ import builders
 from clocks import Clock
 from unit.authorities.gpu_quota.live.memory_api import MemoryApi, Replica, refusal
 from usher import paths
-from usher.authorities.gpu_quota.live.leftovers import UndeclaredAccounts
+from usher.authorities.gpu_quota.live.accounts import UndeclaredAccounts
 
 RESERVATION = 70
 """Seconds, as the default of usher.yaml."""

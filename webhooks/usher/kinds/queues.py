@@ -1,0 +1,443 @@
+"""Kinds that queues and quotas consist of: those of Kueue, GPUQuotas, and AppWrappers, which hold whole objects."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Final, NamedTuple, NotRequired
+
+from msgspec.structs import replace
+from pydantic import BeforeValidator
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
+
+from usher import model, paths
+from usher.accelerators import boards, mig
+from usher.config.pools import QuotaSpec
+from usher.kinds import kind as kinds_kind
+from usher.kinds.kind import KEEP_SPEC, Facts, Kind, Kueue, KueueUnit, Pods, Starts, api, keeping, scheduled
+from usher.kinds.reading import pod_templates
+from usher.kinds.reading.pod_templates import pod_template
+from usher.kinds.reading.shapes import Metadata, Present, Quantity
+from usher.kinds.reading.templates import Place, Template
+from usher.kinds.reading.values import Reading
+
+_GROUP = "kueue.x-k8s.io"
+_VERSIONS = ("v1beta2", "v1beta1")
+"""The best first: for v1beta1 the API server has Kueue convert each object."""
+
+
+class ResourceQuota(TypedDict):
+    name: NotRequired[str]
+    nominalQuota: NotRequired[Quantity]
+    borrowingLimit: NotRequired[Quantity]
+    lendingLimit: NotRequired[Quantity]
+
+
+class FlavorQuotas(TypedDict):
+    name: NotRequired[str]
+    resources: NotRequired[list[ResourceQuota]]
+
+
+class ResourceGroup(TypedDict):
+    coveredResources: NotRequired[list[str]]
+    flavors: NotRequired[list[FlavorQuotas]]
+
+
+class Preemption(TypedDict):
+    reclaimWithinCohort: NotRequired[str]
+
+
+class ClusterQueueSpec(TypedDict):
+    cohort: NotRequired[str]
+    """In v1beta1."""
+    cohortName: NotRequired[str]
+    """In v1beta2."""
+    admissionChecks: NotRequired[list[str]]
+    """In v1beta1."""
+    namespaceSelector: NotRequired[Present]
+    preemption: NotRequired[Preemption]
+    resourceGroups: NotRequired[list[ResourceGroup]]
+
+
+class Reserved(TypedDict):
+    name: NotRequired[str]
+    total: NotRequired[Quantity]
+
+
+class FlavorReservation(TypedDict):
+    name: NotRequired[str]
+    resources: NotRequired[list[Reserved]]
+
+
+class ClusterQueueStatus(TypedDict):
+    flavorsReservation: NotRequired[list[FlavorReservation]]
+
+
+class ClusterQueue(TypedDict):
+    apiVersion: NotRequired[str]
+    spec: NotRequired[ClusterQueueSpec]
+    status: NotRequired[ClusterQueueStatus]
+
+
+class CohortSpec(TypedDict):
+    parentName: NotRequired[str]
+    resourceGroups: NotRequired[list[ResourceGroup]]
+
+
+class Cohort(TypedDict):
+    spec: NotRequired[CohortSpec]
+
+
+class ResourceFlavorSpec(TypedDict):
+    nodeLabels: NotRequired[dict[str, str]]
+    topologyName: NotRequired[str]
+
+
+class ResourceFlavor(TypedDict):
+    spec: NotRequired[ResourceFlavorSpec]
+
+
+class TopologyLevel(TypedDict):
+    nodeLabel: NotRequired[str]
+
+
+class TopologySpec(TypedDict):
+    levels: NotRequired[list[TopologyLevel]]
+
+
+class Topology(TypedDict):
+    spec: NotRequired[TopologySpec]
+
+
+# The key is not a valid name in Python. All other annotations stay in the manifest.
+WorkloadAnnotations = TypedDict("WorkloadAnnotations", {"kueue.x-k8s.io/priority-boost": NotRequired[str]})
+
+
+class WorkloadMetadata(TypedDict):
+    annotations: NotRequired[WorkloadAnnotations]
+
+
+class PriorityClassReference(TypedDict):
+    name: NotRequired[str]
+
+
+class WorkloadSpec(TypedDict):
+    priority: NotRequired[int]
+    priorityClassName: NotRequired[str]
+    """In v1beta1."""
+    priorityClassRef: NotRequired[PriorityClassReference]
+    """In v1beta2."""
+
+
+class Workload(TypedDict):
+    """Kueue's queue entry for a job. Of its many fields rules read only those that show who jumps the queue."""
+
+    metadata: NotRequired[WorkloadMetadata]
+    spec: NotRequired[WorkloadSpec]
+
+
+class MisplacedValue(TypedDict):
+    value: NotRequired[int]
+
+
+class WorkloadPriorityClass(TypedDict):
+    metadata: NotRequired[Metadata]
+    value: NotRequired[int]
+    spec: NotRequired[MisplacedValue]
+    """This field does not exist in the API, but people write the value there."""
+
+
+KUEUE = [
+    Kind(
+        **api(_GROUP, "ClusterQueue", "clusterqueues", *_VERSIONS),
+        cluster_scoped=True,
+        key="clusterQueue",
+        shape=ClusterQueue,
+        facts=Facts(
+            keep=keeping("/spec", "/status/conditions", "/status/flavorsReservation"),
+            momentary=frozenset({"flavorsReservation"}),
+        ),
+    ),
+    Kind(
+        **api(_GROUP, "Cohort", "cohorts", *_VERSIONS),
+        cluster_scoped=True,
+        key="cohort",
+        shape=Cohort,
+        facts=Facts(keep=KEEP_SPEC),
+    ),
+    Kind(
+        **api(_GROUP, "ResourceFlavor", "resourceflavors", *_VERSIONS),
+        cluster_scoped=True,
+        key="resourceFlavor",
+        shape=ResourceFlavor,
+        facts=Facts(keep=KEEP_SPEC),
+    ),
+    Kind(
+        **api(_GROUP, "Topology", "topologies", *_VERSIONS),
+        cluster_scoped=True,
+        key="topology",
+        shape=Topology,
+        facts=Facts(keep=KEEP_SPEC),
+    ),
+    Kind(
+        **api(_GROUP, "Workload", "workloads", *_VERSIONS),
+        key="kueueWorkload",
+        shape=Workload,
+    ),
+    Kind(
+        **api(_GROUP, "WorkloadPriorityClass", "workloadpriorityclasses", *_VERSIONS),
+        cluster_scoped=True,
+        key="workloadPriorityClass",
+        shape=WorkloadPriorityClass,
+        facts=Facts(keep=keeping("/value")),
+    ),
+    Kind(
+        **api(_GROUP, "LocalQueue", "localqueues", *_VERSIONS),
+        facts=Facts(keep=keeping("/spec/clusterQueue", "/spec/stopPolicy", "/status/conditions")),
+    ),
+]
+
+
+_UNITS = ("gpus", "slices", "memoryGiB")
+_PROFILES = "profiles."
+
+
+class QuotaUnit(TypedDict):
+    """A key of `hard`."""
+
+    known: bool
+    boards: NotRequired[list[str]]
+    """The known boards that offer a MIG profile; empty for other limits."""
+    meant: NotRequired[str]
+    """The correct spelling, if the name is probably misspelt."""
+
+
+def _units(value: object) -> object:
+    return {unit: _unit(unit) for unit in value if isinstance(unit, str)} if isinstance(value, dict) else value
+
+
+def _unit(unit: str) -> QuotaUnit:
+    profile = mig.parse_profile(unit.removeprefix(_PROFILES)) if unit.startswith(_PROFILES) else None
+    if profile is not None:
+        name = f"{_PROFILES}{profile}"
+        if name != unit:
+            return {"known": False, "meant": name}
+        return {"known": True, "boards": [board.name for board in boards.boards_with(profile)]}
+    if unit in _UNITS:
+        return {"known": True}
+    resource = mig.profile_of_resource(unit)
+    if resource is not None:
+        return {"known": False, "meant": f"{_PROFILES}{resource.profile}"}
+    like = [each for each in _UNITS if each.lower().rstrip("s") == unit.lower().rstrip("s")]
+    if unit.rpartition("/")[2] == "gpu":
+        like = ["gpus"]
+    return {"known": False, "meant": like[0]} if like else {"known": False}
+
+
+class QuotaLimit(TypedDict):
+    hard: NotRequired[Annotated[dict[str, QuotaUnit], BeforeValidator(_units)]]
+
+
+class NamespaceRequirement(TypedDict):
+    key: NotRequired[str]
+    operator: NotRequired[str]
+    values: NotRequired[list[str]]
+
+
+class NamespaceSelector(TypedDict):
+    matchLabels: NotRequired[dict[str, str]]
+    matchExpressions: NotRequired[list[NamespaceRequirement]]
+
+
+class QuotaProblem(TypedDict):
+    """Why the quota cannot be read."""
+
+    path: str
+    reason: str
+
+
+def _with_problems(spec: object) -> object:
+    if not isinstance(spec, dict):
+        return spec
+    found = boards.read_quota_spec(spec)
+    problems = [] if isinstance(found, QuotaSpec) else [each._asdict() for each in found]
+    return {**spec, "problems": problems}
+
+
+class GpuQuotaSpec(TypedDict):
+    problems: NotRequired[list[QuotaProblem]]
+    """Everything that keeps usher from reading the spec; usher adds this to the manifest."""
+    namespaces: NotRequired[list[str]]
+    namespaceSelector: NotRequired[NamespaceSelector]
+    limits: NotRequired[list[QuotaLimit]]
+
+
+class GpuQuota(TypedDict):
+    spec: NotRequired[Annotated[GpuQuotaSpec, BeforeValidator(_with_problems)]]
+
+
+GPU_QUOTAS = [
+    Kind(
+        **api("gpu-usher.io", "GPUQuota", "gpuquotas", "v1alpha1"),
+        cluster_scoped=True,
+        key="gpuQuota",
+        shape=GpuQuota,
+        facts=Facts(
+            keep=keeping("/spec", "/status"),
+            momentary=frozenset(
+                {
+                    "charges",
+                    "conditions",
+                    "used",
+                    "version",
+                    "removed",
+                    "parts",
+                    "partsFrom",
+                    "sums",
+                    "counting",
+                }
+            ),
+        ),
+    ),
+]
+
+
+Object = Mapping[str, paths.Json]
+
+# AW:pkg/utils/utils.go, getValueAtPath.
+_PATH: Final = re.compile(r"template((?:\.[^.\[\]]+|\[[0-9]{1,9}\])*)", re.ASCII)
+_STEP: Final = re.compile(r"\.([^.\[\]]+)|\[([0-9]+)\]", re.ASCII)
+
+_NO_PODS: Final = model.Count(minimum=0, maximum=0, reason="a template for others to refer to")
+
+
+class _PodSet(NamedTuple):
+    """A pod set that a component declares: the path of a pod template in its object, and its number of pods."""
+
+    replicas: int
+    path: str
+    place: str
+    """Path of the field that holds `path`."""
+
+
+def _app_wrapper(app_wrapper: Object, reading: Reading) -> Iterator[Template]:
+    """The templates of the objects, with the numbers of pods that the objects themselves set.
+
+    Kueue counts what the components declare. AW:pkg/utils/utils.go keeps that in step with the object for a few kinds
+    only. For an object of an unknown kind usher reads the declarations.
+    """
+    spec = reading.mapping(app_wrapper.get("spec"), "/spec")
+    for path, component in reading.items(spec.get("components"), "/spec/components"):
+        place = Place(component.get("template"), path + "/template")
+        value = reading.mapping(*place)
+        declared = list(_declared(component, path, reading))
+        if reading.context.is_too_deep:
+            reading.unknown(place.path, "it stands too deep in other objects to be judged")
+        elif value:
+            yield from _of_object(value, place.path, declared, reading)
+
+
+def _declared(component: Object, path: str, reading: Reading) -> Iterator[_PodSet]:
+    for pod_set_path, pod_set in reading.items(component.get("podSets"), path + "/podSets"):
+        yield _PodSet(
+            replicas=reading.count(pod_set.get("replicas"), pod_set_path + "/replicas", default=1),
+            path=reading.text(pod_set.get("path"), pod_set_path + "/path"),
+            place=f"{pod_set_path}/path" if "path" in pod_set else pod_set_path,
+        )
+
+
+def _of_object(value: Object, path: str, declared: list[_PodSet], reading: Reading) -> Iterator[Template]:
+    metadata = value.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    prefix = name if isinstance(name, str) else ""
+    inner = pod_templates.read_embedded(value, path, reading)
+    if inner is None or inner.templates is None:
+        found = _of_unknown_kind(value, path, declared, () if inner is None else inner.versions, reading)
+    else:
+        found = inner.templates
+    for template in found:
+        count = _NO_PODS if inner is not None and inner.is_template else template.count
+        named = "-".join(filter(None, (prefix, template.name)))
+        yield replace(
+            template,
+            name=named,
+            count=count,
+            inner_kind=template.inner_kind or _group_and_kind(value),
+            inner_path=path + template.inner_path,
+        )
+
+
+def _group_and_kind(value: Object) -> tuple[str, str]:
+    api_version, kind = (each if isinstance(each, str) else "" for each in (value.get("apiVersion"), value.get("kind")))
+    return api_version.rpartition("/")[0], kind
+
+
+def _of_unknown_kind(
+    value: Object, path: str, declared: list[_PodSet], versions: tuple[str, ...], reading: Reading
+) -> tuple[Template, ...]:
+    """The templates that the component declares; `versions` are the known versions of its kind."""
+    templates: dict[str, Template] = {}
+    for pod_set in declared:
+        pointer = _pointer(pod_set.path)
+        target = None if pointer is None else _resolved(value, pointer)
+        if pointer is None or not isinstance(target, dict):
+            reading.unknown(pod_set.place, "it leads to no pod template of the object, as in template.spec.template")
+        elif pointer in templates:
+            reading.unknown(pod_set.place, "another pod set of the component has the same path")
+        else:
+            count = model.Count(minimum=pod_set.replicas, maximum=pod_set.replicas)
+            templates[pointer] = pod_template(Place(target, path + pointer), reading, count=count)
+    _tell_of_others(value, path, [template.path for template in templates.values()], versions, reading)
+    return tuple(templates.values())
+
+
+def _pointer(path: str) -> str | None:
+    """The JSON Pointer into the object for a path as components write it; None for a malformed path."""
+    matched = _PATH.fullmatch(path)
+    if matched is None:
+        return None
+    return paths.join(paths.ROOT, *(step[1] or int(step[2]) for step in _STEP.finditer(matched[1])))
+
+
+def _resolved(value: Object, pointer: str) -> paths.Json:
+    try:
+        return paths.resolve(dict(value), pointer)
+    except LookupError:
+        return None
+
+
+def _tell_of_others(value: Object, path: str, known: list[str], versions: tuple[str, ...], reading: Reading) -> None:
+    """Records the pod specs that no declared pod set leads to."""
+    kind, api_version = (each if isinstance(each, str) else "" for each in (value.get("kind"), value.get("apiVersion")))
+    full_name = f"{kind or 'object without kind'} ({api_version or 'no apiVersion'})"
+    reason = f"unrecognised kind {full_name} holds a pod spec, which is not judged"
+    if versions:
+        reason = f"{kind} is known in {' and '.join(versions)}, not as {api_version}: its pod spec is not judged"
+    found = pod_templates.find_pod_specs(dict(value))
+    if found is None:
+        reading.unknown(path, f"{full_name} is too large to be searched for pod specs: not judged")
+    for pointer in found or ():
+        if f"{path}{pointer}".removesuffix("/spec") not in known:
+            reading.unknown(path + pointer, reason)
+
+
+APP_WRAPPERS: list[Kind] = [
+    Kind(
+        **api("workload.codeflare.dev", "AppWrapper", "appwrappers", "v1beta2"),
+        owns_any_kind=True,
+        finished=kinds_kind.finished_by_field("/phase", "Succeeded", "Failed"),
+        pods=Pods(
+            templates=_app_wrapper,
+            template_paths=("those of the objects at spec.components[].template", "spec.components[].podSets[].path"),
+            counted="as the objects themselves count; `podSets[].replicas` (1 if missing) for objects of unknown kinds",
+            source="AW:api/v1beta2/appwrapper_types.go, AW:pkg/utils/utils.go",
+            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=""),
+            role=model.Role.BATCH,
+            runs_any_program=True,
+            suspend_path="/spec/suspend",
+            kueue=Kueue.DEFAULT,
+            queue_label_path="/metadata",
+            lifecycle_places=model.LifecyclePlaces(managed_by="/spec/managedBy"),
+            volcano="what makes a gang of the object inside",
+            changes="the pod templates of the objects inside",
+        ),
+    ),
+]

@@ -1,0 +1,536 @@
+"""Names that only controllers check: fields of their configurations in ConfigMaps, labels and annotations by domain.
+
+Sources of configurations: api/config/v1/*.go of NVIDIA/k8s-device-plugin 1b826ac; api/spec/v1/spec.go of
+NVIDIA/mig-parted bd7160f; pkg/scheduler/conf/scheduler_conf.go of volcano-sh/volcano ed72c7c and of
+NVIDIA/KAI-Scheduler 72de64f; pkg/scheduler/config and pkg/device of Project-HAMi/HAMi 4707fb0, and its
+knownMigGeometries before 2.7.
+
+Sources of labels and annotations: the constants in the Go files of kubernetes-sigs/kueue ff69552, volcano-sh/volcano
+ed72c7c, ray-project/kuberay feeaf72, NVIDIA/KAI-Scheduler 72de64f, kubernetes-sigs/lws 060ab4d, kubernetes-sigs/jobset
+08dfbdf and kubernetes-sigs/karpenter 2266468; docs/domain/nodes.md for labels of nodes.
+"""
+
+import difflib
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cache, lru_cache
+from typing import Annotated, Any, Final, NamedTuple, NotRequired
+
+import pydantic
+from msgspec.structs import replace
+from pydantic import AfterValidator, BeforeValidator, PlainValidator, TypeAdapter
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
+
+from usher import errors, model, paths
+from usher.accelerators import mig_layouts
+from usher.documents import reader
+from usher.kinds.reading.fields import MAP, TAKES_ANYTHING, TYPE, Fields, Known, leaves_of
+from usher.kinds.reading.shapes import strict_adapter, without_nulls
+
+_TEXT, _COUNT, _FLAG, _ANY = "string", "integer", "boolean", ""
+
+_MOST: Final = 64 * 1024
+"""Characters of a configuration that usher reads; real ones have a few hundred."""
+_CLOSE: Final = 0.75
+"""Likeness of a name at the top of a text by difflib, from which on the text is a configuration."""
+
+
+def _any(names: str) -> dict[str, Any]:
+    return dict.fromkeys(names.split(), _ANY)
+
+
+_SHARES: Final = {
+    "renameByDefault": _FLAG,
+    "failRequestsGreaterThanOne": _FLAG,
+    "resources": [{"name": _TEXT, "rename": _TEXT, "devices": _ANY, "replicas": _COUNT}],
+    "replicas": _ANY,  # a check of its own judges it
+}
+_OF_DEVICE_PLUGIN: Final = {
+    "version": _TEXT,
+    "flags": {
+        **_any("migStrategy failOnInitError mpsRoot nvidiaDriverRoot nvidiaDevRoot gdrcopyEnabled gdsEnabled"),
+        **_any("mofedEnabled useNodeFeatureAPI deviceDiscoveryStrategy"),
+        "plugin": {
+            **_any("passDeviceSpecs deviceListStrategy deviceIDStrategy cdiAnnotationPrefix nvidiaCTKPath"),
+            **_any("containerDriverRoot sharedDevicesAllocationPolicy"),
+        },
+        "gfd": _any("oneshot noTimestamp sleepInterval outputFile machineTypeFile"),
+    },
+    "resources": {"gpus": [_any("pattern name")], "mig": [_any("pattern name")]},
+    "sharing": {"timeSlicing": _SHARES, "mps": _SHARES},
+    "imex": _any("channelIDs required"),
+}
+_OF_MIG_PARTED: Final = {
+    "version": _TEXT,
+    "mig-configs": {
+        MAP: [
+            {
+                "device-filter": _ANY,
+                "devices": _ANY,
+                "mig-enabled": _FLAG,
+                "mig-devices": {MAP: _COUNT},
+            }
+        ]
+    },
+}
+_ORDERS: Final = (
+    "JobOrder Hierarchy JobReady JobPipelined TaskOrder Preemptable Reclaimable Preemptive QueueOrder Predicate "
+    "BestNode NodeOrder TargetJob ReservedNodes JobEnqueued JobStarving ClusterOrder Victim Overused Allocatable "
+    "HyperNodeOrder SubJobReady SubJobPipelined SubJobOrder HyperNodeGradient"
+)
+_OF_SCHEDULERS: Final = {
+    "actions": _TEXT,
+    "tiers": [
+        {
+            "plugins": [
+                {
+                    "name": _TEXT,
+                    "arguments": _ANY,
+                    # Volcano enables what KAI disables; Volcano spells newer ones "enabled".
+                    **{f"{way}{each}": _FLAG for way in ("enable", "enabled", "disable") for each in _ORDERS.split()},
+                }
+            ]
+        }
+    ],
+    "configurations": [{"name": _TEXT, "arguments": _ANY}],
+    **_any("metrics queueDepthPerAction usageDBConfig"),
+}
+_RESOURCES: Final = "resourceCountName resourceMemoryName resourceCoreName memoryFactor"
+_OF_HAMI: Final = {
+    "nvidia": {
+        **_any(f"{_RESOURCES} resourceMemoryPercentageName resourcePriorityName overwriteEnv defaultMemory"),
+        **_any("defaultCores defaultGPUNum disableCoreLimit gpuCorePolicy runtimeClassName deviceSplitCount"),
+        **_any("deviceMemoryScaling deviceCoreScaling preConfiguredDeviceMemory libCudaLogLevel enableNumaTopology"),
+        "migProfileAllowlist": [_any("models profiles")],
+        "knownMigGeometries": [_any("models allowedGeometries")],
+    },
+    **{each: _any(_RESOURCES) for each in ("amd", "hygon", "cambricon", "mthreads", "awsneuron", "vastai", "biren")},
+    "metax": _any(f"{_RESOURCES} resourceVCountName resourceVMemoryName resourceVCoreName sgpuTopologyAware"),
+    "kunlun": _any(f"{_RESOURCES} resourceVCountName resourceVMemoryName"),
+    "enflame": {
+        **_any("resourceNameGCU resourceNameDRSGCU resourceNameGCUMemory resourceNameGCUCore resourceNameVGCU"),
+        **_any("resourceNameVGCUPercentage"),
+    },
+    **_any("iluvatar iluvatars vnpus"),
+}
+_OF_HAMI_NODES: Final = {
+    "nodeconfig": [
+        {
+            **_any("name operatingmode migstrategy enablegetpreferredallocation devicesplitcount devicememoryscaling"),
+            **_any("devicecorescaling preconfigureddevicememory libcudaloglevel enablenumatopology"),
+            "filterdevices": _any("uuid index"),
+        }
+    ]
+}
+
+_ROWS: Final = (
+    (
+        "the device plugin",
+        r"^[\"']?sharing[\"']?\s*:|\b(timeSlicing|renameByDefault|failRequestsGreaterThanOne|migStrategy)\b",
+        _OF_DEVICE_PLUGIN,
+    ),
+    ("the MIG manager", r"\bmig-(configs|devices|enabled)\b", _OF_MIG_PARTED),
+    ("the scheduler", r"^\s*actions:.*\ballocate\b(.*\n)*?.*\bname:|^tiers:", _OF_SCHEDULERS),
+    ("HAMi", r"\b(resourceMemoryPercentageName|deviceMemoryScaling|resourceCountName)\b", _OF_HAMI),
+    ("HAMi", r"\b(nodeconfig|devicememoryscaling|devicesplitcount)\b", _OF_HAMI_NODES),
+)
+"""Who reads a configuration, words that show it, and its fields."""
+
+
+class Configuration(NamedTuple):
+    """A configuration in a ConfigMap, with the node of its fields."""
+
+    key: str
+    reader: str
+    value: paths.Object
+    known: Known
+    number: int
+
+
+def configurations(data: paths.Json) -> Iterator[Configuration]:
+    """The configurations of the device stack in the `data` of a ConfigMap; other texts are left out."""
+    for key, text in data.items() if isinstance(data, dict) else ():
+        if not isinstance(text, str) or len(text) > _MOST or "{{" in text:
+            continue
+        found = [each for each in _known_rows() if each[1].search(text)]
+        value = _parsed(text) if found else None
+        for who, _, known, number in found[:1]:
+            names = known.nodes[number]
+            if value and any(difflib.get_close_matches(each, names, n=1, cutoff=_CLOSE) for each in value):
+                yield Configuration(key, who, value, known, number)
+
+
+def _parsed(text: str) -> paths.Object | None:
+    try:
+        found = reader.parse(text, source="text")
+    except errors.ManifestError:
+        return None
+    return found[0].value if len(found) == 1 and isinstance(found[0].value, dict) else None
+
+
+@cache
+def _known_rows() -> tuple[tuple[str, re.Pattern[str], Known, int], ...]:
+    fields = Fields()
+    numbers = [_number(fields, row) for _, _, row in _ROWS]
+    known = Known(fields.nodes, leaves_of(fields.nodes), {}, frozenset())
+    return tuple(
+        (who, re.compile(words, re.MULTILINE), known, number)
+        for (who, words, _), number in zip(_ROWS, numbers, strict=True)
+    )
+
+
+def _number(fields: Fields, row: str | list[Any] | Mapping[str, Any]) -> int:
+    if isinstance(row, list):
+        return -_number(fields, row[0])
+    if isinstance(row, str):
+        return fields.number({TYPE: row}) if row else TAKES_ANYTHING
+    return fields.number({name: _number(fields, each) for name, each in row.items()})
+
+
+_KEY_ROWS: Final = """
+kueue.x-k8s.io queue-name priority-class priority-boost managed manager multikueue multikueue-origin topology
+ multikueue-origin-uid pod-group-name pod-group-total-count pod-group-fast-admission pod-group-pod-index podset workload
+ pod-group-pod-index-label pod-group-serving pod-index-offset pod-suspending-parent podset-group-name elastic-job
+ podset-preferred-topology podset-required-topology podset-unconstrained-topology podset-slice-size role-hash admission
+ podset-slice-required-topology podset-slice-required-topology-constraints prebuilt-workload-name retriable-in-group
+ job-min-parallelism job-completions-equal-parallelism max-exec-time-seconds cluster-queue-name local-queue-name
+ safe-to-forcefully-delete admission-gated-by is-group-workload job-uid job-owner-name job-owner-gvk stopping
+ concurrent-admission workload-slice-name workload-allowed-resource-flavors provisioning-request resource-in-use
+scheduling.k8s.io group-name
+scheduling.volcano.sh group-name group-min-member queue-name group-min-resources
+volcano.sh queue-name preemptable revocable-zone task-spec task-priority task-index task-topology job-type job-name
+ network-topology-mode network-topology-highest-tier numa-topology-policy qos-level sla-waiting-time resource-group
+ task-topology-affinity task-topology-anti-affinity vgpu-mode vgpu-number vgpu-memory vgpu-cores hierarchy gpu-number
+ vgpu-memory-percentage hierarchy-weights jdb-min-available jdb-max-unavailable cooldown-time gpu-memory job-namespace
+ network-topology-highest-tier-allowed vgpu-use-gpuuuid vgpu-nouse-gpuuuid job-retry-count job-version oversubscription
+ray.io cluster group node-type serve gang-scheduling-enabled priority-class-name ft-enabled overwrite-container-cmd
+ external-storage-namespace enable-serve-service is-ray-node identifier job-submission-mode user scheduler-name
+ disable-provisioned-head-restart num-worker-groups originated-from-cr-name originated-from-crd cronjob-name
+kai.scheduler queue node-pool preemptibility subgroup-name task-priority topology topology-preferred-placement type
+ topology-required-placement segment-size segment-topology-preferred-placement segment-topology-required-placement
+leaderworkerset.sigs.k8s.io exclusive-topology subgroup-exclusive-topology subgroup-size name size replicas group-index
+ group-key subgroup-index subgroup-key worker-index leader-name subgroup-policy-type template-revision-hash
+ leader-requests-tpus subdomainPolicy experimental-recreate-group-after-start
+alpha.jobset.sigs.k8s.io exclusive-topology node-selector no-schedule namespaced-job
+jobset.sigs.k8s.io jobset-name replicatedjob-name job-index job-key job-global-index coordinator restart-attempt
+ priority replicatedjob-replicas group-name group-replicas job-group-index global-replicas jobset-uid restartedAt
+karpenter.sh nodepool capacity-type do-not-disrupt disrupted provisioner-name registered initialized unregistered
+ capacity-buffer-name capacity-buffer-namespace do-not-sync-taints nodeclaim
+nvidia.com gpu gpus-per-node gpu.product gpu.count gpu.memory gpu.family gpu.machine gpu.present gpu.replicas gpu.clique
+ gpu.compute.major gpu.compute.minor gpu.sharing-strategy gpu.shared gpu.workload.config gpu.mode mig.config mig.capable
+ mig.strategy mig.config.state vgpu.present cuda.driver.major gpumem gpucores gpumem-percentage pgpu vgpu priority
+amd.com gpu gpu.product-name gpu.vram gpu.family gpu.device-id gpu.cu-count gpu.simd-count
+cloud.google.com gke-accelerator gke-accelerator-count gke-nodepool gke-spot gke-preemptible gke-provisioning
+ gke-tpu-accelerator gke-tpu-topology gke-tpu-slice-topology gke-gpu-partition-size gke-gpu-sharing-strategy
+ gke-gpu-driver-version gke-max-shared-clients-per-gpu gke-boot-disk gke-ephemeral-storage-local-ssd compute-class
+ gke-local-nvme-ssd gke-tpu gke-placement-group machine-family reservation-name reservation-affinity gke-os-distribution
+eks.amazonaws.com nodegroup capacityType compute-type instance-gpu-name instance-gpu-count instance-family
+karpenter.k8s.aws instance-gpu-name instance-gpu-count instance-gpu-memory instance-gpu-manufacturer instance-family
+ instance-category instance-size instance-generation instance-accelerator-name instance-accelerator-count instance-cpu
+ instance-memory instance-network-bandwidth instance-local-nvme ec2nodeclass
+kubernetes.azure.com accelerator agentpool scalesetpriority cluster mode nodepool-type sku-gpu-name
+node.kubernetes.io instance-type lifecycle unschedulable not-ready unreachable memory-pressure disk-pressure
+topology.kubernetes.io zone region
+"""
+
+_CLOSE_KEY: Final = 0.85
+_ALIKE: Final = 0.7
+_COMPLETE: Final = frozenset({"kueue.x-k8s.io", "kai.scheduler", "leaderworkerset.sigs.k8s.io", "scheduling.k8s.io"})
+"""Domains whose keys are all in the rows; there, a key that is only somewhat like a known one is misspelt too."""
+_FAMILIES: Final = ("nvidia.com/gpu.deploy.", "nvidia.com/mig-", "nvidia.com/cuda.")
+"""Starts of keys with many ends."""
+
+_SCHEDULERS: Final = (
+    "default-scheduler", "kai-scheduler", "volcano", "yunikorn", "koord-scheduler", "hami-scheduler", "runai-scheduler",
+    "scheduler-plugins-scheduler",
+)  # fmt: skip
+
+QUEUES: Final = frozenset({
+    "kueue.x-k8s.io/queue-name", "volcano.sh/queue-name", "scheduling.volcano.sh/queue-name", "kai.scheduler/queue",
+    "kueue.x-k8s.io/pod-group-name", "scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name",
+})  # fmt: skip
+"""Keys on which a queue or a gang hangs."""
+
+
+@cache
+def _keys() -> Mapping[str, Collection[str]]:
+    rows = (line.split() for line in _KEY_ROWS.replace("\n ", " ").strip().splitlines())
+    return {domain: tuple(names) for domain, *names in rows}
+
+
+@lru_cache(maxsize=4096)
+def _meant_scheduler(name: str) -> str:
+    """The known scheduler that an unknown name is a slip for; a site may count its own ones."""
+    found = difflib.get_close_matches(name[:100], _SCHEDULERS, n=1, cutoff=_CLOSE)
+    return "" if name in _SCHEDULERS or any(map(str.isdigit, name)) or not found else found[0]
+
+
+@lru_cache(maxsize=4096)
+def meant_key(key: str) -> str:
+    """The known key that an unknown one is like; empty for a known key, and without one that is like it."""
+    domain, slash, name = key.partition("/")
+    if not slash or len(key) > 120 or key.startswith(_FAMILIES):
+        return ""
+    known = _keys()
+    if domain in known:
+        like = _like(name, known[domain], _ALIKE if domain in _COMPLETE else _CLOSE_KEY)
+        return f"{domain}/{like}" if like else ""
+    near = difflib.get_close_matches(domain, known, n=1, cutoff=_CLOSE_KEY)
+    return f"{near[0]}/{name}" if near and name in known[near[0]] else ""
+
+
+def _like(name: str, names: Collection[str], least: float) -> str:
+    if name in names:
+        return ""
+    parts = [each for each in names if each.startswith(f"{name}-") or name.startswith(f"{each}-")]
+    if least == _ALIKE and len(parts) == 1:
+        return parts[0]
+    folded = {_folded(each): each for each in names}
+    found = difflib.get_close_matches(_folded(name), folded, n=1, cutoff=least)
+    return folded[found[0]] if found else ""
+
+
+def _folded(name: str) -> str:
+    return name.lower().replace("_", "-")
+
+
+MeantResource = Callable[[str], str]
+"""The resource that a misspelt one is meant for; empty for one that a site may have."""
+
+_HOLD_KEYS: Final = frozenset({"labels", "annotations", "nodeSelector", "matchLabels", "nodeLabels"})
+_SCHEDULER: Final = "schedulerName"
+_NAME_KEYS: Final = frozenset({"key", "topologyKey", "nodeLabel", _SCHEDULER})
+_CONTAINERS: Final = frozenset({"containers", "initContainers"})
+"""Lists below which there is no such key, and most of an object."""
+
+
+def misspelt_keys(value: paths.Object, meant_resource: MeantResource) -> Iterator[model.UnreadKey]:
+    """The keys in an object that are like one that a controller reads, and the misspelt resources of its quotas."""
+    return iter(()) if _is_clean(value) else _misspelt_in(value, meant_resource, "")
+
+
+def _is_clean(value: Mapping[str, Any]) -> bool:
+    """Whether there is nothing to look at more closely; nearly all objects end here, at a fraction of the cost."""
+    for key, each in value.items():
+        if isinstance(each, dict):
+            if key == "hard" or (any(map(meant_key, each)) if key in _HOLD_KEYS else not _is_clean(each)):
+                return False
+        elif isinstance(each, list) and key not in _CONTAINERS:
+            if key == "resourceGroups" or not all(_is_clean(one) for one in each if isinstance(one, dict)):
+                return False
+            if any(isinstance(one, list) for one in each):
+                return False
+        elif key in _NAME_KEYS and isinstance(each, str) and _meant_text(key, each):
+            return False
+    return True
+
+
+def _misspelt_in(value: Any, meant_resource: MeantResource, path: str) -> Iterator[model.UnreadKey]:  # noqa: ANN401 - any JSON
+    if isinstance(value, list):
+        for index, each in enumerate(value):
+            if isinstance(each, (dict, list)):
+                yield from _misspelt_in(each, meant_resource, f"{path}/{index}")
+        return
+    for key, each in ((key, each) for key, each in value.items() if key not in _CONTAINERS):
+        if isinstance(each, dict) and key in _HOLD_KEYS:
+            yield from _misspelt_of_map(each, paths.join(path, key), decides=key == "nodeSelector")
+        elif isinstance(each, dict) and key == "hard":
+            yield from _misspelt_of_quota(each, paths.join(path, key), meant_resource)
+        elif key == "resourceGroups":
+            yield from _misspelt_of_groups(each, paths.join(path, key), meant_resource)
+        elif isinstance(each, (dict, list)):
+            yield from _misspelt_in(each, meant_resource, paths.join(path, key))
+        elif key in _NAME_KEYS and isinstance(each, str) and (meant := _meant_text(key, each)):
+            misspelt = _misspelt_scheduler if key == _SCHEDULER else _misspelt_text
+            yield misspelt(each, meant, paths.join(path, key), decides="matchExpressions" in path)
+
+
+def _misspelt_of_map(value: Mapping[str, Any], path: str, *, decides: bool) -> Iterator[model.UnreadKey]:
+    for name in value:
+        if meant := meant_key(name):
+            yield _misspelt(name, meant, path, decides=meant not in value and (decides or meant in QUEUES))
+
+
+def _misspelt_of_quota(value: Mapping[str, Any], path: str, meant_resource: MeantResource) -> Iterator[model.UnreadKey]:
+    for name in value:
+        prefix, dot, resource = name.partition(".")
+        if dot and prefix in {"request", "limit"} and "/" in resource:
+            yield _misspelt(name, f"{prefix}s.{meant_resource(resource) or resource}", path, decides=True)
+        elif prefix in {"requests", "limits"} and "/" in resource and (right := meant_resource(resource)):
+            yield _misspelt(name, f"{prefix}.{right}", path, decides=True)
+
+
+def _misspelt_of_groups(value: Any, path: str, meant_resource: MeantResource) -> Iterator[model.UnreadKey]:  # noqa: ANN401 - any JSON
+    """The misspelt resources of the resource groups of a queue, which are texts of lists and names."""
+    for key, each in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        if isinstance(each, (dict, list)):
+            yield from _misspelt_of_groups(each, paths.join(path, key), meant_resource)
+        elif isinstance(each, str) and "/" in each and (right := meant_resource(each)):
+            yield _misspelt_text(each, right, paths.join(path, key), decides=True)
+
+
+def _misspelt(name: str, meant: str, path: str, *, decides: bool) -> model.UnreadKey:
+    return model.UnreadKey(
+        path=paths.join(path, name),
+        text=f"has the key {name} at {paths.readable(path)}, and nothing reads it",
+        remedy=f"did you mean {meant}?",
+        important=decides,
+    )
+
+
+def _meant_text(key: str, text: str) -> str:
+    return _meant_scheduler(text) if key == _SCHEDULER else meant_key(text)
+
+
+def _misspelt_scheduler(name: str, meant: str, path: str, *, decides: bool) -> model.UnreadKey:  # noqa: ARG001 - as _misspelt_text
+    text = f"names the scheduler {name} at {paths.readable(path)}, which is like {meant}; no other one places the pods"
+    return model.UnreadKey(path=path, text=text, remedy=f"did you mean {meant}?", important=True)
+
+
+def _misspelt_text(name: str, meant: str, path: str, *, decides: bool) -> model.UnreadKey:
+    """As of a key, for one that is the text at a place."""
+    return replace(_misspelt(name, meant, path, decides=decides), path=path, remedy=f"write {meant}")
+
+
+_SHARING: Final = re.compile(r"""^["']?sharing["']?\s*:|\A\s*\{.*"sharing"\s*:""", re.MULTILINE | re.DOTALL)
+
+_OTHERS: Final = re.compile(r"^mig-configs\s*:|^actions\s*:.*\ballocate\b", re.MULTILINE)
+
+
+class SharedResource(TypedDict):
+    name: NotRequired[str]
+    replicas: NotRequired[int]
+
+
+class Shares(TypedDict):
+    """How one way of sharing divides devices."""
+
+    renameByDefault: NotRequired[bool]
+    failRequestsGreaterThanOne: NotRequired[bool]
+    resources: NotRequired[list[SharedResource]]
+    replicas: NotRequired[int]
+    """This field does not exist in the API, but people write the number there."""
+
+
+class WaysOfSharing(TypedDict):
+    timeSlicing: NotRequired[Shares]
+    mps: NotRequired[Shares]
+
+
+class Flags(TypedDict):
+    migStrategy: NotRequired[str]
+
+
+def _of_device_shares(arguments: object) -> object:
+    if not isinstance(arguments, dict):
+        return {}
+    return {
+        key: value for key, value in arguments.items() if str(key).startswith("deviceshare.") and value in (True, False)
+    }
+
+
+class SchedulerPlugin(TypedDict):
+    name: NotRequired[str]
+    arguments: NotRequired[Annotated[dict[str, bool], BeforeValidator(_of_device_shares)]]
+    """Only those that switch ways of sharing devices on."""
+    enabledHierarchy: NotRequired[bool]
+
+
+class SchedulerTier(TypedDict):
+    plugins: NotRequired[list[SchedulerPlugin]]
+
+
+class Configured(TypedDict):
+    flags: NotRequired[Flags]
+    sharing: NotRequired[WaysOfSharing]
+    layouts: NotRequired[list[mig_layouts.Problem]]
+    """What is wrong with the layouts of the MIG manager; usher adds this to the manifest."""
+    actions: NotRequired[str]
+    """Of Volcano's or KAI's scheduler, as well as the next field."""
+    tiers: NotRequired[list[SchedulerTier]]
+
+
+@cache
+def _adapter() -> TypeAdapter[Configured]:
+    return strict_adapter(Configured)
+
+
+def _read_configuration(value: object) -> Configured:
+    """The configuration in a text; empty for a text that neither shares nor divides devices, nor is of a scheduler."""
+    if isinstance(value, str) and len(value) <= _MOST and _OTHERS.search(value) and "{{" not in value:
+        return _other_configuration(value)
+    if not isinstance(value, str) or not _SHARING.search(value):
+        return {}
+    if len(value) > _MOST:
+        raise ValueError(f"longer than {_MOST} characters, so it is not read as a configuration of the device plugin")
+    try:
+        found = reader.parse(value, source="text")
+    except errors.ManifestError as error:
+        raise ValueError(
+            f"looks like a configuration of the device plugin, but cannot be read: {error.reason}"
+        ) from None
+    # The plugin reads the first document of several.
+    first = without_nulls(found[0].value) if found else {}
+    if not isinstance(first, dict) or "sharing" not in first:
+        return {}
+    try:
+        return _adapter().validate_python(first)
+    except pydantic.ValidationError as error:
+        detail = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, detail["loc"]))
+        raise ValueError(f"in its {place}: {detail['msg']}") from None
+
+
+def _other_configuration(text: str) -> Configured:
+    """The configuration of the MIG manager or of a scheduler; empty if it cannot be read."""
+    try:
+        found = reader.parse(text, source="text")
+    except errors.ManifestError:
+        return {}
+    first = without_nulls(found[0].value) if found else {}
+    if not isinstance(first, dict):
+        return {}
+    if "mig-configs" in first:
+        wrong = list(mig_layouts.problems(first))
+        return {"layouts": wrong} if wrong else {}
+    try:
+        return _adapter().validate_python({key: first[key] for key in ("actions", "tiers") if key in first})
+    except pydantic.ValidationError:
+        return {}
+
+
+ConfigurationTexts = Annotated[
+    dict[str, Annotated[Configured, PlainValidator(_read_configuration, json_schema_input_type=Configured)]],
+    AfterValidator(lambda found: {key: configuration for key, configuration in found.items() if configuration}),
+]
+"""`data` of a ConfigMap: its configurations of devices and schedulers, and nothing of its other texts."""
+
+
+def part_at(value: paths.Json, path: str) -> Mapping[str, Any]:
+    """The object at a place; an empty one where there is none."""
+    for step in path[1:].split("/"):
+        value = value.get(step) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def misspelt_selector(value: paths.Object, path: str, others: Iterable[paths.Object]) -> Iterator[model.UnreadKey]:
+    """A label of a selector that fits no pods beside it, and that is a slip for one that they have."""
+    wanted = part_at(value, path)
+    of_pods = [labels for each in others if (labels := _labels_of_pods(each))] if wanted else []
+    if any(wanted.items() <= labels.items() for labels in of_pods):
+        return
+    for key, each in wanted.items():
+        texts = {other for labels in of_pods if isinstance(other := labels.get(key), str)}
+        if isinstance(each, str) and each not in texts and (meant := difflib.get_close_matches(each, texts, 1, 0.75)):
+            yield model.UnreadKey(
+                path=paths.join(path, key),
+                text=f"selects pods with the label {key}: {each}, which no pods of the same file have",
+                remedy=f"did you mean {meant[0]}?",
+                important=False,
+            )
+
+
+def _labels_of_pods(value: paths.Object) -> Mapping[str, Any]:
+    if value.get("kind") == "Pod":
+        return part_at(value, "/metadata/labels")
+    return part_at(value, "/spec/template/metadata/labels")
