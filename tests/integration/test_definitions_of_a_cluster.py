@@ -14,13 +14,13 @@ from usher.cli import inputs
 ROOT = "/apis/apiextensions.k8s.io/v1"
 PATH = f"{ROOT}/customresourcedefinitions"
 
-TRAINING: Final = {
+TRAINING: Final[dict[str, Any]] = {
     "apiVersion": "example.com/v1",
     "kind": "Training",
     "metadata": {"name": "bert"},
     "spec": {"wokers": 4},
 }
-JOB_SET: Final = {
+JOB_SET: Final[dict[str, Any]] = {
     "apiVersion": "jobset.x-k8s.io/v1alpha2",
     "kind": "JobSet",
     "metadata": {"name": "bert"},

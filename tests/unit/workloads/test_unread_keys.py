@@ -408,7 +408,7 @@ def test_a_selector_that_does_not_fit_its_own_template_is_refused() -> None:
 @pytest.mark.parametrize(("schedule", "refused"), [("0 0 * *", 1), ("0 0 * * *", 0), ("@daily", 0), ("{{ .at }}", 0)])
 def test_a_schedule_has_five_fields(schedule: str, refused: int) -> None:
     spec = {"schedule": schedule, "jobTemplate": {"spec": job()["spec"]}}
-    value = {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "one"}, "spec": spec}
+    value: dict[str, Any] = {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "one"}, "spec": spec}
     assert len(unread(value)) == refused
 
 

@@ -1,6 +1,5 @@
 """The context of the objects of a run: outlines of its files, their directories and the autoscalers."""
 
-import difflib
 import hashlib
 import os
 import re
@@ -19,6 +18,7 @@ from usher.cluster.facts.store import Store
 from usher.kinds import registry
 from usher.kinds.kind import CONFIG_MAP, DEFINITION, KUEUE_CONFIGURATION
 from usher.kinds.kubeflow_pipelines import group_version_kind
+from usher.kinds.reading import known_keys
 from usher.kinds.reading import values as reading_values
 from usher.kinds.reading.counts import Growth
 from usher.kinds.reading.values import Reference
@@ -277,7 +277,6 @@ _NAMED_IN_VAIN: Final = {
 """The kinds of the objects that checks report as missing."""
 
 _MISSING: Final = re.compile(r"([A-Z][A-Za-z]+) \"?([a-z0-9][-.a-z0-9]*)\"?,?( which)? does not exist")
-_CLOSE: Final = 0.75
 
 
 def misspelt_name(finding: model.Finding, facts: Store) -> model.Finding | None:
@@ -287,26 +286,11 @@ def misspelt_name(finding: model.Finding, facts: Store) -> model.Finding | None:
     """
     missing = _MISSING.search(finding.message)
     names = facts.names(*_NAMED_IN_VAIN[finding.check]) if missing and finding.check in _NAMED_IN_VAIN else None
-    meant = [each for each in sorted(names or ()) if missing and _is_alike(missing[2], each)]
+    meant = [each for each in sorted(names or ()) if missing and known_keys.is_slip(missing[2], each)]
     if missing is None or len(meant) != 1:
         return None
     message = f"{missing[1]} {missing[2]} is not in these files, which have {meant[0]}"
     return replace(finding, message=message, remedy=f"did you mean {meant[0]}?")
-
-
-def _is_alike(name: str, other: str) -> bool:
-    """Whether one name may be a slip for another: each part between dashes is the same or nearly so."""
-    parts, others = name.split("-"), other.split("-")
-    return len(parts) == len(others) and all(map(_is_slip, parts, others))
-
-
-def _is_slip(one: str, other: str) -> bool:
-    if one == other:
-        return True
-    if min(len(one), len(other)) < 2 or re.sub(r"\D", "", one) != re.sub(r"\D", "", other):
-        return False
-    is_start = len(one) > 2 and other.startswith(one)
-    return is_start or sorted(one) == sorted(other) or difflib.SequenceMatcher(None, one, other).ratio() > _CLOSE
 
 
 def _steps(directory: str) -> tuple[str, ...]:

@@ -260,9 +260,8 @@ def _keys() -> Mapping[str, Collection[str]]:
 
 @lru_cache(maxsize=4096)
 def _meant_scheduler(name: str) -> str:
-    """The known scheduler that an unknown name is a slip for; a site may count its own ones."""
-    found = difflib.get_close_matches(name[:100], _SCHEDULERS, n=1, cutoff=_CLOSE)
-    return "" if name in _SCHEDULERS or any(map(str.isdigit, name)) or not found else found[0]
+    """The known scheduler that an unknown name is a slip for."""
+    return "" if name in _SCHEDULERS else next((each for each in _SCHEDULERS if is_slip(name[:100], each)), "")
 
 
 @lru_cache(maxsize=4096)
@@ -534,3 +533,18 @@ def _labels_of_pods(value: paths.Object) -> Mapping[str, Any]:
     if value.get("kind") == "Pod":
         return part_at(value, "/metadata/labels")
     return part_at(value, "/spec/template/metadata/labels")
+
+
+def is_slip(name: str, other: str) -> bool:
+    """Whether one name may be a slip for another: each part between dashes is the same or nearly so."""
+    parts, others = name.split("-"), other.split("-")
+    return len(parts) == len(others) and all(map(_is_part_slip, parts, others))
+
+
+def _is_part_slip(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    if min(len(one), len(other)) < 2 or re.sub(r"\D", "", one) != re.sub(r"\D", "", other):
+        return False
+    is_start = len(one) > 2 and other.startswith(one)
+    return is_start or sorted(one) == sorted(other) or difflib.SequenceMatcher(None, one, other).ratio() > 0.75
