@@ -32,6 +32,15 @@ _BUDGET: Final = ("policy", "PodDisruptionBudget")
 
 _AUTOSCALERS: Final = frozenset(kind.group_and_kind for kind in registry.KINDS if kind.autoscaler and kind.plural)
 
+_SERVING: Final = frozenset(
+    key
+    for key, pods in registry.PODS.items()
+    if pods.role in {model.Role.SERVICE, model.Role.INFERENCE, model.Role.INTERACTIVE} and not pods.is_template
+)
+"""Kinds whose pods run without an end. Jobs, for example those that download a model, give a disk back."""
+
+_POD: Final = ("", "Pod")
+
 _FINISHED: Final = frozenset({"Succeeded", "Failed"})
 
 _PORTS_OF_PEOPLE: Final = (22, 6006, 8888, "22", "6006", "8888")
@@ -140,8 +149,9 @@ def _guarded(budget: model.Workload, objects: reading_values.Objects, known: Kno
 
 
 def _makers(namespace: str, objects: reading_values.Objects, known: Knowledge) -> Sequence[model.Workload]:
-    """The Deployments and StatefulSets of a namespace."""
-    values = [value for kind in ("Deployment", "StatefulSet") for value in objects.of_kind("apps", kind, namespace)]
+    """The objects of a namespace that serve and whose pods can be counted."""
+    kinds = sorted(_SERVING & registry.SCALES.keys())
+    values = [value for kind in kinds for value in objects.of_kind(*kind, namespace)]
     made = [known.workload(value, namespace=namespace, objects=objects) for value in values]
     return [each for each in made if each is not None]
 
@@ -335,17 +345,6 @@ class _Holder(NamedTuple):
     """The node that its pods select by name; empty without one."""
 
 
-_HOLDING: Final = (
-    ("", "Pod"),
-    ("apps", "Deployment"),
-    ("apps", "StatefulSet"),
-    ("argoproj.io", "Rollout"),
-    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"),
-    ("serving.kserve.io", "InferenceService"),
-)
-"""Kinds whose pods run without an end. Jobs, for example those that download a model, give a disk back."""
-
-
 def _holders(
     workload: model.Workload, claims: _Claims, objects: reading_values.Objects
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -363,7 +362,7 @@ def _holders(
 
 def _by_claim(namespace: str, objects: reading_values.Objects) -> Mapping[str, Sequence[_Holder]]:
     found: defaultdict[str, list[_Holder]] = defaultdict(list)
-    for group, kind in _HOLDING:
+    for group, kind in sorted((*_SERVING, _POD)):
         for value in objects.of_kind(group, kind, namespace):
             texts = list(_texts_of(value, ("claimName", "kubernetes.io/hostname", "restartPolicy")))
             if kind == "Pod" and ("restartPolicy", "Never") in texts:
