@@ -4,7 +4,7 @@ Files are applied together, so they show all objects. A cluster gets them one by
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from msgspec import Struct, field
@@ -156,20 +156,19 @@ def _makers(namespace: str, objects: reading_values.Objects, known: Knowledge) -
     return [each for each in made if each is not None]
 
 
-_INJECTING: Final = {"istio-injection": ("enabled",), "istio.io/rev": ()}
-"""Labels of namespaces whose pods get the sidecar of Istio, with the values that say so; any value without one."""
+_INJECTING: Final[Mapping[str, Callable[[paths.Json], bool]]] = {
+    "istio-injection": lambda value: value == "enabled",
+    "istio.io/rev": bool,
+}
+"""Labels of namespaces whose pods get the sidecar of Istio, and which values say so."""
 
 
 def _mesh(workload: model.Workload, objects: reading_values.Objects, known: Knowledge) -> str:
     found = objects.cluster_scoped("", "Namespace").get(workload.namespace)
-    labels = paths.mapping(paths.metadata(found).get("labels")) if found is not None else {}
-    labels = labels or store.namespace_labels(workload.namespace, known.facts) or {}
-    meshes = [
-        f"{key}={labels[key]}"
-        for key, values in _INJECTING.items()
-        if labels.get(key) and labels[key] in (values or (labels[key],))
-    ]
-    return next(iter(meshes), "")
+    written = paths.mapping(paths.metadata(found).get("labels")) if found is not None else {}
+    labels: Mapping[str, paths.Json] = written or store.namespace_labels(workload.namespace, known.facts) or {}
+    meshes = (f"{key}={labels[key]}" for key, said in _INJECTING.items() if labels.get(key) and said(labels[key]))
+    return next(meshes, "")
 
 
 def _shared_groups(workload: model.Workload, objects: reading_values.Objects) -> frozenset[str]:

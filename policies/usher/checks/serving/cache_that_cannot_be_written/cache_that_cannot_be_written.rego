@@ -82,6 +82,7 @@ _cache_variables := {"HF_HOME", "HF_HUB_CACHE", "HOME"}
 
 _servers := [entry |
 	some entry in serving.model_servers
+	not entry.podSet.placed
 	entry.container.parallelism.model.hub
 	not _offline(entry.container)
 	not _unknown_variables(entry.container)

@@ -56,3 +56,8 @@ test_a_read_only_mount_is_no_place_for_a_cache if {
 	only := json.patch(examples.bad_read_only_root, [{"op": "add", "path": "/podSets/0/containers/0/volumeMounts/0", "value": {"mountPath": "/models", "readOnly": true}}])
 	count(check.deny) == 1 with input as only
 }
+
+test_a_pod_that_runs_shows_that_it_works if {
+	placed := json.patch(examples.bad_user, [{"op": "add", "path": "/podSets/0/placed", "value": true}])
+	check.deny == set() with input as placed
+}

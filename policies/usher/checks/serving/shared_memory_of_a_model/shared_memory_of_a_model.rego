@@ -5,7 +5,7 @@
 #   /dev/shm, where a container starts with 64 MiB. That is too little, so the server ends with an error of NCCL or a bus
 #   error. A mount at /dev/shm or above it is enough, and so is the shared memory of the node (hostIPC).
 #
-#   The check reads the parallel sizes of servers that it knows. It skips containers that KServe merges with a runtime or
+#   The check reads the parallel sizes of servers that it knows. It skips pods that run already, containers that KServe merges with a runtime or
 #   a preset, because a mount may be there, and Ray, where KubeRay mounts shared memory itself.
 # scope: package
 # related_resources:
@@ -32,6 +32,7 @@ import data.usher.lib.workload
 
 deny contains finding if {
 	some entry in serving.model_servers
+	not entry.podSet.placed
 	size := entry.container.parallelism.tensor
 	size > 1
 	fabric.lacks_shared_memory(entry.podSet, entry.container)

@@ -29,3 +29,8 @@ test_one_gpu_needs_none if {
 test_a_runtime_may_have_the_mount if {
 	check.deny == set() with input as examples.good_llm_inference_service
 }
+
+test_a_pod_that_runs_shows_that_it_works if {
+	placed := json.patch(examples.bad_deployment, [{"op": "add", "path": "/podSets/0/placed", "value": true}])
+	check.deny == set() with input as placed
+}
