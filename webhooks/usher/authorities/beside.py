@@ -3,18 +3,23 @@
 Files are applied together, so they show all objects. A cluster gets them one by one, so a review knows no other object.
 """
 
+import difflib
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+import orjson
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from usher import model, paths
+from usher.accelerators import mig_layouts
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts import store
 from usher.kinds import registry
-from usher.kinds.reading import environment, shapes
+from usher.kinds.kind import CONFIG_MAP
+from usher.kinds.reading import environment, known_keys, shapes
 from usher.kinds.reading import values as reading_values
 from usher.kinds.reading.values import Reference
 from usher.model import placement
@@ -29,6 +34,8 @@ GROUP_LABEL: Final = "scheduling.x-k8s.io/pod-group"
 _PERSISTENT_VOLUME: Final = ("", "PersistentVolume")
 _POD_GROUP: Final = ("scheduling.volcano.sh", "PodGroup")
 _BUDGET: Final = ("policy", "PodDisruptionBudget")
+_NODE: Final = ("", "Node")
+_CLUSTER_POLICY: Final = ("nvidia.com", "ClusterPolicy")
 
 _AUTOSCALERS: Final = frozenset(kind.group_and_kind for kind in registry.KINDS if kind.autoscaler and kind.plural)
 
@@ -93,6 +100,14 @@ class Beside(Struct, frozen=True, kw_only=True):
     """The pods of a disruption budget; None if the files do not tell them."""
     parent: tuple[str, str] | None = None
     """The object whose operator makes the target of this autoscaler, and what to do instead; None without one."""
+    layout: tuple[str, str] | None = None
+    """Why the GPUs of a node cannot have the MIG layout of its label, and the remedy; both empty if they can have it,
+    None if no file has layouts.
+    """
+    placed: frozenset[str] = frozenset()
+    """For a ConfigMap, what pods of Volcano and KAI-Scheduler use (priority, gang, vgpu), and what a DaemonSet of the
+    device plugin lacks. For a ClusterPolicy, whether a GPUCluster is there.
+    """
 
 
 NOTHING: Final = Beside()
@@ -113,6 +128,12 @@ def of(workload: model.Workload | None, objects: reading_values.Lookup, known: K
         return _of_autoscaler(workload, objects)
     if (workload.group, workload.kind) == _BUDGET:
         return Beside(guarded=_guarded(workload, objects, known))
+    if (workload.group, workload.kind) == _NODE:
+        return Beside(layout=_layout(workload.view.get("node", {}).get("metadata", {}).get("labels", {}), objects))
+    if (workload.group, workload.kind) == CONFIG_MAP:
+        return Beside(placed=objects.once("what Volcano and KAI place", lambda: frozenset(_placed(objects))))
+    if (workload.group, workload.kind) == _CLUSTER_POLICY:
+        return Beside(placed=frozenset({"GPUCluster"} if objects.names("nvidia.com", "GPUCluster") else ()))
     claims = dict(_claims(workload, objects))
     host_paths = dict(_host_paths(workload.namespace, claims, objects)) if claims else {}
     if not workload.asks_accelerators:
@@ -199,6 +220,57 @@ def _of_autoscaler(workload: model.Workload, objects: reading_values.Objects) ->
     scalers = objects.once(f"autoscalers of {own.namespace}", lambda: _by_target(own.namespace, objects))
     others = (each for each in scalers.get(growth.target, ()) if each != growth.source)
     return Beside(scalers=tuple(f"{each.kind} {each.name}" for each in others), parent=_parent(growth.target, objects))
+
+
+def _layout(labels: Mapping[str, str], objects: reading_values.Objects) -> tuple[str, str] | None:
+    wanted = labels.get(mig_layouts.CONFIG_LABEL, "")
+    found = objects.once("layouts of the MIG manager", lambda: list(_layouts(objects)))
+    if not found or not wanted:
+        return None
+    for each in found:
+        if wanted in paths.mapping(each.get("mig-configs")):
+            return mig_layouts.problem_on_node(each, wanted, labels) or ("", "")
+    known = sorted({name for each in found for name in paths.mapping(each.get("mig-configs"))})
+    like = difflib.get_close_matches(wanted, known, n=1)
+    return (
+        "is in no configuration of the MIG manager in these files",
+        f"did you mean {like[0]}?" if like else f"name one of them: {', '.join(known[:10])}",
+    )
+
+
+def _layouts(objects: reading_values.Objects) -> Iterator[paths.Object]:
+    for _, value in objects.all():
+        if value.get("kind") == "ConfigMap":
+            for each in known_keys.configurations(value.get("data")):
+                if "mig-configs" in each.value:
+                    yield each.value
+
+
+_OF_VOLCANO: Final = (b"batch.volcano.sh/", b"scheduling.volcano.sh/", b'"schedulerName":"volcano"', b"kai-scheduler")
+
+
+_OF_PLUGIN: Final = {
+    "plugin without a file": (b"CONFIG_FILE", b"config-file"),
+    "plugin without a root": (b"MPS_ROOT", b"mps-root"),
+}
+"""What a DaemonSet of NVIDIA's device plugin may lack, and the words that show it is there."""
+
+
+def _placed(objects: reading_values.Objects) -> Iterator[str]:
+    """What the objects use that Volcano or KAI-Scheduler places: their texts say so, whatever their kind is."""
+    for _, value in objects.all():
+        text = b"" if value.get("kind") == "ConfigMap" else orjson.dumps(value)
+        if value.get("kind") == "DaemonSet" and b"k8s-device-plugin" in text and b"config-manager" not in text:
+            yield from (lack for lack, words in _OF_PLUGIN.items() if not any(word in text for word in words))
+        if any(word in text for word in _OF_VOLCANO):
+            yield from (
+                name
+                for name, words in (("priority", b'"priorityClassName":'), ("vgpu", b'"volcano.sh/vgpu-'))
+                if words in text
+            )
+            yield from (
+                "gang" for number in re.findall(rb'"(?:minAvailable|minMember)":(\d+)', text) if int(number) > 1
+            )
 
 
 def _by_target(namespace: str, objects: reading_values.Objects) -> Mapping[Reference, Sequence[Reference]]:

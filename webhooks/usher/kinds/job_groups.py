@@ -77,6 +77,18 @@ _LABELS: Final = "/metadata/labels"
 _TRAITS: Final = Traits(operator_environment=frozenset({"LWS_*", "TPU_*"}))
 
 
+class LeaderWorkerTemplate(TypedDict):
+    size: NotRequired[int]
+
+
+class LeaderWorkerSetSpec(TypedDict):
+    leaderWorkerTemplate: NotRequired[LeaderWorkerTemplate]
+
+
+class LeaderWorkerSet(TypedDict):
+    spec: NotRequired[LeaderWorkerSetSpec]
+
+
 def _one_group(spec: Object, path: str, reading: Reading) -> Iterator[Template]:
     """The templates of one group of a LeaderWorkerSetSpec: a leader and `size` - 1 workers.
 
@@ -194,6 +206,8 @@ _COUNTED: Final = "`replicas` (1 if missing) groups of `size` (1 if missing) pod
 LEADER_WORKER_SETS: list[Kind] = [
     Kind(
         **api("leaderworkerset.x-k8s.io", "LeaderWorkerSet", "leaderworkersets", "v1"),
+        key="leaderWorkerSet",
+        shape=LeaderWorkerSet,
         scale="/spec/replicas",
         owned_by=(
             ("disaggregatedset.x-k8s.io", "DisaggregatedSet"),

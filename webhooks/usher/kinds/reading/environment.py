@@ -220,6 +220,7 @@ def _variable_value(entry: Mapping[str, paths.Json], path: str, reading: Reading
 
 
 _FRACTIONS: Final = frozenset({GPU_FRACTION, GPU_MEMORY})
+_KAI: Final = frozenset({"kai-scheduler", "runai-scheduler"})
 
 # KAI-Scheduler reads numbers as Go's strconv does: no spaces, no suffixes, and nothing beyond 64 bits.
 _PLAIN: Final = re.compile(r"[+.0-9](?:[.0-9eE+-]{0,62}[.0-9])?", re.ASCII)
@@ -242,12 +243,15 @@ class Annotated(Struct, frozen=True, kw_only=True):
 NOTHING: Final = Annotated()
 
 
-def of_pod(annotations: Mapping[str, str], path: str, reading: Reading) -> Annotated:
-    """The accelerators that the annotations of a pod template request."""
+def of_pod(annotations: Mapping[str, str], path: str, reading: Reading, *, scheduler: str = "") -> Annotated:
+    """The accelerators that the annotations of a pod template request.
+
+    A value that KAI-Scheduler refuses is unknown, but not for a pod that KAI-Scheduler places: a check denies that.
+    """
     mounted = [key for key in annotations if key.startswith(GKE_DEVICES)]
     if not mounted and annotations.keys().isdisjoint(_FRACTIONS):
         return NOTHING
-    fraction = _fraction(annotations, path, reading)
+    fraction = _fraction(annotations, path, Reading() if scheduler in _KAI else reading)
     container = annotations.get(GPU_FRACTION_CONTAINER, "")
     given = {key: files for key in mounted if (files := set(_GPU_DEVICE.findall(annotations[key])))}
     names = {key.removeprefix(GKE_DEVICES) for key in given}

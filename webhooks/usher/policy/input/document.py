@@ -20,6 +20,7 @@ import orjson
 from typing_extensions import TypedDict
 
 from usher import errors, model
+from usher.accelerators import mig_layouts
 from usher.authorities import beside as beside_objects
 from usher.authorities import priority
 from usher.authorities import registry as authorities_registry
@@ -30,7 +31,8 @@ from usher.authorities.kueue.slice import KueueInput
 from usher.authorities.nodes import declared_pools, present
 from usher.authorities.nodes.judge import GangNodesInput
 from usher.authorities.nodes.present import NodesInput
-from usher.authorities.pod_groups import KaiInput, NodePoolsInput, PodGroupsInput
+from usher.authorities.nodes.selected_pools import NodePoolsInput
+from usher.authorities.pod_groups import FractionsInput, HamiInput, KaiInput, PodGroupsInput
 from usher.authorities.priority import PrioritiesInput
 from usher.authorities.resource_quota.present import ResourceQuotasInput
 from usher.authorities.volcano.present import PodGroupObjectInput, VolcanoInput
@@ -86,6 +88,10 @@ class Beside(TypedDict):
     """Kinds and names of other autoscalers with the target of this one."""
     guarded: NotRequired[Guarded]
     parent: NotRequired[Parent]
+    layout: NotRequired[mig_layouts.Reason]
+    """Why the GPUs of a node cannot have the layout of its label; an empty text if they can."""
+    placed: NotRequired[list[str]]
+    """What pods of Volcano and KAI-Scheduler use (priority, gang, vgpu), and what the device plugin lacks."""
 
 
 def beside_document(beside: beside_objects.Beside) -> Beside:
@@ -119,6 +125,10 @@ def _add_of_objects(beside: beside_objects.Beside, result: Beside) -> None:
         result["guarded"] = {"pods": beside.guarded.pods, "names": list(beside.guarded.names)}
     if beside.parent is not None:
         result["parent"] = {"name": beside.parent[0], "remedy": beside.parent[1]}
+    if beside.layout is not None:
+        result["layout"] = {"text": beside.layout[0], "remedy": beside.layout[1]}
+    if beside.placed:
+        result["placed"] = sorted(beside.placed)
 
 
 class GangPlaces(TypedDict):
@@ -173,7 +183,9 @@ class Cluster(TypedDict):
     """Each field is absent if its authority knows no fact that matters to the object."""
 
     deviceClasses: NotRequired[ClassesInput]
+    fractions: NotRequired[FractionsInput]
     gpuQuota: NotRequired[GpuQuota]
+    hami: NotRequired[HamiInput]
     kueue: NotRequired[KueueInput]
     kai: NotRequired[KaiInput]
     nodePools: NotRequired[NodePoolsInput]

@@ -200,6 +200,7 @@ READ_KEYS = (
     "gpu-fraction",
     "gpu-memory",
     "gpu-usher.io/",
+    "hami.io/webhook",
     "io.kubernetes.cri-o.Devices",
     "k8s.v1.cni.cncf.io/",
     "kai.scheduler/",
@@ -334,8 +335,8 @@ def pod_set_document(pod_set: model.PodSet, where: PoolsInput) -> PodSet:
         result["keptOff"] = where["keptOff"]
     if "undeclaredDevices" in where:
         result["undeclaredDevices"] = where["undeclaredDevices"]
-    if "undeclaredMachines" in where:
-        result["undeclaredMachines"] = where["undeclaredMachines"]
+    if "undeclaredLabels" in where:
+        result["undeclaredLabels"] = where["undeclaredLabels"]
     if "poolsFound" in where:
         result["poolsFound"] = where["poolsFound"]
     if "numbers" in where:
