@@ -40,3 +40,10 @@ test_a_pod_that_runs_shows_that_it_works if {
 	placed := json.patch(examples.bad_one_gpu, [{"op": "add", "path": "/podSets/0/placed", "value": true}])
 	check.deny == set() with input as placed
 }
+
+with_parallelism(key, value) := json.patch(examples.bad_one_gpu, [{"op": "replace", "path": $"/podSets/0/containers/0/parallelism/{key}", "value": value}])
+
+test_servers_that_span_pods_are_left_alone if {
+	check.deny == set() with input as with_parallelism("nodes", 2)
+	check.deny == set() with input as with_parallelism("ownPod", true)
+}

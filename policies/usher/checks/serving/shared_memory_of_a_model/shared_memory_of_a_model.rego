@@ -27,6 +27,7 @@
 package usher.checks.serving.shared_memory_of_a_model
 
 import data.usher.lib.fabric
+import data.usher.lib.gpus
 import data.usher.lib.serving
 import data.usher.lib.workload
 
@@ -35,6 +36,7 @@ deny contains finding if {
 	not entry.podSet.placed
 	size := entry.container.parallelism.tensor
 	size > 1
+	not gpus.of_container(entry.podSet, entry.container) == 1
 	fabric.lacks_shared_memory(entry.podSet, entry.container)
 	not serving.merged(entry.container.path)
 
