@@ -246,6 +246,10 @@ serving.killed_while_loading.loadSeconds := input.site.parameters["serving/kille
 
 default serving.killed_while_loading.loadSeconds := 120
 
+serving.killed_while_loading.megabytesPerSecond := input.site.parameters["serving/killed_while_loading"].megabytesPerSecond
+
+default serving.killed_while_loading.megabytesPerSecond := 200
+
 serving.selects_spot_nodes.spotKeys := input.site.parameters["serving/selects_spot_nodes"].spotKeys
 
 default serving.selects_spot_nodes.spotKeys := ["karpenter.sh/capacity-type", "cloud.google.com/gke-spot", "cloud.google.com/gke-preemptible", "cloud.google.com/gke-provisioning", "kubernetes.azure.com/scalesetpriority", "eks.amazonaws.com/capacityType"]
@@ -261,6 +265,10 @@ default serving.tolerates_spot_nodes.spotKeys := ["karpenter.sh/capacity-type", 
 serving.whole_gpu_for_a_small_model.memoryGi := input.site.parameters["serving/whole_gpu_for_a_small_model"].memoryGi
 
 default serving.whole_gpu_for_a_small_model.memoryGi := 8
+
+serving.whole_gpu_for_a_small_model.times := input.site.parameters["serving/whole_gpu_for_a_small_model"].times
+
+default serving.whole_gpu_for_a_small_model.times := 20
 
 sharing.claim_shares_without_its_gate.gates := input.site.parameters["sharing/claim_shares_without_its_gate"].gates
 

@@ -124,6 +124,14 @@ _findings_accelerator_pods contains {"check": "placement/anti_affinity_against_t
 	some finding in data.usher.checks.placement.anti_affinity_against_topology.deny
 }
 
+_findings_accelerator_pods contains {"check": "placement/selected_nodes_too_small", "finding": finding} if {
+	some finding in data.usher.checks.placement.selected_nodes_too_small.deny
+}
+
+_findings_accelerator_pods contains {"check": "placement/device_that_no_pool_offers", "finding": finding} if {
+	some finding in data.usher.checks.placement.device_that_no_pool_offers.deny
+}
+
 _findings_accelerator_pods contains {"check": "queueing/queue_label_missing", "finding": finding} if {
 	some finding in data.usher.checks.queueing.queue_label_missing.deny
 }
@@ -412,6 +420,22 @@ _findings_accelerator_pods contains {"check": "serving/knative_gives_up_first", 
 	some finding in data.usher.checks.serving.knative_gives_up_first.deny
 }
 
+_findings_accelerator_pods contains {"check": "serving/shared_memory_of_a_model", "finding": finding} if {
+	some finding in data.usher.checks.serving.shared_memory_of_a_model.deny
+}
+
+_findings_accelerator_pods contains {"check": "serving/model_larger_than_its_gpus", "finding": finding} if {
+	some finding in data.usher.checks.serving.model_larger_than_its_gpus.deny
+}
+
+_findings_accelerator_pods contains {"check": "serving/tensor_size_that_kserve_drops", "finding": finding} if {
+	some finding in data.usher.checks.serving.tensor_size_that_kserve_drops.deny
+}
+
+_findings_accelerator_pods contains {"check": "serving/cache_that_cannot_be_written", "finding": finding} if {
+	some finding in data.usher.checks.serving.cache_that_cannot_be_written.deny
+}
+
 _findings_accelerator_pods contains {"check": "scaling/serverless_without_bound", "finding": finding} if {
 	some finding in data.usher.checks.scaling.serverless_without_bound.deny
 }
@@ -452,6 +476,10 @@ _findings_accelerator_pods contains {"check": "scaling/replicas_share_a_disk", "
 	some finding in data.usher.checks.scaling.replicas_share_a_disk.deny
 }
 
+_findings_accelerator_pods contains {"check": "scaling/workloads_share_a_disk", "finding": finding} if {
+	some finding in data.usher.checks.scaling.workloads_share_a_disk.deny
+}
+
 _findings_accelerator_pods contains {"check": "tenancy/owner_forged", "finding": finding} if {
 	some finding in data.usher.checks.tenancy.owner_forged.deny
 }
@@ -486,6 +514,10 @@ _findings_accelerator_pods contains {"check": "cost/spot_training_without_checkp
 
 _findings_accelerator_pods contains {"check": "cost/training_not_protected_from_disruption", "finding": finding} if {
 	some finding in data.usher.checks.cost.training_not_protected_from_disruption.deny
+}
+
+_findings_accelerator_pods contains {"check": "objects/training_behind_a_mesh", "finding": finding} if {
+	some finding in data.usher.checks.objects.training_behind_a_mesh.deny
 }
 
 _findings contains each if {
@@ -662,6 +694,10 @@ _findings_rayService contains {"check": "queueing/ray_autoscaling_without_elasti
 
 _findings_rayService contains {"check": "queueing/ray_worker_group_named_head", "finding": finding} if {
 	some finding in data.usher.checks.queueing.ray_worker_group_named_head.deny
+}
+
+_findings_rayService contains {"check": "serving/ray_replica_without_a_node", "finding": finding} if {
+	some finding in data.usher.checks.serving.ray_replica_without_a_node.deny
 }
 
 _findings contains each if {
@@ -898,6 +934,14 @@ _findings_cluster_facts contains {"check": "placement/groups_without_gang", "fin
 
 _findings_cluster_facts contains {"check": "placement/device_class_not_there", "finding": finding} if {
 	some finding in data.usher.checks.placement.device_class_not_there.deny
+}
+
+_findings_cluster_facts contains {"check": "placement/claims_of_a_pool_at_zero", "finding": finding} if {
+	some finding in data.usher.checks.placement.claims_of_a_pool_at_zero.deny
+}
+
+_findings_cluster_facts contains {"check": "placement/more_than_the_node_pool_may_add", "finding": finding} if {
+	some finding in data.usher.checks.placement.more_than_the_node_pool_may_add.deny
 }
 
 _findings_cluster_facts contains {"check": "queueing/queue_not_there", "finding": finding} if {
@@ -1811,6 +1855,10 @@ _findings_disruptionBudget contains {"check": "objects/budget_that_blocks_evicti
 	some finding in data.usher.checks.objects.budget_that_blocks_eviction.deny
 }
 
+_findings_disruptionBudget contains {"check": "objects/budget_of_all_gpu_servers", "finding": finding} if {
+	some finding in data.usher.checks.objects.budget_of_all_gpu_servers.deny
+}
+
 _findings contains each if {
 	input.object.provisioningRequest
 	some each in _findings_provisioningRequest
@@ -1862,6 +1910,15 @@ _findings contains each if {
 
 _findings_validatingWebhookConfiguration contains {"check": "objects/webhook_of_all_pods_fails_closed", "finding": finding} if {
 	some finding in data.usher.checks.objects.webhook_of_all_pods_fails_closed.deny
+}
+
+_findings contains each if {
+	input.object.nodeSet
+	some each in _findings_nodeSet
+}
+
+_findings_nodeSet contains {"check": "objects/slurm_gpus_other_than_pods", "finding": finding} if {
+	some finding in data.usher.checks.objects.slurm_gpus_other_than_pods.deny
 }
 
 _unknown contains each if {

@@ -15,7 +15,7 @@ from usher.authorities.authority import Case, Section
 from usher.authorities.beside import GROUP_LABEL
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.verdict import SourceObject
-from usher.cluster.facts import node_pools, nodes
+from usher.cluster.facts import nodes
 from usher.kinds.reading.shapes import Amount, amount_of
 from usher.kinds.reading.values import Absence, Reference
 
@@ -54,12 +54,6 @@ class KaiQueueInput(TypedDict):
     """The GPUs that it and the queues above it may use at most; absent without a limit."""
     limitOf: NotRequired[str]
     """The queue with that limit."""
-
-
-class NodePoolsInput(TypedDict):
-    """NodePools of Karpenter whose nodes pods select, by the path of the pod set; only those that consolidate."""
-
-    consolidating: dict[str, str]
 
 
 class PodGroupsInput(TypedDict):
@@ -176,22 +170,6 @@ def _limit(queue: SourceObject) -> quantities.Quantity | None:
     except errors.QuantityError:
         return None
     return found if found >= quantities.ZERO else None
-
-
-def node_pools_slice(case: Case, known: Knowledge) -> NodePoolsInput | None:
-    """The NodePools that pod sets select by a label of their nodes; None without any."""
-    objects = known.facts.objects(*node_pools.NODE_POOL)
-    if isinstance(objects, Absence) or not case.workload.asks_accelerators:
-        return None
-    pools = known.facts.derived("NodePools", [node_pools.NODE_POOL], lambda: node_pools.read_pools(objects))
-    found = {
-        pod_set.path: pool.name
-        for pod_set in case.workload.pod_sets
-        for pool in pools
-        if pool.consolidates and pod_set.node_selector.items() & pool.labels.items()
-        if all(pool.labels.get(key, value) == value for key, value in pod_set.node_selector.items())
-    }
-    return {"consolidating": found} if found else None
 
 
 class HamiInput(TypedDict):

@@ -3,8 +3,9 @@
 import dataclasses
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import lru_cache
-from typing import Final
+from typing import Final, NotRequired
 
 import orjson
 from msgspec import Struct
@@ -17,10 +18,11 @@ from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes.places import Alternative, Obstacles, Place, Places, PodDemand, fewest_obstacles
 from usher.authorities.verdict import Answer
-from usher.cluster.facts import node_pools
+from usher.cluster.facts import autoscaled_pools
+from usher.cluster.facts.autoscaled_pools import AutoscaledPool
 from usher.cluster.facts.nodes import PODS, NodeClass, Nodes
+from usher.cluster.facts.store import Store
 from usher.kinds import registry
-from usher.kinds.reading.values import Absence
 from usher.model import placement
 
 
@@ -41,6 +43,8 @@ class NodeVerdict(Struct, frozen=True, kw_only=True):
     """Why the answer is UNKNOWN."""
     nearest: Nearest | None = None
     """The nearest place, where the pod never fits."""
+    large: Nearest | None = None
+    """The nearest place that only taints close, where the nearest of all is too small."""
     crowded: Place | None = None
     """A place where the pod fits, but whose kubelets refuse it: it asks for more GPUs than one NUMA node has."""
 
@@ -76,7 +80,7 @@ def _verdict(demand: PodDemand, places: Places) -> NodeVerdict:
         return _conditional(demand, holding)
     if places.nodes.unreadable:
         return _unknown_verdict(_unreadable(places.nodes))
-    return NodeVerdict(answer=Answer.NEVER, nearest=_nearest(demand, places))
+    return _verdict_by_obstacles(demand, places)
 
 
 def _unknown_verdict(reason: str) -> NodeVerdict:
@@ -213,15 +217,28 @@ def _on_node(alternatives: tuple[Alternative, ...], name: str) -> tuple[Alternat
     )
 
 
-def _nearest(demand: PodDemand, places: Places) -> Nearest:
+def _verdict_by_obstacles(demand: PodDemand, places: Places) -> NodeVerdict:
+    found = sorted(_obstacles(demand, places), key=_weight)
+    if not found:
+        return NodeVerdict(answer=Answer.NEVER, nearest=Nearest(place=None, obstacles=Obstacles()))
+    closed = [each for each in found if _lacks_tolerations_alone(each.obstacles)] if found[0].obstacles.amounts else []
+    return NodeVerdict(answer=Answer.NEVER, nearest=found[0], large=next(iter(closed), None))
+
+
+def _lacks_tolerations_alone(found: Obstacles) -> bool:
+    return bool(found.taints) and not (found.amounts or found.labels or found.names or found.nowhere)
+
+
+def _obstacles(demand: PodDemand, places: Places) -> Iterator[Nearest]:
+    """What every place lacks that cannot hold the pod."""
     own = places.nodes.individual
-    found: list[Nearest] = []
     for place in places.all:
         missing = fewest_obstacles(demand, place, own)
-        found.append(Nearest(place=place, obstacles=missing or _individual_obstacles(demand, place, own)))
-    if not found:
-        return Nearest(place=None, obstacles=Obstacles())
-    return min(found, key=lambda each: (*each.obstacles.weight, each.place.name if each.place is not None else ""))
+        yield Nearest(place=place, obstacles=missing or _individual_obstacles(demand, place, own))
+
+
+def _weight(near: Nearest) -> tuple[int, Fraction, str]:
+    return (*near.obstacles.weight, near.place.name if near.place is not None else "")
 
 
 def _individual_obstacles(demand: PodDemand, place: Place, own: Container[str]) -> Obstacles:
@@ -261,6 +278,8 @@ class GangNodesInput(TypedDict):
     most: int
     sure: bool
     """Whether usher.yaml bounds every pool that counts."""
+    left: NotRequired[str]
+    """A place that only taints close to its pods, with the taints."""
 
 
 class _Stock(Struct, frozen=True, kw_only=True):
@@ -323,6 +342,16 @@ def gang_room(members: Sequence[GangMember], places: Places) -> GangRoom | None:
     return GangRoom(most=found, sure=all(stock.sure for stock in union.values()))
 
 
+def _left_out(members: Sequence[GangMember], places: Places) -> str:
+    """A place that only taints close to a pod of the gang, with the taints; empty without one."""
+    for demand in (each.demand for each in members):
+        others = [place for place in places.all if not could_hold(demand, place, places.nodes)]
+        for each in _obstacles(demand, replace(places, all=tuple(others))):
+            if each.place is not None and _lacks_tolerations_alone(each.obstacles):
+                return f"{each.place.name} by the taint {', '.join(map(str, each.obstacles.taints))}"
+    return ""
+
+
 def _is_undecided(demand: PodDemand) -> bool:
     return demand.too_large or demand.claims_devices or bool(demand.from_classes) or bool(demand.node_name)
 
@@ -334,7 +363,8 @@ def _stocks(demand: PodDemand, places: Places) -> _Stocks:
             continue
         pool = place.pool
         if pool is None and place.nodes is None:
-            found[place.name] = _Stock(nodes=_UNBOUNDED, places=(place,), sure=False)
+            most = _UNBOUNDED if place.most_nodes is None else place.most_nodes
+            found[place.name] = _Stock(nodes=most, places=(place,), sure=False)
             continue
         if pool is None or not (pool.scales or place.template is not None):
             key = "" if place.nodes is None else place.nodes.example
@@ -428,7 +458,10 @@ class NodeVerdicts:
 
     def of_gang(self, workload: model.Workload, members: Sequence[GangMember]) -> GangNodesInput | None:
         """The shortage where fewer pods of a gang could run at the same time than it needs; None where all could."""
-        return gang_shortage(workload, members, self._room) if workload.gang.wanted else None
+        found = gang_shortage(workload, members, self._room) if workload.gang.wanted else None
+        if found is not None and (left := _left_out(members, self.places)):
+            found["left"] = left
+        return found
 
     def of_rollout(self, workload: model.Workload, members: Sequence[GangMember]) -> GangNodesInput | None:
         """The shortage where the nodes cannot hold all replicas and one new pod at once.
@@ -529,14 +562,22 @@ def node_verdicts(known: Knowledge) -> NodeVerdicts | None:
     table = known.facts.nodes
     if not table.known:
         return None
-    return known.derived("verdicts of nodes", [("", "Node"), node_pools.NODE_POOL], lambda: _verdicts(known))
+    kinds = [("", "Node"), *autoscaled_pools.KINDS]
+    return known.derived("verdicts of nodes", kinds, lambda: _verdicts(known))
+
+
+def autoscaled_pools_of(facts: Store) -> tuple[AutoscaledPool, ...]:
+    """The pools that objects among the facts describe."""
+    return facts.derived(
+        "pools of autoscalers",
+        autoscaled_pools.KINDS,
+        lambda: autoscaled_pools.read_pools({kind: facts.everywhere(*kind) for kind in autoscaled_pools.KINDS}),
+    )
 
 
 def _verdicts(known: Knowledge) -> NodeVerdicts:
-    objects = known.facts.objects(*node_pools.NODE_POOL)
-    karpenter = () if isinstance(objects, Absence) else node_pools.read_pools(objects)
-    found = nodes_places.places_of_cluster(known.facts.nodes.now, known.config.pools, known.vocabulary, karpenter)
-    return NodeVerdicts(found)
+    added, nodes = autoscaled_pools_of(known.facts), known.facts.nodes.now
+    return NodeVerdicts(nodes_places.places_of_cluster(nodes, known.config.pools, known.vocabulary, added))
 
 
 def _demand_digest(demand: PodDemand) -> bytes:

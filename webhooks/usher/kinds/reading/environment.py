@@ -36,7 +36,24 @@ PORT_VARIABLES: Final = (
     PortVariable(
         name="BENTOML_PORT", program="BentoML", words=("bentoml",), source="bentoml_cli/serve.py, option --port"
     ),
+    *(
+        PortVariable(name=name, program="GPUStack", words=("gpustack",), source="gpustack/cmd/start.py, option --port")
+        for name in ("GPUSTACK_PORT", "GPUSTACK_WORKER_PORT")
+    ),
+    PortVariable(name="GRADIO_SERVER_PORT", program="Gradio", words=("gradio",), source="gradio/http_server.py"),
+    PortVariable(
+        name="INVOKEAI_PORT",
+        program="InvokeAI",
+        words=("invokeai", "invoke-ai"),
+        source="invokeai/app/services/config, every setting with the prefix INVOKEAI_",
+    ),
     PortVariable(name="JUPYTER_PORT", program="Jupyter", words=("jupyter",), source="jupyter_server/serverapp.py"),
+    PortVariable(
+        name="LABEL_STUDIO_PORT",
+        program="Label Studio",
+        words=("label-studio", "label_studio"),
+        source="label_studio/core/argparser.py, option --port",
+    ),
     PortVariable(
         name="LLAMA_ARG_PORT",
         program="llama.cpp",
@@ -47,6 +64,9 @@ PORT_VARIABLES: Final = (
     *(
         PortVariable(name=name, program="a NIM", words=("/nim/",), source="docs.nvidia.com/nim, configuration")
         for name in ("NIM_HTTP_API_PORT", "NIM_SERVER_PORT")
+    ),
+    PortVariable(
+        name="STREAMLIT_SERVER_PORT", program="Streamlit", words=("streamlit",), source="lib/streamlit/config.py"
     ),
 )
 
@@ -60,6 +80,10 @@ READ_VARIABLES: Final = (
     "GLOO_SOCKET_",
     "HABANA_VISIBLE_DEVICES",
     "HCU_MOFED",
+    "HF_HOME",
+    "HF_HUB_CACHE",
+    "HF_HUB_OFFLINE",
+    "HOME",
     "MASTER_ADDR",
     "NCCL_",
     "NPROC_PER_NODE",
@@ -67,6 +91,7 @@ READ_VARIABLES: Final = (
     "PET_NPROC_PER_NODE",
     "RDMAV_",
     "TP_SOCKET_",
+    "TRANSFORMERS_OFFLINE",
     "UCX_",
     *(row.name for row in PORT_VARIABLES),
 )

@@ -38,7 +38,7 @@ deny contains object.union(finding, _assumption(pod_set, found)) if {
 
 	finding := {
 		"path": _path(pod_set, found.nearest),
-		"message": $"{workload.pod_set_name(pod_set)} fits no node of the cluster, even if the node is empty: {_missing(found.nearest)}{_slices(found)}",
+		"message": $"{workload.pod_set_name(pod_set)} fits no node of the cluster, even if the node is empty: {_missing(found.nearest)}{_slices(found)}{_large(found)}",
 		"remedy": _remedy(found),
 	}
 }
@@ -55,12 +55,16 @@ _missing(nearest) := concat("; ", array.concat([where], parts)) if {
 	where := $"the closest match is {nearest.place}"
 	parts := array.concat(
 		array.concat(
-			[_shortage(shortage) | some shortage in nearest.shortages],
+			[nodes.shortage_text(shortage) | some shortage in nearest.shortages],
 			[$"the pods do not tolerate the taint {taint}" | some taint in nearest.taints],
 		),
 		array.concat([_label(label) | some label in nearest.labels], _other(nearest)),
 	)
 }
+
+_large(found) := $". Only the taint {concat(" and ", found.large.taints)} keeps them off {found.large.place}" if {
+	found.large
+} else := ""
 
 _missing(nearest) := $"no node is named {nearest.node}" if {
 	not nearest.place
@@ -77,15 +81,11 @@ _other(nearest) := array.concat(
 	[$"no node there is named {nearest.node}" | nearest.node],
 )
 
-_shortage(shortage) := $"one pod asks for {shortage.asked} of {shortage.resource}, and one node has at most {shortage.most}" if {
-	shortage.most != ""
-}
-
-_shortage(shortage) := $"one pod asks for {shortage.asked} of {shortage.resource}, and no node there offers it" if shortage.most == ""
-
 _label(label) := $"only other nodes have label {label.wants}" if label.elsewhere
 
-_label(label) := $"no node has label {label.wants}{_values(label)}" if not label.elsewhere
+else := $"Karpenter knows no value of the label in {label.wants} before a node has it, so it adds no node" if label.undefined
+
+else := $"no node has label {label.wants}{_values(label)}"
 
 _values(label) := $" (values in use: {concat(", ", label.there)})" if label.there != []
 
@@ -108,12 +108,17 @@ _path(pod_set, nearest) := path if {
 
 _remedy(found) := "divide the GPUs in this way, or ask for slices that nodes have" if {
 	found.divided
+} else := $"tolerate {concat(" and ", found.large.taints)}, if these nodes are for the pods, or ask for what other nodes have" if {
+	found.large
 } else := $"ask for at most {shortage.most} of {shortage.resource} per pod, and run more pods" if {
 	[shortage] = found.nearest.shortages
 	shortage.most != ""
 	_only(found.nearest, "shortages")
 } else := $"tolerate {concat(" and ", found.nearest.taints)}" if {
 	_only(found.nearest, "taints")
+} else := "select labels that the NodePool sets, or set this one in its template" if {
+	_only(found.nearest, "labels")
+	every label in found.nearest.labels { label.undefined }
 } else := "select labels that nodes have" if {
 	_only(found.nearest, "labels")
 } else := "ask for no more than one node has, or declare the intended pool in usher.yaml with scalesFromZero"

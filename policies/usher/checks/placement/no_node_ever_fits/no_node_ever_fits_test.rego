@@ -220,3 +220,19 @@ test_only_what_never_fits_is_found if {
 		"reason": "usher does not know whether any node can hold the pod: nobody says why",
 	}} with input as not_known
 }
+
+test_a_label_that_karpenter_does_not_know_is_explained if {
+	labels := [{"wants": "nvidia.com/gpu.product=NVIDIA-L4", "there": [], "elsewhere": false, "undefined": true}]
+	document := json.patch(examples.bad_zone, [{"op": "replace", "path": "/cluster/nodes/pods//nearest/labels", "value": labels}])
+	some finding in check.deny with input as document
+	endswith(finding.message, "Karpenter knows no value of the label in nvidia.com/gpu.product=NVIDIA-L4 before a node has it, so it adds no node")
+	finding.remedy == "select labels that the NodePool sets, or set this one in its template"
+}
+
+test_nodes_that_only_a_taint_closes_are_named if {
+	check.deny == {found(
+		"/spec/containers/0/resources/limits/nvidia.com~1gpu", "the pod",
+		"the closest match is nodes like small-0; one pod asks for 6 of nvidia.com/gpu, and one node has at most 4. Only the taint team=vision:NoSchedule keeps them off nodes like vision-0",
+		"tolerate team=vision:NoSchedule, if these nodes are for the pods, or ask for what other nodes have",
+	)} with input as examples.bad_closed_by_a_taint
+}
