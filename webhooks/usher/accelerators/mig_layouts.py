@@ -69,7 +69,7 @@ def problem_on_node(
     if product is None or not isinstance(entries, list):
         return None
     number = labels.get(_COUNT_LABEL, "")
-    for entry in [each for each in entries if isinstance(each, dict)]:
+    for entry in (each for each in entries if isinstance(each, dict)):
         filtered = _filtered(entry)
         if filtered and product.board not in filtered:
             continue

@@ -173,8 +173,8 @@ _INJECTING: Final = {"istio-injection": ("enabled",), "istio.io/rev": ()}
 
 def _mesh(workload: model.Workload, objects: reading_values.Objects, known: Knowledge) -> str:
     found = objects.cluster_scoped("", "Namespace").get(workload.namespace)
-    labels = paths.mapping(paths.metadata(found).get("labels")) if found is not None else {}
-    labels = labels or store.namespace_labels(workload.namespace, known.facts) or {}
+    own = paths.mapping(paths.metadata(found).get("labels")) if found is not None else {}
+    labels: Mapping[str, paths.Json] = own or store.namespace_labels(workload.namespace, known.facts) or {}
     meshes = [
         f"{key}={labels[key]}"
         for key, values in _INJECTING.items()

@@ -235,7 +235,7 @@ _WHOLE: Final = 1000
 def _served_gpus(text: object) -> object:
     """The deployments in a `serveConfigV2` that ask for GPUs; empty for a text that usher cannot read.
 
-    Sources: python/ray/serve/schema.py of ray-project/ray; its llm/_internal/serve/configs/server_models.py asks for a
+    Sources: the schemas of serve and of its LLM configurations in github.com/ray-project/ray; the latter ask for a
     bundle of one GPU for each rank.
     """
     if not isinstance(text, str) or len(text) > _MOST_OF_TEXT or not re.search("num_gpus|GPU|llm_configs", text):

@@ -164,7 +164,8 @@ def _workload(workload: Layers, shared: _Service, *, name: str) -> Iterator[Temp
 
 def _sets_arguments(template: Place) -> bool:
     """Whether a container of a pod spec has arguments for the server in a variable, which may hold other sizes."""
-    containers = paths.mapping(template.value).get("containers")
+    spec = template.value if isinstance(template.value, dict) else {}
+    containers = spec.get("containers")
     lists = [paths.mapping(each).get("env") for each in containers] if isinstance(containers, list) else []
     variables = [paths.mapping(each) for entries in lists if isinstance(entries, list) for each in entries]
     return any(each.get("name") == _ADDITIONAL for each in variables)
