@@ -415,6 +415,34 @@ MISSPELT_KINDS = [
     ),
 ]
 
+class PoolTaint(TypedDict):
+    key: NotRequired[str]
+    effect: NotRequired[str]
+
+
+class PoolRequirement(TypedDict):
+    key: NotRequired[str]
+    operator: NotRequired[str]
+    values: NotRequired[list[str]]
+
+
+class PoolNodeSpec(TypedDict):
+    taints: NotRequired[list[PoolTaint]]
+    requirements: NotRequired[list[PoolRequirement]]
+
+
+class PoolTemplate(TypedDict):
+    spec: NotRequired[PoolNodeSpec]
+
+
+class NodePoolSpec(TypedDict):
+    template: NotRequired[PoolTemplate]
+
+
+class NodePool(TypedDict):
+    spec: NotRequired[NodePoolSpec]
+
+
 _SIZES: Final = (
     *("cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size",),
     *(
@@ -427,6 +455,8 @@ _SIZES: Final = (
 NODE_POOLS = [
     Kind(
         **api("karpenter.sh", "NodePool", "nodepools", "v1", "v1beta1"),
+        key="nodePool",
+        shape=NodePool,
         cluster_scoped=True,
         listed=False,
         bounds_nodes=True,
