@@ -36,6 +36,8 @@ AUTHORITIES: Final = (
             "podGroups": pod_groups.input_slice,
             "kai": pod_groups.kai_slice,
             "nodePools": selected_pools.node_pools_slice,
+            "hami": pod_groups.hami_slice,
+            "fractions": pod_groups.fractions_slice,
         },
         outlook=pod_groups.no_outlook,
     ),

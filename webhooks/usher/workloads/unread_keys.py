@@ -127,7 +127,7 @@ def _find_unread(value: paths.Object, definitions: Sequence[Definitions]) -> Ite
 def _of_configurations(value: paths.Object) -> Iterator[model.UnreadKey]:
     """The mistakes in the configurations of a ConfigMap, which are texts; a finding has the path of the text."""
     for each in known_keys.configurations(value.get("data")):
-        walk = _Walk(each.known)
+        walk = _Walk(each.known, whole=True)
         walk.object(each.value, each.number)
         for found in (*walk.unread, *walk.refused):
             meant = re.fullmatch(r"did you mean (\S+)\?", found.remedy)
@@ -231,10 +231,10 @@ class _Level(Struct, frozen=True):
 
 
 class _Walk:
-    """Compares an object with its node, level by level."""
+    """Compares an object with its node, level by level. With `whole`, a misplaced key may belong anywhere in it."""
 
-    def __init__(self, known: Known) -> None:
-        self._known, self._nodes = known, known.nodes
+    def __init__(self, known: Known, *, whole: bool = False) -> None:
+        self._known, self._nodes, self._whole = known, known.nodes, whole
         self.unread: list[model.UnreadKey] = []
         self.refused: list[model.UnreadKey] = []
         self.missing: list[model.UnreadKey] = []
@@ -324,7 +324,7 @@ class _Walk:
         for level in reversed(here[:-1]):
             if key in level.node and key != REQUIRED:
                 return paths.readable(paths.join(level.path, key))
-        levels: list[tuple[list[str], Node]] = [([], here[-1].node)]
+        levels: list[tuple[list[str], Node]] = [([], here[0 if self._whole else -1].node)]
         for _ in range(_DEEP):
             levels = [
                 ([*way, name], self._nodes[abs(number)])

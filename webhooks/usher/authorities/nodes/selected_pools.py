@@ -35,10 +35,11 @@ class ExpiringInput(TypedDict):
 
 
 class BeyondLimitsInput(TypedDict):
-    """Pods of a pod set that ask for more together than the limits of their NodePools allow."""
+    """Pods of a pod set that ask for more together than the limits of their NodePools allow, or that fill them."""
 
     pools: list[str]
     resource: str
+    each: int
     asked: int
     most: int
 
@@ -119,15 +120,15 @@ def _too_small(
 def _beyond_limits(
     pod_set: model.PodSet, demand: PodDemand, pools: Sequence[AutoscaledPool]
 ) -> BeyondLimitsInput | None:
-    """The first device of which the limits of all pools that the pods may use give too little; None without one."""
+    """The first device of which all pools that the pods may use have no room for one pod more; None without one."""
     chosen = _chosen_pools(pod_set, pools)
     for resource, each in demand.amounts.items():
         asked = each * pod_set.count.minimum
         if chosen and all(resource in pool.limits for pool in chosen):
             most = sum(pool.limits[resource] for pool in chosen)
-            if asked > most:
+            if asked + each > most:
                 names = [pool.title(None) for pool in chosen]
-                return {"pools": names, "resource": resource, "asked": asked, "most": most}
+                return {"pools": names, "resource": resource, "each": each, "asked": asked, "most": most}
     return None
 
 

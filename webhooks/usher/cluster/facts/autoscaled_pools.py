@@ -10,7 +10,7 @@ pool, and labels that usher does not know count as met.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -293,7 +293,7 @@ def _taints(value: paths.Json) -> Iterator[Taint]:
             yield Taint(key, text, effect)
 
 
-def _overlaid(pool: AutoscaledPool, overlays: list[Mapping[str, paths.Json]]) -> AutoscaledPool:
+def _overlaid(pool: AutoscaledPool, overlays: Sequence[Mapping[str, paths.Json]]) -> AutoscaledPool:
     """The pool with the resources that NodeOverlays add to its machine types (kubernetes-sigs/karpenter designs)."""
     added = [(list(_requirements(each.get("requirements"))), paths.mapping(each.get("capacity"))) for each in overlays]
     added = [(wanted, capacity) for wanted, capacity in added if capacity]

@@ -6,7 +6,6 @@ Sources, beside docs/domain/nodes.md#labels: the node label tables in the docume
 and IBM also kubecost/opencost pkg/cloud and libopenstorage/cloudops ibm/ibm.go.
 """
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -78,29 +77,6 @@ GPU_COUNT: Final = "nvidia.com/gpu.count"
 GPU_REPLICAS: Final = "nvidia.com/gpu.replicas"
 NUMA: Final = "feature.node.kubernetes.io/memory-numa"
 """Node feature discovery writes `true` where a node has several NUMA nodes."""
-
-
-REGISTERS: Final = ("hami.io/node-nvidia-register", "4pd.io/node-nvidia-register")
-"""Annotations in which HAMi lists the boards of a node: JSON, before version 2.5 texts with a colon behind each
-(HAMi:pkg/device/nvidia/device.go, HAMi:pkg/util/util.go DecodeNodeDevices).
-"""
-_LONGEST_REGISTER: Final = 65536
-
-
-def registered_boards(annotations: Mapping[str, str]) -> int:
-    """The boards that HAMi offers on a node, each many times; 0 on a node without HAMi."""
-    text = next((annotations[key] for key in REGISTERS if annotations.get(key)), "")[:_LONGEST_REGISTER]
-    if not text.startswith("["):
-        return sum(len(each.split(",")) >= _FIELDS_OF_BOARD for each in text.split(":"))
-    try:
-        listed = json.loads(text)
-    except ValueError:
-        return 0
-    return len(listed) if isinstance(listed, list) else 0
-
-
-_FIELDS_OF_BOARD: Final = 6
-"""The id, how often it is offered, memory, cores, type and NUMA node of a board; newer versions have more."""
 
 
 def managed_pool_label(labels: Mapping[str, str]) -> tuple[str, str] | None:

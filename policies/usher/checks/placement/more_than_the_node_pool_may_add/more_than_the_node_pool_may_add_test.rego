@@ -19,3 +19,12 @@ test_a_pod_set_is_named if {
 test_replicas_within_the_limits_are_good if {
 	check.deny == set() with input as examples.good_deployment
 }
+
+test_a_rollout_above_the_limits_is_found if {
+	check.deny == {{
+		"path": "/spec/strategy",
+		"message": "a rollout asks for 3 of nvidia.com/gpu at once, and the limits of NodePool two allow 2, so it never ends",
+		"remedy": "set maxSurge 0 and maxUnavailable 1, or the type of the strategy to Recreate",
+	}} with input as examples.bad_rollout
+	check.deny == set() with input as object.union(examples.bad_rollout, {"workload": {"owned": true}})
+}
