@@ -182,7 +182,9 @@ _holder := {"has": "container", "its group has": "group"}
 
 remedy(entry) := $"ask for {_needed(entry)}, or change a parallel size" if _has_other_sizes(entry)
 
-_needed(entry) := amounts.number_of(entry.parallelism.gpus, "GPU", "GPUs")
+_needed(entry) := $"{amounts.number_of(entry.parallelism.gpus, "GPU", "GPUs")}{_in[entry.has]}"
+
+_in := {"has": "", "its group has": " in the group"}
 
 _has_other_sizes(entry) if (entry.parallelism.pipeline * entry.parallelism.data) * entry.parallelism.nodes > 1
 

@@ -48,7 +48,7 @@ def test_several_nodes_are_two_unless_the_component_says_how_many() -> None:
 
 
 def test_resources_of_v1alpha1_have_names_of_their_own() -> None:
-    own = {"limits": {"gpu": "2", "gpuType": "gpu.intel.com/xe", "custom": {"rdma/ib": "1"}}}
+    own: builders.JsonValue = {"limits": {"gpu": "2", "gpuType": "gpu.intel.com/xe", "custom": {"rdma/ib": "1"}}}
     found = workload(alpha(resources=own)).pod_sets[0]
 
     assert {name: str(amount) for name, amount in found.accelerators.items()} == {"gpu.intel.com/xe": "2"}
@@ -146,10 +146,12 @@ def test_no_value_of_v1alpha1_makes_the_reading_fail() -> None:
         extraPodSpec={"volumes": [], "containers": [], "mainContainer": {"volumeMounts": [], "args": ["a"]}},
     )
     for pointer, _ in places(whole):
-        for junk in (None, True, 7, "junk", [7], {"junk": 7}):
+        for junk in _JUNK:
             if pointer.startswith("/spec"):
-                assert workload(builders.replaced(whole, pointer, junk))
+                assert workload(builders.replaced(whole, pointer, junk)).kind == "DynamoGraphDeployment"
 
+
+_JUNK: list[paths.Json] = [None, True, 7, "junk", [7], {"junk": 7}]
 
 _EXAMPLES = "ai-dynamo+dynamo/examples/backends/vllm/deploy"
 _UPSTREAM = [

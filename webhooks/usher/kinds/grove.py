@@ -77,7 +77,7 @@ class _Scaled(NamedTuple):
     """Cliques that are scaled together: those of a scaling group, or one clique."""
 
     name: str
-    count: model.Count
+    made: model.Count
     replicas: int
 
 
@@ -92,7 +92,7 @@ def _pod_clique_set(clique_set: Object, reading: Reading) -> Iterator[Template]:
         unit = units.get(name) or _Scaled(name, ONE, 1)
         found = _clique(clique, path, name, reading)
         pods = model.Unit(unit.name, found.count.maximum or 0)
-        found = template_times(template_times(found, unit.count), model.Count(minimum=sets, maximum=sets))
+        found = template_times(template_times(found, unit.made), model.Count(minimum=sets, maximum=sets))
         yield replace(found, unit=pods, groups=max(sets * unit.replicas, 1))
 
 

@@ -221,9 +221,7 @@ _CHARTS: Final = frozenset({
 """Kinds that hold the values of a Helm chart. A controller renders the chart, and usher can only judge the result."""
 
 _GPUS: Final = frozenset({"gpu", "gpus"})
-"""Words for GPUs in kinds of operators that choose the resource themselves (DynamoGraphDeployment v1alpha1,
-VLLMRuntime).
-"""
+"""Words for GPUs in kinds of operators that choose the resource themselves."""
 
 _MACHINES: Final[Mapping[tuple[str, str], str]] = {
     ("kaito.sh", "InferenceSet"): "/spec/template/resource",

@@ -63,7 +63,7 @@ OBJECTS: dict[str, paths.Object] = {
         "grove.io/v1alpha1",
         "PodCliqueScalingGroup",
         {"replicas": 2, "cliqueNames": ["leader"]},
-        **{**METADATA, "labels": {"app.kubernetes.io/part-of": "disagg"}},
+        labels={"app.kubernetes.io/part-of": "disagg"},
     ),
     "PodClique": builders.custom("grove.io/v1alpha1", "PodClique", _pods(), **METADATA),
     "DynamoGraphDeployment": builders.custom(

@@ -95,12 +95,12 @@ _refused contains [$"{group.path}/cliqueNames/{index}", finding] if {
 _refused contains [$"{pod_set.specPath}/schedulerName", finding] if {
 	some pod_set in input.podSets
 	first := grove.schedulers[0]
-	not pod_set.schedulerName in {"", first}
+	pod_set.schedulerName != first
 
-	finding := {
-		"message": $"Grove refuses cliques of several schedulers ({first}, {pod_set.schedulerName})",
+	finding := object.union(_assumption(pod_set), {
+		"message": $"Grove refuses cliques of several schedulers ({first}, {_scheduler(pod_set)})",
 		"remedy": $"set schedulerName to {first} in every clique",
-	}
+	})
 }
 
 _refused contains ["", finding] if {
@@ -124,6 +124,14 @@ _refused contains ["", finding] if {
 		"remedy": "name one queue in the label kai.scheduler/queue of the set",
 	}
 }
+
+_scheduler(pod_set) := pod_set.schedulerName if pod_set.schedulerName != ""
+
+_scheduler(pod_set) := "default-scheduler" if pod_set.schedulerName == ""
+
+_assumption(pod_set) := {"assumption": "usher assumes that the default scheduler is the default of Grove"} if {
+	pod_set.schedulerName == ""
+} else := {}
 
 # Grove reads the label, and else the annotation.
 _queues := {queue |

@@ -20,10 +20,11 @@ test_a_scaling_group_is_refused_for_its_minimum_and_its_names if {
 }
 
 test_cliques_of_several_schedulers_are_refused if {
-	messages == {[
-		"/spec/template/cliques/1/spec/podSpec/schedulerName",
-		"Grove refuses cliques of several schedulers (kai-scheduler, default-scheduler)",
-	]} with input as examples.bad_schedulers
+	message := "Grove refuses cliques of several schedulers (kai-scheduler, default-scheduler)"
+	messages == {
+		["/spec/template/cliques/1/spec/podSpec/schedulerName", message],
+		["/spec/template/cliques/2/spec/podSpec/schedulerName", message],
+	} with input as examples.bad_schedulers
 }
 
 test_kai_needs_one_queue if {
