@@ -1,5 +1,6 @@
 """What holds for all tests."""
 
+import gc
 import os
 import sys
 from collections.abc import Generator
@@ -17,6 +18,10 @@ import generated_examples
 from usher.workloads import identity
 
 pytest_plugins = ["shared_tests"]
+
+# pytest keeps tens of thousands of objects for each run, which frequent collections would look at again and again: a
+# fifth of the time of collecting and running small tests.
+gc.set_threshold(20_000, 20, 100)
 
 # A deadline would be a timed assertion: other tests run at the same time. CI tries the same examples for each change,
 # so that it judges the change; other runs look for new ones, and `scripts/test --thorough` looks longest.

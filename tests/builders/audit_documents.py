@@ -132,6 +132,175 @@ USED: Final = Usage(
 )
 
 
+def _summary() -> Summary:
+    """The numbers of the first screen."""
+    return Summary(
+        gpus=16,
+        gpus_allocatable=16,
+        gpus_allocated=8,
+        gpus_free=8,
+        gpus_waiting=64,
+        gpus_never=64,
+        accelerators={"nvidia.com/gpu": 8},
+        workloads=2,
+        workloads_never=1,
+        findings={"deny": 1, "audit": 1},
+        allocated=1344.0,
+        measured=1300.0,
+        used=260.5,
+        idle=900.25,
+        activity=0.200385,
+        memory_share=0.31,
+        currency="USD",
+        capacity=2688.0,
+        free=1200.0,
+        out_of_use=144.0,
+        cost_allocated=3360.0,
+        cost_idle=2250.625,
+        cost_free=3000.0,
+        cost_out_of_use=360.0,
+        not_priced=0.0,
+        savings_gpu_hours=900.25,
+        savings_cost=2250.625,
+        savings_cost_saved=2000.0,
+        savings_cost_freed=250.625,
+        queue_wait_p95_seconds=5400,
+        exceptions_ending=1,
+        readiness={"fail": 1, "not known": 1},
+    )
+
+
+def _workloads() -> tuple[WorkloadEntry, ...]:
+    """One that runs and is measured, and one that waits."""
+    return (
+        workload(usage=USED, products=("NVIDIA-H100-80GB-HBM3",), capacity_types=("on-demand",), findings=1),
+        workload(
+            "llama",
+            subject=subject("llama", kind="PyTorchJob"),
+            team="",
+            state=WorkloadState.PENDING,
+            gpus=64.0,
+            pods_wanted=None,
+            pods_running=0,
+            pods_waiting=8,
+            waiting_since="2026-11-20T06:00:00Z",
+            outcome="clean",
+            usage=Usage(),
+        ),
+    )
+
+
+def _findings() -> tuple[FindingEntry, ...]:
+    """One about a workload, and one about what can never run."""
+    return (
+        finding("f1", team="nlp", gpus=8.0, since="2026-11-01T06:00:00Z", remedy="Set the limit to 8."),
+        finding(
+            "f2",
+            code="USH901",
+            name="never-runs",
+            title="Can never run",
+            category="cluster",
+            outcome="audit",
+            severity=Severity.CRITICAL,
+            subject=subject("llama", kind="PyTorchJob"),
+            path="",
+            message="wants 64 GPUs; the nodes have 16",
+            evidence=("16 GPUs in 2 nodes", "64 GPUs wanted"),
+            held_by="nodes",
+            never=True,
+            gpus=64.0,
+        ),
+    )
+
+
+def _usage() -> tuple[GroupTable, ...]:
+    """By team, namespace and product."""
+    return (
+        GroupTable(
+            by="team", rows=(Group(name="nlp", workloads=1, usage=USED), Group(name="", workloads=1, usage=Usage()))
+        ),
+        GroupTable(by="namespace", rows=(Group(name="ml-research", workloads=2, usage=USED),)),
+        GroupTable(
+            by="product",
+            rows=(
+                Group(
+                    name="NVIDIA-H100-80GB-HBM3",
+                    workloads=1,
+                    usage=USED,
+                    gpus_free=8.0,
+                    gpus_out_of_use=0.0,
+                    free=1200.0,
+                    out_of_use=144.0,
+                    cost_free=3000.0,
+                    cost_out_of_use=360.0,
+                ),
+            ),
+        ),
+    )
+
+
+def _targets() -> tuple[Target, ...]:
+    """One that is missed, and one that is not known."""
+    return (
+        Target(
+            name="activity",
+            title="Activity of all GPUs",
+            low=0.65,
+            high=0.85,
+            unit="share",
+            actual=0.2,
+            met=False,
+            formula="used / capacity",
+        ),
+        Target(name="memory", title="Memory used", low=0.8, unit="share", formula="used / allocated"),
+    )
+
+
+def _prevented() -> tuple[Prevented, ...]:
+    """By a check that denies, by one without an amount, and by one that does not deny."""
+    return (
+        Prevented(
+            code="USH502",
+            title="The pods of distributed training start together",
+            workloads=1,
+            idle=900.25,
+            stuck=208.5,
+            cost=2250.625,
+        ),
+        Prevented(code="USH301", title="Accelerator pods tolerate the taints of a node pool", workloads=2),
+        Prevented(
+            code="USH502",
+            title="The pods of distributed training start together",
+            denies=False,
+            workloads=1,
+            gpus=8,
+        ),
+    )
+
+
+def _trend() -> Trend:
+    """A week in which one finding came and one went."""
+    return Trend(
+        previous=WEEK_BEFORE,
+        new=("f2",),
+        fixed=(
+            Entry(
+                fingerprint="f0",
+                code="USH201",
+                title="No toleration",
+                subject="Job ml-research/old",
+                first_seen="2026-11-02T06:00:00Z",
+                last_seen=WEEK_BEFORE,
+            ),
+        ),
+        first_seen={"f1": "2026-11-02T06:00:00Z", "f2": TAKEN},
+        points=(
+            Point(taken=WEEK_BEFORE, complete=True, gpus=16, gpus_allocated=8, findings=2, never=0),
+            Point(taken=TAKEN, complete=False, gpus=16, gpus_allocated=8, idle=900.25, findings=2, never=1),
+        ),
+    )
+
+
 def full() -> Audit:
     """Something in every part."""
     return audit(
@@ -144,40 +313,7 @@ def full() -> Audit:
             pods=40,
             finished=2,
         ),
-        summary=Summary(
-            gpus=16,
-            gpus_allocatable=16,
-            gpus_allocated=8,
-            gpus_free=8,
-            gpus_waiting=64,
-            gpus_never=64,
-            accelerators={"nvidia.com/gpu": 8},
-            workloads=2,
-            workloads_never=1,
-            findings={"deny": 1, "audit": 1},
-            allocated=1344.0,
-            measured=1300.0,
-            used=260.5,
-            idle=900.25,
-            activity=0.200385,
-            memory_share=0.31,
-            currency="USD",
-            capacity=2688.0,
-            free=1200.0,
-            out_of_use=144.0,
-            cost_allocated=3360.0,
-            cost_idle=2250.625,
-            cost_free=3000.0,
-            cost_out_of_use=360.0,
-            not_priced=0.0,
-            savings_gpu_hours=900.25,
-            savings_cost=2250.625,
-            savings_cost_saved=2000.0,
-            savings_cost_freed=250.625,
-            queue_wait_p95_seconds=5400,
-            exceptions_ending=1,
-            readiness={"fail": 1, "not known": 1},
-        ),
+        summary=_summary(),
         measurement=Measurement(
             source="prometheus",
             start="2026-11-16T06:00:00Z",
@@ -199,41 +335,8 @@ def full() -> Audit:
             ),
             AcceleratorEntry(resource="volcano.sh/vgpu-number", allocated=2, waiting=0, asked=2),
         ),
-        workloads=(
-            workload(usage=USED, products=("NVIDIA-H100-80GB-HBM3",), capacity_types=("on-demand",), findings=1),
-            workload(
-                "llama",
-                subject=subject("llama", kind="PyTorchJob"),
-                team="",
-                state=WorkloadState.PENDING,
-                gpus=64.0,
-                pods_wanted=None,
-                pods_running=0,
-                pods_waiting=8,
-                waiting_since="2026-11-20T06:00:00Z",
-                outcome="clean",
-                usage=Usage(),
-            ),
-        ),
-        findings=(
-            finding("f1", team="nlp", gpus=8.0, since="2026-11-01T06:00:00Z", remedy="Set the limit to 8."),
-            finding(
-                "f2",
-                code="USH901",
-                name="never-runs",
-                title="Can never run",
-                category="cluster",
-                outcome="audit",
-                severity=Severity.CRITICAL,
-                subject=subject("llama", kind="PyTorchJob"),
-                path="",
-                message="wants 64 GPUs; the nodes have 16",
-                evidence=("16 GPUs in 2 nodes", "64 GPUs wanted"),
-                held_by="nodes",
-                never=True,
-                gpus=64.0,
-            ),
-        ),
+        workloads=_workloads(),
+        findings=_findings(),
         not_evaluated=(
             NotEvaluatedEntry(code="USH310", name="queue-exists", reason="no facts about queues", workloads=2),
         ),
@@ -249,41 +352,8 @@ def full() -> Audit:
                 days_left=8,
             ),
         ),
-        usage=(
-            GroupTable(
-                by="team", rows=(Group(name="nlp", workloads=1, usage=USED), Group(name="", workloads=1, usage=Usage()))
-            ),
-            GroupTable(by="namespace", rows=(Group(name="ml-research", workloads=2, usage=USED),)),
-            GroupTable(
-                by="product",
-                rows=(
-                    Group(
-                        name="NVIDIA-H100-80GB-HBM3",
-                        workloads=1,
-                        usage=USED,
-                        gpus_free=8.0,
-                        gpus_out_of_use=0.0,
-                        free=1200.0,
-                        out_of_use=144.0,
-                        cost_free=3000.0,
-                        cost_out_of_use=360.0,
-                    ),
-                ),
-            ),
-        ),
-        targets=(
-            Target(
-                name="activity",
-                title="Activity of all GPUs",
-                low=0.65,
-                high=0.85,
-                unit="share",
-                actual=0.2,
-                met=False,
-                formula="used / capacity",
-            ),
-            Target(name="memory", title="Memory used", low=0.8, unit="share", formula="used / allocated"),
-        ),
+        usage=_usage(),
+        targets=_targets(),
         savings=(
             Saving(
                 kind="idle workload",
@@ -295,45 +365,10 @@ def full() -> Audit:
                 cost=2250.625,
             ),
         ),
-        prevented=(
-            Prevented(
-                code="USH502",
-                title="The pods of distributed training start together",
-                workloads=1,
-                idle=900.25,
-                stuck=208.5,
-                cost=2250.625,
-            ),
-            Prevented(code="USH301", title="Accelerator pods tolerate the taints of a node pool", workloads=2),
-            Prevented(
-                code="USH502",
-                title="The pods of distributed training start together",
-                denies=False,
-                workloads=1,
-                gpus=8,
-            ),
-        ),
+        prevented=_prevented(),
         readiness=(
             readiness(),
             readiness("mig", area="Capacity", title="MIG layouts", standing=Standing.NOT_KNOWN, evidence=("no nodes",)),
         ),
-        trend=Trend(
-            previous=WEEK_BEFORE,
-            new=("f2",),
-            fixed=(
-                Entry(
-                    fingerprint="f0",
-                    code="USH201",
-                    title="No toleration",
-                    subject="Job ml-research/old",
-                    first_seen="2026-11-02T06:00:00Z",
-                    last_seen=WEEK_BEFORE,
-                ),
-            ),
-            first_seen={"f1": "2026-11-02T06:00:00Z", "f2": TAKEN},
-            points=(
-                Point(taken=WEEK_BEFORE, complete=True, gpus=16, gpus_allocated=8, findings=2, never=0),
-                Point(taken=TAKEN, complete=False, gpus=16, gpus_allocated=8, idle=900.25, findings=2, never=1),
-            ),
-        ),
+        trend=_trend(),
     )

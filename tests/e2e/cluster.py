@@ -1,13 +1,16 @@
 """A cluster as tests use it: objects in and out over HTTPS, and kubectl where the user's view is the point."""
 
+import contextlib
 import http.client
 import json
 import re
 import ssl
 import subprocess
+import threading
 import time
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,7 +27,13 @@ _MOST_IDLE = 16
 """Connections that wait for the next request."""
 
 _ENDS_WITHIN = 180.0
-"""Seconds for a namespace to end: its controller looks at every kind there is, and waits longer each time it fails."""
+"""Seconds for an object to end whose deletion was asked for."""
+
+_END_TOGETHER = 20
+"""Namespaces that end together: all kinds are looked at once for all of them."""
+
+_METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+"""Asks for a list without what the objects say."""
 
 
 class ApiError(Exception):
@@ -171,12 +180,14 @@ class Cluster:
         self.create_namespace(name)
 
     def delete_namespace(self, name: str, *, wait: bool = True) -> None:
-        """Deletes a namespace, and its pods at once; `wait` for its end."""
+        """Deletes a namespace, and its pods at once; `wait` for its end, else it ends later, together with others."""
         self.delete("Namespace", name)
         # As nothing new can be made there any more, what the pods held is free from now on.
         self.request("DELETE", f"/api/v1/namespaces/{name}/pods")
         if wait:
             self.wait_until_gone("Namespace", name)
+        elif len(self._ending()) >= _END_TOGETHER:
+            self.end_namespaces()
 
     def wait_until_gone(self, kind: str, name: str, *, api_version: str = "v1") -> None:
         """Waits for the end of an object without a namespace whose deletion was asked for."""
@@ -184,42 +195,71 @@ class Cluster:
 
         def is_gone() -> bool:
             if kind == "Namespace":
-                self._finish_namespace(name)
+                self.end_namespaces()
             return not self.exists(kind, name, api_version=api_version)
 
         wait_until(is_gone, description=gone, timeout=_ENDS_WITHIN)
 
-    def _finish_namespace(self, name: str) -> None:
-        """Ends a namespace whose deletion was asked for, once it is empty.
+    def _ending(self) -> dict[str, Object]:
+        """The namespaces whose deletion was asked for, by name."""
+        return {
+            each["metadata"]["name"]: each
+            for each in self.objects("Namespace")
+            if "deletionTimestamp" in each["metadata"]
+        }
 
-        Its controller would wait for five seconds first, so that other API servers hear of the deletion.
+    def end_namespaces(self) -> None:
+        """Empties all namespaces whose deletion was asked for, and ends those in which nothing is left.
+
+        No controller does it (components.py): it would ask about each kind in each namespace, and wait for five
+        seconds, so that other API servers hear of the deletion.
         """
-        try:
-            namespace = self.get("Namespace", name)
-        except ApiError as error:
-            if error.status != http.HTTPStatus.NOT_FOUND:
-                raise
-            return
-        if "deletionTimestamp" in namespace["metadata"] and not any([*map(self._left, self._places_in(name))]):
-            namespace["spec"]["finalizers"] = []
-            self.request("PUT", f"/api/v1/namespaces/{name}/finalize", body=namespace)
+        ending = self._ending()
+        held: set[str] = set()
+        for place in self._places() if ending else []:
+            prefix, plural = place
+            found = self._namespaces_of(place) & ending.keys()
+            for name in found:
+                path = f"{prefix}/namespaces/{name}/{plural}"
+                self.request("DELETE", path, query={"gracePeriodSeconds": "0"})
+            # Nothing new can be made in these namespaces, so an empty one stays empty.
+            if found:
+                held |= self._namespaces_of(place) & found
+        for name in ending.keys() - held:
+            ended = {**ending[name], "spec": {"finalizers": []}}
+            self.request("PUT", f"/api/v1/namespaces/{name}/finalize", body=ended)
 
-    def _places_in(self, namespace: str) -> list[str]:
-        """The path of each kind in a namespace whose objects can be deleted together."""
+    @contextlib.contextmanager
+    def with_ending_namespaces(self) -> Iterator[None]:
+        """While the context lasts, namespaces end as by their controller: for a command that waits for that."""
+        done = threading.Event()
+
+        def end() -> None:
+            while not done.wait(0.5):
+                self.end_namespaces()
+
+        with ThreadPoolExecutor(1) as other:
+            ending = other.submit(end)
+            try:
+                yield
+            finally:
+                done.set()
+            ending.result()
+
+    def _places(self) -> list[tuple[str, str]]:
+        """The prefix and the plural of each kind with a namespace whose objects can be deleted together."""
         groups = [each["preferredVersion"]["groupVersion"] for each in self.request("GET", "/apis").body["groups"]]
         return [
-            f"{prefix}/namespaces/{namespace}/{each['name']}"
+            (prefix, each["name"])
             for prefix in ("/api/v1", *(f"/apis/{group}" for group in groups))
             for each in self.request("GET", prefix).body["resources"]
             if each["namespaced"] and "deletecollection" in each["verbs"]
         ]
 
-    def _left(self, path: str) -> bool:
-        """Whether there are objects of a kind in a namespace; asks for their deletion."""
-        found = self.request("GET", path, query={"limit": "1"}).body["items"]
-        if found:
-            self.request("DELETE", path, query={"gracePeriodSeconds": "0"})
-        return bool(found)
+    def _namespaces_of(self, place: tuple[str, str]) -> set[str]:
+        """The namespaces with objects of a kind."""
+        found = self.request("GET", "/".join(place), accept=_METADATA).body["items"]
+        return {each["metadata"]["namespace"] for each in found or []}
 
     def account_token(self, account: str, *, namespace: str) -> str:
         """A new token of a ServiceAccount, which outlives the longest test."""

@@ -80,6 +80,8 @@ def controller_manager(port: int, *, credentials: Credentials) -> Component:
             *_serving(port, credentials=credentials),
             f"--kubeconfig={credentials.kubeconfigs['system:kube-controller-manager']}",
             "--leader-elect=false",
+            # Tests end namespaces (cluster.py), for a tenth of the processor time of this controller.
+            "--controllers=*,-namespace-controller",
             # As in the field, the user that creates a ReplicaSet's pods is
             # system:serviceaccount:kube-system:replicaset-controller.
             "--use-service-account-credentials",

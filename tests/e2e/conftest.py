@@ -14,8 +14,9 @@ from server_process import ServerProcess
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Everything in this folder needs a real API server."""
     missing = missing_tools()
+    folder = f"{Path(__file__).parent}/"
     for item in items:
-        if item.path.is_relative_to(Path(__file__).parent):
+        if str(item.path).startswith(folder):
             item.add_marker("e2e")
             if missing:
                 reason = f"not in .tools/bin: {', '.join(missing)}; build with: scripts/tools {' '.join(missing)}"

@@ -65,7 +65,8 @@ def test_it_is_installed_upgraded_and_removed_without_a_trace(site: Cluster, tmp
     helm.run(["upgrade", "gpu-usher", helm.CHART, "--set=replicas=2", *CLOSED, *where], home=tmp_path)
     assert bundles(site) == {base64.b64encode(b"CA").decode()}, "what failed closed before can always be repaired"
 
-    helm.run(["uninstall", "gpu-usher", "--wait", *where], home=tmp_path)
+    with site.with_ending_namespaces():
+        helm.run(["uninstall", "gpu-usher", "--wait", *where], home=tmp_path)
     assert not any(site.exists(kind, "gpu-usher", api_version=REGISTRATION) for kind in CONFIGURATIONS)
     assert not site.exists("ClusterRole", "gpu-usher-facts", api_version="rbac.authorization.k8s.io/v1")
     assert site.exists("GPUQuota", "research", namespace="", api_version="gpu-usher.io/v1alpha1")

@@ -111,7 +111,7 @@ def test_a_deleted_pod_goes_away(cluster: Cluster, namespace: str) -> None:
 
     cluster.delete("Pod", "trainer", namespace=namespace)
 
-    wait_until(lambda: not cluster.exists("Pod", "trainer", namespace=namespace), description="the pod is gone")
+    assert wait_until(lambda: not cluster.exists("Pod", "trainer", namespace=namespace), description="the pod is gone")
 
 
 def test_a_dry_run_keeps_nothing(cluster: Cluster, namespace: str) -> None:
@@ -212,4 +212,4 @@ def test_a_killed_test_run_leaves_no_process_behind(tmp_path: Path) -> None:
         wait_until(lambda: "kube-apiserver" in processes_of(tmp_path), description="the run has started components")
         run.kill()
 
-    wait_until(lambda: not processes_of(tmp_path), description="every process has ended")
+    assert wait_until(lambda: not processes_of(tmp_path), description="every process has ended")

@@ -86,9 +86,9 @@ class TestWithoutAnAnswer:
             deployment(namespace, "api", builders.template(), replicas=2),
         )
 
-        running_pods(cluster, namespace, count=3)
+        assert len(running_pods(cluster, namespace, count=3)) == 3
         cluster.kubectl("scale", "deployment/api", "--replicas=1", f"--namespace={namespace}", *TENANT)
-        running_pods(cluster, namespace, count=2)
+        assert len(running_pods(cluster, namespace, count=2)) == 2
 
     def test_what_asks_for_accelerators_is_refused_by_every_route(self, cluster: Cluster, namespace: str) -> None:
         for each in taking(namespace):
@@ -101,6 +101,8 @@ class TestWithoutAnAnswer:
 
         create(cluster, {"apiVersion": "v1", "kind": "PodTemplate", "metadata": metadata, "template": template})
 
+        assert cluster.exists("PodTemplate", "x", namespace=namespace)
+
     def test_administrators_and_namespaces_that_heal_a_cluster_need_no_answer(
         self, cluster: Cluster, namespace: str
     ) -> None:
@@ -108,11 +110,13 @@ class TestWithoutAnAnswer:
         cluster.ensure_namespace("calico-system")
         try:
             create(cluster, gpu_pod("calico-system", "node-agent"))
+            assert cluster.exists("Pod", "trainer", namespace=namespace)
+            assert cluster.exists("Pod", "node-agent", namespace="calico-system")
         finally:
             cluster.delete_namespace("calico-system", wait=False)
 
         cluster.kubectl("label", "namespace", namespace, "gpu-usher.io/exempt=true")
-        wait_until(lambda: is_let_in(cluster, namespace), description="the label has reached the API server")
+        assert wait_until(lambda: is_let_in(cluster, namespace), description="the label has reached the API server")
 
 
 def test_pods_that_run_can_be_labelled_released_and_ended(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
@@ -128,7 +132,7 @@ def test_pods_that_run_can_be_labelled_released_and_ended(cluster: Cluster, name
         cluster.kubectl("annotate", *pod, "example.com/seen=true")
         cluster.kubectl("delete", *pod, "--wait=false")
         cluster.kubectl("patch", *pod, "--type=json", '--patch=[{"op": "remove", "path": "/metadata/finalizers"}]')
-        wait_until(lambda: not cluster.objects("Pod", namespace=namespace), description="the pod has ended")
+        assert wait_until(lambda: not cluster.objects("Pod", namespace=namespace), description="the pod has ended")
 
 
 def is_let_in(cluster: Cluster, namespace: str) -> bool:

@@ -134,9 +134,11 @@ def test_a_pod_with_lists_of_its_own_can_be_applied_again(
     manifest = builders.pod(builders.container(gpus=1), name=samples.NAME, namespace=namespace, **own)
     apply(cluster, manifest, server_side=server_side)
     apply(cluster, manifest, server_side=server_side)
-    running_pods(cluster, namespace)
+    before = running_pods(cluster, namespace)
 
     apply(cluster, manifest, server_side=server_side)
+
+    assert running_pods(cluster, namespace).keys() == before.keys()
 
 
 @pytest.mark.xfail(

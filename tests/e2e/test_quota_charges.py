@@ -113,6 +113,7 @@ def test_a_rollout_takes_what_a_deployment_may_surge_to(cluster: Cluster, quota:
     wait_until(lambda: len(pods(cluster, quota)) == 4, description="the Deployment has its pods")
 
     wait_until_settled(cluster, quota, gpus=5)
+    assert used(cluster, quota) == 5
 
 
 def test_an_update_is_charged_by_what_it_asks_for_more(cluster: Cluster, quota: str) -> None:
@@ -212,7 +213,8 @@ def test_what_was_there_before_the_quota_is_charged_and_said_to_be(
         with pytest.raises(ApiError, match="USH1230"):
             cluster.create(job("late", namespace, pods=1, gpus=1))
         # A workload that asks for nothing more stays free to be changed.
-        cluster.apply({**job("early", namespace, pods=2, gpus=6), "metadata": _labelled("early", namespace)})
+        labelled = cluster.apply({**job("early", namespace, pods=2, gpus=6), "metadata": _labelled("early", namespace)})
+        assert labelled["metadata"]["labels"]["team"] == "research"
 
 
 ACCOUNT = "gpu-usher-quota-declared"
@@ -237,7 +239,9 @@ def declared(cluster: Cluster, namespace: str, server: ServerProcess) -> str:
     """A namespace that the quota of usher.yaml selects; its 4 GPUs are free."""
     cluster.kubectl("label", "namespace", namespace, "e2e.gpu-usher.io/declared=true")
     wait_until(lambda: knows_labels(server, namespace), description="the server knows the label")
-    wait_until(lambda: all_free(cluster), description="namespaces of tests before are gone", timeout=90)
+    # A Job of a test before is charged until its namespace has ended.
+    cluster.end_namespaces()
+    wait_until(lambda: all_free(cluster), description="nothing of tests before is charged", timeout=90)
     return namespace
 
 
@@ -278,6 +282,7 @@ def test_the_account_of_a_quota_goes_after_its_declaration(cluster: Cluster, dec
             timeout=90,
         )
         cluster.create(job("more", declared, pods=1, gpus=8))
+        assert cluster.exists("Job", "more", namespace=declared, api_version="batch/v1")
     finally:
         config.write_text(text)
 

@@ -168,7 +168,7 @@ def kill_after(answers: int, replica: ServerProcess, clients: Clients) -> None:
     replica.running.process.kill()
 
 
-@pytest.mark.parametrize("count", [150, pytest.param(300, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("count", [100, pytest.param(300, marks=pytest.mark.thorough)])
 def test_many_jobs_of_fifty_clients_never_get_a_gpu_too_many_and_in_the_end_not_one_too_few(
     cluster: Cluster, replicas: list[ServerProcess], quota: str, count: int
 ) -> None:
@@ -185,7 +185,7 @@ def test_many_jobs_of_fifty_clients_never_get_a_gpu_too_many_and_in_the_end_not_
             killed.result()
         assert clients.held() <= HARD
         # One whose answer was lost was created all the same, and is there when it is tried again.
-        assert count - REPLICAS * CLIENTS <= clients.outcomes["created"] + clients.outcomes["refused"] <= count
+        assert count - CLIENTS <= clients.outcomes["created"] + clients.outcomes["refused"] <= count
 
         half = clients.there()[::2]
         clients.delete(half)

@@ -104,4 +104,6 @@ def test_the_api_server_asks_once_about_a_pod_and_never_about_other_kinds(
 def test_namespaces_that_heal_a_cluster_and_that_of_usher_are_left_out(cluster: Cluster, namespace: str) -> None:
     cluster.ensure_namespace(namespace)
 
-    cluster.create(of("ConfigMap", namespace), dry_run=True)
+    let_in = cluster.create(of("ConfigMap", namespace), dry_run=True)
+
+    assert let_in["metadata"]["namespace"] == namespace

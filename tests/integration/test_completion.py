@@ -4,6 +4,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from integration import command
 pytestmark = pytest.mark.process
 
 BASH = r"""
-source <(usher completion bash)
+source ../bash-completion
 compopt() { echo "$2"; }  # which paths bash would offer
 COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
 _usher_completion usher
@@ -25,31 +26,31 @@ compdef() { : }
 compadd() { print -l -- "${(@P)@[-1]}" }
 _describe() { local -a found; found=("${(@P)3}"); print -l -- "${(@)found%%:*}" }
 _path_files() { [[ $1 == -/ ]] && print dirnames || print default }
-source <(usher completion zsh)
+source ../zsh-completion
 words=("$@") CURRENT=$#
 _usher_completion
 """
 
 FISH = """
-usher completion fish | source
+source ../fish-completion
 complete -C (string join ' ' -- $argv) | string split -f1 \\t
 """
 
 PATHS = [
-    (["check", ""], "default"),
-    (["check", "a.yaml", "jo"], "default"),
-    (["audit", ""], "default"),
-    (["queue", ""], "default"),
-    (["workload", "show", ""], "default"),
-    (["check", "--config", ""], "default"),
-    (["check", "--output", ""], "default"),
-    (["check", "--values", ""], "default"),
-    (["check", "--facts", ""], "default"),
-    (["check", "--helm", ""], "dirnames"),
-    (["check", "-k", ""], "dirnames"),
-    (["check", "--kustomize", ""], "dirnames"),
+    (["check", ""], "file"),
+    (["check", "a.yaml", "jo"], "file"),
+    (["audit", ""], "file"),
+    (["queue", ""], "file"),
+    (["workload", "show", ""], "file"),
+    (["check", "--config", ""], "file"),
+    (["check", "--output", ""], "file"),
+    (["check", "--values", ""], "file"),
+    (["check", "--facts", ""], "file"),
+    (["check", "--helm", ""], "dir"),
+    (["check", "-k", ""], "dir"),
+    (["check", "--kustomize", ""], "dir"),
 ]
-"""Command lines that go on with a path, and the kind of paths in the words of bash."""
+"""Command lines that go on with a path, and the kind of path."""
 
 
 @pytest.fixture
@@ -64,6 +65,14 @@ def folder(tmp_path: Path) -> Path:
     return work
 
 
+@cache
+def completion(shell: str) -> str:
+    """The script that `usher completion SHELL` prints."""
+    done = command.usher("completion", shell)
+    assert done.code == 0, done.err
+    return done.out
+
+
 def offered(shell: str, words: list[str], *, folder: Path) -> list[str]:
     """What the shell offers for the last word of `usher WORDS`."""
     program = shutil.which(shell)
@@ -72,6 +81,7 @@ def offered(shell: str, words: list[str], *, folder: Path) -> list[str]:
     script, options = {"bash": (BASH, ["--norc"]), "zsh": (ZSH, ["-f"]), "fish": (FISH, ["--no-config"])}[shell]
     file = folder.parent / "script"
     file.write_text(script)
+    (folder.parent / f"{shell}-completion").write_text(completion(shell))
     environment = command.environment(HOME=str(folder.parent))
     done = subprocess.run(
         [program, *options, str(file), "usher", *words],
@@ -124,8 +134,20 @@ def test_bash_passes_an_equals_sign_as_a_word_of_its_own(folder: Path, words: li
 
 
 @pytest.mark.parametrize(("words", "kind"), PATHS)
+def test_bash_reads_which_paths_may_follow(words: list[str], kind: str) -> None:
+    line = {"COMP_WORDS": shlex.join(["usher", *words]), "COMP_CWORD": str(len(words))}
+
+    told = command.usher(env={"_USHER_COMPLETE": "bash_complete", **line})
+
+    assert (told.code, told.out) == (0, f"{kind},{words[-1]}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"), [(["check", "a.yaml", "jo"], "default"), (["check", "--helm", ""], "dirnames")]
+)
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 def test_the_shell_completes_paths(folder: Path, shell: str, words: list[str], kind: str) -> None:
+    """The kind is in the words of bash."""
     assert offered(shell, words, folder=folder) == [kind]
 
 

@@ -2,14 +2,17 @@
 
 import subprocess
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from lsprotocol import types
 
 import builders
 import editors
 from integration import command, editor
+from integration.editor import Editor
 
 pytestmark = pytest.mark.process
 
@@ -38,6 +41,19 @@ SENSELESS = (
 CONFIG = "apiVersion: gpu-usher.io/v1alpha1\nkind: Config\n"
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Editor]:
+    """An editor and a server for several tests; each opens documents of its own."""
+    async with editor.started(cwd=tmp_path_factory.mktemp("editor")) as ours:
+        yield ours
+
+
+@pytest.fixture
+def uri(request: pytest.FixtureRequest) -> str:
+    """A document that was never saved, of the test's own."""
+    return f"untitled:{request.node.name}"
+
+
 def start_of(found: types.PublishDiagnosticsParams, code: str) -> types.Position:
     return next(each.range.start for each in found.diagnostics if each.code == code)
 
@@ -59,19 +75,19 @@ async def test_a_session_from_its_beginning_to_its_end(tmp_path: Path) -> None:
     assert not (tmp_path / "pod.yaml").exists()
 
 
-async def test_what_is_shown_is_always_about_the_text_of_its_version(tmp_path: Path) -> None:
+@pytest.mark.asyncio(loop_scope="module")
+async def test_what_is_shown_is_always_about_the_text_of_its_version(running: Editor, uri: str) -> None:
     last = 29
-    async with editor.started(cwd=tmp_path) as ours:
-        ours.open(UNTITLED, BAD)
-        for version in range(2, last + 1):
-            ours.change(UNTITLED, BAD if version % 2 else GOOD, version=version)
-        versions = list[int]()
-        while last not in versions:
-            found = await ours.next(UNTITLED)
-            assert found.version is not None
-            versions.append(found.version)
-            assert ("USH103" in [each.code for each in found.diagnostics]) == (found.version % 2 == 1)
-        assert versions == sorted(versions)
+    running.open(uri, BAD)
+    for version in range(2, last + 1):
+        running.change(uri, BAD if version % 2 else GOOD, version=version)
+    versions = list[int]()
+    while last not in versions:
+        found = await running.next(uri)
+        assert found.version is not None
+        versions.append(found.version)
+        assert ("USH103" in [each.code for each in found.diagnostics]) == (found.version % 2 == 1)
+    assert versions == sorted(versions)
 
 
 @pytest.mark.parametrize(
@@ -125,39 +141,39 @@ async def test_facts_of_a_cluster_count(tmp_path: Path) -> None:
             assert ("theirs" in messages) == known
 
 
-async def test_the_remedy_of_a_finding_is_an_edit(tmp_path: Path) -> None:
-    async with editor.started(cwd=tmp_path) as ours:
-        ours.open(UNTITLED, BAD)
-        start = start_of(await ours.next(UNTITLED), "USH103")
-        quick = types.CodeActionKind.QuickFix
-        (action,) = await ours.actions(UNTITLED, types.Range(start, start), only=[quick])
-        assert action.kind == quick
-        assert action.edit is not None
-        (change,) = action.edit.document_changes or ()
-        assert isinstance(change, types.TextDocumentEdit)
-        assert change.text_document.version == 1
-        titles = [each.title for each in await ours.actions(UNTITLED, types.Range(start, start))]
-        assert titles[1:] == [
-            "Write what the mutating webhook would add",
-            "Write what the webhook would add, and all safe remedies",
-        ]
+@pytest.mark.asyncio(loop_scope="module")
+async def test_the_remedy_of_a_finding_is_an_edit(running: Editor, uri: str) -> None:
+    running.open(uri, BAD)
+    start = start_of(await running.next(uri), "USH103")
+    quick = types.CodeActionKind.QuickFix
+    (action,) = await running.actions(uri, types.Range(start, start), only=[quick])
+    assert action.kind == quick
+    assert action.edit is not None
+    (change,) = action.edit.document_changes or ()
+    assert isinstance(change, types.TextDocumentEdit)
+    assert change.text_document.version == 1
+    titles = [each.title for each in await running.actions(uri, types.Range(start, start))]
+    assert titles[1:] == [
+        "Write what the mutating webhook would add",
+        "Write what the webhook would add, and all safe remedies",
+    ]
 
 
-async def test_a_document_anywhere_is_judged_alone(tmp_path: Path) -> None:
-    async with editor.started(cwd=tmp_path) as ours:
-        for uri in ANYWHERE:
-            ours.open(uri, BAD)
-            assert "USH103" in await ours.codes(uri), uri
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_document_anywhere_is_judged_alone(running: Editor) -> None:
+    for uri in ANYWHERE:
+        running.open(uri, BAD)
+        assert "USH103" in await running.codes(uri), uri
 
 
-async def test_positions_outside_the_text_are_answered(tmp_path: Path) -> None:
-    async with editor.started(cwd=tmp_path) as ours:
-        ours.open(UNTITLED, BAD)
-        await ours.next(UNTITLED)
-        for position in (types.Position(10**6, 0), types.Position(0, 2**31 - 1), types.Position(2**31 - 1, 2**31 - 1)):
-            assert await ours.hover(UNTITLED, position) == ""
-            assert await ours.completions(UNTITLED, position) == []
-            assert await ours.actions(UNTITLED, types.Range(position, types.Position(0, 0))) is not None
+@pytest.mark.asyncio(loop_scope="module")
+async def test_positions_outside_the_text_are_answered(running: Editor, uri: str) -> None:
+    running.open(uri, BAD)
+    await running.next(uri)
+    for position in (types.Position(10**6, 0), types.Position(0, 2**31 - 1), types.Position(2**31 - 1, 2**31 - 1)):
+        assert await running.hover(uri, position) == ""
+        assert await running.completions(uri, position) == []
+        assert await running.actions(uri, types.Range(position, types.Position(0, 0))) is not None
 
 
 async def test_requests_about_documents_that_are_not_open_are_answered(tmp_path: Path) -> None:
@@ -182,14 +198,14 @@ async def test_a_message_that_makes_no_sense_does_not_end_the_server(tmp_path: P
             assert "USH103" in await ours.codes(uri), body
 
 
-async def test_a_huge_document_and_half_a_document_are_answered(tmp_path: Path) -> None:
-    async with editor.started(cwd=tmp_path) as ours:
-        ours.open(UNTITLED, BAD + "# x\n" * 2**20)
-        (found,) = (await ours.next(UNTITLED)).diagnostics
-        assert "2 MiB" in found.message
-        ours.change(UNTITLED, BAD[: len(BAD) // 2] + "\n  - [", version=2)
-        (found,) = (await ours.next(UNTITLED)).diagnostics
-        assert found.severity is types.DiagnosticSeverity.Error
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_huge_document_and_half_a_document_are_answered(running: Editor, uri: str) -> None:
+    running.open(uri, BAD + "# x\n" * 2**20)
+    (found,) = (await running.next(uri)).diagnostics
+    assert "2 MiB" in found.message
+    running.change(uri, BAD[: len(BAD) // 2] + "\n  - [", version=2)
+    (found,) = (await running.next(uri)).diagnostics
+    assert found.severity is types.DiagnosticSeverity.Error
 
 
 async def test_the_server_ends_when_the_editor_does(tmp_path: Path) -> None:

@@ -150,6 +150,7 @@ def test_an_api_server_that_comes_later_is_found(server: WatchServer) -> None:
     facts.start()
 
     awaited(facts, "a")
+    assert [path for _, path, _ in server.requests].count(PATH) >= 5
     facts.stop()
 
 

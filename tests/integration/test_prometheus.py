@@ -25,9 +25,11 @@ from usher import paths
 
 ROOT: Final = Path(__file__).parents[2]
 CASES: Final = {
-    "alerts.yaml": ROOT / "tests" / "data" / "alerts" / "cases.yaml",
-    "objectives.yaml": ROOT / "tests" / "data" / "alerts" / "objectives.yaml",
+    ROOT / "tests" / "data" / "alerts" / "cases.yaml": "alerts.yaml",
+    ROOT / "tests" / "data" / "alerts" / "objectives.yaml": "objectives.yaml",
+    ROOT / "tests" / "data" / "alerts" / "objectives_of_days.yaml": "objectives.yaml",
 }
+"""Files of cases, and the rules that they are about."""
 
 pytestmark = [
     pytest.mark.process,
@@ -59,8 +61,8 @@ def test_the_alerts_are_rules_of_prometheus(tmp_path: Path) -> None:
     assert f"SUCCESS: {len(RULES)} rules found" in promtool("check", "rules", rules(tmp_path))
 
 
-@pytest.mark.parametrize(("name", "cases"), CASES.items())
-def test_each_alert_fires_when_it_should_and_only_then(name: str, cases: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("cases", "name"), CASES.items())
+def test_each_alert_fires_when_it_should_and_only_then(cases: Path, name: str, tmp_path: Path) -> None:
     spec = yaml.safe_load((MONITORING / name).read_text())["spec"]
     (tmp_path / name).write_text(yaml.safe_dump(spec))
     copied = tmp_path / "cases.yaml"
@@ -71,7 +73,7 @@ def test_each_alert_fires_when_it_should_and_only_then(name: str, cases: Path, t
 
 def test_a_case_shows_each_alert() -> None:
     alerts = {rule["alert"] for rule in ALERTS}
-    cases = "".join(file.read_text() for file in CASES.values())
+    cases = "".join(file.read_text() for file in CASES)
 
     assert {alert for alert in alerts if f'alertname="{alert}"' in cases} == alerts
 

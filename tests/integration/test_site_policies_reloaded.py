@@ -1,6 +1,7 @@
 """Bundles of policies while a server runs: at its start, when they change, and when they cannot be used."""
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,25 +58,36 @@ def test_a_new_bundle_takes_effect_with_its_templates_and_constraints(tmp_path: 
         assert "lacks the labels" not in said(server)
 
 
-@pytest.mark.parametrize("damage", ["half written", "gone", "sources", "another archive"])
-def test_a_bundle_that_cannot_be_used_leaves_the_last_good_one_in_service(tmp_path: Path, damage: str) -> None:
+def has_told(server: ServerProcess, problems: int) -> bool:
+    return len(server.log("policies_problem")) >= problems
+
+
+def test_a_bundle_that_cannot_be_used_leaves_the_last_good_one_in_service(tmp_path: Path) -> None:
     bundle, second = site_bundles.gatekeeper(tmp_path, *of(**TEAM)), tmp_path / "second.bundle"
     second.write_bytes(site_bundles.gatekeeper(tmp_path, *of(**OWNER), name="another").read_bytes())
     whole = bundle.read_bytes()
+    damages = (
+        whole[: len(whole) // 2],
+        b"kind: ConstraintTemplate\n",
+        policy_archive.written({"kind": "Other"}, {}),
+        None,
+    )
     config = tmp_path / "usher.yaml"
     with server_process.running(tmp_path, config={}, arguments=(f"--policies={bundle}", QUICK)) as server:
-        if damage == "gone":
-            bundle.unlink()
-        else:
-            content = {"half written": whole[: len(whole) // 2], "sources": b"kind: ConstraintTemplate\n"}
-            replaced(bundle, content.get(damage) or policy_archive.written({"kind": "Other"}, {}))
-        (line,) = wait_until(lambda: server.log("policies_problem"), description="the problem is told", timeout=BOUND)
+        for number, damage in enumerate(damages, 1):
+            if damage is None:
+                bundle.unlink()
+            else:
+                replaced(bundle, damage)
+            wait_until(partial(has_told, server, number), description=f"problem {number} is told", timeout=BOUND)
 
-        assert str(bundle) in line["reason"]
-        assert line["kept"] == "the last good ones"
-        assert server.metrics()["usher_policies_good{}"] == 0
-        assert 'lacks the labels {"team"}' in said(server)
+            line = server.log("policies_problem")[-1]
+            assert str(bundle) in line["reason"]
+            assert line["kept"] == "the last good ones"
+            assert server.metrics()["usher_policies_good{}"] == 0
+            assert 'lacks the labels {"team"}' in said(server)
 
+        assert len(server.log("policies_problem")) == len(damages)
         replaced(config, orjson.dumps({**CONFIG, "enforcement": {"preset": "observe"}}))
         wait_until(lambda: server.log("configuration_reloaded"), description="usher.yaml is read", timeout=BOUND)
         assert 'lacks the labels {"team"}' in said(server)

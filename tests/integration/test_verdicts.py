@@ -14,7 +14,7 @@ import yaml
 
 import builders
 from integration import command
-from shared_files import Corpus, available
+from shared_files import Corpus, available, thorough_corpora
 from usher import paths
 from usher.check import findings, judging, processes, runner, sources
 from usher.cluster.facts.store import Store
@@ -97,7 +97,7 @@ def test_a_second_run_asks_the_engine_nothing_and_says_the_same(files: Path) -> 
     assert again == 0
 
 
-@pytest.mark.parametrize("corpus", available(), ids=lambda corpus: corpus.name)
+@pytest.mark.parametrize("corpus", thorough_corpora)
 def test_every_report_survives_being_remembered(corpus: Corpus) -> None:
     first, _ = run(corpus.folder, number=2)
     second, asked = run(corpus.folder, number=1)

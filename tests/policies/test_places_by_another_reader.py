@@ -18,7 +18,7 @@ from usher import paths
 from usher.check import findings, judging, runner, sources
 from usher.config import models
 
-every_corpus = pytest.mark.parametrize("corpus", shared_files.corpora)
+every_corpus = pytest.mark.parametrize("corpus", shared_files.thorough_corpora)
 
 
 @cache

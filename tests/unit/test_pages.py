@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Final
 
 import click
-import pytest
 import yaml
 
 from usher.cli.main import usher
@@ -33,9 +32,10 @@ def links(page: Path) -> set[str]:
     return {target for target in targets if target and not re.match(r"https?:", target)}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_the_links_of_a_page_lead_to_files(page: Path) -> None:
-    assert sorted(target for target in links(page) if not (page.parent / target).exists()) == []
+def test_the_links_of_each_page_lead_to_files() -> None:
+    ways = [(page.relative_to(ROOT), target) for page in PAGES for target in links(page)]
+
+    assert [(str(page), target) for page, target in ways if not (ROOT / page.parent / target).exists()] == []
 
 
 @functools.cache
@@ -51,13 +51,18 @@ def headings(page: Path) -> set[str]:
     return found | set(re.findall(r"<a (?:id|name)=\"([^\"]+)\"", text))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_the_links_of_a_page_lead_to_headings(page: Path) -> None:
+def ways_to_headings(page: Path) -> set[tuple[Path, str]]:
+    """The pages and headings that the links of a page lead to."""
     text = re.sub(r"^ *```.*?^ *```|`[^`\n]+`", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     targets = [target.partition("#") for target in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in target]
-    ways = {(page.parent / path if path else page, anchor) for path, _, anchor in targets if anchor}
+    return {(page.parent / path if path else page, anchor) for path, _, anchor in targets if anchor}
 
-    assert sorted(f"{to}#{anchor}" for to, anchor in ways if to.suffix == ".md" and anchor not in headings(to)) == []
+
+def test_the_links_of_each_page_lead_to_headings() -> None:
+    ways = [(page, to.resolve(), anchor) for page in PAGES for to, anchor in ways_to_headings(page)]
+    wrong = [each for each in ways if each[1].suffix == ".md" and each[2] not in headings(each[1])]
+
+    assert wrong == []
 
 
 def commands(page: Path) -> Iterator[tuple[str, click.Command, list[str]]]:
@@ -80,13 +85,13 @@ def commands(page: Path) -> Iterator[tuple[str, click.Command, list[str]]]:
             yield line, command, words
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_the_commands_of_a_page_have_the_options_that_it_names(page: Path) -> None:
+def test_the_commands_of_each_page_have_the_options_that_it_names() -> None:
     wrong = []
-    for line, command, words in commands(page):
+    lines = [(page.name, *each) for page in PAGES for each in commands(page)]
+    for page, line, command, words in lines:
         known = {each for parameter in command.params for each in (*parameter.opts, *parameter.secondary_opts)}
         given = {word.partition("=")[0].rstrip(".,)") for word in words if re.match(r"--?[a-z]", word)}
-        wrong += [f"{each} in: {line}" for each in given - known - {"-h", "--help"}]
+        wrong += [f"{page}: {each} in: {line}" for each in given - known - {"-h", "--help"}]
 
     assert wrong == []
 
@@ -101,9 +106,10 @@ def modules(page: Path) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_the_modules_that_a_page_names_are_files(page: Path) -> None:
-    assert sorted(path for path in modules(page) if not any(any(base.glob(path)) for base in BASES)) == []
+def test_the_modules_that_each_page_names_are_files() -> None:
+    named = {(path, page.name) for page in PAGES for path in modules(page)}
+
+    assert sorted(each for each in named if not any(any(base.glob(each[0])) for base in BASES)) == []
 
 
 def test_the_index_names_every_page() -> None:

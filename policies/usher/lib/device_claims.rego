@@ -43,6 +43,15 @@ _alternatives := [entry |
 	entry := {"path": $"{request.path}/firstAvailable/{index}", "name": request.name, "asked": alternative}
 ]
 
+# METADATA
+# title: How a claim asks NVIDIA's driver to share its GPUs
+# description: One entry for each configuration that shares, with its path.
+sharing := [entry |
+	some sharing in _devices.spec.devices.config
+	path := $"{_devices.path}/devices/config/{sharing.index}/opaque/parameters/sharing"
+	entry := {"path": path, "sharing": sharing}
+]
+
 _devices := {"path": "/spec", "spec": input.object.resourceClaim.spec}
 
 _devices := {"path": "/spec/spec", "spec": input.object.resourceClaimTemplate.spec.spec}

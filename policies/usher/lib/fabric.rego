@@ -8,6 +8,7 @@ package usher.lib.fabric
 
 import data.usher.lib.amounts
 import data.usher.lib.cooperation
+import data.usher.lib.placement
 import data.usher.lib.pools
 import data.usher.lib.workload
 
@@ -248,8 +249,8 @@ _common_fabric(pod_set) := name if {
 # Nodes of a pool that usher does not know may have another network.
 _why_withheld(pod_set) := _other_devices if pod_set.undeclaredDevices
 
-else := $"it selects {machine.label}={concat(",", machine.values)}, which no pool of usher.yaml names; add the label to the nodeSelector of the pool with these machines" if {
-	machine := pod_set.undeclaredMachines[0]
+else := $"{why}; add the label to the nodeSelector of the pool with these nodes" if {
+	why := placement.why_pool_unknown(pod_set)
 }
 
 else := $"fabric {name} is for pods with all {of_node} GPUs of a node, and a pod asks for {asked}" if {

@@ -15,3 +15,11 @@ of(pod_set) := input.cluster.nodes.pods[pod_set.path]
 # title: Whether no node can ever hold the pods
 # description: If true, a check reports what is missing, and guesses from the declared pools add nothing.
 never_fits(pod_set) if of(pod_set).verdict == "never"
+
+# METADATA
+# title: A missing amount in a message
+shortage_text(shortage) := $"one pod asks for {shortage.asked} of {shortage.resource}, and one node has at most {shortage.most}" if {
+	shortage.most != ""
+}
+
+shortage_text(shortage) := $"one pod asks for {shortage.asked} of {shortage.resource}, and no node there offers it" if shortage.most == ""

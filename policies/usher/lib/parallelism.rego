@@ -173,6 +173,19 @@ _nodes(name, parallelism) := $" on {parallelism.nodes} nodes" if {
 } else := ""
 
 # METADATA
+# title: Whether KServe's preset for one pod starts the server
+of_one_pod(entry) if entry.parallelism.server == "KServe's preset for one pod"
+
+# METADATA
+# title: What usher assumes about a server
+# description: Empty for a server whose sizes are in its own command.
+assumption(entry) := {} if not of_one_pod(entry)
+
+assumption(entry) := {"assumption": "usher assumes a KServe that passes the tensor size to the server of one pod (kserve/kserve#5782, July 2026)"} if {
+	of_one_pod(entry)
+}
+
+# METADATA
 # title: What makes the GPUs of a server and of its container equal
 remedy(entry) := $"ask for {_needed(entry)}, or set the tensor parallel size to the GPUs of the {_holder[entry.has]}" if {
 	not _has_other_sizes(entry)

@@ -194,9 +194,17 @@ priority.workload_class_not_allowed.allowed := input.site.parameters["priority/w
 
 default priority.workload_class_not_allowed.allowed := []
 
+queueing.claim_that_pretends_a_pod.identities := input.site.parameters["queueing/claim_that_pretends_a_pod"].identities
+
+default queueing.claim_that_pretends_a_pod.identities := ["controllers", "schedulers"]
+
 queueing.claims_that_kueue_cannot_count.deviceClassesMapped := input.site.parameters["queueing/claims_that_kueue_cannot_count"].deviceClassesMapped
 
 default queueing.claims_that_kueue_cannot_count.deviceClassesMapped := false
+
+queueing.group_size_raised_in_queue.identities := input.site.parameters["queueing/group_size_raised_in_queue"].identities
+
+default queueing.group_size_raised_in_queue.identities := []
 
 queueing.integration_not_enabled.frameworks := input.site.parameters["queueing/integration_not_enabled"].frameworks
 
@@ -209,6 +217,10 @@ default queueing.kind_that_kueue_ignores.externalFrameworks := []
 queueing.queue_changed_by_suspending.identities := input.site.parameters["queueing/queue_changed_by_suspending"].identities
 
 default queueing.queue_changed_by_suspending.identities := []
+
+queueing.queue_left_while_running.identities := input.site.parameters["queueing/queue_left_while_running"].identities
+
+default queueing.queue_left_while_running.identities := []
 
 queueing.queue_other_than_declared.queues := input.site.parameters["queueing/queue_other_than_declared"].queues
 
@@ -234,6 +246,10 @@ serving.killed_while_loading.loadSeconds := input.site.parameters["serving/kille
 
 default serving.killed_while_loading.loadSeconds := 120
 
+serving.killed_while_loading.megabytesPerSecond := input.site.parameters["serving/killed_while_loading"].megabytesPerSecond
+
+default serving.killed_while_loading.megabytesPerSecond := 200
+
 serving.selects_spot_nodes.spotKeys := input.site.parameters["serving/selects_spot_nodes"].spotKeys
 
 default serving.selects_spot_nodes.spotKeys := ["karpenter.sh/capacity-type", "cloud.google.com/gke-spot", "cloud.google.com/gke-preemptible", "cloud.google.com/gke-provisioning", "kubernetes.azure.com/scalesetpriority", "eks.amazonaws.com/capacityType"]
@@ -250,9 +266,25 @@ serving.whole_gpu_for_a_small_model.memoryGi := input.site.parameters["serving/w
 
 default serving.whole_gpu_for_a_small_model.memoryGi := 8
 
+serving.whole_gpu_for_a_small_model.times := input.site.parameters["serving/whole_gpu_for_a_small_model"].times
+
+default serving.whole_gpu_for_a_small_model.times := 20
+
+sharing.claim_shares_without_its_gate.gates := input.site.parameters["sharing/claim_shares_without_its_gate"].gates
+
+default sharing.claim_shares_without_its_gate.gates := []
+
+sharing.hami_share_without_its_scheduler.schedulers := input.site.parameters["sharing/hami_share_without_its_scheduler"].schedulers
+
+default sharing.hami_share_without_its_scheduler.schedulers := ["hami-scheduler"]
+
 sharing.shares_in_production.production := input.site.parameters["sharing/shares_in_production"].production
 
 default sharing.shares_in_production.production := false
+
+sharing.vgpu_amount_not_read.version := input.site.parameters["sharing/vgpu_amount_not_read"].version
+
+default sharing.vgpu_amount_not_read.version := ""
 
 tenancy.accelerators_for_named_users_only.identities := input.site.parameters["tenancy/accelerators_for_named_users_only"].identities
 

@@ -125,22 +125,30 @@ _annotations contains annotations if {
 }
 
 # Everybody can write the name of a queue. It counts only where usher.yaml sends workloads to that scheduler: otherwise one
-# label would get a workload around the queue of usher.yaml. Kueue holds a job back before the other scheduler sees it.
+# label would get a workload around the queue of usher.yaml. Kueue holds a job back before the other scheduler sees it. It
+# also counts where the pods name that scheduler: a second queue would hold them twice.
 _in_queue_of_kai if {
-	"kai" in input.site.gangSchedulers
+	_belongs_to("kai", "kai-scheduler")
 	some labels in _labels
 	object.get(labels, "kai.scheduler/queue", "") != ""
 }
 
+_belongs_to(gang_scheduler, _) if gang_scheduler in input.site.gangSchedulers
+
+_belongs_to(_, name) if {
+	some pod_set in input.podSets
+	pod_set.schedulerName == name
+}
+
 _in_queue_of_volcano if {
-	"volcano" in input.site.gangSchedulers
+	_belongs_to("volcano", "volcano")
 	some key in ["scheduling.volcano.sh/queue-name", "volcano.sh/queue-name"]
 	some values in (_annotations | _labels)
 	object.get(values, key, "") != ""
 }
 
 _in_queue_of_volcano if {
-	"volcano" in input.site.gangSchedulers
+	_belongs_to("volcano", "volcano")
 	queue := kubeflow.scheduling_policy.queue
 	queue != ""
 }

@@ -183,3 +183,9 @@ test_the_owner_of_what_a_controller_made_is_taken_to_be_in_the_queue if {
 	without_label := object.remove(workload({"owned": true}), ["queueLabelPath"])
 	not queueable.places_pods with input as placing({"podSets": [], "object": {}, "workload": without_label})
 }
+
+test_pods_of_another_scheduler_stay_in_its_queue if {
+	one_obstacle(job({"labels": {"kai.scheduler/queue": "team"}}, [pod_set({"schedulerName": "kai-scheduler"})]))
+	one_obstacle(job({"labels": {"volcano.sh/queue-name": "team"}}, [pod_set({"schedulerName": "volcano"})]))
+	queueable.joins_declared_queue with input as job({"labels": {"kai.scheduler/queue": "team"}}, [pod_set({"schedulerName": "volcano"})])
+}

@@ -88,6 +88,8 @@ else := "one of its templates names another scheduler" if _names_another_schedul
 
 else := "Kueue places its pods by topology" if kueue.asks_topology
 
+else := $"the workload is in queue {kueue.queue_name} of Kueue, and a second scheduler would hold its pods again" if kueue.in_queue
+
 # METADATA
 # title: Why Volcano cannot start the workload as a gang
 # description: Undefined if it can.

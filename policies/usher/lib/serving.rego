@@ -6,6 +6,8 @@
 #   - input: schema.input
 package usher.lib.serving
 
+import data.usher.lib.parameters
+
 # METADATA
 # title: Whether the workload answers requests
 # description: False for objects that a controller made, because usher judges their owner.
@@ -36,6 +38,21 @@ seconds_until_failure(probe) := object.get(probe, "initialDelaySeconds", 0) + (p
 	period := _or_default(object.get(probe, "periodSeconds", 0), 10)
 	failures := _or_default(object.get(probe, "failureThreshold", 0), 3)
 }
+
+# METADATA
+# title: Seconds that the weights of a model take to load, with words about the weights
+# description: Undefined where the command does not name the size of the model.
+loading(container) := {
+	"seconds": ceil((size.gigabytes * 1000) / parameters.serving.killed_while_loading.megabytesPerSecond),
+	"weights": $"{_at_least(size)}{size.gigabytes} GB of weights ({size.name} with {size.bits} bits)",
+	"assumption": $"usher assumes that weights load at {parameters.serving.killed_while_loading.megabytesPerSecond} MB per second, a parameter of killed-while-loading",
+} if {
+	size := container.parallelism.model
+}
+
+_at_least(size) := "at least " if size.experts
+
+_at_least(size) := "" if not size.experts
 
 _or_default(number, _) := number if number > 0
 

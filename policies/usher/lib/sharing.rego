@@ -34,6 +34,18 @@ fractions_beside_gpus := [{"podSet": pod_set, "container": container, "annotatio
 	container.accelerators["nvidia.com/gpu"].limits
 ]
 
+# METADATA
+# title: Whether only HAMi counts a resource
+# description: The memory and the cores of a share, which nodes do not offer. Volcano counts those of Ascend NPUs too.
+counted_by_hami(name) if {
+	name in {
+		"amd.com/gpucores", "amd.com/gpumem", "hygon.com/dcucores", "hygon.com/dcumem", "kunlunxin.com/vxpu-memory",
+		"nvidia.com/gpucores", "nvidia.com/gpumem", "nvidia.com/gpumem-percentage",
+	}
+}
+
+counted_by_hami(name) if regex.match(`^iluvatar\.ai/[A-Za-z0-9_-]+\.v(Mem|Core)$`, name)
+
 _held_alone(pod_set, name) if {
 	holders := [container |
 		some container in pod_set.containers

@@ -124,6 +124,14 @@ _findings_accelerator_pods contains {"check": "placement/anti_affinity_against_t
 	some finding in data.usher.checks.placement.anti_affinity_against_topology.deny
 }
 
+_findings_accelerator_pods contains {"check": "placement/selected_nodes_too_small", "finding": finding} if {
+	some finding in data.usher.checks.placement.selected_nodes_too_small.deny
+}
+
+_findings_accelerator_pods contains {"check": "placement/device_that_no_pool_offers", "finding": finding} if {
+	some finding in data.usher.checks.placement.device_that_no_pool_offers.deny
+}
+
 _findings_accelerator_pods contains {"check": "queueing/queue_label_missing", "finding": finding} if {
 	some finding in data.usher.checks.queueing.queue_label_missing.deny
 }
@@ -288,6 +296,18 @@ _findings_accelerator_pods contains {"check": "sharing/custom_all_reduce_on_shar
 	some finding in data.usher.checks.sharing.custom_all_reduce_on_shares.deny
 }
 
+_findings_accelerator_pods contains {"check": "sharing/hami_share_without_its_scheduler", "finding": finding} if {
+	some finding in data.usher.checks.sharing.hami_share_without_its_scheduler.deny
+}
+
+_findings_accelerator_pods contains {"check": "sharing/vgpu_amount_not_read", "finding": finding} if {
+	some finding in data.usher.checks.sharing.vgpu_amount_not_read.deny
+}
+
+_findings_accelerator_pods contains {"check": "sharing/fraction_on_divided_nodes", "finding": finding} if {
+	some finding in data.usher.checks.sharing.fraction_on_divided_nodes.deny
+}
+
 _findings_accelerator_pods contains {"check": "fabric/nccl_debug_left_on", "finding": finding} if {
 	some finding in data.usher.checks.fabric.nccl_debug_left_on.deny
 }
@@ -400,6 +420,22 @@ _findings_accelerator_pods contains {"check": "serving/knative_gives_up_first", 
 	some finding in data.usher.checks.serving.knative_gives_up_first.deny
 }
 
+_findings_accelerator_pods contains {"check": "serving/shared_memory_of_a_model", "finding": finding} if {
+	some finding in data.usher.checks.serving.shared_memory_of_a_model.deny
+}
+
+_findings_accelerator_pods contains {"check": "serving/model_larger_than_its_gpus", "finding": finding} if {
+	some finding in data.usher.checks.serving.model_larger_than_its_gpus.deny
+}
+
+_findings_accelerator_pods contains {"check": "serving/tensor_size_that_kserve_drops", "finding": finding} if {
+	some finding in data.usher.checks.serving.tensor_size_that_kserve_drops.deny
+}
+
+_findings_accelerator_pods contains {"check": "serving/cache_that_cannot_be_written", "finding": finding} if {
+	some finding in data.usher.checks.serving.cache_that_cannot_be_written.deny
+}
+
 _findings_accelerator_pods contains {"check": "serving/clique_set_without_gang", "finding": finding} if {
 	some finding in data.usher.checks.serving.clique_set_without_gang.deny
 }
@@ -448,6 +484,10 @@ _findings_accelerator_pods contains {"check": "scaling/replicas_share_a_disk", "
 	some finding in data.usher.checks.scaling.replicas_share_a_disk.deny
 }
 
+_findings_accelerator_pods contains {"check": "scaling/workloads_share_a_disk", "finding": finding} if {
+	some finding in data.usher.checks.scaling.workloads_share_a_disk.deny
+}
+
 _findings_accelerator_pods contains {"check": "tenancy/owner_forged", "finding": finding} if {
 	some finding in data.usher.checks.tenancy.owner_forged.deny
 }
@@ -482,6 +522,10 @@ _findings_accelerator_pods contains {"check": "cost/spot_training_without_checkp
 
 _findings_accelerator_pods contains {"check": "cost/training_not_protected_from_disruption", "finding": finding} if {
 	some finding in data.usher.checks.cost.training_not_protected_from_disruption.deny
+}
+
+_findings_accelerator_pods contains {"check": "objects/training_behind_a_mesh", "finding": finding} if {
+	some finding in data.usher.checks.objects.training_behind_a_mesh.deny
 }
 
 _findings contains each if {
@@ -567,6 +611,14 @@ _findings_pods contains {"check": "queueing/released_by_hand", "finding": findin
 
 _findings_pods contains {"check": "queueing/queue_changed_by_suspending", "finding": finding} if {
 	some finding in data.usher.checks.queueing.queue_changed_by_suspending.deny
+}
+
+_findings_pods contains {"check": "queueing/group_size_raised_in_queue", "finding": finding} if {
+	some finding in data.usher.checks.queueing.group_size_raised_in_queue.deny
+}
+
+_findings_pods contains {"check": "queueing/queue_left_while_running", "finding": finding} if {
+	some finding in data.usher.checks.queueing.queue_left_while_running.deny
 }
 
 _findings_pods contains {"check": "priority/system_class_outside_system_namespaces", "finding": finding} if {
@@ -662,6 +714,10 @@ _findings_rayService contains {"check": "queueing/ray_autoscaling_without_elasti
 
 _findings_rayService contains {"check": "queueing/ray_worker_group_named_head", "finding": finding} if {
 	some finding in data.usher.checks.queueing.ray_worker_group_named_head.deny
+}
+
+_findings_rayService contains {"check": "serving/ray_replica_without_a_node", "finding": finding} if {
+	some finding in data.usher.checks.serving.ray_replica_without_a_node.deny
 }
 
 _findings contains each if {
@@ -795,6 +851,10 @@ _findings_labelled_pods contains {"check": "queueing/role_label_without_effect",
 	some finding in data.usher.checks.queueing.role_label_without_effect.deny
 }
 
+_findings_labelled_pods contains {"check": "queueing/pod_group_of_another_workload", "finding": finding} if {
+	some finding in data.usher.checks.queueing.pod_group_of_another_workload.deny
+}
+
 _findings_labelled_pods contains {"check": "gang/kai_queue_not_allowed", "finding": finding} if {
 	some finding in data.usher.checks.gang.kai_queue_not_allowed.deny
 }
@@ -805,6 +865,10 @@ _findings_labelled_pods contains {"check": "gang/key_of_a_scheduler_unread", "fi
 
 _findings_labelled_pods contains {"check": "priority/workload_class_not_allowed", "finding": finding} if {
 	some finding in data.usher.checks.priority.workload_class_not_allowed.deny
+}
+
+_findings_labelled_pods contains {"check": "sharing/fraction_not_a_number", "finding": finding} if {
+	some finding in data.usher.checks.sharing.fraction_not_a_number.deny
 }
 
 _findings_labelled_pods contains {"check": "tenancy/network_of_another_namespace", "finding": finding} if {
@@ -892,6 +956,14 @@ _findings_cluster_facts contains {"check": "placement/device_class_not_there", "
 	some finding in data.usher.checks.placement.device_class_not_there.deny
 }
 
+_findings_cluster_facts contains {"check": "placement/claims_of_a_pool_at_zero", "finding": finding} if {
+	some finding in data.usher.checks.placement.claims_of_a_pool_at_zero.deny
+}
+
+_findings_cluster_facts contains {"check": "placement/more_than_the_node_pool_may_add", "finding": finding} if {
+	some finding in data.usher.checks.placement.more_than_the_node_pool_may_add.deny
+}
+
 _findings_cluster_facts contains {"check": "queueing/queue_not_there", "finding": finding} if {
 	some finding in data.usher.checks.queueing.queue_not_there.deny
 }
@@ -926,6 +998,10 @@ _findings_cluster_facts contains {"check": "queueing/flavor_never_matches", "fin
 
 _findings_cluster_facts contains {"check": "queueing/topology_level_not_there", "finding": finding} if {
 	some finding in data.usher.checks.queueing.topology_level_not_there.deny
+}
+
+_findings_cluster_facts contains {"check": "queueing/kai_queue_limit_below_workload", "finding": finding} if {
+	some finding in data.usher.checks.queueing.kai_queue_limit_below_workload.deny
 }
 
 _findings_cluster_facts contains {"check": "gang/volcano_queue_not_there", "finding": finding} if {
@@ -996,6 +1072,10 @@ _findings_cluster_facts contains {"check": "priority/queue_class_contradicts_pod
 	some finding in data.usher.checks.priority.queue_class_contradicts_pods.deny
 }
 
+_findings_cluster_facts contains {"check": "sharing/more_shares_than_boards", "finding": finding} if {
+	some finding in data.usher.checks.sharing.more_shares_than_boards.deny
+}
+
 _findings_cluster_facts contains {"check": "scaling/rollout_never_fits", "finding": finding} if {
 	some finding in data.usher.checks.scaling.rollout_never_fits.deny
 }
@@ -1051,6 +1131,183 @@ _findings_kueueWorkload contains {"check": "queueing/workload_priority_boost", "
 
 _findings_kueueWorkload contains {"check": "queueing/workload_priority_by_hand", "finding": finding} if {
 	some finding in data.usher.checks.queueing.workload_priority_by_hand.deny
+}
+
+_findings contains each if {
+	input.object.resourceClaim
+	some each in _findings_resourceClaim
+}
+
+_findings_resourceClaim contains {"check": "queueing/claim_that_pretends_a_pod", "finding": finding} if {
+	some finding in data.usher.checks.queueing.claim_that_pretends_a_pod.deny
+}
+
+_findings_resourceClaim contains {"check": "sharing/claim_shares_without_its_gate", "finding": finding} if {
+	some finding in data.usher.checks.sharing.claim_shares_without_its_gate.deny
+}
+
+_findings_resourceClaim contains {"check": "objects/claim_of_all_devices", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_of_all_devices.deny
+}
+
+_findings_resourceClaim contains {"check": "objects/claim_with_admin_access", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_with_admin_access.deny
+}
+
+_findings_resourceClaim contains {"check": "objects/claim_fields_of_another_version", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_fields_of_another_version.deny
+}
+
+_findings_resourceClaim contains {"check": "objects/claim_count_beside_all", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_count_beside_all.deny
+}
+
+_findings_resourceClaim contains {"check": "objects/claim_of_a_certain_device", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_of_a_certain_device.deny
+}
+
+_findings_resourceClaim contains {"check": "objects/claim_tolerates_everything", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_tolerates_everything.deny
+}
+
+_findings_resourceClaim contains {"check": "objects/claim_of_an_unknown_class", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_of_an_unknown_class.deny
+}
+
+_findings contains each if {
+	input.object.configMap
+	some each in _findings_configMap
+}
+
+_findings_configMap contains {"check": "queueing/scheduler_configuration_without_effect", "finding": finding} if {
+	some finding in data.usher.checks.queueing.scheduler_configuration_without_effect.deny
+}
+
+_findings_configMap contains {"check": "sharing/mig_layout_refused", "finding": finding} if {
+	some finding in data.usher.checks.sharing.mig_layout_refused.deny
+}
+
+_findings_configMap contains {"check": "sharing/more_replicas_than_mps_serves", "finding": finding} if {
+	some finding in data.usher.checks.sharing.more_replicas_than_mps_serves.deny
+}
+
+_findings_configMap contains {"check": "sharing/plugin_does_not_read_configuration", "finding": finding} if {
+	some finding in data.usher.checks.sharing.plugin_does_not_read_configuration.deny
+}
+
+_findings_configMap contains {"check": "objects/time_slicing_config_invalid", "finding": finding} if {
+	some finding in data.usher.checks.objects.time_slicing_config_invalid.deny
+}
+
+_findings_configMap contains {"check": "objects/shared_gpus_not_renamed", "finding": finding} if {
+	some finding in data.usher.checks.objects.shared_gpus_not_renamed.deny
+}
+
+_findings_configMap contains {"check": "objects/mps_on_mig", "finding": finding} if {
+	some finding in data.usher.checks.objects.mps_on_mig.deny
+}
+
+_findings_configMap contains {"check": "objects/two_sharing_strategies", "finding": finding} if {
+	some finding in data.usher.checks.objects.two_sharing_strategies.deny
+}
+
+_findings_configMap contains {"check": "objects/shared_resource_never_offered", "finding": finding} if {
+	some finding in data.usher.checks.objects.shared_resource_never_offered.deny
+}
+
+_findings_configMap contains {"check": "objects/several_shares_allowed", "finding": finding} if {
+	some finding in data.usher.checks.objects.several_shares_allowed.deny
+}
+
+_findings contains each if {
+	input.object.clusterQueue
+	some each in _findings_clusterQueue
+}
+
+_findings_clusterQueue contains {"check": "queueing/limit_below_its_use", "finding": finding} if {
+	some finding in data.usher.checks.queueing.limit_below_its_use.deny
+}
+
+_findings_clusterQueue contains {"check": "objects/cluster_queue_selects_no_namespace", "finding": finding} if {
+	some finding in data.usher.checks.objects.cluster_queue_selects_no_namespace.deny
+}
+
+_findings_clusterQueue contains {"check": "objects/borrowing_without_cohort", "finding": finding} if {
+	some finding in data.usher.checks.objects.borrowing_without_cohort.deny
+}
+
+_findings_clusterQueue contains {"check": "objects/flavor_resources_differ", "finding": finding} if {
+	some finding in data.usher.checks.objects.flavor_resources_differ.deny
+}
+
+_findings_clusterQueue contains {"check": "objects/cpu_or_memory_not_covered", "finding": finding} if {
+	some finding in data.usher.checks.objects.cpu_or_memory_not_covered.deny
+}
+
+_findings_clusterQueue contains {"check": "objects/reclaims_from_higher_priority", "finding": finding} if {
+	some finding in data.usher.checks.objects.reclaims_from_higher_priority.deny
+}
+
+_findings_clusterQueue contains {"check": "objects/cluster_queue_field_of_another_version", "finding": finding} if {
+	some finding in data.usher.checks.objects.cluster_queue_field_of_another_version.deny
+}
+
+_findings_clusterQueue contains {"check": "objects/resource_group_entry_twice", "finding": finding} if {
+	some finding in data.usher.checks.objects.resource_group_entry_twice.deny
+}
+
+_findings_clusterQueue contains {"check": "objects/lending_limit_above_quota", "finding": finding} if {
+	some finding in data.usher.checks.objects.lending_limit_above_quota.deny
+}
+
+_findings contains each if {
+	input.object.resourceQuota
+	some each in _findings_resourceQuota
+}
+
+_findings_resourceQuota contains {"check": "queueing/limit_below_its_use", "finding": finding} if {
+	some finding in data.usher.checks.queueing.limit_below_its_use.deny
+}
+
+_findings_resourceQuota contains {"check": "objects/quota_on_limits_of_accelerators", "finding": finding} if {
+	some finding in data.usher.checks.objects.quota_on_limits_of_accelerators.deny
+}
+
+_findings_resourceQuota contains {"check": "objects/quota_scope_beyond_pods", "finding": finding} if {
+	some finding in data.usher.checks.objects.quota_scope_beyond_pods.deny
+}
+
+_findings_resourceQuota contains {"check": "objects/quota_without_partitions", "finding": finding} if {
+	some finding in data.usher.checks.objects.quota_without_partitions.deny
+}
+
+_findings_resourceQuota contains {"check": "objects/quota_of_no_such_resource", "finding": finding} if {
+	some finding in data.usher.checks.objects.quota_of_no_such_resource.deny
+}
+
+_findings_resourceQuota contains {"check": "objects/quota_of_a_fraction", "finding": finding} if {
+	some finding in data.usher.checks.objects.quota_of_a_fraction.deny
+}
+
+_findings_resourceQuota contains {"check": "objects/quota_without_requests_prefix", "finding": finding} if {
+	some finding in data.usher.checks.objects.quota_without_requests_prefix.deny
+}
+
+_findings contains each if {
+	input.object.volcanoQueue
+	some each in _findings_volcanoQueue
+}
+
+_findings_volcanoQueue contains {"check": "queueing/limit_below_its_use", "finding": finding} if {
+	some finding in data.usher.checks.queueing.limit_below_its_use.deny
+}
+
+_findings_volcanoQueue contains {"check": "objects/volcano_queue_unknown_fields", "finding": finding} if {
+	some finding in data.usher.checks.objects.volcano_queue_unknown_fields.deny
+}
+
+_findings_volcanoQueue contains {"check": "objects/volcano_queue_capability", "finding": finding} if {
+	some finding in data.usher.checks.objects.volcano_queue_capability.deny
 }
 
 _findings contains each if {
@@ -1198,6 +1455,93 @@ _findings_volcanoPodGroup contains {"check": "objects/network_topology_both_tier
 }
 
 _findings contains each if {
+	input.object.node
+	some each in _findings_node
+}
+
+_findings_node contains {"check": "sharing/mig_layout_not_for_node", "finding": finding} if {
+	some finding in data.usher.checks.sharing.mig_layout_not_for_node.deny
+}
+
+_findings_node contains {"check": "objects/accelerator_node_without_taint", "finding": finding} if {
+	some finding in data.usher.checks.objects.accelerator_node_without_taint.deny
+}
+
+_findings_node contains {"check": "objects/taint_that_operators_do_not_tolerate", "finding": finding} if {
+	some finding in data.usher.checks.objects.taint_that_operators_do_not_tolerate.deny
+}
+
+_findings_node contains {"check": "objects/accelerator_node_changed_by_tenant", "finding": finding} if {
+	some finding in data.usher.checks.objects.accelerator_node_changed_by_tenant.deny
+}
+
+_findings_node contains {"check": "objects/mig_config_failed", "finding": finding} if {
+	some finding in data.usher.checks.objects.mig_config_failed.deny
+}
+
+_findings contains each if {
+	input.object.resourceClaimTemplate
+	some each in _findings_resourceClaimTemplate
+}
+
+_findings_resourceClaimTemplate contains {"check": "sharing/claim_shares_without_its_gate", "finding": finding} if {
+	some finding in data.usher.checks.sharing.claim_shares_without_its_gate.deny
+}
+
+_findings_resourceClaimTemplate contains {"check": "objects/claim_of_all_devices", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_of_all_devices.deny
+}
+
+_findings_resourceClaimTemplate contains {"check": "objects/claim_with_admin_access", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_with_admin_access.deny
+}
+
+_findings_resourceClaimTemplate contains {"check": "objects/claim_fields_of_another_version", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_fields_of_another_version.deny
+}
+
+_findings_resourceClaimTemplate contains {"check": "objects/claim_count_beside_all", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_count_beside_all.deny
+}
+
+_findings_resourceClaimTemplate contains {"check": "objects/claim_with_alternatives_in_queue", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_with_alternatives_in_queue.deny
+}
+
+_findings_resourceClaimTemplate contains {"check": "objects/claim_of_a_certain_device", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_of_a_certain_device.deny
+}
+
+_findings_resourceClaimTemplate contains {"check": "objects/claim_tolerates_everything", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_tolerates_everything.deny
+}
+
+_findings_resourceClaimTemplate contains {"check": "objects/claim_of_an_unknown_class", "finding": finding} if {
+	some finding in data.usher.checks.objects.claim_of_an_unknown_class.deny
+}
+
+_findings contains each if {
+	input.object.clusterPolicy
+	some each in _findings_clusterPolicy
+}
+
+_findings_clusterPolicy contains {"check": "sharing/cluster_policy_beside_gpu_cluster", "finding": finding} if {
+	some finding in data.usher.checks.sharing.cluster_policy_beside_gpu_cluster.deny
+}
+
+_findings_clusterPolicy contains {"check": "objects/operator_mig_strategy", "finding": finding} if {
+	some finding in data.usher.checks.objects.operator_mig_strategy.deny
+}
+
+_findings_clusterPolicy contains {"check": "objects/toolkit_version_vulnerable", "finding": finding} if {
+	some finding in data.usher.checks.objects.toolkit_version_vulnerable.deny
+}
+
+_findings_clusterPolicy contains {"check": "objects/operand_version_floating", "finding": finding} if {
+	some finding in data.usher.checks.objects.operand_version_floating.deny
+}
+
+_findings contains each if {
 	input.object.trainJob
 	some each in _findings_trainJob
 }
@@ -1340,43 +1684,6 @@ _findings_workloadPriorityClass contains {"check": "objects/workload_priority_va
 }
 
 _findings contains each if {
-	input.object.clusterQueue
-	some each in _findings_clusterQueue
-}
-
-_findings_clusterQueue contains {"check": "objects/cluster_queue_selects_no_namespace", "finding": finding} if {
-	some finding in data.usher.checks.objects.cluster_queue_selects_no_namespace.deny
-}
-
-_findings_clusterQueue contains {"check": "objects/borrowing_without_cohort", "finding": finding} if {
-	some finding in data.usher.checks.objects.borrowing_without_cohort.deny
-}
-
-_findings_clusterQueue contains {"check": "objects/flavor_resources_differ", "finding": finding} if {
-	some finding in data.usher.checks.objects.flavor_resources_differ.deny
-}
-
-_findings_clusterQueue contains {"check": "objects/cpu_or_memory_not_covered", "finding": finding} if {
-	some finding in data.usher.checks.objects.cpu_or_memory_not_covered.deny
-}
-
-_findings_clusterQueue contains {"check": "objects/reclaims_from_higher_priority", "finding": finding} if {
-	some finding in data.usher.checks.objects.reclaims_from_higher_priority.deny
-}
-
-_findings_clusterQueue contains {"check": "objects/cluster_queue_field_of_another_version", "finding": finding} if {
-	some finding in data.usher.checks.objects.cluster_queue_field_of_another_version.deny
-}
-
-_findings_clusterQueue contains {"check": "objects/resource_group_entry_twice", "finding": finding} if {
-	some finding in data.usher.checks.objects.resource_group_entry_twice.deny
-}
-
-_findings_clusterQueue contains {"check": "objects/lending_limit_above_quota", "finding": finding} if {
-	some finding in data.usher.checks.objects.lending_limit_above_quota.deny
-}
-
-_findings contains each if {
 	input.object.cohort
 	some each in _findings_cohort
 }
@@ -1412,110 +1719,6 @@ _findings_topology contains {"check": "objects/topology_hostname_not_last", "fin
 }
 
 _findings contains each if {
-	input.object.resourceClaim
-	some each in _findings_resourceClaim
-}
-
-_findings_resourceClaim contains {"check": "objects/claim_of_all_devices", "finding": finding} if {
-	some finding in data.usher.checks.objects.claim_of_all_devices.deny
-}
-
-_findings_resourceClaim contains {"check": "objects/claim_with_admin_access", "finding": finding} if {
-	some finding in data.usher.checks.objects.claim_with_admin_access.deny
-}
-
-_findings_resourceClaim contains {"check": "objects/claim_fields_of_another_version", "finding": finding} if {
-	some finding in data.usher.checks.objects.claim_fields_of_another_version.deny
-}
-
-_findings_resourceClaim contains {"check": "objects/claim_count_beside_all", "finding": finding} if {
-	some finding in data.usher.checks.objects.claim_count_beside_all.deny
-}
-
-_findings_resourceClaim contains {"check": "objects/claim_of_a_certain_device", "finding": finding} if {
-	some finding in data.usher.checks.objects.claim_of_a_certain_device.deny
-}
-
-_findings_resourceClaim contains {"check": "objects/claim_tolerates_everything", "finding": finding} if {
-	some finding in data.usher.checks.objects.claim_tolerates_everything.deny
-}
-
-_findings_resourceClaim contains {"check": "objects/claim_of_an_unknown_class", "finding": finding} if {
-	some finding in data.usher.checks.objects.claim_of_an_unknown_class.deny
-}
-
-_findings contains each if {
-	input.object.resourceClaimTemplate
-	some each in _findings_resourceClaimTemplate
-}
-
-_findings_resourceClaimTemplate contains {"check": "objects/claim_of_all_devices", "finding": finding} if {
-	some finding in data.usher.checks.objects.claim_of_all_devices.deny
-}
-
-_findings_resourceClaimTemplate contains {"check": "objects/claim_with_admin_access", "finding": finding} if {
-	some finding in data.usher.checks.objects.claim_with_admin_access.deny
-}
-
-_findings_resourceClaimTemplate contains {"check": "objects/claim_fields_of_another_version", "finding": finding} if {
-	some finding in data.usher.checks.objects.claim_fields_of_another_version.deny
-}
-
-_findings_resourceClaimTemplate contains {"check": "objects/claim_count_beside_all", "finding": finding} if {
-	some finding in data.usher.checks.objects.claim_count_beside_all.deny
-}
-
-_findings_resourceClaimTemplate contains {"check": "objects/claim_with_alternatives_in_queue", "finding": finding} if {
-	some finding in data.usher.checks.objects.claim_with_alternatives_in_queue.deny
-}
-
-_findings_resourceClaimTemplate contains {"check": "objects/claim_of_a_certain_device", "finding": finding} if {
-	some finding in data.usher.checks.objects.claim_of_a_certain_device.deny
-}
-
-_findings_resourceClaimTemplate contains {"check": "objects/claim_tolerates_everything", "finding": finding} if {
-	some finding in data.usher.checks.objects.claim_tolerates_everything.deny
-}
-
-_findings_resourceClaimTemplate contains {"check": "objects/claim_of_an_unknown_class", "finding": finding} if {
-	some finding in data.usher.checks.objects.claim_of_an_unknown_class.deny
-}
-
-_findings contains each if {
-	input.object.volcanoQueue
-	some each in _findings_volcanoQueue
-}
-
-_findings_volcanoQueue contains {"check": "objects/volcano_queue_unknown_fields", "finding": finding} if {
-	some finding in data.usher.checks.objects.volcano_queue_unknown_fields.deny
-}
-
-_findings_volcanoQueue contains {"check": "objects/volcano_queue_capability", "finding": finding} if {
-	some finding in data.usher.checks.objects.volcano_queue_capability.deny
-}
-
-_findings contains each if {
-	input.object.node
-	some each in _findings_node
-}
-
-_findings_node contains {"check": "objects/accelerator_node_without_taint", "finding": finding} if {
-	some finding in data.usher.checks.objects.accelerator_node_without_taint.deny
-}
-
-_findings_node contains {"check": "objects/taint_that_operators_do_not_tolerate", "finding": finding} if {
-	some finding in data.usher.checks.objects.taint_that_operators_do_not_tolerate.deny
-}
-
-_findings_node contains {"check": "objects/accelerator_node_changed_by_tenant", "finding": finding} if {
-	some finding in data.usher.checks.objects.accelerator_node_changed_by_tenant.deny
-}
-
-_findings_node contains {"check": "objects/mig_config_failed", "finding": finding} if {
-	some finding in data.usher.checks.objects.mig_config_failed.deny
-}
-
-_findings contains each if {
 	input.object.binding
 	some each in _findings_binding
 }
@@ -1525,87 +1728,12 @@ _findings_binding contains {"check": "objects/pod_bound_by_hand", "finding": fin
 }
 
 _findings contains each if {
-	input.object.clusterPolicy
-	some each in _findings_clusterPolicy
-}
-
-_findings_clusterPolicy contains {"check": "objects/operator_mig_strategy", "finding": finding} if {
-	some finding in data.usher.checks.objects.operator_mig_strategy.deny
-}
-
-_findings_clusterPolicy contains {"check": "objects/toolkit_version_vulnerable", "finding": finding} if {
-	some finding in data.usher.checks.objects.toolkit_version_vulnerable.deny
-}
-
-_findings_clusterPolicy contains {"check": "objects/operand_version_floating", "finding": finding} if {
-	some finding in data.usher.checks.objects.operand_version_floating.deny
-}
-
-_findings contains each if {
-	input.object.configMap
-	some each in _findings_configMap
-}
-
-_findings_configMap contains {"check": "objects/time_slicing_config_invalid", "finding": finding} if {
-	some finding in data.usher.checks.objects.time_slicing_config_invalid.deny
-}
-
-_findings_configMap contains {"check": "objects/shared_gpus_not_renamed", "finding": finding} if {
-	some finding in data.usher.checks.objects.shared_gpus_not_renamed.deny
-}
-
-_findings_configMap contains {"check": "objects/mps_on_mig", "finding": finding} if {
-	some finding in data.usher.checks.objects.mps_on_mig.deny
-}
-
-_findings_configMap contains {"check": "objects/two_sharing_strategies", "finding": finding} if {
-	some finding in data.usher.checks.objects.two_sharing_strategies.deny
-}
-
-_findings_configMap contains {"check": "objects/shared_resource_never_offered", "finding": finding} if {
-	some finding in data.usher.checks.objects.shared_resource_never_offered.deny
-}
-
-_findings_configMap contains {"check": "objects/several_shares_allowed", "finding": finding} if {
-	some finding in data.usher.checks.objects.several_shares_allowed.deny
-}
-
-_findings contains each if {
 	input.object.nvidiaDriver
 	some each in _findings_nvidiaDriver
 }
 
 _findings_nvidiaDriver contains {"check": "objects/operand_version_floating", "finding": finding} if {
 	some finding in data.usher.checks.objects.operand_version_floating.deny
-}
-
-_findings contains each if {
-	input.object.resourceQuota
-	some each in _findings_resourceQuota
-}
-
-_findings_resourceQuota contains {"check": "objects/quota_on_limits_of_accelerators", "finding": finding} if {
-	some finding in data.usher.checks.objects.quota_on_limits_of_accelerators.deny
-}
-
-_findings_resourceQuota contains {"check": "objects/quota_scope_beyond_pods", "finding": finding} if {
-	some finding in data.usher.checks.objects.quota_scope_beyond_pods.deny
-}
-
-_findings_resourceQuota contains {"check": "objects/quota_without_partitions", "finding": finding} if {
-	some finding in data.usher.checks.objects.quota_without_partitions.deny
-}
-
-_findings_resourceQuota contains {"check": "objects/quota_of_no_such_resource", "finding": finding} if {
-	some finding in data.usher.checks.objects.quota_of_no_such_resource.deny
-}
-
-_findings_resourceQuota contains {"check": "objects/quota_of_a_fraction", "finding": finding} if {
-	some finding in data.usher.checks.objects.quota_of_a_fraction.deny
-}
-
-_findings_resourceQuota contains {"check": "objects/quota_without_requests_prefix", "finding": finding} if {
-	some finding in data.usher.checks.objects.quota_without_requests_prefix.deny
 }
 
 _findings contains each if {
@@ -1747,6 +1875,10 @@ _findings_disruptionBudget contains {"check": "objects/budget_that_blocks_evicti
 	some finding in data.usher.checks.objects.budget_that_blocks_eviction.deny
 }
 
+_findings_disruptionBudget contains {"check": "objects/budget_of_all_gpu_servers", "finding": finding} if {
+	some finding in data.usher.checks.objects.budget_of_all_gpu_servers.deny
+}
+
 _findings contains each if {
 	input.object.provisioningRequest
 	some each in _findings_provisioningRequest
@@ -1798,6 +1930,15 @@ _findings contains each if {
 
 _findings_validatingWebhookConfiguration contains {"check": "objects/webhook_of_all_pods_fails_closed", "finding": finding} if {
 	some finding in data.usher.checks.objects.webhook_of_all_pods_fails_closed.deny
+}
+
+_findings contains each if {
+	input.object.nodeSet
+	some each in _findings_nodeSet
+}
+
+_findings_nodeSet contains {"check": "objects/slurm_gpus_other_than_pods", "finding": finding} if {
+	some finding in data.usher.checks.objects.slurm_gpus_other_than_pods.deny
 }
 
 _unknown contains each if {

@@ -100,6 +100,22 @@ def test_a_claim_fits_the_pools_with_devices_of_its_class(device_class: str, poo
     assert fitting(of_pod(asking(CLAIM_PREFIX + device_class))) == (pools, ())
 
 
+def test_a_claim_for_slices_fits_no_pool_without_them() -> None:
+    whole = pool("whole", "nvidia.com/gpu").model_copy(update={"gpu": config_pools.Gpus(per_node=8)})
+    gpus = config_pools.Gpus(per_node=8, board="H100-80", mig_strategy="mixed")
+    divided = pool("divided", "nvidia.com/gpu").model_copy(update={"gpu": gpus})
+    dynamic = pool("dynamic", CLAIM_PREFIX + "mig.nvidia.com").model_copy(update={"gpu": config_pools.Gpus(per_node=8)})
+
+    def of_profile(profile: str) -> model.PodSet:
+        expression = f"device.attributes['gpu.nvidia.com'].profile == '{profile}'"
+        return claiming(device_claims.request("mig.nvidia.com", selectors=[{"cel": {"expression": expression}}]))
+
+    assert fitting(of_class("mig.nvidia.com"), whole, divided, dynamic) == (["divided", "dynamic"], ())
+    assert fitting(of_profile("3g.40gb"), whole, divided) == (["divided"], ())
+    # An H100 with 80 GB has no profile of this size.
+    assert fitting(of_profile("3g.20gb"), whole, divided) == ([], ())
+
+
 def test_every_known_class_of_accelerators_is_named_above() -> None:
     (mark,) = test_a_claim_fits_the_pools_with_devices_of_its_class.pytestmark  # type: ignore[attr-defined]  # pytest sets it
     assert {*CLASSES} == {case[0] for case in mark.args[1]} | {"gpu.example.com"}

@@ -15,7 +15,7 @@ from unit.documents import kubectl
 from usher import errors
 from usher.documents import reader
 
-every_corpus = pytest.mark.parametrize("corpus", shared_files.corpora)
+every_corpus = pytest.mark.parametrize("corpus", shared_files.thorough_corpora)
 
 _TWICE = "the key 'resources' stands twice in one mapping"
 

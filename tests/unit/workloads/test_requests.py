@@ -80,12 +80,12 @@ def test_only_the_resources_of_interest_are_looked_at() -> None:
 
 
 @pytest.mark.usefixtures("any_size")
-def test_ten_thousand_containers_with_resources_of_their_own_are_added_up() -> None:
-    containers = [CONTAINER(f"c{index}", limits={f"example.com/{index}": 1, "cpu": 1}) for index in range(10_000)]
+def test_a_thousand_containers_with_resources_of_their_own_are_added_up() -> None:
+    containers = [CONTAINER(f"c{index}", limits={f"example.com/{index}": 1, "cpu": 1}) for index in range(1000)]
     found = asked(builders.pod(*containers, initContainers=containers, resources={"limits": {"memory": 1}}))
 
-    assert len(found) == 10_002
-    assert found["cpu"] == "10000"
+    assert len(found) == 1002
+    assert found["cpu"] == "1000"
 
 
 GPU = builders.GPU

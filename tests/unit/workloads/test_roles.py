@@ -52,6 +52,25 @@ def test_without_a_program_the_kind_tells_it() -> None:
     assert readable_workload(builders.pod()).role_reason == "neither its kind nor its programs say it"
 
 
+def test_a_kind_that_trains_is_in_doubt_where_its_containers_answer_requests() -> None:
+    container: dict[str, builders.JsonValue] = {
+        **builders.container(gpus=8),
+        "readinessProbe": {"httpGet": {"path": "/health", "port": 8000}},
+    }
+    found = readable_workload(builders.pytorch_job(worker=builders.template(container)))
+
+    assert found.role is model.Role.UNKNOWN
+    assert found.role_reason.startswith("its kind often trains, but container")
+
+
+def test_an_image_of_client_programs_says_nothing() -> None:
+    def pod(tag: str) -> paths.Object:
+        return builders.pod(builders.container(gpus=1, image=f"nvcr.io/nvidia/tritonserver:{tag}"))
+
+    assert role(pod("24.08-py3")) is model.Role.INFERENCE
+    assert role(pod("24.08-py3-sdk")) is model.Role.UNKNOWN
+
+
 @pytest.mark.parametrize("labels", [NOTEBOOK, SINGLE_USER])
 def test_notebooks_say_what_they_are_by_their_labels(labels: dict[str, str]) -> None:
     assert role(builders.pod(labels=labels)) is model.Role.INTERACTIVE

@@ -64,6 +64,17 @@ def read_places(value: paths.Object) -> list[tuple[str, paths.Json]]:
     return [(pointer, found) for pointer, found in places(value) if pointer and not UNREAD.fullmatch(pointer)]
 
 
+def tried_places(kind: str) -> list[tuple[str, paths.Json]]:
+    """All that are read of a Pod; in a change half of those of another kind, which has the same parts as others.
+
+    Which half is another one from kind to kind.
+    """
+    found = read_places(FULL_OBJECTS[kind])
+    if kind == "Pod" or generated_examples.are_thorough():
+        return found
+    return found[[*FULL_OBJECTS].index(kind) % 2 :: 2]
+
+
 every_kind = pytest.mark.parametrize(
     "kind",
     [
@@ -84,7 +95,7 @@ def test_a_wrong_type_is_unknown_at_its_place(kind: str) -> None:
     value = FULL_OBJECTS[kind]
     silent = [
         f"{junk!r} at {pointer}"
-        for place, (pointer, found) in enumerate(read_places(value))
+        for place, (pointer, found) in enumerate(tried_places(kind))
         for junk in junk_at(place, kind)
         if not fits(pointer, found, junk)
         and [path for path, _ in unknowns(builders.replaced(value, pointer, junk), objects=KNOWN)] != [pointer]
@@ -96,7 +107,7 @@ def test_a_wrong_type_is_unknown_at_its_place(kind: str) -> None:
 @every_kind
 def test_null_counts_as_nothing_but_where_something_has_to_be(kind: str) -> None:
     value = FULL_OBJECTS[kind]
-    for pointer, _ in read_places(value):
+    for pointer, _ in tried_places(kind):
         found = [path for path, _ in unknowns(builders.replaced(value, pointer, None), objects=KNOWN)]
         if NEEDED.fullmatch(pointer):
             assert found == [pointer]

@@ -66,6 +66,25 @@ def by_product(value: str) -> Product | None:
     return Product(board=board, profile=profile, shared=value.endswith("-SHARED"), invalid=invalid)
 
 
+_GKE_ACCELERATORS: Final = {
+    "A100-40": frozenset({"nvidia-tesla-a100"}),
+    "A100-80": frozenset({"nvidia-a100-80gb"}),
+    "H100-80": frozenset({"nvidia-h100-80gb", "nvidia-h100-mega-80gb"}),
+    "H200-141": frozenset({"nvidia-h200-141gb"}),
+    "B200": frozenset({"nvidia-b200"}),
+    "GB200": frozenset({"nvidia-gb200"}),
+}
+
+
+def gke_accelerators(name: str) -> frozenset[str]:
+    """The values of cloud.google.com/gke-accelerator for a board; empty where usher does not know them.
+
+    Source: docs.cloud.google.com/kubernetes-engine/docs/concepts/gpus.
+    """
+    board = by_name(name)
+    return frozenset() if board is None else _GKE_ACCELERATORS.get(board.name, frozenset())
+
+
 def boards_with(profile: mig.Profile) -> tuple[Board, ...]:
     """The boards that have a profile of that name; its size may differ between them."""
     return tuple(board for board in BOARDS if board.offer(profile) is not None)

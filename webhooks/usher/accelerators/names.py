@@ -307,6 +307,9 @@ def _meaning(vendor: str, known: Known, divides: str | None) -> Meaning:
     return Meaning(unit=known.unit, vendor=vendor, size=known.size, divides=divides)
 
 
+HAMI_REGISTER: Final = re.compile(r"(?:hami|4pd)\.io/node-.*register")
+"""The annotations of nodes in which HAMi lists their devices (RegisterAnnos in HAMi:pkg/device/*/device.go)."""
+
 HIDING_VARIABLES: Final = {
     # ROCm/container-toolkit @ 03f50691 internal/oci/oci.go, getAMDEnv: a text without an index gives nothing.
     "amd.com": "AMD_VISIBLE_DEVICES",

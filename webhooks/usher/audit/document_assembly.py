@@ -136,10 +136,12 @@ def with_asked(summary: Summary, estate: Estate) -> Summary:
     """The headline numbers with the requests of workloads."""
     workloads = [each for each in estate.workloads if not each.is_template or each.pods]
     asks = devices.added(each.asks for each in workloads)
+    nodes = {node.name: node for node in estate.nodes or ()}
+    by_node = [(next((nodes[pod.node] for pod in each.pods if pod.node in nodes), None), each) for each in workloads]
     return summary.model_copy(
         update={
-            "gpus_asked": gpus.number(asks),
-            "gpus_asked_least": gpus.least(asks),
+            "gpus_asked": _rounded(gpus.number(each.asks, node) for node, each in by_node),
+            "gpus_asked_least": _rounded(gpus.least(each.asks, node) for node, each in by_node),
             "other_asked": gpus.numbers(gpus.others(asks)),
             "workloads_not_known": sum(not each.asks_known for each in workloads),
             "manifests": sum(not each.exists for each in workloads),

@@ -3,19 +3,26 @@
 Files are applied together, so they show all objects. A cluster gets them one by one, so a review knows no other object.
 """
 
+import difflib
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
+import orjson
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from usher import model, paths
+from usher.accelerators import mig_layouts
 from usher.authorities.knowledge import Knowledge
+from usher.cluster.facts import store
 from usher.kinds import registry
-from usher.kinds.reading import environment, shapes
+from usher.kinds.kind import CONFIG_MAP
+from usher.kinds.reading import environment, known_keys, shapes
 from usher.kinds.reading import values as reading_values
 from usher.kinds.reading.values import Reference
+from usher.model import placement
 from usher.workloads import grown_workloads
 
 GROUP_ANNOTATION: Final = "scheduling.k8s.io/group-name"
@@ -26,6 +33,9 @@ GROUP_LABEL: Final = "scheduling.x-k8s.io/pod-group"
 
 _PERSISTENT_VOLUME: Final = ("", "PersistentVolume")
 _POD_GROUP: Final = ("scheduling.volcano.sh", "PodGroup")
+_BUDGET: Final = ("policy", "PodDisruptionBudget")
+_NODE: Final = ("", "Node")
+_CLUSTER_POLICY: Final = ("nvidia.com", "ClusterPolicy")
 
 _AUTOSCALERS: Final = frozenset(kind.group_and_kind for kind in registry.KINDS if kind.autoscaler and kind.plural)
 
@@ -48,6 +58,14 @@ class Link(Struct, frozen=True, kw_only=True):
     """The path of the container."""
 
 
+class Guarded(Struct, frozen=True, kw_only=True):
+    """The pods that a PodDisruptionBudget selects, if all files make them."""
+
+    pods: int
+    names: tuple[str, ...]
+    """Kind and name of the objects that make them and whose pods ask for accelerators."""
+
+
 class Beside(Struct, frozen=True, kw_only=True):
     """The objects of the same files that matter to one object."""
 
@@ -55,6 +73,8 @@ class Beside(Struct, frozen=True, kw_only=True):
     """Whether a Service with an address of its own sends the requests of programs to the pods."""
     disks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Access modes by the name of the PersistentVolumeClaim, for those that the pods name."""
+    holders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Other objects whose pods keep a claim, by the name of the claim; empty if all select the same node."""
     host_paths: Mapping[str, shapes.HostPath] = field(default_factory=dict)
     """Paths of nodes to which the PersistentVolumeClaims lead that the pods name, by the name of the claim."""
     gang: model.Workload | None = None
@@ -63,10 +83,22 @@ class Beside(Struct, frozen=True, kw_only=True):
     """The names of PodGroups that other objects of the same files name as well."""
     links: tuple[Link, ...] = ()
     """Links of Services that the containers cannot bear."""
+    mesh: str = ""
+    """The label by which a service mesh adds its sidecar to the pods of the namespace; empty without one."""
     scalers: tuple[str, ...] = ()
     """Kinds and names of other autoscalers with the target of this one."""
+    guarded: Guarded | None = None
+    """The pods of a disruption budget; None if the files do not tell them."""
     parent: tuple[str, str] | None = None
     """The object whose operator makes the target of this autoscaler, and what to do instead; None without one."""
+    layout: tuple[str, str] | None = None
+    """Why the GPUs of a node cannot have the MIG layout of its label, and the remedy; both empty if they can have it,
+    None if no file has layouts.
+    """
+    placed: frozenset[str] = frozenset()
+    """For a ConfigMap, what pods of Volcano and KAI-Scheduler use (priority, gang, vgpu), and what a DaemonSet of the
+    device plugin lacks. For a ClusterPolicy, whether a GPUCluster is there.
+    """
 
 
 NOTHING: Final = Beside()
@@ -85,6 +117,14 @@ def of(workload: model.Workload | None, objects: reading_values.Lookup, known: K
         return Beside(gang=_gang(workload, objects, known))
     if (workload.group, workload.kind) in _AUTOSCALERS:
         return _of_autoscaler(workload, objects)
+    if (workload.group, workload.kind) == _BUDGET:
+        return Beside(guarded=_guarded(workload, objects, known))
+    if (workload.group, workload.kind) == _NODE:
+        return Beside(layout=_layout(workload.view.get("node", {}).get("metadata", {}).get("labels", {}), objects))
+    if (workload.group, workload.kind) == CONFIG_MAP:
+        return Beside(placed=objects.once("what Volcano and KAI place", lambda: frozenset(_placed(objects))))
+    if (workload.group, workload.kind) == _CLUSTER_POLICY:
+        return Beside(placed=frozenset({"GPUCluster"} if objects.names("nvidia.com", "GPUCluster") else ()))
     claims = dict(_claims(workload, objects))
     host_paths = dict(_host_paths(workload.namespace, claims, objects)) if claims else {}
     if not workload.asks_accelerators:
@@ -92,10 +132,55 @@ def of(workload: model.Workload | None, objects: reading_values.Lookup, known: K
     return Beside(
         has_service=_has_service(workload, objects),
         disks=dict(_disks(claims)),
+        holders=dict(_holders(workload, claims, objects)),
         host_paths=host_paths,
         shared_groups=_shared_groups(workload, objects),
         links=tuple(_links(workload, objects)),
+        mesh=_mesh(workload, objects, known),
     )
+
+
+def _guarded(budget: model.Workload, objects: reading_values.Objects, known: Knowledge) -> Guarded | None:
+    """The pods that a budget selects; None without pods, and with pods whose number an autoscaler or a node decides."""
+    namespace = budget.namespace
+    found = objects.find(Reference(group=budget.group, kind=budget.kind, name=budget.name, namespace=namespace))
+    selector = None if isinstance(found, reading_values.Absence) else paths.mapping(found.get("spec")).get("selector")
+    makers = objects.once(f"makers of pods in {namespace}", lambda: _makers(namespace, objects, known))
+    scalers = objects.once(f"autoscalers of {namespace}", lambda: _by_target(namespace, objects))
+    selected = [
+        (maker, pod_set)
+        for maker in makers
+        for pod_set in maker.pod_sets
+        if placement.selector_matches(selector, pod_set.labels)
+    ]
+    targets = [Reference(group=each.group, kind=each.kind, name=each.name, namespace=namespace) for each, _ in selected]
+    if not selected or any(target in scalers for target in targets):
+        return None
+    names = {f"{maker.kind} {maker.name}" for maker, pod_set in selected if pod_set.asks_accelerators}
+    return Guarded(pods=sum(pod_set.count.minimum for _, pod_set in selected), names=tuple(sorted(names)))
+
+
+def _makers(namespace: str, objects: reading_values.Objects, known: Knowledge) -> Sequence[model.Workload]:
+    """The Deployments and StatefulSets of a namespace."""
+    values = [value for kind in ("Deployment", "StatefulSet") for value in objects.of_kind("apps", kind, namespace)]
+    made = [known.workload(value, namespace=namespace, objects=objects) for value in values]
+    return [each for each in made if each is not None]
+
+
+_INJECTING: Final = {"istio-injection": ("enabled",), "istio.io/rev": ()}
+"""Labels of namespaces whose pods get the sidecar of Istio, with the values that say so; any value without one."""
+
+
+def _mesh(workload: model.Workload, objects: reading_values.Objects, known: Knowledge) -> str:
+    found = objects.cluster_scoped("", "Namespace").get(workload.namespace)
+    own = paths.mapping(paths.metadata(found).get("labels")) if found is not None else {}
+    labels: Mapping[str, paths.Json] = own or store.namespace_labels(workload.namespace, known.facts) or {}
+    meshes = [
+        f"{key}={labels[key]}"
+        for key, values in _INJECTING.items()
+        if labels.get(key) and labels[key] in (values or (labels[key],))
+    ]
+    return next(iter(meshes), "")
 
 
 def _shared_groups(workload: model.Workload, objects: reading_values.Objects) -> frozenset[str]:
@@ -126,6 +211,57 @@ def _of_autoscaler(workload: model.Workload, objects: reading_values.Objects) ->
     scalers = objects.once(f"autoscalers of {own.namespace}", lambda: _by_target(own.namespace, objects))
     others = (each for each in scalers.get(growth.target, ()) if each != growth.source)
     return Beside(scalers=tuple(f"{each.kind} {each.name}" for each in others), parent=_parent(growth.target, objects))
+
+
+def _layout(labels: Mapping[str, str], objects: reading_values.Objects) -> tuple[str, str] | None:
+    wanted = labels.get(mig_layouts.CONFIG_LABEL, "")
+    found = objects.once("layouts of the MIG manager", lambda: list(_layouts(objects)))
+    if not found or not wanted:
+        return None
+    for each in found:
+        if wanted in paths.mapping(each.get("mig-configs")):
+            return mig_layouts.problem_on_node(each, wanted, labels) or ("", "")
+    known = sorted({name for each in found for name in paths.mapping(each.get("mig-configs"))})
+    like = difflib.get_close_matches(wanted, known, n=1)
+    return (
+        "is in no configuration of the MIG manager in these files",
+        f"did you mean {like[0]}?" if like else f"name one of them: {', '.join(known[:10])}",
+    )
+
+
+def _layouts(objects: reading_values.Objects) -> Iterator[paths.Object]:
+    for _, value in objects.all():
+        if value.get("kind") == "ConfigMap":
+            for each in known_keys.configurations(value.get("data")):
+                if "mig-configs" in each.value:
+                    yield each.value
+
+
+_OF_VOLCANO: Final = (b"batch.volcano.sh/", b"scheduling.volcano.sh/", b'"schedulerName":"volcano"', b"kai-scheduler")
+
+
+_OF_PLUGIN: Final = {
+    "plugin without a file": (b"CONFIG_FILE", b"config-file"),
+    "plugin without a root": (b"MPS_ROOT", b"mps-root"),
+}
+"""What a DaemonSet of NVIDIA's device plugin may lack, and the words that show it is there."""
+
+
+def _placed(objects: reading_values.Objects) -> Iterator[str]:
+    """What the objects use that Volcano or KAI-Scheduler places: their texts say so, whatever their kind is."""
+    for _, value in objects.all():
+        text = b"" if value.get("kind") == "ConfigMap" else orjson.dumps(value)
+        if value.get("kind") == "DaemonSet" and b"k8s-device-plugin" in text and b"config-manager" not in text:
+            yield from (lack for lack, words in _OF_PLUGIN.items() if not any(word in text for word in words))
+        if any(word in text for word in _OF_VOLCANO):
+            yield from (
+                name
+                for name, words in (("priority", b'"priorityClassName":'), ("vgpu", b'"volcano.sh/vgpu-'))
+                if words in text
+            )
+            yield from (
+                "gang" for number in re.findall(rb'"(?:minAvailable|minMember)":(\d+)', text) if int(number) > 1
+            )
 
 
 def _by_target(namespace: str, objects: reading_values.Objects) -> Mapping[Reference, Sequence[Reference]]:
@@ -232,13 +368,26 @@ def _claims(
     workload: model.Workload, objects: reading_values.Objects
 ) -> Iterator[tuple[str, Mapping[str, paths.Json]]]:
     """The claims that the pods name, also those that are in no file: a volume may be kept for one."""
-    for pod_set in workload.pod_sets:
-        for volume in pod_set.fields.get("volumes", ()):
-            name = volume.get("persistentVolumeClaim", {}).get("claimName", "")
-            if name:
-                claim = Reference(group="", kind="PersistentVolumeClaim", name=name, namespace=workload.namespace)
-                found = objects.find(claim)
-                yield name, {} if isinstance(found, reading_values.Absence) else paths.mapping(found.get("spec"))
+    names = [
+        volume.get("persistentVolumeClaim", {}).get("claimName", "")
+        for pod_set in workload.pod_sets
+        for volume in pod_set.fields.get("volumes", ())
+    ]
+    if workload.kind == "InferenceService":
+        own = Reference(group=workload.group, kind=workload.kind, name=workload.name, namespace=workload.namespace)
+        found = objects.find(own)
+        names += () if isinstance(found, reading_values.Absence) else _stored(found)
+    for name in filter(None, names):
+        claim = Reference(group="", kind="PersistentVolumeClaim", name=name, namespace=workload.namespace)
+        found = objects.find(claim)
+        yield name, {} if isinstance(found, reading_values.Absence) else paths.mapping(found.get("spec"))
+
+
+def _stored(value: paths.Object) -> Iterator[str]:
+    """The claims in which KServe finds a model."""
+    for _, text in _texts_of(value, ("storageUri",)):
+        if text.startswith("pvc://"):
+            yield text.removeprefix("pvc://").partition("/")[0]
 
 
 def _disks(claims: _Claims) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -246,6 +395,68 @@ def _disks(claims: _Claims) -> Iterator[tuple[str, tuple[str, ...]]]:
         modes = spec.get("accessModes")
         if isinstance(modes, list):
             yield name, tuple(mode for mode in modes if isinstance(mode, str))
+
+
+class _Holder(NamedTuple):
+    """An object whose pods keep a claim as long as they run."""
+
+    group: str
+    kind: str
+    name: str
+    node: str
+    """The node that its pods select by name; empty without one."""
+
+
+_HOLDING: Final = (
+    ("", "Pod"),
+    ("apps", "Deployment"),
+    ("apps", "StatefulSet"),
+    ("argoproj.io", "Rollout"),
+    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"),
+    ("serving.kserve.io", "InferenceService"),
+)
+"""Kinds whose pods run without an end. Jobs, for example those that download a model, give a disk back."""
+
+
+def _holders(
+    workload: model.Workload, claims: _Claims, objects: reading_values.Objects
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    namespace = workload.namespace
+    found = objects.once(f"holders of claims in {namespace}", lambda: _by_claim(namespace, objects)) if claims else {}
+    for name in claims:
+        all_of_claim = found.get(name, ())
+        own = [each for each in all_of_claim if each[:3] == (workload.group, workload.kind, workload.name)]
+        nodes = {each.node for each in all_of_claim}
+        if own and (len(nodes) > 1 or "" in nodes):
+            others = tuple(f"{each.kind} {each.name}" for each in all_of_claim if each not in own)
+            if others:
+                yield name, others
+
+
+def _by_claim(namespace: str, objects: reading_values.Objects) -> Mapping[str, Sequence[_Holder]]:
+    found: defaultdict[str, list[_Holder]] = defaultdict(list)
+    for group, kind in _HOLDING:
+        for value in objects.of_kind(group, kind, namespace):
+            texts = list(_texts_of(value, ("claimName", "kubernetes.io/hostname", "restartPolicy")))
+            if kind == "Pod" and ("restartPolicy", "Never") in texts:
+                continue
+            node = next((text for key, text in texts if key == "kubernetes.io/hostname"), "")
+            holder = _Holder(group, kind, paths.text(paths.metadata(value).get("name")), node)
+            names = {*(text for key, text in texts if key == "claimName"), *_stored(value)}
+            for name in names:
+                found[name].append(holder)
+    return found
+
+
+def _texts_of(value: paths.Json, keys: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Each text below one of the keys, anywhere in a value."""
+    left: list[paths.Json] = [value]
+    while left:
+        each = left.pop()
+        if isinstance(each, dict):
+            yield from ((key, text) for key in keys if isinstance(text := each.get(key), str))
+        if isinstance(each, dict | list):
+            left.extend(each.values() if isinstance(each, dict) else each)
 
 
 def _host_paths(

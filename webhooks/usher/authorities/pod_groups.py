@@ -9,12 +9,14 @@ from typing import Final, NamedTuple, NotRequired
 
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import model, paths
+from usher import errors, model, paths, quantities
+from usher.accelerators.boards import PRODUCT_LABEL
 from usher.authorities.authority import Case, Section
 from usher.authorities.beside import GROUP_LABEL
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.verdict import SourceObject
-from usher.cluster.facts import node_pools
+from usher.cluster.facts import nodes
+from usher.kinds.reading.shapes import Amount, amount_of
 from usher.kinds.reading.values import Absence, Reference
 
 KAI_LABEL: Final = "kai.scheduler/queue"
@@ -50,12 +52,10 @@ class KaiQueueInput(TypedDict):
     """Whether it has a parent: KAI places no pods in a queue at the top."""
     isParent: bool
     """Whether other queues are below it: KAI only places pods in leaves."""
-
-
-class NodePoolsInput(TypedDict):
-    """NodePools of Karpenter whose nodes pods select, by the path of the pod set; only those that consolidate."""
-
-    consolidating: dict[str, str]
+    limit: NotRequired[Amount]
+    """The GPUs that it and the queues above it may use at most; absent without a limit."""
+    limitOf: NotRequired[str]
+    """The queue with that limit."""
 
 
 class PodGroupsInput(TypedDict):
@@ -152,30 +152,77 @@ def kai_slice(case: Case, known: Knowledge) -> KaiInput | None:
             continue
         if name in sources and sources[name].unreadable:
             continue
-        result.append({
+        entry: KaiQueueInput = {
             "name": name,
             "path": path,
             "exists": name in queues,
             "hasParent": bool(parents.get(name)),
             "isParent": name in parents.values(),
-        })  # fmt: skip
+        }
+        above = [name, parents.get(name, "")]
+        limits = [(limit, each) for each in above if each in sources and (limit := _limit(sources[each])) is not None]
+        if limits:
+            limit, entry["limitOf"] = min(limits)
+            entry["limit"] = amount_of(limit)
+        result.append(entry)
     return {"named": result} if result else None
 
 
-def node_pools_slice(case: Case, known: Knowledge) -> NodePoolsInput | None:
-    """The NodePools that pod sets select by a label of their nodes; None without any."""
-    objects = known.facts.objects(*node_pools.NODE_POOL)
-    if isinstance(objects, Absence) or not case.workload.asks_accelerators:
+def _limit(queue: SourceObject) -> quantities.Quantity | None:
+    """The most GPUs of a queue; None for -1, which means no limit, and where the queue does not say it."""
+    try:
+        found = quantities.parse(queue.at("/spec/resources/gpu/limit"))
+    except errors.QuantityError:
         return None
-    pools = known.facts.derived("NodePools", [node_pools.NODE_POOL], lambda: node_pools.read_pools(objects))
+    return found if found >= quantities.ZERO else None
+
+
+class HamiInput(TypedDict):
+    registered: bool
+    """Whether HAMi has registered the devices of any node."""
+    boards: NotRequired[int]
+    """The most boards of NVIDIA that it has registered on one node."""
+
+
+def hami_slice(case: Case, known: Knowledge) -> HamiInput | None:
+    """Whether HAMi knows any node; None where no node offers devices, and for pods that ask for no part of one."""
+    names = {name for each in case.workload.pod_sets for box in each.containers for name in box.accelerators}
+    if not known.facts.nodes.known or not any(_is_part(name, known) for name in names):
+        return None
+    classes = known.facts.nodes.now.classes
+    boards = [int(each.labels[nodes.REGISTERED]) for each in classes if nodes.REGISTERED in each.labels]
+    if boards:
+        return {"registered": True, "boards": max(boards)} if max(boards) else {"registered": True}
+    offered = {name for each in classes for name in each.most}
+    return {"registered": False} if any(map(known.vocabulary.contains, offered)) else None
+
+
+FractionsInput = dict[str, str]
+"""By the path of a pod set with a fraction of a GPU: the product of nodes that MIG divides and that it may run on."""
+
+
+def fractions_slice(case: Case, known: Knowledge) -> FractionsInput | None:
+    """The divided nodes that pods with fractions select or do not exclude; None without any."""
+    asking = [
+        each
+        for each in case.workload.pod_sets
+        if not each.has_required_affinity and any(one.route is model.Route.FRACTION for one in each.requests)
+    ]
+    if not asking or not known.facts.nodes.known:
+        return None
     found = {
-        pod_set.path: pool.name
-        for pod_set in case.workload.pod_sets
-        for pool in pools
-        if pool.consolidates and pod_set.node_selector.items() & pool.labels.items()
-        if all(pool.labels.get(key, value) == value for key, value in pod_set.node_selector.items())
+        pod_set.path: product
+        for pod_set in asking
+        for each in reversed(known.facts.nodes.now.classes)
+        if "-MIG-" in (product := each.labels.get(PRODUCT_LABEL, ""))
+        and pod_set.node_selector.items() <= each.labels.items()
     }
-    return {"consolidating": found} if found else None
+    return found or None
+
+
+def _is_part(name: str, known: Knowledge) -> bool:
+    meaning = known.vocabulary.meaning(name)
+    return meaning is not None and meaning.divides is not None
 
 
 def no_outlook(_case: Case, _known: Knowledge) -> Iterable[Section]:

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct, field
 
 from usher import model, paths
+from usher.accelerators import boards, mig
 from usher.accelerators.names import CLAIM_PREFIX
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import pools
@@ -86,7 +87,7 @@ def allowed_label_numbers(ways: Sequence[Alternative]) -> Mapping[str, frozenset
     """
     required = [_required_values(*way) for way in ways]
     found: dict[str, frozenset[int]] = {}
-    for key in sorted(set.intersection(*map(set, required))) if required else ():
+    for key in required_labels(ways):
         values = frozenset().union(*(values[key] for values in required))
         if all(_NUMBER.fullmatch(value) for value in values):
             found[key] = frozenset(map(int, values))
@@ -98,6 +99,12 @@ def allowed_label_values(ways: Sequence[Alternative], key: str) -> frozenset[str
     required = [_required_values(*way).get(key) for way in ways]
     known = [values for values in required if values is not None]
     return frozenset().union(*known) if len(known) == len(required) else frozenset()
+
+
+def required_labels(ways: Sequence[Alternative]) -> list[str]:
+    """The keys of labels that every node that fits must have with certain values, in order."""
+    required = [_required_values(*way) for way in ways]
+    return sorted(set.intersection(*map(set, required))) if required else []
 
 
 def _required_values(selector: Labels, expressions: Sequence[Mapping[str, paths.Json]]) -> Mapping[str, frozenset[str]]:
@@ -267,6 +274,10 @@ class _Need(NamedTuple):
     """A request, with the resources of pools for each device that satisfies it."""
 
     alternatives: Mapping[str, tuple[str, ...]]
+    of_slices: bool = False
+    """Whether a claim is for MIG slices."""
+    profile: mig.Profile | None = None
+    """The MIG profile that the selectors of a claim choose."""
 
 
 def offering_pools(pod_set: model.PodSet, pools: Sequence[pools.Pool], vocabulary: Vocabulary) -> Offers:
@@ -288,7 +299,10 @@ def _needs(pod_set: model.PodSet, vocabulary: Vocabulary) -> Iterator[_Need]:
     for request in pod_set.requests:
         if request.route in (model.Route.CLAIM, model.Route.ACCESS) and request.name not in pod_set.accelerators:
             found = {request.name: _resources(request.name, request.like, vocabulary)}
-            yield _Need({**{other: _resources(other, "", vocabulary) for other in request.instead}, **found})
+            several = {other: _resources(other, "", vocabulary) for other in request.instead}
+            profile = None if several else mig.profile_of_resource(request.selects or request.like)
+            of_slices = profile is not None or (not several and request.name == _SLICES)
+            yield _Need({**several, **found}, of_slices, None if profile is None else profile.profile)
         elif request.route in _ROUTES_OF_NVIDIA:
             yield _Need({request.name: _ROUTES_OF_NVIDIA[request.route]})
 
@@ -310,7 +324,23 @@ def _unmatched(need: _Need, pools: Sequence[pools.Pool]) -> Iterator[str]:
 
 
 def _offers(pool: pools.Pool, need: _Need) -> bool:
+    if need.of_slices and not _divides(pool, need.profile):
+        return False
     return any(_lists(pool, resources) for resources in need.alternatives.values())
+
+
+_SLICES: Final = "mig.nvidia.com"
+_OF_SLICES: Final = (f"{mig.MIG_RESOURCE_PREFIX}*", CLAIM_PREFIX + _SLICES)
+
+
+def _divides(pool: pools.Pool, profile: mig.Profile | None) -> bool:
+    """Whether the GPUs of a pool may be MIG slices, of one profile if a profile is given."""
+    if pool.gpu is None:
+        return True
+    board = boards.by_name(pool.gpu.board) if pool.gpu.board is not None else None
+    if profile is not None and board is not None and board.offer(profile) is None:
+        return False
+    return pool.gpu.mig_strategy != "none" or _lists(pool, _OF_SLICES)
 
 
 def _lists(pool: pools.Pool, resources: Sequence[str]) -> bool:

@@ -11,6 +11,7 @@ from usher.authorities.knowledge import Knowledge
 from usher.authorities.kueue import outlook as kueue_outlook
 from usher.authorities.kueue import slice as kueue_slice
 from usher.authorities.nodes import present as nodes_present
+from usher.authorities.nodes import selected_pools
 from usher.authorities.resource_quota import present as resource_quota_present
 from usher.authorities.volcano import present as volcano_present
 
@@ -34,7 +35,9 @@ AUTHORITIES: Final = (
         slices={
             "podGroups": pod_groups.input_slice,
             "kai": pod_groups.kai_slice,
-            "nodePools": pod_groups.node_pools_slice,
+            "nodePools": selected_pools.node_pools_slice,
+            "hami": pod_groups.hami_slice,
+            "fractions": pod_groups.fractions_slice,
         },
         outlook=pod_groups.no_outlook,
     ),

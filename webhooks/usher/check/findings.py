@@ -446,7 +446,7 @@ def _use(
     checks = [each for each in evaluator.catalogue.checks.values() if decision.exception_names_check(rule, each)]
     keys = {each.key for each in checks}
     matched = [each for each in judged if _matches(rule, each)]
-    seen = [found for each in matched if (found := _seen(each, keys)).findings]
+    seen = [found for each in matched if (found := _with_checks(each, keys)).findings]
     own = [(each, finding) for each in seen for finding in each.findings if finding.judgement.exception == place]
     others = {
         each.judgement.exception for found in seen for each in found.findings if each.judgement.exception != place
@@ -478,7 +478,7 @@ def _matches(rule: ExceptionRule, result: Result) -> bool:
     return decision.exception_matches(rule, namespace=about.namespace, kind=about.kind, name=about.name)
 
 
-def _seen(result: Result, keys: set[str]) -> _Seen:
+def _with_checks(result: Result, keys: set[str]) -> _Seen:
     return _Seen(result=result, findings=[each for each in result.findings if each.judgement.finding.check in keys])
 
 

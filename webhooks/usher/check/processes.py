@@ -74,7 +74,7 @@ class Share:
         self._share = share
         # It reads some files at a time, because their text may be larger than the objects in it.
         parts = (files[start : start + _FILES_AT_ONCE] for start in range(0, len(files), _FILES_AT_ONCE))
-        self._entries = deque(entry for part in parts for entry in self._read(part))
+        self._entries = deque(entry for part in parts for entry in self._read_files(part))
 
     @property
     def outlines(self) -> list[Outline]:
@@ -121,7 +121,7 @@ class Share:
             self._verdicts.put(new)
         return parts
 
-    def _read(self, files: Sequence[sources.FileOrBatch]) -> Iterator[_Entry]:
+    def _read_files(self, files: Sequence[sources.FileOrBatch]) -> Iterator[_Entry]:
         """Reads some files, and looks up their verdicts together."""
         read = [_content(found) for found in files]
         keys = [b"" if isinstance(each, Batch) else self._key(*each) for each in read]

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from usher import paths
 from usher.check.batches import Batch, group_and_kind
+from usher.cluster.facts import autoscaled_pools
 from usher.cluster.facts.store import Store
 from usher.kinds import registry
 from usher.kinds.kind import CONFIG_MAP, DEFINITION, KUEUE_CONFIGURATION
@@ -215,7 +216,7 @@ PROVING: Final = frozenset(
         *((_KUEUE, "WorkloadPriorityClass"), ("scheduling.k8s.io", "PriorityClass")),
         ("scheduling.volcano.sh", "Queue"),
         ("scheduling.run.ai", "Queue"),
-        ("karpenter.sh", "NodePool"),
+        *autoscaled_pools.KINDS,
         *((group, "PodGroup") for group in ("scheduling.volcano.sh", "scheduling.x-k8s.io", "scheduling.k8s.io")),
         CONFIG_MAP,
         *_HOLD_UNNAMED,
@@ -254,6 +255,7 @@ PROVED: Final = frozenset(
         *("tenancy/quota_never_fits", "tenancy/quota_below_all_pods", "tenancy/limit_range_refuses"),
         *("tenancy/gpu_quota_exceeded", "tenancy/gpu_quota_unbounded"),
         *("gang/pod_group_minimum_above_pods", "gang/kai_queue_unusable", "cost/training_on_a_consolidating_pool"),
+        *("placement/selected_nodes_too_small", "placement/more_than_the_node_pool_may_add"),
     }
 )
 """Checks whose findings stay true whatever else the cluster has. They never say that an object is missing."""

@@ -90,7 +90,7 @@ def merge(
     fleet = fleet_merge.merge(
         folders,
         version=__version__,
-        earlier=[_read(each) for each in earlier],
+        earlier=[_read_fleet(each) for each in earlier],
         limits=fleet_merge.Limits(memory=f"{memory}MB"),
     )
     _write(fleet, name, file)
@@ -116,7 +116,7 @@ def _by_ending(file: Path | None) -> str:
     return next(iter(FLEET_FORMATS))
 
 
-def _read(file: Path) -> Fleet:
+def _read_fleet(file: Path) -> Fleet:
     import pydantic
 
     try:

@@ -375,7 +375,7 @@ class Api:
             ClusterError: the server does not answer, answers something other than a JSON object, or rejects the
                 credentials.
         """
-        return self._asked(path, lambda: self._request("GET", path, query=query or {}, accept=accept))
+        return self._ask_patiently(path, lambda: self._request("GET", path, query=query or {}, accept=accept))
 
     def put(self, path: str, value: paths.Object) -> Answer:
         """The answer to a PUT of an object, whatever its status.
@@ -425,7 +425,9 @@ class Api:
 
     def _send(self, method: str, path: str, value: paths.Json, *, content: str = JSON) -> Answer:
         body = orjson.dumps(value)
-        return self._asked(path, lambda: self._request(method, path, query={}, accept=JSON, body=body, content=content))
+        return self._ask_patiently(
+            path, lambda: self._request(method, path, query={}, accept=JSON, body=body, content=content)
+        )
 
     @contextlib.contextmanager
     def stream(self, path: str, *, query: Mapping[str, str], silence: float, accept: str = JSON) -> Iterator[Stream]:
@@ -460,7 +462,7 @@ class Api:
         for stream in streams:
             stream.hang_up()
 
-    def _asked(self, path: str, request: Callable[[], urllib3.BaseHTTPResponse]) -> Answer:
+    def _ask_patiently(self, path: str, request: Callable[[], urllib3.BaseHTTPResponse]) -> Answer:
         for attempt in range(1, self._attempts + 1):
             response = request()
             if response.status not in _BUSY or attempt == self._attempts:

@@ -78,7 +78,7 @@ def parse_each(text: str | bytes, *, source: str, line: int = 1) -> Parsed:
     try:
         for chunk in chunks.split_documents(chunks.whole_file(text, source=source, line=line)):
             try:
-                aliased = _read(chunk, found.documents, aliased)
+                aliased = _add_documents(chunk, found.documents, aliased)
             except errors.ManifestError as error:
                 found.errors.append(error)
                 if len(found.errors) == MAX_ERRORS:
@@ -88,7 +88,7 @@ def parse_each(text: str | bytes, *, source: str, line: int = 1) -> Parsed:
     return found
 
 
-def _read(chunk: chunks.Chunk, documents: list[Document], aliased: int) -> int:
+def _add_documents(chunk: chunks.Chunk, documents: list[Document], aliased: int) -> int:
     """Adds the documents of a chunk to the earlier ones. Returns the aliased characters so far, the chunk included."""
     values = _json_values(chunk)
     if isinstance(values, list):

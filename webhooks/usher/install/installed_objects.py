@@ -119,7 +119,7 @@ def is_there(api: Lists, path: str) -> bool:
     Raises:
         ClusterError: the API server does not say.
     """
-    return _read(api, path) is not None
+    return _read_object(api, path) is not None
 
 
 def remove(api: Api, path: str, *, label: tuple[str, str] | None = None) -> Outcome:
@@ -131,7 +131,7 @@ def remove(api: Api, path: str, *, label: tuple[str, str] | None = None) -> Outc
     Raises:
         ClusterError: it cannot be deleted, or the API server does not answer.
     """
-    found = _read(api, path)
+    found = _read_object(api, path)
     if found is None:
         return Outcome.ABSENT
     metadata = found.get("metadata")
@@ -163,7 +163,7 @@ def count_objects(api: Lists, path: str) -> int | None:
     return (len(items) if isinstance(items, list) else 0) + (more if isinstance(more, int) else 0)
 
 
-def _read(api: Lists, path: str) -> paths.Object | None:
+def _read_object(api: Lists, path: str) -> paths.Object | None:
     answer = api.get(path)
     if answer.status == 404:
         return None

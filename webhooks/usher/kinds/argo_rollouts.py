@@ -46,7 +46,7 @@ def _rollout(rollout: Mapping[str, paths.Json], reading: Reading) -> Iterator[Te
     """The template of a Rollout, or of the object that its `workloadRef` names."""
     spec = reading.mapping(rollout.get("spec"), "/spec")
     replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
-    more, reason = _more(reading.mapping(spec.get("strategy"), "/spec/strategy"), replicas, reading)
+    more, reason = _pods_during_a_rollout(reading.mapping(spec.get("strategy"), "/spec/strategy"), replicas, reading)
     count = model.Count(minimum=replicas, maximum=replicas + more, reason=reason if more else "")
     place, traits = Place(spec.get("template"), "/spec/template"), PLAIN
     if spec.get("template") is None and spec.get("workloadRef") is not None:
@@ -57,7 +57,7 @@ def _rollout(rollout: Mapping[str, paths.Json], reading: Reading) -> Iterator[Te
     yield pod_template(place, reading, count=count, traits=traits)
 
 
-def _more(strategy: Mapping[str, paths.Json], replicas: int, reading: Reading) -> tuple[int, str]:
+def _pods_during_a_rollout(strategy: Mapping[str, paths.Json], replicas: int, reading: Reading) -> tuple[int, str]:
     """How many pods a rollout runs beside the replicas, and why."""
     if strategy.get("blueGreen") is not None:
         return replicas, f"{replicas} more during a rollout, by blueGreen"

@@ -525,7 +525,7 @@ class Graph:
         if wanted is None or not name:
             return None
         if wanted not in self._holders:
-            self._holders[wanted] = self._read(wanted, place.path + "/name")
+            self._holders[wanted] = self._read_holder(wanted, place.path + "/name")
         holder = self._holders[wanted]
         if holder is None:
             return None
@@ -535,7 +535,7 @@ class Graph:
             return None
         return self._node(holder.templates[name], name, holder)
 
-    def _read(self, wanted: Reference, path: str) -> Holder | None:
+    def _read_holder(self, wanted: Reference, path: str) -> Holder | None:
         """An object with templates, whose paths lead below the first reference to the object."""
         spec = spec_of(wanted, path, self._reading)
         if spec is None:

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds.kind import KEEP_SPEC, Facts, Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
+from usher.kinds.kind import KEEP_SPEC, Facts, Kind, Kueue, KueueUnit, Pods, Starts, api, keeping, scheduled
 from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import values
 from usher.kinds.reading.counts import UNUSABLE, Growth, concurrent_pods, nearest_pointer, object_in
@@ -415,6 +415,15 @@ MISSPELT_KINDS = [
     ),
 ]
 
+_SIZES: Final = (
+    *("cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size",),
+    *(
+        f"capacity.cluster-autoscaler.kubernetes.io/{each}"
+        for each in ("cpu", "memory", "gpu-count", "gpu-type", "maxPods", "labels", "taints")
+    ),
+)
+"""Annotations of Cluster API that describe a node to the autoscaler."""
+
 NODE_POOLS = [
     Kind(
         **api("karpenter.sh", "NodePool", "nodepools", "v1", "v1beta1"),
@@ -422,6 +431,29 @@ NODE_POOLS = [
         listed=False,
         bounds_nodes=True,
         facts=Facts(keep=KEEP_SPEC),
+    ),
+    Kind(
+        **api("karpenter.sh", "NodeOverlay", "nodeoverlays", "v1alpha1"),
+        cluster_scoped=True,
+        listed=False,
+        bounds_nodes=True,
+        facts=Facts(keep=KEEP_SPEC),
+    ),
+    Kind(
+        **api("cloud.google.com", "ComputeClass", "computeclasses", "v1"),
+        cluster_scoped=True,
+        listed=False,
+        bounds_nodes=True,
+        facts=Facts(keep=KEEP_SPEC),
+    ),
+    *(
+        Kind(
+            **api("cluster.x-k8s.io", kind, plural, "v1beta2", "v1beta1"),
+            listed=False,
+            bounds_nodes=True,
+            facts=Facts(keep=keeping(*(paths.join("/metadata/annotations", each) for each in _SIZES))),
+        )
+        for kind, plural in (("MachineDeployment", "machinedeployments"), ("MachinePool", "machinepools"))
     ),
     Kind(
         **api("karpenter.sh", "NodeClaim", "nodeclaims", "v1", "v1beta1"),

@@ -5,10 +5,13 @@ cluster that runs in Kubernetes. Sources for it, at v1beta1 of SlinkyProject/slu
 internal/builder/workerbuilder/worker_app.go for the pods, internal/controller/nodeset/nodeset_sync.go for their number.
 """
 
+import re
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Annotated, Final, NotRequired
 
 from msgspec.structs import replace
+from pydantic import BeforeValidator
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
@@ -72,6 +75,18 @@ _LABELS: Final = "/metadata/labels"
 
 # LW:pkg/utils/pod/pod_utils.go; TPU variables only in pods that ask for TPUs: LW:pkg/utils/accelerators/tpu.go.
 _TRAITS: Final = Traits(operator_environment=frozenset({"LWS_*", "TPU_*"}))
+
+
+class LeaderWorkerTemplate(TypedDict):
+    size: NotRequired[int]
+
+
+class LeaderWorkerSetSpec(TypedDict):
+    leaderWorkerTemplate: NotRequired[LeaderWorkerTemplate]
+
+
+class LeaderWorkerSet(TypedDict):
+    spec: NotRequired[LeaderWorkerSetSpec]
 
 
 def _one_group(spec: Object, path: str, reading: Reading) -> Iterator[Template]:
@@ -191,6 +206,8 @@ _COUNTED: Final = "`replicas` (1 if missing) groups of `size` (1 if missing) pod
 LEADER_WORKER_SETS: list[Kind] = [
     Kind(
         **api("leaderworkerset.x-k8s.io", "LeaderWorkerSet", "leaderworkersets", "v1"),
+        key="leaderWorkerSet",
+        shape=LeaderWorkerSet,
         scale="/spec/replicas",
         owned_by=(
             ("disaggregatedset.x-k8s.io", "DisaggregatedSet"),
@@ -316,9 +333,41 @@ def _is_merged(container: ContainerPlace, reading: Reading) -> bool:
     return True
 
 
+_GRES: Final = re.compile(r"(?:^|\s)Gres=[\"']?([^\s\"']{1,400})", re.IGNORECASE)
+_GPUS: Final = re.compile(r"gpu(?::[a-z][\w.+-]{0,60})?(?::([0-9]{1,4}))?(?=\(|$)", re.IGNORECASE | re.ASCII)
+
+
+class Gres(TypedDict):
+    """What the configuration of the Slurm nodes says about generic resources."""
+
+    gpus: NotRequired[int]
+    """GPUs of each node; absent without any."""
+
+
+def _gres(text: object) -> object:
+    """The GPUs in the line of a node: entries have a name, perhaps a type, and a number, 1 if it is missing.
+
+    Source: slurm.conf(5), Gres.
+    """
+    found = _GRES.findall(text) if isinstance(text, str) else []
+    matches = [_GPUS.match(entry) for each in found for entry in each.split(",")]
+    numbers = [int(match[1] or 1) for match in matches if match is not None]
+    return {"gpus": sum(numbers)} if numbers else {}
+
+
+class NodeSetSpec(TypedDict):
+    extraConf: NotRequired[Annotated[Gres, BeforeValidator(_gres)]]
+
+
+class NodeSet(TypedDict):
+    spec: NotRequired[NodeSetSpec]
+
+
 SLURM_NODES: list[Kind] = [
     Kind(
         **api("slinky.slurm.net", "NodeSet", "nodesets", "v1beta1"),
+        key="nodeSet",
+        shape=NodeSet,
         scale="/spec/replicas",
         pods=Pods(
             templates=_node_set,

@@ -62,6 +62,8 @@ class Policy(Struct, frozen=True, kw_only=True):
     launcher_is_node: bool
     pod_group: str
     """The scheduler for which the Trainer makes a PodGroup of all pods; empty if it makes no PodGroup."""
+    processes: model.Processes | None
+    """The processes of MPI on each node, unless a TrainJob sets another number; None if the Trainer counts GPUs."""
 
 
 class Job(Struct, frozen=True, kw_only=True):
@@ -85,7 +87,10 @@ def policy_of(runtime: Object, path: str, reading: Reading) -> Policy:
     path += "/mlPolicy"
     policy = reading.mapping(runtime.get("mlPolicy"), path)
     mpi = reading.mapping(policy.get("mpi"), path + "/mpi")
+    number = reading.count(mpi.get("numProcPerNode"), path + "/mpi/numProcPerNode", default=1)
     return Policy(
+        # The Trainer takes 1 for the number of GPUs (TR:pkg/runtime/framework/plugins/mpi/mpi.go).
+        processes=model.Processes(number=number, path=path + "/mpi/numProcPerNode") if number > 1 else None,
         nodes=reading.count(policy.get("numNodes"), path + "/numNodes", default=1),
         framework=next((name for name in _VARIABLES_OF_FRAMEWORKS if policy.get(name) is not None), ""),
         launcher_is_node=reading.flag(mpi.get("runLauncherAsNode"), path + "/mpi/runLauncherAsNode"),
@@ -131,6 +136,7 @@ def _traits(policy: Policy, step: str) -> Traits:
         operator_environment=_VARIABLES_OF_FRAMEWORKS.get(policy.framework, frozenset()),
         ranks_inherit_environment=policy.framework != "mpi" or step == TRAINER,
         pod_group=policy.pod_group,
+        processes=policy.processes,
     )
 
 
@@ -380,6 +386,8 @@ def _train_job(train_job: Object, reading: Reading) -> Iterator[Template]:
     training = 0
     for job, template in zip(jobs, counted, strict=False):
         own = replace(_template_of_train_job(template, reading), overrides=way_to_patch(spec, job.name))
+        if trainer.get("numProcPerNode") is not None:
+            own = replace(own, traits=own.traits._replace(processes=None))
         template = apply_patches(own, patches.pop(job.name, []), reading)  # noqa: PLW2901 - the same template, patched
         if job.step == TRAINER or (policy.launcher_is_node and job.name == NODE):
             training += 1

@@ -2,25 +2,18 @@
 
 Version v1beta1 has the fields of a request in the request itself; later versions have them in `exactly`.
 
-These ConfigMaps have no label, and others may hold anything. So usher reads only texts that look like a configuration,
-and keeps only the fields below.
-Source: NVIDIA/k8s-device-plugin @ 1b826acc api/config/v1 (config.go, flags.go, sharing.go, replicas.go).
-
 NetworkAttachmentDefinitions of Multus are networks for pods: usher reads only their names.
 """
 
-import re
-from functools import cache
 from typing import Annotated, Final, NotRequired
 
-import pydantic
-from pydantic import AfterValidator, BeforeValidator, PlainValidator, TypeAdapter
+from pydantic import AfterValidator, BeforeValidator
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import errors
-from usher.accelerators import names, vocabulary
-from usher.documents import reader
+from usher import paths
+from usher.accelerators import mig_layouts, names, vocabulary
 from usher.kinds.kind import KEEP_SPEC, Facts, Kind, api, keep_kueue_configuration, keeping
+from usher.kinds.reading import known_keys
 from usher.kinds.reading.shapes import (
     HostPath,
     IntOrString,
@@ -28,12 +21,10 @@ from usher.kinds.reading.shapes import (
     PathOnNode,
     Present,
     Quantity,
-    strict_adapter,
     with_place,
-    without_nulls,
 )
 
-_LABELS: Final = ("nvidia.com/", "amd.com/", "gpu.intel.com/")
+_LABELS: Final = ("nvidia.com/", "amd.com/", "dcm.amd.com/", "gpu.intel.com/")
 """Prefixes of the labels in which operators describe the accelerators of a node."""
 
 
@@ -57,6 +48,17 @@ def _is_accelerator(name: str) -> bool:
 class NodeMetadata(TypedDict):
     labels: NotRequired[Annotated[dict[str, str], BeforeValidator(_accelerator_labels)]]
     """Only those that tell of accelerators."""
+    layout: NotRequired[mig_layouts.Reason]
+    """Why the GPUs cannot have the layout of the label nvidia.com/mig.config; not of the manifest."""
+
+
+def _with_layout(metadata: NodeMetadata) -> NodeMetadata:
+    metadata.pop("layout", None)
+    labels = metadata.get("labels", {})
+    found = mig_layouts.problem_of_name(labels.get(mig_layouts.CONFIG_LABEL, ""), labels)
+    if found is not None:
+        metadata["layout"] = {"text": found[0], "remedy": found[1]}
+    return metadata
 
 
 class NodeTaint(TypedDict):
@@ -75,7 +77,7 @@ class NodeStatus(TypedDict):
 
 
 class Node(TypedDict):
-    metadata: NotRequired[NodeMetadata]
+    metadata: NotRequired[Annotated[NodeMetadata, AfterValidator(_with_layout)]]
     spec: NotRequired[NodeSpec]
     status: NotRequired[NodeStatus]
 
@@ -136,6 +138,18 @@ WEBHOOKS = [
 ]
 
 
+_KEEP_OFFER: Final = keeping("/spec/taints", "/spec/unschedulable", "/status/allocatable", "/status/capacity")
+
+
+def _keep_node(value: paths.Object) -> paths.Object:
+    """What a node offers, and the annotations in which HAMi registers its devices."""
+    result = _KEEP_OFFER(value)
+    annotations = paths.mapping(paths.metadata(value).get("annotations"))
+    if found := {key: text for key, text in annotations.items() if names.HAMI_REGISTER.match(key)}:
+        result["metadata"] = {**paths.metadata(result), "annotations": {**found}}
+    return result
+
+
 NODES = [
     Kind(
         **api("", "Node", "nodes", "v1"),
@@ -143,7 +157,7 @@ NODES = [
         key="node",
         shape=Node,
         facts=Facts(
-            keep=keeping("/spec/taints", "/spec/unschedulable", "/status/allocatable", "/status/capacity"),
+            keep=_keep_node,
             changes_often=True,
         ),
     ),
@@ -207,16 +221,50 @@ class Request(SubRequest):
     firstAvailable: NotRequired[list[Alternative]]
 
 
+class Sharing(TypedDict):
+    """How the configuration of a claim asks NVIDIA's driver to share a GPU; its place in the list is `index`."""
+
+    index: int
+    strategy: str
+    percentage: NotRequired[int]
+    """defaultActiveThreadPercentage of MPS."""
+
+
+def _sharing_by_nvidia(configuration: object) -> list[Sharing]:
+    """What rules read of opaque parameters, which may be anything."""
+    found = list[Sharing]()
+    for index, entry in enumerate(configuration if isinstance(configuration, list) else ()):
+        opaque = paths.mapping(paths.mapping(entry).get("opaque"))
+        sharing = paths.mapping(paths.mapping(opaque.get("parameters")).get("sharing"))
+        strategy = sharing.get("strategy")
+        if opaque.get("driver") == "gpu.nvidia.com" and isinstance(strategy, str):
+            found.append({"index": index, "strategy": strategy})
+            percentage = paths.mapping(sharing.get("mpsConfig")).get("defaultActiveThreadPercentage")
+            if isinstance(percentage, int) and not isinstance(percentage, bool):
+                found[-1]["percentage"] = percentage
+    return found
+
+
 class DeviceClaim(TypedDict):
     requests: NotRequired[list[Annotated[Request, AfterValidator(_with_accelerator)]]]
+    config: NotRequired[Annotated[list[Sharing], BeforeValidator(_sharing_by_nvidia)]]
 
 
 class ClaimSpec(TypedDict):
     devices: NotRequired[DeviceClaim]
 
 
+# The key is not a valid name in Python. All other annotations stay in the manifest.
+ClaimAnnotations = TypedDict("ClaimAnnotations", {"resource.kubernetes.io/extended-resource-claim": NotRequired[str]})
+
+
+class ClaimMetadata(TypedDict):
+    annotations: NotRequired[ClaimAnnotations]
+
+
 class ResourceClaim(TypedDict):
     apiVersion: NotRequired[str]
+    metadata: NotRequired[ClaimMetadata]
     spec: NotRequired[ClaimSpec]
 
 
@@ -264,8 +312,13 @@ class ResourceQuotaSpec(TypedDict):
     scopeSelector: NotRequired[ScopeSelector]
 
 
+class ResourceQuotaStatus(TypedDict):
+    used: NotRequired[dict[str, Quantity]]
+
+
 class ResourceQuota(TypedDict):
     spec: NotRequired[ResourceQuotaSpec]
+    status: NotRequired[ResourceQuotaStatus]
 
 
 QUOTAS = [
@@ -422,83 +475,9 @@ DEFINITIONS = [
     ),
 ]
 
-_MOST: Final = 64 * 1024
-"""Characters of a configuration that usher reads; real ones have a few hundred."""
-
-_SHARES: Final = re.compile(r"""^["']?sharing["']?\s*:|\A\s*\{.*"sharing"\s*:""", re.MULTILINE | re.DOTALL)
-
-
-class SharedResource(TypedDict):
-    name: NotRequired[str]
-    replicas: NotRequired[int]
-
-
-class Shares(TypedDict):
-    """How one way of sharing divides devices."""
-
-    renameByDefault: NotRequired[bool]
-    failRequestsGreaterThanOne: NotRequired[bool]
-    resources: NotRequired[list[SharedResource]]
-    replicas: NotRequired[int]
-    """This field does not exist in the API, but people write the number there."""
-
-
-class Sharing(TypedDict):
-    timeSlicing: NotRequired[Shares]
-    mps: NotRequired[Shares]
-
-
-class Flags(TypedDict):
-    migStrategy: NotRequired[str]
-
-
-class Configuration(TypedDict):
-    flags: NotRequired[Flags]
-    sharing: NotRequired[Sharing]
-
-
-@cache
-def _configurations() -> TypeAdapter[Configuration]:
-    return strict_adapter(Configuration)
-
-
-def _read(value: object) -> Configuration:
-    """The configuration in a text; empty where the text is not a configuration, or does not share devices."""
-    if not isinstance(value, str) or not _SHARES.search(value):
-        return {}
-    if len(value) > _MOST:
-        raise ValueError(f"longer than {_MOST} characters, so it is not read as a configuration of the device plugin")
-    try:
-        found = reader.parse(value, source="text")
-    except errors.ManifestError as error:
-        raise ValueError(
-            f"looks like a configuration of the device plugin, but cannot be read: {error.reason}"
-        ) from None
-    # The plugin reads the first document of several.
-    first = without_nulls(found[0].value) if found else {}
-    if not isinstance(first, dict) or "sharing" not in first:
-        return {}
-    try:
-        return _configurations().validate_python(first)
-    except pydantic.ValidationError as error:
-        detail = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, detail["loc"]))
-        raise ValueError(f"in its {place}: {detail['msg']}") from None
-
-
-def _that_share(configurations: dict[str, Configuration]) -> dict[str, Configuration]:
-    return {key: configuration for key, configuration in configurations.items() if "sharing" in configuration}
-
-
-Configurations = Annotated[
-    dict[str, Annotated[Configuration, PlainValidator(_read, json_schema_input_type=Configuration)]],
-    AfterValidator(_that_share),
-]
-"""`data` of a ConfigMap: the configurations among its texts that share devices, and nothing of the others."""
-
 
 class ConfigMap(TypedDict):
-    data: NotRequired[Configurations]
+    data: NotRequired[known_keys.ConfigurationTexts]
 
 
 CONFIG_MAPS = [

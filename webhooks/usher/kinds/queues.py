@@ -57,9 +57,24 @@ class ClusterQueueSpec(TypedDict):
     resourceGroups: NotRequired[list[ResourceGroup]]
 
 
+class Reserved(TypedDict):
+    name: NotRequired[str]
+    total: NotRequired[Quantity]
+
+
+class FlavorReservation(TypedDict):
+    name: NotRequired[str]
+    resources: NotRequired[list[Reserved]]
+
+
+class ClusterQueueStatus(TypedDict):
+    flavorsReservation: NotRequired[list[FlavorReservation]]
+
+
 class ClusterQueue(TypedDict):
     apiVersion: NotRequired[str]
     spec: NotRequired[ClusterQueueSpec]
+    status: NotRequired[ClusterQueueStatus]
 
 
 class CohortSpec(TypedDict):

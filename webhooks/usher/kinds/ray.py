@@ -4,13 +4,16 @@
 (KR:ray-operator/controllers/ray/common/pod.go). The pod that cleans Redis up comes after the cluster is gone.
 """
 
+import re
 from collections.abc import Iterator, Mapping
-from typing import Final, NotRequired
+from typing import Annotated, Final, NotRequired
 
 from msgspec.structs import replace
+from pydantic import BeforeValidator
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import model, paths
+from usher import errors, model, paths
+from usher.documents import reader
 from usher.kinds import kind
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
@@ -215,8 +218,82 @@ class RayJob(TypedDict):
     spec: NotRequired[RayJobSpec]
 
 
+class ServedGpus(TypedDict):
+    """The GPUs that a deployment of Ray Serve asks of Ray, in thousandths of a GPU."""
+
+    name: str
+    onOneNode: int
+    """What one Ray node must have for a replica."""
+    together: int
+    """What all replicas need that always run."""
+
+
+_MOST_OF_TEXT: Final = 64 * 1024
+_WHOLE: Final = 1000
+
+
+def _served_gpus(text: object) -> object:
+    """The deployments in a `serveConfigV2` that ask for GPUs; empty for a text that usher cannot read.
+
+    Sources: the schemas of serve and of its LLM configurations in github.com/ray-project/ray; the latter ask for a
+    bundle of one GPU for each rank.
+    """
+    if not isinstance(text, str) or len(text) > _MOST_OF_TEXT or not re.search("num_gpus|GPU|llm_configs", text):
+        return []
+    try:
+        found = reader.parse(text, source="text")
+    except errors.ManifestError:
+        return []
+    config = found[0].value if len(found) == 1 else None
+    return [
+        each
+        for application in _objects(paths.mapping(config).get("applications"))
+        for each in (*_deployments(application), *_models(application))
+        if each["onOneNode"]
+    ]
+
+
+def _deployments(application: paths.Object) -> Iterator[ServedGpus]:
+    for deployment in _objects(application.get("deployments")):
+        gpus = _number(paths.mapping(deployment.get("ray_actor_options")).get("num_gpus"))
+        bundles = [_number(each.get("GPU")) for each in _objects(deployment.get("placement_group_bundles"))]
+        packed = deployment.get("placement_group_strategy") == "STRICT_PACK"
+        largest = (sum(bundles) if packed else max(bundles)) if bundles else gpus
+        replicas = _replicas(deployment)
+        name = paths.text(deployment.get("name"))
+        yield {"name": name, "onOneNode": largest, "together": replicas * (sum(bundles) or gpus)}
+
+
+def _models(application: paths.Object) -> Iterator[ServedGpus]:
+    """The models of an application of ray.serve.llm. Its default strategy PACK may spread the ranks over nodes."""
+    for model_config in _objects(paths.mapping(application.get("args")).get("llm_configs")):
+        engine = paths.mapping(model_config.get("engine_kwargs"))
+        tensor, pipeline = (engine.get(f"{each}_parallel_size", 1) for each in ("tensor", "pipeline"))
+        if isinstance(tensor, int) and isinstance(pipeline, int) and not model_config.get("placement_group_config"):
+            replicas = _replicas(paths.mapping(model_config.get("deployment_config")))
+            name = paths.text(paths.mapping(model_config.get("model_loading_config")).get("model_id"))
+            yield {"name": name, "onOneNode": _WHOLE, "together": replicas * tensor * pipeline * _WHOLE}
+
+
+def _replicas(deployment: paths.Object) -> int:
+    """The replicas that always run."""
+    given = deployment.get("num_replicas", 1)
+    least = paths.mapping(deployment.get("autoscaling_config")).get("min_replicas", 1)
+    number = least if deployment.get("autoscaling_config") or given == "auto" else given
+    return number if isinstance(number, int) else 0
+
+
+def _objects(value: paths.Json) -> list[paths.Object]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def _number(value: paths.Json) -> int:
+    return round(value * _WHOLE) if isinstance(value, int | float) and 0 < value < _WHOLE else 0
+
+
 class RayServiceSpec(TypedDict):
     rayClusterConfig: NotRequired[RayClusterSpec]
+    serveConfigV2: NotRequired[Annotated[list[ServedGpus], BeforeValidator(_served_gpus)]]
 
 
 class RayService(TypedDict):

@@ -67,8 +67,13 @@ class QueueSpec(TypedDict):
     preemptionPolicy: NotRequired[str]
 
 
+class QueueStatus(TypedDict):
+    allocated: NotRequired[dict[str, Quantity]]
+
+
 class Queue(TypedDict):
     spec: NotRequired[QueueSpec]
+    status: NotRequired[QueueStatus]
 
 
 class NetworkTopology(TypedDict):

@@ -99,6 +99,21 @@ class Processes(TypedDict):
     path: str
 
 
+class ModelSize(TypedDict):
+    """The size of a model, as far as its name tells."""
+
+    name: str
+    """The number of its weights, as in its name: 70B."""
+    bits: int
+    """Bits of each weight."""
+    gigabytes: int
+    """Gigabytes of its weights, rounded down; at least 1."""
+    experts: bool
+    """Whether it has experts that the number leaves out, so that it is larger."""
+    hub: bool
+    """Whether the name is one of a hub, from which the server downloads it, and no path."""
+
+
 class ModelParallelism(TypedDict):
     """How a model server splits its model over GPUs, and where that is said; `gpus` is the product of the sizes."""
 
@@ -116,6 +131,8 @@ class ModelParallelism(TypedDict):
     """Whether the server may span several pods."""
     customAllReduce: NotRequired[bool]
     """True if its ranks exchange data by a kernel of the server, which opens memory of other processes."""
+    model: NotRequired[ModelSize]
+    """Absent where its command names no size."""
     path: str
 
 

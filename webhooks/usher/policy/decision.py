@@ -369,7 +369,7 @@ def judge_findings(  # noqa: PLR0913 - what a judgement depends on, all named at
 
     Args:
         where: where it is, and who asks.
-        before: on UPDATE, the indexes of the findings that the old object has too (`known_findings`). These only warn,
+        before: on UPDATE, the indexes of the findings of the old object too (`excused_findings`). These only warn,
             or finalizers could never be removed (docs/domain/principles.md#updates-and-deletion).
         leniency: why a check at most warns about this object; empty if the check may deny it.
         asked: the findings that the author of the object suppresses.

@@ -132,7 +132,7 @@ class Evaluator:
         known, key = self._knowledge(request), self._key(request)
 
         def make() -> Subject:
-            return self._subject(request, request.grown(partial(self._read, request=request)), known)
+            return self._subject(request, request.grown(partial(self._read_workload, request=request)), known)
 
         def holds(kept: Subject) -> bool:
             return all(ground.still_holds(known) for ground in kept.found.grounds)
@@ -163,7 +163,7 @@ class Evaluator:
             as_large = unchanged or identity.is_as_large(old.excess, excess)
             return frozenset(range(len(now.findings))) if as_large else frozenset()
         try:
-            before = Side(self._found(Case(workload=old), known).findings, old, request.old_value)
+            before = Side(self._find(Case(workload=old), known).findings, old, request.old_value)
         except errors.ExhaustedError:
             return frozenset()
         # A controller brings the numbers of another object that was judged, and pods are judged when they are made.
@@ -184,7 +184,7 @@ class Evaluator:
             if merged.operations:
                 request = replace(request, value=merged.value)
             if merged.operations or request.growths:
-                workload = request.grown(partial(self._read, request=request))
+                workload = request.grown(partial(self._read_workload, request=request))
             return merged, self._decision(self._subject(request, workload, known), request, known)
         except errors.ExhaustedError as error:
             return merge.Merged(value=sent.value), self.exhausted(sent, error)
@@ -213,7 +213,7 @@ class Evaluator:
         return self._mutating.merged(
             request,
             workload,
-            read=lambda value: self._read(value, request),
+            read=lambda value: self._read_workload(value, request),
             known=self._knowledge(request),
             only=only,
         )
@@ -244,7 +244,7 @@ class Evaluator:
 
     def workload(self, request: Request) -> model.Workload | None:
         """The normalised object of a request; None if no rule reads the object."""
-        return self._read(request.value, request)
+        return self._read_workload(request.value, request)
 
     def _mutates(self, workload: model.Workload, request: Request) -> bool:
         return bool(workload.pod_sets) and not self._exemption(workload, request)
@@ -257,9 +257,9 @@ class Evaluator:
             return Subject(workload=workload, exemption=exemption)
         old = None
         if request.operation is Operation.UPDATE and request.old_value is not None:
-            old = self._with_unread_keys(self._read(request.old_value, request), request.old_value, request)
+            old = self._with_unread_keys(self._read_workload(request.old_value, request), request.old_value, request)
         case = request.case(workload, known)
-        found = self._found(case, known, old=old, review=self._identities.review(request))
+        found = self._find(case, known, old=old, review=self._identities.review(request))
         return Subject(workload=workload, old=old, found=found)
 
     def has_fields(self, value: paths.Object, objects: values.Lookup) -> bool:
@@ -309,7 +309,7 @@ class Evaluator:
         self._last = request, key
         return key
 
-    def _read(self, value: paths.Object, request: Request) -> model.Workload | None:
+    def _read_workload(self, value: paths.Object, request: Request) -> model.Workload | None:
         return self._knowledge(request).workload(
             value,
             namespace=request.namespace,
@@ -320,7 +320,7 @@ class Evaluator:
     def _knowledge(self, request: Request) -> Knowledge:
         return self.knowledge if request.facts is None else dataclasses.replace(self.knowledge, facts=request.facts)
 
-    def _found(
+    def _find(
         self,
         case: Case,
         known: Knowledge,

@@ -97,10 +97,10 @@ def why_on_or_off(entry: Entry, config: models.Config, choice: RuleChoice, entri
 
 
 def _keys(option: str, words: Sequence[str], entries: Catalogue) -> set[str]:
-    return {key for word in words for key in _named(option, word, entries)}
+    return {key for word in words for key in _keys_of_option(option, word, entries)}
 
 
-def _named(option: str, word: str, entries: Catalogue) -> Iterator[str]:
+def _keys_of_option(option: str, word: str, entries: Catalogue) -> Iterator[str]:
     keys = [key for key in entries.named(word) if key in entries.checks]
     if not keys:
         known = {name for each in entries.checks.values() for name in (each.code, each.name, each.category)}

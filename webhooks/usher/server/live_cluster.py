@@ -87,7 +87,7 @@ class Denial(Struct, frozen=True, kw_only=True):
         return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
-class _Told(Struct):
+class _Reported(Struct):
     count: int = 0
     since: str = ""
     until: float = float("-inf")
@@ -152,7 +152,7 @@ class Events:
         """Takes an API server that answers within seconds, what counts results, and a clock in seconds."""
         self._api, self._count, self._clock, self._pause = api, count, clock, pause
         self._waiting: queue.Queue[Denial | None] = queue.Queue(maxsize=_WAITING)
-        self._told: OrderedDict[str, _Told] = OrderedDict()
+        self._events: OrderedDict[str, _Reported] = OrderedDict()
         self._log_from = float("-inf")
         self._thread = threading.Thread(target=self._run, name="events", daemon=True)
 
@@ -187,24 +187,24 @@ class Events:
 
     def _write(self, found: Denial) -> bool:
         """Writes an Event unless it wrote one lately; returns whether it asked the API server."""
-        told = self._told.setdefault(found.key, _Told())
-        self._told.move_to_end(found.key)
-        while len(self._told) > _KNOWN:
-            self._told.popitem(last=False)
-        told.count += 1
-        if self._clock() < told.until:
+        reported = self._events.setdefault(found.key, _Reported())
+        self._events.move_to_end(found.key)
+        while len(self._events) > _KNOWN:
+            self._events.popitem(last=False)
+        reported.count += 1
+        if self._clock() < reported.until:
             return False
-        told.until = self._clock() + _AGAIN
+        reported.until = self._clock() + _AGAIN
         uid = self._uid(found)
         if not uid:
             self._count("no_owner")
             return True
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        told.since = told.since or now
+        reported.since = reported.since or now
         name = f"{found.name[:200].rstrip('.-')}.{found.key}"
         within = _OF_CLUSTER if found.is_of_quota else found.namespace
         path = f"{group_path('', 'v1')}/namespaces/{quote(within, safe='')}/events/{quote(name, safe='')}"
-        event = _event(found, uid=uid, within=within, name=name, told=told, now=now)
+        event = _event(found, uid=uid, within=within, name=name, reported=reported, now=now)
         answer = self._api.apply(path, event)
         if answer.status in (200, 201):
             self._count("written")
@@ -242,7 +242,9 @@ def _path(found: Denial) -> str:
     return f"{group_path(group, quote(version, safe=''))}/{within}"
 
 
-def _event(found: Denial, *, uid: str, within: str, name: str, told: _Told, now: str) -> paths.Object:  # noqa: PLR0913 - all named
+def _event(  # noqa: PLR0913 - all named
+    found: Denial, *, uid: str, within: str, name: str, reported: _Reported, now: str
+) -> paths.Object:
     of_namespace: paths.Object = {} if found.is_of_quota else {"namespace": found.namespace}
     return {
         "apiVersion": "v1",
@@ -258,8 +260,8 @@ def _event(found: Denial, *, uid: str, within: str, name: str, told: _Told, now:
         "type": "Warning",
         "reason": QUOTA_REASON if found.is_of_quota else DENIAL_REASON,
         "message": found.message,
-        "count": told.count,
-        "firstTimestamp": told.since,
+        "count": reported.count,
+        "firstTimestamp": reported.since,
         "lastTimestamp": now,
         "source": {"component": "gpu-usher"},
     }

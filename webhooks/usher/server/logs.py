@@ -55,7 +55,7 @@ class _Output:
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
-        self._told = False
+        self._is_reported = False
 
     def write(self, line: bytes) -> None:
         try:
@@ -70,9 +70,9 @@ class _Output:
             self._lost(error)
 
     def _lost(self, error: Exception) -> None:
-        if self._told:
+        if self._is_reported:
             return
-        self._told = True
+        self._is_reported = True
         with contextlib.suppress(OSError, ValueError):
             sys.stderr.write(f"usher: log lines are lost, because the log cannot be written: {error}\n")
 
@@ -316,7 +316,7 @@ class Recorder:
         self._lock = threading.Lock()
         self._bytes = 0
         self._left_out: Counter[str] = Counter()
-        self._told = float("-inf")
+        self._logged_at = float("-inf")
         self._stopped = False
         try:
             self._stream = self._opened()
@@ -401,8 +401,8 @@ class Recorder:
         now = time.monotonic()
         with self._lock:
             reasons = dict(self._left_out)
-        if reasons and now - self._told >= _BETWEEN:
-            self._told = now
+        if reasons and now - self._logged_at >= _BETWEEN:
+            self._logged_at = now
             structlog.get_logger().warning("reviews_not_recorded", reasons=reasons)
 
     def _rotate(self) -> None:

@@ -163,17 +163,17 @@ class BusyError(RefusedError):
 class Body:
     """The body of one request, counted among the bytes in flight until `give_back`."""
 
-    __slots__ = ("_budget", "_taken", "_time")
+    __slots__ = ("_budget", "_received", "_time")
 
     def __init__(self, budget: BytesInFlight, when: ReviewTime) -> None:
         self._budget = budget
-        self._taken = 0
+        self._received = 0
         self._time = when
 
     def give_back(self) -> None:
         """Removes its bytes from the count."""
-        self._budget.held -= self._taken
-        self._taken = 0
+        self._budget.held -= self._received
+        self._received = 0
 
     async def read(self, scope: Scope, receive: Receive) -> bytes:
         """The whole body, never more than MAX_BODY of it.
@@ -190,14 +190,14 @@ class Body:
         # A small body mostly arrives with its head, and a timer costs; the protocol ends a slow one after 10 seconds.
         message = await receive() if declared <= SMALL_BODY else await self._in_time(receive)
         if not message.get("more_body", False):
-            part = self._counted(message, declared)
+            part = self._read_part(message, declared)
             if time.monotonic() >= self._time.until:
                 raise BusyError
             return part
-        parts = [self._counted(message, declared)]
+        parts = [self._read_part(message, declared)]
         while message.get("more_body", False):
             message = await self._in_time(receive)
-            parts.append(self._counted(message, declared))
+            parts.append(self._read_part(message, declared))
         return b"".join(parts)
 
     async def _in_time(self, receive: Receive) -> Message:
@@ -208,14 +208,14 @@ class Body:
         except TimeoutError:
             raise RefusedError(408, "the body did not arrive in time\n") from None
 
-    def _counted(self, message: Message, declared: int) -> bytes:
+    def _read_part(self, message: Message, declared: int) -> bytes:
         if message["type"] != "http.request":
             raise RefusedError(400, "the body was cut short\n")
         part: bytes = message.get("body", b"")
-        if self._taken + len(part) > MAX_BODY:
+        if self._received + len(part) > MAX_BODY:
             raise RefusedError(413, _TOO_LARGE)
-        self._check_room(len(part), total=max(declared, self._taken + len(part)))
-        self._taken += len(part)
+        self._check_room(len(part), total=max(declared, self._received + len(part)))
+        self._received += len(part)
         self._budget.held += len(part)
         return part
 

@@ -74,15 +74,15 @@ class Bundles:
             InputError: a file cannot be read, is not a complete bundle, lacks the required signature, or holds content
                 that this usher does not support; or two bundles define the same thing.
         """
-        given = self._given()
+        given = self._read_policies()
         own = site_policies.own_checks(given, compiler=_no_compiler)
         return LoadedPolicies(own=tuple(own), policies=_start_policies(_library(given)))
 
     def library(self) -> library.Library | None:
         """The current templates and constraints; None without any. Raises as `load` does."""
-        return _library(self._given())
+        return _library(self._read_policies())
 
-    def _given(self) -> site_policies.Given:
+    def _read_policies(self) -> site_policies.Given:
         key = policy_archive.public_key(self._key) if self._key is not None else None
         for file in self._files:
             _require_bundle(file)

@@ -185,7 +185,7 @@ class HeldByNamespace:
 
     def __init__(self, most: int = MOST_BYTES_OF_NAMESPACE) -> None:
         self._most = most
-        self._held: dict[str, int] = {}
+        self._bytes: dict[str, int] = {}
 
     @contextmanager
     def holding(self, namespace: str, size: int) -> Iterator[None]:
@@ -194,16 +194,16 @@ class HeldByNamespace:
         Raises:
             BusyError: the namespace has too many bytes of large reviews in flight.
         """
-        held = self._held.get(namespace, 0)
+        held = self._bytes.get(namespace, 0)
         if held and held + size > self._most:
             raise BusyError
-        self._held[namespace] = held + size
+        self._bytes[namespace] = held + size
         try:
             yield
         finally:
-            self._held[namespace] -= size
-            if not self._held[namespace]:
-                del self._held[namespace]
+            self._bytes[namespace] -= size
+            if not self._bytes[namespace]:
+                del self._bytes[namespace]
 
 
 def namespace_of(body: bytes) -> str:
@@ -252,7 +252,7 @@ class Reviews:
         metrics: Metrics,
         stopping: Callable[[], bool],
         admission: Admission | None = None,
-        told: Callable[[Answer], None] = lambda _answer: None,
+        observe: Callable[[Answer], None] = lambda _answer: None,
         record: Record | None = None,
         traces: Traces | None = None,
     ) -> None:
@@ -266,7 +266,7 @@ class Reviews:
             traces: gets the times of each review; None without traces.
         """
         self._admission = admission
-        self._told = told
+        self._observe = observe
         self._record = record
         self._traces = traces
         self._mutated = float("-inf")
@@ -276,7 +276,7 @@ class Reviews:
         self._bytes = BytesInFlight()
         self._large = LargeReviews("large-review")
         self._very_large = LargeReviews("very-large-review")
-        self._held = HeldByNamespace()
+        self._shares = HeldByNamespace()
         self._threads = PolicyThreads()
         self._refusals = logs.Refusals()
         metrics.watch_bytes(lambda: self._bytes.held)
@@ -337,7 +337,7 @@ class Reviews:
         trace_id = self._trace(scope, when, 200, answer)
         self._metrics.answered(endpoint, answer, seconds=seconds, queued=phases["queued"], trace_id=trace_id)
         logs.decision(endpoint, answer, seconds=seconds, phases=phases, trace_id=trace_id)
-        self._told(answer)
+        self._observe(answer)
         if self._record is not None:
             self._record(endpoint, answer, size)
 
@@ -389,7 +389,7 @@ class Reviews:
         lane = self._large if len(body) <= VERY_LARGE_BODY and review is not judge_configuration else self._very_large
         namespace = namespace_of(body)
         run = partial(self._run_large, when, lane, namespace)
-        with self._held.holding(namespace, len(body)):
+        with self._shares.holding(namespace, len(body)):
             if review is validate and (self._admission is not None or policies is not None):
                 answer = await self._charged(body, evaluator, when, policies, run=run)
             else:

@@ -261,7 +261,7 @@ async def _serve(
         metrics=metrics,
         stopping=stopping.is_set,
         admission=live.admission,
-        told=live.tell,
+        observe=live.tell,
         record=None if recorded is None else recorded.record,
         traces=traces,
     )

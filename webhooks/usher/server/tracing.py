@@ -65,7 +65,7 @@ class Traces:
         self._tracer = provider.get_tracer("gpu-usher", __version__)
         self._clock = clock
         self._second, self._traced = 0, 0
-        self._told = False
+        self._is_logged = False
 
     def add(self, when: ReviewTime, endpoint: str, status: int, *, parent: Parent | None, answer: Answer | None) -> str:
         """Makes the span of a review that was answered now, and returns the hexadecimal id of its trace; empty if it is
@@ -76,8 +76,8 @@ class Traces:
         try:
             return self._span(when, endpoint, status, parent=parent, answer=answer)
         except Exception as error:  # noqa: BLE001 - no fault of a trace ends a review
-            if not self._told:
-                self._told = True
+            if not self._is_logged:
+                self._is_logged = True
                 structlog.get_logger().warning("tracing_problem", reason=on_one_line(repr(error), _LONGEST))
             return ""
 

@@ -108,6 +108,8 @@ def read_launch(
         return Launch(None, None, f"{path}/image")
     idle = any(word in text for word in _WAITING) and len(text) <= _LONGEST_SCRIPT and _only_waits(words)
     parallelism = model_servers.read_parallelism(container, words, path) if _may_be_server(text, container) else None
+    if parallelism is not None and (size := _model_size(text)) is not None:
+        parallelism["model"] = size
     if processes is None and parallelism is None and not idle:
         return NO_LAUNCH
     return Launch(processes, parallelism, f"{path}/{'command' if command else 'args'}" if idle else "")
@@ -116,6 +118,43 @@ def read_launch(
 def _may_be_server(text: str, container: Mapping[str, paths.Json]) -> bool:
     image = container.get("image")
     return any(hint in text or (isinstance(image, str) and hint in image) for hint in model_servers.HINTS)
+
+
+_MODEL: Final = re.compile(
+    r"(?:\bserve\s+|--(?:model|model[-_](?:id|path|name[-_]or[-_]path))(?:=|\s+))[\"']?([^-\s\"';|&\\][^\s\"';|&\\]{0,200})"
+)
+_WEIGHTS: Final = re.compile(
+    r"(?<![0-9A-Za-z.])(?:[0-9]{1,3}x)?([0-9]{1,4}(?:\.[0-9]{1,2})?)([bm])(?![a-z0-9])", re.IGNORECASE
+)
+_EXPERTS: Final = re.compile(r"[0-9]x[0-9]|[-_][0-9]{1,3}E(?![a-z])", re.IGNORECASE)
+_QUANTIZATION: Final = re.compile(r"(?:^|\s)(?:--quanti[sz](?:ation|e)|-q)(?:=|\s+)[\"']?([\w-]{1,40})")
+_BITS: Final = (
+    (8, re.compile(r"(?:int|w|fp|q)-?8|8-?bits?(?![a-z])", re.IGNORECASE)),
+    (4, re.compile(r"awq|gptq|marlin|(?:int|w|fp|q)-?4|4-?bits?(?![a-z])|bnb|bitsandbytes|gpt-oss", re.IGNORECASE)),
+)
+_OF_OTHER_SIZE: Final = re.compile(
+    r"gguf|(?:^|\s)--(?:cpu[-_]offload|load[-_]in|load[-_]format(?:=|\s+)dummy|dtype(?:=|\s+)float32)", re.IGNORECASE
+)
+
+
+def _model_size(text: str) -> model.ModelSize | None:
+    """The size of the model in the name that a command gives; None without one, and where its bits are unknown."""
+    sizes = {(name, match[1], match[2].lower()) for name in _MODEL.findall(text) for match in _WEIGHTS.finditer(name)}
+    quantized = _QUANTIZATION.findall(text)
+    if len(sizes) != 1 or _OF_OTHER_SIZE.search(text):
+        return None
+    name, number, unit = sizes.pop()
+    bits = next((bits for bits, pattern in _BITS if pattern.search(" ".join((name, *quantized)))), 16)
+    if bits == 16 and quantized:
+        return None
+    gigabytes = float(number) * bits / 8 / (1 if unit == "b" else 1000)
+    return model.ModelSize(
+        name=number + unit.upper(),
+        bits=bits,
+        gigabytes=max(int(gigabytes), 1),
+        experts=_EXPERTS.search(name) is not None,
+        hub=name.count("/") == 1 and name[0] not in "/.$~",
+    )
 
 
 def _unreadable(command: object, args: object, path: str, reading: Reading) -> Launch:
@@ -273,7 +312,7 @@ def read_container(
         image=image if isinstance(image := value.get("image"), str) else "",
         command=command,
         passes_on=passed_variables(command) if command else (),
-        processes=launch.processes,
+        processes=launch.processes or (template.traits.processes if asks else None),
         parallelism=launch.parallelism or _started_by_operator(value, template, asks=asks),
         idle_command=launch.idle_command,
         model_server="" if asks or names else _model_server(place, value, command),

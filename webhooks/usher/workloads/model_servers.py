@@ -14,7 +14,7 @@ parallel sizes: tensorrt_llm-h100-fp8-tp2-pp1-latency. Without one of these vari
 GPUs that it has.
 
 A family matches the first words of a command or the end of an image's path, like a rule of `roles` in usher.yaml
-(`config.fields`). Sources are the documentation of each project, read in November 2026.
+(`config.selection`). Sources are the documentation of each project, read in November 2026.
 """
 
 import re

@@ -404,7 +404,9 @@ def _devices_of_pod(  # noqa: PLR0913 - all ways to give a pod an accelerator
     )
     by_annotation = environment.NOTHING
     if any("gpu" in key or key.startswith(GKE_DEVICES) for key in annotations):
-        by_annotation = environment.of_pod(annotations, template.metadata.path + "/annotations", reading)
+        by_annotation = environment.of_pod(
+            annotations, template.metadata.path + "/annotations", reading, scheduler=spec.text("schedulerName")
+        )
     made = [_claimed_by_operator(place, reading, vocabulary) for place in template.claims]
     for otherwise in (by_annotation, *made):
         if otherwise.requests:

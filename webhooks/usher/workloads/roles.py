@@ -272,8 +272,14 @@ def _evidence(program: Program, family: Family, *, spans_pods: bool = False) -> 
     )
 
 
+_CLIENTS: Final = "-sdk"
+"""The end of tags of Triton with client programs (docs.nvidia.com/deeplearning/triton-inference-server/user-guide)."""
+
+
 @lru_cache(maxsize=1024)
 def _evidence_of_image(image: str) -> Evidence | None:
+    if image.endswith(_CLIENTS):
+        return None
     for family in model_servers.ALL:
         if any(selection.image_fits(image, pattern) for pattern in family.images):
             name = selection.without_tag(image)
@@ -452,7 +458,16 @@ def _role_without_rules(subject: Subject) -> Purpose:
         return Purpose(shown.role, shown.reason, spans_pods=shown.spans_pods or own.joins_its_pods)
     if own.role is model.Role.UNKNOWN:
         why = "neither its kind nor its programs say it"
+    serving = _serving_container(subject.pod_sets) if own.role is model.Role.TRAINING else ""
+    if serving and subject.kind != "MPIJob":  # workers of MPI have a probe of their SSH server
+        return Purpose(model.Role.UNKNOWN, f"its kind often trains, but container {serving} has a readiness probe")
     return Purpose(own.role, why)
+
+
+def _serving_container(pod_sets: Sequence[model.PodSet]) -> str:
+    """The first container with accelerators that says when it can answer requests; empty without one."""
+    containers = (each for pod_set in pod_sets for each in pod_set.containers if each.asks_accelerators)
+    return next((each.name for each in containers if "readinessProbe" in each.fields), "")
 
 
 def _has(labels: Mapping[str, str], key: str, value: str | None) -> bool:

@@ -80,7 +80,7 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
     """
     if workload is not None and workload.excess is not None:
         return workload
-    found = tuple(_found(value, [*_definitions(beside), *([facts] if facts else ())]))
+    found = tuple(_find_unread(value, [*_definitions(beside), *([facts] if facts else ())]))
     if stored or paths.metadata(value).get("uid"):
         found = tuple(each for each in found if each.kept)
     else:
@@ -107,7 +107,7 @@ def _object_without_rules(value: paths.Object, namespace: str) -> model.Workload
     return replace(found, makes_pods=False)
 
 
-def _found(value: paths.Object, definitions: Sequence[Definitions]) -> Iterator[model.UnreadKey]:
+def _find_unread(value: paths.Object, definitions: Sequence[Definitions]) -> Iterator[model.UnreadKey]:
     api_version, kind = value.get("apiVersion"), value.get("kind")
     if not isinstance(api_version, str) or not isinstance(kind, str):
         return
@@ -127,7 +127,7 @@ def _found(value: paths.Object, definitions: Sequence[Definitions]) -> Iterator[
 def _of_configurations(value: paths.Object) -> Iterator[model.UnreadKey]:
     """The mistakes in the configurations of a ConfigMap, which are texts; a finding has the path of the text."""
     for each in known_keys.configurations(value.get("data")):
-        walk = _Walk(each.known)
+        walk = _Walk(each.known, whole=True)
         walk.object(each.value, each.number)
         for found in (*walk.unread, *walk.refused):
             meant = re.fullmatch(r"did you mean (\S+)\?", found.remedy)
@@ -231,10 +231,10 @@ class _Level(Struct, frozen=True):
 
 
 class _Walk:
-    """Compares an object with its node, level by level."""
+    """Compares an object with its node, level by level. With `whole`, a misplaced key may belong anywhere in it."""
 
-    def __init__(self, known: Known) -> None:
-        self._known, self._nodes = known, known.nodes
+    def __init__(self, known: Known, *, whole: bool = False) -> None:
+        self._known, self._nodes, self._whole = known, known.nodes, whole
         self.unread: list[model.UnreadKey] = []
         self.refused: list[model.UnreadKey] = []
         self.missing: list[model.UnreadKey] = []
@@ -324,7 +324,7 @@ class _Walk:
         for level in reversed(here[:-1]):
             if key in level.node and key != REQUIRED:
                 return paths.readable(paths.join(level.path, key))
-        levels: list[tuple[list[str], Node]] = [([], here[-1].node)]
+        levels: list[tuple[list[str], Node]] = [([], here[0 if self._whole else -1].node)]
         for _ in range(_DEEP):
             levels = [
                 ([*way, name], self._nodes[abs(number)])
@@ -375,16 +375,16 @@ def _refused(value: Any, leaf: Leaf, path: str, *, kept: bool) -> model.UnreadKe
         texts = sorted(leaf)
         like = _alike(str(value), texts, _CLOSE) if isinstance(value, str) else ""
         remedy = f"did you mean {like}?" if like else f"write one of {', '.join(texts[:10])}"
-        text = f"has {_shown(value)} at {place}, where the API server takes {', '.join(texts[:10])}"
+        text = f"has {_described(value)} at {place}, where the API server takes {', '.join(texts[:10])}"
     else:
         meant = _MEANT[leaf]
-        text = f"has {_shown(value)} at {place}, where the API server takes {meant}"
+        text = f"has {_described(value)} at {place}, where the API server takes {meant}"
         right = meant_value(value, leaf)
         remedy = f"write {meant}" if right is None else f"write {orjson.dumps(right).decode()}"
     return model.UnreadKey(path=path, text=text, remedy=remedy, important=True, refused=True, kept=kept)
 
 
-def _shown(value: Any) -> str:  # noqa: ANN401 - any JSON
+def _described(value: Any) -> str:  # noqa: ANN401 - any JSON
     if isinstance(value, str):
         return f"the string {value[:60]}"
     return (

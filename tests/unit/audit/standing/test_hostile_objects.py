@@ -14,7 +14,7 @@ import generated_examples
 from builders import gpu_job, queues
 from builders.estates import NOW, entry, estate, gpu_node, running, waiting
 from builders.standings import found, knowledge, namespaces, report
-from shared_files import Corpus, corpora
+from shared_files import Corpus, thorough_corpora
 from usher import paths
 from usher.audit import sections
 from usher.audit.document import FindingEntry
@@ -89,7 +89,7 @@ def _documents(file: Path) -> list[paths.Object]:
     return [each for each in found if isinstance(each, dict)]
 
 
-@pytest.mark.parametrize("corpus", corpora)
+@pytest.mark.parametrize("corpus", thorough_corpora)
 def test_published_manifests_lead_to_the_same_findings_in_any_order(corpus: Corpus) -> None:
     named = {_identity(each): each for each in manifests(corpus) if isinstance(each.get("metadata"), dict)}
     values = list(named.values())

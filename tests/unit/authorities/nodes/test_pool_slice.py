@@ -182,7 +182,47 @@ def test_a_type_of_machine_that_no_pool_names_is_given() -> None:
     named = config_pools.Pool(name="p5", node_selector={label: "p5.48xlarge"})
     selecting = builders.pod(builders.container(gpus=1), nodeSelector={label: "p5.48xlarge"})
 
-    assert seen(selecting, EIGHT)["undeclaredMachines"] == [{"label": label, "values": ["p5.48xlarge"]}]
-    assert "undeclaredMachines" not in seen(selecting, EIGHT, named)
-    assert "undeclaredMachines" not in seen(selecting)
-    assert "undeclaredMachines" not in seen(builders.pod(builders.container(gpus=1)), EIGHT)
+    assert seen(selecting, EIGHT)["undeclaredLabels"] == [{"label": label, "values": ["p5.48xlarge"]}]
+    assert "undeclaredLabels" not in seen(selecting, EIGHT, named)
+    assert "undeclaredLabels" not in seen(selecting)
+    assert "undeclaredLabels" not in seen(builders.pod(builders.container(gpus=1)), EIGHT)
+
+
+GKE = config_pools.Pool(name="g2", node_selector={"cloud.google.com/gke-nodepool": "g2"}, fabric="infiniband")
+H100_ON_GKE = config_pools.Pool(
+    name="a3",
+    node_selector={"cloud.google.com/gke-nodepool": "a3"},
+    gpu=config_pools.Gpus(per_node=8, board="H100-80"),
+)
+
+
+def test_a_label_that_no_pool_names_leaves_the_pool_unknown() -> None:
+    gold = builders.pod(builders.container(gpus=1), nodeSelector={"team/pool": "gold"})
+    zone = builders.pod(builders.container(gpus=1), nodeSelector={"topology.kubernetes.io/zone": "a"})
+    in_the_pool = builders.pod(builders.container(gpus=1), nodeSelector={"team/pool": "gold", "pool": "h100"})
+
+    assert seen(gold, EIGHT)["undeclaredLabels"] == [{"label": "team/pool", "values": ["gold"]}]
+    assert "undeclaredLabels" not in seen(zone, EIGHT)
+    assert "undeclaredLabels" not in seen(in_the_pool, EIGHT)
+
+
+def test_a_service_gives_its_nodes_labels_that_the_pool_does_not_name() -> None:
+    label = "cloud.google.com/gke-accelerator"
+    l4 = builders.pod(builders.container(gpus=1), nodeSelector={label: "nvidia-l4"})
+    found = seen(l4, GKE, H100_ON_GKE)
+
+    assert found["undeclaredLabels"] == [{"label": label, "values": ["nvidia-l4"]}]
+    assert "undeclaredDevices" not in found
+    named = config_pools.Pool(name="l4", node_selector={label: "nvidia-l4"})
+    # The board of the other pool is known, and it is not an L4.
+    assert [fit["pool"] for fit in seen(l4, named, H100_ON_GKE)["fits"]] == ["l4"]
+    assert "undeclaredDevices" in seen(l4, EIGHT)
+
+
+def test_a_machine_type_tells_which_devices_a_pool_has() -> None:
+    machine = config_pools.Pool(name="a3", node_selector={"node.kubernetes.io/instance-type": "a3-megagpu-8g"})
+    label = "cloud.google.com/gke-accelerator"
+    mega = builders.pod(builders.container(gpus=8), nodeSelector={label: "nvidia-h100-mega-80gb"})
+
+    assert "undeclaredDevices" not in seen(mega, machine)
+    assert "undeclaredLabels" not in seen(mega, machine)

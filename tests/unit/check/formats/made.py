@@ -240,23 +240,13 @@ def excused(state: check_findings.ExceptionState, *, ticket: str, findings: int 
     )
 
 
-def changed(*, diff: bool) -> check_findings.Report:
-    """A workload that the webhook would change, with an intent that it would skip and two that disagree."""
-    before: paths.Object = {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": "notebook"},
-        "spec": {
-            "containers": [{"name": "main", "image": "jupyter", "env": [{"name": "NCCL_DEBUG", "value": "INFO"}]}],
-            "restartPolicy": "Never",
-        },
-    }
-    toleration: paths.Object = {"key": GPU, "operator": "Exists", "effect": "NoSchedule"}
-    spec = before["spec"]
-    assert isinstance(spec, dict)
-    after: paths.Object = {**before, "spec": {**spec, "tolerations": [toleration]}}
-    operations: list[Operation] = [{"op": "add", "path": "/spec/tolerations", "value": [toleration]}]
+def intent(mutation: str, field: str, value: paths.Json, reason: str, *, at: str = "") -> model.Intent:
+    return model.Intent(mutation=mutation, at=at, field=field, value=value, reason=reason)
 
+
+def merged(after: paths.Object, toleration: paths.Object) -> Merged:
+    """An added toleration, an intent that is skipped for each of three reasons, and two that disagree."""
+    operations: list[Operation] = [{"op": "add", "path": "/spec/tolerations", "value": [toleration]}]
     topology: paths.Object = {
         "volume": {"name": "usher-nccl-topology", "configMap": {"name": "nccl-topology"}},
         "mountPath": "/etc/nccl-topo.xml",
@@ -264,10 +254,7 @@ def changed(*, diff: bool) -> check_findings.Report:
         "variable": {"name": "NCCL_TOPO_FILE", "value": "/etc/nccl-topo.xml"},
     }
 
-    def intent(mutation: str, field: str, value: paths.Json, reason: str, *, at: str = "") -> model.Intent:
-        return model.Intent(mutation=mutation, at=at, field=field, value=value, reason=reason)
-
-    merged = Merged(
+    return Merged(
         value=after,
         operations=tuple(operations),
         applied=(intent("placement/gpu_toleration", "toleration", toleration, "nodes of pool h100 carry it"),),
@@ -301,6 +288,23 @@ def changed(*, diff: bool) -> check_findings.Report:
             ),
         ),
     )
+
+
+def changed(*, diff: bool) -> check_findings.Report:
+    """A workload that the webhook would change, with an intent that it would skip and two that disagree."""
+    before: paths.Object = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "notebook"},
+        "spec": {
+            "containers": [{"name": "main", "image": "jupyter", "env": [{"name": "NCCL_DEBUG", "value": "INFO"}]}],
+            "restartPolicy": "Never",
+        },
+    }
+    toleration: paths.Object = {"key": GPU, "operator": "Exists", "effect": "NoSchedule"}
+    spec = before["spec"]
+    assert isinstance(spec, dict)
+    after: paths.Object = {**before, "spec": {**spec, "tolerations": [toleration]}}
     names = {
         "placement/gpu_toleration": "gpu-toleration",
         "fabric/nccl_environment": "nccl-environment",
@@ -309,7 +313,7 @@ def changed(*, diff: bool) -> check_findings.Report:
         "fabric/topology_file": "topology-file",
     }
     places = {"": "the pod", "/spec/containers/0": "container main"}
-    change = check_findings.Change(before=before, merged=merged, names=names, places=places)
+    change = check_findings.Change(before=before, merged=merged(after, toleration), names=names, places=places)
     one = model.Count(minimum=1, maximum=1)
     return made(
         result(

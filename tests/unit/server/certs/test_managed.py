@@ -156,8 +156,8 @@ def test_a_new_ca_is_in_all_bundles_a_day_before_any_replica_shows_a_leaf_of_it(
     for replica in replicas:
         replica.good()
     trusted_since: dict[x509.Certificate, float] = {}
-    for _ in range(300 * 3):
-        clock.forward(hours=8)
+    for _ in range(300 * 2):
+        clock.forward(hours=12)
         for replica in replicas:
             leaf = replica.good()
             bundle = api.trusted()

@@ -29,7 +29,7 @@ from usher.authorities.volcano import read as volcano_read
 from usher.check import devices
 from usher.check.devices import Amount, Devices
 from usher.check.findings import Identity
-from usher.cluster.facts import node_pools
+from usher.cluster.facts import node_pools, nodes
 from usher.config.models import Config
 from usher.memo import Memo
 from usher.workloads import fingerprints
@@ -246,9 +246,9 @@ class PodReader:
     def asked(self, value: paths.Object) -> Asked:
         """The accelerators that a pod requests. `workload` may come from a similar pod with another name."""
         digest = _digest(value)
-        return self._made(value) if digest is None else self._asked.get(digest, lambda: self._made(value))
+        return self._read_asked(value) if digest is None else self._asked.get(digest, lambda: self._read_asked(value))
 
-    def _made(self, value: paths.Object) -> Asked:
+    def _read_asked(self, value: paths.Object) -> Asked:
         workload = self._read(value)
         if workload is None or not workload.asks_accelerators:
             return _NOTHING
@@ -492,7 +492,7 @@ def read_node(value: paths.Object, vocabulary: Vocabulary, *, claimable: Devices
     metadata, status = paths.metadata(value), paths.mapping(value.get("status"))
     labels = fields.text_entries(metadata.get("labels"))
     shared_by, partition = read_shared_by(labels), read_partition(labels)
-    registered = node_pools.registered_boards(fields.text_entries(metadata.get("annotations")))
+    registered = nodes.registered_boards(fields.text_entries(metadata.get("annotations")))
     reported = paths.mapping(status.get("capacity")) or paths.mapping(status.get("allocatable"))
     offers = _offers(labels, reported, registered) or shared_by
     if not registered:
@@ -553,7 +553,7 @@ def trimmed_node(value: paths.Object) -> paths.Object:
 
 def _registers(metadata: Mapping[str, paths.Json]) -> paths.Object:
     annotations = paths.mapping(metadata.get("annotations"))
-    return {key: annotations[key] for key in node_pools.REGISTERS if key in annotations}
+    return {key: annotations[key] for key in nodes.REGISTERS if key in annotations}
 
 
 def _ready(status: paths.Object) -> bool:

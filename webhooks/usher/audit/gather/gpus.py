@@ -71,9 +71,10 @@ def _boards_behind(part: Known, amount: Fraction, node: Node | None) -> Fraction
     return None if not memory else amount * (part.size or 1) / memory
 
 
-def least(devices: Devices) -> float:
+def least(devices: Devices, node: Node | None = None) -> float:
     """The GPUs that pods always request: without the pods that a rollout or an autoscaler adds for a time."""
-    return number({name: dataclasses.replace(amount, number=amount.least, extra=0) for name, amount in devices.items()})
+    always = {name: dataclasses.replace(amount, number=amount.least, extra=0) for name, amount in devices.items()}
+    return number(always, node)
 
 
 def others(devices: Devices, node: Node | None = None) -> Devices:

@@ -47,11 +47,11 @@ class Unit(Struct, frozen=True, kw_only=True):
         return cells.Cell((*made.pieces, ("muted", amount.note)), sort=made.sort) if amount.note else made
 
 
-def _counted(value: float | None, missing: str) -> str:
+def _count_text(value: float | None, missing: str) -> str:
     return missing if value is None else f"{value:,}"
 
 
-COUNT: Final = Unit(text=_counted, page=_counted, missing=numbers.NOT_KNOWN, sum=cells.SUM_OF_NUMBERS)
+COUNT: Final = Unit(text=_count_text, page=_count_text, missing=numbers.NOT_KNOWN, sum=cells.SUM_OF_NUMBERS)
 DEVICES: Final = Unit(text=TEXT.number, page=PAGE.number, missing=numbers.NOT_KNOWN, sum=cells.SUM_OF_NUMBERS)
 """GPUs and other accelerators."""
 GPUS: Final = Unit(text=TEXT.gpus, page=PAGE.gpus, missing=numbers.NOT_KNOWN)
@@ -283,7 +283,7 @@ class MarkdownTable(Struct, frozen=True, kw_only=True):
         """The table in at most `room` characters, with the number of rows left out; empty if no row fits."""
         head = f"\n### {self.title}\n\n{_row(self.header)}{_row(['---'] * len(self.header))}"
         last = _row(self.total) if self.total else ""
-        room -= size(head) + size(last) + size(_more(len(self.rows) + self.left + self.also))
+        room -= size(head) + size(last) + size(_more_rows(len(self.rows) + self.left + self.also))
         shown: list[str] = []
         for row in map(_row, self.rows[: self.most]):
             room -= size(row)
@@ -293,7 +293,7 @@ class MarkdownTable(Struct, frozen=True, kw_only=True):
         if not shown:
             return ""
         more = len(self.rows) - len(shown) + self.left + self.also
-        return f"{head}{''.join(shown)}{last}{_more(more) if more else ''}"
+        return f"{head}{''.join(shown)}{last}{_more_rows(more) if more else ''}"
 
 
 def prose(text: str, *, empty: str | None = None) -> str:
@@ -325,7 +325,7 @@ def _shortened(text: str) -> str:
     return f"{kept[:place] if place > 0 else kept}…"
 
 
-def _more(number: int) -> str:
+def _more_rows(number: int) -> str:
     return f"\nand {number:,} more\n"
 
 

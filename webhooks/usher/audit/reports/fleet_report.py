@@ -48,7 +48,7 @@ def _heading(fleet: Fleet, lines: Lines) -> None:
         text = "these numbers may be too small, and something that seems unused may be in use"
         lines.wrapped(text, first=Text("INCOMPLETE: ", style="bold red"), rest="  ")
     for problem in fleet.problems[:SHOWN]:
-        lines.wrapped(_said(problem), first=Text("  "), rest="    ")
+        lines.wrapped(_problem_text(problem), first=Text("  "), rest="    ")
     if more := len(fleet.problems[SHOWN:]) + fleet.problems_left_out:
         kinds = Counter(each.kind.value for each in fleet.problems[SHOWN:])
         said = ", ".join(f"{number:,} {kind}" for kind, number in sorted(kinds.items()))
@@ -56,7 +56,7 @@ def _heading(fleet: Fleet, lines: Lines) -> None:
     lines.write()
 
 
-def _said(problem: FleetProblem) -> str:
+def _problem_text(problem: FleetProblem) -> str:
     return f"{problem.cluster or 'a part'}: {problem.kind.value}: {problem.reason}"
 
 
@@ -114,7 +114,7 @@ def _accelerators(fleet: Fleet, lines: Lines) -> None:
         return
     headers, rows = fleet_tables.accelerators(fleet).text(SHOWN)
     lines.table(headers, rows, right=set(headers[1:]), indent=2)
-    _more(len(fleet.other_accelerators) - SHOWN, "accelerator", lines)
+    _write_more(len(fleet.other_accelerators) - SHOWN, "accelerator", lines)
     lines.write()
 
 
@@ -122,7 +122,7 @@ def _clusters(fleet: Fleet, lines: Lines) -> None:
     headers, rows = fleet_tables.clusters(fleet).text(SHOWN)
     shown = [[*row, _incomplete(each)] for row, each in zip(rows, fleet.clusters, strict=False)]
     lines.table([*headers, ""], shown, right=set(headers[1:]), indent=2)
-    _more(fleet.summary.clusters - len(rows), "cluster", lines)
+    _write_more(fleet.summary.clusters - len(rows), "cluster", lines)
     lines.write()
 
 
@@ -137,7 +137,7 @@ def _teams(fleet: Fleet, lines: Lines) -> None:
         return
     headers, rows = fleet_tables.groups(table, *entry_words.BY["team"]).text(SHOWN)
     lines.table(headers, rows, right=set(headers[1:]), indent=2)
-    _more(len(table.rows) - SHOWN + (0 if table.rest is None else 1), "row", lines)
+    _write_more(len(table.rows) - SHOWN + (0 if table.rest is None else 1), "row", lines)
     lines.write()
 
 
@@ -147,7 +147,7 @@ def _findings(fleet: Fleet, lines: Lines) -> None:
         return
     headers, rows = fleet_tables.findings(fleet).text(SHOWN)
     lines.table(headers, rows, right={"findings", "clusters"}, indent=2)
-    _more(len(fleet.findings) - SHOWN, "code", lines)
+    _write_more(len(fleet.findings) - SHOWN, "code", lines)
     lines.write()
 
 
@@ -160,10 +160,10 @@ def _savings(fleet: Fleet, lines: Lines) -> None:
         whose = f" of {each.team}" if each.team else ""
         text = f"{each.cluster}: {entry_words.subject(each.subject)}{whose}: {each.change}"
         lines.wrapped(f"{text} ({TEXT.number(each.gpu_hours)} GPU-hours{cost})", first=Text("  "), rest="    ")
-    _more(len(fleet.savings) - SHOWN, "saving", lines)
+    _write_more(len(fleet.savings) - SHOWN, "saving", lines)
 
 
-def _more(number: int, thing: str, lines: Lines) -> None:
+def _write_more(number: int, thing: str, lines: Lines) -> None:
     if number > 0:
         lines.write(f"  and {wording.count(number, f'more {thing}')}; {_MORE}")
 

@@ -158,11 +158,11 @@ def groups(table: FleetTable, name: str, without: str) -> Table[GroupRow]:
             value=lambda row: row.name or f"({without})",
             cell=lambda row: cells.lines(("strong", row.name)) if row.name else cells.text("", without),
         ),
-        _counted("Clusters", "clusters", lambda row: row.clusters),
-        _counted("Workloads", "workloads", lambda row: row.workloads),
+        _count_column("Clusters", "clusters", lambda row: row.clusters),
+        _count_column("Workloads", "workloads", lambda row: row.workloads),
         Column(title="Held now", name="GPUs now", unit=described.DEVICES, value=lambda row: row.usage.gpus_now),
         *_usage_columns(),
-        *([_counted("Findings", "findings", _findings_of)] if table.by == "team" else ()),
+        *([_count_column("Findings", "findings", _findings_of)] if table.by == "team" else ()),
     )
     return Table(
         name=f"by-{table.by.lower()}-table", caption=f"By {name}", rows=table.rows, columns=columns, last=table.rest
@@ -173,7 +173,7 @@ def _findings_of(row: GroupRow) -> int | None:
     return row.findings
 
 
-def _counted(
+def _count_column(
     title: str, name: str, value: Callable[[described.Read_contra], int | None]
 ) -> Column[described.Read_contra]:
     return Column(title=title, name=name, unit=described.COUNT, value=value, missing=lambda _: "")
@@ -199,7 +199,7 @@ def accelerators(fleet: Fleet) -> Table[AcceleratorRow]:
                 value=lambda row: numbers.short(row.resource),
                 cell=lambda row: cells.lines(("strong", row.resource)),
             ),
-            _counted("Clusters", "clusters", lambda row: row.clusters),
+            _count_column("Clusters", "clusters", lambda row: row.clusters),
             amount("Capacity", "capacity", lambda row: row.capacity, "Of the clusters where it is known"),
             amount("Held now", "allocated", lambda row: row.allocated),
             amount("Waiting", "waiting", lambda row: row.waiting),
@@ -238,7 +238,7 @@ def findings(fleet: Fleet) -> Table[CodeRow]:
                 value=_code_words,
                 cell=lambda row: cells.number(row.findings, _code_words(row)),
             ),
-            _counted("Clusters", "clusters", lambda row: row.clusters),
+            _count_column("Clusters", "clusters", lambda row: row.clusters),
             Column(
                 title="GPUs",
                 unit=described.DEVICES,

@@ -273,15 +273,32 @@ def webhook_findings(situation: Situation) -> Iterator[FindingEntry]:
             evidence=[fields.excerpt(f"{each.title}: {each.timeout} s") for each in asked[:10]],
         )
     namespaces = _labels_of_namespaces(situation)
+    judged = {(each.identity.kind, each.identity.name): each.findings for each in situation.report.results}
     for webhook in webhooks:
         if webhook.fails_closed and not webhook.configuration.startswith(NAME):
-            yield from _blocking(webhook, namespaces)
+            kind = MUTATING.kind if webhook.mutating else VALIDATING.kind
+            found = [each.judgement for each in judged.get((kind, webhook.configuration), ())]
+            named = any(each.code == _EVERYWHERE and f'"{webhook.name}"' in each.finding.message for each in found)
+            yield from _blocking(webhook, kind, namespaces, named=named)
 
 
-def _blocking(webhook: Webhook, namespaces: Mapping[str, Mapping[str, str]]) -> Iterator[FindingEntry]:
-    kind = MUTATING.kind if webhook.mutating else VALIDATING.kind
+_EVERYWHERE: Final = "USH1489"
+"""The check of a webhook about pods of all namespaces."""
+
+
+def _blocking(
+    webhook: Webhook, kind: str, namespaces: Mapping[str, Mapping[str, str]], *, named: bool
+) -> Iterator[FindingEntry]:
+    """The findings about a webhook that fails closed.
+
+    Args:
+        webhook: the webhook.
+        kind: the kind of its configuration.
+        namespaces: the labels of the namespaces.
+        named: whether a check already says that it fails closed on pods everywhere.
+    """
     for problem in preflight.points_of_blocking_webhook(webhook, namespaces, {}):
-        if problem.state is PointState.ATTENTION:
+        if problem.state is PointState.ATTENTION and not (named and " fails closed on pods" in problem.text):
             yield cluster_finding(
                 "USA055",
                 named_subject(_API_VERSION, kind, webhook.configuration),

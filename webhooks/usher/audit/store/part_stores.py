@@ -93,9 +93,9 @@ class ObjectStore:
         """As `Store.find`. It also raises InputError for a folder that cannot be listed, so that it
         overlooks no part.
         """
-        yield from sorted(self._attempt("list", lambda: list(self._found(name))))
+        yield from sorted(self._attempt("list", lambda: list(self._paths_of_files(name))))
 
-    def _found(self, name: str) -> Iterator[str]:
+    def _paths_of_files(self, name: str) -> Iterator[str]:
         self._files.invalidate_cache()
         for folder, _, names in self._files.walk(self._root, maxdepth=DEPTH + 1, on_error="raise"):
             if name in names:

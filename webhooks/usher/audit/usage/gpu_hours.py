@@ -150,7 +150,7 @@ def count_hours(held: Line, found: Iterable[HeldDevice], *, grid: Grid, idle: Id
     end = max((line.end for line in lines if line.values), default=0)
     factors = _count_allocated(tally, held, mine, range(first, end), grid)
     for device in mine:
-        counted = _counted(device, factors, first, grid)
+        counted = _hours_of_pod(device, factors, first, grid)
         _count_activity(tally, device, counted, grid)
         _count_memory(tally, device, counted)
         for start, stop in stretches(device, below=idle.below, points=idle.points):
@@ -199,7 +199,7 @@ def _count_allocated(tally: Tally, held: Line, mine: list[HeldDevice], points: r
     return factors
 
 
-def _counted(device: HeldDevice, factors: "array[float]", first: int, grid: Grid) -> "array[float]":
+def _hours_of_pod(device: HeldDevice, factors: "array[float]", first: int, grid: Grid) -> "array[float]":
     """The GPU-hours of a device that count for the pod at each point; NaN at points where it did not hold
     the device.
     """

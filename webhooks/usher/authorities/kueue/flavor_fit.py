@@ -428,7 +428,7 @@ class GroupRoom(Struct, frozen=True, kw_only=True):
             yield self._shortage(resource, together=not alone)
 
     def _shortage(self, resource: str, *, together: bool) -> FlavorShortage:
-        told = self._told(resource)
+        told = self._units_to_explain(resource)
         names = dict.fromkeys(flavor for _, flavors in told for flavor in flavors)
         capacities = [
             FlavorCapacity(
@@ -444,10 +444,10 @@ class GroupRoom(Struct, frozen=True, kw_only=True):
             flavors=tuple(sorted(capacities, key=lambda each: -each.most)),
             together=together,
             fits=0 if together else self._largest(told, resource),
-            more=self._more(next(iter(names)), resource) if len(names) == 1 and not together else None,
+            more=self._missing_quota(next(iter(names)), resource) if len(names) == 1 and not together else None,
         )
 
-    def _told(self, resource: str) -> _Asking:
+    def _units_to_explain(self, resource: str) -> _Asking:
         """The units that explain a shortage best: those that need one flavor, or one that no flavor can hold."""
         asking = [
             (unit, flavors)
@@ -483,7 +483,7 @@ class GroupRoom(Struct, frozen=True, kw_only=True):
         top = sum(total_request(unit, resource) for unit, _ in told)
         return top - _least_number(0, top, lambda less: fits(top - less)) if fits(0) else 0
 
-    def _more(self, flavor: str, resource: str) -> int | None:
+    def _missing_quota(self, flavor: str, resource: str) -> int | None:
         """The smallest additional quota of one flavor with which all units find room."""
         top = sum(total_request(unit, resource) for unit in self.units)
 

@@ -135,7 +135,7 @@ def nodes(known: Knowledge) -> TopologyNodes | None:
 
 def cluster(facts: Store) -> Cluster:
     """The cluster-scoped objects, without the nodes; read again only after one of them has changed."""
-    return facts.derived("kueue", _KINDS, lambda: _read(facts))
+    return facts.derived("kueue", _KINDS, lambda: _read_cluster(facts))
 
 
 def configuration(facts: Store) -> Configuration:
@@ -170,7 +170,7 @@ def local_queues(facts: Store, namespace: str) -> Mapping[str, LocalQueue] | Non
 _configuration = lru_cache(maxsize=4)(kueue_configuration.read_configuration)
 
 
-def _read(facts: Store) -> Cluster:
+def _read_cluster(facts: Store) -> Cluster:
     queues = _read_all_of_kind(facts, "ClusterQueue", kueue_queues.cluster_queue)
     cohorts = _read_all_of_kind(facts, "Cohort", kueue_queues.cohort)
     return Cluster(

@@ -281,10 +281,10 @@ class _Counting:
         """The pods and slices that a domain holds; `depth` is the number of its level, and 0 for all nodes."""
         key = id(domain), depth
         if key not in self._kept:
-            self._kept[key] = self._counted(domain, depth)
+            self._kept[key] = self._count_pods(domain, depth)
         return self._kept[key]
 
-    def _counted(self, domain: Domain, depth: int) -> _Count:
+    def _count_pods(self, domain: Domain, depth: int) -> _Count:
         found = self._parent(domain, depth) if domain.children else self._leaf(domain)
         if depth != self._slice_depth:
             return found

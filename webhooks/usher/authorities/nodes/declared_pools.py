@@ -23,7 +23,7 @@ from usher.authorities import pool_fit
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import places as nodes_places
 from usher.authorities.pool_fit import Placement
-from usher.cluster.facts import node_pools
+from usher.cluster.facts import autoscaled_pools, node_pools
 from usher.config import models, pools, selection
 from usher.model import placement
 
@@ -40,39 +40,102 @@ DEVICE_LABELS: Final = (
 )
 """Node labels whose value is a model of devices (docs/domain/nodes.md#labels)."""
 
-MACHINE_LABELS: Final = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
-"""Node labels whose value is a type of machine, which decides the devices too."""
+_SHARED_LABELS: Final = (
+    *("kubernetes.io/*", "beta.kubernetes.io/arch", "beta.kubernetes.io/os", "topology.*", "failure-domain.*"),
+    *("feature.node.kubernetes.io/*", "node-role.kubernetes.io/*", "nvidia.com/*", "amd.com/*", "gpu.intel.com/*"),
+    *("karpenter.sh/capacity-type", "karpenter.k8s.aws/*", "eks.amazonaws.com/capacityType", "cloud.google.com/gce-*"),
+    *("cloud.google.com/gke-spot", "cloud.google.com/gke-provisioning", "cloud.google.com/gke-accelerator-count"),
+    *("cloud.google.com/gke-gpu-driver-version", "kubernetes.azure.com/scalesetpriority"),
+)
+"""Node labels that nodes of many pools have, so they name no pool; * stands for any end."""
 
 
 def undeclared_devices(pod_set: model.PodSet, pools: Sequence[pools.Pool]) -> dict[str, list[str]]:
-    """The device labels that every allowed node must have and no pool has, with their allowed values."""
-    return _undeclared(DEVICE_LABELS, pod_set, pools)
+    """The device labels that every allowed node must have and no pool has, with their allowed values.
 
-
-def undeclared_machines(pod_set: model.PodSet, pools: Sequence[pools.Pool]) -> dict[str, list[str]]:
-    """The labels of machine types that every allowed node must have and no pool names, with their allowed values."""
-    return _undeclared(MACHINE_LABELS, pod_set, pools)
-
-
-def _undeclared(labels: Sequence[str], pod_set: model.PodSet, pools: Sequence[pools.Pool]) -> dict[str, list[str]]:
+    A pool that usher.yaml names by a label of its service may have each label of devices that the service gives.
+    """
     ways = pool_fit.node_alternatives(pod_set)
-    found = {key: pool_fit.allowed_label_values(ways, key) for key in labels}
+    found = {key: pool_fit.allowed_label_values(ways, key) for key in DEVICE_LABELS}
     return {
         key: sorted(values)
         for key, values in found.items()
-        if values and not any(_has_label(pool, key, values) for pool in pools)
+        if values and not any(_has_label(pool, key, values) or _may_have(pool, key, values) for pool in pools)
     }
 
 
-def _has_label(pool: pools.Pool, key: str, values: frozenset[str]) -> bool:
-    """Whether usher.yaml says that the nodes of a pool have the label with one of the values."""
+def undeclared_labels(pod_set: model.PodSet, pools: Sequence[pools.Pool]) -> dict[str, list[str]]:
+    """The labels that every allowed node must have and whose pool usher does not know, with their allowed values.
+
+    Empty where the pods select all labels of a pool: then other labels only choose between its nodes.
+    """
+    ways = pool_fit.node_alternatives(pod_set)
+    if not pools or all(pool_fit.allows_only(way, [pool.node_selector for pool in pools]) for way in ways):
+        return {}
+    found = {key: pool_fit.allowed_label_values(ways, key) for key in pool_fit.required_labels(ways)}
+    return {
+        key: sorted(values)
+        for key, values in found.items()
+        if values
+        and not any(key in pool.node_selector or _has_label(pool, key, values) for pool in pools)
+        and _names_pool(key, values, pools)
+    }
+
+
+def _names_pool(key: str, values: frozenset[str], pools: Sequence[pools.Pool]) -> bool:
+    """Whether a label that no pool names may tell pools apart."""
+    if key in DEVICE_LABELS:
+        return any(_may_have(pool, key, values) for pool in pools)
+    return not any(key.startswith(each[:-1]) if each.endswith("*") else key == each for each in _SHARED_LABELS)
+
+
+def _has_label(pool: pools.Pool, key: str, values: frozenset[str]) -> bool | None:
+    """Whether the nodes of a pool have the label with one of the values; None where usher.yaml does not say it."""
     if key in pool.node_selector:
         return pool.node_selector[key] in values
-    if key != boards.PRODUCT_LABEL or pool.gpu is None or pool.gpu.board is None:
+    machine = autoscaled_pools.machine_of(pool.node_selector) if key in DEVICE_LABELS else None
+    if machine is not None and key in machine.labels:
+        return machine.labels[key] in values
+    if pool.gpu is None or pool.gpu.board is None:
+        return None
+    on_gke = boards.gke_accelerators(pool.gpu.board)
+    if key == _GKE_ACCELERATOR and on_gke and not values & on_gke:
         return False
     board = boards.by_name(pool.gpu.board)
+    if key != boards.PRODUCT_LABEL or board is None:
+        return None
     products = (boards.by_product(value) for value in values)
-    return board is not None and any(product is not None and product.board is board for product in products)
+    return any(product is not None and product.board is board for product in products)
+
+
+_GKE_ACCELERATOR: Final = "cloud.google.com/gke-accelerator"
+
+
+def _may_have(pool: pools.Pool, key: str, values: frozenset[str]) -> bool:
+    """Whether the service of a pool may give its nodes a label of devices that usher.yaml does not name."""
+    managed = node_pools.managed_pool_label(pool.node_selector)
+    if managed is None or _has_label(pool, key, values) is not None:
+        return False
+    domain = key.partition("/")[0]
+    own = managed[0].partition("/")[0]
+    return (domain == own and domain in _SERVICES) or domain in _OTHER_DOMAINS.get(managed[0], ())
+
+
+_SERVICES: Final = ("cloud.google.com", "kubernetes.azure.com")
+"""Services that name pools and devices by labels of one domain."""
+_OTHER_DOMAINS: Final = {
+    **dict.fromkeys(node_pools.KARPENTER, ("karpenter.k8s.aws",)),
+    "agentpool": ("kubernetes.azure.com",),
+    "compute.coreweave.com/node-pool": ("gpu.nvidia.com",),
+}
+
+
+def _has_devices(pool: pools.Pool, pod_set: model.PodSet) -> bool | None:
+    """Whether a pool has the devices that every allowed node must have; None where usher.yaml does not say it."""
+    ways = pool_fit.node_alternatives(pod_set)
+    selected = ((key, pool_fit.allowed_label_values(ways, key)) for key in DEVICE_LABELS)
+    found = [_has_label(pool, key, values) for key, values in selected if values]
+    return False if False in found else True if True in found else None
 
 
 class TaintInput(TypedDict):
@@ -95,6 +158,8 @@ class PoolFitInput(TypedDict):
     """GPUs of one node."""
     board: NotRequired[str]
     """The board of its nodes, where usher.yaml names it."""
+    devices: NotRequired[list[str]]
+    """Extended resources of its nodes, where usher.yaml says what they offer."""
 
 
 class KeptOffInput(TypedDict):
@@ -113,7 +178,7 @@ class ToleratedInput(TypedDict):
 
 
 class SelectedDevicesInput(TypedDict):
-    """A node label that names a model of devices or a type of machine, with the values that the pods allow."""
+    """A node label with the values that the pods allow."""
 
     label: str
     values: list[str]
@@ -127,8 +192,8 @@ class PoolsInput(TypedDict):
     """True where no declared pool offers what the pods ask for, and `fits` are pools that usher read from nodes."""
     undeclaredDevices: NotRequired[list[SelectedDevicesInput]]
     """Devices that the pods select by a label that no pool has, neither a declared nor a found one."""
-    undeclaredMachines: NotRequired[list[SelectedDevicesInput]]
-    """Types of machines that the pods select by a label that no declared pool names. usher does not know their pool."""
+    undeclaredLabels: NotRequired[list[SelectedDevicesInput]]
+    """Labels that the pods select and no declared pool names, for example machine types: their pool is not known."""
     selectsAcceleratorNodes: list[bool]
     """For each alternative of node selector and affinity: whether it allows only accelerator nodes."""
     fits: list[PoolFitInput]
@@ -333,7 +398,7 @@ class PoolPlacements:
                 dict(otherwise),
                 pod_set.asks_accelerators,
                 list(pod_set.accelerators),
-                [(each.route, each.name, each.like, each.instead) for each in pod_set.requests],
+                [(each.route, each.name, each.like, each.instead, each.selects) for each in pod_set.requests],
                 [quantity.value for quantity in pod_set.accelerators.values()],
                 pod_set.node_selector,
                 pod_set.has_required_affinity,
@@ -355,14 +420,14 @@ class PoolPlacements:
         if not found.fits and found.kept_off:
             # A controller's object may have another role than its owner, whose template has been placed.
             found = pool_fit.place_pod_set(question.pod_set, pools, offering, question.otherwise)
-        return _without_small_pools(found, question.pod_set)
+        return _without_unfit_pools(found, question.pod_set)
 
     def _work_out(self, question: _Question) -> PoolsInput:
         pod_set, where = question.pod_set, self._placement(question)
         pools = self._config.pools
         offering = pool_fit.offering_pools(pod_set, pools, self._vocabulary)
         undeclared = self._undeclared(pod_set, offering.pools) if where.declared else {}
-        machines = undeclared_machines(pod_set, offering.pools) if pod_set.asks_accelerators else {}
+        labels = undeclared_labels(pod_set, offering.pools) if pod_set.asks_accelerators else {}
         elsewhere = self._found_fits(pod_set) if undeclared or not where.declared else ()
         declared = where.declared and not elsewhere
         fits = where.fits if declared else elsewhere
@@ -377,8 +442,8 @@ class PoolPlacements:
             result["poolsFound"] = True
         elif undeclared:
             result["undeclaredDevices"] = _selected_devices_input(undeclared)
-        if declared and machines:
-            result["undeclaredMachines"] = _selected_devices_input(machines)
+        if declared and labels and fits:
+            result["undeclaredLabels"] = _selected_devices_input(labels)
         if offering.unmatched and pools:
             result["unmatchedClasses"] = list(offering.unmatched)
         if where.kept_off:
@@ -443,6 +508,8 @@ class PoolPlacements:
             result["fabric"] = fit.pool.fabric
         if fit.pool.gpu is not None:
             result["gpus"] = fit.pool.gpu.per_node
+        if fit.pool.allocatable:
+            result["devices"] = sorted({name for name in (*fit.pool.allocatable, *fit.pool.resources) if "/" in name})
         return result
 
     def _taint(self, taint: pools.Taint, pool: pools.Pool) -> TaintInput:
@@ -465,10 +532,17 @@ def _selected_devices_input(labels: Mapping[str, list[str]]) -> list[SelectedDev
     return [{"label": key, "values": values} for key, values in labels.items()]
 
 
-def _without_small_pools(found: pool_fit.Placement, pod_set: model.PodSet) -> pool_fit.Placement:
-    """Leaves out pools whose nodes are too small for one pod. If all are, the verdict about the nodes says so."""
-    fits = tuple(fit for fit in found.fits if nodes_places.is_large_enough(fit.pool, pod_set))
-    return replace(found, fits=fits) if 0 < len(fits) < len(found.fits) else found
+def _without_unfit_pools(found: pool_fit.Placement, pod_set: model.PodSet) -> pool_fit.Placement:
+    """Leaves out pools with nodes too small for one pod, and with other devices where a pool surely has the right ones.
+
+    If all nodes are too small, the verdict about the nodes says so.
+    """
+    devices = [_has_devices(fit.pool, pod_set) for fit in found.fits]
+    fits = found.fits
+    if True in devices:
+        fits = tuple(fit for fit, has in zip(fits, devices, strict=True) if has is not False)
+    fits = tuple(fit for fit in fits if nodes_places.is_large_enough(fit.pool, pod_set)) or fits
+    return replace(found, fits=fits) if len(fits) < len(found.fits) else found
 
 
 def placements(known: Knowledge) -> PoolPlacements:

@@ -17,10 +17,11 @@ from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes.places import Alternative, Obstacles, Place, Places, PodDemand, fewest_obstacles
 from usher.authorities.verdict import Answer
-from usher.cluster.facts import node_pools
+from usher.cluster.facts import autoscaled_pools
+from usher.cluster.facts.autoscaled_pools import AutoscaledPool
 from usher.cluster.facts.nodes import PODS, NodeClass, Nodes
+from usher.cluster.facts.store import Store
 from usher.kinds import registry
-from usher.kinds.reading.values import Absence
 from usher.model import placement
 
 
@@ -334,7 +335,8 @@ def _stocks(demand: PodDemand, places: Places) -> _Stocks:
             continue
         pool = place.pool
         if pool is None and place.nodes is None:
-            found[place.name] = _Stock(nodes=_UNBOUNDED, places=(place,), sure=False)
+            most = _UNBOUNDED if place.most_nodes is None else place.most_nodes
+            found[place.name] = _Stock(nodes=most, places=(place,), sure=False)
             continue
         if pool is None or not (pool.scales or place.template is not None):
             key = "" if place.nodes is None else place.nodes.example
@@ -529,14 +531,22 @@ def node_verdicts(known: Knowledge) -> NodeVerdicts | None:
     table = known.facts.nodes
     if not table.known:
         return None
-    return known.derived("verdicts of nodes", [("", "Node"), node_pools.NODE_POOL], lambda: _verdicts(known))
+    kinds = [("", "Node"), *autoscaled_pools.KINDS]
+    return known.derived("verdicts of nodes", kinds, lambda: _verdicts(known))
+
+
+def autoscaled_pools_of(facts: Store) -> tuple[AutoscaledPool, ...]:
+    """The pools that objects among the facts describe."""
+    return facts.derived(
+        "pools of autoscalers",
+        autoscaled_pools.KINDS,
+        lambda: autoscaled_pools.read_pools({kind: facts.everywhere(*kind) for kind in autoscaled_pools.KINDS}),
+    )
 
 
 def _verdicts(known: Knowledge) -> NodeVerdicts:
-    objects = known.facts.objects(*node_pools.NODE_POOL)
-    karpenter = () if isinstance(objects, Absence) else node_pools.read_pools(objects)
-    found = nodes_places.places_of_cluster(known.facts.nodes.now, known.config.pools, known.vocabulary, karpenter)
-    return NodeVerdicts(found)
+    added, nodes = autoscaled_pools_of(known.facts), known.facts.nodes.now
+    return NodeVerdicts(nodes_places.places_of_cluster(nodes, known.config.pools, known.vocabulary, added))
 
 
 def _demand_digest(demand: PodDemand) -> bytes:

@@ -13,7 +13,8 @@ from usher.accelerators import boards, mig, names
 from usher.accelerators.mig import MIG_RESOURCE_PREFIX, Board, Profile
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.knowledge import Knowledge
-from usher.cluster.facts.node_pools import KARPENTER, KarpenterPool
+from usher.cluster.facts.autoscaled_pools import AutoscaledPool, is_undefined
+from usher.cluster.facts.node_pools import KARPENTER
 from usher.cluster.facts.nodes import PODS, Amounts, NodeClass, Nodes, Taint, scheduler_amount
 from usher.cluster.facts.store import Store
 from usher.config import pools
@@ -226,6 +227,10 @@ class Place(Struct, frozen=True, kw_only=True, eq=False):
     """For nodes that do not exist yet; `labels` holds some of their future labels."""
     pool: pools.Pool | None = None
     """The declared pool of the nodes."""
+    defined: frozenset[str] | None = None
+    """The labels that an autoscaler knows of nodes to come, as in AutoscaledPool."""
+    most_nodes: int | None = None
+    """The most nodes that the limits of a pool of an autoscaler allow."""
 
     @property
     def may_never_be(self) -> bool:
@@ -248,29 +253,34 @@ class Places(Struct, frozen=True, kw_only=True, eq=False):
 
 
 def places_of_cluster(
-    nodes: Nodes, pools: Sequence[pools.Pool], vocabulary: Vocabulary, karpenter: Sequence[KarpenterPool] = ()
+    nodes: Nodes, pools: Sequence[pools.Pool], vocabulary: Vocabulary, autoscaled: Sequence[AutoscaledPool] = ()
 ) -> Places:
-    """The places of a cluster: nodes, pools of usher.yaml, and the other NodePools."""
+    """The places of a cluster: nodes, pools of usher.yaml, and the other pools of autoscalers."""
     there = [_place_of_class(each, _pool_of(each, pools)) for each in nodes.classes]
     empty = {pool.name for pool in pools}.difference(place.pool.name for place in there if place.pool is not None)
-    declared = {value for pool in pools for key, value in pool.node_selector.items() if key in KARPENTER}
+    declared = {value for pool in pools for key, value in pool.node_selector.items() if key in (*KARPENTER, _CLASS)}
     added = [
-        place for each in karpenter if each.name not in declared for place in _places_of_karpenter(each, vocabulary)
+        place for each in autoscaled if each.name not in declared for place in places_of_autoscaled(each, vocabulary)
     ]
     return Places(nodes=nodes, all=(*there, *_places_of_pools(pools, empty, vocabulary), *added))
 
 
-def _places_of_karpenter(pool: KarpenterPool, vocabulary: Vocabulary) -> Iterator[Place]:
-    """A place for every machine type that the NodePool allows; one for a NodePool of unknown types."""
+_CLASS: Final = "cloud.google.com/compute-class"
+
+
+def places_of_autoscaled(pool: AutoscaledPool, vocabulary: Vocabulary) -> Iterator[Place]:
+    """A place for every machine type that a pool of an autoscaler allows; one for a pool of unknown types."""
     for machine in pool.types if pool.types is not None else (None,):
         yield Place(
-            name=f"NodePool {pool.name}" + (f" ({machine.name})" if machine is not None else ""),
+            name=pool.title(machine),
             labels=pool.labels if machine is None else {**machine.labels, **pool.labels},
             taints=pool.taints,
-            frontier=({} if machine is None else machine.amounts,),
+            frontier=({} if machine is None else pool.amounts(machine),),
             template=NodeTemplate(
                 resources=frozenset(), vocabulary=vocabulary, board=None, gpus=0, offers_anything=machine is None
             ),
+            defined=pool.defined,
+            most_nodes=None if machine is None else pool.most_nodes(machine),
         )
 
 
@@ -374,9 +384,12 @@ def unmet_requirements(alternative: Alternative, place: Place, own: Container[st
     """The requirements that the nodes of the place do not meet, except for labels that differ from node to node."""
     labels = place.labels
     if place.template is not None:
-        # Other labels of future nodes are unknown, and count as matching.
+        # Other labels of future nodes are unknown, and count as matching unless the autoscaler says that it needs them.
         return [
-            each for each in alternative.on_labels if each.key in labels and not placement.labels_match(each, labels)
+            each
+            for each in alternative.on_labels
+            if (each.key in labels and not placement.labels_match(each, labels))
+            or (each.key not in labels and is_undefined(each, place.defined))
         ]
     return [each for each in alternative.on_labels if each.key not in own and not placement.labels_match(each, labels)]
 

@@ -122,6 +122,8 @@ class MismatchInput(TypedDict):
     """Some values of the label on the nodes."""
     elsewhere: bool
     """Whether nodes of another place meet it."""
+    undefined: NotRequired[bool]
+    """True where the place has no nodes, and its autoscaler knows no value of the label."""
 
 
 class NearestInput(TypedDict):
@@ -255,16 +257,9 @@ def _crowded_input(place: Place, demand: PodDemand) -> CrowdedInput:
 def _nearest_input(pod_set: model.PodSet, nearest: nodes_judge.Nearest, places: Places) -> NearestInput:
     obstacles = nearest.obstacles
     result: NearestInput = {
-        "shortages": [_missing_amount_input(pod_set, each) for each in obstacles.amounts],
+        "shortages": [missing_amount_input(pod_set, each) for each in obstacles.amounts],
         "taints": [str(taint) for taint in obstacles.taints],
-        "labels": [
-            {
-                "wants": requirement_text(each),
-                "there": label_values(each.key, places),
-                "elsewhere": places.any_meets(each),
-            }
-            for each in obstacles.labels
-        ],
+        "labels": [_mismatch_input(each, nearest.place, places) for each in obstacles.labels],
         "nowhere": obstacles.nowhere,
     }
     if nearest.place is not None:
@@ -274,7 +269,19 @@ def _nearest_input(pod_set: model.PodSet, nearest: nodes_judge.Nearest, places: 
     return result
 
 
-def _missing_amount_input(pod_set: model.PodSet, missing: MissingAmount) -> MissingAmountInput:
+def _mismatch_input(wanted: Requirement, place: Place | None, places: Places) -> MismatchInput:
+    result: MismatchInput = {
+        "wants": requirement_text(wanted),
+        "there": label_values(wanted.key, places),
+        "elsewhere": places.any_meets(wanted),
+    }
+    if place is not None and place.defined is not None and wanted.key not in place.labels:
+        result["undefined"] = True
+    return result
+
+
+def missing_amount_input(pod_set: model.PodSet, missing: MissingAmount) -> MissingAmountInput:
+    """A missing amount, with the place of the request if only one container has it."""
     resource = missing.resource
     result: MissingAmountInput = {
         "resource": resource,

@@ -211,7 +211,7 @@ class Manifests:
             check: called from time to time; raises an error when the editor no longer wants the answer.
         """
         text = document.text
-        batch = _read(document)
+        batch = _read_document(document)
         unread = list(_diagnostics_of_unread(batch, text))
         if not batch.items:
             return Analysis(document=document, diagnostics=tuple(unread))
@@ -250,7 +250,7 @@ class Manifests:
         Raises:
             UsherError: it cannot be judged.
         """
-        batch = _read(document)
+        batch = _read_document(document)
         if not batch.items:
             return document.text.content
         evaluator = self.site.evaluator()
@@ -278,7 +278,7 @@ class Manifests:
         return self._directories.around(document.path, opened, check=check)
 
 
-def _read(document: Document) -> Batch:
+def _read_document(document: Document) -> Batch:
     """The objects of a document. Editors open YAML of all kinds, so only broken manifests count as problems."""
     path = document.path
     source = _UNSAVED if path is None else sources.path_text(path)

@@ -130,7 +130,7 @@ class _Reader:
             if not data.strip():
                 continue
             try:
-                found = _read(data)
+                found = _read_line(data)
             except errors.InputError as error:
                 self._problem(line, str(error))
                 continue
@@ -168,7 +168,7 @@ class _Reader:
             self._record.notes.append(findings.Note(source=self._source, reason=text))
 
 
-def _read(data: bytes) -> RecordedReview | Head:
+def _read_line(data: bytes) -> RecordedReview | Head:
     if len(data) > LONGEST_LINE:
         raise errors.InputError(f"longer than {LONGEST_LINE // 2**20} MiB, which no review is")
     return records.read_line(data)

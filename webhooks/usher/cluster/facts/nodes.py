@@ -7,6 +7,7 @@ Labels that differ from node to node (`kubernetes.io/hostname`, the name of a ho
 node. They are kept beside the classes, in an index by value, so that selectors on them still get exact answers.
 """
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -17,6 +18,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct, field
 
 from usher import errors, paths, quantities
+from usher.accelerators.names import HAMI_REGISTER
 from usher.model.placement import GUARDING
 
 Amounts = Mapping[str, int]
@@ -75,7 +77,7 @@ def read_node(value: paths.Object) -> Node | str:
         metadata, spec, status = (_mapping(value.get(key), key) for key in ("metadata", "spec", "status"))
         return Node(
             name=name_of(value),
-            labels=_labels(metadata.get("labels")),
+            labels={**_labels(metadata.get("labels")), **_registered(metadata.get("annotations"))},
             taints=_taints(spec.get("taints")),
             amounts=_amounts(status),
         )
@@ -89,6 +91,38 @@ def _labels(value: paths.Json) -> dict[str, str]:
         if not isinstance(text, str):
             raise _Unreadable(f"its label {key} is not a text")
     return {key: text for key, text in found.items() if isinstance(text, str)}
+
+
+REGISTERED: Final = "gpu-usher.io/boards-of-hami"
+"""A label that usher itself adds to nodes with devices that HAMi has registered: the number of NVIDIA's boards."""
+
+REGISTERS: Final = ("hami.io/node-nvidia-register", "4pd.io/node-nvidia-register")
+"""Annotations in which HAMi lists the boards of a node: JSON, before version 2.5 texts with a colon behind each
+(HAMi:pkg/device/nvidia/device.go, HAMi:pkg/util/util.go DecodeNodeDevices).
+"""
+_LONGEST_REGISTER: Final = 65536
+
+
+def registered_boards(annotations: Mapping[str, str]) -> int:
+    """The boards that HAMi offers on a node, each many times; 0 on a node without HAMi."""
+    text = next((annotations[key] for key in REGISTERS if annotations.get(key)), "")[:_LONGEST_REGISTER]
+    if not text.startswith("["):
+        return sum(len(each.split(",")) >= _FIELDS_OF_BOARD for each in text.split(":"))
+    try:
+        listed = json.loads(text)
+    except ValueError:
+        return 0
+    return len(listed) if isinstance(listed, list) else 0
+
+
+_FIELDS_OF_BOARD: Final = 6
+"""The id, how often it is offered, memory, cores, type and NUMA node of a board; newer versions have more."""
+
+
+def _registered(annotations: paths.Json) -> dict[str, str]:
+    known = {key: text for key, text in paths.mapping(annotations).items() if HAMI_REGISTER.match(key)}
+    texts = {key: text for key, text in known.items() if isinstance(text, str)}
+    return {REGISTERED: str(registered_boards(texts))} if known else {}
 
 
 def _taints(value: paths.Json) -> tuple[Taint, ...]:

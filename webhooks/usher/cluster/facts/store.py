@@ -117,6 +117,11 @@ class Store:
         spaces = self._kinds.get((group, kind))
         return self._absence((group, kind)) if spaces is None else spaces.get(namespace, _NONE)
 
+    def everywhere(self, group: str, kind: str) -> Objects:
+        """All known objects of a kind, in all namespaces, by name."""
+        spaces = self._kinds.get((group, kind), {})
+        return {name: value for objects in spaces.values() for name, value in objects.items()}
+
     def names(self, group: str, kind: str) -> frozenset[str] | None:
         """The names of all objects of a kind, in all namespaces; None where the kind is unknown."""
         if not self.knows(group, kind):

@@ -44,7 +44,7 @@ def config_maps(config: models.Config, *, files: Mapping[str, Path], namespaces:
         raise errors.InputError(f"{missing[0]} has no file; add --fabric-file {missing[0]}=PATH")
     if stray:
         raise errors.InputError(f"no fabric of a pool mounts {stray[0]}; these are mounted: {', '.join(sorted(keys))}")
-    texts = {key: _read(files[key]) for key in sorted(keys)}
+    texts = {key: _read_text(files[key]) for key in sorted(keys)}
     for name, held in maps.items():
         if sum(len(texts[key].encode()) for key in held) > LARGEST:
             raise errors.InputError(
@@ -62,7 +62,7 @@ def config_maps(config: models.Config, *, files: Mapping[str, Path], namespaces:
     ]
 
 
-def _read(file: Path) -> str:
+def _read_text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except OSError as error:

@@ -73,6 +73,7 @@ _ANNOTATIONS: Final = ("k8s.v1.cni.cncf.io", "kueue.x-k8s.io", "prometheus.io")
 # KS:pkg/controller/v1alpha2/llmisvc/tokenizer.go; KServe adds a tokenizer if the scheduler has one of these plugins.
 _TOKENIZING: Final = ("token-producer", "precise-prefix-cache-scorer")
 
+_ADDITIONAL: Final = "VLLM_ADDITIONAL_ARGS"
 _PARALLELISM: Final = "as many as the parallelism of the service needs"
 
 
@@ -140,11 +141,14 @@ def _workload(workload: Layers, shared: _Service, *, name: str) -> Iterator[Temp
     about = component_metadata(workload, (), labels=shared.labels, annotations=shared.annotations, reading=reading)
     replicas = kserve_replicas.replicas(workload, reading, stopped=shared.stopped, surge=0 if workers else "25%")
     if not workers:
+        if not any(_sets_arguments(each) for each in template):
+            found = kserve_replicas.preset_parallelism(workload, reading, in_groups=False)
+            shared = replace(shared, parallelism=found)
         if template or shared.whole:
             yield _template(template, shared, above=workload, about=about, name=name, count=replicas)
         return
     size, by_data = kserve_replicas.size(workload, reading)
-    shared = replace(shared, parallelism=kserve_replicas.preset_parallelism(workload, reading))
+    shared = replace(shared, parallelism=kserve_replicas.preset_parallelism(workload, reading, in_groups=True))
     # The preset for data parallelism has a leader. The preset for pipelines has no leader: a worker leads.
     if template or (shared.whole and by_data):
         yield _template(template, shared, above=workload, about=about, name=f"{name} leader".strip(), count=replicas)
@@ -156,6 +160,15 @@ def _workload(workload: Layers, shared: _Service, *, name: str) -> Iterator[Temp
         count = model.Count(minimum=replicas.minimum * size, maximum=most if size else 0, reason=replicas.reason)
     name = f"{name} worker".strip()
     yield _template(workers, shared, above=workload, about=about, name=name, count=count, field="worker")
+
+
+def _sets_arguments(template: Place) -> bool:
+    """Whether a container of a pod spec has arguments for the server in a variable, which may hold other sizes."""
+    spec = template.value if isinstance(template.value, dict) else {}
+    containers = spec.get("containers")
+    lists = [paths.mapping(each).get("env") for each in containers] if isinstance(containers, list) else []
+    variables = [paths.mapping(each) for entries in lists if isinstance(entries, list) for each in entries]
+    return any(each.get("name") == _ADDITIONAL for each in variables)
 
 
 def _template(  # noqa: PLR0913 - all that makes a template

@@ -204,11 +204,15 @@ def size(workload: Layers, reading: Reading) -> tuple[int | None, bool]:
     return max(pipeline, 1), False
 
 
-def preset_parallelism(workload: Layers, reading: Reading) -> model.ModelParallelism | None:
-    """The sizes of the server in each pod of a group, as the presets for several pods start it.
+def preset_parallelism(workload: Layers, reading: Reading, *, in_groups: bool) -> model.ModelParallelism | None:
+    """The sizes of the server in each pod, as the presets start it.
 
     None where the service gives no tensor size: the additional arguments of the preset may hold it. The preset for one
-    pod ignores the parallelism. KS:config/llmisvcconfig/config-llm-worker-{data,pipeline}-parallel.yaml.
+    pod has only the tensor size, since kserve/kserve#5782; before, it ignored the parallelism.
+    KS:config/llmisvcconfig/config-llm-{template,worker-data-parallel,worker-pipeline-parallel}.yaml.
+
+    Args:
+        in_groups: whether several pods share a model.
     """
     parallelism = field_layers(workload, "parallelism", reading)
     place = first_field(parallelism, "tensor")
@@ -217,6 +221,10 @@ def preset_parallelism(workload: Layers, reading: Reading) -> model.ModelParalle
     local = reading.count(*first_field(parallelism, "dataLocal"), default=0, of="servers") if by_data else 1
     if not tensor:
         return None
+    if not in_groups and (by_data or first_field(parallelism, "pipeline").value is not None):
+        return None
+    if not in_groups:
+        return model.parallelism("KServe's preset for one pod", (tensor, 1, 1), path=place.path)
     return model.parallelism("KServe's preset of vLLM", (tensor, 1, max(local, 1)), path=place.path)
 
 

@@ -36,7 +36,24 @@ PORT_VARIABLES: Final = (
     PortVariable(
         name="BENTOML_PORT", program="BentoML", words=("bentoml",), source="bentoml_cli/serve.py, option --port"
     ),
+    *(
+        PortVariable(name=name, program="GPUStack", words=("gpustack",), source="gpustack/cmd/start.py, option --port")
+        for name in ("GPUSTACK_PORT", "GPUSTACK_WORKER_PORT")
+    ),
+    PortVariable(name="GRADIO_SERVER_PORT", program="Gradio", words=("gradio",), source="gradio/http_server.py"),
+    PortVariable(
+        name="INVOKEAI_PORT",
+        program="InvokeAI",
+        words=("invokeai", "invoke-ai"),
+        source="invokeai/app/services/config, every setting with the prefix INVOKEAI_",
+    ),
     PortVariable(name="JUPYTER_PORT", program="Jupyter", words=("jupyter",), source="jupyter_server/serverapp.py"),
+    PortVariable(
+        name="LABEL_STUDIO_PORT",
+        program="Label Studio",
+        words=("label-studio", "label_studio"),
+        source="label_studio/core/argparser.py, option --port",
+    ),
     PortVariable(
         name="LLAMA_ARG_PORT",
         program="llama.cpp",
@@ -47,6 +64,9 @@ PORT_VARIABLES: Final = (
     *(
         PortVariable(name=name, program="a NIM", words=("/nim/",), source="docs.nvidia.com/nim, configuration")
         for name in ("NIM_HTTP_API_PORT", "NIM_SERVER_PORT")
+    ),
+    PortVariable(
+        name="STREAMLIT_SERVER_PORT", program="Streamlit", words=("streamlit",), source="lib/streamlit/config.py"
     ),
 )
 
@@ -60,6 +80,10 @@ READ_VARIABLES: Final = (
     "GLOO_SOCKET_",
     "HABANA_VISIBLE_DEVICES",
     "HCU_MOFED",
+    "HF_HOME",
+    "HF_HUB_CACHE",
+    "HF_HUB_OFFLINE",
+    "HOME",
     "MASTER_ADDR",
     "NCCL_",
     "NPROC_PER_NODE",
@@ -67,6 +91,7 @@ READ_VARIABLES: Final = (
     "PET_NPROC_PER_NODE",
     "RDMAV_",
     "TP_SOCKET_",
+    "TRANSFORMERS_OFFLINE",
     "UCX_",
     *(row.name for row in PORT_VARIABLES),
 )
@@ -195,6 +220,7 @@ def _variable_value(entry: Mapping[str, paths.Json], path: str, reading: Reading
 
 
 _FRACTIONS: Final = frozenset({GPU_FRACTION, GPU_MEMORY})
+_KAI: Final = frozenset({"kai-scheduler", "runai-scheduler"})
 
 # KAI-Scheduler reads numbers as Go's strconv does: no spaces, no suffixes, and nothing beyond 64 bits.
 _PLAIN: Final = re.compile(r"[+.0-9](?:[.0-9eE+-]{0,62}[.0-9])?", re.ASCII)
@@ -217,12 +243,15 @@ class Annotated(Struct, frozen=True, kw_only=True):
 NOTHING: Final = Annotated()
 
 
-def of_pod(annotations: Mapping[str, str], path: str, reading: Reading) -> Annotated:
-    """The accelerators that the annotations of a pod template request."""
+def of_pod(annotations: Mapping[str, str], path: str, reading: Reading, *, scheduler: str = "") -> Annotated:
+    """The accelerators that the annotations of a pod template request.
+
+    A value that KAI-Scheduler refuses is unknown, but not for a pod that KAI-Scheduler places: a check denies that.
+    """
     mounted = [key for key in annotations if key.startswith(GKE_DEVICES)]
     if not mounted and annotations.keys().isdisjoint(_FRACTIONS):
         return NOTHING
-    fraction = _fraction(annotations, path, reading)
+    fraction = _fraction(annotations, path, Reading() if scheduler in _KAI else reading)
     container = annotations.get(GPU_FRACTION_CONTAINER, "")
     given = {key: files for key in mounted if (files := set(_GPU_DEVICE.findall(annotations[key])))}
     names = {key.removeprefix(GKE_DEVICES) for key in given}

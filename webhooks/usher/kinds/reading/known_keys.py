@@ -14,13 +14,18 @@ import difflib
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache, lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple, NotRequired
 
+import pydantic
 from msgspec.structs import replace
+from pydantic import AfterValidator, BeforeValidator, PlainValidator, TypeAdapter
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import errors, model, paths
+from usher.accelerators import mig_layouts
 from usher.documents import reader
 from usher.kinds.reading.fields import MAP, TAKES_ANYTHING, TYPE, Fields, Known, leaves_of
+from usher.kinds.reading.shapes import strict_adapter, without_nulls
 
 _TEXT, _COUNT, _FLAG, _ANY = "string", "integer", "boolean", ""
 
@@ -360,3 +365,117 @@ def _misspelt(name: str, meant: str, path: str, *, decides: bool) -> model.Unrea
 def _misspelt_text(name: str, meant: str, path: str, *, decides: bool) -> model.UnreadKey:
     """As of a key, for one that is the text at a place."""
     return replace(_misspelt(name, meant, path, decides=decides), path=path, remedy=f"write {meant}")
+
+
+_SHARING: Final = re.compile(r"""^["']?sharing["']?\s*:|\A\s*\{.*"sharing"\s*:""", re.MULTILINE | re.DOTALL)
+
+_OTHERS: Final = re.compile(r"^mig-configs\s*:|^actions\s*:.*\ballocate\b", re.MULTILINE)
+
+
+class SharedResource(TypedDict):
+    name: NotRequired[str]
+    replicas: NotRequired[int]
+
+
+class Shares(TypedDict):
+    """How one way of sharing divides devices."""
+
+    renameByDefault: NotRequired[bool]
+    failRequestsGreaterThanOne: NotRequired[bool]
+    resources: NotRequired[list[SharedResource]]
+    replicas: NotRequired[int]
+    """This field does not exist in the API, but people write the number there."""
+
+
+class WaysOfSharing(TypedDict):
+    timeSlicing: NotRequired[Shares]
+    mps: NotRequired[Shares]
+
+
+class Flags(TypedDict):
+    migStrategy: NotRequired[str]
+
+
+def _of_device_shares(arguments: object) -> object:
+    if not isinstance(arguments, dict):
+        return {}
+    return {
+        key: value for key, value in arguments.items() if str(key).startswith("deviceshare.") and value in (True, False)
+    }
+
+
+class SchedulerPlugin(TypedDict):
+    name: NotRequired[str]
+    arguments: NotRequired[Annotated[dict[str, bool], BeforeValidator(_of_device_shares)]]
+    """Only those that switch ways of sharing devices on."""
+    enabledHierarchy: NotRequired[bool]
+
+
+class SchedulerTier(TypedDict):
+    plugins: NotRequired[list[SchedulerPlugin]]
+
+
+class Configured(TypedDict):
+    flags: NotRequired[Flags]
+    sharing: NotRequired[WaysOfSharing]
+    layouts: NotRequired[list[mig_layouts.Problem]]
+    """What is wrong with the layouts of the MIG manager; usher adds this to the manifest."""
+    actions: NotRequired[str]
+    """Of Volcano's or KAI's scheduler, as well as the next field."""
+    tiers: NotRequired[list[SchedulerTier]]
+
+
+@cache
+def _adapter() -> TypeAdapter[Configured]:
+    return strict_adapter(Configured)
+
+
+def _read_configuration(value: object) -> Configured:
+    """The configuration in a text; empty for a text that neither shares nor divides devices, nor is of a scheduler."""
+    if isinstance(value, str) and len(value) <= _MOST and _OTHERS.search(value) and "{{" not in value:
+        return _other_configuration(value)
+    if not isinstance(value, str) or not _SHARING.search(value):
+        return {}
+    if len(value) > _MOST:
+        raise ValueError(f"longer than {_MOST} characters, so it is not read as a configuration of the device plugin")
+    try:
+        found = reader.parse(value, source="text")
+    except errors.ManifestError as error:
+        raise ValueError(
+            f"looks like a configuration of the device plugin, but cannot be read: {error.reason}"
+        ) from None
+    # The plugin reads the first document of several.
+    first = without_nulls(found[0].value) if found else {}
+    if not isinstance(first, dict) or "sharing" not in first:
+        return {}
+    try:
+        return _adapter().validate_python(first)
+    except pydantic.ValidationError as error:
+        detail = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, detail["loc"]))
+        raise ValueError(f"in its {place}: {detail['msg']}") from None
+
+
+def _other_configuration(text: str) -> Configured:
+    """The configuration of the MIG manager or of a scheduler; empty if it cannot be read."""
+    try:
+        found = reader.parse(text, source="text")
+    except errors.ManifestError:
+        return {}
+    first = without_nulls(found[0].value) if found else {}
+    if not isinstance(first, dict):
+        return {}
+    if "mig-configs" in first:
+        wrong = list(mig_layouts.problems(first))
+        return {"layouts": wrong} if wrong else {}
+    try:
+        return _adapter().validate_python({key: first[key] for key in ("actions", "tiers") if key in first})
+    except pydantic.ValidationError:
+        return {}
+
+
+ConfigurationTexts = Annotated[
+    dict[str, Annotated[Configured, PlainValidator(_read_configuration, json_schema_input_type=Configured)]],
+    AfterValidator(lambda found: {key: configuration for key, configuration in found.items() if configuration}),
+]
+"""`data` of a ConfigMap: its configurations of devices and schedulers, and nothing of its other texts."""

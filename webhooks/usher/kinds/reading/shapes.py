@@ -348,6 +348,7 @@ class WindowsOptions(TypedDict):
 
 
 class PodSecurityContext(TypedDict):
+    runAsUser: NotRequired[int]
     windowsOptions: NotRequired[WindowsOptions]
 
 
@@ -373,6 +374,8 @@ class Capabilities(TypedDict):
 
 class SecurityContext(TypedDict):
     privileged: NotRequired[bool]
+    runAsUser: NotRequired[int]
+    readOnlyRootFilesystem: NotRequired[bool]
     capabilities: NotRequired[Capabilities]
     windowsOptions: NotRequired[WindowsOptions]
 

@@ -79,6 +79,8 @@ class Traits(NamedTuple):
 
     parallelism: model.ModelParallelism | None = None
     """The model server that the operator starts in a container with accelerators that has no command."""
+    processes: model.Processes | None = None
+    """The processes that the operator makes a launcher start in each pod."""
 
 
 PLAIN = Traits()

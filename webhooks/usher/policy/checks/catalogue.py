@@ -326,10 +326,10 @@ def digests(contents: Mapping[str, bytes]) -> dict[str, str]:
 def contents(directory: Path, *, generated: bool = True) -> dict[str, bytes]:
     """Every file of the bundle, by its path in the bundle; if not `generated`, only its sources."""
     names = [*_sources(directory), *((CATALOGUE, WASM) if generated else ())]
-    return {name: _read(f"{directory}/{name}") for name in names}
+    return {name: _read_file(f"{directory}/{name}") for name in names}
 
 
-def _read(file: str) -> bytes:
+def _read_file(file: str) -> bytes:
     with open(file, "rb", buffering=0) as stream:  # noqa: PTH123 - see `_sources`
         return stream.read()
 

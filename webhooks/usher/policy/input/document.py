@@ -20,6 +20,7 @@ import orjson
 from typing_extensions import TypedDict
 
 from usher import errors, model
+from usher.accelerators import mig_layouts
 from usher.authorities import beside as beside_objects
 from usher.authorities import priority
 from usher.authorities import registry as authorities_registry
@@ -30,7 +31,8 @@ from usher.authorities.kueue.slice import KueueInput
 from usher.authorities.nodes import declared_pools, present
 from usher.authorities.nodes.judge import GangNodesInput
 from usher.authorities.nodes.present import NodesInput
-from usher.authorities.pod_groups import KaiInput, NodePoolsInput, PodGroupsInput
+from usher.authorities.nodes.selected_pools import NodePoolsInput
+from usher.authorities.pod_groups import FractionsInput, HamiInput, KaiInput, PodGroupsInput
 from usher.authorities.priority import PrioritiesInput
 from usher.authorities.resource_quota.present import ResourceQuotasInput
 from usher.authorities.volcano.present import PodGroupObjectInput, VolcanoInput
@@ -57,6 +59,14 @@ class Parent(TypedDict):
     remedy: str
 
 
+class Guarded(TypedDict):
+    """The pods that a disruption budget selects."""
+
+    pods: int
+    names: list[str]
+    """Kind and name of the objects that make them and whose pods ask for accelerators."""
+
+
 class Beside(TypedDict):
     """As rules read it; a field is absent where the files say nothing."""
 
@@ -64,15 +74,24 @@ class Beside(TypedDict):
     """Whether a Service with an address of its own sends requests to the pods."""
     disks: NotRequired[dict[str, list[str]]]
     """Access modes of the PersistentVolumeClaims that the pods name."""
+    holders: NotRequired[dict[str, list[str]]]
+    """Kinds and names of other objects whose pods keep a claim, on other nodes as far as the files say."""
     hostPaths: NotRequired[dict[str, HostPath]]
     """Paths of nodes to which these claims lead."""
     pods: NotRequired[int]
     """The number of pods of a PodGroup, if all were made by hand."""
     links: NotRequired[list[Link]]
     """Links of Services that the containers cannot bear."""
+    mesh: NotRequired[str]
+    """The label by which a service mesh adds its sidecar to the pods of the namespace."""
     scalers: NotRequired[list[str]]
     """Kinds and names of other autoscalers with the target of this one."""
+    guarded: NotRequired[Guarded]
     parent: NotRequired[Parent]
+    layout: NotRequired[mig_layouts.Reason]
+    """Why the GPUs of a node cannot have the layout of its label; an empty text if they can."""
+    placed: NotRequired[list[str]]
+    """What pods of Volcano and KAI-Scheduler use (priority, gang, vgpu), and what the device plugin lacks."""
 
 
 def beside_document(beside: beside_objects.Beside) -> Beside:
@@ -81,6 +100,8 @@ def beside_document(beside: beside_objects.Beside) -> Beside:
         result["hasService"] = True
     if beside.disks:
         result["disks"] = {name: list(modes) for name, modes in sorted(beside.disks.items())}
+    if beside.holders:
+        result["holders"] = {name: list(others) for name, others in sorted(beside.holders.items())}
     if beside.host_paths:
         result["hostPaths"] = dict(sorted(beside.host_paths.items()))
     if beside.gang is not None:
@@ -90,11 +111,24 @@ def beside_document(beside: beside_objects.Beside) -> Beside:
             {"service": each.service, "variable": each.variable, "program": each.program, "path": each.path}
             for each in beside.links
         ]
+    if beside.mesh:
+        result["mesh"] = beside.mesh
+    _add_of_objects(beside, result)
+    return result
+
+
+def _add_of_objects(beside: beside_objects.Beside, result: Beside) -> None:
+    """Adds the facts about objects that make no pods."""
     if beside.scalers:
         result["scalers"] = list(beside.scalers)
+    if beside.guarded is not None:
+        result["guarded"] = {"pods": beside.guarded.pods, "names": list(beside.guarded.names)}
     if beside.parent is not None:
         result["parent"] = {"name": beside.parent[0], "remedy": beside.parent[1]}
-    return result
+    if beside.layout is not None:
+        result["layout"] = {"text": beside.layout[0], "remedy": beside.layout[1]}
+    if beside.placed:
+        result["placed"] = sorted(beside.placed)
 
 
 class GangPlaces(TypedDict):
@@ -149,7 +183,9 @@ class Cluster(TypedDict):
     """Each field is absent if its authority knows no fact that matters to the object."""
 
     deviceClasses: NotRequired[ClassesInput]
+    fractions: NotRequired[FractionsInput]
     gpuQuota: NotRequired[GpuQuota]
+    hami: NotRequired[HamiInput]
     kueue: NotRequired[KueueInput]
     kai: NotRequired[KaiInput]
     nodePools: NotRequired[NodePoolsInput]

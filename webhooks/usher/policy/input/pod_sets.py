@@ -201,6 +201,7 @@ READ_KEYS = (
     "gpu-memory",
     "gpu-usher.io/",
     "grove.io/",
+    "hami.io/webhook",
     "io.kubernetes.cri-o.Devices",
     "k8s.v1.cni.cncf.io/",
     "kai.scheduler/",
@@ -216,6 +217,7 @@ READ_KEYS = (
     "pod-group.scheduling.sigs.k8s.io",
     "pod-security.kubernetes.io/",
     "priorityClassName",
+    "sidecar.istio.io/",
     "project",
     "provreq.kueue.x-k8s.io/",
     "ray.io/",
@@ -346,8 +348,8 @@ def pod_set_document(pod_set: model.PodSet, where: PoolsInput) -> PodSet:
         result["keptOff"] = where["keptOff"]
     if "undeclaredDevices" in where:
         result["undeclaredDevices"] = where["undeclaredDevices"]
-    if "undeclaredMachines" in where:
-        result["undeclaredMachines"] = where["undeclaredMachines"]
+    if "undeclaredLabels" in where:
+        result["undeclaredLabels"] = where["undeclaredLabels"]
     if "poolsFound" in where:
         result["poolsFound"] = where["poolsFound"]
     if "numbers" in where:

@@ -500,7 +500,7 @@ class ManagedCertificate:
                 self._report("certificate_secret_missing", f"{self._place.secret} does not exist; usher makes it")
                 make_empty_secret(self._api, self._place.secret)
                 continue
-            kept = self._read(secret_data(found))
+            kept = self._read_secret(secret_data(found))
             wanted = self._advanced(kept, registered)
             if wanted is not kept and not write_secret(self._api, self._place.secret, found, wanted.data()):
                 continue
@@ -515,7 +515,7 @@ class ManagedCertificate:
             f"{_ATTEMPTS} times while usher looked at them; something else writes them"
         )
 
-    def _read(self, data: Mapping[str, bytes]) -> KeptCertificates | None:
+    def _read_secret(self, data: Mapping[str, bytes]) -> KeptCertificates | None:
         try:
             return read_kept(data, source=str(self._place.secret))
         except CertificateError as error:

@@ -273,7 +273,7 @@ class Reloader:
         return Checked(reloaded=(self._pair, self._clients) != before, problem=self.problem)
 
     def _load(self, before: object = None) -> tuple[ClientAuthorities | None, certificates.Pair]:
-        pair, source = _read(self._certificate_file, self._key_file, now=self._clock())
+        pair, source = _read_valid_pair(self._certificate_file, self._key_file, now=self._clock())
         lacking = [name for name in self._names if name not in certificates.subject_names(pair.leaf)]
         if lacking:
             raise CertificateError(
@@ -286,7 +286,7 @@ class Reloader:
         return clients, pair
 
 
-def _read(certificate_file: Path, key_file: Path, *, now: datetime) -> tuple[certificates.Pair, str]:
+def _read_valid_pair(certificate_file: Path, key_file: Path, *, now: datetime) -> tuple[certificates.Pair, str]:
     certificate_file, key_file = _resolve(certificate_file, key_file)
     pair = certificates.read_pair(certificate_file, key_file)
     certificates.check_dates(pair.leaf, source=certificate_file, now=now)

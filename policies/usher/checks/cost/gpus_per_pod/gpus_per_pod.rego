@@ -5,7 +5,7 @@
 #   ever, together with its gang. The usual cause is a total for the whole job in the place of the number for one pod. A
 #   site may lower the maximum to the size of its nodes.
 #   The check counts whole accelerators, by resources and device claims, at the most that one pod can ask for. It does
-#   not count slices and shares. It skips objects that a controller made, because usher judges their owner.
+#   not count slices and shares, also not on nodes that give shares the name of whole GPUs. It skips objects that a controller made, because usher judges their owner.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/
@@ -29,12 +29,14 @@ package usher.checks.cost.gpus_per_pod
 
 import data.usher.lib.amounts
 import data.usher.lib.parameters
+import data.usher.lib.sharing
 import data.usher.lib.workload
 
 deny contains finding if {
 	not input.workload.owned
 	some pod_set in workload.accelerator_pod_sets
 	asked := amounts.whole_devices(pod_set)
+	not sharing.shared_nodes(pod_set)
 	asked > _maximum
 
 	finding := {

@@ -39,3 +39,7 @@ test_slices_do_not_count if {
 test_what_a_controller_made_was_judged_at_its_owner if {
 	check.deny == set() with input as examples.good_pod_of_a_job
 }
+
+test_shares_of_time_are_not_whole_gpus if {
+	check.deny == set() with input as examples.good_shares
+}

@@ -29,6 +29,7 @@
 package usher.checks.cost.gpus_per_workload
 
 import data.usher.lib.parameters
+import data.usher.lib.sharing
 
 deny contains finding if {
 	not input.workload.owned
@@ -51,6 +52,14 @@ else := "by default usher allows"
 _most := sum([_largest(total) |
 	some total in input.workload.totals
 	total.route in {"extended resource", "device claim"}
+]) - _shares
+
+# Pods that only run on nodes with shared GPUs ask for shares by the name of whole GPUs.
+_shares := sum([product([_largest(request), object.get(pod_set.pods, "maximum", pod_set.pods.minimum)]) |
+	some pod_set in input.podSets
+	sharing.shared_nodes(pod_set)
+	some request in pod_set.requests
+	request.route == "extended resource"
 ])
 
 # The minimum if there is no bound; other checks report the missing bound.

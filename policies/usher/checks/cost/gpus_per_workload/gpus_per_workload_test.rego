@@ -60,3 +60,7 @@ test_without_a_word_in_usher_yaml_the_default_holds if {
 		"remedy": "ask for at most 512, or ask the administrators of the cluster for a higher maximum",
 	}} with input as {"workload": workload, "podSets": [], "site": {}}
 }
+
+test_shares_of_time_are_not_whole_gpus if {
+	check.deny == set() with input as examples.good_shares
+}

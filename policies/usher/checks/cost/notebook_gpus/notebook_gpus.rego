@@ -30,6 +30,7 @@ package usher.checks.cost.notebook_gpus
 
 import data.usher.lib.amounts
 import data.usher.lib.parameters
+import data.usher.lib.sharing
 import data.usher.lib.workload
 
 deny contains finding if {
@@ -37,6 +38,7 @@ deny contains finding if {
 	not input.workload.owned
 	some pod_set in workload.accelerator_pod_sets
 	asked := amounts.whole_devices(pod_set)
+	not sharing.shared_nodes(pod_set)
 	asked > _maximum
 
 	finding := {

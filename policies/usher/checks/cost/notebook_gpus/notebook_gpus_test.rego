@@ -42,3 +42,7 @@ test_jobs_may_hold_more if {
 test_what_a_controller_made_was_judged_at_its_owner if {
 	check.deny == set() with input as examples.good_pod_of_a_notebook
 }
+
+test_shares_of_time_are_not_whole_gpus if {
+	check.deny == set() with input as examples.good_shares
+}

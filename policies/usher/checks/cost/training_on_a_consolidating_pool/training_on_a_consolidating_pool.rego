@@ -1,8 +1,9 @@
 # METADATA
-# title: Training on nodes that Karpenter consolidates is protected
+# title: Training on nodes that Karpenter moves or replaces is protected
 # description: |
 #   A NodePool with `consolidationPolicy: WhenEmptyOrUnderutilized`, the default, lets Karpenter move pods to other nodes
-#   at any time to save one. A training run then loses all work since its last checkpoint, on all of its pods. The check
+#   at any time to save one. With `expireAfter` below its default of 720 hours, Karpenter replaces every node at this age.
+#   A training run then loses all work since its last checkpoint, on all of its pods. The check
 #   needs the NodePool, among the facts or in the files, and looks at pods that select its nodes by a label.
 # scope: package
 # related_resources:
@@ -35,6 +36,21 @@ deny contains finding if {
 		"path": $"{pod_set.metadataPath}/annotations",
 		"message": $"NodePool {text.excerpt(pool)} consolidates its nodes, so Karpenter may stop {_pods(pod_set)} during the training",
 		"remedy": `set the annotation karpenter.sh/do-not-disrupt: "true", or let the NodePool consolidate WhenEmpty`,
+	}
+}
+
+deny contains finding if {
+	input.workload.role == "training"
+	not input.workload.owned
+	some pod_set in workload.accelerator_pod_sets
+	expiring := input.cluster.nodePools.expiring[pod_set.path]
+	not input.cluster.nodePools.consolidating[pod_set.path]
+	not _protected(pod_set.annotations)
+
+	finding := {
+		"path": $"{pod_set.metadataPath}/annotations",
+		"message": $"NodePool {text.excerpt(expiring.pool)} replaces each node {text.excerpt(expiring.after)} after its start, so Karpenter may stop {_pods(pod_set)} during the training",
+		"remedy": `set the annotation karpenter.sh/do-not-disrupt: "true", or set expireAfter of the NodePool to Never`,
 	}
 }
 

@@ -20,3 +20,11 @@ test_protected_pods_and_pools_that_remove_only_empty_nodes_are_good if {
 	check.deny == set() with input as examples.good_pytorchjob
 	check.deny == set() with input as examples.good_pytorchjob_on_a_calm_pool
 }
+
+test_training_on_nodes_that_expire_is_found if {
+	check.deny == {{
+		"path": "/spec/pytorchReplicaSpecs/Worker/template/metadata/annotations",
+		"message": `NodePool "daily" replaces each node "24h" after its start, so Karpenter may stop the pods of Worker during the training`,
+		"remedy": `set the annotation karpenter.sh/do-not-disrupt: "true", or set expireAfter of the NodePool to Never`,
+	}} with input as examples.bad_pytorchjob_on_nodes_that_expire
+}

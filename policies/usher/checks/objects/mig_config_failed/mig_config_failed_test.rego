@@ -38,3 +38,11 @@ test_a_node_that_is_being_divided_is_good if {
 test_other_nodes_are_good if {
 	check.deny == set() with input as examples.good_whole
 }
+
+test_partitions_of_amd_are_found if {
+	check.deny == {{
+		"path": "/metadata/labels/dcm.amd.com~1gpu-config-profile-state",
+		"message": "the Device Config Manager could not partition the GPUs of the node as its label dcm.amd.com/gpu-config-profile says",
+		"remedy": "read the log of the config manager and its Events on the node: the profile must exist, assign all GPUs, and find no pod on them",
+	}} with input as examples.bad_amd
+}

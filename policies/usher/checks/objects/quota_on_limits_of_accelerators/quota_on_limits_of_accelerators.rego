@@ -3,7 +3,8 @@
 # description: |
 #   Kubernetes counts only requests of accelerators and other extended resources, because their limits are equal. The
 #   API server accepts a key like limits.nvidia.com/gpu, but never compares anything with it. If the quota has only this
-#   key, the namespace has no limit.
+#   key, the namespace has no limit. HAMi 2.7 and later counts the memory and the cores of shares by such keys, for
+#   example limits.nvidia.com/gpumem; the check leaves these out.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/policy/resource-quotas/#resource-quota-for-extended-resources
@@ -20,10 +21,13 @@
 #   remediation: Write `requests.` instead of `limits.` before the name of the resource.
 package usher.checks.objects.quota_on_limits_of_accelerators
 
+import data.usher.lib.sharing
+
 deny contains finding if {
 	some name, amount in input.object.resourceQuota.spec.hard
 	startswith(name, "limits.")
 	contains(name, "/")
+	not sharing.counted_by_hami(trim_prefix(name, "limits."))
 	right := $"requests.{trim_prefix(name, "limits.")}"
 
 	finding := {

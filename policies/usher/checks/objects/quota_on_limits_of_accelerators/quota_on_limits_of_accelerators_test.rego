@@ -41,3 +41,7 @@ test_limits_of_cpu_and_memory_are_counted if {
 test_other_keys_with_a_slash_are_good if {
 	check.deny == set() with input as examples.good_counts
 }
+
+test_hami_counts_parts_of_a_gpu_by_their_limits if {
+	check.deny == set() with input as examples.good_hami
+}

@@ -1,11 +1,11 @@
 # METADATA
-# title: A webhook about pods of all namespaces does not stop the cluster
+# title: A webhook about pods or Jobs of all namespaces does not stop the cluster
 # description: |
 #   A webhook with `failurePolicy: Fail`, the default, refuses what it is asked about while its server is away. If it is
 #   asked about pods of every namespace, then no pod starts anywhere: not its own server, not the network of a node. A
-#   webhook about `pods/binding` keeps the scheduler from placing pods. Selectors and conditions may limit it to the pods
-#   that need it. A selector that only leaves out some namespaces by name does not. usher's own webhooks are judged by
-#   `usher preflight`.
+#   webhook about `pods/binding` keeps the scheduler from placing pods, and one about Jobs stops those of every team, also
+#   of teams that do not use its controller. Selectors and conditions may limit it to the objects that need it. A selector
+#   that only leaves out some namespaces by name does not. usher's own webhooks are judged by `usher preflight`.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/cluster-administration/admission-webhooks-good-practices/
@@ -29,7 +29,7 @@ deny contains finding if {
 	some kind in ["mutatingWebhookConfiguration", "validatingWebhookConfiguration"]
 	some index, webhook in input.object[kind].webhooks
 	object.get(webhook, "failurePolicy", "Fail") == "Fail"
-	resources := [resource | some resource in ["pods", "pods/binding"]; _is_asked(webhook, resource)]
+	resources := [resource | some resource in ["pods", "pods/binding", "jobs"]; _is_asked(webhook, resource)]
 	count(resources) > 0
 	not _is_limited(webhook)
 	not startswith(object.get(webhook, "name", ""), "validate.gpu-usher.io")
@@ -42,16 +42,18 @@ deny contains finding if {
 	}
 }
 
-_stops := {"pods": "no pod is made", "pods/binding": "no pod gets a node"}
+_stops := {"pods": "no pod is made", "pods/binding": "no pod gets a node", "jobs": "no Job is made"}
 
 _is_asked(webhook, resource) if {
 	some rule in webhook.rules
-	count({"", "*"} & {group | some group in rule.apiGroups}) > 0
+	count({_groups[resource], "*"} & {group | some group in rule.apiGroups}) > 0
 	count({"CREATE", "*"} & {operation | some operation in rule.operations}) > 0
 	count({resource, "*/*", _all_of[resource]} & {name | some name in rule.resources}) > 0
 }
 
-_all_of := {"pods": "*", "pods/binding": "pods/*"}
+_groups := {"pods": "", "pods/binding": "", "jobs": "batch"}
+
+_all_of := {"pods": "*", "pods/binding": "pods/*", "jobs": "*"}
 
 _is_limited(webhook) if count(webhook.matchConditions) > 0
 

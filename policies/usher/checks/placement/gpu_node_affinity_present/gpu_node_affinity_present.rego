@@ -66,6 +66,11 @@ unknown contains {"path": pod_set.specPath, "reason": reason} if {
 	reason := _why_unknown(pod_set)
 }
 
+unknown contains {"path": pod_set.specPath, "reason": $"{workload.pod_set_name(pod_set)} may run on another pool: {why}"} if {
+	some pod_set in workload.accelerator_pod_sets
+	why := placement.why_pool_unknown(pod_set)
+}
+
 _why_unknown(pod_set) := reason if reason := placement.why_unmatched(pod_set)
 
 else := "usher.yaml declares no node pool that offers what the pods ask for"
@@ -82,7 +87,7 @@ _open_pod_sets := [pod_set |
 	input.workload.role != "system"
 	not pod_set.poolsFound
 	not pod_set.undeclaredDevices
-	not pod_set.undeclaredMachines
+	not pod_set.undeclaredLabels
 	not queueable.places_pods
 	not _labelled
 

@@ -20,7 +20,9 @@ test_a_node_selector_is_enough if {
 
 test_machines_that_no_pool_names_are_selected_too if {
 	machine := [{"label": "node.kubernetes.io/instance-type", "values": ["g5.12xlarge"]}]
-	check.deny == set() with input as json.patch(examples.bad_pod, [{"op": "add", "path": "/podSets/0/undeclaredMachines", "value": machine}])
+	selecting := json.patch(examples.bad_pod, [{"op": "add", "path": "/podSets/0/undeclaredLabels", "value": machine}])
+	check.deny == set() with input as selecting
+	{entry.reason | some entry in check.unknown} == {"the pod may run on another pool: it selects node.kubernetes.io/instance-type=g5.12xlarge, which no pool of usher.yaml names"} with input as selecting
 }
 
 test_where_the_queue_of_the_namespace_places_the_pods_nothing_is_found if {

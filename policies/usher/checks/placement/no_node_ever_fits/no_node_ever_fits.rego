@@ -55,7 +55,7 @@ _missing(nearest) := concat("; ", array.concat([where], parts)) if {
 	where := $"the closest match is {nearest.place}"
 	parts := array.concat(
 		array.concat(
-			[_shortage(shortage) | some shortage in nearest.shortages],
+			[nodes.shortage_text(shortage) | some shortage in nearest.shortages],
 			[$"the pods do not tolerate the taint {taint}" | some taint in nearest.taints],
 		),
 		array.concat([_label(label) | some label in nearest.labels], _other(nearest)),
@@ -77,15 +77,11 @@ _other(nearest) := array.concat(
 	[$"no node there is named {nearest.node}" | nearest.node],
 )
 
-_shortage(shortage) := $"one pod asks for {shortage.asked} of {shortage.resource}, and one node has at most {shortage.most}" if {
-	shortage.most != ""
-}
-
-_shortage(shortage) := $"one pod asks for {shortage.asked} of {shortage.resource}, and no node there offers it" if shortage.most == ""
-
 _label(label) := $"only other nodes have label {label.wants}" if label.elsewhere
 
-_label(label) := $"no node has label {label.wants}{_values(label)}" if not label.elsewhere
+else := $"Karpenter knows no value of the label in {label.wants} before a node has it, so it adds no node" if label.undefined
+
+else := $"no node has label {label.wants}{_values(label)}"
 
 _values(label) := $" (values in use: {concat(", ", label.there)})" if label.there != []
 
@@ -114,6 +110,9 @@ _remedy(found) := "divide the GPUs in this way, or ask for slices that nodes hav
 	_only(found.nearest, "shortages")
 } else := $"tolerate {concat(" and ", found.nearest.taints)}" if {
 	_only(found.nearest, "taints")
+} else := "select labels that the NodePool sets, or set this one in its template" if {
+	_only(found.nearest, "labels")
+	every label in found.nearest.labels { label.undefined }
 } else := "select labels that nodes have" if {
 	_only(found.nearest, "labels")
 } else := "ask for no more than one node has, or declare the intended pool in usher.yaml with scalesFromZero"

@@ -220,3 +220,11 @@ test_only_what_never_fits_is_found if {
 		"reason": "usher does not know whether any node can hold the pod: nobody says why",
 	}} with input as not_known
 }
+
+test_a_label_that_karpenter_does_not_know_is_explained if {
+	labels := [{"wants": "nvidia.com/gpu.product=NVIDIA-L4", "there": [], "elsewhere": false, "undefined": true}]
+	document := json.patch(examples.bad_zone, [{"op": "replace", "path": "/cluster/nodes/pods//nearest/labels", "value": labels}])
+	some finding in check.deny with input as document
+	endswith(finding.message, "Karpenter knows no value of the label in nvidia.com/gpu.product=NVIDIA-L4 before a node has it, so it adds no node")
+	finding.remedy == "select labels that the NodePool sets, or set this one in its template"
+}

@@ -4,8 +4,8 @@
 #   Distributed training starts one process for each GPU of a pod. With fewer processes, GPUs are paid for and idle.
 #   With more processes, some find no GPU and crash, or share one. The check reads the number of processes from
 #   --nproc-per-node of torchrun, and from the variables PET_NPROC_PER_NODE and NPROC_PER_NODE, in commands that are
-#   plain enough. It also reads nprocPerNode of PyTorchJobs, slotsPerWorker of MPIJobs (1 if it is missing) and
-#   numProcPerNode of TrainJobs. A number that the launcher chooses (auto, gpu) is right. The check compares only
+#   plain enough. It also reads nprocPerNode of PyTorchJobs, slotsPerWorker of MPIJobs (1 if it is missing), and
+#   numProcPerNode of TrainJobs and of runtimes for MPI. A number that the launcher chooses (auto, gpu) is right. The check compares only
 #   devices that one process uses as a whole. It skips MIG, shares, and accelerators with several cores, like Neuron
 #   and TPUs.
 # scope: package

@@ -54,6 +54,14 @@ test_a_trainjob_tells_the_number_for_its_nodes if {
 	check.deny == set() with input as examples.good_trainjob
 }
 
+test_a_runtime_tells_the_number_for_its_nodes if {
+	check.deny == {{
+		"path": "/spec/mlPolicy/mpi/numProcPerNode",
+		"message": "container node of node starts 4 processes but has 8 GPUs, so the other GPUs idle",
+		"remedy": remedy("4 GPUs"),
+	}} with input as examples.bad_runtime
+}
+
 test_as_many_processes_as_gpus_are_good_and_so_is_what_the_launcher_works_out if {
 	check.deny == set() with input as examples.good_pytorchjob
 }

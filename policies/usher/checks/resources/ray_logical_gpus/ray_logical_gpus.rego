@@ -27,16 +27,16 @@
 package usher.checks.resources.ray_logical_gpus
 
 import data.usher.lib.amounts
+import data.usher.lib.ray
 import data.usher.lib.workload
 
 deny contains finding if {
 	not input.workload.owned
-	some group in _groups
-	logical := _logical(group)
-	some index in _indexes[$"{group.path}/template"]
-	pod_set := input.podSets[index]
-	container := [container | some container in pod_set.containers; container.type == "container"][0]
-	gpus := _gpus(container)
+	some group in ray.groups
+	logical := ray.logical_gpus(group)
+	some pod_set in ray.pod_sets(group)
+	container := ray.container(pod_set)
+	gpus := ray.gpus(container)
 	effect := _effect(logical.number, gpus)
 
 	finding := {
@@ -45,51 +45,6 @@ deny contains finding if {
 		"remedy": "remove it; KubeRay then reads the number from the limits of the container",
 	}
 }
-
-_indexes[pod_set.path] contains index if some index, pod_set in input.podSets
-
-_groups := array.concat([_head], _workers)
-
-_head := {"path": $"{_cluster.path}/headGroupSpec", "spec": object.get(_cluster.spec, "headGroupSpec", {})}
-
-_workers := [group |
-	some index, spec in _cluster.spec.workerGroupSpecs
-	group := {"path": $"{_cluster.path}/workerGroupSpecs/{index}", "spec": spec}
-]
-
-_cluster := {"path": "/spec", "spec": input.object.rayCluster.spec}
-
-_cluster := {"path": "/spec/rayClusterSpec", "spec": input.object.rayJob.spec.rayClusterSpec}
-
-_cluster := {"path": "/spec/rayClusterConfig", "spec": input.object.rayService.spec.rayClusterConfig}
-
-# `resources` of the group takes precedence over the start parameters.
-_logical(group) := {"path": $"{group.path}/resources/{name}", "number": number} if {
-	some name in ["GPU", "gpu"]
-	number := _number(group.spec.resources[name])
-} else := {"path": $"{group.path}/rayStartParams/num-gpus", "number": number} if {
-	number := _number(group.spec.rayStartParams["num-gpus"])
-}
-
-_number(text) := to_number(text) if trim(text, "0123456789") == ""
-
-_gpus(container) := sum([amounts.effective(resource).value | some resource in container.accelerators]) if {
-	_by_resources(container)
-	every name, _ in container.accelerators {
-		_counts_gpus(name)
-	}
-}
-
-_by_resources(container) if not container.asksAccelerators
-
-_by_resources(container) if count(container.accelerators) > 0
-
-# Excludes memory and cores of a GPU, and accelerators like TPUs, which have their own names in Ray.
-_counts_gpus(name) if endswith(name, "/gpu")
-
-_counts_gpus(name) if endswith(name, ".shared")
-
-_counts_gpus(name) if startswith(name, "nvidia.com/mig-")
 
 # Undefined where they match.
 _effect(logical, gpus) := "tasks get GPUs that do not exist" if logical > gpus

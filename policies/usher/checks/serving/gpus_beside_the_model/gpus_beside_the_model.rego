@@ -29,12 +29,16 @@ package usher.checks.serving.gpus_beside_the_model
 
 import data.usher.lib.amounts
 import data.usher.lib.parallelism
+import data.usher.lib.sharing
 import data.usher.lib.workload
 
 deny contains finding if {
 	some entry in parallelism.servers
 	entry.spans
 	entry.parallelism.gpus < entry.gpus
+
+	# Several shares of one GPU are for sharing/several_shares to report.
+	not sharing.shared_nodes(entry.podSet)
 
 	finding := {
 		"path": entry.parallelism.path,

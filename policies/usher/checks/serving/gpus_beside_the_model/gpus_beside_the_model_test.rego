@@ -63,3 +63,7 @@ test_each_pod_of_an_llm_service_uses_its_gpus if {
 	startswith(finding.message, "container main of leader runs KServe's preset of vLLM with tensor parallel size 1, data parallel size 4 and needs 4 GPUs")
 	count(check.deny) == 1 with input as examples.bad_llm_service
 }
+
+test_shares_of_time_are_not_whole_gpus if {
+	check.deny == set() with input as examples.good_shares
+}

@@ -71,3 +71,22 @@ test_what_kserve_merges_is_left_alone if {
 test_what_a_controller_made_was_judged_at_its_owner if {
 	check.deny == set() with input as object.union(examples.bad_deployment, {"workload": {"owned": true}})
 }
+
+test_a_large_model_takes_longer if {
+	check.deny == {{
+		"path": "/spec/template/spec/containers/0/livenessProbe",
+		"message": "the liveness probe kills container vllm after 150 seconds, but 140 GB of weights (70B with 16 bits) may take 700 seconds to load",
+		"remedy": "add a startupProbe, which keeps the liveness probe inactive until the model is loaded",
+		"assumption": "usher assumes that weights load at 200 MB per second, a parameter of killed-while-loading",
+	}} with input as examples.bad_large_model
+}
+
+test_experts_make_a_model_larger_than_its_name_says if {
+	experts := json.patch(examples.bad_large_model, [{"op": "replace", "path": "/podSets/0/containers/0/parallelism/model/experts", "value": true}])
+	some finding in check.deny with input as experts
+	contains(finding.message, "but at least 140 GB of weights")
+}
+
+test_a_probe_that_waits_long_enough_is_good if {
+	check.deny == set() with input as examples.good_large_model
+}

@@ -9,7 +9,8 @@
 #   and shares.
 #
 #   In an LLMInferenceService with workers each pod needs the tensor size times the data size of one pod (dataLocal) of
-#   `parallelism`, because KServe's preset starts the server with them.
+#   `parallelism`, because KServe's preset starts the server with them. Without workers newer versions of KServe start the
+#   server with the tensor size, so the check only warns.
 # scope: package
 # related_resources:
 #   - ref: https://docs.vllm.ai/en/latest/serving/parallelism_scaling/
@@ -31,7 +32,7 @@ import data.usher.lib.amounts
 import data.usher.lib.parallelism
 import data.usher.lib.workload
 
-deny contains finding if {
+deny contains object.union(finding, parallelism.assumption(entry)) if {
 	some entry in parallelism.servers
 	entry.parallelism.gpus > entry.gpus
 

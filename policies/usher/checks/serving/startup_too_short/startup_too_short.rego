@@ -3,8 +3,8 @@
 # description: |
 #   A startup probe kills the container after initialDelaySeconds plus failureThreshold times periodSeconds. By default
 #   that is 30 seconds. A model server that is still loading then starts again, forever, and holds its GPUs all the
-#   while. The check ignores probes that KServe merges with a runtime or a preset, because the rest of the probe may be
-#   there.
+#   while. A large model takes longer: if its name says its size (70B), the check computes the time to read the weights. It
+#   ignores probes that KServe merges with a runtime or a preset, because the rest of the probe may be there.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/workloads/pods/probes/#startup-probe
@@ -42,6 +42,22 @@ deny contains finding if {
 		"path": $"{entry.container.path}/startupProbe",
 		"message": $"the startup probe kills {workload.container_name(entry.podSet, entry.container)} after {seconds} seconds, but a model may take {_load_seconds} seconds to load",
 		"remedy": $"raise failureThreshold until the probe waits for {_load_seconds} seconds",
+	}
+}
+
+deny contains finding if {
+	some entry in serving.model_servers
+	seconds := serving.seconds_until_failure(entry.container.startupProbe)
+	seconds >= _load_seconds
+	loading := serving.loading(entry.container)
+	seconds < loading.seconds
+	not serving.merged(entry.container.path)
+
+	finding := {
+		"path": $"{entry.container.path}/startupProbe",
+		"message": $"the startup probe kills {workload.container_name(entry.podSet, entry.container)} after {seconds} seconds, but {loading.weights} may take {loading.seconds} seconds to load",
+		"remedy": $"raise failureThreshold until the probe waits for {loading.seconds} seconds",
+		"assumption": loading.assumption,
 	}
 }
 

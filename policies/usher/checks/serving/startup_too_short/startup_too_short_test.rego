@@ -65,3 +65,16 @@ test_what_kserve_merges_is_left_alone if {
 test_what_a_controller_made_was_judged_at_its_owner if {
 	check.deny == set() with input as object.union(examples.bad_deployment, {"workload": {"owned": true}})
 }
+
+test_a_large_model_takes_longer if {
+	check.deny == {{
+		"path": "/spec/template/spec/containers/0/startupProbe",
+		"message": "the startup probe kills container vllm after 300 seconds, but 140 GB of weights (70B with 16 bits) may take 700 seconds to load",
+		"remedy": "raise failureThreshold until the probe waits for 700 seconds",
+		"assumption": "usher assumes that weights load at 200 MB per second, a parameter of killed-while-loading",
+	}} with input as examples.bad_large_model
+}
+
+test_a_probe_that_waits_long_enough_for_a_large_model_is_good if {
+	check.deny == set() with input as examples.good_large_model
+}

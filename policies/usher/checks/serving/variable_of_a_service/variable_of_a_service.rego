@@ -3,7 +3,7 @@
 # description: |
 #   Kubernetes gives each container variables for every Service of its namespace. For a Service named vllm one of them
 #   is VLLM_PORT, with a text like tcp://10.0.0.7:8000. vLLM reads VLLM_PORT as the number of a port and ends with an
-#   error. Jupyter, MLflow, BentoML, llama.cpp, Aphrodite and NIMs have variables like this too.
+#   error. Jupyter, MLflow, BentoML, llama.cpp, Aphrodite, GPUStack, Gradio, InvokeAI and NIMs have variables like this too.
 #
 #   The check knows the Services of the same files, by their names. It skips headless Services, which give no variables,
 #   containers that set the variable themselves, and pods with enableServiceLinks: false. A review sees no other

@@ -5,7 +5,10 @@
 #   then stays idle as long as the server runs. A MIG slice, or a share where isolation does not matter, is enough for
 #   it, and others can use the rest of the GPU.
 #
-#   The check ignores servers that ask for several GPUs or have no memory limit. It also ignores servers that select
+#   The name of a model may say its size too (0.5B). A server of such a model is found if its GPUs have many times the
+#   memory of the weights, as far as usher knows the board.
+#
+#   The check ignores other servers that ask for several GPUs or have no memory limit. It also ignores servers that select
 #   boards without MIG, or nodes whose GPUs are already shared.
 # scope: package
 # related_resources:
@@ -23,11 +26,17 @@
 #     memoryGi:
 #       default: 8
 #       description: Memory limit, in GiB, up to which the model of a server counts as small.
+#     times:
+#       default: 20
+#       description: How many times the memory of the GPUs must be that of the weights for a model to count as small.
 #   remediation: |
 #     Ask for a MIG slice of the size that the model needs (for example nvidia.com/mig-1g.10gb). If the cluster offers
 #     shares of a GPU, a share (nvidia.com/gpu.shared) is enough too.
 package usher.checks.serving.whole_gpu_for_a_small_model
 
+import data.usher.lib.amounts
+import data.usher.lib.gpu_memory
+import data.usher.lib.parallelism
 import data.usher.lib.parameters
 import data.usher.lib.serving
 import data.usher.lib.workload
@@ -46,8 +55,7 @@ _labels_of_divided_gpus := [
 deny contains finding if {
 	some entry in serving.model_servers
 	entry.container.accelerators["nvidia.com/gpu"].limits.value == 1
-	memory := ceil(entry.container.resources.memory.limits.value / 1073741824)
-	memory <= parameters.serving.whole_gpu_for_a_small_model.memoryGi
+	memory := _little_memory(entry.container)
 	not _selects_divided_gpus(entry.podSet.nodeSelector)
 	not _selects_board_without_mig(entry.podSet.nodeSelector)
 
@@ -56,6 +64,30 @@ deny contains finding if {
 		"message": $"{workload.container_name(entry.podSet, entry.container)} asks for a whole GPU, but with its memory limit of {memory} GiB it loads only a small model",
 		"remedy": "if a part of a GPU is enough for the model, ask for a MIG slice or a share; for a large model raise the memory limit",
 	}
+}
+
+deny contains finding if {
+	some entry in parallelism.servers
+	size := entry.parallelism.model
+	entry.has == "has"
+	not size.experts
+	not _little_memory(entry.container)
+	memory := gpu_memory.of_pods(entry.podSet).least
+	size.gigabytes * parameters.serving.whole_gpu_for_a_small_model.times <= entry.gpus * memory
+	not _selects_divided_gpus(entry.podSet.nodeSelector)
+	not _selects_board_without_mig(entry.podSet.nodeSelector)
+
+	finding := {
+		"path": workload.resource_path(entry.container, "limits", "nvidia.com/gpu"),
+		"message": $"{workload.container_name(entry.podSet, entry.container)} asks for {amounts.number_of(entry.gpus, "GPU", "GPUs")} of {memory} GB for a model of {size.name}, whose weights need about {size.gigabytes} GB",
+		"remedy": "ask for a MIG slice, a share, or fewer or smaller GPUs, if the server does not need them for many requests at once",
+		"assumption": "usher assumes that the model is as large as its name says",
+	}
+}
+
+_little_memory(container) := memory if {
+	memory := ceil(container.resources.memory.limits.value / 1073741824)
+	memory <= parameters.serving.whole_gpu_for_a_small_model.memoryGi
 }
 
 _selects_divided_gpus(selector) if {

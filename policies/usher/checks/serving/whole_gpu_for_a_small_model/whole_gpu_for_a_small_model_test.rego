@@ -88,3 +88,21 @@ test_the_limit_can_be_another_one if {
 		"value": {"serving/whole_gpu_for_a_small_model": {"memoryGi": 4}},
 	}])
 }
+
+test_a_model_far_smaller_than_its_gpus_is_found_by_its_name if {
+	check.deny == {{
+		"path": "/spec/template/spec/containers/0/resources/limits/nvidia.com~1gpu",
+		"message": "container vllm asks for 2 GPUs of 80 GB for a model of 1.5B, whose weights need about 3 GB",
+		"remedy": "ask for a MIG slice, a share, or fewer or smaller GPUs, if the server does not need them for many requests at once",
+		"assumption": "usher assumes that the model is as large as its name says",
+	}} with input as examples.bad_named_model
+}
+
+test_a_model_of_a_fitting_size_is_good if {
+	check.deny == set() with input as examples.good_named_model
+}
+
+test_the_number_of_a_model_with_experts_is_only_a_part_of_it if {
+	experts := json.patch(examples.bad_named_model, [{"op": "replace", "path": "/podSets/0/containers/0/parallelism/model/experts", "value": true}])
+	check.deny == set() with input as experts
+}

@@ -140,9 +140,9 @@ test_pools_with_different_fabrics_are_told if {
 
 test_a_machine_that_no_pool_names_gets_no_profile_and_a_warning if {
 	machine := [{"label": "node.kubernetes.io/instance-type", "values": ["g5.12xlarge"]}]
-	elsewhere := json.patch(examples.before_pytorchjob, [{"op": "add", "path": "/podSets/0/undeclaredMachines", "value": machine}])
+	elsewhere := json.patch(examples.before_pytorchjob, [{"op": "add", "path": "/podSets/0/undeclaredLabels", "value": machine}])
 	mutation.intents == set() with input as elsewhere
-	{warning.reason | some warning in mutation.warnings} == {"Worker gets no fabric profile, because it selects node.kubernetes.io/instance-type=g5.12xlarge, which no pool of usher.yaml names; add the label to the nodeSelector of the pool with these machines"} with input as elsewhere
+	{warning.reason | some warning in mutation.warnings} == {"Worker gets no fabric profile, because it selects node.kubernetes.io/instance-type=g5.12xlarge, which no pool of usher.yaml names; add the label to the nodeSelector of the pool with these nodes"} with input as elsewhere
 }
 
 of_whole_nodes(gpus) := json.patch(examples.before_pytorchjob, [

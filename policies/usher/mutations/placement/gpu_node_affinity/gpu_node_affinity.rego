@@ -82,7 +82,7 @@ else := "it is a part of the system, which runs where its author wants" if input
 
 else := "the pods select devices that no declared node pool has" if pod_set.undeclaredDevices
 
-else := "the pods select a type of machine that no declared node pool names" if pod_set.undeclaredMachines
+else := reason if reason := placement.why_pool_unknown(pod_set)
 
 else := "the flavors of its Kueue queue select the nodes" if queueable.places_pods
 

@@ -58,9 +58,9 @@ test_pools_without_a_common_label_bind_nothing if {
 
 test_machines_that_no_pool_names_are_left_alone if {
 	machine := [{"label": "node.kubernetes.io/instance-type", "values": ["g5.12xlarge"]}]
-	selecting := json.patch(examples.before_pod, [{"op": "add", "path": "/podSets/0/undeclaredMachines", "value": machine}])
+	selecting := json.patch(examples.before_pod, [{"op": "add", "path": "/podSets/0/undeclaredLabels", "value": machine}])
 	mutation.intents == set() with input as selecting
-	mutation.skips == {{"at": "", "reason": "the pods select a type of machine that no declared node pool names"}} with input as selecting
+	mutation.skips == {{"at": "", "reason": "it selects node.kubernetes.io/instance-type=g5.12xlarge, which no pool of usher.yaml names"}} with input as selecting
 }
 
 test_where_kueue_places_the_pods_nothing_is_required if {

@@ -105,6 +105,8 @@ else := $"the workload is in queue {kueue.queue_name}, but usher.yaml sets the t
 
 else := "the workload is in no queue of Kueue" if not queueable.will_be_queued
 
+else := "Kueue counts devices by node only where pods ask for them as resources" if _uncounted
+
 else := "Volcano places its pods" if _by_volcano
 
 else := "a template already sets a topology annotation of Kueue" if count(kueue.topology_pod_sets) > 0
@@ -117,6 +119,13 @@ _placed_together if kueue.queued_as_one
 _placed_together if {
 	input.workload.kind == "CronJob"
 	input.workload.group == "batch"
+}
+
+# Claims are not counted by node (kubernetes-sigs/kueue issue 10548), and Kueue does not read annotations.
+_uncounted if {
+	some pod_set in workload.accelerator_pod_sets
+	some request in pod_set.requests
+	request.route in {"device claim", "fraction annotation", "device annotation"}
 }
 
 _by_volcano if routing.to_volcano

@@ -210,3 +210,10 @@ test_a_model_that_spans_pods_is_kept_together_without_a_gang if {
 	without_gang := json.patch(examples.before_leaderworkerset, [{"op": "replace", "path": "/workload/gang/wanted", "value": false}])
 	count(mutation.intents) == 4 with input as without_gang
 }
+
+test_devices_that_kueue_does_not_count_by_node_are_left_alone if {
+	some route in ["device claim", "fraction annotation"]
+	claiming := json.patch(examples.before_cronjob, [{"op": "replace", "path": "/podSets/0/requests/0/route", "value": route}])
+	mutation.intents == set() with input as claiming
+	mutation.skips == skipped("", "Kueue counts devices by node only where pods ask for them as resources") with input as claiming
+}

@@ -146,10 +146,14 @@ class Cluster(RuleBasedStateMachine):
     @precondition(lambda self: not self.in_flight)
     @rule(number=st.integers(0, 20))
     def lose_a_part(self, number: int) -> None:
-        """Somebody removes the namespace of accounts while nothing is asked."""
+        """Somebody removes the namespace of accounts while nothing is asked.
+
+        Replicas remember parts, so the one that starts next finds the loss.
+        """
         parts = sorted(place for place in self.api.objects if place[1] == "configmaps")
         if parts:
             self.api.remove(self.api.objects[parts[number % len(parts)]])
+            self.start_again(self.replica(number))
 
     @rule(name=NAMES, size=SIZES)
     def ask_an_earlier_replica(self, name: str, size: int) -> None:
@@ -173,12 +177,15 @@ class Cluster(RuleBasedStateMachine):
         if let_in:
             self.in_flight[name] = size, self.now
         if killed():
-            self.unheard |= set(self.left)
-            self.charged_twice |= bool(self.left)
-            fresh = Replica(self.api, clock=lambda: self.now)
-            fresh.watch()
-            self.replicas[self.replicas.index(replica)] = fresh
-            replica.close()
+            self.start_again(replica)
+
+    def start_again(self, replica: Replica) -> None:
+        self.unheard |= set(self.left)
+        self.charged_twice |= bool(self.left)
+        fresh = Replica(self.api, clock=lambda: self.now)
+        fresh.watch()
+        self.replicas[self.replicas.index(replica)] = fresh
+        replica.close()
 
     @rule(number=st.integers(0, 2))
     def delete_unused_parts(self, number: int) -> None:

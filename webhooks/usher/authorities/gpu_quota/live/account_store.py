@@ -6,7 +6,7 @@ parts of large accounts; they never change, so the head alone decides which writ
 
 A part is created before the head names it, and never changes. It is made for one version of the head: if another
 replica writes the head first, the part is never used, and a new attempt makes new parts. So a crash between the two
-writes leaves the account as it was (see `leftovers`).
+writes leaves the account as it was (see `accounts`).
 
 A head is what one compare-and-swap replaces. A small account is all in its head; a large one has parts.
 

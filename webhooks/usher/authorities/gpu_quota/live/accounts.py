@@ -330,7 +330,7 @@ class UndeclaredAccounts:
             return 0
         for name in undeclared:
             try:
-                seen = self._seen(name)
+                seen = self._version_and_age(name)
                 if seen is not None:
                     unchanged[name] = seen
                     deleted += self._is_over(seen) and self._delete(name, seen[0])
@@ -371,7 +371,7 @@ class UndeclaredAccounts:
         self._listed = sorted(filter(None, found)), self._clock()
         return self._listed[0]
 
-    def _seen(self, name: str) -> tuple[str, float] | None:
+    def _version_and_age(self, name: str) -> tuple[str, float] | None:
         """The version of an account and when it was first seen; None without the ConfigMap or its account."""
         path = config_map_path(self._namespace, name)
         answer = self._api.get(path)

@@ -74,7 +74,7 @@ class Owners:
                 break
             if until is not None and self._clock() > until:
                 raise errors.ClusterError(_TOO_LATE)
-            found = self._read(below)
+            found = self._read_existing(below)
             if found is None:
                 break
             held = observer.held(observer.kept(found, self._charge_of))
@@ -83,7 +83,7 @@ class Owners:
             below = found
         return self._holdings.charged_owner(lowest, live_holdings.namespace_of(value)) if lowest else None
 
-    def _read(self, owned: paths.Object) -> paths.Object | None:
+    def _read_existing(self, owned: paths.Object) -> paths.Object | None:
         """The owner that an object names, if it exists with that uid and its kind is known."""
         reference = paths.controller_reference(owned)
         api_version, kind, name, uid = (reference.get(key) for key in ("apiVersion", "kind", "name", "uid"))
@@ -151,7 +151,7 @@ class Confirmation:
         Raises:
             ClusterError: the API server does not answer.
         """
-        if self._read(entry) is not None:
+        if self._read_existing(entry) is not None:
             return False
         remaining = self._holdings.remaining(entry, current="")
         return remaining is None or not remaining.charge
@@ -161,7 +161,7 @@ class Confirmation:
 
     def _current(self, entry: Entry, is_charged: IsCharged) -> Holding | _UnknownExistence | None:
         """The current holding of an entry; None where its object does not exist, or an owner covers it."""
-        value = self._read(entry)
+        value = self._read_existing(entry)
         if isinstance(value, _UnknownExistence):
             return value
         uid = "" if value is None else live_holdings.metadata_text(value, "uid")
@@ -183,7 +183,7 @@ class Confirmation:
     def _is_alone(self, pod: Holding, root: Holding, is_charged: IsCharged) -> bool:
         return is_charged(pod) and self._holdings.is_beyond(pod, root, is_charged)
 
-    def _read(self, entry: Entry) -> paths.Object | _UnknownExistence | None:
+    def _read_existing(self, entry: Entry) -> paths.Object | _UnknownExistence | None:
         """The current object of an entry; None where it does not exist, or the entry has no name."""
         kind = self._kinds.get((entry.group, entry.kind))
         if kind is None:

@@ -133,7 +133,7 @@ class Holdings:
         self.epoch = 0
         """Grows with every `clear`; later calls with an earlier epoch change nothing."""
         self._clock = clock
-        self._held: dict[str, Held] = {}
+        self._by_uid: dict[str, Held] = {}
         self._unwatched: dict[str, float] = {}
         """Objects that were read and that no watch has shown: until when they count as existing, by uid."""
         self._children: dict[str, frozenset[str]] = {}
@@ -145,7 +145,7 @@ class Holdings:
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
-        return len(self._held)
+        return len(self._by_uid)
 
     def put(self, held: Held, *, epoch: int | None = None) -> None:
         """Takes the current state of an object; ignores an object of an earlier epoch."""
@@ -154,7 +154,7 @@ class Holdings:
             if epoch not in (None, self.epoch):
                 return
             was_watched = self._unwatched.pop(uid, None) is None
-            if self._held.get(uid) == held and was_watched:
+            if self._by_uid.get(uid) == held and was_watched:
                 return
             self._put(held)
 
@@ -166,36 +166,36 @@ class Holdings:
         """
         uid = held.holding.uid
         with self._lock:
-            if uid not in self._held or uid in self._unwatched:
+            if uid not in self._by_uid or uid in self._unwatched:
                 self._unwatched[uid] = self._clock() + UNWATCHED
-                if self._held.get(uid) != held:
+                if self._by_uid.get(uid) != held:
                     self._put(held)
 
     def clear(self) -> None:
         """Forgets all objects; a new list follows."""
         with self._lock:
-            self._held, self._children, self._named, self._gone, self._unwatched = {}, {}, {}, set(), {}
+            self._by_uid, self._children, self._named, self._gone, self._unwatched = {}, {}, {}, set(), {}
             self.revision += 1
             self.epoch += 1
 
     def remove(self, uid: str, *, epoch: int | None = None) -> None:
         """Forgets a deleted object; an unknown uid is ignored."""
         with self._lock:
-            held = self._held.get(uid)
+            held = self._by_uid.get(uid)
             if held is None or epoch not in (None, self.epoch):
                 return
             self.revision += 1
             self._unwatched.pop(uid, None)
             if not held.is_pod and self._has_pods(held):
-                self._held[uid] = replace(held, holding=replace(held.holding, charge={}))
+                self._by_uid[uid] = replace(held, holding=replace(held.holding, charge={}))
                 self._gone.add(uid)
                 return
             self._forget(held)
 
     def _put(self, held: Held) -> None:
         uid = held.holding.uid
-        before = self._held.get(uid)
-        self._held[uid] = held
+        before = self._by_uid.get(uid)
+        self._by_uid[uid] = held
         self._named[_name_of(held.holding)] = self._named.get(_name_of(held.holding), _NONE) | {uid}
         self._gone.discard(uid)
         self.revision += 1
@@ -215,7 +215,7 @@ class Holdings:
         """Forgets an object, and deleted owners that were kept only for it."""
         for _ in range(MOST_OWNERS):
             uid = held.holding.uid
-            self._held.pop(uid, None)
+            self._by_uid.pop(uid, None)
             self._gone.discard(uid)
             self._unlink(held)
             _remove_uid(self._named, _name_of(held.holding), uid)
@@ -231,7 +231,7 @@ class Holdings:
 
     def _without_pods(self, uid: str) -> Held | None:
         """The deleted workload with this uid, if all its pods have ended."""
-        held = self._held.get(uid) if uid in self._gone else None
+        held = self._by_uid.get(uid) if uid in self._gone else None
         return held if held is not None and not self._has_pods(held) else None
 
     def _has_pods(self, held: Held) -> bool:
@@ -247,7 +247,7 @@ class Holdings:
         with self._lock:
             named = self._named.get(_name_of(entry), _NONE)
             deleted = named & self._gone if current is None else named - {current}
-            gone = [replace(self._held[uid].holding, charge={}) for uid in deleted]
+            gone = [replace(self._by_uid[uid].holding, charge={}) for uid in deleted]
         if not gone:
             return None
         return replace(gone[0], charge=sum_of_charges(self.at_least(each).charge for each in gone))
@@ -255,11 +255,11 @@ class Holdings:
     def existing(self, entry: Entry) -> list[Holding]:
         """The objects of a name whose deletion no watch has shown; several where watches lag behind."""
         with self._lock:
-            return [self._held[uid].holding for uid in self._named.get(_name_of(entry), _NONE) - self._gone]
+            return [self._by_uid[uid].holding for uid in self._named.get(_name_of(entry), _NONE) - self._gone]
 
     def get(self, uid: str) -> Held | None:
         """An object that a watch has shown or that was read."""
-        return self._held.get(uid)
+        return self._by_uid.get(uid)
 
     def charged_owner(self, owner: str, namespace: str) -> Holding | None:
         """The topmost charged workload at or above an owner; None without a charged workload, or in a circle of owners.
@@ -270,7 +270,7 @@ class Holdings:
         """
         found, seen = None, set[str]()
         while owner not in seen and len(seen) <= MOST_OWNERS:
-            held = self._held.get(owner)
+            held = self._by_uid.get(owner)
             if held is None or held.holding.namespace != namespace:
                 return found
             if held.holding.charge or owner in self._gone:
@@ -283,7 +283,7 @@ class Holdings:
         """All objects by namespace, which is also the namespace of their owners."""
         with self._lock:
             self._expire()
-            everything = list(self._held.values())
+            everything = list(self._by_uid.values())
         result: defaultdict[str, list[Held]] = defaultdict(list)
         for held in everything:
             result[held.holding.namespace].append(held)
@@ -322,14 +322,14 @@ class Holdings:
         now = self._clock()
         for uid in [uid for uid, until in self._unwatched.items() if until <= now]:
             del self._unwatched[uid]
-            self._forget(self._held[uid])
+            self._forget(self._by_uid[uid])
 
     def _pods_under(self, root: Holding) -> Iterator[Holding]:
         """Each pod below a workload that has not ended, at any depth."""
         waiting, seen = [root.uid], {root.uid}
         while waiting:
             for child in self._children.get(waiting.pop(), _NONE):
-                held = self._held.get(child)
+                held = self._by_uid.get(child)
                 if held is None or child in seen or held.holding.namespace != root.namespace:
                     continue
                 seen.add(child)

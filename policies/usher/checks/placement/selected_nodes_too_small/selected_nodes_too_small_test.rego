@@ -1,0 +1,40 @@
+package usher.checks.placement.selected_nodes_too_small_test
+
+import data.examples.checks.placement.selected_nodes_too_small as examples
+import data.usher.checks.placement.selected_nodes_too_small as check
+
+remedy := "ask for no more than one machine has, or let the pods select a pool with larger machines"
+
+test_a_node_pool_with_smaller_machines_is_found if {
+	check.deny == {{
+		"path": "/spec/template/spec/containers/0/resources/limits/nvidia.com~1gpu",
+		"message": "the pod selects only nodes that cannot hold it: the closest match is NodePool small (g6.12xlarge); one pod asks for 8 of nvidia.com/gpu, and one node has at most 4",
+		"remedy": remedy,
+	}} with input as examples.bad_job
+}
+
+test_labels_that_the_pool_does_not_allow_are_found if {
+	check.deny == {{
+		"path": "/spec/template/spec/nodeSelector",
+		"message": "the pod selects only nodes that cannot hold it: the closest match is NodePool small (g6.12xlarge); its nodes do not have node.kubernetes.io/instance-type=p5.48xlarge",
+		"remedy": remedy,
+	}} with input as examples.bad_job_of_another_type
+}
+
+test_a_compute_class_with_smaller_machines_is_found if {
+	{finding.message | some finding in check.deny} == {"the pod selects only nodes that cannot hold it: the closest match is ComputeClass l4 (g2-standard-24); one pod asks for 4 of nvidia.com/gpu, and one node has at most 2"} with input as examples.bad_pod_of_a_compute_class
+}
+
+test_a_machine_type_alone_is_an_assumption if {
+	check.deny == {{
+		"path": "/spec/template/spec/containers/0/resources/limits/nvidia.com~1gpu",
+		"message": "the pod selects only nodes that cannot hold it: the closest match is a node of type a3-highgpu-4g; one pod asks for 8 of nvidia.com/gpu, and one node has at most 4",
+		"remedy": remedy,
+		"assumption": "usher assumes that these nodes do not offer one GPU several times",
+	}} with input as examples.bad_job_on_a_machine_type
+}
+
+test_pods_that_fit_and_unknown_machines_are_good if {
+	check.deny == set() with input as examples.good_job
+	check.deny == set() with input as examples.good_job_on_an_unknown_machine
+}

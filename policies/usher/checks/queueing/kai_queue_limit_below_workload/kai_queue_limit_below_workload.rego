@@ -1,0 +1,60 @@
+# METADATA
+# title: The limit of a KAI queue holds the workload
+# description: |
+#   KAI-Scheduler starts no pod that brings a queue, or the queue above it, over its limit of GPUs. A pod with more GPUs
+#   than the limit waits for ever, also in an empty cluster, and so does a gang whose pods together have more. A limit of
+#   -1 is no limit. The check counts whole GPUs and fractions.
+# scope: package
+# related_resources:
+#   - ref: https://github.com/NVIDIA/KAI-Scheduler/blob/main/docs/queues/README.md
+#     description: KAI-Scheduler on limits of queues
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH456
+#   about: cluster facts
+#   severity: medium
+#   why: The pods wait for ever.
+#   closes: [S26]
+#   remediation: Ask for fewer GPUs, name another queue, or raise the limit.
+package usher.checks.queueing.kai_queue_limit_below_workload
+
+import data.usher.lib.kai
+import data.usher.lib.text
+
+deny contains finding if {
+	kai.places_pods
+	some queue in input.cluster.kai.named
+	asked := max([_of_pod, _of_gang])
+	asked > queue.limit.milli
+
+	finding := {
+		"path": queue.path,
+		"message": $"KAI queue {text.excerpt(queue.limitOf)} has a limit of {queue.limit.text} GPUs, but {_who(asked)} {asked / 1000}, so it never starts",
+		"remedy": "ask for fewer GPUs, name another queue, or raise the limit",
+	}
+}
+
+_of_pod := max({0} | _amounts)
+
+_amounts contains sum([request.minimum.milli | some request in pod_set.requests; _counts(request)]) if {
+	some pod_set in input.podSets
+}
+
+_of_gang := sum([total.minimum.milli | some total in input.workload.totals; _counts(total)]) if {
+	input.workload.gang.wanted
+} else := 0
+
+_counts(request) if {
+	request.route == "extended resource"
+	request.name == "nvidia.com/gpu"
+}
+
+_counts(request) if {
+	request.route == "fraction annotation"
+	request.name == "gpu-fraction"
+}
+
+_who(asked) := "one pod asks for" if asked == _of_pod
+
+_who(asked) := "the pods of the gang ask together for" if asked != _of_pod

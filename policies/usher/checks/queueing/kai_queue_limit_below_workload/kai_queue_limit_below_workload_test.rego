@@ -1,0 +1,28 @@
+package usher.checks.queueing.kai_queue_limit_below_workload_test
+
+import data.examples.checks.queueing.kai_queue_limit_below_workload as examples
+import data.usher.checks.queueing.kai_queue_limit_below_workload as check
+
+found(queue, limit, who) := {{
+	"path": "/metadata/labels/kai.scheduler~1queue",
+	"message": $"KAI queue \"{queue}\" has a limit of {limit} GPUs, but {who}, so it never starts",
+	"remedy": "ask for fewer GPUs, name another queue, or raise the limit",
+}}
+
+test_a_pod_above_the_limit_is_found if {
+	check.deny == found("department", 8, "one pod asks for 16") with input as examples.bad_pod
+	check.deny == found("small", "500m", "one pod asks for 0.75") with input as examples.bad_fraction
+}
+
+test_a_gang_above_the_limit_is_found if {
+	check.deny == found("department", 8, "the pods of the gang ask together for 16") with input as examples.bad_gang
+}
+
+test_what_fits_the_limit_is_good if {
+	check.deny == set() with input as examples.good_pod
+	check.deny == set() with input as examples.good_gang
+}
+
+test_a_queue_without_a_limit_is_good if {
+	check.deny == set() with input as examples.good_silent
+}

@@ -1,0 +1,37 @@
+package usher.checks.serving.model_larger_than_its_gpus_test
+
+import data.examples.checks.serving.model_larger_than_its_gpus as examples
+import data.usher.checks.serving.model_larger_than_its_gpus as check
+
+found(container, what) := {{
+	"path": "/spec/template/spec/containers/0",
+	"message": $"the weights of the model of container {container} ({what}, so it never loads",
+	"remedy": "use more GPUs with a larger tensor parallel size, boards with more memory, or a quantised model",
+	"assumption": "usher assumes that the model is as large as its name says",
+}}
+
+test_a_model_larger_than_its_gpu_is_found if {
+	check.deny == found("vllm", "70B with 16 bits) need about 140 GB, but it uses 1 GPU of 80 GB each") with input as examples.bad_one_gpu
+}
+
+test_the_gpus_of_the_parallel_sizes_count if {
+	check.deny == found("sglang", "32B with 16 bits) need about 64 GB, but it uses 2 GPUs of 24 GB each") with input as examples.bad_two_small_gpus
+}
+
+test_a_quantised_model_may_be_too_large if {
+	check.deny == found("vllm", "405B with 8 bits) need about 405 GB, but it uses 4 GPUs of 80 GB each") with input as examples.bad_eight_bits
+}
+
+test_models_that_fit_are_good if {
+	check.deny == set() with input as examples.good_quantised
+	check.deny == set() with input as examples.good_four_gpus
+}
+
+test_without_a_board_or_a_size_nothing_is_said if {
+	check.deny == set() with input as examples.good_any_board
+	check.deny == set() with input as examples.good_without_size
+}
+
+test_a_replica_of_data_parallelism_has_its_own_gpus if {
+	check.deny == found("vllm", "70B with 16 bits) need about 140 GB, but it uses 1 GPU of 80 GB each") with input as examples.bad_data_parallel
+}

@@ -1,0 +1,158 @@
+"""The GPUs and the money of every way to share GPUs, recomputed from the boards and from what each pod holds of one."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import orjson
+import pytest
+import yaml
+
+from integration.command import usher
+
+_PRICE: Final = 2
+"""Dollars of one GPU and hour."""
+_HAMI: Final = "hami.io/node-nvidia-register"
+
+
+class Way(NamedTuple):
+    """A node with its boards, and its pods: what each asks for, and the part of a board that it holds."""
+
+    boards: int
+    labels: Mapping[str, str]
+    offers: Mapping[str, int]
+    pods: Sequence[tuple[Mapping[str, Any], Fraction]]
+    annotations: Mapping[str, str] = {}
+
+
+def _resources(amount: int, name: str = "nvidia.com/gpu") -> Mapping[str, Any]:
+    return {"resources": {name: amount}}
+
+
+def _claim(name: str) -> Mapping[str, Any]:
+    return {"claim": name}
+
+
+def _sliced(replicas: int, boards: int, *, strategy: str = "time-slicing") -> Mapping[str, str]:
+    labels = {"nvidia.com/gpu.sharing-strategy": strategy, "nvidia.com/gpu.replicas": str(replicas)}
+    return {**labels, "nvidia.com/gpu.count": str(boards)}
+
+
+def _registered(boards: int, split: int) -> Mapping[str, str]:
+    rows = [{"id": f"GPU-{each}", "count": split, "devmem": 40000, "devcore": 100} for each in range(boards)]
+    return {_HAMI: orjson.dumps(rows).decode()}
+
+
+_WAYS: Final = {
+    "time slices": Way(2, _sliced(10, 2), {"nvidia.com/gpu": 20}, [(_resources(1), Fraction(1, 10))] * 4),
+    "many time slices": Way(1, _sliced(16384, 1), {"nvidia.com/gpu": 16384}, [(_resources(4096), Fraction(1, 4))] * 2),
+    "time slices with a name of their own": Way(
+        4,
+        _sliced(3, 4),
+        {"nvidia.com/gpu.shared": 12},
+        [(_resources(1, "nvidia.com/gpu.shared"), Fraction(1, 3))] * 5,
+    ),
+    "MPS": Way(2, _sliced(48, 2, strategy="mps"), {"nvidia.com/gpu": 96}, [(_resources(1), Fraction(1, 48))]),
+    "MIG": Way(
+        2,
+        {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB", "nvidia.com/mig.strategy": "mixed"},
+        {"nvidia.com/mig-3g.40gb": 4},
+        [(_resources(1, "nvidia.com/mig-3g.40gb"), Fraction(1, 2))] * 3,
+    ),
+    "HAMi": Way(
+        2,
+        {"nvidia.com/gpu.count": "2", "nvidia.com/gpu.memory": "40000"},
+        {"nvidia.com/gpu": 20},
+        [
+            # The larger of memory and cores counts.
+            (
+                {"resources": {"nvidia.com/gpu": 1, "nvidia.com/gpumem": 10000, "nvidia.com/gpucores": 40}},
+                Fraction(2, 5),
+            ),
+            (
+                {"resources": {"nvidia.com/gpu": 1, "nvidia.com/gpumem-percentage": 75, "nvidia.com/gpucores": 10}},
+                Fraction(3, 4),
+            ),
+        ],
+        _registered(2, 10),
+    ),
+    "claims": Way(2, {"nvidia.com/gpu.count": "2"}, {}, [(_claim("one"), Fraction(1))]),
+}
+
+
+def _objects(name: str, way: Way) -> list[Any]:
+    labels = {"kubernetes.io/hostname": name, "nvidia.com/gpu.present": "true", **way.labels}
+    amounts = {"cpu": "64", "memory": "512Gi", "pods": "110", **{key: str(most) for key, most in way.offers.items()}}
+    ready = {"conditions": [{"type": "Ready", "status": "True"}]}
+    metadata = {"name": name, "uid": f"uid-{name}", "creationTimestamp": "2026-01-01T00:00:00Z", "labels": labels}
+    found: list[Any] = [
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {**metadata, "annotations": dict(way.annotations)},
+            "status": {"capacity": amounts, "allocatable": amounts, **ready},
+        }
+    ]
+    if not way.offers:
+        devices = [{"name": f"gpu-{each}", "attributes": {"type": {"string": "gpu"}}} for each in range(way.boards)]
+        pool = {"name": name, "generation": 1, "resourceSliceCount": 1}
+        found.append({
+            "apiVersion": "resource.k8s.io/v1",
+            "kind": "ResourceSlice",
+            "metadata": {"name": f"{name}-gpu", "uid": f"uid-slice-{name}"},
+            "spec": {"driver": "gpu.nvidia.com", "nodeName": name, "pool": pool, "devices": devices},
+        })  # fmt: skip
+    for index, (asked, _) in enumerate(way.pods):
+        found += _pod(f"{name}-{index}", name, asked)
+    return found
+
+
+def _pod(name: str, node: str, asked: Mapping[str, Any]) -> list[Any]:
+    limits = {key: str(amount) for key, amount in asked.get("resources", {}).items()}
+    container: dict[str, Any] = {"name": "c", "image": "registry.example.com/serve:1", "resources": {"limits": limits}}
+    spec: dict[str, Any] = {"nodeName": node, "containers": [container]}
+    found: list[Any] = []
+    if "claim" in asked:
+        container["resources"] = {"claims": [{"name": "gpu"}]}
+        spec["resourceClaims"] = [{"name": "gpu", "resourceClaimName": name}]
+        results = [{"request": "gpu", "driver": "gpu.nvidia.com", "pool": node, "device": "gpu-0"}]
+        used = [{"resource": "pods", "name": name, "uid": f"uid-{name}"}]
+        found.append({
+            "apiVersion": "resource.k8s.io/v1",
+            "kind": "ResourceClaim",
+            "metadata": {"name": name, "namespace": "team", "uid": f"uid-claim-{name}"},
+            "spec": {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com"}}]}},
+            "status": {"allocation": {"devices": {"results": results}}, "reservedFor": used},
+        })  # fmt: skip
+    metadata = {"name": name, "namespace": "team", "uid": f"uid-{name}", "creationTimestamp": "2026-01-02T00:00:00Z"}
+    status = {"phase": "Running", "conditions": [{"type": "PodScheduled", "status": "True"}]}
+    return [*found, {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": status}]
+
+
+def _audited(folder: Path, ways: Mapping[str, Way]) -> Any:
+    objects = [each for name, way in ways.items() for each in _objects(name.replace(" ", "-").lower(), way)]
+    (folder / "dump.yaml").write_text(yaml.safe_dump_all(objects))
+    site = {"apiVersion": "gpu-usher.io/v1alpha1", "kind": "Config"}
+    prices = {"currency": "USD", "rules": [{"product": "*", "perGpuHour": _PRICE}]}
+    (folder / "usher.yaml").write_text(yaml.safe_dump({**site, "audit": {"prices": prices}}))
+    return usher("audit", "--format", "json", "--config", "usher.yaml", "dump.yaml", cwd=folder).json["summary"]
+
+
+def _hold_the_numbers(summary: Any, ways: Sequence[Way]) -> None:
+    boards = sum(way.boards for way in ways)
+    held = float(sum((part for way in ways for _, part in way.pods), start=Fraction()))
+    assert summary["gpus"] == boards
+    assert summary["gpusAllocated"] == pytest.approx(held, abs=1e-5)
+    assert summary["gpusFree"] == pytest.approx(boards - held, abs=1e-5)
+    assert summary["costPerHourFree"] == pytest.approx((boards - held) * _PRICE, abs=1e-4)
+    assert summary["gpusAsked"] == pytest.approx(held, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", _WAYS)
+def test_the_gpus_and_the_money_of_a_way_to_share_are_those_of_its_boards(name: str, tmp_path: Path) -> None:
+    _hold_the_numbers(_audited(tmp_path, {name: _WAYS[name]}), [_WAYS[name]])
+
+
+def test_a_mixture_of_all_ways_adds_up(tmp_path: Path) -> None:
+    _hold_the_numbers(_audited(tmp_path, _WAYS), [*_WAYS.values()])

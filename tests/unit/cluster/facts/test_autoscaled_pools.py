@@ -1,0 +1,188 @@
+"""The machine types that pools of autoscalers allow, and what they mean for pods."""
+
+from typing import Any
+
+import pytest
+
+from usher import paths
+from usher.cluster.facts import autoscaled_pools
+
+TYPE = "node.kubernetes.io/instance-type"
+
+
+def node_pool(*requirements: dict[str, Any], group: str = "karpenter.k8s.aws") -> paths.Object:
+    spec: dict[str, Any] = {
+        "nodeClassRef": {"group": group, "kind": "EC2NodeClass", "name": "gpu"},
+        "taints": [{"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}],
+        "requirements": list(requirements),
+    }
+    template: dict[str, Any] = {"metadata": {"labels": {"team": "nlp"}}, "spec": spec}
+    return {
+        "apiVersion": "karpenter.sh/v1",
+        "kind": "NodePool",
+        "metadata": {"name": "gpu"},
+        "spec": {"template": template},
+    }
+
+
+def wants(key: str, operator: str, *values: str) -> dict[str, Any]:
+    return {"key": key, "operator": operator, "values": list(values)}
+
+
+def allowed(*requirements: dict[str, Any], group: str = "karpenter.k8s.aws") -> list[str] | None:
+    [pool] = autoscaled_pools.read_pools({autoscaled_pools.NODE_POOL: {"gpu": node_pool(*requirements, group=group)}})
+    return None if pool.types is None else [each.name for each in pool.types]
+
+
+@pytest.mark.parametrize(
+    ("requirements", "types"),
+    [
+        ([wants(TYPE, "In", "g6e.xlarge", "m6i.large")], ["g6e.xlarge"]),
+        ([wants("karpenter.k8s.aws/instance-gpu-name", "In", "h100"),
+          wants("karpenter.k8s.aws/instance-gpu-count", "Gt", "4")], ["p5.48xlarge"]),
+        ([wants("karpenter.k8s.aws/instance-family", "In", "g6e"), wants("karpenter.k8s.aws/instance-cpu", "Lt", "9")],
+         ["g6e.2xlarge", "g6e.xlarge"]),
+        ([wants("karpenter.k8s.aws/instance-family", "In", "p5"), wants("karpenter.sh/capacity-type", "In", "spot")],
+         ["p5.48xlarge", "p5.4xlarge"]),
+        ([wants("karpenter.k8s.aws/instance-category", "In", "m", "c")], []),
+        # A type that is newer than the table may have any number of GPUs.
+        ([wants(TYPE, "In", "g6e.xlarge", "p9.48xlarge")], None),
+    ],
+    ids=["named", "by GPU", "by family and size", "labels of no type", "no accelerators", "newer"],
+)  # fmt: skip
+def test_a_node_pool_allows_the_types_that_meet_its_requirements(
+    requirements: list[dict[str, Any]], types: list[str] | None
+) -> None:
+    assert allowed(*requirements) == types
+
+
+@pytest.mark.parametrize(
+    ("group", "requirements", "types"),
+    [
+        ("karpenter.azure.com", [wants(TYPE, "In", "Standard_NC24ads_A100_v4")], ["Standard_NC24ads_A100_v4"]),
+        ("karpenter.azure.com", [wants("karpenter.azure.com/sku-name", "In", "Standard_NC99")], None),
+        ("karpenter.azure.com", [wants("karpenter.azure.com/sku-gpu-count", "Gt", "7"),
+                                 wants("karpenter.azure.com/sku-gpu-manufacturer", "In", "amd")],
+         ["Standard_ND96isr_MI300X_v5"]),
+        ("karpenter.k8s.gcp", [wants(TYPE, "In", "a3-megagpu-8g", "n2-standard-8")], ["a3-megagpu-8g"]),
+        ("karpenter.k8s.gcp", [wants(TYPE, "In", "n1-standard-8")], None),
+        ("eks.amazonaws.com", [wants("eks.amazonaws.com/instance-gpu-name", "In", "h100")],
+         ["p5.48xlarge", "p5.4xlarge"]),
+        ("karpenter.example.com", [wants(TYPE, "In", "p5.48xlarge")], None),
+    ],
+    ids=["AKS", "AKS newer", "AKS by GPUs", "GKE", "GPUs of N1", "EKS Auto Mode", "another cloud"],
+)  # fmt: skip
+def test_a_node_pool_allows_types_of_its_own_cloud(
+    group: str, requirements: list[dict[str, Any]], types: list[str] | None
+) -> None:
+    assert allowed(*requirements, group=group) == types
+
+
+def test_limits_bound_a_node_and_the_number_of_nodes() -> None:
+    spec: Any = node_pool(wants(TYPE, "In", "p5.48xlarge", "g6.xlarge"))["spec"]
+    value: paths.Object = {"spec": {**spec, "limits": {"nvidia.com/gpu": 4, "cpu": "1000"}}}
+    [pool] = autoscaled_pools.read_pools({autoscaled_pools.NODE_POOL: {"gpu": value}})
+    small, large = pool.types or ()
+
+    assert (pool.most_nodes(small), pool.most_nodes(large)) == (4, 0)
+    assert pool.amounts(large)["nvidia.com/gpu"] == 4
+    assert [pool.title(small), pool.title(large)] == [
+        "NodePool gpu (g6.xlarge)", "NodePool gpu (p5.48xlarge, within its limits)",
+    ]  # fmt: skip
+
+
+def test_overlays_add_resources_to_the_types_that_they_match() -> None:
+    overlay: paths.Object = {
+        "spec": {
+            "requirements": [wants(TYPE, "In", "g6.xlarge")],
+            "capacity": {"nvidia.com/gpu.shared": 4},
+        }
+    }
+    pools = {"gpu": node_pool(wants(TYPE, "In", "p5.48xlarge", "g6.xlarge"))}
+    [pool] = autoscaled_pools.read_pools(
+        {autoscaled_pools.NODE_POOL: pools, autoscaled_pools.NODE_OVERLAY: {"shares": overlay}}
+    )
+
+    assert [each.amounts.get("nvidia.com/gpu.shared") for each in pool.types or ()] == [4, None]
+
+
+def compute_class(*rules: dict[str, Any], **spec: Any) -> list[str] | None:
+    value: paths.Object = {"spec": {"priorities": list(rules), "whenUnsatisfiable": "DoNotScaleUp", **spec}}
+    [pool] = autoscaled_pools.read_pools({autoscaled_pools.COMPUTE_CLASS: {"l4": value}})
+    assert pool.labels == {"cloud.google.com/compute-class": "l4"}
+    return None if pool.types is None else [each.name for each in pool.types]
+
+
+def test_a_compute_class_allows_the_machines_of_its_rules() -> None:
+    l4: dict[str, Any] = {"gpu": {"type": "nvidia-l4", "count": 2}}
+    v5e: dict[str, Any] = {"tpu": {"type": "tpu-v5-lite-podslice", "count": 4, "topology": "2x4"}}
+
+    assert compute_class(l4, {"machineFamily": "n2"}) == ["g2-standard-24"]
+    assert compute_class(v5e, {"machineType": "a3-highgpu-8g"}) == ["ct5lp-hightpu-4t", "a3-highgpu-8g"]
+    assert compute_class(l4, {"nodepools": ["gpu"]}) is None
+    assert compute_class({"gpu": {"type": "nvidia-tesla-t4", "count": 1}}) is None
+    assert compute_class(l4, whenUnsatisfiable="ScaleUpAnyway") is None
+
+
+def test_annotations_describe_the_nodes_of_cluster_api() -> None:
+    start = "capacity.cluster-autoscaler.kubernetes.io"
+    annotations: paths.Object = {
+        "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size": "3",
+        f"{start}/cpu": "16",
+        f"{start}/memory": "128G",
+        f"{start}/gpu-count": "2",
+        f"{start}/labels": "pool=a10, zone=a",
+        f"{start}/taints": "nvidia.com/gpu=present:NoSchedule",
+    }
+    values: dict[str, paths.Object] = {"a10": {"metadata": {"annotations": annotations}}, "fixed": {"metadata": {}}}
+    [pool] = autoscaled_pools.read_pools({autoscaled_pools.MACHINE_DEPLOYMENT: values})
+
+    assert (pool.name, pool.labels) == ("a10", {"pool": "a10", "zone": "a"})
+    assert [str(each) for each in pool.taints] == ["nvidia.com/gpu=present:NoSchedule"]
+    assert [each.amounts for each in pool.types or ()] == [{"cpu": 16000, "memory": 128 * 10**9, "nvidia.com/gpu": 2}]
+
+
+def test_nodes_have_the_labels_and_taints_of_the_template() -> None:
+    [pool] = autoscaled_pools.read_pools(
+        {autoscaled_pools.NODE_POOL: {"gpu": node_pool(wants("karpenter.sh/capacity-type", "In", "spot"))}}
+    )
+
+    assert pool.labels == {"team": "nlp", "karpenter.sh/capacity-type": "spot", "karpenter.sh/nodepool": "gpu"}
+    assert [str(taint) for taint in pool.taints] == ["nvidia.com/gpu=present:NoSchedule"]
+
+
+@pytest.mark.parametrize("damaged", [{}, {"spec": 1}, {"spec": {"template": "text"}}])
+def test_node_pools_that_cannot_be_read_are_left_out(damaged: paths.Object) -> None:
+    assert autoscaled_pools.read_pools({autoscaled_pools.NODE_POOL: {"gpu": damaged}}) == ()
+
+
+def test_damaged_requirements_and_taints_say_nothing() -> None:
+    spec: paths.Object = {"template": {"spec": {"requirements": [1, {}], "taints": 3}}}
+    [pool] = autoscaled_pools.read_pools({autoscaled_pools.NODE_POOL: {"gpu": {"spec": spec}}})
+
+    assert (pool.types, pool.taints) == (None, ())
+
+
+def test_a_machine_has_what_pods_get_of_it() -> None:
+    machine = autoscaled_pools.machine_types()["p5.48xlarge"]
+
+    assert (machine.amounts["nvidia.com/gpu"], machine.amounts["vpc.amazonaws.com/efa"]) == (8, 32)
+
+
+@pytest.mark.parametrize(
+    ("disruption", "consolidates"),
+    [
+        ({}, True),
+        ({"consolidationPolicy": "WhenEmptyOrUnderutilized", "consolidateAfter": "1m"}, True),
+        ({"consolidationPolicy": "WhenEmpty"}, False),
+        ({"consolidateAfter": "Never"}, False),
+        ({"budgets": [{"nodes": "0"}]}, False),
+        ({"budgets": [{"nodes": "0", "schedule": "0 9 * * *", "duration": "8h"}]}, True),
+    ],
+)
+def test_a_node_pool_consolidates_unless_it_says_otherwise(disruption: paths.Object, consolidates: bool) -> None:
+    [pool] = autoscaled_pools.read_pools(
+        {autoscaled_pools.NODE_POOL: {"gpu": {"spec": {"disruption": disruption, "template": {}}}}}
+    )
+
+    assert pool.consolidates is consolidates

@@ -1,0 +1,185 @@
+"""The pools of autoscalers and the machine types that pods select, also where no nodes are known."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NotRequired
+
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
+
+from usher import model
+from usher.authorities import pool_fit
+from usher.authorities.authority import Case
+from usher.authorities.knowledge import Knowledge
+from usher.authorities.nodes import judge, places, present
+from usher.authorities.nodes.places import NodeTemplate, Place, PodDemand
+from usher.authorities.nodes.present import MissingAmountInput
+from usher.cluster.facts import autoscaled_pools
+from usher.cluster.facts.autoscaled_pools import AutoscaledPool, MachineType
+
+
+class TooSmallInput(TypedDict):
+    """Nodes that the pods select and that cannot hold one of them, even if they are empty."""
+
+    place: str
+    """The nearest of these nodes: `NodePool gpu (g5.xlarge)`."""
+    shortages: list[MissingAmountInput]
+    labels: list[str]
+    """The requirements of the pods that the nodes do not meet."""
+    counted: bool
+    """Whether an autoscaler counts the devices, which may be shared on nodes that exist."""
+
+
+class ExpiringInput(TypedDict):
+    pool: str
+    after: str
+    """As the NodePool says it: `24h`."""
+
+
+class BeyondLimitsInput(TypedDict):
+    """Pods of a pod set that ask for more together than the limits of their NodePools allow, or that fill them."""
+
+    pools: list[str]
+    resource: str
+    each: int
+    asked: int
+    most: int
+
+
+class NodePoolsInput(TypedDict):
+    """The pools of autoscalers whose nodes pods select, by the path of the pod set."""
+
+    consolidating: NotRequired[dict[str, str]]
+    """NodePools that move pods to save nodes."""
+    expiring: NotRequired[dict[str, ExpiringInput]]
+    """NodePools that replace each node at an age that they set."""
+    tooSmall: NotRequired[dict[str, TooSmallInput]]
+    beyondLimits: NotRequired[dict[str, BeyondLimitsInput]]
+    atZero: NotRequired[dict[str, str]]
+    """Pools without nodes that alone could hold pods which claim devices."""
+
+
+def node_pools_slice(case: Case, known: Knowledge) -> NodePoolsInput | None:
+    """The pools and machine types that pod sets select; None where nothing is to be said about them."""
+    workload = case.workload
+    if not workload.asks_accelerators:
+        return None
+    result: NodePoolsInput = {}
+    pools = judge.autoscaled_pools_of(known.facts)
+    for pod_set, demand in zip(workload.pod_sets, places.demands_of_workload(workload, known), strict=True):
+        path = pod_set.path
+        for pool in _selected_by_any_label(pod_set, pools):
+            if pool.consolidates:
+                result.setdefault("consolidating", {})[path] = pool.name
+            if pool.expires_after:
+                result.setdefault("expiring", {})[path] = {"pool": pool.name, "after": pool.expires_after}
+        if not demand.too_large and not demand.node_name:
+            if (small := _too_small(pod_set, demand, pools, known)) is not None:
+                result.setdefault("tooSmall", {})[path] = small
+            elif (beyond := _beyond_limits(pod_set, demand, pools)) is not None:
+                result.setdefault("beyondLimits", {})[path] = beyond
+            if name := _at_zero(demand, known):
+                result.setdefault("atZero", {})[path] = name
+    return result or None
+
+
+def _selected_by_any_label(pod_set: model.PodSet, pools: Sequence[AutoscaledPool]) -> Iterator[AutoscaledPool]:
+    asked = pod_set.node_selector
+    for pool in pools:
+        if asked.items() & pool.labels.items() and all(pool.labels.get(key, asked[key]) == asked[key] for key in asked):
+            yield pool
+
+
+def _too_small(
+    pod_set: model.PodSet, demand: PodDemand, pools: Sequence[AutoscaledPool], known: Knowledge
+) -> TooSmallInput | None:
+    """The nearest of the nodes that the pods select, if none can hold one pod; None where one may."""
+    chosen = _chosen_pools(pod_set, pools)
+    if chosen:
+        found = [place for pool in chosen for place in places.places_of_autoscaled(pool, known.vocabulary)]
+    else:
+        found = [_place_of_type(machine, known) for machine in _chosen_types(pod_set)]
+    if not found:
+        return None
+    nearest: tuple[Place, places.Obstacles] | None = None
+    for place in found:
+        obstacles = places.fewest_obstacles(demand, place, ())
+        if not obstacles.amounts and not obstacles.labels:
+            return None
+        if nearest is None or obstacles.weight < nearest[1].weight:
+            nearest = place, obstacles
+    if nearest is None:
+        return None
+    place, obstacles = nearest
+    return {
+        "place": place.name,
+        "shortages": [present.missing_amount_input(pod_set, each) for each in obstacles.amounts],
+        "labels": [present.requirement_text(each) for each in obstacles.labels],
+        "counted": bool(chosen),
+    }
+
+
+def _beyond_limits(
+    pod_set: model.PodSet, demand: PodDemand, pools: Sequence[AutoscaledPool]
+) -> BeyondLimitsInput | None:
+    """The first device of which all pools that the pods may use have no room for one pod more; None without one."""
+    chosen = _chosen_pools(pod_set, pools)
+    for resource, each in demand.amounts.items():
+        asked = each * pod_set.count.minimum
+        if chosen and all(resource in pool.limits for pool in chosen):
+            most = sum(pool.limits[resource] for pool in chosen)
+            if asked + each > most:
+                names = [pool.title(None) for pool in chosen]
+                return {"pools": names, "resource": resource, "each": each, "asked": asked, "most": most}
+    return None
+
+
+def _chosen_pools(pod_set: model.PodSet, pools: Sequence[AutoscaledPool]) -> list[AutoscaledPool]:
+    """The only pools whose nodes the pods may use; empty where others are possible, or where one is not known."""
+    ways = pool_fit.node_alternatives(pod_set)
+    for label in {pool.own_label for pool in pools if pool.own_label}:
+        values = pool_fit.allowed_label_values(ways, label)
+        named = [pool for pool in pools if pool.own_label == label and pool.name in values]
+        if values and len(named) == len(values):
+            return named
+    return []
+
+
+def _chosen_types(pod_set: model.PodSet) -> list[MachineType]:
+    """The only machine types on which the pods may run; empty where one is not known."""
+    ways = pool_fit.node_alternatives(pod_set)
+    for label in autoscaled_pools.TYPE_LABELS:
+        values = sorted(pool_fit.allowed_label_values(ways, label))
+        found = [autoscaled_pools.machine_of({label: value}) for value in values]
+        known = [each for each in found if each is not None]
+        if found and len(known) == len(found):
+            return known
+    return []
+
+
+_WHOLE_DEVICES: Final = ("nvidia.com/gpu", "amd.com/gpu", "google.com/tpu", "habana.ai/gaudi")
+
+
+def _place_of_type(machine: MachineType, known: Knowledge) -> Place:
+    """A node of a machine type, of which only the devices count: a kubelet decides what pods get of the rest."""
+    devices = {name: machine.amounts[name] for name in _WHOLE_DEVICES if name in machine.amounts}
+    template = NodeTemplate(
+        resources=frozenset(), vocabulary=known.vocabulary, board=None, gpus=0, offers_anything=True
+    )
+    return Place(name=f"a node of type {machine.name}", labels={}, taints=(), frontier=(devices,), template=template)
+
+
+def _at_zero(demand: PodDemand, known: Knowledge) -> str:
+    """The pool without nodes that alone could hold pods which claim devices; empty where a node could, or no pool."""
+    verdicts = judge.node_verdicts(known) if demand.claims_devices else None
+    if verdicts is None or verdicts.places.nodes.unreadable:
+        return ""
+    found = [each for each in verdicts.places.all if judge.could_hold(demand, each, verdicts.places.nodes)]
+    if not found or any(each.nodes is not None or each.labels.get(_GKE_DRA) == "true" for each in found):
+        return ""
+    # With Cluster API, an annotation may say the driver.
+    return "" if any(each.name.startswith("Machine") for each in found) else found[0].name
+
+
+_GKE_DRA: Final = "cloud.google.com/gke-nvidia-gpu-dra-driver"
+"""With this label GKE knows which ResourceSlices a new node would have
+(docs.cloud.google.com/kubernetes-engine/docs/how-to/set-up-dra).
+"""

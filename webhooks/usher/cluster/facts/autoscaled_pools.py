@@ -1,0 +1,403 @@
+"""The nodes that an autoscaler may add, by the objects that describe them, with the machine types that these allow.
+
+NodePools and NodeOverlays of Karpenter (karpenter.sh/docs/concepts/nodepools), ComputeClasses of GKE
+(docs.cloud.google.com/kubernetes-engine/docs/reference/crds/computeclass), and MachineDeployments and MachinePools of
+Cluster API (kubernetes/autoscaler cluster-autoscaler/cloudprovider/clusterapi/README.md, scale from zero).
+
+Machine types stand in `machine_types.json` (tools/record_machine_types.py). A type has to meet all requirements of a
+pool, and labels that usher does not know count as met.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from usher import errors, paths, quantities
+from usher.accelerators import names
+from usher.cluster.facts.nodes import Amounts, Taint, scheduler_amount
+from usher.model import placement
+from usher.model.placement import Requirement
+
+NODE_POOL: Final = ("karpenter.sh", "NodePool")
+NODE_OVERLAY: Final = ("karpenter.sh", "NodeOverlay")
+COMPUTE_CLASS: Final = ("cloud.google.com", "ComputeClass")
+MACHINE_DEPLOYMENT: Final = ("cluster.x-k8s.io", "MachineDeployment")
+MACHINE_POOL: Final = ("cluster.x-k8s.io", "MachinePool")
+KINDS: Final = (NODE_POOL, NODE_OVERLAY, COMPUTE_CLASS, MACHINE_DEPLOYMENT, MACHINE_POOL)
+
+Objects = Mapping[tuple[str, str], Mapping[str, paths.Object]]
+"""Objects by kind and name."""
+
+_FILE: Final = Path(__file__).parents[2] / "accelerators" / "machine_types.json"
+TYPE_LABELS: Final = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
+_POOL_LABEL: Final = "karpenter.sh/nodepool"
+_CLASS_LABEL: Final = "cloud.google.com/compute-class"
+_MOST_TYPES: Final = 64
+
+_LABELS_OF: Final = {
+    "aws": ("karpenter.k8s.aws/", "eks.amazonaws.com/"),
+    "azure": ("karpenter.azure.com/",),
+    "gcp": ("cloud.google.com/", "karpenter.k8s.gcp/"),
+}
+"""The beginnings of labels of machine types, by cloud."""
+
+_CLOUDS: Final = {
+    "karpenter.k8s.aws": "aws",
+    "eks.amazonaws.com": "aws",
+    "karpenter.azure.com": "azure",
+    "karpenter.k8s.gcp": "gcp",
+}
+"""The cloud of the NodeClasses of an API group."""
+
+_ACCELERATED: Final = {
+    "aws": re.compile(r"dl|f|g|inf|p|trn|vt"),
+    "azure": re.compile(r"Standard_N"),
+    "gcp": re.compile(r"a\d|g\d|ct|tpu|n1-"),
+}
+"""Beginnings of machine types with accelerators. One that the table does not have is newer than the table; GPUs of N1
+are not a part of the type.
+"""
+
+
+class MachineType(Struct, frozen=True, kw_only=True):
+    """A machine type: its labels, and the most that pods get of one node."""
+
+    name: str
+    of: str
+    """The cloud."""
+    labels: Mapping[str, str]
+    amounts: Amounts
+
+
+class AutoscaledPool(Struct, frozen=True, kw_only=True):
+    """A pool of an autoscaler."""
+
+    kind: str
+    name: str
+    labels: Mapping[str, str]
+    """The labels that all its nodes have."""
+    own_label: str = ""
+    """The key of a label that no other nodes have; empty without one."""
+    taints: tuple[Taint, ...]
+    types: tuple[MachineType, ...] | None
+    """The types with accelerators that it allows; None where usher cannot tell which they are."""
+    defined: frozenset[str] | None = None
+    """The labels that the autoscaler knows of its nodes, beside well-known ones; None where it may know others."""
+    limits: Amounts = {}
+    """The most that all its nodes may have together."""
+    consolidates: bool = False
+    """Whether Karpenter removes nodes that are not full, and so stops pods that do not forbid it."""
+    expires_after: str = ""
+    """The age at which Karpenter replaces each node, below its default of 720h; empty for the default and for never."""
+
+    def title(self, machine: MachineType | None) -> str:
+        """The nodes of a type in messages: `NodePool gpu (p5.48xlarge)`."""
+        name = f"{self.kind} {self.name}"
+        if machine is None or self.kind.startswith("Machine"):
+            return name
+        return f"{name} ({machine.name}{', within its limits' if self._is_limited(machine) else ''})"
+
+    def _is_limited(self, machine: MachineType) -> bool:
+        return any(machine.amounts.get(name, 0) > most for name, most in self.limits.items())
+
+    def amounts(self, machine: MachineType) -> Amounts:
+        """The most that pods get of one node: no more than the limits, because the autoscaler adds no larger node."""
+        within = {
+            name: min(most, machine.amounts[name]) for name, most in self.limits.items() if name in machine.amounts
+        }
+        return {**machine.amounts, **within}
+
+    def most_nodes(self, machine: MachineType) -> int | None:
+        """The most nodes of a type; None without a limit."""
+        found = [most // machine.amounts[name] for name, most in self.limits.items() if machine.amounts.get(name)]
+        return min(found, default=None)
+
+
+_WELL_KNOWN: Final = re.compile(
+    r"(kubernetes\.io/(arch|os|hostname)|topology\.(kubernetes\.io|k8s\.aws)/.*|node\.kubernetes\.io/(instance-type|windows-build)"
+    r"|(failure-domain\.)?beta\.kubernetes\.io/.*|karpenter\.sh/.*|karpenter\.(k8s\.aws|azure\.com|k8s\.gcp)/.*"
+    r"|eks\.amazonaws\.com/.*|kubernetes\.azure\.com/.*|cloud\.google\.com/.*)"
+)
+"""Labels that Karpenter and its clouds give nodes (kubernetes-sigs/karpenter pkg/apis/v1/labels.go)."""
+
+
+def is_undefined(wanted: Requirement, defined: frozenset[str] | None) -> bool:
+    """Whether an autoscaler adds no node for a requirement, because none of its pools has the label.
+
+    Karpenter says "label does not have known values" (kubernetes-sigs/karpenter pkg/scheduling/requirements.go), also
+    about labels that operators write on nodes later, like nvidia.com/gpu.product.
+    """
+    missing = defined is not None and wanted.key not in defined and not _WELL_KNOWN.fullmatch(wanted.key)
+    return missing and wanted.operator not in ("NotIn", "DoesNotExist")
+
+
+@cache
+def machine_types() -> Mapping[str, MachineType]:
+    """The machine types with accelerators, by name."""
+    rows = json.loads(_FILE.read_text(encoding="utf-8"))["types"]
+    return {name: _machine_type(name, row["of"], row["labels"], _amounts(row["amounts"])) for name, row in rows.items()}
+
+
+def machine_of(labels: Mapping[str, str]) -> MachineType | None:
+    """The machine type that labels of nodes name; None where usher does not know it."""
+    name = next((labels[key] for key in TYPE_LABELS if key in labels), None)
+    return None if name is None else machine_types().get(name)
+
+
+def _machine_type(name: str, of: str, labels: Mapping[str, str], amounts: Amounts) -> MachineType:
+    own = {start + key: value for key, value in labels.items() if key != "arch" for start in _LABELS_OF.get(of, ())}
+    return MachineType(
+        name=name,
+        of=of,
+        labels={
+            **own,
+            "kubernetes.io/arch": labels.get("arch", "amd64"),
+            "kubernetes.io/os": "linux",
+            **dict.fromkeys(TYPE_LABELS, name),
+        },
+        amounts=amounts,
+    )
+
+
+def _amounts(texts: Mapping[str, paths.Json]) -> Amounts:
+    """The amounts that can be read, in the scheduler's units."""
+    found: dict[str, int] = {}
+    for key, text in texts.items():
+        if isinstance(text, str | int) and not isinstance(text, bool):
+            try:
+                found[key] = scheduler_amount(key, quantities.parse(text))
+            except errors.QuantityError:
+                continue
+    return found
+
+
+def read_pools(objects: Objects) -> tuple[AutoscaledPool, ...]:
+    """The pools that the objects of KINDS describe, in order; those that cannot be read are left out."""
+    overlays = [paths.mapping(value.get("spec")) for value in objects.get(NODE_OVERLAY, {}).values()]
+    found = [
+        each
+        for kind, read in _READERS.items()
+        for name, value in sorted(objects.get(kind, {}).items())
+        if (each := read(name, value)) is not None
+    ]
+    return tuple(_overlaid(each, overlays) if each.kind == NODE_POOL[1] else each for each in found)
+
+
+def _node_pool(name: str, value: paths.Object) -> AutoscaledPool | None:
+    pool = value.get("spec")
+    template = pool.get("template") if isinstance(pool, dict) else None
+    if not isinstance(pool, dict) or not isinstance(template, dict):
+        return None
+    spec = paths.mapping(template.get("spec"))
+    texts = paths.mapping(paths.mapping(template.get("metadata")).get("labels"))
+    labels = {key: text for key, text in texts.items() if isinstance(text, str)}
+    requirements = list(_requirements(spec.get("requirements")))
+    single = {each.key: each.values[0] for each in requirements if each.operator == "In" and len(each.values) == 1}
+    cloud = _cloud(paths.mapping(spec.get("nodeClassRef")))
+    expires = spec.get("expireAfter")
+    return AutoscaledPool(
+        kind=NODE_POOL[1],
+        name=name,
+        labels={**labels, **single, _POOL_LABEL: name},
+        own_label=_POOL_LABEL,
+        taints=tuple(sorted(_taints(spec.get("taints")))),
+        types=_allowed(requirements, cloud) if cloud else None,
+        defined=frozenset((*labels, *(each.key for each in requirements))),
+        limits=_limits(pool.get("limits")),
+        consolidates=_consolidates(pool.get("disruption")),
+        expires_after=expires if isinstance(expires, str) and _is_short(expires) else "",
+    )
+
+
+_AGE: Final = re.compile(r"(?:(\d{1,9})h)?(?:\d{1,9}m)?(?:\d{1,9}s)?")
+_DEFAULT_HOURS: Final = 720
+
+
+def _is_short(age: str) -> bool:
+    found = _AGE.fullmatch(age)
+    return bool(age) and found is not None and int(found[1] or 0) < _DEFAULT_HOURS
+
+
+def _cloud(reference: Mapping[str, paths.Json]) -> str:
+    group = reference.get("group") or paths.text(reference.get("apiVersion")).partition("/")[0]
+    return _CLOUDS.get(str(group), "")
+
+
+def _limits(value: paths.Json) -> Amounts:
+    """The limits of accelerators. Those of other resources count what nodes have, not what pods get of them."""
+    return {name: most for name, most in _amounts(paths.mapping(value)).items() if name in names.DEVICE_NAMES}
+
+
+def _consolidates(disruption: paths.Json) -> bool:
+    """Whether it does; without a policy it does (kubernetes-sigs/karpenter pkg/apis/v1/nodepool.go)."""
+    if not isinstance(disruption, dict | None):
+        return False
+    given = disruption or {}
+    budgets, after = given.get("budgets") or [], given.get("consolidateAfter") or ""
+    if not isinstance(budgets, list) or not isinstance(after, str):
+        return False
+    stopped = (paths.mapping(each) for each in budgets)
+    always = any(
+        each.get("nodes") in _NO_NODE and not each.get("schedule") and not each.get("reasons") for each in stopped
+    )
+    return given.get("consolidationPolicy", _CONSOLIDATING[0]) in _CONSOLIDATING and after != "Never" and not always
+
+
+_CONSOLIDATING: Final = ("WhenEmptyOrUnderutilized", "WhenUnderutilized")
+"""The policies that move pods; v1beta1 has the second word."""
+_NO_NODE: Final = ("0", "0%", 0)
+
+
+def _allowed(requirements: list[Requirement], cloud: str) -> tuple[MachineType, ...] | None:
+    known = machine_types()
+    named = [name for each in requirements if each.key in _NAMING and each.operator == "In" for name in each.values]
+    if any(name not in known and _ACCELERATED[cloud].match(name) for name in named):
+        return None
+    found = tuple(each for each in known.values() if each.of == cloud and all(_meets(each, it) for it in requirements))
+    return found if len(found) <= _MOST_TYPES else None
+
+
+_NAMING: Final = (*TYPE_LABELS, "karpenter.azure.com/sku-name")
+_SURELY_ABSENT: Final = re.compile(
+    r"(karpenter\.k8s\.aws|eks\.amazonaws\.com)/instance-(gpu|accelerator)-|karpenter\.azure\.com/sku-gpu-count"
+    r"|karpenter\.k8s\.gcp/instance-gpu-count"
+)
+"""Labels that every type has in the table if nodes of the type have them."""
+
+
+def _meets(machine: MachineType, wanted: Requirement) -> bool:
+    known = wanted.key in machine.labels or _SURELY_ABSENT.match(wanted.key)
+    return not known or placement.labels_match(wanted, machine.labels)
+
+
+def _requirements(value: paths.Json) -> Iterator[Requirement]:
+    for each in value if isinstance(value, list) else ():
+        found = placement.read_requirement(each)
+        if found is not None and placement.is_for_labels(found):
+            yield found
+
+
+def _taints(value: paths.Json) -> Iterator[Taint]:
+    for each in value if isinstance(value, list) else ():
+        entry = paths.mapping(each)
+        key, effect, text = entry.get("key"), entry.get("effect"), entry.get("value") or ""
+        if isinstance(key, str) and effect in placement.GUARDING and isinstance(text, str) and isinstance(effect, str):
+            yield Taint(key, text, effect)
+
+
+def _overlaid(pool: AutoscaledPool, overlays: Sequence[Mapping[str, paths.Json]]) -> AutoscaledPool:
+    """The pool with the resources that NodeOverlays add to its machine types (kubernetes-sigs/karpenter designs)."""
+    added = [(list(_requirements(each.get("requirements"))), paths.mapping(each.get("capacity"))) for each in overlays]
+    added = [(wanted, capacity) for wanted, capacity in added if capacity]
+    if pool.types is None or not added:
+        return pool
+
+    def with_capacity(machine: MachineType) -> MachineType:
+        labels = {**machine.labels, **pool.labels}
+        more = (_amounts(capacity) for wanted, capacity in added if all(_matches(each, labels) for each in wanted))
+        return replace(
+            machine, amounts={**machine.amounts, **{key: text for each in more for key, text in each.items()}}
+        )
+
+    return replace(pool, types=tuple(map(with_capacity, pool.types)))
+
+
+def _matches(wanted: Requirement, labels: Mapping[str, str]) -> bool:
+    return wanted.key not in labels or placement.labels_match(wanted, labels)
+
+
+def _compute_class(name: str, value: paths.Object) -> AutoscaledPool | None:
+    spec = value.get("spec")
+    if not isinstance(spec, dict):
+        return None
+    rules = spec.get("priorities")
+    found = [_types_of_rule(paths.mapping(each)) for each in rules] if isinstance(rules, list) else []
+    # Without this word, GKE may add any nodes if no rule can be met.
+    closed = spec.get("whenUnsatisfiable") == "DoNotScaleUp"
+    known = [each for each in found if each is not None]
+    types = {each.name: each for types in known for each in types} if closed and len(known) == len(found) else None
+    return AutoscaledPool(
+        kind=COMPUTE_CLASS[1],
+        name=name,
+        labels={_CLASS_LABEL: name},
+        own_label=_CLASS_LABEL,
+        # GKE tolerates the taints of its accelerator nodes and of the class for the pods.
+        taints=(),
+        types=None if types is None else tuple(types.values()),
+    )
+
+
+def _types_of_rule(rule: Mapping[str, paths.Json]) -> tuple[MachineType, ...] | None:
+    """The types with accelerators that a rule of a ComputeClass allows; None where usher cannot tell."""
+    named, family = rule.get("machineType"), rule.get("machineFamily")
+    gpu, tpu = paths.mapping(rule.get("gpu")), paths.mapping(rule.get("tpu"))
+    known = machine_types()
+    if isinstance(named, str):
+        return (known[named],) if named in known else None if gpu or _ACCELERATED["gcp"].match(named) else ()
+    if isinstance(family, str) and not _ACCELERATED["gcp"].match(family):
+        return () if not gpu else None
+    label, wanted, resource = (
+        ("cloud.google.com/gke-tpu-accelerator", tpu, "google.com/tpu")
+        if tpu
+        else ("cloud.google.com/gke-accelerator", gpu, "nvidia.com/gpu")
+    )
+    if not wanted:
+        return None
+    found = tuple(
+        each
+        for each in known.values()
+        if each.labels.get(label) == wanted.get("type") and each.amounts.get(resource) == wanted.get("count")
+        if family is None or each.name.startswith(f"{family}-")
+    )
+    return found or None
+
+
+_CAPACITY: Final = "capacity.cluster-autoscaler.kubernetes.io/"
+_LARGEST_SIZE: Final = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size"
+
+
+def _machines(kind: str) -> Callable[[str, paths.Object], AutoscaledPool | None]:
+    def read(name: str, value: paths.Object) -> AutoscaledPool | None:
+        texts = paths.mapping(paths.mapping(value.get("metadata")).get("annotations"))
+        given = {key: text for key, text in texts.items() if isinstance(text, str)}
+        if given.get(_LARGEST_SIZE, "0") == "0" or not given.get(f"{_CAPACITY}cpu"):
+            return None
+        resource = given.get(f"{_CAPACITY}gpu-type", "nvidia.com/gpu")
+        keys = {"cpu": "cpu", "memory": "memory", "gpu-count": resource, "maxPods": "pods"}
+        amounts = _amounts({to: given[_CAPACITY + key] for key, to in keys.items() if _CAPACITY + key in given})
+        labels = dict(_pairs(given.get(f"{_CAPACITY}labels", "")))
+        taints = (_TAINT.fullmatch(each.strip()) for each in given.get(f"{_CAPACITY}taints", "").split(","))
+        machine = _machine_type(name, "", {}, amounts)
+        return AutoscaledPool(
+            kind=kind,
+            name=name,
+            labels=labels,
+            taints=tuple(sorted(Taint(*each.groups("")) for each in taints if each)),
+            types=(replace(machine, labels={}),),
+        )
+
+    return read
+
+
+_TAINT: Final = re.compile(r"([^=:]+)(?:=([^:]*))?:(NoSchedule|NoExecute)")
+
+
+def _pairs(text: str) -> Iterator[tuple[str, str]]:
+    for each in text.split(","):
+        key, equal, value = each.strip().partition("=")
+        if equal:
+            yield key, value
+
+
+_READERS: Final[Mapping[tuple[str, str], Callable[[str, paths.Object], AutoscaledPool | None]]] = {
+    NODE_POOL: _node_pool,
+    COMPUTE_CLASS: _compute_class,
+    MACHINE_DEPLOYMENT: _machines("MachineDeployment"),
+    MACHINE_POOL: _machines("MachinePool"),
+}
