@@ -87,6 +87,15 @@ class _Made(NamedTuple):
     others: tuple[ContainerPlace, ...]
 
 
+class _MemoryService(NamedTuple):
+    """The GPU memory service of a component: its claim takes the place of the GPUs of the main container."""
+
+    path: str
+    device_class: str
+    beside: int
+    """Further pods for each engine, which share its GPUs."""
+
+
 def _is_beta(value: Object) -> bool:
     return str(value.get("apiVersion")).endswith("/v1beta1")
 
@@ -145,18 +154,20 @@ def _templates(part: _Part, reading: Reading) -> Iterator[Template]:
     )
     yield template
     if service is not None and service.beside:
-        yield _beside_engines(template, service.beside, part, replicas * nodes, reading)
+        yield _beside_engines(template, service, part, replicas * nodes, reading)
 
 
-def _beside_engines(template: Template, each: int, part: _Part, pods: int, reading: Reading) -> Template:
+def _beside_engines(
+    template: Template, service: _MemoryService, part: _Part, engines: int, reading: Reading
+) -> Template:
     """The pods that share the GPUs of the engines: a weight server for each, and their shadows."""
-    bare = ContainerPlace(value={}, path=template.path, name="gms")
+    bare = ContainerPlace(value={}, path=service.path, name="gms")
     return Template(
         name=f"{part.name}-gms" if part.name else "gms",
-        path=template.path,
+        path=service.path,
         spec=template.spec,
         metadata=template.metadata,
-        count=_pods(part, pods * each, reading),
+        count=_pods(part, engines * service.beside, reading),
         traits=template.traits._replace(changeable=False),
         containers=(bare,),
     )
@@ -293,15 +304,6 @@ def _with_shared_memory(
     ]
     volumes = [*reading.sequence(spec.get("volumes"), made.spec.path + "/volumes"), volume]
     return Place(volumes, made.spec.path + "/volumes"), main._replace(value={**main.value, "volumeMounts": mounts})
-
-
-class _MemoryService(NamedTuple):
-    """The GPU memory service of a component: its claim takes the place of the GPUs of the main container."""
-
-    path: str
-    device_class: str
-    beside: int
-    """Further pods for each engine, which share its GPUs."""
 
 
 def _memory_service(part: _Part, reading: Reading) -> _MemoryService | None:
