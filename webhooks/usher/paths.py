@@ -24,6 +24,9 @@ _INDEX = re.compile(r"0|[1-9][0-9]{0,8}", re.ASCII)
 LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", re.ASCII)
 """A label of RFC 1123: the form of a namespace's name, and of each part of a host name."""
 
+NAMESPACE_NAME_LABEL: Final = "kubernetes.io/metadata.name"
+"""The label with its name that Kubernetes gives every namespace."""
+
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII)
 
 

@@ -310,6 +310,7 @@ device_annotations := [entry |
 _device_domains := {
 	"cdi-devices.noderesource.dev",
 	"cdi-devices.nri.io",
+	"cdi.nri.io",
 	"cdi.k8s.io",
 	"devices.crio.io",
 	"devices.gke.io",
@@ -318,5 +319,6 @@ _device_domains := {
 	"io.kubernetes.cri-o.Devices",
 	"mounts.noderesource.dev",
 	"mounts.nri.io",
+	"netdevices.nri.io",
 	"nvidia.cdi.k8s.io",
 }

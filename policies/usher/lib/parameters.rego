@@ -52,7 +52,7 @@ default isolation.cdi_annotations.passthroughKinds := ["nvidia.com/pgpu"]
 
 isolation.device_capabilities.capabilities := input.site.parameters["isolation/device_capabilities"].capabilities
 
-default isolation.device_capabilities.capabilities := ["ALL", "MKNOD", "SYS_ADMIN", "SYS_RAWIO"]
+default isolation.device_capabilities.capabilities := ["ALL", "DAC_READ_SEARCH", "MKNOD", "SYS_ADMIN", "SYS_MODULE", "SYS_RAWIO"]
 
 isolation.fraction_without_its_scheduler.schedulers := input.site.parameters["isolation/fraction_without_its_scheduler"].schedulers
 

@@ -53,10 +53,8 @@ def test_without_a_program_the_kind_tells_it() -> None:
 
 
 def test_a_kind_that_trains_is_in_doubt_where_its_containers_answer_requests() -> None:
-    container: dict[str, builders.JsonValue] = {
-        **builders.container(gpus=8),
-        "readinessProbe": {"httpGet": {"path": "/health", "port": 8000}},
-    }
+    probe: builders.JsonValue = {"httpGet": {"path": "/health", "port": 8000}}
+    container = builders.container(gpus=8, readinessProbe=probe)
     found = readable_workload(builders.pytorch_job(worker=builders.template(container)))
 
     assert found.role is model.Role.UNKNOWN

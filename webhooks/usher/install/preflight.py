@@ -380,7 +380,7 @@ def points_of_blocking_webhook(
 
 def _points_of_pods_everywhere(webhook: Webhook, namespaces: Mapping[str, Mapping[str, str]]) -> Iterator[Point]:
     """The point about a webhook that fails closed on what pods of any namespace need to start."""
-    if webhook.selects({_NAME_LABEL: "a-namespace-made-tomorrow"}) is not True:
+    if webhook.selects({paths.NAMESPACE_NAME_LABEL: "a-namespace-made-tomorrow"}) is not True:
         return
     own = webhook.service[0] if webhook.service is not None else ""
     for resource, stops in (("pods", "no pod is made"), ("pods/binding", "no pod gets a node")):
@@ -398,11 +398,10 @@ def _points_of_pods_everywhere(webhook: Webhook, namespaces: Mapping[str, Mappin
 
 
 _SYSTEM: Final = "kube-system"
-_NAME_LABEL: Final = "kubernetes.io/metadata.name"
 
 
 def _labels(name: str, namespaces: Mapping[str, Mapping[str, str]]) -> Mapping[str, str]:
-    return {_NAME_LABEL: name, **namespaces.get(name, {})}
+    return {paths.NAMESPACE_NAME_LABEL: name, **namespaces.get(name, {})}
 
 
 def preflight_points(cluster: Cluster, *, namespace: str, refusal: str | None, now: datetime) -> Iterator[Point]:

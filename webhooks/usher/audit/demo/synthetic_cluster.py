@@ -94,7 +94,7 @@ def _namespaced(
 def _namespace(name: str, created: datetime, labels: Mapping[str, paths.Json]) -> paths.Object:
     metadata = {
         **_named_metadata("Namespace", name, created),
-        "labels": {"kubernetes.io/metadata.name": name, **labels},
+        "labels": {paths.NAMESPACE_NAME_LABEL: name, **labels},
     }
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
 

@@ -338,7 +338,7 @@ _TOPOLOGY: Final = "TopologyAwareScheduling"
 
 _NEVER_KUBES: Final[paths.Json] = {
     "matchExpressions": [
-        {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["kube-system", "kueue-system"]}
+        {"key": paths.NAMESPACE_NAME_LABEL, "operator": "NotIn", "values": ["kube-system", "kueue-system"]}
     ]
 }
 

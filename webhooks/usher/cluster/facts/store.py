@@ -283,16 +283,13 @@ def _object_in_namespace(value: paths.Object, key: Key, namespace: str) -> paths
     return value if within or not namespace else {**value, "metadata": {**metadata, "namespace": namespace}}
 
 
-_NAME: Final = "kubernetes.io/metadata.name"
-
-
 def namespace_labels(name: str, facts: Store) -> Mapping[str, str] | None:
     """The labels of a namespace, with the one that the API server adds to all; None where a label is unknown."""
     found = facts.find(Reference(group="", kind="Namespace", name=name))
     if isinstance(found, Absence):
         return None
     written = paths.metadata(found).get("labels")
-    result = {_NAME: name}
+    result = {paths.NAMESPACE_NAME_LABEL: name}
     if written is None:
         return result
     if not isinstance(written, dict):

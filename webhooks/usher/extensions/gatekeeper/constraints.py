@@ -168,9 +168,6 @@ def _combined(value: paths.Json, schema: paths.Object, path: str, depth: int) ->
 
 SOURCES: Final = ("All", "Generated", "Original")
 
-NAME_LABEL: Final = "kubernetes.io/metadata.name"
-"""The label that the API server sets on every Namespace to its name."""
-
 _FIELDS: Final = frozenset(
     {
         "source",
@@ -215,7 +212,7 @@ class Match(Struct, frozen=True, kw_only=True):
         equal, expressions = selector.get("matchLabels"), selector.get("matchExpressions")
         keys = list(equal) if isinstance(equal, dict) else []
         each = expressions if isinstance(expressions, list) else []
-        return {*keys, *(one.get("key") for one in each if isinstance(one, dict))} <= {NAME_LABEL}
+        return {*keys, *(one.get("key") for one in each if isinstance(one, dict))} <= {paths.NAMESPACE_NAME_LABEL}
 
 
 class Subject(Struct, frozen=True, kw_only=True):
@@ -323,11 +320,13 @@ def _namespace_labels(match: Match, subject: Subject) -> bool | None:
     name = _namespace(subject.value)
     if not name:
         return True
-    return placement.selector_matches(match.namespace_selector, {NAME_LABEL: name}) if match.only_by_name else None
+    labels = {paths.NAMESPACE_NAME_LABEL: name}
+    return placement.selector_matches(match.namespace_selector, labels) if match.only_by_name else None
 
 
 def _namespace_fits(selector: paths.Json, value: paths.Object) -> bool:
-    return bool(placement.selector_matches(selector, {**text_labels(value), NAME_LABEL: _metadata_text(value, "name")}))
+    labels = {**text_labels(value), paths.NAMESPACE_NAME_LABEL: _metadata_text(value, "name")}
+    return bool(placement.selector_matches(selector, labels))
 
 
 def _name(pattern: str, value: paths.Object) -> bool:

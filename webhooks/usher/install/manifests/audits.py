@@ -113,8 +113,7 @@ def _egress(settings: Settings) -> list[paths.Object]:
     if settings.prometheus:
         parts = urlsplit(settings.prometheus)
         port = parts.port or _DEFAULT_PORTS.get(parts.scheme, 443)
-        label = "kubernetes.io/metadata.name"
-        selector: paths.Object = {"matchLabels": {label: settings.prometheus_namespace}}
+        selector: paths.Object = {"matchLabels": {paths.NAMESPACE_NAME_LABEL: settings.prometheus_namespace}}
         found.append(_egress_rule((port,), [{"namespaceSelector": selector}]))
     if settings.output and settings.api_servers:
         found.append(_egress_rule((_STORE,), []))

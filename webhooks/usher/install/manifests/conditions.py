@@ -74,12 +74,14 @@ _ANNOTATION_PREFIXES: Final = (
     names.NVIDIA_CDI_DEVICES,
     "devices.gke.io/",
     "cdi-devices.",
+    "cdi.nri.io/",
     "devices.crio.io",
     "io.kubernetes.cri-o.Devices",
     "devices.nri.io/",
     "devices.noderesource.dev/",
     "mounts.nri.io/",
     "mounts.noderesource.dev/",
+    "netdevices.nri.io",
 )
 _DEVICE_LIST: Final = "/var/run/nvidia-container-devices"
 _PATHS: Final = ("isolation/host_path_to_devices", "paths")

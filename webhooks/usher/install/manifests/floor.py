@@ -201,7 +201,7 @@ _NOT_OWNED: Final = (
 def namespace_selector(config: models.Config) -> paths.Object:
     """A selector of namespaces that are not exempt, like that of the webhooks."""
     names: Iterable[str] = [NAME, *(name for name in config.exempt_namespaces if "*" not in name)]
-    own: paths.Object = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": [*dict.fromkeys(names)]}
+    own: paths.Object = {"key": paths.NAMESPACE_NAME_LABEL, "operator": "NotIn", "values": [*dict.fromkeys(names)]}
     exempt: paths.Object = {"key": models.EXEMPTION_LABEL, "operator": "NotIn", "values": ["true"]}
     return {"matchExpressions": [own, exempt]}
 

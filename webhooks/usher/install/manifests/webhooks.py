@@ -486,7 +486,7 @@ def _policies(site: _Site, kinds: Collection[MatchedKind], judging: Sequence[pat
 
 def _usher_yaml(site: _Site) -> paths.Object:
     """The webhook that judges the ConfigMap with usher.yaml, so that a new server can always load it."""
-    own: paths.Object = {"key": "kubernetes.io/metadata.name", "operator": "In", "values": [site.client.namespace]}
+    own: paths.Object = {"key": paths.NAMESPACE_NAME_LABEL, "operator": "In", "values": [site.client.namespace]}
     return {
         # Always Ignore: a server that does not start must not block the change that repairs it.
         **_webhook("configuration", site, timeout=VALIDATE_TIMEOUT, failure_policy="Ignore"),
@@ -527,7 +527,7 @@ def _webhook(endpoint: str, site: _Site, *, timeout: int, failure_policy: str, n
             "matchExpressions": [
                 # The API server owns this label, so that no tenant can set it.
                 {
-                    "key": "kubernetes.io/metadata.name",
+                    "key": paths.NAMESPACE_NAME_LABEL,
                     "operator": "NotIn",
                     "values": _exempt(site),
                 },

@@ -2,8 +2,10 @@
 # title: No container gets capabilities that open devices of the node
 # description: |
 #   SYS_ADMIN allows a container to mount file systems and to change the cgroups that restrict its devices. SYS_RAWIO
-#   allows it to read and write the memory and the ports of the node. MKNOD allows it to make device files. ALL contains
-#   all of them. This is most of what `privileged: true` gives, which another check reports.
+#   allows it to read and write the memory and the ports of the node. MKNOD allows it to make device files. SYS_MODULE
+#   allows it to load modules into the kernel of the node. DAC_READ_SEARCH allows it to open any file by its handle, also
+#   outside of its own file systems. ALL contains all of them. This is most of what `privileged: true` gives, which
+#   another check reports.
 #
 #   The check reads names as container runtimes do: in upper or lower case, with and without CAP_. Profilers of GPUs and
 #   file systems in user space also ask for SYS_ADMIN, and some RDMA images ask for SYS_RAWIO. IPC_LOCK, NET_ADMIN and
@@ -26,7 +28,7 @@
 #   closes: [B6, B20]
 #   parameters:
 #     capabilities:
-#       default: [ALL, MKNOD, SYS_ADMIN, SYS_RAWIO]
+#       default: [ALL, DAC_READ_SEARCH, MKNOD, SYS_ADMIN, SYS_MODULE, SYS_RAWIO]
 #       description: Capabilities that no container may have, in upper case and without CAP_.
 #   remediation: |
 #     Remove the capability. RDMA needs IPC_LOCK at most. The driver can open GPU counters to all users

@@ -33,6 +33,13 @@ test_names_count_with_their_prefix_and_in_lower_case if {
 	)} with input as examples.bad_jobset
 }
 
+test_modules_and_handles_of_files_lead_to_the_node if {
+	check.deny == {
+		finding("/spec/containers/0/securityContext/capabilities/add/0", "container jupyter", `"SYS_MODULE"`),
+		finding("/spec/containers/0/securityContext/capabilities/add/1", "container jupyter", `"DAC_READ_SEARCH"`),
+	} with input as examples.bad_module_loader
+}
+
 test_other_capabilities_and_dropped_ones_are_good if {
 	check.deny == set() with input as examples.good_rdma_job
 }

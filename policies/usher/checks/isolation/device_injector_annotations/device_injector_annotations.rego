@@ -3,9 +3,9 @@
 # description: |
 #   The device injector is an NRI plugin. It gives a container everything that annotations of its pod list: devices
 #   below devices.noderesource.dev and cdi-devices.noderesource.dev, and any directory of the node below
-#   mounts.noderesource.dev. The older domains end in nri.io. The plugin sets no limit, and no request counts what it
-#   gives. Where the plugin is installed, passthrough to virtual machines may need these annotations. Elsewhere they do
-#   nothing.
+#   mounts.noderesource.dev. The older domains end in nri.io. Other plugins give devices of CDI by cdi.nri.io, and
+#   network and RDMA devices by netdevices.nri.io. The plugins set no limit, and no request counts what they give. Where
+#   a plugin is installed, passthrough to virtual machines may need these annotations. Elsewhere they do nothing.
 #
 #   CRI-O gives a container the device files that io.kubernetes.cri-o.Devices or devices.crio.io lists, if its
 #   settings allow them. Many clusters allow /dev/fuse and /dev/net/tun, so the check accepts these.
@@ -35,12 +35,14 @@ import data.usher.lib.workload
 _domains := {
 	"cdi-devices.noderesource.dev",
 	"cdi-devices.nri.io",
+	"cdi.nri.io",
 	"devices.crio.io",
 	"devices.noderesource.dev",
 	"devices.nri.io",
 	"io.kubernetes.cri-o.Devices",
 	"mounts.noderesource.dev",
 	"mounts.nri.io",
+	"netdevices.nri.io",
 }
 
 deny contains finding if {

@@ -60,6 +60,18 @@ test_the_older_domains_are_found if {
 	} with input as examples.bad_rayjob
 }
 
+test_plugins_for_cdi_and_networks_are_found if {
+	check.deny == {
+		finding(
+			"/metadata/annotations/cdi.nri.io~1container.jupyter",
+			"the pod",
+			"cdi.nri.io/container.jupyter",
+			`"nvidia.com/gpu=all"`,
+		),
+		finding("/metadata/annotations/netdevices.nri.io", "the pod", "netdevices.nri.io", `"- name: enp2s2f0\n"`),
+	} with input as examples.bad_pod_of_other_plugins
+}
+
 test_other_domains_are_good if {
 	check.deny == set() with input as examples.good_pod
 }
