@@ -43,7 +43,7 @@ groups := [{
 
 # METADATA
 # title: The schedulers that its cliques name
-# description: In their order. Cliques of other kinds have no such list.
+# description: In the order of the cliques; empty for other kinds.
 schedulers := [pod_set.schedulerName |
 	clique_set
 	some pod_set in input.podSets

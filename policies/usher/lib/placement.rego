@@ -71,7 +71,7 @@ why_unmatched(pod_set) := $"usher does not know which node pools have devices of
 # title: Why usher does not know the node pool of the pods
 # description: |
 #   Undefined if each label that they select names a pool, or may be on the nodes of every pool. usher.yaml need not name
-#   all pools, so such pods may run on nodes with another network, another scheduler and other devices.
+#   all pools, so pods with other labels may run on nodes with another network, another scheduler and other devices.
 why_pool_unknown(pod_set) := $"it selects {selected.label}={concat(",", selected.values)}, which no pool of usher.yaml names" if {
 	selected := pod_set.undeclaredLabels[0]
 }

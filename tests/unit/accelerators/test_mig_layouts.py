@@ -56,6 +56,6 @@ def test_a_name_of_the_operator_tells_the_profile(name: str, labels: dict[str, s
     assert (mig_layouts.problem_of_name(name, labels) is not None) is wrong
 
 
-def test_text_that_is_no_layout_has_no_problem() -> None:
+def test_text_without_layouts_has_no_problem() -> None:
     assert list(mig_layouts.problems({"mig-configs": "all"})) == []
     assert list(mig_layouts.problems(configuration(entry(p1g_10gb=1001)))) == []

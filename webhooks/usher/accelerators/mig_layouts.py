@@ -49,7 +49,7 @@ class Problem(Reason):
 
 
 def problems(configuration: Mapping[str, paths.Json]) -> Iterator[Problem]:
-    """The mistakes in the layouts of a configuration, by the layout: such a layout fits no GPU, or cannot be read."""
+    """The mistakes in the layouts of a configuration: layouts that fit no GPU or that the MIG manager cannot read."""
     for name, entries in paths.mapping(configuration.get("mig-configs")).items():
         if not isinstance(entries, list) or not entries:
             yield _problem(name, "has no entries", "write what to do with the GPUs of the node")
@@ -96,7 +96,7 @@ def problem_of_name(name: str, labels: Mapping[str, str]) -> tuple[str, str] | N
 
 
 def _problem_of_entry(entry: Mapping[str, paths.Json], board: Board | None) -> tuple[str, str] | None:
-    """What is wrong with an entry and the remedy; with a board, why the GPU cannot have it."""
+    """The mistake in an entry and its remedy; with a board, why the GPU cannot have it."""
     missing = next((field for field in ("devices", "mig-enabled") if field not in entry), None)
     if missing is not None:
         return f"has an entry without {missing}, so the MIG manager refuses the whole configuration", f"write {missing}"
@@ -109,7 +109,10 @@ def _problem_of_entry(entry: Mapping[str, paths.Json], board: Board | None) -> t
         if not _PROFILE.fullmatch(text):
             dotted = _DOTTED.fullmatch(text)
             remedy = f"write {dotted[1]}+{dotted[2]}" if dotted else "write a profile like 1g.10gb"
-            return f"names {text[:40]}, which is no profile, so the MIG manager refuses the whole configuration", remedy
+            return (
+                f"names {text[:40]}, which is not a profile, so the MIG manager refuses the whole configuration",
+                remedy,
+            )
         profile = mig.parse_profile(text)
         if profile is None or not isinstance(number, int) or number > _MOST:
             return None

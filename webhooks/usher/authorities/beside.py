@@ -253,11 +253,11 @@ _OF_PLUGIN: Final = {
     "plugin without a file": (b"CONFIG_FILE", b"config-file"),
     "plugin without a root": (b"MPS_ROOT", b"mps-root"),
 }
-"""What a DaemonSet of NVIDIA's device plugin may lack, and the words that show it is there."""
+"""Parts that a DaemonSet of NVIDIA's device plugin may lack, and the words that show each part."""
 
 
 def _placed(objects: reading_values.Objects) -> Iterator[str]:
-    """What the objects use that Volcano or KAI-Scheduler places: their texts say so, whatever their kind is."""
+    """The features of Volcano and KAI-Scheduler that objects use, read from their texts and not from their kinds."""
     for _, value in objects.all():
         text = b"" if value.get("kind") == "ConfigMap" else orjson.dumps(value)
         if value.get("kind") == "DaemonSet" and b"k8s-device-plugin" in text and b"config-manager" not in text:

@@ -239,7 +239,7 @@ def read_definitions(api: Lists, names: Iterable[str]) -> tuple[list[paths.Objec
 
 
 def _definition(name: str, value: paths.Object) -> paths.Object:
-    """A definition with what it says of fields; items of a list may lack their kind."""
+    """A definition with its kind, name and spec; items of a list may lack their kind."""
     group, kind = DEFINITION
     return {"apiVersion": f"{group}/v1", "kind": kind, "metadata": {"name": name}, "spec": value.get("spec")}
 

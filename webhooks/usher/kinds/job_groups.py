@@ -338,7 +338,7 @@ _GPUS: Final = re.compile(r"gpu(?::[a-z][\w.+-]{0,60})?(?::([0-9]{1,4}))?(?=\(|$
 
 
 class Gres(TypedDict):
-    """What the configuration of the Slurm nodes says about generic resources."""
+    """The generic resources in the configuration of the Slurm nodes."""
 
     gpus: NotRequired[int]
     """GPUs of each node; absent without any."""

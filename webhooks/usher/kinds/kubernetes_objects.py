@@ -142,7 +142,7 @@ _KEEP_OFFER: Final = keeping("/spec/taints", "/spec/unschedulable", "/status/all
 
 
 def _keep_node(value: paths.Object) -> paths.Object:
-    """What a node offers, and the annotations in which HAMi registers its devices."""
+    """The resources and the taints of a node, and the annotations in which HAMi registers its devices."""
     result = _KEEP_OFFER(value)
     annotations = paths.mapping(paths.metadata(value).get("annotations"))
     if found := {key: text for key, text in annotations.items() if names.HAMI_REGISTER.match(key)}:
@@ -231,7 +231,7 @@ class Sharing(TypedDict):
 
 
 def _sharing_by_nvidia(configuration: object) -> list[Sharing]:
-    """What rules read of opaque parameters, which may be anything."""
+    """The ways of sharing in opaque parameters, which may be anything."""
     found = list[Sharing]()
     for index, entry in enumerate(configuration if isinstance(configuration, list) else ()):
         opaque = paths.mapping(paths.mapping(entry).get("opaque"))

@@ -223,9 +223,9 @@ class ServedGpus(TypedDict):
 
     name: str
     onOneNode: int
-    """What one Ray node must have for a replica."""
+    """GPUs that one Ray node must have for a replica."""
     together: int
-    """What all replicas need that always run."""
+    """GPUs that all replicas need that always run."""
 
 
 _MOST_OF_TEXT: Final = 64 * 1024

@@ -516,7 +516,7 @@ _SELECTING: Final = frozenset({"DaemonSet", "Deployment", "ReplicaSet", "Statefu
 
 
 def _refused_parts(value: paths.Object, others: Iterable[paths.Object]) -> Iterator[model.UnreadKey]:
-    """What the API server refuses in Kubernetes' own workloads though each field fits, and selectors with a slip.
+    """Fields of Kubernetes' own workloads that fit their types but that the API server refuses; misspelt selectors.
 
     Sources: ValidateDeploymentSpec and its like in pkg/apis/apps/validation/validation.go, validateJobSpec and
     validateCronJobSpec in pkg/apis/batch/validation/validation.go of kubernetes/kubernetes v1.36.
@@ -540,7 +540,7 @@ def _refused_parts(value: paths.Object, others: Iterable[paths.Object]) -> Itera
 
 
 def _is_whole(spec: Mapping[str, Any]) -> bool:
-    """Whether a pod spec is no patch: each of its containers has an image."""
+    """Whether a pod spec is complete and not a patch: each of its containers has an image."""
     containers = spec.get("containers")
     return isinstance(containers, list) and all(isinstance(each, dict) and "image" in each for each in containers)
 

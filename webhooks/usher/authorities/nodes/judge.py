@@ -230,7 +230,7 @@ def _lacks_tolerations_alone(found: Obstacles) -> bool:
 
 
 def _obstacles(demand: PodDemand, places: Places) -> Iterator[Nearest]:
-    """What every place lacks that cannot hold the pod."""
+    """Each place with its obstacles to the pod."""
     own = places.nodes.individual
     for place in places.all:
         missing = fewest_obstacles(demand, place, own)

@@ -91,7 +91,7 @@ def _selected_by_any_label(pod_set: model.PodSet, pools: Sequence[AutoscaledPool
 def _too_small(
     pod_set: model.PodSet, demand: PodDemand, pools: Sequence[AutoscaledPool], known: Knowledge
 ) -> TooSmallInput | None:
-    """The nearest of the nodes that the pods select, if none can hold one pod; None where one may."""
+    """The nearest node of those that the pods select, if no node can hold one pod; None if a node may hold it."""
     chosen = _chosen_pools(pod_set, pools)
     if chosen:
         found = [place for pool in chosen for place in places.places_of_autoscaled(pool, known.vocabulary)]
@@ -120,7 +120,7 @@ def _too_small(
 def _beyond_limits(
     pod_set: model.PodSet, demand: PodDemand, pools: Sequence[AutoscaledPool]
 ) -> BeyondLimitsInput | None:
-    """The first device of which all pools that the pods may use have no room for one pod more; None without one."""
+    """The first device whose limits in all pools of the pods leave no room for another pod; None if all have room."""
     chosen = _chosen_pools(pod_set, pools)
     for resource, each in demand.amounts.items():
         asked = each * pod_set.count.minimum
@@ -159,7 +159,7 @@ _WHOLE_DEVICES: Final = ("nvidia.com/gpu", "amd.com/gpu", "google.com/tpu", "hab
 
 
 def _place_of_type(machine: MachineType, known: Knowledge) -> Place:
-    """A node of a machine type, of which only the devices count: a kubelet decides what pods get of the rest."""
+    """A node of a machine type. Only its devices count: a kubelet decides how much of the rest pods get."""
     devices = {name: machine.amounts[name] for name in _WHOLE_DEVICES if name in machine.amounts}
     template = NodeTemplate(
         resources=frozenset(), vocabulary=known.vocabulary, board=None, gpus=0, offers_anything=True

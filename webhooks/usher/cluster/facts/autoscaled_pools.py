@@ -128,7 +128,7 @@ _WELL_KNOWN: Final = re.compile(
 
 
 def is_undefined(wanted: Requirement, defined: frozenset[str] | None) -> bool:
-    """Whether an autoscaler adds no node for a requirement, because none of its pools has the label.
+    """Whether an autoscaler adds no node for a requirement, because its pools do not have the label.
 
     Karpenter says "label does not have known values" (kubernetes-sigs/karpenter pkg/scheduling/requirements.go), also
     about labels that operators write on nodes later, like nvidia.com/gpu.product.

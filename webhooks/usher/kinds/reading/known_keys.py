@@ -300,7 +300,7 @@ _HOLD_KEYS: Final = frozenset({"labels", "annotations", "nodeSelector", "matchLa
 _SCHEDULER: Final = "schedulerName"
 _NAME_KEYS: Final = frozenset({"key", "topologyKey", "nodeLabel", _SCHEDULER})
 _CONTAINERS: Final = frozenset({"containers", "initContainers"})
-"""Lists below which there is no such key, and most of an object."""
+"""Lists without these keys; they are most of an object."""
 
 
 def misspelt_keys(value: paths.Object, meant_resource: MeantResource) -> Iterator[model.UnreadKey]:
@@ -443,9 +443,9 @@ class Configured(TypedDict):
     flags: NotRequired[Flags]
     sharing: NotRequired[WaysOfSharing]
     layouts: NotRequired[list[mig_layouts.Problem]]
-    """What is wrong with the layouts of the MIG manager; usher adds this to the manifest."""
+    """Mistakes in the layouts of the MIG manager; usher adds this to the manifest."""
     actions: NotRequired[str]
-    """Of Volcano's or KAI's scheduler, as well as the next field."""
+    """The actions of Volcano's or KAI's scheduler; its tiers are in the next field."""
     tiers: NotRequired[list[SchedulerTier]]
 
 
@@ -506,7 +506,7 @@ ConfigurationTexts = Annotated[
 
 
 def part_at(value: paths.Json, path: str) -> Mapping[str, Any]:
-    """The object at a place; an empty one where there is none."""
+    """The object at a place; an empty object if the place does not exist."""
     for step in path[1:].split("/"):
         value = value.get(step) if isinstance(value, dict) else None
     return value if isinstance(value, dict) else {}

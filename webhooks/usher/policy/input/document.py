@@ -91,7 +91,7 @@ class Beside(TypedDict):
     layout: NotRequired[mig_layouts.Reason]
     """Why the GPUs of a node cannot have the layout of its label; an empty text if they can."""
     placed: NotRequired[list[str]]
-    """What pods of Volcano and KAI-Scheduler use (priority, gang, vgpu), and what the device plugin lacks."""
+    """Features that pods of Volcano and KAI-Scheduler use (priority, gang, vgpu), and missing parts of the plugin."""
 
 
 def beside_document(beside: beside_objects.Beside) -> Beside:

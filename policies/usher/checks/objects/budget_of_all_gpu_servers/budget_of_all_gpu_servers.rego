@@ -19,7 +19,7 @@
 #   about: objects
 #   kinds: [disruptionBudget]
 #   severity: medium
-#   why: Nobody can drain the nodes of the servers, so drivers stay old and broken GPUs stay in use.
+#   why: The administrator cannot drain the nodes of the servers, so drivers stay old and broken GPUs stay in use.
 #   remediation: |
 #     Set maxUnavailable to 1 instead of minAvailable. Or run more replicas than minAvailable.
 package usher.checks.objects.budget_of_all_gpu_servers

@@ -3,8 +3,8 @@
 # description: |
 #   Kubernetes counts only requests of accelerators and other extended resources, because their limits are equal. The
 #   API server accepts a key like limits.nvidia.com/gpu, but never compares anything with it. If the quota has only this
-#   key, the namespace has no limit. HAMi 2.7 and later counts the memory and the cores of shares by such keys, for
-#   example limits.nvidia.com/gpumem; the check leaves these out.
+#   key, the namespace has no limit. HAMi 2.7 and later counts the memory and the cores of shares by keys like
+#   limits.nvidia.com/gpumem, so the check skips these keys.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/policy/resource-quotas/#resource-quota-for-extended-resources

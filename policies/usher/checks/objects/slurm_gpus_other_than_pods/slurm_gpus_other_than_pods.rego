@@ -67,7 +67,7 @@ deny contains finding if {
 
 	finding := {
 		"path": "/spec/extraConf",
-		"message": $"Gres has {amounts.number_of(_gpus, "GPU", "GPUs")}, but the pods ask for none: slurmd finds no GPU, and Slurm drains the nodes",
+		"message": $"Gres has {amounts.number_of(_gpus, "GPU", "GPUs")}, but the pods ask for no GPU: slurmd finds no GPU, and Slurm drains the nodes",
 		"remedy": $"ask for {amounts.number_of(_gpus, "GPU", "GPUs")} in the limits of slurmd, or remove Gres",
 	}
 }

@@ -19,7 +19,7 @@ test_gpus_that_no_job_gets_are_found if {
 }
 
 test_gres_without_devices_is_found if {
-	check.deny == found("/spec/extraConf", "Gres has 4 GPUs, but the pods ask for none: slurmd finds no GPU, and Slurm drains the nodes", "ask for 4 GPUs in the limits of slurmd, or remove Gres") with input as examples.bad_without_devices
+	check.deny == found("/spec/extraConf", "Gres has 4 GPUs, but the pods ask for no GPU: slurmd finds no GPU, and Slurm drains the nodes", "ask for 4 GPUs in the limits of slurmd, or remove Gres") with input as examples.bad_without_devices
 }
 
 test_equal_numbers_are_good if {

@@ -1,9 +1,9 @@
 # METADATA
 # title: The pods of a training run get no sidecar of a service mesh
 # description: |
-#   Istio adds a sidecar to every pod of a namespace with the label istio-injection=enabled or istio.io/rev. It takes the
-#   connections between ranks, which use addresses of pods and any ports, so the ranks wait for each other. A sidecar that
-#   is no native one also keeps running when the training has ended, so the job never ends and holds its GPUs.
+#   Istio adds a sidecar to every pod of a namespace with the label istio-injection=enabled or istio.io/rev. It takes
+#   the connections between ranks, which use addresses of pods and any ports, so the ranks wait for each other. If it is
+#   not a native sidecar, it also keeps running when the training has ended, so the job never ends and holds its GPUs.
 #
 #   The check knows the labels of namespaces in the same files and among the facts. It skips pods with
 #   sidecar.istio.io/inject: "false", pods on the network of their node, which get no sidecar, and workloads of one pod. A

@@ -2,9 +2,10 @@
 # title: Pods that claim devices do not wait for the first node of a pool
 # description: |
 #   The devices of a node are known only from its ResourceSlices, which a driver publishes once the node runs. The
-#   autoscaler copies them from a node of the pool. Without a node it does not know the devices of the next one, so it
-#   adds none for a pod with a claim, and the pod waits forever. Autoscalers differ: GKE knows the devices of pools with the
-#   label cloud.google.com/gke-nvidia-gpu-dra-driver, and Cluster API those of an annotation. So the finding only warns. The check needs the nodes, and the pool in usher.yaml or as an object of its autoscaler.
+#   autoscaler copies them from a node of the pool. Without a node it does not know the devices of the next node. So it
+#   adds no node for a pod with a claim, and the pod waits forever. Autoscalers differ: GKE knows the devices of pools
+#   with the label cloud.google.com/gke-nvidia-gpu-dra-driver, and Cluster API reads them from an annotation. So the
+#   finding only warns. The check needs the nodes, and the pool in usher.yaml or as an object of its autoscaler.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/kubernetes/autoscaler/issues/10277

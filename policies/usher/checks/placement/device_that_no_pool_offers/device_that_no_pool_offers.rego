@@ -3,7 +3,7 @@
 # description: |
 #   Pods ask for devices other than accelerators by extended resources: network cards (vpc.amazonaws.com/efa, rdma/ib),
 #   FUSE devices, licences. The check compares these with the `allocatable` of the declared pools on which the pods can
-#   run, where usher.yaml has them. If none of the pools lists the resource, no node of them takes the pods, unless
+#   run, where usher.yaml has them. If no pool lists the resource, no node of these pools takes the pods, unless
 #   `allocatable` is incomplete; so the finding only warns. Resources that the fabric of a pool gives count as offered.
 # scope: package
 # related_resources:

@@ -2,8 +2,8 @@
 # title: The limit of a KAI queue holds the workload
 # description: |
 #   KAI-Scheduler starts no pod that brings a queue, or the queue above it, over its limit of GPUs. A pod with more GPUs
-#   than the limit waits for ever, also in an empty cluster, and so does a gang whose pods together have more. A limit of
-#   -1 is no limit. The check counts whole GPUs and fractions.
+#   than the limit waits for ever, also in an empty cluster, and so does a gang whose pods together have more. Under a
+#   limit of -1 every workload fits. The check counts whole GPUs and fractions.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/KAI-Scheduler/blob/main/docs/queues/README.md

@@ -1,10 +1,10 @@
 # METADATA
 # title: A quota is not lowered below its use
 # description: |
-#   A lower limit stops no pod that runs. Kubernetes refuses every new pod until less is in use, also the pods that replace
-#   those of a Deployment or a Job. Kueue and Volcano admit nothing more, and in a
-#   cohort others may reclaim what is above the quota. The check compares the new amount of accelerators with the use that
-#   the object itself reports. Raising a limit that is too low already is good.
+#   A lower limit stops no pod that runs. Kubernetes refuses every new pod until less is in use, also the pods that
+#   replace those of a Deployment or a Job. Kueue and Volcano admit nothing more, and in a cohort other queues may
+#   reclaim the amount above the quota. The check compares the new amount of accelerators with the use that the object
+#   itself reports. It accepts a change that raises a limit which is already too low.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/policy/resource-quotas/#how-kubernetes-resourcequotas-work
@@ -16,7 +16,7 @@
 #   about: objects
 #   kinds: [clusterQueue, resourceQuota, volcanoQueue]
 #   severity: medium
-#   why: Pods that restart are refused, although nobody asked for more.
+#   why: Pods that restart are refused, although no workload asked for more.
 #   closes: [S28]
 #   remediation: Wait until less is in use, or move workloads first, then lower the limit.
 package usher.checks.queueing.limit_below_its_use

@@ -1,12 +1,13 @@
 # METADATA
 # title: A pod group does not have the name of another Workload
 # description: |
-#   Kueue keeps a pod group in a Workload with the name of the group. Kueue before 0.18.6 takes any Workload of this name:
-#   pods that name the Workload of a Job run with its quota, and when they end, Kueue gives the quota of the Job back while
-#   it still runs. Kueue names the Workload of an object by its kind, its name and five hexadecimal digits, for example
-#   job-train-1a2b3. The check denies a Pod whose group has such a name. It warns if all five are decimal digits, as in
-#   job-train-20251, because people write such names too. Kueue itself gives the pods of a StatefulSet and of a
-#   LeaderWorkerSet such names, so these are left out, and so are pods that a controller made.
+#   Kueue keeps a pod group in a Workload with the name of the group. Kueue before 0.18.6 takes any Workload of this
+#   name: pods that name the Workload of a Job run with its quota, and when they end, Kueue gives the quota of the Job
+#   back while it still runs. Kueue names the Workload of an object by its kind, its name and five hexadecimal digits,
+#   for example job-train-1a2b3. The check denies a Pod whose group has a name of this form. It warns if all five are
+#   decimal digits, as in job-train-20251, because people write these names too. Kueue itself names the groups of
+#   StatefulSets and LeaderWorkerSets in this form, so the check skips their pods. It also skips other pods that a
+#   controller made.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/kubernetes-sigs/kueue/pull/14617

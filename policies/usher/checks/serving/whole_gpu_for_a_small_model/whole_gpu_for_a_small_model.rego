@@ -5,8 +5,8 @@
 #   then stays idle as long as the server runs. A MIG slice, or a share where isolation does not matter, is enough for
 #   it, and others can use the rest of the GPU.
 #
-#   The name of a model may say its size too (0.5B). A server of such a model is found if its GPUs have many times the
-#   memory of the weights, as far as usher knows the board.
+#   The name of a model may say its size too (0.5B). If usher knows the board, it also reports a server whose GPUs have
+#   many times the memory of these weights.
 #
 #   The check ignores other servers that ask for several GPUs or have no memory limit. It also ignores servers that select
 #   boards without MIG, or nodes whose GPUs are already shared.

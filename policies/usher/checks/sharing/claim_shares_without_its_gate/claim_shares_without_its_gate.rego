@@ -66,7 +66,7 @@ deny contains finding if {
 
 	finding := {
 		"path": entry.path,
-		"message": $"the claim has defaultActiveThreadPercentage {percentage}, and NVIDIA's driver refuses what is not from 0 to 100",
+		"message": $"the claim has defaultActiveThreadPercentage {percentage}, and NVIDIA's driver refuses values that are not from 0 to 100",
 		"remedy": "write a percentage",
 	}
 }

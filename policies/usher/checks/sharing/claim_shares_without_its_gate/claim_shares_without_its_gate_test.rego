@@ -23,7 +23,7 @@ test_mps_has_a_gate_of_its_own if {
 		off("MPS", "MPSSupport"),
 		{
 			"path": path,
-			"message": "the claim has defaultActiveThreadPercentage 150, and NVIDIA's driver refuses what is not from 0 to 100",
+			"message": "the claim has defaultActiveThreadPercentage 150, and NVIDIA's driver refuses values that are not from 0 to 100",
 			"remedy": "write a percentage",
 		},
 	} with input as examples.bad_mps

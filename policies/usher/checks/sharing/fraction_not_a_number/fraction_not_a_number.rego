@@ -8,7 +8,7 @@
 # scope: package
 # related_resources:
 #   - ref: https://github.com/kai-scheduler/KAI-Scheduler/pull/1805
-#     description: KAI-Scheduler on fractions that are no number
+#     description: KAI-Scheduler on fractions that are not numbers
 #   - ref: https://github.com/NVIDIA/KAI-Scheduler/blob/main/pkg/binder/plugins/gpusharing/gpu-request/gpu_request_validator.go
 #     description: KAI-Scheduler on the values that it accepts
 # schemas:

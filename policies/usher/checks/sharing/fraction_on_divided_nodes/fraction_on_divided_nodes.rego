@@ -2,9 +2,10 @@
 # title: KAI-Scheduler takes fractions of whole GPUs only
 # description: |
 #   KAI-Scheduler does not divide the slices of a GPU further. On nodes with the MIG strategy single it places whole
-#   requests for nvidia.com/gpu, and with mixed only requests for nvidia.com/mig-*. A pod with the annotation gpu-fraction
-#   or gpu-memory that selects such nodes waits. If KAI-Scheduler does not notice that the node is divided, the pod starts
-#   and sees no GPU. The check reads the nodes that the pod selects, and the pools where it may run.
+#   requests for nvidia.com/gpu, and with mixed only requests for nvidia.com/mig-*. A pod with the annotation
+#   gpu-fraction or gpu-memory that selects nodes with MIG waits. If KAI-Scheduler does not notice that the node is
+#   divided, the pod starts and sees no GPU. The check reads the nodes that the pod selects, and the pools where it may
+#   run.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/kai-scheduler/KAI-Scheduler/issues/506

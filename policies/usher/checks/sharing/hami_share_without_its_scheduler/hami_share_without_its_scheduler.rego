@@ -4,14 +4,14 @@
 #   Nodes do not offer nvidia.com/gpumem, nvidia.com/gpumem-percentage, nvidia.com/gpucores and the like: only HAMi's
 #   scheduler counts them. HAMi's webhook gives it the pods that ask for them and that name no scheduler. It passes over
 #   pods that name another one, and over pods with the label hami.io/webhook: ignore. Their scheduler then finds no node
-#   that offers the memory or the cores, and they wait for ever. The check also reports pods where usher knows the nodes
-#   and HAMi has registered none of them.
+#   that offers the memory or the cores, and they wait for ever. If usher knows the nodes, the check also reports pods
+#   in a cluster where HAMi has registered no node.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/Project-HAMi/HAMi/blob/master/pkg/scheduler/webhook.go
 #     description: HAMi on the pods that its webhook changes
 #   - ref: https://github.com/Project-HAMi/HAMi/issues/1429
-#     description: HAMi on such pods with the default scheduler
+#     description: HAMi on a pod with shares and the default scheduler
 # schemas:
 #   - input: schema.input
 # custom:
@@ -57,7 +57,7 @@ deny contains finding if {
 
 _schedulers := parameters.sharing.hami_share_without_its_scheduler.schedulers
 
-# The API server writes default-scheduler where a pod names none, and HAMi's webhook replaces it.
+# The API server writes default-scheduler where a pod names no scheduler, and HAMi's webhook replaces it.
 _names_another(pod_set) if not pod_set.schedulerName in {"", "default-scheduler"}
 
 _opted_out(pod_set) if pod_set.labels["hami.io/webhook"] == "ignore"
@@ -73,7 +73,7 @@ _reason(pod_set) := {
 } if {
 	_opted_out(pod_set)
 } else := {
-	"text": "HAMi has registered no node, so nobody places the pod",
+	"text": "HAMi has registered no node, so no scheduler places the pod",
 	"remedy": "install HAMi's device plugin and label the nodes for it (gpu=on), or ask for whole GPUs",
 } if {
 	input.cluster.hami.registered == false

@@ -41,7 +41,7 @@ test_nodes_without_hami_are_found if {
 	check.deny == {finding(
 		cores,
 		"nvidia.com/gpucores",
-		"HAMi has registered no node, so nobody places the pod",
+		"HAMi has registered no node, so no scheduler places the pod",
 		"install HAMi's device plugin and label the nodes for it (gpu=on), or ask for whole GPUs",
 	)} with input as object.union(examples.good_pod, {"cluster": {"hami": {"registered": false}}})
 	check.deny == set() with input as object.union(examples.good_pod, {"cluster": {"hami": {"registered": true}}})

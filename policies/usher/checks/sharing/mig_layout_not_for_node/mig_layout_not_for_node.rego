@@ -16,7 +16,7 @@
 #   about: objects
 #   kinds: [node]
 #   severity: medium
-#   why: The node keeps its old slices or has none, and pods wait for the new ones.
+#   why: The node has its old slices or no slices, and pods wait for the new slices.
 #   closes: [S18]
 #   remediation: Name a layout that the configuration of the MIG manager has and that the board of the node can have.
 package usher.checks.sharing.mig_layout_not_for_node

@@ -21,7 +21,7 @@ test_the_board_of_a_filter_decides if {
 
 test_a_name_of_a_resource_is_no_profile if {
 	check.deny == {found(
-		`the layout "graphics" names 1g.24gb.gfx, which is no profile, so the MIG manager refuses the whole configuration`,
+		`the layout "graphics" names 1g.24gb.gfx, which is not a profile, so the MIG manager refuses the whole configuration`,
 		"write 1g.24gb+gfx",
 	)} with input as examples.bad_dotted
 }

@@ -1,9 +1,10 @@
 # METADATA
 # title: MPS shares a GPU between 48 clients at most
 # description: |
-#   The daemon of NVIDIA's device plugin that controls MPS refuses a device with more than 48 replicas, and with more than
-#   16 on boards before Volta. It does not start, and the device plugin waits for it, so the node offers no shares. Time
-#   slicing has no such limit. MPS also divides the memory of a GPU evenly: with 48 replicas a share of 80 GiB has 1.7 GiB.
+#   The daemon of NVIDIA's device plugin that controls MPS refuses a device with more than 48 replicas, and with more
+#   than 16 on boards before Volta. It does not start, and the device plugin waits for it, so the node offers no shares.
+#   Time slicing has no limit of replicas. MPS also divides the memory of a GPU evenly: with 48 replicas a share of 80
+#   GiB has 1.7 GiB.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/k8s-device-plugin/blob/main/cmd/mps-control-daemon/mps/device.go

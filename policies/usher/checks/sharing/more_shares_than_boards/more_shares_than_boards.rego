@@ -2,8 +2,9 @@
 # title: A container asks HAMi for no more shares than a node has boards
 # description: |
 #   HAMi offers each board many times, so a node with two boards offers twenty nvidia.com/gpu. But it gives a container
-#   each share on another board: nvidia.com/gpu: 3 needs three boards on one node, whatever the shares take of them. No
-#   such pod starts on smaller nodes. The check reads the boards from the annotation in which HAMi registers them.
+#   each share on another board: nvidia.com/gpu: 3 needs three boards on one node, whatever the shares take of them. On
+#   a node with fewer boards the pod does not start. The check reads the boards from the annotation in which HAMi
+#   registers them.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/Project-HAMi/HAMi/issues/444

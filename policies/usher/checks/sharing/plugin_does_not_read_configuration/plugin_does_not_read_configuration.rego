@@ -19,7 +19,7 @@
 #   about: objects
 #   kinds: [configMap]
 #   severity: medium
-#   why: The node offers whole GPUs, or none.
+#   why: The node offers whole GPUs, or no GPUs.
 #   closes: [S19]
 #   remediation: Install the device plugin with NVIDIA's chart, or set CONFIG_FILE, and MPS_ROOT for MPS, in its DaemonSet.
 package usher.checks.sharing.plugin_does_not_read_configuration
@@ -44,7 +44,7 @@ deny contains finding if {
 _rows := {
 	"plugin without a file": {
 		"ways": {"mps", "timeSlicing"},
-		"text": "names no configuration file, so it reads none",
+		"text": "names no configuration file, so it reads no configuration",
 		"remedy": "set CONFIG_FILE or --config-file to the mounted key, or use NVIDIA's chart",
 	},
 	"plugin without a root": {

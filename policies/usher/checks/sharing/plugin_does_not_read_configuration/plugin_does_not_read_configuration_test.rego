@@ -10,7 +10,7 @@ found(way, because, remedy) := {
 	"assumption": "usher assumes that the configuration is for this DaemonSet",
 }
 
-no_file(way) := found(way, "names no configuration file, so it reads none", "set CONFIG_FILE or --config-file to the mounted key, or use NVIDIA's chart")
+no_file(way) := found(way, "names no configuration file, so it reads no configuration", "set CONFIG_FILE or --config-file to the mounted key, or use NVIDIA's chart")
 
 no_root := found("mps", "has no MPS_ROOT, so it does not start", "set MPS_ROOT or --mps-root and run the MPS control daemon, or use NVIDIA's chart")
 

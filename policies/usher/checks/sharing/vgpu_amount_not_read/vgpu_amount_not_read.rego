@@ -47,7 +47,7 @@ deny contains object.union(finding, _assumption) if {
 
 	finding := {
 		"path": mig.path(container, _percentage),
-		"message": $"{workload.container_name(pod_set, container)} asks for {percentage} % of the memory of a GPU, but Volcano before 1.14 reserves none for it",
+		"message": $"{workload.container_name(pod_set, container)} asks for {percentage} % of the memory of a GPU, but Volcano before 1.14 reserves no memory for it",
 		"remedy": $"ask for {_memory} in MiB",
 	}
 }

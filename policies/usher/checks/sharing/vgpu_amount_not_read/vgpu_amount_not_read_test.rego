@@ -7,7 +7,7 @@ old := {"assumption": "usher assumes that Volcano is older than 1.14"}
 
 below(percentage) := {
 	"path": "/spec/containers/0/resources/limits/volcano.sh~1vgpu-memory-percentage",
-	"message": $"container serve asks for {percentage} % of the memory of a GPU, but Volcano before 1.14 reserves none for it",
+	"message": $"container serve asks for {percentage} % of the memory of a GPU, but Volcano before 1.14 reserves no memory for it",
 	"remedy": "ask for volcano.sh/vgpu-memory in MiB",
 }
 
