@@ -55,6 +55,8 @@ _FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
         "serving.knative.dev",
         "production-stack.vllm.ai",
         "apps.nvidia.com",
+        "grove.io",
+        "nvidia.com",
     ),
     "Workflows": ("argoproj.io", "tekton.dev"),
 }

@@ -31,7 +31,8 @@ computes_together if spans_pods
 # title: Whether one copy of a model spans several pods
 # description: |
 #   In groups of a LeaderWorkerSet or DisaggregatedSet with a leader and workers, in an LLMInferenceService or
-#   InferenceService with workers, and in the cluster of a RayService with several accelerator pods.
+#   InferenceService with workers, in the cluster of a RayService with several accelerator pods, in a component of a
+#   DynamoGraphDeployment with several nodes, and in a scaling group of a PodCliqueSet with several accelerator pods.
 spans_pods if {
 	input.workload.role == "inference"
 	_spans_pods
@@ -52,6 +53,18 @@ _spans_pods if {
 _spans_pods if {
 	input.workload.kind == "RayService"
 	_several_accelerator_pods
+}
+
+_spans_pods if {
+	some pod_set in workload.accelerator_pod_sets
+	pod_set.unit.pods > 1
+	input.workload.group == "nvidia.com"
+}
+
+_spans_pods if {
+	some pod_set in workload.accelerator_pod_sets
+	pod_set.unit.name != pod_set.name
+	sum([each.unit.pods | some each in workload.accelerator_pod_sets; each.unit.name == pod_set.unit.name]) > 1
 }
 
 _several_accelerator_pods if count(workload.accelerator_pod_sets) > 1

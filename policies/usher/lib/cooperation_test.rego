@@ -41,3 +41,17 @@ test_a_ray_service_spans_pods_if_several_of_them_use_accelerators if {
 test_other_services_are_copies_of_one_pod if {
 	not cooperation.spans_pods with input as service("Deployment", [gpus("worker", {"minimum": 4, "maximum": 4})])
 }
+
+of_unit(name, unit, pods) := object.union(gpus(name, one), {"unit": {"name": unit, "pods": pods}})
+
+of_dynamo(pods) := object.union(
+	service("DynamoGraphDeployment", [of_unit("a", "a", pods)]),
+	{"workload": {"group": "nvidia.com"}},
+)
+
+test_a_component_of_several_nodes_and_a_scaling_group_span_pods if {
+	cooperation.spans_pods with input as of_dynamo(2)
+	not cooperation.spans_pods with input as of_dynamo(1)
+	cooperation.spans_pods with input as service("PodCliqueSet", [of_unit("a", "g", 1), of_unit("b", "g", 1)])
+	not cooperation.spans_pods with input as service("PodCliqueSet", [of_unit("a", "a", 4), of_unit("b", "b", 1)])
+}

@@ -12,7 +12,9 @@ import data.usher.lib.routing
 
 # METADATA
 # title: Whether KAI-Scheduler places pods of the workload
-# description: Under its usual names, and under those of usher.yaml. KubeRay itself names it for clusters with a queue.
+# description: |
+#   Under its usual names, and under those of usher.yaml. KubeRay and Dynamo themselves name it for objects with a
+#   queue.
 places_pods if {
 	some pod_set in input.podSets
 	pod_set.schedulerName in {"kai-scheduler", "runai-scheduler"}
@@ -27,6 +29,9 @@ places_pods if {
 	input.workload.group == "ray.io"
 	input.workload.labels[routing.kai_queue_label]
 }
+
+# Dynamo's operator names it for deployments with a queue, if it is configured for it.
+places_pods if input.workload.annotations["nvidia.com/kai-scheduler-queue"]
 
 # METADATA
 # title: Queues that the workload names

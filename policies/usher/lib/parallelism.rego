@@ -13,10 +13,10 @@ import data.usher.lib.workload
 # METADATA
 # title: Model servers with a known number of GPUs
 # description: |
-#   Servers in one pod, servers that span the groups of a LeaderWorkerSet, and the pods of an LLMInferenceService, each
-#   with the sizes of one pod. `has` says for a message who has the GPUs.
+#   Servers in one pod, servers that span the groups of a LeaderWorkerSet or the pods of a unit, and the pods of an
+#   LLMInferenceService, each with the sizes of one pod. `has` says for a message who has the GPUs.
 #   For a server that may use the GPUs of its own pod only, `spans` is false.
-servers := array.concat(_of_pods, _of_groups)
+servers := array.concat(array.concat(_of_pods, _of_groups), _of_units)
 
 _of_pods := [entry |
 	not input.workload.owned
@@ -57,6 +57,53 @@ _of_groups := [entry |
 		"has": "its group has",
 	}
 ]
+
+# Without flags of its own a server uses its pod, if that has enough GPUs, or else all pods of its unit. Data parallel
+# servers of one unit may be several servers.
+_of_units := [entry |
+	not input.workload.owned
+	some pod_set in workload.accelerator_pod_sets
+	some container in pod_set.containers
+	parallelism := container.parallelism
+	not parallelism.ownPod
+	own := gpus.of_container(pod_set, container)
+	number := _gpus_of_unit(pod_set.unit)
+	alone := _uses_its_pod(parallelism, own, number)
+	_counts_in_unit(parallelism, alone)
+
+	entry := {
+		"podSet": pod_set,
+		"container": container,
+		"parallelism": parallelism,
+		"gpus": {true: own, false: number}[alone],
+		"spans": true,
+		"has": _who_has(alone, own, number),
+	}
+]
+
+_who_has(true, _, _) := "has"
+
+_who_has(false, own, all) := "has" if own == all
+
+_who_has(false, own, all) := "its group has" if own != all
+
+_uses_its_pod(parallelism, own, all) if {
+	not parallelism.spans
+	parallelism.gpus <= own
+	all > 0
+}
+
+default _uses_its_pod(_, _, _) := false
+
+_counts_in_unit(_, true)
+
+_counts_in_unit(parallelism, false) if parallelism.data == 1
+
+_gpus_of_unit(unit) := sum([number |
+	some pod_set in workload.accelerator_pod_sets
+	pod_set.unit.name == unit.name
+	number := _gpus(pod_set) * pod_set.unit.pods
+])
 
 # The leader of a group, and the GPUs of the leader and its workers together.
 _group := [leader, _gpus(leader) + (_gpus(worker) * (worker.pods.minimum / leader.pods.minimum))] if {
@@ -140,13 +187,17 @@ assumption(entry) := {"assumption": "usher assumes a KServe that passes the tens
 
 # METADATA
 # title: What makes the GPUs of a server and of its container equal
-remedy(entry) := $"ask for {_needed(entry)}, or set the tensor parallel size to the GPUs of the container" if {
+remedy(entry) := $"ask for {_needed(entry)}, or set the tensor parallel size to the GPUs of the {_holder[entry.has]}" if {
 	not _has_other_sizes(entry)
 }
 
+_holder := {"has": "container", "its group has": "group"}
+
 remedy(entry) := $"ask for {_needed(entry)}, or change a parallel size" if _has_other_sizes(entry)
 
-_needed(entry) := amounts.number_of(entry.parallelism.gpus, "GPU", "GPUs")
+_needed(entry) := $"{amounts.number_of(entry.parallelism.gpus, "GPU", "GPUs")}{_in[entry.has]}"
+
+_in := {"has": "", "its group has": " in the group"}
 
 _has_other_sizes(entry) if (entry.parallelism.pipeline * entry.parallelism.data) * entry.parallelism.nodes > 1
 

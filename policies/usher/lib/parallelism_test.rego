@@ -83,3 +83,28 @@ test_a_group_with_unknown_numbers_is_skipped if {
 	of_group == [] with input as changed("/workload/owned", true)
 	of_group == [] with input as changed("/workload/kind", "LeaderWorkerSetGroup")
 }
+
+# Three pods of 8 GPUs that one server may use together.
+unit(sizes, pods) := {
+	"workload": {"group": "grove.io", "kind": "PodCliqueSet", "owned": false},
+	"podSets": [object.union(
+		json.patch(server({}).podSets[0], [{
+			"op": "replace",
+			"path": "/containers/0/parallelism",
+			"value": object.union(server({}).podSets[0].containers[0].parallelism, sizes),
+		}]),
+		{"name": "decode", "pods": {"minimum": 6}, "unit": {"name": "decode", "pods": pods}},
+	)],
+}
+
+test_a_server_uses_its_pod_or_else_its_unit if {
+	of_group == [[8, true, "has"]] with input as unit({}, 3)
+	of_group == [[24, true, "its group has"]] with input as unit({"tensor": 16, "gpus": 16}, 3)
+	of_group == [[24, true, "its group has"]] with input as unit({"spans": true}, 3)
+	of_group == [[8, true, "has"]] with input as unit({"tensor": 16, "gpus": 16}, 1)
+}
+
+test_servers_of_a_unit_that_share_data_are_skipped if {
+	of_group == [] with input as unit({"data": 4, "gpus": 32}, 3)
+	of_group == [[8, true, "has"]] with input as unit({"tensor": 2, "data": 4}, 3)
+}

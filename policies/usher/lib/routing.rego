@@ -100,6 +100,8 @@ else := "the webhook does not route this object, because the JobTemplates of its
 	not input.workload.gangPlaces.queue
 }
 
+else := _by_operator("nvidia.com/volcano-queue") if input.workload.group == "nvidia.com"
+
 else := $"the webhook does not route this object, because Volcano cannot make a gang of a {input.workload.kind}; use a kind that Volcano supports" if {
 	not input.workload.gangPlaces.queue
 }
@@ -121,7 +123,9 @@ else := $"the webhook does not route this object to {input.site.route.schedulerN
 # METADATA
 # title: Why KAI-Scheduler cannot start the workload as a gang
 # description: Undefined if it can.
-why_not_on_kai := $"the webhook does not route this object, because KAI-Scheduler cannot make a gang of a {input.workload.kind}; use a kind that KAI-Scheduler supports" if {
+why_not_on_kai := _by_operator("nvidia.com/kai-scheduler-queue") if input.workload.group == "nvidia.com"
+
+else := $"the webhook does not route this object, because KAI-Scheduler cannot make a gang of a {input.workload.kind}; use a kind that KAI-Scheduler supports" if {
 	not input.workload.kind in object.get(_gangs_of_kai, input.workload.group, set())
 }
 
@@ -158,6 +162,8 @@ needs_of_kai := [
 
 _default_scheduler := "default-scheduler"
 
+_by_operator(annotation) := $"the webhook does not route this object, because the configuration of its operator decides about the scheduler; name the queue in the annotation {annotation}"
+
 _of_kubernetes if input.workload.group in {"", "apps", "batch"}
 
 _not_chosen := {"", _default_scheduler} if _of_kubernetes
@@ -193,6 +199,7 @@ else := $"the webhook does not route this object, because a TrainJob cannot set 
 # Kinds whose pods the pod grouper of KAI-Scheduler counts. Pods of all other kinds start one by one, also those of a
 # Job, a StatefulSet or a Deployment (pkg/podgrouper/podgrouper/plugins of NVIDIA/KAI-Scheduler).
 _gangs_of_kai := {
+	"grove.io": {"PodCliqueSet"},
 	"jobset.x-k8s.io": {"JobSet"},
 	"kubeflow.org": {"JAXJob", "MPIJob", "PyTorchJob", "TFJob", "XGBoostJob"},
 	"leaderworkerset.x-k8s.io": {"LeaderWorkerSet"},

@@ -436,6 +436,14 @@ _findings_accelerator_pods contains {"check": "serving/cache_that_cannot_be_writ
 	some finding in data.usher.checks.serving.cache_that_cannot_be_written.deny
 }
 
+_findings_accelerator_pods contains {"check": "serving/clique_set_without_gang", "finding": finding} if {
+	some finding in data.usher.checks.serving.clique_set_without_gang.deny
+}
+
+_findings_accelerator_pods contains {"check": "serving/nvlink_group_left_out", "finding": finding} if {
+	some finding in data.usher.checks.serving.nvlink_group_left_out.deny
+}
+
 _findings_accelerator_pods contains {"check": "scaling/serverless_without_bound", "finding": finding} if {
 	some finding in data.usher.checks.scaling.serverless_without_bound.deny
 }
@@ -631,6 +639,18 @@ _findings_pods contains {"check": "priority/raised_while_running", "finding": fi
 
 _findings_pods contains {"check": "fabric/variable_of_the_operator", "finding": finding} if {
 	some finding in data.usher.checks.fabric.variable_of_the_operator.deny
+}
+
+_findings_pods contains {"check": "serving/clique_set_refused", "finding": finding} if {
+	some finding in data.usher.checks.serving.clique_set_refused.deny
+}
+
+_findings_pods contains {"check": "serving/clique_set_runs_nothing", "finding": finding} if {
+	some finding in data.usher.checks.serving.clique_set_runs_nothing.deny
+}
+
+_findings_pods contains {"check": "serving/component_needs_grove", "finding": finding} if {
+	some finding in data.usher.checks.serving.component_needs_grove.deny
 }
 
 _findings contains each if {
@@ -1696,6 +1716,15 @@ _findings contains each if {
 
 _findings_topology contains {"check": "objects/topology_hostname_not_last", "finding": finding} if {
 	some finding in data.usher.checks.objects.topology_hostname_not_last.deny
+}
+
+_findings contains each if {
+	input.object.nodePool
+	some each in _findings_nodePool
+}
+
+_findings_nodePool contains {"check": "objects/accelerator_node_without_taint", "finding": finding} if {
+	some finding in data.usher.checks.objects.accelerator_node_without_taint.deny
 }
 
 _findings contains each if {

@@ -30,10 +30,9 @@ NOT_WORKLOADS = re.compile(
 
 NOT_KNOWN_YET = {
     "flux-framework.org": {"MiniCluster"},
-    "grove.io": {"PodClique", "PodCliqueScalingGroup", "PodCliqueSet"},
     "kaito.sh": {"InferenceSet", "MultiRoleInference", "RAGEngine", "Workspace"},
     "kubeflow.org": {"Experiment", "Suggestion", "Trial"},
-    "nvidia.com": {"DynamoComponentDeployment", "DynamoGraphDeployment", "DynamoGraphDeploymentRequest"},
+    "nvidia.com": {"DynamoGraphDeploymentRequest"},
     "ome.io": {"BenchmarkJob", "ClusterServingRuntime", "InferenceService", "ServingRuntime"},
     "orchestration.aibrix.ai": {"KVCache", "PodSet", "RayClusterFleet", "RoleSet", "StormService"},
     "training.volcano.sh": {"HyperJob"},

@@ -43,16 +43,13 @@ NOT_WORKLOADS = {
 }
 """Kinds in which such names do not stand for what pods ask, and why."""
 
-_GB200 = "ai-dynamo+dynamo/recipes/deepseek-r1/trtllm/disagg/wide_ep/gb200/deploy.yaml: trtllm-disagg-multinode"
-_DYNAMO = (
-    "usher does not know the kind: it reports `resources` of the service as not judged, but not this claim beside it"
-)
+_GMS = "ai-dynamo+dynamo/examples/backends/vllm/deploy/agg_gms.yaml: vllm-agg-gms"
 
 NOT_SEEN: dict[Corpus, dict[str, str]] = {
     shared_files.OWN: {},
     shared_files.PUBLISHED: {
-        f"{_GB200}: /spec/services/{service}/extraPodSpec/resourceClaims/0/resourceClaimTemplateName": _DYNAMO
-        for service in ("prefill", "decode")
+        f"{_GMS}: /spec/components/1/podTemplate/spec/containers/0/resources/limits/nvidia.com~1gpu": "the memory "
+        "service of Dynamo gets these GPUs by a claim, which usher reads instead"
     },
 }
 """Places, as `file: name: pointer`, that the normaliser does not see, and why."""

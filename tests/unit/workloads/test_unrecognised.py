@@ -17,14 +17,12 @@ def not_judged(value: paths.Object) -> list[tuple[str, str]] | None:
 @pytest.mark.parametrize("name", ["gpu", "gpus", "nvidia.com/gpu"])
 def test_an_operator_may_name_the_resource_of_its_gpus_itself(name: str) -> None:
     limits: paths.Json = {"limits": {"cpu": "8", name: "4"}}
-    graph = builders.custom(
-        "nvidia.com/v1alpha1", "DynamoGraphDeployment", {"services": {"decode": {"resources": limits}}}
-    )
+    graph = builders.custom("example.com/v1", "Graph", {"services": {"decode": {"resources": limits}}})
 
     assert not_judged(graph) == [
         (
             "/spec/services/decode/resources",
-            "unrecognised kind DynamoGraphDeployment (nvidia.com/v1alpha1) asks for accelerators, which is not judged",
+            "unrecognised kind Graph (example.com/v1) asks for accelerators, which is not judged",
         )
     ]
 

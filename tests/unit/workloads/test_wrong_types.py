@@ -25,7 +25,9 @@ UNREAD = re.compile(
 )
 
 QUANTITY = re.compile(r".*/(requests|limits|overhead)/(?!\d+$)[^/]+")
-QUANTITY_BY_ITSELF = re.compile(r".*/resources/(cpu|memory|gpu)(Limit|Request)?|.*/accelerator/count")
+QUANTITY_BY_ITSELF = re.compile(
+    r".*/resources/(cpu|memory|gpu)(Limit|Request)?|.*/accelerator/count|.*/sharedMemorySize"
+)
 PART_OF_A_PIPELINE = re.compile(
     r"(/spec/pipelineSpec)?/(root/dag|components(/[^/]+(/dag|/executorLabel)?)?"
     r"|deploymentSpec(/executors(/[^/]+(/container|/importer)?)?)?)|.*/kubernetes/.*/executors/[^/]+|.*/dag/tasks/[^/]+(/componentRef(/name)?)?"

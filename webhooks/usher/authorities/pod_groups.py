@@ -21,6 +21,8 @@ from usher.kinds.reading.values import Absence, Reference
 
 KAI_LABEL: Final = "kai.scheduler/queue"
 KAI_QUEUE: Final = ("scheduling.run.ai", "Queue")
+_KAI_ANNOTATIONS: Final = {"grove.io": KAI_LABEL, "nvidia.com": "nvidia.com/kai-scheduler-queue"}
+"""Annotations from which operators take the queue, by the group of their kinds (`kinds.grove`, `kinds.dynamo`)."""
 
 
 class PodGroupInput(TypedDict):
@@ -138,18 +140,21 @@ def kai_slice(case: Case, known: Knowledge) -> KaiInput | None:
         return None
     sources = {name: SourceObject(f"Queue {name}", value) for name, value in queues.items()}
     parents = {name: source.text("/spec/parentQueue") for name, source in sources.items()}
-    places = {("/metadata", case.workload.labels.get(KAI_LABEL, ""))} | {
-        (each.metadata_path, each.labels.get(KAI_LABEL, "")) for each in case.workload.pod_sets
-    }
-    found: list[KaiQueueInput] = []
-    for metadata_path, name in sorted(places):
+    workload = case.workload
+    own = _KAI_ANNOTATIONS.get(workload.group, "")
+    holders = [("/metadata", workload.labels, workload.annotations)]
+    holders += [(each.metadata_path, each.labels, each.annotations) for each in workload.pod_sets]
+    places = {(paths.join(at, "labels", KAI_LABEL), labels.get(KAI_LABEL, "")) for at, labels, _ in holders}
+    places |= {(paths.join(at, "annotations", own), found.get(own, "")) for at, _, found in holders if own}
+    result: list[KaiQueueInput] = []
+    for path, name in sorted(places):
         if not name:
             continue
         if name in sources and sources[name].unreadable:
             continue
         entry: KaiQueueInput = {
             "name": name,
-            "path": paths.join(metadata_path, "labels", KAI_LABEL),
+            "path": path,
             "exists": name in queues,
             "hasParent": bool(parents.get(name)),
             "isParent": name in parents.values(),
@@ -159,8 +164,8 @@ def kai_slice(case: Case, known: Knowledge) -> KaiInput | None:
         if limits:
             limit, entry["limitOf"] = min(limits)
             entry["limit"] = amount_of(limit)
-        found.append(entry)
-    return {"named": found} if found else None
+        result.append(entry)
+    return {"named": result} if result else None
 
 
 def _limit(queue: SourceObject) -> quantities.Quantity | None:

@@ -213,6 +213,7 @@ LEADER_WORKER_SETS: list[Kind] = [
             ("disaggregatedset.x-k8s.io", "DisaggregatedSet"),
             ("apps.nvidia.com", "NIMService"),
             ("serving.kserve.io", "LLMInferenceService"),
+            ("nvidia.com", "DynamoComponentDeployment"),
         ),
         pods=Pods(
             templates=_leader_worker_set,

@@ -55,6 +55,7 @@ PODS = [
             ("apps", "DaemonSet"),
             ("batch", "Job"),
             ("", "ReplicationController"),
+            ("grove.io", "PodClique"),
         ),
         named_by_others=False,
         finished=kind.finished_by_field("/phase", "Succeeded", "Failed"),
@@ -330,6 +331,7 @@ APPS = [
             ("serving.kserve.io", "LLMInferenceService"),
             ("apps.nvidia.com", "NIMService"),
             ("production-stack.vllm.ai", "VLLMRuntime"),
+            ("nvidia.com", "DynamoComponentDeployment"),
         ),
         pods=Pods(
             template_can_change=True,

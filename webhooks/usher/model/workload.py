@@ -277,6 +277,15 @@ Way = tuple[str | Keyed, ...]
 """A path into an object that may lead through lists whose indexes are not known yet."""
 
 
+class Unit(NamedTuple):
+    """A group of pods whose GPUs one model server may use together."""
+
+    name: str
+    """Pod sets with the same name are parts of the same groups."""
+    pods: int
+    """The pods of the pod set in one group."""
+
+
 class PodSet(Struct, frozen=True, kw_only=True):
     name: str
     path: str
@@ -292,6 +301,8 @@ class PodSet(Struct, frozen=True, kw_only=True):
     """Whether its pods are made only when pods of other sets run, so that no gang may wait for them."""
     groups: int = 1
     """Into how many equal groups its pods are divided: the Jobs of a JobSet, the groups of a LeaderWorkerSet."""
+    unit: Unit | None = None
+    """None in kinds whose model servers use one pod each, and where usher does not know."""
     labels: Mapping[str, str]
     annotations: Mapping[str, str]
     containers: tuple[Container, ...]

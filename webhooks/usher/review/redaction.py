@@ -57,7 +57,7 @@ _FIELDS: Final = frozenset({
     "accelerator", "acceleratorType", "accessModes", "action", "add", "admissionChecks", "allocationMode", "apiGroup",
     "apiGroups", "apiVersion", "autoscalerVersion", "batchScheduler", "board", "borrowWithinCohort", "claimName",
     "cleanPodPolicy", "clusterIP", "clusterQueue", "clusterScope", "cohort", "cohortName", "completionMode",
-    "concurrencyPolicy", "configMapName", "containerName", "controllerKind", "controllerName", "count",
+    "cliqueNames", "concurrencyPolicy", "configMapName", "containerName", "controllerKind", "controllerName", "count",
     "coveredResources", "dependencies", "depends", "deploymentMode", "deviceClassName", "devicePath", "dnsPolicy",
     "driver", "drop", "effect", "event", "events", "expandable", "fabric", "failurePolicy", "fieldPath", "flavor",
     "framework", "frameworks", "generateName", "gpus", "gpuType", "group", "groupName", "highestTierName", "hostname",

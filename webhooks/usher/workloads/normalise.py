@@ -11,7 +11,7 @@ from usher.kinds import registry
 from usher.kinds.kind import MINIMUM_OF_OWNER, Kind, Pods
 from usher.kinds.reading import pod_templates, values
 from usher.kinds.reading import shapes as reading_shapes
-from usher.kinds.reading.templates import Template
+from usher.kinds.reading.templates import AS_CONFIGURED, Template
 from usher.kinds.reading.values import MAX_PODS, Context, FindInner, Inner, Reading
 from usher.workloads import identity
 from usher.workloads import pod_sets as workloads_pod_sets
@@ -87,6 +87,8 @@ _GANG_ANNOTATIONS: Final[Mapping[str, str]] = {
 _OF_OPERATORS: Final[Mapping[str, str]] = {
     "volcano": "a PodGroup of Volcano that its operator makes",
     "coscheduling": "a PodGroup of the coscheduling plugin that its operator makes",
+    "kai-scheduler": "a PodGroup of KAI-Scheduler that its operator makes",
+    AS_CONFIGURED: model.GANG_IF_CONFIGURED,
 }
 _GANG_LABELS: Final[Mapping[str, str]] = {
     "kueue.x-k8s.io/pod-group-name": "a pod group of Kueue",
@@ -219,9 +221,7 @@ _CHARTS: Final = frozenset({
 """Kinds that hold the values of a Helm chart. A controller renders the chart, and usher can only judge the result."""
 
 _GPUS: Final = frozenset({"gpu", "gpus"})
-"""Words for GPUs in kinds of operators that choose the resource themselves (DynamoGraphDeployment v1alpha1,
-VLLMRuntime).
-"""
+"""Words for GPUs in kinds of operators that choose the resource themselves."""
 
 _MACHINES: Final[Mapping[tuple[str, str], str]] = {
     ("kaito.sh", "InferenceSet"): "/spec/template/resource",

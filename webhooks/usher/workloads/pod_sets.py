@@ -342,6 +342,7 @@ def read_pod_set(
         in_turns=template.in_turns,
         later=template.later,
         groups=template.groups,
+        unit=template.unit,
         labels=reading.strings(metadata.get("labels"), metadata_path + "/labels"),
         annotations=annotations,
         containers=devices.containers,

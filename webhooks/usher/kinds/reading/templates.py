@@ -19,6 +19,10 @@ ALL_REQUESTING = ""
 """Used instead of a name: every container that asks for accelerators does the work."""
 
 
+AS_CONFIGURED = "as configured"
+"""Used instead of a scheduler: the operator makes a PodGroup for the scheduler that it is configured with."""
+
+
 class Place(NamedTuple):
     """A value and its path."""
 
@@ -128,6 +132,8 @@ class Template(Struct, frozen=True, kw_only=True):
     later: bool = False
     """As in `model.PodSet`."""
     groups: int = 1
+    """As in `model.PodSet`."""
+    unit: model.Unit | None = None
     """As in `model.PodSet`."""
 
 

@@ -201,6 +201,7 @@ READ_KEYS = (
     "gpu-fraction",
     "gpu-memory",
     "gpu-usher.io/",
+    "grove.io/",
     "hami.io/webhook",
     "io.kubernetes.cri-o.Devices",
     "k8s.v1.cni.cncf.io/",
@@ -213,6 +214,8 @@ READ_KEYS = (
     "netdevices.nri.io",
     "networking.gke.io/",
     "nvidia.cdi.k8s.io",
+    "nvidia.com/enable-grove",
+    "nvidia.com/kai-scheduler-queue",
     "pod-group.scheduling.sigs.k8s.io",
     "pod-security.kubernetes.io/",
     "priorityClassName",
@@ -236,6 +239,14 @@ MODEL_SIZE = "gpu-usher.io/model-size"
 """Annotation that holds a quantity, which no rule could read as one."""
 
 _OF_TOLERATION = ("key", "operator", "value", "effect")
+
+
+class Unit(TypedDict):
+    """The group of pods that one model server may span: the pods of all pod sets with its name."""
+
+    name: str
+    pods: int
+    """The pods of this pod set in one group."""
 
 
 class Pods(TypedDict):
@@ -278,6 +289,8 @@ class PodSet(PoolsInput, shapes.PodSpec):
     priorityClassName: str
     runtimeClassName: str
     nodeName: str
+    unit: NotRequired[Unit]
+    """Absent in kinds whose model servers use one pod each, and where usher does not know."""
     placed: NotRequired[bool]
     """Whether the cluster knows the Pod already, so that the scheduler may have chosen its node."""
     asksAccelerators: bool
@@ -355,6 +368,8 @@ def _add_what_is_rare(result: PodSet, pod_set: model.PodSet) -> None:
         result["modelSize"] = size
     if pod_set.own_metadata_path:
         result["ownMetadataPath"] = pod_set.own_metadata_path
+    if pod_set.unit is not None:
+        result["unit"] = {"name": pod_set.unit.name, "pods": pod_set.unit.pods}
     if pod_set.placed:
         result["placed"] = True
     if pod_set.scheduling_group:

@@ -15,3 +15,10 @@ test_a_queue_that_is_there_is_good if {
 	check.deny == set() with input as examples.good_pod
 	check.deny == set() with input as examples.good_pod_of_a_queue_at_the_top
 }
+
+test_grove_and_dynamo_take_the_queue_from_an_annotation if {
+	some of_grove in check.deny with input as examples.bad_clique_set
+	of_grove.path == "/metadata/annotations/kai.scheduler~1queue"
+	some of_dynamo in check.deny with input as examples.bad_graph
+	of_dynamo.path == "/metadata/annotations/nvidia.com~1kai-scheduler-queue"
+}

@@ -44,6 +44,7 @@ _unread := [
 deny contains finding if {
 	not input.workload.owned
 	some [key, sort, reader, right] in _unread
+	not _read_by_grove(key, sort)
 	some place in _places
 	value := place[sort][key]
 
@@ -56,6 +57,9 @@ deny contains finding if {
 		"remedy": $"name it in {right}",
 	}
 }
+
+# Grove hands the annotation on (internal/scheduler/kai/backend.go of ai-dynamo/grove).
+_read_by_grove("kai.scheduler/queue", "annotations") if input.workload.group == "grove.io"
 
 _singular := {"annotations": "annotation", "labels": "label"}
 

@@ -38,3 +38,7 @@ test_keys_in_their_place_are_good_also_beside_others if {
 	check.deny == set() with input as examples.good_job_of_the_plugin
 	check.deny == set() with input as examples.good_pod_with_both
 }
+
+test_grove_hands_the_annotation_on if {
+	check.deny == set() with input as examples.good_clique_set
+}

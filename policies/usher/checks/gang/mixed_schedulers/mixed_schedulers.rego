@@ -4,7 +4,8 @@
 #   A scheduler can hold back the pods of a gang only if it places all of them. If one template names a different
 #   scheduler, or no scheduler, each part is placed on its own. One part may take its accelerators while the other part
 #   finds no room. A Volcano Job gives its own schedulerName to templates without one. Templates without accelerators
-#   may differ. Another check looks at jobs that usher.yaml routes to Volcano.
+#   may differ. Other checks look at jobs that usher.yaml routes to Volcano, and at
+#   PodCliqueSets.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/tasks/extend-kubernetes/configure-multiple-schedulers/
@@ -32,6 +33,7 @@ _with_operators := {"kubeflow.org", "ray.io", "sagemaker.amazonaws.com"}
 deny contains object.union(finding, _assumption(pod_set)) if {
 	input.workload.gang.wanted
 	not _reported_by_volcano_without_gang
+	not _refused_by_grove
 	wanted := _gang_scheduler
 	some pod_set in workload.accelerator_pod_sets
 	_scheduler(pod_set) != wanted
@@ -42,6 +44,9 @@ deny contains object.union(finding, _assumption(pod_set)) if {
 		"remedy": $"set schedulerName to {wanted} in every template",
 	}
 }
+
+# Another check reports it for all cliques, with and without accelerators.
+_refused_by_grove if input.workload.kind == "PodCliqueSet"
 
 _reported_by_volcano_without_gang if {
 	routing.made_by_operator

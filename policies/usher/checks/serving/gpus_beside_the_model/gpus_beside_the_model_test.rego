@@ -49,7 +49,7 @@ test_a_server_that_spans_a_group_uses_all_its_gpus if {
 	check.deny == {{
 		"path": "/spec/leaderWorkerTemplate/leaderTemplate/spec/containers/0/args/0",
 		"message": "container leader of leader runs vLLM with tensor parallel size 4, pipeline parallel size 2 and needs 8 GPUs, but its group has 16, and the others idle",
-		"remedy": "ask for 8 GPUs, or change a parallel size",
+		"remedy": "ask for 8 GPUs in the group, or change a parallel size",
 	}} with input as examples.bad_leader_worker_set
 	check.deny == set() with input as examples.good_leader_worker_set
 }

@@ -58,7 +58,7 @@ test_the_pods_of_a_leader_worker_set_share_a_model if {
 	check.deny == {{
 		"path": "/spec/leaderWorkerTemplate/leaderTemplate/spec/containers/0/args/0",
 		"message": "container leader of leader runs vLLM with tensor parallel size 8, pipeline parallel size 4 and needs 32 GPUs, but its group has 16, so it never starts",
-		"remedy": "ask for 32 GPUs, or change a parallel size",
+		"remedy": "ask for 32 GPUs in the group, or change a parallel size",
 	}} with input as examples.bad_leader_worker_set
 	check.deny == set() with input as examples.good_leader_worker_set
 }
