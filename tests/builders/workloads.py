@@ -66,7 +66,7 @@ def job(
 
 def gpu_job(gpus: int = 8, *, pods: int = 1, **metadata: Unpack[Metadata]) -> paths.Object:
     """A Job that runs all its pods at once, each with so many GPUs."""
-    return job(template(container(gpus=gpus)), parallelism=pods, completions=pods, **metadata)
+    return job(template(container(gpus=gpus), restartPolicy="Never"), parallelism=pods, completions=pods, **metadata)
 
 
 def cron_job(

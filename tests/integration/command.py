@@ -116,7 +116,7 @@ def good() -> paths.Object:
 def bad(name: str = "bad", *, namespace: str | None = "ml-research") -> paths.Object:
     """A Job that USH103 denies for its limit of 1 GPU, whose line is the only one that ends so."""
     container = builders.container(requests={builders.GPU: 2}, limits={builders.GPU: 1})
-    return builders.job(builders.template(container), name=name, namespace=namespace)
+    return builders.job(builders.template(container, restartPolicy="Never"), name=name, namespace=namespace)
 
 
 def bad_line(file: Path) -> int:

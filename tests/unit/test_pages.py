@@ -1,6 +1,7 @@
 """The pages of the repository: their links and paths lead to files, and the index names every page."""
 
 import functools
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -94,6 +95,39 @@ def test_the_commands_of_each_page_have_the_options_that_it_names() -> None:
         wrong += [f"{page}: {each} in: {line}" for each in given - known - {"-h", "--help"}]
 
     assert wrong == []
+
+
+EVERY_PAGE: Final = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *ROOT.glob("[cmpe]*/**/*.md")])
+PLACEHOLDER: Final = re.compile(r"[A-Z<]|\.\.\.|$")
+OUR_FOLDERS: Final = re.compile(r"(examples|tests|docs|certs|benchmarks|policies)/[\w./-]+\.\w+$")
+
+
+def mistakes(command: click.Command, words: list[str]) -> Iterator[str]:
+    """What does not exist of a command of a page: the command below its group, a value, a file of ours."""
+    if isinstance(command, click.Group) and words and not re.match(r"-|[\[(]", words[0]):
+        yield words[0]
+    options = {name: each.type for each in command.params for name in each.opts if name.startswith("-")}
+    for word, behind in itertools.zip_longest(words, words[1:], fillvalue=""):
+        name, equals, value = word.partition("=")
+        kind, written = options.get(name), value if equals else behind
+        if isinstance(kind, click.Choice) and written not in kind.choices:
+            yield f"{name} {written}"
+    yield from (word for word in words if OUR_FOLDERS.match(word) and not (ROOT / word).exists())
+
+
+def test_each_command_in_the_text_of_every_page_exists_with_its_values_and_files() -> None:
+    wrong = [
+        f"{page.relative_to(ROOT)}: {each} in: {line}"
+        for page in EVERY_PAGE
+        for line, command, words in commands(page)
+        for each in mistakes(command, words)
+        if not PLACEHOLDER.match(each.rpartition(" ")[2])
+    ]
+    assert wrong == []
+
+
+def test_the_text_of_pages_has_many_commands() -> None:
+    assert len({line for page in EVERY_PAGE for line, _, _ in commands(page)}) > 200
 
 
 def modules(page: Path) -> set[str]:

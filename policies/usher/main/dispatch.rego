@@ -1719,6 +1719,15 @@ _findings_topology contains {"check": "objects/topology_hostname_not_last", "fin
 }
 
 _findings contains each if {
+	input.object.nodePool
+	some each in _findings_nodePool
+}
+
+_findings_nodePool contains {"check": "objects/accelerator_node_without_taint", "finding": finding} if {
+	some finding in data.usher.checks.objects.accelerator_node_without_taint.deny
+}
+
+_findings contains each if {
 	input.object.binding
 	some each in _findings_binding
 }

@@ -320,3 +320,81 @@ def test_the_services_of_a_namespace_are_read_once(monkeypatch: pytest.MonkeyPat
 
     assert all(beside.of(each, objects, known).has_service for each in workloads)
     assert len(read) == len(services)
+
+
+@pytest.mark.parametrize(
+    ("name", "image", "program"),
+    [
+        ("gpustack-worker", "gpustack/gpustack:v2.0.0", "GPUStack"),
+        ("gradio-server", "registry.example.com/gradio:5", "Gradio"),
+        ("invokeai", "ghcr.io/invoke-ai/invokeai:5", "InvokeAI"),
+        ("label-studio", "heartexlabs/label-studio:1", "Label Studio"),
+        ("streamlit-server", "registry.example.com/streamlit:1", "Streamlit"),
+    ],
+)
+def test_programs_read_the_port_of_a_service_with_their_name(name: str, image: str, program: str) -> None:
+    (link,) = found(model_server(image=image, args=[]), named_service(name))[1].links
+
+    assert (link.service, link.program) == (name, program)
+
+
+def budget(**selector: paths.Json) -> paths.Object:
+    return builders.custom("policy/v1", "PodDisruptionBudget", {"minAvailable": 1, "selector": selector}, name="chat")
+
+
+def test_a_budget_knows_the_pods_that_it_selects() -> None:
+    guarded = found(budget(matchLabels={"app": "chat"}), server())[1].guarded
+
+    assert guarded is not None
+    assert (guarded.pods, len(guarded.names)) == (1, 1)
+    assert found(budget(matchLabels={"app": "other"}), server())[1].guarded is None
+    assert found(budget(matchLabels={"app": "chat"}))[1].guarded is None
+
+
+def with_disk(name: str, node: str = "") -> paths.Object:
+    volumes: builders.JsonValue = [{"name": "models", "persistentVolumeClaim": {"claimName": "models"}}]
+    selector: builders.JsonValue = {"kubernetes.io/hostname": node} if node else {}
+    value = server(volumes=volumes, nodeSelector=selector)
+    return {**value, "metadata": {"name": name, "namespace": "ml-research"}}
+
+
+def test_other_servers_that_keep_a_disk_are_named() -> None:
+    chat = with_disk("chat")
+
+    assert found(chat, with_disk("embed"), with_disk("rerank"))[1].holders == {
+        "models": ("Deployment embed", "Deployment rerank")
+    }
+    assert found(chat)[1].holders == {}
+    assert found(with_disk("chat", "node-1"), with_disk("embed", "node-1"))[1].holders == {}
+    assert found(with_disk("chat", "node-1"), with_disk("embed", "node-2"))[1].holders != {}
+
+
+def test_a_pod_that_ends_gives_its_disk_back() -> None:
+    volumes: builders.JsonValue = [{"name": "models", "persistentVolumeClaim": {"claimName": "models"}}]
+    download = builders.pod(builders.container(), name="load", namespace="ml-research", volumes=volumes)
+    ending = builders.pod(
+        builders.container(), name="load", namespace="ml-research", volumes=volumes, restartPolicy="Never"
+    )
+
+    assert found(with_disk("chat"), download)[1].holders == {"models": ("Pod load",)}
+    assert found(with_disk("chat"), ending)[1].holders == {}
+
+
+@pytest.mark.parametrize(
+    ("labels", "mesh"),
+    [
+        ({"istio-injection": "enabled"}, "istio-injection=enabled"),
+        ({"istio.io/rev": "stable"}, "istio.io/rev=stable"),
+        ({"istio-injection": "disabled"}, ""),
+        ({}, ""),
+    ],
+)
+def test_labels_of_a_namespace_show_its_mesh(labels: dict[str, str], mesh: str) -> None:
+    namespace: paths.Object = {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": "ml-research", "labels": {**labels}},
+    }
+
+    assert found(server(), namespace)[1].mesh == mesh
+    assert found(server(), known=knowledge(namespace))[1].mesh == mesh

@@ -179,3 +179,22 @@ def test_a_topology_in_the_files_lacks_the_level_that_pods_ask_for(run: Run) -> 
     report = run.report({"queues.yaml": [CAPACITY, QUEUE, flavor, topology], "job.yaml": [value]})
 
     assert "USH438" in {each.judgement.code for result in report.results for each in result.findings}
+
+
+def test_a_cohort_with_several_queues_in_the_files_gives_no_more_than_their_sum(run: Run) -> None:
+    cohort = [queues.cluster_queue(name, queues.gpu_group(16), cohort="all") for name in ("research", "other")]
+    assert run.codes({"all.yaml": [*cohort, QUEUE, job(pods=8)]}) == {("USH435", "deny")}
+    assert run.codes({"all.yaml": [*cohort, QUEUE, job(pods=4)]}) == set()
+
+
+def test_a_queue_in_the_files_that_the_named_one_is_a_slip_for_is_a_warning(run: Run) -> None:
+    report = run.report({"all.yaml": [CAPACITY, queues.local_queue("taem", "research"), job(pods=2)]})
+    (found,) = [each for result in report.results for each in result.findings if each.judgement.code == "USH430"]
+    assert found.judgement.outcome.value == "warn"
+    assert found.judgement.finding.message == "LocalQueue team is not in these files, which have taem"
+    assert found.judgement.finding.remedy == "did you mean taem?"
+
+
+@pytest.mark.parametrize("name", ["other", "team-2", "train", "teams-b"])
+def test_a_queue_with_another_name_may_be_one_of_the_cluster(run: Run, name: str) -> None:
+    assert run.codes({"all.yaml": [CAPACITY, queues.local_queue(name, "research"), job(pods=2)]}) == set()

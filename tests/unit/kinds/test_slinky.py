@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+import pytest
+
 import builders
 from unit.workloads.normalised import accelerators_of, counts, pod_set, readable_workload, totals, unknowns, workload
 from usher import model, paths
@@ -72,3 +74,21 @@ def test_workers_serve_until_somebody_removes_them() -> None:
 
     assert found.role is model.Role.SERVICE
     assert not found.gang.wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "gpus"),
+    [
+        ("Gres=gpu:8", 8),
+        ("Features=h100 Gres=gpu:h100:8(S:0-1) Weight=1", 8),
+        ('Gres="gpu:a100:2,gpu:h100:2,nic:4"', 4),
+        ("gres=gpu", 1),
+        ("Features=gpu", None),
+        ("Gres=nic:4", None),
+        ("", None),
+    ],
+)
+def test_the_configuration_of_the_nodes_names_their_gpus(text: str, gpus: int | None) -> None:
+    found = workload(node_set(extraConf=text))
+
+    assert found.view["nodeSet"]["spec"].get("extraConf", {}).get("gpus") == gpus

@@ -34,6 +34,7 @@ def sizes(image: str = "registry.example.com/server:1", **fields: paths.Json) ->
         (["bash", "-c", "export A=1\nexec vllm serve model \\\n  --tensor-parallel-size 8"], ("vLLM", 8, 1, 1)),
         (["python3", "-m", "sglang.launch_server", "--tp", "4", "--dp-size", "2"], ("SGLang", 4, 1, 2)),
         (["trtllm-serve", "model", "--tp_size", "4", "--pp_size", "2"], ("TensorRT-LLM", 4, 2, 1)),
+        (["lmdeploy", "serve", "api_server", "model", "--tp", "4"], ("LMDeploy", 4, 1, 1)),
         (["vllm", "serve", "model", "-tp", "4", "-dp", "16", "-dpl", "2"], ("vLLM", 4, 1, 2)),
         (["vllm", "serve", "model", "-tp", "4", "-dp", "16", "--data-parallel-rank", "$RANK"], ("vLLM", 4, 1, 1)),
         (["python3", "-m", "dynamo.vllm", "--model", "m", "-tp", "4"], ("vLLM", 4, 1, 1)),
@@ -178,3 +179,44 @@ def test_any_words_are_read_without_an_error(words: list[str], image: str) -> No
     found = parallelism(f"vllm{image}", command=["vllm", "serve", *words])
 
     assert found is None or found["gpus"] >= 1
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["serve", "meta-llama/Llama-3.3-70B-Instruct"], ("70B", 16, 140, False, True)),
+        (["serve", "Qwen/Qwen2.5-7B-Instruct-AWQ"], ("7B", 4, 3, False, True)),
+        (["serve", "Qwen/Qwen3-30B-A3B-FP8"], ("30B", 8, 30, False, True)),
+        (["serve", "mistralai/Mixtral-8x7B-Instruct-v0.1"], ("7B", 16, 14, True, True)),
+        (["serve", "meta-llama/Llama-4-Scout-17B-16E-Instruct"], ("17B", 16, 34, True, True)),
+        (["serve", "api_server", "internlm/internlm2_5-7b-chat"], ("7B", 16, 14, False, True)),
+        (["serve", "facebook/opt-125m"], ("125M", 16, 1, False, True)),
+        (["serve", "--model", "/models/llama-3-8b", "--quantization", "fp8"], ("8B", 8, 8, False, False)),
+        (["serve", "--model=tiiuae/falcon-180B", "--quantization=bitsandbytes"], ("180B", 4, 90, False, True)),
+    ],
+)
+def test_the_name_of_a_model_tells_its_size(words: list[str], expected: tuple[str, int, int, bool, bool]) -> None:
+    program = "lmdeploy" if "api_server" in words else "vllm"
+    found = parallelism(command=[program, *words])
+
+    assert found is not None
+    size = found["model"]
+    assert (size["name"], size["bits"], size["gigabytes"], size["experts"], size["hub"]) == expected
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["serve", "deepseek-ai/DeepSeek-R1"],
+        ["serve", "google/gemma-3n-E4B-it"],
+        ["serve", "a/b-7b", "--quantization", "modelopt"],
+        ["serve", "a/b-7b", "--cpu-offload-gb", "20"],
+        ["serve", "a/b-7b-GGUF"],
+        ["serve", "a/b-7b", "--model", "a/b-13b"],
+    ],
+)
+def test_without_one_size_or_its_bits_nothing_is_known(words: list[str]) -> None:
+    found = parallelism(command=["vllm", *words])
+
+    assert found is not None
+    assert "model" not in found

@@ -367,3 +367,68 @@ def test_a_field_that_kubernetes_has_moved_leads_to_its_new_place() -> None:
 
     assert (found.path, found.important) == ("/spec/resourceClaims/0/source", True)
     assert found.remedy.startswith("write its resourceClaimName or resourceClaimTemplateName one level higher")
+
+
+def job(**spec: Any) -> dict[str, Any]:
+    template = {"spec": {"restartPolicy": "Never", **pod()["spec"], **spec}}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "one"}, "spec": {"template": template}}
+
+
+def deployment(labels: dict[str, str], selected: dict[str, str]) -> dict[str, Any]:
+    template = {"metadata": {"labels": labels}, "spec": pod()["spec"]}
+    spec = {"selector": {"matchLabels": selected}, "template": template}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "one"}, "spec": spec}
+
+
+def service(**selector: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "one"}, "spec": {"selector": selector}}
+
+
+def test_pods_of_a_job_that_would_restart_for_ever_are_refused() -> None:
+    (found,) = unread(job(restartPolicy="Always"))
+    assert (found.path, found.refused) == ("/spec/template/spec/restartPolicy", True)
+    without = job()
+    del without["spec"]["template"]["spec"]["restartPolicy"]
+    assert [each.path for each in unread(without)] == ["/spec/template/spec"]
+    assert unread(job()) == ()
+
+
+def test_a_patch_of_a_job_may_leave_its_restart_policy_out() -> None:
+    patch = job(containers=[{"name": "train"}])
+    del patch["spec"]["template"]["spec"]["restartPolicy"]
+    assert unread(patch) == ()
+
+
+def test_a_selector_that_does_not_fit_its_own_template_is_refused() -> None:
+    (found,) = unread(deployment({"apps": "llm"}, {"app": "llm"}))
+    assert (found.path, found.refused) == ("/spec/selector/matchLabels/app", True)
+    assert unread(deployment({"app": "llm", "more": "yes"}, {"app": "llm"})) == ()
+
+
+@pytest.mark.parametrize(("schedule", "refused"), [("0 0 * *", 1), ("0 0 * * *", 0), ("@daily", 0), ("{{ .at }}", 0)])
+def test_a_schedule_has_five_fields(schedule: str, refused: int) -> None:
+    spec = {"schedule": schedule, "jobTemplate": {"spec": job()["spec"]}}
+    value: dict[str, Any] = {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "one"}, "spec": spec}
+    assert len(unread(value)) == refused
+
+
+@pytest.mark.parametrize(("app", "remedy"), [("lm", "did you mean llm?"), ("llm", ""), ("database", "")])
+def test_a_selector_with_a_slip_names_the_label_of_the_pods_beside_it(app: str, remedy: str) -> None:
+    found = unread(service(app=app), deployment({"app": "llm"}, {"app": "llm"}), service(app=app))
+    assert [each.remedy for each in found] == ([remedy] if remedy else [])
+    assert not any(each.important for each in found)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("vulcano", "volcano"),
+        ("kai-sheduler", "kai-scheduler"),
+        ("volcano", ""),
+        ("my-scheduler", ""),
+        ("volcano-2", ""),
+    ],
+)
+def test_a_scheduler_with_a_slip_is_important(name: str, meant: str) -> None:
+    found = [(each.path, each.remedy, each.important) for each in unread(pod(schedulerName=name))]
+    assert found == ([("/spec/schedulerName", f"did you mean {meant}?", True)] if meant else [])

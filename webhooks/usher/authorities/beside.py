@@ -6,7 +6,7 @@ Files are applied together, so they show all objects. A cluster gets them one by
 import difflib
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import orjson
@@ -38,6 +38,15 @@ _NODE: Final = ("", "Node")
 _CLUSTER_POLICY: Final = ("nvidia.com", "ClusterPolicy")
 
 _AUTOSCALERS: Final = frozenset(kind.group_and_kind for kind in registry.KINDS if kind.autoscaler and kind.plural)
+
+_SERVING: Final = frozenset(
+    key
+    for key, pods in registry.PODS.items()
+    if pods.role in {model.Role.SERVICE, model.Role.INFERENCE, model.Role.INTERACTIVE} and not pods.is_template
+)
+"""Kinds whose pods run without an end. Jobs, for example those that download a model, give a disk back."""
+
+_POD: Final = ("", "Pod")
 
 _FINISHED: Final = frozenset({"Succeeded", "Failed"})
 
@@ -161,26 +170,26 @@ def _guarded(budget: model.Workload, objects: reading_values.Objects, known: Kno
 
 
 def _makers(namespace: str, objects: reading_values.Objects, known: Knowledge) -> Sequence[model.Workload]:
-    """The Deployments and StatefulSets of a namespace."""
-    values = [value for kind in ("Deployment", "StatefulSet") for value in objects.of_kind("apps", kind, namespace)]
+    """The objects of a namespace that serve and whose pods can be counted."""
+    kinds = sorted(_SERVING & registry.SCALES.keys())
+    values = [value for kind in kinds for value in objects.of_kind(*kind, namespace)]
     made = [known.workload(value, namespace=namespace, objects=objects) for value in values]
     return [each for each in made if each is not None]
 
 
-_INJECTING: Final = {"istio-injection": ("enabled",), "istio.io/rev": ()}
-"""Labels of namespaces whose pods get the sidecar of Istio, with the values that say so; any value without one."""
+_INJECTING: Final[Mapping[str, Callable[[paths.Json], bool]]] = {
+    "istio-injection": lambda value: value == "enabled",
+    "istio.io/rev": bool,
+}
+"""Labels of namespaces whose pods get the sidecar of Istio, and which values say so."""
 
 
 def _mesh(workload: model.Workload, objects: reading_values.Objects, known: Knowledge) -> str:
     found = objects.cluster_scoped("", "Namespace").get(workload.namespace)
-    own = paths.mapping(paths.metadata(found).get("labels")) if found is not None else {}
-    labels: Mapping[str, paths.Json] = own or store.namespace_labels(workload.namespace, known.facts) or {}
-    meshes = [
-        f"{key}={labels[key]}"
-        for key, values in _INJECTING.items()
-        if labels.get(key) and labels[key] in (values or (labels[key],))
-    ]
-    return next(iter(meshes), "")
+    written = paths.mapping(paths.metadata(found).get("labels")) if found is not None else {}
+    labels: Mapping[str, paths.Json] = written or store.namespace_labels(workload.namespace, known.facts) or {}
+    meshes = (f"{key}={labels[key]}" for key, said in _INJECTING.items() if labels.get(key) and said(labels[key]))
+    return next(meshes, "")
 
 
 def _shared_groups(workload: model.Workload, objects: reading_values.Objects) -> frozenset[str]:
@@ -407,17 +416,6 @@ class _Holder(NamedTuple):
     """The node that its pods select by name; empty without one."""
 
 
-_HOLDING: Final = (
-    ("", "Pod"),
-    ("apps", "Deployment"),
-    ("apps", "StatefulSet"),
-    ("argoproj.io", "Rollout"),
-    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"),
-    ("serving.kserve.io", "InferenceService"),
-)
-"""Kinds whose pods run without an end. Jobs, for example those that download a model, give a disk back."""
-
-
 def _holders(
     workload: model.Workload, claims: _Claims, objects: reading_values.Objects
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -435,7 +433,7 @@ def _holders(
 
 def _by_claim(namespace: str, objects: reading_values.Objects) -> Mapping[str, Sequence[_Holder]]:
     found: defaultdict[str, list[_Holder]] = defaultdict(list)
-    for group, kind in _HOLDING:
+    for group, kind in sorted((*_SERVING, _POD)):
         for value in objects.of_kind(group, kind, namespace):
             texts = list(_texts_of(value, ("claimName", "kubernetes.io/hostname", "restartPolicy")))
             if kind == "Pod" and ("restartPolicy", "Never") in texts:

@@ -19,6 +19,7 @@ from usher import model, paths
 from usher.accelerators import boards, mig
 from usher.accelerators.names import CLAIM_PREFIX
 from usher.accelerators.vocabulary import Vocabulary
+from usher.cluster.facts import autoscaled_pools, node_pools
 from usher.config import pools
 from usher.model import placement
 
@@ -160,6 +161,117 @@ def _is_unparsable_field(expression: paths.Json) -> bool:
 
 def _strings(value: object) -> list[str]:
     return [item for item in paths.elements(value) if isinstance(item, str)]
+
+
+DEVICE_LABELS: Final = (
+    "amd.com/gpu.product-name",
+    "cloud.google.com/gke-accelerator",
+    "cloud.google.com/gke-tpu-accelerator",
+    "gpu.intel.com/product",
+    "gpu.nvidia.com/class",
+    "karpenter.k8s.aws/instance-accelerator-name",
+    "karpenter.k8s.aws/instance-gpu-name",
+    "kubernetes.azure.com/accelerator",
+    boards.PRODUCT_LABEL,
+)
+"""Node labels whose value is a model of devices (docs/domain/nodes.md#labels)."""
+
+_SHARED_LABELS: Final = (
+    *("kubernetes.io/*", "beta.kubernetes.io/arch", "beta.kubernetes.io/os", "topology.*", "failure-domain.*"),
+    *("feature.node.kubernetes.io/*", "node-role.kubernetes.io/*", "nvidia.com/*", "amd.com/*", "gpu.intel.com/*"),
+    *("karpenter.sh/capacity-type", "karpenter.k8s.aws/*", "eks.amazonaws.com/capacityType", "cloud.google.com/gce-*"),
+    *("cloud.google.com/gke-spot", "cloud.google.com/gke-provisioning", "cloud.google.com/gke-accelerator-count"),
+    *("cloud.google.com/gke-gpu-driver-version", "kubernetes.azure.com/scalesetpriority"),
+)
+"""Node labels that nodes of many pools have, so they name no pool; * stands for any end."""
+
+
+def undeclared_devices(pod_set: model.PodSet, pools: Sequence[pools.Pool]) -> dict[str, list[str]]:
+    """The device labels that every allowed node must have and no pool has, with their allowed values.
+
+    A pool that usher.yaml names by a label of its service may have each label of devices that the service gives.
+    """
+    ways = node_alternatives(pod_set)
+    found = {key: allowed_label_values(ways, key) for key in DEVICE_LABELS}
+    return {
+        key: sorted(values)
+        for key, values in found.items()
+        if values and not any(_has_label(pool, key, values) or _may_have(pool, key, values) for pool in pools)
+    }
+
+
+def undeclared_labels(pod_set: model.PodSet, pools: Sequence[pools.Pool]) -> dict[str, list[str]]:
+    """The labels that every allowed node must have and whose pool usher does not know, with their allowed values.
+
+    Empty where the pods select all labels of a pool: then other labels only choose between its nodes.
+    """
+    ways = node_alternatives(pod_set)
+    if not pools or all(allows_only(way, [pool.node_selector for pool in pools]) for way in ways):
+        return {}
+    found = {key: allowed_label_values(ways, key) for key in required_labels(ways)}
+    return {
+        key: sorted(values)
+        for key, values in found.items()
+        if values
+        and not any(key in pool.node_selector or _has_label(pool, key, values) for pool in pools)
+        and _names_pool(key, values, pools)
+    }
+
+
+def _names_pool(key: str, values: frozenset[str], pools: Sequence[pools.Pool]) -> bool:
+    """Whether a label that no pool names may tell pools apart."""
+    if key in DEVICE_LABELS:
+        return any(_may_have(pool, key, values) for pool in pools)
+    return not any(key.startswith(each[:-1]) if each.endswith("*") else key == each for each in _SHARED_LABELS)
+
+
+def _has_label(pool: pools.Pool, key: str, values: frozenset[str]) -> bool | None:
+    """Whether the nodes of a pool have the label with one of the values; None where usher.yaml does not say it."""
+    if key in pool.node_selector:
+        return pool.node_selector[key] in values
+    machine = autoscaled_pools.machine_of(pool.node_selector) if key in DEVICE_LABELS else None
+    if machine is not None and key in machine.labels:
+        return machine.labels[key] in values
+    if pool.gpu is None or pool.gpu.board is None:
+        return None
+    on_gke = boards.gke_accelerators(pool.gpu.board)
+    if key == _GKE_ACCELERATOR and on_gke and not values & on_gke:
+        return False
+    board = boards.by_name(pool.gpu.board)
+    if key != boards.PRODUCT_LABEL or board is None:
+        return None
+    products = (boards.by_product(value) for value in values)
+    return any(product is not None and product.board is board for product in products)
+
+
+_GKE_ACCELERATOR: Final = "cloud.google.com/gke-accelerator"
+
+
+def _may_have(pool: pools.Pool, key: str, values: frozenset[str]) -> bool:
+    """Whether the service of a pool may give its nodes a label of devices that usher.yaml does not name."""
+    managed = node_pools.managed_pool_label(pool.node_selector)
+    if managed is None or _has_label(pool, key, values) is not None:
+        return False
+    domain = key.partition("/")[0]
+    own = managed[0].partition("/")[0]
+    return (domain == own and domain in _SERVICES) or domain in _OTHER_DOMAINS.get(managed[0], ())
+
+
+_SERVICES: Final = ("cloud.google.com", "kubernetes.azure.com")
+"""Services that name pools and devices by labels of one domain."""
+_OTHER_DOMAINS: Final = {
+    **dict.fromkeys(node_pools.KARPENTER, ("karpenter.k8s.aws",)),
+    "agentpool": ("kubernetes.azure.com",),
+    "compute.coreweave.com/node-pool": ("gpu.nvidia.com",),
+}
+
+
+def has_devices(pool: pools.Pool, pod_set: model.PodSet) -> bool | None:
+    """Whether a pool has the devices that every allowed node must have; None where usher.yaml does not say it."""
+    ways = node_alternatives(pod_set)
+    selected = ((key, allowed_label_values(ways, key)) for key in DEVICE_LABELS)
+    found = [_has_label(pool, key, values) for key, values in selected if values]
+    return False if False in found else True if True in found else None
 
 
 # Labels by which people select accelerator nodes if no pool is declared (docs/domain/nodes.md#labels).

@@ -19,7 +19,7 @@ from usher.check.batches import Batch, Item, Pointer
 from usher.check.changes import Changes
 from usher.check.findings import Part
 from usher.check.site_policies import SitePolicies
-from usher.check.surroundings import PROVED, Scalers, Surroundings, is_fact, named
+from usher.check.surroundings import PROVED, Scalers, Surroundings, is_fact, misspelt_name, named
 from usher.cluster.facts.store import Store
 from usher.kinds import kubeflow_pipelines
 from usher.kinds.reading import values as reading_values
@@ -446,16 +446,24 @@ def answered(  # noqa: PLR0913 - a request, and its place
     return of_policies.combined(own) if of_policies else own
 
 
+_order: Final = list(model.Outcome).index
+
+
 def _with_proved(decision: model.Decision, request: Request, evaluator: Evaluator) -> model.Decision:
     """The decision with the findings that queues and quotas in the files prove: an amount that is too small there."""
     if decision.workload is None or decision.exemption or not decision.workload.asks_accelerators:
         return decision
     found = evaluator.decide(request).judgements
     proved = [each for each in found if each.finding.check in PROVED and each not in decision.judgements]
+    if request.facts is not None:
+        proved += (
+            replace(each, finding=misspelt, outcome=max(each.outcome, model.Outcome.WARN, key=_order))
+            for each in found
+            if (misspelt := misspelt_name(each.finding, request.facts)) is not None
+        )
     if not proved:
         return decision
-    order = list(model.Outcome).index
-    together = sorted((*decision.judgements, *proved), key=lambda each: order(each.outcome))
+    together = sorted((*decision.judgements, *proved), key=lambda each: _order(each.outcome))
     return replace(decision, judgements=tuple(together))
 
 

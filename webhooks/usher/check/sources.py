@@ -416,6 +416,23 @@ def path_text(path: Path) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
+_GROUP: Final = re.compile(rb"apiVersion[\"']?\s*:\s*[\"']?([a-z0-9-]+(?:\.[a-z0-9-]+)+)/")
+_KIND: Final = re.compile(rb"kind[\"']?\s*:\s*[\"']?([A-Z][A-Za-z0-9]+)")
+
+
+def named_kinds(files: Iterable[FileOrBatch]) -> frozenset[tuple[str, str]]:
+    """Groups and kinds that files may hold objects of: each group of a file with each kind of it. It parses no file."""
+    found = set[tuple[str, str]]()
+    for each in files:
+        if isinstance(each, Batch):
+            written = ([paths.text(item.value.get(key)) for key in ("apiVersion", "kind")] for item in each.items)
+            found.update((version.rpartition("/")[0], kind) for version, kind in written)
+        elif each.is_regular and isinstance(content := read_content(each), bytes):
+            kinds = set(_KIND.findall(content))
+            found.update((group.decode(), kind.decode()) for group in set(_GROUP.findall(content)) for kind in kinds)
+    return frozenset(found)
+
+
 def from_files(arguments: Sequence[str]) -> Store:
     """The combined facts of files, directories and snapshots.
 

@@ -2,20 +2,23 @@
 
 import hashlib
 import os
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise, takewhile
 from typing import Final, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from usher import paths
+from usher import model, paths
 from usher.check.batches import Batch, group_and_kind
 from usher.cluster.facts import autoscaled_pools
 from usher.cluster.facts.store import Store
 from usher.kinds import registry
 from usher.kinds.kind import CONFIG_MAP, DEFINITION, KUEUE_CONFIGURATION
 from usher.kinds.kubeflow_pipelines import group_version_kind
+from usher.kinds.reading import known_keys
 from usher.kinds.reading import values as reading_values
 from usher.kinds.reading.counts import Growth
 from usher.kinds.reading.values import Reference
@@ -206,17 +209,20 @@ class Scalers:
 
 _KUEUE: Final = "kueue.x-k8s.io"
 _FLAVOR: Final = (_KUEUE, "ResourceFlavor")
+_COHORT: Final = (_KUEUE, "Cohort")
+_RUNTIME_CLASS: Final = ("node.k8s.io", "RuntimeClass")
 
 _HOLD_UNNAMED: Final = frozenset({("", "ResourceQuota"), ("", "LimitRange"), ("gpu-usher.io", "GPUQuota")})
 """Kinds that hold for every workload of a namespace, without a name that leads to them."""
 
 PROVING: Final = frozenset(
     {
-        *((_KUEUE, kind) for kind in ("ClusterQueue", "LocalQueue", "ResourceFlavor", "Topology")),
+        *((_KUEUE, kind) for kind in ("ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor", "Topology")),
         *((_KUEUE, "WorkloadPriorityClass"), ("scheduling.k8s.io", "PriorityClass")),
         ("scheduling.volcano.sh", "Queue"),
         ("scheduling.run.ai", "Queue"),
         *autoscaled_pools.KINDS,
+        _RUNTIME_CLASS,
         *((group, "PodGroup") for group in ("scheduling.volcano.sh", "scheduling.x-k8s.io", "scheduling.k8s.io")),
         CONFIG_MAP,
         *_HOLD_UNNAMED,
@@ -260,6 +266,32 @@ PROVED: Final = frozenset(
 )
 """Checks whose findings stay true whatever else the cluster has. They never say that an object is missing."""
 
+_NAMED_IN_VAIN: Final = {
+    "queueing/queue_not_there": (_KUEUE, "LocalQueue"),
+    "queueing/cluster_queue_not_there": (_KUEUE, "ClusterQueue"),
+    "priority/class_unknown": ("scheduling.k8s.io", "PriorityClass"),
+    "priority/workload_class_unknown": (_KUEUE, "WorkloadPriorityClass"),
+    "tenancy/runtime_class_unknown": _RUNTIME_CLASS,
+    "gang/volcano_queue_not_there": ("scheduling.volcano.sh", "Queue"),
+}
+"""The kinds of the objects that checks report as missing."""
+
+_MISSING: Final = re.compile(r"([A-Z][A-Za-z]+) \"?([a-z0-9][-.a-z0-9]*)\"?,?( which)? does not exist")
+
+
+def misspelt_name(finding: model.Finding, facts: Store) -> model.Finding | None:
+    """A finding about a missing object whose name is like one in the files; None for other findings.
+
+    Any other name may be that of an object of the cluster.
+    """
+    missing = _MISSING.search(finding.message)
+    names = facts.names(*_NAMED_IN_VAIN[finding.check]) if missing and finding.check in _NAMED_IN_VAIN else None
+    meant = [each for each in sorted(names or ()) if missing and known_keys.is_slip(missing[2], each)]
+    if missing is None or len(meant) != 1:
+        return None
+    message = f"{missing[1]} {missing[2]} is not in these files, which have {meant[0]}"
+    return replace(finding, message=message, remedy=f"did you mean {meant[0]}?")
+
 
 def _steps(directory: str) -> tuple[str, ...]:
     return tuple(step for step in directory.split("/") if step not in ("", "."))
@@ -287,8 +319,9 @@ def _directories_of_alternatives(files: Iterable[Outline]) -> frozenset[tuple[st
 def _sure(values: Sequence[paths.Object]) -> Iterable[paths.Object]:
     """The objects without those that depend on others which may be missing here.
 
-    A ClusterQueue of a cohort borrows from queues that the files may lack, and so does a Volcano queue with a parent.
-    Where the flavor of a queue is missing, its labels are unknown, so no flavor counts.
+    A ClusterQueue of a cohort borrows from queues that the files may lack, unless they have the Cohort or several of
+    its queues. So does a Volcano queue with a parent. Where the flavor of a queue is missing, its labels are unknown,
+    so no flavor counts.
     """
     flavors = {paths.text(paths.metadata(each).get("name")) for each in values if group_and_kind(each) == _FLAVOR}
     specs = {id(each): spec for each in values if isinstance(spec := each.get("spec"), dict)}
@@ -298,11 +331,18 @@ def _sure(values: Sequence[paths.Object]) -> Iterable[paths.Object]:
         if group_and_kind(each) == (_KUEUE, "ClusterQueue")
         for flavor in _flavors_of(specs.get(id(each), {}))
     }
+    cohorts = Counter(_cohort_of(specs.get(id(each), {})) for each in values)
+    cohorts.update(paths.text(paths.metadata(each).get("name")) for each in values if group_and_kind(each) == _COHORT)
+    whole = {"", *(name for name, number in cohorts.items() if number > 1)}
     for each in values:
         spec = specs.get(id(each), {})
-        depends = any(spec.get(field) for field in ("cohort", "cohortName", "parent"))
+        depends = _cohort_of(spec) not in whole or (spec.get("parent") and group_and_kind(each) != _COHORT)
         if not depends and (group_and_kind(each) != _FLAVOR or named_flavors <= flavors):
             yield each
+
+
+def _cohort_of(spec: paths.Object) -> str:
+    return paths.text(spec.get("cohortName")) or paths.text(spec.get("cohort"))
 
 
 def _flavors_of(spec: paths.Object) -> Iterable[str]:
@@ -399,7 +439,10 @@ class Surroundings:
                     found.setdefault(name, []).append(value)
         # Several objects of one name are alternatives, as in overlays, and not one cluster.
         single = [values[0] for values in found.values() if len(values) == 1]
-        return Store.of(_sure(single), namespace=self._namespace)
+        result = Store.of(_sure(single), namespace=self._namespace)
+        if result.knows(_KUEUE, "ClusterQueue") and not result.knows(*_COHORT):
+            result.replace(_COHORT, ())
+        return result
 
     def _are_together(self, one: str, other: str) -> bool:
         """Whether two directories are parts of one whole: no two objects below both have the same name."""

@@ -259,7 +259,12 @@ class CheckRun(Struct, frozen=True, kw_only=True):
         files = manifests.find()
         file = self.config
         settings = self._settings(manifests, files, file)
-        given = inputs.given_facts(self.facts, kubeconfig=self.kubeconfig, context_name=self.context_name)
+        given = inputs.given_facts(
+            self.facts,
+            kubeconfig=self.kubeconfig,
+            context_name=self.context_name,
+            kinds=partial(sources.named_kinds, files),
+        )
         chosen = self.policies.divided()
         known = given.store if given is not None else None
         own = given_policies.own_checks_of(chosen, opa=self.policies.opa)

@@ -6,6 +6,7 @@ import os
 import stat
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple, TextIO
 
@@ -219,12 +220,14 @@ def fix(
 
     settings = judging.Settings(command=findings.Command.CHECK, namespace=namespace, mutated=True, diff=True)
     given = sys.stdin.buffer.read() if sources.STDIN in paths else b""
-    known = inputs.given_facts(facts, kubeconfig=kubeconfig, context_name=context_name)
+    read = list(sources.read(paths, stdin=io.BytesIO(given)))
+    kinds = partial(sources.named_kinds, read)
+    known = inputs.given_facts(facts, kubeconfig=kubeconfig, context_name=context_name, kinds=kinds)
     with inputs.evaluator(
         inputs.find_config(config), engine=engine, opa_url=opa_url, known=known.store if known else None
     ) as evaluator:
         fixed = rounds.fix(
-            list(sources.read(paths, stdin=io.BytesIO(given))),
+            read,
             judge=lambda batches: runner.run(batches, evaluator=evaluator, settings=settings),
             read=lambda batch: given if batch.source == _STDIN else _content(batch),
             choice=_choice(evaluator, only=only, chosen=selected),

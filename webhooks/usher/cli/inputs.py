@@ -5,7 +5,8 @@ import functools
 import hashlib
 import io
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ from usher import errors
 from usher.check import findings
 from usher.cluster.facts.store import Recorded, Store
 from usher.config import models
+from usher.kinds.kind import DEFINITION, Key
 from usher.policy.checks.catalogue import Catalogue, OwnChecks
 from usher.policy.decision import PRESETS
 from usher.policy.evaluator import Evaluator
@@ -250,11 +252,20 @@ def are_live(facts: Sequence[str], *, kubeconfig: Path | None, context_name: str
     return named or LIVE in facts
 
 
-def given_facts(facts: Sequence[str], *, kubeconfig: Path | None, context_name: str | None) -> GivenFacts | None:
+def given_facts(
+    facts: Sequence[str],
+    *,
+    kubeconfig: Path | None,
+    context_name: str | None,
+    kinds: Callable[[], Collection[Key]] = frozenset,
+) -> GivenFacts | None:
     """The facts of files or of a cluster; None if the options name neither. --kubeconfig and --context imply
     --facts live.
 
     Writes the kinds of a cluster that cannot be read to standard error.
+
+    Args:
+        kinds: groups and kinds to compare with the definitions of a cluster, which usher asks for no others.
 
     Raises:
         InputError: the files cannot be read.
@@ -263,7 +274,7 @@ def given_facts(facts: Sequence[str], *, kubeconfig: Path | None, context_name: 
     if NONE in facts and set(facts) != {NONE}:
         raise errors.InputError("`--facts none` reads no facts; leave out the files, or `none`")
     if are_live(facts, kubeconfig=kubeconfig, context_name=context_name):
-        return _of_cluster(kubeconfig, context_name)
+        return _of_cluster(kubeconfig, context_name, kinds)
     if not facts or NONE in facts:
         return None
     from usher.check.sources import from_files
@@ -271,13 +282,42 @@ def given_facts(facts: Sequence[str], *, kubeconfig: Path | None, context_name: 
     return GivenFacts(store=from_files(facts), source=", ".join(facts), live=False)
 
 
-def _of_cluster(kubeconfig: Path | None, context_name: str | None) -> GivenFacts:
+def _of_cluster(kubeconfig: Path | None, context_name: str | None, kinds: Callable[[], Collection[Key]]) -> GivenFacts:
     from usher.cluster import connection, recording
 
     api = connection.connect(kubeconfig=kubeconfig, context=context_name)
     recorded = list(recording.read_facts(api))
     name_unread_kinds(recorded)
-    return GivenFacts(store=recording.store_of_recorded(recorded), source=api.name, live=True)
+    store = recording.store_of_recorded(recorded)
+    if names := _names_of_definitions(store, kinds()):
+        found, refused = recording.read_definitions(api, names[:_MOST_DEFINITIONS])
+        left = len(names) - _MOST_DEFINITIONS
+        more = {f"{left:,} more": f"usher reads {_MOST_DEFINITIONS} definitions of a cluster"} if left > 0 else {}
+        _name_unread_definitions({**refused, **more})
+        for each in found:
+            store.put(each)
+    return GivenFacts(store=store, source=api.name, live=True)
+
+
+_MOST_DEFINITIONS: Final = 50
+"""Definitions that usher reads of a cluster for a run; one has at most 1.5 MiB."""
+
+
+def _names_of_definitions(store: Store, kinds: Collection[Key]) -> list[str]:
+    """The names (`<plural>.<group>`) of the definitions that the cluster has of some kinds."""
+    starts = defaultdict[str, set[str]](set)
+    for group, kind in kinds:
+        starts[group].add(kind.lower()[:-1])  # a plural may end in -ies
+    parted = ((name, *name.partition(".")) for name in store.names(*DEFINITION) or ())
+    return sorted(name for name, plural, _, group in parted if plural.startswith(tuple(starts.get(group, ()))))
+
+
+def _name_unread_definitions(reasons: Mapping[str, str]) -> None:
+    from usher.check.formats import wording
+
+    for names, reason in wording.by_reason(reasons.items()):
+        text = f"not compared with the definitions of the cluster: {names}: {reason}"
+        click.echo(f"usher: {wording.harmless(wording.printable(text))}", err=True)
 
 
 def engine_options(command: Command) -> Command:

@@ -6,9 +6,9 @@ from typing import Protocol
 
 from usher import paths
 from usher.cluster import api as cluster_api
-from usher.cluster.api import Listed, Lists, NotServed, Refused, Target
+from usher.cluster.api import Listed, Lists, NotServed, Refused, Target, list_pages
 from usher.cluster.facts.store import Recorded, State, Store
-from usher.kinds.kind import CONFIG_MAP, KUEUE_CONFIGURATION, FactKind, Key
+from usher.kinds.kind import CONFIG_MAP, DEFINITION, KUEUE_CONFIGURATION, FactKind, Key
 from usher.kinds.registry import FACTS
 
 
@@ -217,6 +217,31 @@ def read_facts(api: Lists, *, kinds: Iterable[FactKind] = tuple(FACTS.values()))
             yield Recorded(kind=kind, state=State.KNOWN, values=values)
         else:
             yield Recorded(kind=kind, state=State.NOT_KNOWN, reason=found.explained, failed=not found.forbidden)
+
+
+def read_definitions(api: Lists, names: Iterable[str]) -> tuple[list[paths.Object], dict[str, str]]:
+    """The CustomResourceDefinitions with these names, and by name the reasons why others cannot be read.
+
+    Facts hold the names of definitions alone: all of them together may have tens of megabytes.
+
+    Raises:
+        ClusterError: the API server does not answer.
+    """
+    found, refused = list[paths.Object](), dict[str, str]()
+    for name in names:
+        target = Target(kind=FACTS[DEFINITION], name=name)
+        for page in list_pages(api, target.path(target.kind.versions[0]), size=1, query=target.query):
+            if isinstance(page, Refused):
+                refused[name] = page.explained
+            else:
+                found += (_definition(name, each) for each in page.items if paths.metadata(each).get("name") == name)
+    return found, refused
+
+
+def _definition(name: str, value: paths.Object) -> paths.Object:
+    """A definition with what it says of fields; items of a list may lack their kind."""
+    group, kind = DEFINITION
+    return {"apiVersion": f"{group}/v1", "kind": kind, "metadata": {"name": name}, "spec": value.get("spec")}
 
 
 def store_of_recorded(recorded: Iterable[Recorded]) -> Store:

@@ -269,7 +269,8 @@ class Pool(Section):
     allocatable: dict[ResourceName, str | int] = Field(
         default={},
         description="The resources that one node offers to pods, as in its status; needed while the pool has no node. "
-        "A resource that is missing here may have any amount, except accelerators.",
+        "A resource that is missing here may have any amount, except accelerators. usher warns about extended "
+        "resources that pods ask for and no pool lists (USH341).",
     )
     scales_from_zero: bool | None = Field(
         default=None,

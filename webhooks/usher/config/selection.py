@@ -156,6 +156,7 @@ def _words_of_glob(pattern: str) -> tuple[str, ...]:
     return tuple(pattern.lower().split())
 
 
+@lru_cache(maxsize=4096)
 def _word_fits(word: str, pattern: str) -> bool:
     word = word.lower()
     return glob_fits(word if "/" in pattern else word.rpartition("/")[2], pattern)

@@ -1,4 +1,4 @@
-"""Kinds that change the number of pods or nodes: autoscalers, KEDA, node pools, provisioning requests.
+"""Kinds that change the number of pods: autoscalers, KEDA, provisioning requests.
 
 Sources: k8s.io/api/autoscaling, pkg/apis/autoscaling and pkg/controller/podautoscaler of Kubernetes 1.36;
 apis/keda/v1alpha1 and controllers/keda of KEDA at 8b4f083c; api/disaggregatedset/v1 of LWS 0.10.
@@ -6,9 +6,6 @@ apis/keda/v1alpha1 and controllers/keda of KEDA at 8b4f083c; api/disaggregatedse
 A VerticalPodAutoscaler is not here: it changes what pods ask of CPU and memory, never their number. KEDA makes a
 HorizontalPodAutoscaler for every ScaledObject; of the two the wider one counts, and nothing counts twice. How fast an
 autoscaler works, and that it may only shrink (`behavior`, `paused-scale-out`), is not looked at: its bounds stay.
-
-Sources: https://github.com/kubernetes-sigs/karpenter/tree/main/pkg/apis/v1 (nodepool.go, nodeclaim.go) and
-https://github.com/kubernetes/autoscaler/tree/master/cluster-autoscaler/apis/capacitybuffer
 
 Source: https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/proposals/provisioning-request.md
 """
@@ -22,7 +19,7 @@ from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds.kind import KEEP_SPEC, Facts, Kind, Kueue, KueueUnit, Pods, Starts, api, keeping, scheduled
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import values
 from usher.kinds.reading.counts import UNUSABLE, Growth, concurrent_pods, nearest_pointer, object_in
@@ -415,61 +412,6 @@ MISSPELT_KINDS = [
     ),
 ]
 
-_SIZES: Final = (
-    *("cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size",),
-    *(
-        f"capacity.cluster-autoscaler.kubernetes.io/{each}"
-        for each in ("cpu", "memory", "gpu-count", "gpu-type", "maxPods", "labels", "taints")
-    ),
-)
-"""Annotations of Cluster API that describe a node to the autoscaler."""
-
-NODE_POOLS = [
-    Kind(
-        **api("karpenter.sh", "NodePool", "nodepools", "v1", "v1beta1"),
-        cluster_scoped=True,
-        listed=False,
-        bounds_nodes=True,
-        facts=Facts(keep=KEEP_SPEC),
-    ),
-    Kind(
-        **api("karpenter.sh", "NodeOverlay", "nodeoverlays", "v1alpha1"),
-        cluster_scoped=True,
-        listed=False,
-        bounds_nodes=True,
-        facts=Facts(keep=KEEP_SPEC),
-    ),
-    Kind(
-        **api("cloud.google.com", "ComputeClass", "computeclasses", "v1"),
-        cluster_scoped=True,
-        listed=False,
-        bounds_nodes=True,
-        facts=Facts(keep=KEEP_SPEC),
-    ),
-    *(
-        Kind(
-            **api("cluster.x-k8s.io", kind, plural, "v1beta2", "v1beta1"),
-            listed=False,
-            bounds_nodes=True,
-            facts=Facts(keep=keeping(*(paths.join("/metadata/annotations", each) for each in _SIZES))),
-        )
-        for kind, plural in (("MachineDeployment", "machinedeployments"), ("MachinePool", "machinepools"))
-    ),
-    Kind(
-        **api("karpenter.sh", "NodeClaim", "nodeclaims", "v1", "v1beta1"),
-        cluster_scoped=True,
-        listed=False,
-        bounds_nodes=True,
-        named_by_others=False,
-    ),
-    Kind(
-        **api("autoscaling.x-k8s.io", "CapacityBuffer", "capacitybuffers", "v1beta1", "v1alpha1"),
-        listed=False,
-        bounds_nodes=True,
-        named_by_others=False,
-    ),
-]
-
 
 class ProvisionedPodSet(TypedDict):
     count: NotRequired[int]
@@ -575,4 +517,4 @@ SCALED_JOBS: list[Kind] = [
     ),
 ]
 
-KINDS = (*SCALED_JOBS, *AUTOSCALERS, *NODE_POOLS, *PROVISIONING_REQUESTS, *MISSPELT_KINDS)
+KINDS = (*SCALED_JOBS, *AUTOSCALERS, *PROVISIONING_REQUESTS, *MISSPELT_KINDS)

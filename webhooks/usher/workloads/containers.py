@@ -121,7 +121,7 @@ def _may_be_server(text: str, container: Mapping[str, paths.Json]) -> bool:
 
 
 _MODEL: Final = re.compile(
-    r"(?:\bserve\s+|--(?:model|model[-_](?:id|path|name[-_]or[-_]path))(?:=|\s+))[\"']?([^-\s\"';|&\\][^\s\"';|&\\]{0,200})"
+    r"(?:\bserve\s+(?:api_server\s+)?|--(?:model|model[-_](?:id|path|name[-_]or[-_]path))(?:=|\s+))[\"']?([^-\s\"';|&\\][^\s\"';|&\\]{0,200})"
 )
 _WEIGHTS: Final = re.compile(
     r"(?<![0-9A-Za-z.])(?:[0-9]{1,3}x)?([0-9]{1,4}(?:\.[0-9]{1,2})?)([bm])(?![a-z0-9])", re.IGNORECASE

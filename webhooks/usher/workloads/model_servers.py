@@ -1,7 +1,7 @@
 """Programs by purpose, and how many GPUs a model server or a NIM uses by the parallelism in its command and variables.
 
 Sources: docs.vllm.ai/en/latest/cli/serve.html, docs.vllm.ai/projects/vllm-omni/en/stable/configuration/stage_configs,
-docs.sglang.ai/advanced_features/server_arguments.html, docs.sglang.io/diffusion/api/cli.html,
+docs.sglang.ai/advanced_features/server_arguments.html, docs.sglang.io/diffusion/api/cli.html, lmdeploy.readthedocs.io,
 huggingface.co/docs/text-generation-inference/reference/launcher and
 nvidia.github.io/TensorRT-LLM/commands/trtllm-serve; access.redhat.com/node/7118070 on the image of Red Hat. A server
 uses one GPU for each rank: the product of the sizes. usher reads plain flags. It draws no conclusion about a server
@@ -177,6 +177,13 @@ _SERVERS: Final = (
         ),
     ),
     _Server(
+        name="LMDeploy",
+        program=re.compile(r"\blmdeploy\s{1,40}serve\s{1,40}api_server\b"),
+        images=frozenset(),
+        tensor=_flag("--tp"),
+        elsewhere=_any_flag("--cp", "--dp", "--ep", "--nnodes"),
+    ),
+    _Server(
         name="Text Generation Inference",
         program=re.compile(r"\btext-generation-launcher\b"),
         images=frozenset({"text-generation-inference", "tgi-gaudi"}),
@@ -201,7 +208,8 @@ _SERVERS: Final = (
 _OF_RUNTIME: Final = replace(_SERVERS[-1], name="the server of its runtime")
 """For the model of an InferenceService, whose image a ServingRuntime gives."""
 
-HINTS: Final = ("vllm", "sglang", "trtllm", "text-generation", "tgi-", "huggingfaceserver", "--tensor", NIM_HINT)
+_HINTS: Final = "vllm sglang lmdeploy trtllm text-generation tgi- huggingfaceserver --tensor"
+HINTS: Final = (*_HINTS.split(), NIM_HINT)
 """The command or the image of every server has one of these words."""
 
 _NUMBER: Final = re.compile(r"[0-9]{1,4}", re.ASCII)

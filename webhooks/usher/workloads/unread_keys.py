@@ -8,7 +8,7 @@ values that may be a number or a text (https://kubernetes.io/docs/tasks/extend-k
 
 import difflib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -48,12 +48,16 @@ _DECIDING: Final = frozenset({
 _OF_EVERY_OBJECT: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 
 
-def _definitions(beside: Lookup) -> Iterator[Definitions]:
-    """The definitions of the same files, and then those of the run."""
-    while isinstance(beside, Objects):
-        of_files = beside.cluster_scoped(*DEFINITION)
-        yield beside.once("definitions", partial(Definitions, of_files.values()))
-        beside = beside.others or NO_OBJECTS
+def _definitions(beside: Lookup, facts: Definitions | None) -> Sequence[Definitions]:
+    """The definitions of the same files, of the run, and of the facts; those that come first win."""
+    of_files = beside.once("definitions", partial(_definitions_of_files, beside)) if isinstance(beside, Objects) else ()
+    return of_files if facts is None or not facts else (*of_files, facts)
+
+
+def _definitions_of_files(beside: Objects) -> Sequence[Definitions]:
+    of_others = _definitions(beside.others, None) if beside.others else ()
+    here = beside.cluster_scoped(*DEFINITION)
+    return (Definitions(here.values()), *of_others) if here else of_others
 
 
 def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
@@ -80,11 +84,12 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
     """
     if workload is not None and workload.excess is not None:
         return workload
-    found = tuple(_find_unread(value, [*_definitions(beside), *([facts] if facts else ())]))
+    found = tuple(_find_unread(value, _definitions(beside, facts)))
     if stored or paths.metadata(value).get("uid"):
         found = tuple(each for each in found if each.kept)
     else:
-        found = (*found, *known_keys.misspelt_keys(value, meant))
+        others = (each for _, each in beside.all()) if isinstance(beside, Objects) else ()
+        found = (*found, *known_keys.misspelt_keys(value, meant), *_refused_parts(value, others))
     if not found:
         return workload
     return replace(workload or _object_without_rules(value, namespace), unread_keys=found[:_MOST])
@@ -93,7 +98,7 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
 def has_fields(value: paths.Object, *, beside: Lookup = NO_OBJECTS, facts: Definitions | None = None) -> bool:
     """Whether the fields of the kind of an object are known, so that its keys are compared."""
     api_version, kind = paths.text(value.get("apiVersion")), paths.text(value.get("kind"))
-    _, number = _node_of_kind(api_version, kind, [*_definitions(beside), *([facts] if facts else ())])
+    _, number = _node_of_kind(api_version, kind, _definitions(beside, facts))
     return number is not None
 
 
@@ -149,10 +154,14 @@ def _node_of_kind(api_version: str, kind: str, definitions: Sequence[Definitions
     return known, known.kinds.get(f"{api_version} {kind}")
 
 
+_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+_OBJECTS: Final = frozenset({dict})
+
+
 def _is_as_known(value: Any, number: int, known: Known) -> bool:  # noqa: ANN401 - any JSON
     """Whether the walk would find nothing; nearly all objects end here, at a fraction of its cost."""
     if number < 0:
-        return isinstance(value, list) and all(_is_as_known(each, -number, known) for each in value)
+        return isinstance(value, list) and _are_as_known(value, -number, known)
     leaf = known.leaves.get(number)
     if leaf is dict or not number:
         return _is_open_as_known(value, known) and (not number or value is None or isinstance(value, dict))
@@ -163,9 +172,19 @@ def _is_as_known(value: Any, number: int, known: Known) -> bool:  # noqa: ANN401
     return _has_only_known_fields(value, known.nodes[number], known)
 
 
+def _are_as_known(found: Collection[Any], number: int, known: Known) -> bool:
+    types = set(map(type, found))
+    if types == _OBJECTS and number > 0 and number not in known.leaves:
+        node = known.nodes[number]
+        return all(_has_only_known_fields(each, node, known) for each in found)
+    if types <= _SCALARS and (not number or types == {known.leaves.get(number)}):
+        return True
+    return all(_is_as_known(each, number, known) for each in found)
+
+
 def _has_only_known_fields(value: Mapping[str, Any], node: Node, known: Known) -> bool:
     if (every := node.get(MAP)) is not None:
-        return all(_is_as_known(each, every, known) for each in value.values())
+        return _are_as_known(value.values(), every, known)
     if not value.keys() <= node.keys() or (
         REQUIRED in node and (REQUIRED in value or not all(map(value.get, node[REQUIRED])))
     ):
@@ -173,10 +192,18 @@ def _has_only_known_fields(value: Mapping[str, Any], node: Node, known: Known) -
     leaves = known.leaves
     for key, each in value.items():
         below, kind = node[key], type(each)
-        if kind is dict or kind is list:
-            if not _is_as_known(each, below, known):
+        if kind is dict and below > 0 and below not in leaves:
+            if not _has_only_known_fields(each, known.nodes[below], known):
                 return False
-        elif below and each is not None and kind is not leaves.get(below) and not _is_as_known(each, below, known):
+        elif kind is list and below < 0:
+            if not _are_as_known(each, -below, known):
+                return False
+        elif (
+            kind is not leaves.get(below)
+            and (below or kind not in _SCALARS)
+            and each is not None
+            and not _is_as_known(each, below, known)
+        ):
             return False
     return True
 
@@ -210,10 +237,12 @@ def _node_inside(value: Mapping[str, Any], known: Known) -> int:
 
 def _fits(value: Any, leaf: Leaf) -> bool:  # noqa: ANN401 - any JSON
     """Whether a field takes a value. Whole numbers may have a point, and texts of templates are not compared."""
+    if isinstance(leaf, frozenset) and isinstance(value, str) and value in leaf:
+        return True
     if value is None or (isinstance(value, str) and (value == "" or any(mark in value for mark in _TEMPLATE_MARKS))):
         return True
     if isinstance(leaf, frozenset):
-        return value in leaf if isinstance(value, str) else False
+        return False
     if isinstance(value, str) and value.isupper() and "_" in value:
         return True  # NUM_NODES, PLACEHOLDER_PORT; texts of a field may be misspelt like that (NO_SCHEDULE)
     if isinstance(value, bool) or leaf is bool:
@@ -481,3 +510,79 @@ def _mistake(path: str, what: str, where: str, meant: str, *, deny: bool = True)
         remedy=f"did you mean {meant}?",
         important=deny,
     )
+
+
+_SELECTING: Final = frozenset({"DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"})
+
+
+def _refused_parts(value: paths.Object, others: Iterable[paths.Object]) -> Iterator[model.UnreadKey]:
+    """What the API server refuses in Kubernetes' own workloads though each field fits, and selectors with a slip.
+
+    Sources: ValidateDeploymentSpec and its like in pkg/apis/apps/validation/validation.go, validateJobSpec and
+    validateCronJobSpec in pkg/apis/batch/validation/validation.go of kubernetes/kubernetes v1.36.
+
+    Args:
+        value: the object.
+        others: the objects of the same file; read only for a Service or a PodDisruptionBudget.
+    """
+    kind, group = value.get("kind"), paths.text(value.get("apiVersion")).rpartition("/")[0]
+    if group == "apps" and kind in _SELECTING:
+        yield from _labels_not_selected(value)
+    elif group == "batch" and kind == "CronJob":
+        yield from _schedule_refused(value)
+        yield from _restarts_for_ever(value, "/spec/jobTemplate/spec/template/spec")
+    elif group == "batch" and kind == "Job":
+        yield from _restarts_for_ever(value, "/spec/template/spec")
+    elif (group, kind) == ("", "Service"):
+        yield from known_keys.misspelt_selector(value, "/spec/selector", others)
+    elif (group, kind) == ("policy", "PodDisruptionBudget"):
+        yield from known_keys.misspelt_selector(value, "/spec/selector/matchLabels", others)
+
+
+def _is_whole(spec: Mapping[str, Any]) -> bool:
+    """Whether a pod spec is no patch: each of its containers has an image."""
+    containers = spec.get("containers")
+    return isinstance(containers, list) and all(isinstance(each, dict) and "image" in each for each in containers)
+
+
+def _labels_not_selected(value: paths.Object) -> Iterator[model.UnreadKey]:
+    labels, wanted = (
+        known_keys.part_at(value, "/spec/template/metadata/labels"),
+        known_keys.part_at(value, "/spec/selector/matchLabels"),
+    )
+    for key, each in wanted.items() if labels or _is_whole(known_keys.part_at(value, "/spec/template/spec")) else ():
+        if isinstance(each, str) and "{{" not in each and labels.get(key) != each:
+            yield model.UnreadKey(
+                path=paths.join("/spec/selector/matchLabels", key),
+                text=f"selects pods with the label {key}: {each}, which its own template does not have, so the API "
+                "server refuses it",
+                remedy="give the selector and the labels of the template the same value",
+                important=True,
+                refused=True,
+            )
+
+
+def _schedule_refused(value: paths.Object) -> Iterator[model.UnreadKey]:
+    schedule = known_keys.part_at(value, "/spec").get("schedule")
+    if isinstance(schedule, str) and not schedule.startswith(("@", "{{", "$")) and len(schedule.split()) != 5:
+        yield model.UnreadKey(
+            path="/spec/schedule",
+            text=f"has {len(schedule.split())} fields in schedule {schedule[:60]!r}, where the API server takes 5",
+            remedy="write minute, hour, day of the month, month and day of the week",
+            important=True,
+            refused=True,
+        )
+
+
+def _restarts_for_ever(value: paths.Object, path: str) -> Iterator[model.UnreadKey]:
+    spec = known_keys.part_at(value, path)
+    if spec.get("restartPolicy", "Always") == "Always" and _is_whole(spec):
+        written = "restartPolicy" in spec
+        yield model.UnreadKey(
+            path=f"{path}/restartPolicy" if written else path,
+            text="has pods with the restartPolicy Always"
+            f"{'' if written else ', the default'}, where the API server takes OnFailure and Never for Jobs",
+            remedy="set restartPolicy to Never or OnFailure",
+            important=True,
+            refused=True,
+        )

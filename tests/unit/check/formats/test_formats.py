@@ -79,6 +79,11 @@ def test_a_report_reads_as_its_golden_file(name: str) -> None:
     assert written == file.read_text()
 
 
+@pytest.mark.parametrize("name", [name for name in CASES if name.startswith("check.") and "gitlab" not in name])
+def test_kinds_whose_keys_were_not_compared_are_a_note_in_every_format_that_has_notes(name: str) -> None:
+    assert "not compared" in rendered(*CASES[name]) or "Training (example.com/v1)" in rendered(*CASES[name])
+
+
 def test_every_golden_file_belongs_to_a_case() -> None:
     assert {file.name for file in GOLDEN.iterdir()} == set(CASES)
 

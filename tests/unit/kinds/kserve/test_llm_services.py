@@ -296,7 +296,11 @@ def test_a_server_that_may_start_otherwise_has_no_known_sizes(
     assert sizes(parallelism, **main) == [None, None]
 
 
-def test_the_preset_for_one_pod_ignores_the_parallelism() -> None:
+def test_the_preset_for_one_pod_has_the_tensor_size_alone() -> None:
     found = workload(service(parallelism={"tensor": 8}, template=pod_spec(gpus=2)))
+    of_pipeline = workload(service(parallelism={"tensor": 8, "pipeline": 2}, template=pod_spec(gpus=2)))
 
-    assert found.pod_sets[0].containers[0].parallelism is None
+    parallelism = found.pod_sets[0].containers[0].parallelism
+    assert parallelism is not None
+    assert (parallelism["server"], parallelism["gpus"]) == ("KServe's preset for one pod", 8)
+    assert of_pipeline.pod_sets[0].containers[0].parallelism is None

@@ -310,3 +310,17 @@ def test_a_train_job_trains_waits_in_a_queue_and_wants_a_gang() -> None:
 
     assert (found.role, found.suspended, found.queue_label_path) == (model.Role.TRAINING, True, "/metadata")
     assert found.gang.wanted
+
+
+def processes(policy: dict[str, builders.JsonValue], trainer: dict[str, builders.JsonValue]) -> int | None:
+    known = runtime(step("node", "trainer", builders.container("node", gpus=8)), policy=policy)
+    found = pod_set(train_job(trainer), objects=Objects([known])).containers[0].processes
+    return None if found is None else found["number"]
+
+
+def test_a_runtime_for_mpi_tells_the_processes_of_a_node() -> None:
+    assert processes({"mpi": {"numProcPerNode": 4}}, {}) == 4
+    # The Trainer takes 1 for the number of GPUs, and the number of the TrainJob before that of the runtime.
+    assert processes({"mpi": {"numProcPerNode": 1}}, {}) is None
+    assert processes({"mpi": {"numProcPerNode": 4}}, {"numProcPerNode": 8}) is None
+    assert processes({"torch": {"numProcPerNode": 4}}, {}) is None

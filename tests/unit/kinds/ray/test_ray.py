@@ -1,9 +1,11 @@
 """Kinds of ray.io: KubeRay keeps replicas between the bounds, several hosts a replica (docs/domain/kinds.md#ray)."""
 
+import json
+
 import pytest
 
 import builders
-from unit.workloads.normalised import counts, readable_workload, totals
+from unit.workloads.normalised import counts, readable_workload, totals, workload
 from usher import model, paths, quantities
 
 NO_BOUND = 2**31 - 1
@@ -276,3 +278,48 @@ def test_what_the_kinds_are_for_and_where_kueue_looks() -> None:
     assert (cluster.suspended, job.suspended) == (True, False)
     assert readable_workload(service()).role is model.Role.INFERENCE
     assert cluster.queue_label_path == job.queue_label_path == "/metadata"
+
+
+def served(text: str) -> list[tuple[str, int, int]]:
+    """Name, GPUs on one node and of all replicas, in thousandths, of what a `serveConfigV2` asks for."""
+    value = builders.custom("ray.io/v1", "RayService", {"serveConfigV2": text, "rayClusterConfig": {}})
+    found = workload(value).view["rayService"]["spec"]["serveConfigV2"]
+    return [(each["name"], each["onOneNode"], each["together"]) for each in found]
+
+
+def deployment(**fields: builders.JsonValue) -> str:
+    return json.dumps({"applications": [{"name": "llm", "deployments": [{"name": "Chat", **fields}]}]})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (deployment(ray_actor_options={"num_gpus": 2}, num_replicas=3), [("Chat", 2000, 6000)]),
+        (deployment(ray_actor_options={"num_gpus": 0.5}), [("Chat", 500, 500)]),
+        (deployment(placement_group_bundles=[{"CPU": 1, "GPU": 4}, {"GPU": 4}]), [("Chat", 4000, 8000)]),
+        (
+            deployment(placement_group_bundles=[{"GPU": 4}, {"GPU": 4}], placement_group_strategy="STRICT_PACK"),
+            [("Chat", 8000, 8000)],
+        ),
+        (
+            deployment(ray_actor_options={"num_gpus": 1}, num_replicas="auto", autoscaling_config={"min_replicas": 2}),
+            [("Chat", 1000, 2000)],
+        ),
+        (deployment(ray_actor_options={"num_cpus": 2}), []),
+        ("applications: [{num_gpus: ", []),
+        ("num_gpus: 1\n---\nnum_gpus: 2\n", []),
+        ("GPU", []),
+    ],
+)
+def test_a_service_says_what_its_replicas_need(text: str, expected: list[tuple[str, int, int]]) -> None:
+    assert served(text) == expected
+
+
+def test_a_model_of_ray_serve_needs_a_gpu_for_each_rank() -> None:
+    model_config: builders.JsonValue = {
+        "model_loading_config": {"model_id": "chat"},
+        "engine_kwargs": {"tensor_parallel_size": 4, "pipeline_parallel_size": 2},
+        "deployment_config": {"autoscaling_config": {"min_replicas": 2}},
+    }
+
+    assert served(json.dumps({"applications": [{"args": {"llm_configs": [model_config]}}]})) == [("chat", 1000, 16000)]

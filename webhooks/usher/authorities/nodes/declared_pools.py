@@ -23,119 +23,9 @@ from usher.authorities import pool_fit
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import places as nodes_places
 from usher.authorities.pool_fit import Placement
-from usher.cluster.facts import autoscaled_pools, node_pools
+from usher.cluster.facts import node_pools
 from usher.config import models, pools, selection
 from usher.model import placement
-
-DEVICE_LABELS: Final = (
-    "amd.com/gpu.product-name",
-    "cloud.google.com/gke-accelerator",
-    "cloud.google.com/gke-tpu-accelerator",
-    "gpu.intel.com/product",
-    "gpu.nvidia.com/class",
-    "karpenter.k8s.aws/instance-accelerator-name",
-    "karpenter.k8s.aws/instance-gpu-name",
-    "kubernetes.azure.com/accelerator",
-    boards.PRODUCT_LABEL,
-)
-"""Node labels whose value is a model of devices (docs/domain/nodes.md#labels)."""
-
-_SHARED_LABELS: Final = (
-    *("kubernetes.io/*", "beta.kubernetes.io/arch", "beta.kubernetes.io/os", "topology.*", "failure-domain.*"),
-    *("feature.node.kubernetes.io/*", "node-role.kubernetes.io/*", "nvidia.com/*", "amd.com/*", "gpu.intel.com/*"),
-    *("karpenter.sh/capacity-type", "karpenter.k8s.aws/*", "eks.amazonaws.com/capacityType", "cloud.google.com/gce-*"),
-    *("cloud.google.com/gke-spot", "cloud.google.com/gke-provisioning", "cloud.google.com/gke-accelerator-count"),
-    *("cloud.google.com/gke-gpu-driver-version", "kubernetes.azure.com/scalesetpriority"),
-)
-"""Node labels that nodes of many pools have, so they name no pool; * stands for any end."""
-
-
-def undeclared_devices(pod_set: model.PodSet, pools: Sequence[pools.Pool]) -> dict[str, list[str]]:
-    """The device labels that every allowed node must have and no pool has, with their allowed values.
-
-    A pool that usher.yaml names by a label of its service may have each label of devices that the service gives.
-    """
-    ways = pool_fit.node_alternatives(pod_set)
-    found = {key: pool_fit.allowed_label_values(ways, key) for key in DEVICE_LABELS}
-    return {
-        key: sorted(values)
-        for key, values in found.items()
-        if values and not any(_has_label(pool, key, values) or _may_have(pool, key, values) for pool in pools)
-    }
-
-
-def undeclared_labels(pod_set: model.PodSet, pools: Sequence[pools.Pool]) -> dict[str, list[str]]:
-    """The labels that every allowed node must have and whose pool usher does not know, with their allowed values.
-
-    Empty where the pods select all labels of a pool: then other labels only choose between its nodes.
-    """
-    ways = pool_fit.node_alternatives(pod_set)
-    if not pools or all(pool_fit.allows_only(way, [pool.node_selector for pool in pools]) for way in ways):
-        return {}
-    found = {key: pool_fit.allowed_label_values(ways, key) for key in pool_fit.required_labels(ways)}
-    return {
-        key: sorted(values)
-        for key, values in found.items()
-        if values
-        and not any(key in pool.node_selector or _has_label(pool, key, values) for pool in pools)
-        and _names_pool(key, values, pools)
-    }
-
-
-def _names_pool(key: str, values: frozenset[str], pools: Sequence[pools.Pool]) -> bool:
-    """Whether a label that no pool names may tell pools apart."""
-    if key in DEVICE_LABELS:
-        return any(_may_have(pool, key, values) for pool in pools)
-    return not any(key.startswith(each[:-1]) if each.endswith("*") else key == each for each in _SHARED_LABELS)
-
-
-def _has_label(pool: pools.Pool, key: str, values: frozenset[str]) -> bool | None:
-    """Whether the nodes of a pool have the label with one of the values; None where usher.yaml does not say it."""
-    if key in pool.node_selector:
-        return pool.node_selector[key] in values
-    machine = autoscaled_pools.machine_of(pool.node_selector) if key in DEVICE_LABELS else None
-    if machine is not None and key in machine.labels:
-        return machine.labels[key] in values
-    if pool.gpu is None or pool.gpu.board is None:
-        return None
-    on_gke = boards.gke_accelerators(pool.gpu.board)
-    if key == _GKE_ACCELERATOR and on_gke and not values & on_gke:
-        return False
-    board = boards.by_name(pool.gpu.board)
-    if key != boards.PRODUCT_LABEL or board is None:
-        return None
-    products = (boards.by_product(value) for value in values)
-    return any(product is not None and product.board is board for product in products)
-
-
-_GKE_ACCELERATOR: Final = "cloud.google.com/gke-accelerator"
-
-
-def _may_have(pool: pools.Pool, key: str, values: frozenset[str]) -> bool:
-    """Whether the service of a pool may give its nodes a label of devices that usher.yaml does not name."""
-    managed = node_pools.managed_pool_label(pool.node_selector)
-    if managed is None or _has_label(pool, key, values) is not None:
-        return False
-    domain = key.partition("/")[0]
-    own = managed[0].partition("/")[0]
-    return (domain == own and domain in _SERVICES) or domain in _OTHER_DOMAINS.get(managed[0], ())
-
-
-_SERVICES: Final = ("cloud.google.com", "kubernetes.azure.com")
-"""Services that name pools and devices by labels of one domain."""
-_OTHER_DOMAINS: Final = {
-    **dict.fromkeys(node_pools.KARPENTER, ("karpenter.k8s.aws",)),
-    "agentpool": ("kubernetes.azure.com",),
-    "compute.coreweave.com/node-pool": ("gpu.nvidia.com",),
-}
-
-
-def _has_devices(pool: pools.Pool, pod_set: model.PodSet) -> bool | None:
-    """Whether a pool has the devices that every allowed node must have; None where usher.yaml does not say it."""
-    ways = pool_fit.node_alternatives(pod_set)
-    selected = ((key, pool_fit.allowed_label_values(ways, key)) for key in DEVICE_LABELS)
-    found = [_has_label(pool, key, values) for key, values in selected if values]
-    return False if False in found else True if True in found else None
 
 
 class TaintInput(TypedDict):
@@ -427,7 +317,7 @@ class PoolPlacements:
         pools = self._config.pools
         offering = pool_fit.offering_pools(pod_set, pools, self._vocabulary)
         undeclared = self._undeclared(pod_set, offering.pools) if where.declared else {}
-        labels = undeclared_labels(pod_set, offering.pools) if pod_set.asks_accelerators else {}
+        labels = pool_fit.undeclared_labels(pod_set, offering.pools) if pod_set.asks_accelerators else {}
         elsewhere = self._found_fits(pod_set) if undeclared or not where.declared else ()
         declared = where.declared and not elsewhere
         fits = where.fits if declared else elsewhere
@@ -454,7 +344,7 @@ class PoolPlacements:
 
     def _undeclared(self, pod_set: model.PodSet, offering: Sequence[pools.Pool]) -> dict[str, list[str]]:
         selects = pod_set.node_selector or pod_set.has_required_affinity
-        return undeclared_devices(pod_set, offering) if pod_set.asks_accelerators and selects else {}
+        return pool_fit.undeclared_devices(pod_set, offering) if pod_set.asks_accelerators and selects else {}
 
     def _found_fits(self, pod_set: model.PodSet) -> tuple[pool_fit.PoolFit, ...]:
         """The found pools that are open to the pods, apart from taints of accelerator nodes.
@@ -537,7 +427,7 @@ def _without_unfit_pools(found: pool_fit.Placement, pod_set: model.PodSet) -> po
 
     If all nodes are too small, the verdict about the nodes says so.
     """
-    devices = [_has_devices(fit.pool, pod_set) for fit in found.fits]
+    devices = [pool_fit.has_devices(fit.pool, pod_set) for fit in found.fits]
     fits = found.fits
     if True in devices:
         fits = tuple(fit for fit, has in zip(fits, devices, strict=True) if has is not False)

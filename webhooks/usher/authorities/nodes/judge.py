@@ -3,8 +3,9 @@
 import dataclasses
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import lru_cache
-from typing import Final
+from typing import Final, NotRequired
 
 import orjson
 from msgspec import Struct
@@ -42,6 +43,8 @@ class NodeVerdict(Struct, frozen=True, kw_only=True):
     """Why the answer is UNKNOWN."""
     nearest: Nearest | None = None
     """The nearest place, where the pod never fits."""
+    large: Nearest | None = None
+    """The nearest place that only taints close, where the nearest of all is too small."""
     crowded: Place | None = None
     """A place where the pod fits, but whose kubelets refuse it: it asks for more GPUs than one NUMA node has."""
 
@@ -77,7 +80,7 @@ def _verdict(demand: PodDemand, places: Places) -> NodeVerdict:
         return _conditional(demand, holding)
     if places.nodes.unreadable:
         return _unknown_verdict(_unreadable(places.nodes))
-    return NodeVerdict(answer=Answer.NEVER, nearest=_nearest(demand, places))
+    return _verdict_by_obstacles(demand, places)
 
 
 def _unknown_verdict(reason: str) -> NodeVerdict:
@@ -214,15 +217,28 @@ def _on_node(alternatives: tuple[Alternative, ...], name: str) -> tuple[Alternat
     )
 
 
-def _nearest(demand: PodDemand, places: Places) -> Nearest:
+def _verdict_by_obstacles(demand: PodDemand, places: Places) -> NodeVerdict:
+    found = sorted(_obstacles(demand, places), key=_weight)
+    if not found:
+        return NodeVerdict(answer=Answer.NEVER, nearest=Nearest(place=None, obstacles=Obstacles()))
+    closed = [each for each in found if _lacks_tolerations_alone(each.obstacles)] if found[0].obstacles.amounts else []
+    return NodeVerdict(answer=Answer.NEVER, nearest=found[0], large=next(iter(closed), None))
+
+
+def _lacks_tolerations_alone(found: Obstacles) -> bool:
+    return bool(found.taints) and not (found.amounts or found.labels or found.names or found.nowhere)
+
+
+def _obstacles(demand: PodDemand, places: Places) -> Iterator[Nearest]:
+    """What every place lacks that cannot hold the pod."""
     own = places.nodes.individual
-    found: list[Nearest] = []
     for place in places.all:
         missing = fewest_obstacles(demand, place, own)
-        found.append(Nearest(place=place, obstacles=missing or _individual_obstacles(demand, place, own)))
-    if not found:
-        return Nearest(place=None, obstacles=Obstacles())
-    return min(found, key=lambda each: (*each.obstacles.weight, each.place.name if each.place is not None else ""))
+        yield Nearest(place=place, obstacles=missing or _individual_obstacles(demand, place, own))
+
+
+def _weight(near: Nearest) -> tuple[int, Fraction, str]:
+    return (*near.obstacles.weight, near.place.name if near.place is not None else "")
 
 
 def _individual_obstacles(demand: PodDemand, place: Place, own: Container[str]) -> Obstacles:
@@ -262,6 +278,8 @@ class GangNodesInput(TypedDict):
     most: int
     sure: bool
     """Whether usher.yaml bounds every pool that counts."""
+    left: NotRequired[str]
+    """A place that only taints close to its pods, with the taints."""
 
 
 class _Stock(Struct, frozen=True, kw_only=True):
@@ -322,6 +340,16 @@ def gang_room(members: Sequence[GangMember], places: Places) -> GangRoom | None:
     if found >= min(_UNBOUNDED, sum(member.pods for member in members)):
         return None
     return GangRoom(most=found, sure=all(stock.sure for stock in union.values()))
+
+
+def _left_out(members: Sequence[GangMember], places: Places) -> str:
+    """A place that only taints close to a pod of the gang, with the taints; empty without one."""
+    for demand in (each.demand for each in members):
+        others = [place for place in places.all if not could_hold(demand, place, places.nodes)]
+        for each in _obstacles(demand, replace(places, all=tuple(others))):
+            if each.place is not None and _lacks_tolerations_alone(each.obstacles):
+                return f"{each.place.name} by the taint {', '.join(map(str, each.obstacles.taints))}"
+    return ""
 
 
 def _is_undecided(demand: PodDemand) -> bool:
@@ -430,7 +458,10 @@ class NodeVerdicts:
 
     def of_gang(self, workload: model.Workload, members: Sequence[GangMember]) -> GangNodesInput | None:
         """The shortage where fewer pods of a gang could run at the same time than it needs; None where all could."""
-        return gang_shortage(workload, members, self._room) if workload.gang.wanted else None
+        found = gang_shortage(workload, members, self._room) if workload.gang.wanted else None
+        if found is not None and (left := _left_out(members, self.places)):
+            found["left"] = left
+        return found
 
     def of_rollout(self, workload: model.Workload, members: Sequence[GangMember]) -> GangNodesInput | None:
         """The shortage where the nodes cannot hold all replicas and one new pod at once.

@@ -152,6 +152,8 @@ class PodSetNodesInput(TypedDict):
     verdict: str
     reason: NotRequired[str]
     nearest: NotRequired[NearestInput]
+    large: NotRequired[NearestInput]
+    """The nearest place that only taints close, where the nearest of all is too small."""
     divided: NotRequired[RepartitioningInput]
     crowded: NotRequired[CrowdedInput]
     declared: bool
@@ -239,6 +241,8 @@ def _pod_set_input(
         result["reason"] = verdict.reason
     if verdict.nearest is not None:
         result["nearest"] = _nearest_input(pod_set, verdict.nearest, places)
+        if verdict.large is not None:
+            result["large"] = _nearest_input(pod_set, verdict.large, places)
         missing = verdict.nearest.obstacles.amounts
         divided = find_repartitioning(demand, places.all) if missing else None
         if divided is not None:

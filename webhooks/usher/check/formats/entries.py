@@ -89,6 +89,12 @@ def unfinished(found: findings.Report) -> Iterator[Entry]:
         )
 
 
+def keys_not_compared(found: findings.Report) -> Iterator[tuple[str, str]]:
+    """Each kind that usher knows no definition of, and why its keys were not compared: a note, never a finding."""
+    for kind, number in found.without_fields.items():
+        yield kind, f"keys of {wording.count(number, 'object')} not compared: usher knows no definition of this kind"
+
+
 def worst_first(entries: Iterable[Entry]) -> list[Entry]:
     """The entries in the same order, but errors before warnings before notes."""
     order = list(Level)

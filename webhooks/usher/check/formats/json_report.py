@@ -303,6 +303,7 @@ class Report(Shape):
     not_evaluated: list[NotEvaluated]
     checks_without_facts: int = attribute("without_facts")
     facts_of_files: dict[str, int]
+    keys_not_compared: dict[str, int] = attribute("without_fields")
     exceptions: list[ExceptionUse]
     failures: list[Failure]
     problems: list[Problem]

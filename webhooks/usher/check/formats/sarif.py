@@ -393,5 +393,7 @@ def _notifications(found: findings.Report, other: Sequence[Entry]) -> Iterator[N
             "message": _message(f"{f'{each.code} {each.name}'.strip()} not evaluated, {where}: {each.reason}"),
             "associatedRule": {"id": each.code or each.check},
         }
+    for kind, reason in entries.keys_not_compared(found):
+        yield {"level": "note", "message": _message(f"{kind}: {reason}")}
     for note in found.notes:
         yield {"level": "note", "message": _message(f"{note.source}: {note.reason}")}

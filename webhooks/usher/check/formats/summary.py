@@ -58,6 +58,8 @@ def numbers(found: findings.Report) -> str:
         parts.append(f"{wording.count(len({each.check for each in found.not_evaluated}), 'check')} not evaluated")
     if found.unread:
         parts.append(f"{wording.count(found.unread, 'part')} not judged")
+    if found.without_fields:
+        parts.append(f"keys of {wording.count(len(found.without_fields), 'kind')} not compared")
     # Without this note the numbers would look complete.
     missing = [f"{wording.count(len(found.problems), 'input')} could not be read"] if found.problems else []
     if found.failures:
@@ -104,7 +106,7 @@ def _not_compared(found: findings.Report) -> Iterator[tuple[str, str]]:
     if named:
         yield (
             "not compared",
-            f"keys of {wording.sentence(named)}: no definition; --facts takes CustomResourceDefinitions",
+            f"keys of {wording.sentence(named)}: no definition; `--facts live` asks the cluster for it",
         )
 
 

@@ -108,6 +108,8 @@ def _cases_of_run(found: findings.Report) -> Iterator[Case]:
         name = f"{each.code} {each.name}".strip()
         state = State.ERROR if each.required and not accepted else State.SKIPPED
         yield Case(name=f"{name} not evaluated", state=state, reason=f"{where}: {each.reason}", code=each.code)
+    for kind, reason in entries.keys_not_compared(found):
+        yield Case(name=f"{kind} not compared", state=State.SKIPPED, reason=reason)
     for note in found.notes:
         yield Case(name=f"{note.source} left out", state=State.SKIPPED, reason=note.reason)
 

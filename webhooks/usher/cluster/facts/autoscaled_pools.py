@@ -179,7 +179,9 @@ def _amounts(texts: Mapping[str, paths.Json]) -> Amounts:
 
 def read_pools(objects: Objects) -> tuple[AutoscaledPool, ...]:
     """The pools that the objects of KINDS describe, in order; those that cannot be read are left out."""
-    overlays = [paths.mapping(value.get("spec")) for value in objects.get(NODE_OVERLAY, {}).values()]
+    overlays: list[Mapping[str, paths.Json]] = [
+        paths.mapping(value.get("spec")) for value in objects.get(NODE_OVERLAY, {}).values()
+    ]
     found = [
         each
         for kind, read in _READERS.items()

@@ -160,8 +160,11 @@ class Definitions:
     """CustomResourceDefinitions of files or facts, each read when an object of its kind needs it."""
 
     def __init__(self, definitions: Iterable[paths.Object]) -> None:
-        self._definitions = {_kind_defined(each): each for each in definitions}
+        self._definitions = {kind: each for each in definitions if (kind := _kind_defined(each))}
         self._made: dict[str, tuple[Known, Mapping[str, int]] | None] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._definitions)
 
     def find(self, api_version: str, kind: str) -> tuple[Known, int] | None:
         """The nodes with the number of the node of a kind; None if no definition that usher can read has it."""

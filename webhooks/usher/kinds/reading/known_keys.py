@@ -12,7 +12,7 @@ ed72c7c, ray-project/kuberay feeaf72, NVIDIA/KAI-Scheduler 72de64f, kubernetes-s
 
 import difflib
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Annotated, Any, Final, NamedTuple, NotRequired
 
@@ -240,6 +240,11 @@ _COMPLETE: Final = frozenset({"kueue.x-k8s.io", "kai.scheduler", "leaderworkerse
 _FAMILIES: Final = ("nvidia.com/gpu.deploy.", "nvidia.com/mig-", "nvidia.com/cuda.")
 """Starts of keys with many ends."""
 
+_SCHEDULERS: Final = (
+    "default-scheduler", "kai-scheduler", "volcano", "yunikorn", "koord-scheduler", "hami-scheduler", "runai-scheduler",
+    "scheduler-plugins-scheduler",
+)  # fmt: skip
+
 QUEUES: Final = frozenset({
     "kueue.x-k8s.io/queue-name", "volcano.sh/queue-name", "scheduling.volcano.sh/queue-name", "kai.scheduler/queue",
     "kueue.x-k8s.io/pod-group-name", "scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name",
@@ -251,6 +256,12 @@ QUEUES: Final = frozenset({
 def _keys() -> Mapping[str, Collection[str]]:
     rows = (line.split() for line in _KEY_ROWS.replace("\n ", " ").strip().splitlines())
     return {domain: tuple(names) for domain, *names in rows}
+
+
+@lru_cache(maxsize=4096)
+def _meant_scheduler(name: str) -> str:
+    """The known scheduler that an unknown name is a slip for."""
+    return "" if name in _SCHEDULERS else next((each for each in _SCHEDULERS if is_slip(name[:100], each)), "")
 
 
 @lru_cache(maxsize=4096)
@@ -286,7 +297,10 @@ MeantResource = Callable[[str], str]
 """The resource that a misspelt one is meant for; empty for one that a site may have."""
 
 _HOLD_KEYS: Final = frozenset({"labels", "annotations", "nodeSelector", "matchLabels", "nodeLabels"})
-_NAME_KEYS: Final = frozenset({"key", "topologyKey", "nodeLabel"})
+_SCHEDULER: Final = "schedulerName"
+_NAME_KEYS: Final = frozenset({"key", "topologyKey", "nodeLabel", _SCHEDULER})
+_CONTAINERS: Final = frozenset({"containers", "initContainers"})
+"""Lists below which there is no such key, and most of an object."""
 
 
 def misspelt_keys(value: paths.Object, meant_resource: MeantResource) -> Iterator[model.UnreadKey]:
@@ -300,12 +314,12 @@ def _is_clean(value: Mapping[str, Any]) -> bool:
         if isinstance(each, dict):
             if key == "hard" or (any(map(meant_key, each)) if key in _HOLD_KEYS else not _is_clean(each)):
                 return False
-        elif isinstance(each, list):
+        elif isinstance(each, list) and key not in _CONTAINERS:
             if key == "resourceGroups" or not all(_is_clean(one) for one in each if isinstance(one, dict)):
                 return False
             if any(isinstance(one, list) for one in each):
                 return False
-        elif key in _NAME_KEYS and isinstance(each, str) and meant_key(each):
+        elif key in _NAME_KEYS and isinstance(each, str) and _meant_text(key, each):
             return False
     return True
 
@@ -316,7 +330,7 @@ def _misspelt_in(value: Any, meant_resource: MeantResource, path: str) -> Iterat
             if isinstance(each, (dict, list)):
                 yield from _misspelt_in(each, meant_resource, f"{path}/{index}")
         return
-    for key, each in value.items():
+    for key, each in ((key, each) for key, each in value.items() if key not in _CONTAINERS):
         if isinstance(each, dict) and key in _HOLD_KEYS:
             yield from _misspelt_of_map(each, paths.join(path, key), decides=key == "nodeSelector")
         elif isinstance(each, dict) and key == "hard":
@@ -325,8 +339,9 @@ def _misspelt_in(value: Any, meant_resource: MeantResource, path: str) -> Iterat
             yield from _misspelt_of_groups(each, paths.join(path, key), meant_resource)
         elif isinstance(each, (dict, list)):
             yield from _misspelt_in(each, meant_resource, paths.join(path, key))
-        elif key in _NAME_KEYS and isinstance(each, str) and (meant := meant_key(each)):
-            yield _misspelt_text(each, meant, paths.join(path, key), decides="matchExpressions" in path)
+        elif key in _NAME_KEYS and isinstance(each, str) and (meant := _meant_text(key, each)):
+            misspelt = _misspelt_scheduler if key == _SCHEDULER else _misspelt_text
+            yield misspelt(each, meant, paths.join(path, key), decides="matchExpressions" in path)
 
 
 def _misspelt_of_map(value: Mapping[str, Any], path: str, *, decides: bool) -> Iterator[model.UnreadKey]:
@@ -360,6 +375,15 @@ def _misspelt(name: str, meant: str, path: str, *, decides: bool) -> model.Unrea
         remedy=f"did you mean {meant}?",
         important=decides,
     )
+
+
+def _meant_text(key: str, text: str) -> str:
+    return _meant_scheduler(text) if key == _SCHEDULER else meant_key(text)
+
+
+def _misspelt_scheduler(name: str, meant: str, path: str, *, decides: bool) -> model.UnreadKey:  # noqa: ARG001 - as _misspelt_text
+    text = f"names the scheduler {name} at {paths.readable(path)}, which is like {meant}; no other one places the pods"
+    return model.UnreadKey(path=path, text=text, remedy=f"did you mean {meant}?", important=True)
 
 
 def _misspelt_text(name: str, meant: str, path: str, *, decides: bool) -> model.UnreadKey:
@@ -479,3 +503,48 @@ ConfigurationTexts = Annotated[
     AfterValidator(lambda found: {key: configuration for key, configuration in found.items() if configuration}),
 ]
 """`data` of a ConfigMap: its configurations of devices and schedulers, and nothing of its other texts."""
+
+
+def part_at(value: paths.Json, path: str) -> Mapping[str, Any]:
+    """The object at a place; an empty one where there is none."""
+    for step in path[1:].split("/"):
+        value = value.get(step) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def misspelt_selector(value: paths.Object, path: str, others: Iterable[paths.Object]) -> Iterator[model.UnreadKey]:
+    """A label of a selector that fits no pods beside it, and that is a slip for one that they have."""
+    wanted = part_at(value, path)
+    of_pods = [labels for each in others if (labels := _labels_of_pods(each))] if wanted else []
+    if any(wanted.items() <= labels.items() for labels in of_pods):
+        return
+    for key, each in wanted.items():
+        texts = {other for labels in of_pods if isinstance(other := labels.get(key), str)}
+        if isinstance(each, str) and each not in texts and (meant := difflib.get_close_matches(each, texts, 1, 0.75)):
+            yield model.UnreadKey(
+                path=paths.join(path, key),
+                text=f"selects pods with the label {key}: {each}, which no pods of the same file have",
+                remedy=f"did you mean {meant[0]}?",
+                important=False,
+            )
+
+
+def _labels_of_pods(value: paths.Object) -> Mapping[str, Any]:
+    if value.get("kind") == "Pod":
+        return part_at(value, "/metadata/labels")
+    return part_at(value, "/spec/template/metadata/labels")
+
+
+def is_slip(name: str, other: str) -> bool:
+    """Whether one name may be a slip for another: each part between dashes is the same or nearly so."""
+    parts, others = name.split("-"), other.split("-")
+    return len(parts) == len(others) and all(map(_is_part_slip, parts, others))
+
+
+def _is_part_slip(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    if min(len(one), len(other)) < 2 or re.sub(r"\D", "", one) != re.sub(r"\D", "", other):
+        return False
+    is_start = len(one) > 2 and other.startswith(one)
+    return is_start or sorted(one) == sorted(other) or difflib.SequenceMatcher(None, one, other).ratio() > 0.75

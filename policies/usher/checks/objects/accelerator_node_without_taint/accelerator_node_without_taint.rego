@@ -5,7 +5,8 @@
 #   pod fits. NVIDIA's operator and device plugin do not taint nodes; some clouds do. A taint with effect
 #   PreferNoSchedule does not keep pods off. Kubernetes adds and removes its own taints for broken or cordoned nodes, so
 #   they do not count. A cluster with only GPU nodes needs no taint. The check counts accelerators with names that usher
-#   knows without usher.yaml.
+#   knows without usher.yaml. It also reads NodePools of Karpenter that allow only machines with GPUs: without a taint,
+#   Karpenter adds such a machine for any pod.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/#example-use-cases
@@ -15,7 +16,7 @@
 # custom:
 #   code: USH1430
 #   about: objects
-#   kinds: [node]
+#   kinds: [node, nodePool]
 #   severity: low
 #   why: Any pod may fill the node, and its GPUs are idle.
 #   closes: [B19, S4]
@@ -33,6 +34,39 @@ deny contains finding if {
 		"path": "/spec/taints",
 		"message": $"the node has {concat(" and ", names)}, but no taint that keeps other pods off",
 		"remedy": $"taint the nodes of this pool, for example with {_key(names)}=present:NoSchedule",
+	}
+}
+
+deny contains finding if {
+	spec := input.object.nodePool.spec.template.spec
+	_only_accelerators(spec)
+	not _guards(object.get(spec, "taints", []))
+
+	finding := {
+		"path": "/spec/template/spec/taints",
+		"message": "the NodePool allows only machines with GPUs, but has no taint that keeps other pods off",
+		"remedy": "taint its nodes, for example with nvidia.com/gpu=present:NoSchedule",
+	}
+}
+
+_guards(taints) if {
+	some taint in taints
+	taint.effect in {"NoSchedule", "NoExecute"}
+}
+
+_only_accelerators(spec) if {
+	some requirement in spec.requirements
+	requirement.operator in {"In", "Exists", "Gt"}
+	regex.match(`^(karpenter\.k8s\.aws|eks\.amazonaws\.com)/instance-(gpu|accelerator)-|^karpenter\.azure\.com/sku-gpu-|^karpenter\.k8s\.gcp/instance-gpu-`, requirement.key)
+}
+
+_only_accelerators(spec) if {
+	some requirement in spec.requirements
+	requirement.operator == "In"
+	requirement.key in {"node.kubernetes.io/instance-type", "karpenter.k8s.aws/instance-family", "eks.amazonaws.com/instance-family"}
+	count(requirement.values) > 0
+	every value in requirement.values {
+		regex.match(`^(g[4-9]|p[2-9]|trn|inf)[a-z0-9-]*(\.|$)|^Standard_(NC|ND|NV)|^(a[2-4]x?|g[24])-`, value)
 	}
 }
 

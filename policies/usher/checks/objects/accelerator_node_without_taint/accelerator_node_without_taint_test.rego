@@ -47,3 +47,18 @@ test_the_taint_is_named_after_the_devices_of_the_node if {
 	amd := json.remove(node, ["object/node/status/capacity/nvidia.com~1gpu"])
 	{finding.remedy | some finding in check.deny} == {"taint the nodes of this pool, for example with amd.com/gpu=present:NoSchedule"} with input as amd
 }
+
+test_a_node_pool_of_gpus_without_a_taint_is_found if {
+	wanted := {{
+		"path": "/spec/template/spec/taints",
+		"message": "the NodePool allows only machines with GPUs, but has no taint that keeps other pods off",
+		"remedy": "taint its nodes, for example with nvidia.com/gpu=present:NoSchedule",
+	}}
+	check.deny == wanted with input as examples.bad_node_pool
+	check.deny == wanted with input as examples.bad_node_pool_by_gpu
+}
+
+test_node_pools_with_a_taint_and_with_other_machines_are_good if {
+	check.deny == set() with input as examples.good_node_pool
+	check.deny == set() with input as examples.good_node_pool_of_many_machines
+}

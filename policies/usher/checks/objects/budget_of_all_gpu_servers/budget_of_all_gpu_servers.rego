@@ -29,7 +29,6 @@ import data.usher.lib.amounts
 deny contains finding if {
 	not input.site.systemNamespace
 	guarded := input.beside.guarded
-	guarded.pods > 0
 	count(guarded.names) > 0
 	value := input.object.disruptionBudget.spec.minAvailable
 	value != "100%"

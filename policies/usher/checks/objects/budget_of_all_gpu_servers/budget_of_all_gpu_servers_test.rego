@@ -41,3 +41,8 @@ test_all_of_any_number_is_found_by_another_check if {
 test_system_namespaces_are_left_alone if {
 	check.deny == set() with input as object.union(examples.bad_single_replica, {"site": {"systemNamespace": true}})
 }
+
+test_a_number_as_text_is_no_percentage if {
+	text := json.patch(examples.bad_single_replica, [{"op": "replace", "path": "/object/disruptionBudget/spec/minAvailable", "value": "1"}])
+	check.deny == set() with input as text
+}

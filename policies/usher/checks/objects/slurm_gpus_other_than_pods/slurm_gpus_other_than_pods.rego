@@ -60,7 +60,6 @@ deny contains finding if {
 	_gpus > 0
 	every pod_set in input.podSets {
 		every container in pod_set.containers {
-			not container.asksAccelerators
 			not container.securityContext.privileged
 		}
 		count(pod_set.requests) == 0

@@ -34,3 +34,15 @@ test_nodes_without_gpus_are_good if {
 test_privileged_pods_see_the_gpus_of_their_node if {
 	check.deny == set() with input as examples.good_privileged
 }
+
+test_no_gpus_on_both_sides_are_good if {
+	none := json.patch(examples.bad_without_devices, [{"op": "replace", "path": "/object/nodeSet/spec/extraConf/gpus", "value": 0}])
+	check.deny == set() with input as none
+	zero := json.patch(examples.bad_without_gres, [{"op": "replace", "path": "/podSets/0/containers/0/accelerators", "value": {"nvidia.com/gpu": {"limits": {"text": "0", "value": 0}}}}])
+	check.deny == set() with input as zero
+}
+
+test_pods_that_ask_in_another_way_are_left_alone if {
+	claim := json.patch(examples.bad_without_devices, [{"op": "replace", "path": "/podSets/0/requests", "value": [{"route": "device claim", "name": "gpu.nvidia.com", "minimum": {"text": "4", "value": 4}}]}])
+	check.deny == set() with input as claim
+}

@@ -35,3 +35,7 @@ test_one_pod_has_no_other_rank if {
 test_pods_that_a_controller_made_are_left_to_their_owner if {
 	check.deny == set() with input as object.union(examples.bad_job, {"workload": {"owned": true}})
 }
+
+test_servers_may_have_a_sidecar if {
+	check.deny == set() with input as object.union(examples.bad_job, {"workload": {"role": "inference"}})
+}

@@ -6,7 +6,9 @@
 #   (`restartPolicy: never`). usher compares values with the same fields as
 #   [objects/deciding_key_unread](deciding_key_unread.md). Definitions of operators copy the pod spec without the texts that
 #   its fields take, so there the pods are refused. Values with `$`, `<` or `{{` are placeholders, which usher does not
-#   compare, and so are capitals with underscores (`replicas: NUM_NODES`) where no text belongs.
+#   compare, and so are capitals with underscores (`replicas: NUM_NODES`) where no text belongs. It also refuses a
+#   Deployment whose selector does not fit its own template, a schedule without five fields, and pods of a Job that
+#   would restart for ever, which is the default.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/reference/using-api/api-concepts/#field-validation

@@ -28,10 +28,18 @@ deny contains object.union(finding, _assumption(gang)) if {
 
 	finding := {
 		"path": "",
-		"message": $"{gang.wanted} pods must start together, but even empty nodes hold only {gang.most} of them at once, so they can never all run",
-		"remedy": $"start no more than {gang.most} of them together, or make them smaller",
+		"message": $"{gang.wanted} pods must start together, but even empty nodes hold only {gang.most} of them at once, so they can never all run{_left(gang)}",
+		"remedy": $"start no more than {gang.most} of them together, or make them smaller{_let_in(gang)}",
 	}
 }
+
+_left(gang) := $". They are kept off {gang.left}" if {
+	gang.left
+} else := ""
+
+_let_in(gang) := ", or let them run there too" if {
+	gang.left
+} else := ""
 
 _assumption(gang) := {} if gang.sure
 

@@ -34,3 +34,10 @@ test_a_gang_that_fits_is_good if {
 test_only_those_that_must_start_together_count if {
 	check.deny == set() with input as examples.good_elastic
 }
+
+test_nodes_that_a_taint_closes_are_named if {
+	closed := object.union(examples.bad_pytorchjob, {"cluster": {"nodes": {"gang": {"left": "nodes like vision-0 by the taint team=vision:NoSchedule"}}}})
+	some finding in check.deny with input as closed
+	endswith(finding.message, ". They are kept off nodes like vision-0 by the taint team=vision:NoSchedule")
+	endswith(finding.remedy, ", or let them run there too")
+}

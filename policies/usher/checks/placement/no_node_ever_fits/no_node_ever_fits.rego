@@ -38,7 +38,7 @@ deny contains object.union(finding, _assumption(pod_set, found)) if {
 
 	finding := {
 		"path": _path(pod_set, found.nearest),
-		"message": $"{workload.pod_set_name(pod_set)} fits no node of the cluster, even if the node is empty: {_missing(found.nearest)}{_slices(found)}",
+		"message": $"{workload.pod_set_name(pod_set)} fits no node of the cluster, even if the node is empty: {_missing(found.nearest)}{_slices(found)}{_large(found)}",
 		"remedy": _remedy(found),
 	}
 }
@@ -61,6 +61,10 @@ _missing(nearest) := concat("; ", array.concat([where], parts)) if {
 		array.concat([_label(label) | some label in nearest.labels], _other(nearest)),
 	)
 }
+
+_large(found) := $". Only the taint {concat(" and ", found.large.taints)} keeps them off {found.large.place}" if {
+	found.large
+} else := ""
 
 _missing(nearest) := $"no node is named {nearest.node}" if {
 	not nearest.place
@@ -104,6 +108,8 @@ _path(pod_set, nearest) := path if {
 
 _remedy(found) := "divide the GPUs in this way, or ask for slices that nodes have" if {
 	found.divided
+} else := $"tolerate {concat(" and ", found.large.taints)}, if these nodes are for the pods, or ask for what other nodes have" if {
+	found.large
 } else := $"ask for at most {shortage.most} of {shortage.resource} per pod, and run more pods" if {
 	[shortage] = found.nearest.shortages
 	shortage.most != ""

@@ -228,3 +228,11 @@ test_a_label_that_karpenter_does_not_know_is_explained if {
 	endswith(finding.message, "Karpenter knows no value of the label in nvidia.com/gpu.product=NVIDIA-L4 before a node has it, so it adds no node")
 	finding.remedy == "select labels that the NodePool sets, or set this one in its template"
 }
+
+test_nodes_that_only_a_taint_closes_are_named if {
+	check.deny == {found(
+		"/spec/containers/0/resources/limits/nvidia.com~1gpu", "the pod",
+		"the closest match is nodes like small-0; one pod asks for 6 of nvidia.com/gpu, and one node has at most 4. Only the taint team=vision:NoSchedule keeps them off nodes like vision-0",
+		"tolerate team=vision:NoSchedule, if these nodes are for the pods, or ask for what other nodes have",
+	)} with input as examples.bad_closed_by_a_taint
+}

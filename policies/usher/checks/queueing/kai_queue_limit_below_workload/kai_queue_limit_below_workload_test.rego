@@ -26,3 +26,20 @@ test_what_fits_the_limit_is_good if {
 test_a_queue_without_a_limit_is_good if {
 	check.deny == set() with input as examples.good_silent
 }
+
+test_other_devices_do_not_count if {
+	others := [
+		{"route": "partition", "name": "nvidia.com/gpu", "path": "", "minimum": {"text": "99", "value": 99, "milli": 99000, "whole": true}},
+		{"route": "extended resource", "name": "amd.com/gpu", "path": "", "minimum": {"text": "99", "value": 99, "milli": 99000, "whole": true}},
+		{"route": "fraction annotation", "name": "gpu-memory", "path": "", "minimum": {"text": "99", "value": 99, "milli": 99000, "whole": true}},
+		{"route": "device claim", "name": "gpu-fraction", "path": "", "minimum": {"text": "99", "value": 99, "milli": 99000, "whole": true}},
+	]
+	every other in others {
+		check.deny == set() with input as json.patch(examples.good_pod, [{"op": "add", "path": "/podSets/0/requests/0", "value": other}])
+		check.deny == set() with input as json.patch(examples.good_gang, [{"op": "add", "path": "/workload/totals/0", "value": other}])
+	}
+}
+
+test_pods_that_do_not_wait_for_each_other_count_alone if {
+	check.deny == set() with input as object.union(examples.bad_gang, {"workload": {"gang": {"wanted": false}}})
+}

@@ -35,3 +35,33 @@ test_raising_a_limit_that_is_too_low_is_good if {
 test_a_new_quota_has_no_use if {
 	check.deny == set() with input as json.remove(examples.bad_quota, ["/old"])
 }
+
+amount(number) := {"text": sprintf("%d", [number]), "value": number, "milli": number * 1000, "whole": true}
+
+test_other_resources_than_accelerators_are_left_out if {
+	fewer := {"object": {"resourceQuota": {"spec": {"hard": {"pods": amount(40)}}}}}
+	check.deny == found("/spec/hard/requests.nvidia.com~1gpu", "requests.nvidia.com/gpu", 8) with input as object.union(examples.bad_quota, fewer)
+	cpu := {"object": {"volcanoQueue": {"spec": {"capability": {"cpu": amount(8)}}}}, "old": {"object": {"volcanoQueue": {"spec": {"capability": {"cpu": amount(90)}}}}}}
+	check.deny == found("/spec/capability/nvidia.com~1gpu", "nvidia.com/gpu", 0) with input as object.union(examples.bad_volcano_queue, cpu)
+	flavors := "/clusterQueue/spec/resourceGroups/0/flavors/0/resources/0/name"
+	reserved := "/object/clusterQueue/status/flavorsReservation/0/resources/0/name"
+	check.deny == set() with input as json.patch(examples.bad_cluster_queue, [
+		{"op": "replace", "path": concat("", ["/object", flavors]), "value": "cpu"},
+		{"op": "replace", "path": concat("", ["/old/object", flavors]), "value": "cpu"},
+		{"op": "replace", "path": reserved, "value": "cpu"},
+	])
+}
+
+test_a_limit_that_stays_is_good if {
+	check.deny == set() with input as json.patch(examples.bad_quota, [{"op": "replace", "path": "/old/object/resourceQuota/spec/hard/requests.nvidia.com~1gpu", "value": amount(8)}])
+}
+
+test_only_the_use_of_the_same_flavor_and_resource_counts if {
+	quotas := "/old/object/clusterQueue/spec/resourceGroups/0/flavors"
+	kept := json.patch(examples.bad_cluster_queue, [{"op": "replace", "path": concat("", [quotas, "/0/resources/0/nominalQuota"]), "value": amount(8)}])
+	check.deny == set() with input as json.patch(kept, [{"op": "replace", "path": concat("", [quotas, "/1/resources/0/nominalQuota"]), "value": amount(99)}])
+	check.deny == set() with input as json.patch(kept, [{"op": "add", "path": concat("", [quotas, "/0/resources/1"]), "value": {"name": "amd.com/gpu", "nominalQuota": amount(99)}}])
+	status := "/object/clusterQueue/status/flavorsReservation/0"
+	check.deny == set() with input as json.patch(examples.bad_cluster_queue, [{"op": "replace", "path": concat("", [status, "/name"]), "value": "a100"}])
+	check.deny == set() with input as json.patch(examples.bad_cluster_queue, [{"op": "replace", "path": concat("", [status, "/resources/0/name"]), "value": "amd.com/gpu"}])
+}

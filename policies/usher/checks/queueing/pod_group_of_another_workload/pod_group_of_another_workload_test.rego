@@ -35,3 +35,8 @@ test_kueue_names_the_groups_of_a_stateful_set if {
 test_pods_of_a_controller_are_good if {
 	check.deny == set() with input as object.union(examples.bad_job, {"workload": {"owned": true}})
 }
+
+test_only_pods_are_in_groups if {
+	check.deny == set() with input as object.union(examples.bad_job, {"workload": {"kind": "Job"}})
+	check.deny == set() with input as object.union(examples.bad_job, {"workload": {"group": "example.com"}})
+}

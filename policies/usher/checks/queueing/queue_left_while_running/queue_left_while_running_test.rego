@@ -46,3 +46,12 @@ test_some_identities_may if {
 	}
 	check.deny == set() with input as object.union(examples.bad_rayjob, {"workload": {"owned": true}})
 }
+
+test_kinds_that_kueue_does_not_queue_may_lose_the_label if {
+	check.deny == set() with input as object.union(examples.bad_spark, {"workload": {"kind": "ScheduledSparkApplication"}})
+}
+
+test_a_change_of_the_queue_is_for_kueue_to_refuse if {
+	moved := json.patch(examples.bad_rayjob, [{"op": "add", "path": "/workload/labels/kueue.x-k8s.io~1queue-name", "value": "urgent"}])
+	check.deny == set() with input as moved
+}

@@ -61,3 +61,25 @@ test_a_configuration_alone_is_good if {
 		check.deny == set() with input as example
 	}
 }
+
+with_plugins(example, plugins) := object.union(example, {"object": {"configMap": {"data": {"volcano-scheduler.conf": {"tiers": [{"plugins": plugins}]}}}}})
+
+test_each_plugin_is_good_alone if {
+	every plugins in [
+		[{"name": "drf", "enabledHierarchy": true}],
+		[{"name": "drf", "enabledHierarchy": false}, {"name": "proportion"}],
+		[{"name": "capacity", "enabledHierarchy": true}, {"name": "proportion"}],
+		[{"name": "deviceshare", "arguments": {"deviceshare.VGPUEnable": true, "deviceshare.GPUSharingEnable": false}}],
+		[{"name": "deviceshare", "arguments": {"deviceshare.VGPUEnable": true, "deviceshare.NodeLockEnable": true}}],
+	] {
+		check.deny == set() with input as with_plugins(examples.good_default, plugins)
+	}
+}
+
+test_a_text_without_tiers_is_no_configuration if {
+	check.deny == set() with input as object.union(examples.bad_action, {"object": {"configMap": {"data": {"volcano-scheduler.conf": {"tiers": []}}}}})
+}
+
+test_a_comma_at_the_end_names_no_action if {
+	check.deny == set() with input as object.union(examples.good_default, {"object": {"configMap": {"data": {"volcano-scheduler.conf": {"actions": "enqueue, allocate, "}}}}})
+}

@@ -40,3 +40,8 @@ test_servers_on_one_node_are_good if {
 test_pods_that_a_controller_made_are_left_to_their_owner if {
 	check.deny == set() with input as object.union(examples.bad_two_deployments, {"workload": {"owned": true}})
 }
+
+test_without_modes_nothing_is_known if {
+	unknown := json.patch(examples.bad_two_deployments, [{"op": "replace", "path": "/beside/disks/models", "value": []}])
+	check.deny == set() with input as unknown
+}

@@ -6,8 +6,8 @@
 #   that is read-only, or a read-only root file system without a mount for the cache, fails too: the hub's client writes
 #   locks even if the model is there.
 #
-#   The check finds servers whose command names a model of a hub. It skips servers with HF_HUB_OFFLINE, and those whose
-#   variables come from objects that usher does not know.
+#   The check finds servers whose command names a model of a hub. It skips servers with HF_HUB_OFFLINE, pods that run
+#   already, and servers whose variables come from objects that usher does not know.
 # scope: package
 # related_resources:
 #   - ref: https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables
@@ -82,6 +82,7 @@ _cache_variables := {"HF_HOME", "HF_HUB_CACHE", "HOME"}
 
 _servers := [entry |
 	some entry in serving.model_servers
+	not entry.podSet.placed
 	entry.container.parallelism.model.hub
 	not _offline(entry.container)
 	not _unknown_variables(entry.container)

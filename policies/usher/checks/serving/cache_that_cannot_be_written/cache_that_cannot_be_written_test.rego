@@ -56,3 +56,33 @@ test_a_read_only_mount_is_no_place_for_a_cache if {
 	only := json.patch(examples.bad_read_only_root, [{"op": "add", "path": "/podSets/0/containers/0/volumeMounts/0", "value": {"mountPath": "/models", "readOnly": true}}])
 	count(check.deny) == 1 with input as only
 }
+
+test_a_pod_that_runs_shows_that_it_works if {
+	placed := json.patch(examples.bad_user, [{"op": "add", "path": "/podSets/0/placed", "value": true}])
+	check.deny == set() with input as placed
+}
+
+test_other_mounts_may_be_read_only if {
+	other := json.patch(examples.bad_read_only_mount, [{"op": "replace", "path": "/podSets/0/containers/0/volumeMounts/0/mountPath", "value": "/data"}])
+	check.deny == set() with input as other
+}
+
+test_a_home_is_enough_for_a_user if {
+	home := json.patch(examples.bad_user, [{"op": "add", "path": "/podSets/0/containers/0/environment/HOME", "value": {"value": "/data", "path": "/env/0"}}])
+	check.deny == set() with input as home
+}
+
+test_another_mount_is_no_home if {
+	other := json.patch(examples.bad_user, [{"op": "add", "path": "/podSets/0/containers/0/volumeMounts", "value": [{"mountPath": "/data"}]}])
+	count(check.deny) == 1 with input as other
+}
+
+test_known_variables_without_a_home_are_no_help if {
+	known := json.patch(examples.good_unknown_variables, [{"op": "add", "path": "/podSets/0/containers/0/environmentSources/0/variables", "value": {}}])
+	count(check.deny) == 1 with input as known
+}
+
+test_a_read_only_root_is_told_once if {
+	both := json.patch(examples.bad_read_only_root, [{"op": "add", "path": "/podSets/0/securityContext", "value": {"runAsUser": 1000}}])
+	count(check.deny) == 1 with input as both
+}

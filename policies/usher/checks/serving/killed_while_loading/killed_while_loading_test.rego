@@ -90,3 +90,13 @@ test_experts_make_a_model_larger_than_its_name_says if {
 test_a_probe_that_waits_long_enough_is_good if {
 	check.deny == set() with input as examples.good_large_model
 }
+
+test_a_startup_probe_keeps_the_liveness_probe_of_a_large_model_back if {
+	started := json.patch(examples.bad_large_model, [{"op": "add", "path": "/podSets/0/containers/0/startupProbe", "value": {}}])
+	check.deny == set() with input as started
+}
+
+test_a_probe_is_told_once if {
+	short := json.patch(examples.bad_large_model, [{"op": "replace", "path": "/podSets/0/containers/0/livenessProbe/initialDelaySeconds", "value": 10}])
+	count(check.deny) == 1 with input as short
+}

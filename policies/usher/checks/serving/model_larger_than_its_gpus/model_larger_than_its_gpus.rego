@@ -30,6 +30,7 @@ import data.usher.lib.workload
 
 deny contains finding if {
 	some entry in parallelism.servers
+	not entry.podSet.placed
 	size := entry.parallelism.model
 	entry.has == "has"
 	entry.parallelism.nodes == 1

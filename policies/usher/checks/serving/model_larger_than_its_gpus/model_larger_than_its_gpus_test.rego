@@ -35,3 +35,15 @@ test_without_a_board_or_a_size_nothing_is_said if {
 test_a_replica_of_data_parallelism_has_its_own_gpus if {
 	check.deny == found("vllm", "70B with 16 bits) need about 140 GB, but it uses 1 GPU of 80 GB each") with input as examples.bad_data_parallel
 }
+
+test_a_pod_that_runs_shows_that_it_works if {
+	placed := json.patch(examples.bad_one_gpu, [{"op": "add", "path": "/podSets/0/placed", "value": true}])
+	check.deny == set() with input as placed
+}
+
+with_parallelism(key, value) := json.patch(examples.bad_one_gpu, [{"op": "replace", "path": $"/podSets/0/containers/0/parallelism/{key}", "value": value}])
+
+test_servers_that_span_pods_are_left_alone if {
+	check.deny == set() with input as with_parallelism("nodes", 2)
+	check.deny == set() with input as with_parallelism("ownPod", true)
+}

@@ -3,7 +3,7 @@
 # description: |
 #   A model server with tensor parallel size 8 needs 8 GPUs, and starts no request before it has them. With fewer, it
 #   ends with an error right after its start, again and again. The number is the product of the tensor, pipeline and
-#   data parallel sizes. The check reads the flags of vLLM, SGLang, TensorRT-LLM and Text Generation Inference in
+#   data parallel sizes. The check reads the flags of vLLM, SGLang, TensorRT-LLM, LMDeploy and Text Generation Inference in
 #   commands that are plain enough, and the variables of a NIM with its sizes or the name of its profile. A server of a
 #   LeaderWorkerSet spans a leader and its workers. The check skips other servers that span several pods, MIG devices
 #   and shares.

@@ -41,3 +41,8 @@ test_clusters_that_another_object_made_are_left_alone if {
 	check.deny == set() with input as object.union(examples.bad_replica, {"workload": {"owned": true}})
 	check.deny == set() with input as object.union(examples.bad_model, {"workload": {"owned": true}})
 }
+
+test_a_replica_that_is_too_large_is_told_once if {
+	both := json.patch(examples.bad_replica, [{"op": "replace", "path": "/object/rayService/spec/serveConfigV2/0/together", "value": 20000}])
+	count(check.deny) == 1 with input as both
+}

@@ -5,8 +5,8 @@
 #   /dev/shm, where a container starts with 64 MiB. That is too little, so the server ends with an error of NCCL or a bus
 #   error. A mount at /dev/shm or above it is enough, and so is the shared memory of the node (hostIPC).
 #
-#   The check reads the parallel sizes of servers that it knows. It skips containers that KServe merges with a runtime or
-#   a preset, because a mount may be there, and Ray, where KubeRay mounts shared memory itself.
+#   The check reads the parallel sizes of servers that it knows. It skips pods that run already, containers that KServe
+#   merges with a runtime or a preset, because a mount may be there, and Ray, where KubeRay mounts shared memory itself.
 # scope: package
 # related_resources:
 #   - ref: https://docs.vllm.ai/en/latest/deployment/k8s/
@@ -27,13 +27,16 @@
 package usher.checks.serving.shared_memory_of_a_model
 
 import data.usher.lib.fabric
+import data.usher.lib.gpus
 import data.usher.lib.serving
 import data.usher.lib.workload
 
 deny contains finding if {
 	some entry in serving.model_servers
+	not entry.podSet.placed
 	size := entry.container.parallelism.tensor
 	size > 1
+	not gpus.of_container(entry.podSet, entry.container) == 1
 	fabric.lacks_shared_memory(entry.podSet, entry.container)
 	not serving.merged(entry.container.path)
 

@@ -29,3 +29,13 @@ test_one_gpu_needs_none if {
 test_a_runtime_may_have_the_mount if {
 	check.deny == set() with input as examples.good_llm_inference_service
 }
+
+test_a_pod_that_runs_shows_that_it_works if {
+	placed := json.patch(examples.bad_deployment, [{"op": "add", "path": "/podSets/0/placed", "value": true}])
+	check.deny == set() with input as placed
+}
+
+test_a_rank_that_is_alone_in_its_pod_shares_nothing if {
+	one := json.patch(examples.bad_deployment, [{"op": "replace", "path": "/podSets/0/containers/0/accelerators/nvidia.com~1gpu", "value": {"limits": {"text": "1", "value": 1}}}])
+	check.deny == set() with input as one
+}

@@ -41,3 +41,8 @@ test_claims_without_sharing_are_good if {
 	check.deny == set() with input as examples.good_no_sharing
 	check.deny == set() with input as examples.good_other_driver
 }
+
+test_a_percentage_of_the_threads_is_good if {
+	half := json.patch(examples.bad_mps, [{"op": "replace", "path": "/object/resourceClaimTemplate/spec/spec/devices/config/0/percentage", "value": 50}])
+	check.deny == {off("MPS", "MPSSupport")} with input as half
+}

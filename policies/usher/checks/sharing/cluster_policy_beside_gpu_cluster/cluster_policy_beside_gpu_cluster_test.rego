@@ -18,3 +18,7 @@ test_one_way_to_manage_gpus_is_good if {
 	check.deny == set() with input as examples.good_cluster_policy
 	check.deny == set() with input as examples.good_driver
 }
+
+test_other_objects_are_good if {
+	check.deny == set() with input as json.remove(examples.bad_both, ["/object/clusterPolicy"])
+}

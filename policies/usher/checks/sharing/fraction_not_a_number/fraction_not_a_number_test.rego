@@ -42,3 +42,17 @@ test_the_keys_mean_nothing_to_other_schedulers if {
 	elsewhere := json.patch(examples.bad_nan, [{"op": "replace", "path": "/podSets/0/schedulerName", "value": "volcano"}])
 	check.deny == set() with input as elsewhere
 }
+
+test_a_number_of_gpus_alone_asks_for_nothing if {
+	alone := json.patch(examples.bad_devices, [{"op": "remove", "path": "/podSets/0/annotations/gpu-fraction"}])
+	check.deny == set() with input as alone
+}
+
+test_what_kai_can_read_is_good_however_it_is_written if {
+	check.deny == set() with input as examples.good_zero_exponent
+}
+
+test_both_annotations_mean_nothing_to_other_schedulers if {
+	elsewhere := json.patch(examples.bad_both, [{"op": "replace", "path": "/podSets/0/schedulerName", "value": "volcano"}])
+	check.deny == set() with input as elsewhere
+}

@@ -56,3 +56,13 @@ test_whole_gpus_are_good if {
 test_other_schedulers_are_for_another_check if {
 	check.deny == set() with input as examples.good_other_scheduler
 }
+
+test_whole_gpus_of_divided_nodes_are_good if {
+	whole := json.patch(examples.bad_product, [{"op": "replace", "path": "/podSets/0/requests/0/route", "value": "extended resource"}])
+	check.deny == set() with input as whole
+}
+
+test_pools_with_other_labels_are_good if {
+	pooled := json.patch(examples.good_whole, [{"op": "replace", "path": "/podSets/0/fits", "value": [{"pool": "l4", "labels": {"pool": "l4"}}]}])
+	check.deny == set() with input as pooled
+}
