@@ -43,7 +43,7 @@ groups := [{
 
 # METADATA
 # title: The schedulers that its cliques name
-# description: In their order. Cliques of other kinds have no such list.
+# description: In their order. Other kinds have no cliques.
 schedulers := [pod_set.schedulerName |
 	clique_set
 	some pod_set in input.podSets

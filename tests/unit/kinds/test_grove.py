@@ -66,7 +66,7 @@ def test_labels_and_annotations_stand_beside_the_spec_of_a_clique() -> None:
     assert found.pod_sets[0].metadata_path == "/spec/template/cliques/0"
 
 
-def test_grove_makes_a_gang_for_kai_and_volcano_and_none_for_the_default_scheduler() -> None:
+def test_grove_makes_a_gang_for_kai_and_volcano_but_not_for_the_default_scheduler() -> None:
     gangs = {
         scheduler: workload(clique_set(clique("a", replicas=2, scheduler=scheduler))).gang.formed_by
         for scheduler in ("", "default-scheduler", "kai-scheduler", "volcano")

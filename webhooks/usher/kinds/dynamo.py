@@ -23,7 +23,7 @@ _MAIN: Final = "main"
 _GPU: Final = "nvidia.com/gpu"
 _DEVICE_CLASS: Final = "gpu.nvidia.com"
 _SHARED_MEMORY: Final = "8Gi"
-"""The size of /dev/shm in a component that names none (DefaultSharedMemorySize in internal/consts)."""
+"""The size of /dev/shm of a component without a size (DefaultSharedMemorySize in internal/consts)."""
 
 _TRAITS: Final = Traits(
     trains=_MAIN,
@@ -61,7 +61,7 @@ class DynamoGraphDeployment(TypedDict):
 
 
 class _Above(NamedTuple):
-    """What all components of a graph get: values of their own win."""
+    """Values that all components of a graph get; those of the component win."""
 
     environment: tuple[Place, ...] = ()
     labels: Mapping[str, str] = {}
@@ -348,7 +348,7 @@ def _with_claim(
 
 
 _COUNTED: Final = (
-    "`replicas` (1 if missing) times `multinode.nodeCount` (2 if `multinode` gives none, 1 without it); without bound "
+    "`replicas` (1 if missing) times `multinode.nodeCount` (2 in an empty `multinode`, 1 without it); without bound "
     "with a `scalingAdapter`; with `gpuMemoryService` between pods one more for each, and its shadows with `failover`"
 )
 _SOURCE: Final = "deploy/operator/api/ and deploy/operator/internal/dynamo/graph.go of ai-dynamo/dynamo"

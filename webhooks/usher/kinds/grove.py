@@ -26,7 +26,7 @@ _SET_LABEL: Final = "app.kubernetes.io/part-of"
 """The label with the name of the PodCliqueSet (operator/api/common/labels.go)."""
 
 _GANGS: Final = frozenset({"kai-scheduler", "volcano"})
-"""Schedulers for which Grove makes a PodGroup; for the default scheduler it makes none
+"""Schedulers for which Grove makes a PodGroup; not for the default scheduler
 (operator/internal/scheduler/kube/backend.go)."""
 
 _VARIABLES: Final = frozenset({"GROVE_*"})
@@ -207,7 +207,7 @@ KINDS: list[Kind] = [
             role=model.Role.INFERENCE,
             runs_any_program=True,
             volcano="its operator's PodGroup, where its cliques name `schedulerName: volcano` or `kai-scheduler`; "
-            "on the default scheduler it is no gang",
+            "the default scheduler places the pods one by one",
             gang_places=model.GangPlaces(
                 queue="/metadata/annotations/scheduling.grove.io~1volcano-queue",
                 priority_class=_PRIORITY,

@@ -2,8 +2,7 @@
 # title: A PodCliqueSet with GPUs is placed by a scheduler that makes gangs
 # description: |
 #   Grove describes the pods of a set as a gang, but it makes a PodGroup only for KAI-Scheduler and for Volcano. The
-#   default scheduler places the pods one by one: some cliques hold their GPUs and wait for the others. Grove says
-#   nothing of it. The check counts the pods with accelerators in one replica of the set.
+#   default scheduler places the pods one by one: some cliques hold their GPUs and wait for the others. The check counts the pods with accelerators in one replica of the set.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/ai-dynamo/grove/blob/main/operator/internal/scheduler/kube/backend.go

@@ -3,7 +3,7 @@
 # description: |
 #   With the annotation grove.io/mnnvl-group Grove makes a ComputeDomain and gives its cliques a channel, so that their
 #   GPUs reach each other by NVLink across nodes. It looks only at nvidia.com/gpu: it leaves out a clique that claims its
-#   GPUs by DRA, and says nothing. `none` is no group.
+#   GPUs by DRA, and says nothing. `none` opts out.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/ai-dynamo/grove/tree/main/operator/internal/mnnvl
