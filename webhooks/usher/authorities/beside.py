@@ -122,18 +122,11 @@ def of(workload: model.Workload | None, objects: reading_values.Lookup, known: K
     """
     if workload is None or not isinstance(objects, reading_values.Objects):
         return NOTHING
-    if (workload.group, workload.kind) == _POD_GROUP:
-        return Beside(gang=_gang(workload, objects, known))
-    if (workload.group, workload.kind) in _AUTOSCALERS:
-        return _of_autoscaler(workload, objects)
-    if (workload.group, workload.kind) == _BUDGET:
-        return Beside(guarded=_guarded(workload, objects, known))
-    if (workload.group, workload.kind) == _NODE:
-        return Beside(layout=_layout(workload.view.get("node", {}).get("metadata", {}).get("labels", {}), objects))
-    if (workload.group, workload.kind) == CONFIG_MAP:
-        return Beside(placed=objects.once("what Volcano and KAI place", lambda: frozenset(_placed(objects))))
-    if (workload.group, workload.kind) == _CLUSTER_POLICY:
-        return Beside(placed=frozenset({"GPUCluster"} if objects.names("nvidia.com", "GPUCluster") else ()))
+    gather = _GATHERED.get((workload.group, workload.kind), _of_pods)
+    return gather(workload, objects, known)
+
+
+def _of_pods(workload: model.Workload, objects: reading_values.Objects, known: Knowledge) -> Beside:
     claims = dict(_claims(workload, objects))
     host_paths = dict(_host_paths(workload.namespace, claims, objects)) if claims else {}
     if not workload.asks_accelerators:
@@ -209,7 +202,7 @@ def _naming(objects: reading_values.Objects) -> _Naming:
     return objects.once("objects by PodGroup", lambda: _by_group(objects))
 
 
-def _of_autoscaler(workload: model.Workload, objects: reading_values.Objects) -> Beside:
+def _of_autoscaler(workload: model.Workload, objects: reading_values.Objects, _known: Knowledge) -> Beside:
     own = Reference(group=workload.group, kind=workload.kind, name=workload.name, namespace=workload.namespace)
     found = objects.find(own)
     growth = (
@@ -516,3 +509,27 @@ def _groups_named(value: paths.Object) -> Iterator[str]:
             left.extend(each.values())
         elif isinstance(each, list):
             left.extend(each)
+
+
+def _of_node(node: model.Workload, objects: reading_values.Objects, _known: Knowledge) -> Beside:
+    labels = node.view.get("node", {}).get("metadata", {}).get("labels", {})
+    return Beside(layout=_layout(labels, objects))
+
+
+def _of_configuration(_map: model.Workload, objects: reading_values.Objects, _known: Knowledge) -> Beside:
+    return Beside(placed=objects.once("what Volcano and KAI place", lambda: frozenset(_placed(objects))))
+
+
+def _of_cluster_policy(_policy: model.Workload, objects: reading_values.Objects, _known: Knowledge) -> Beside:
+    return Beside(placed=frozenset({"GPUCluster"} if objects.names("nvidia.com", "GPUCluster") else ()))
+
+
+_GATHERED: Final[Mapping[tuple[str, str], Callable[[model.Workload, reading_values.Objects, Knowledge], Beside]]] = {
+    **dict.fromkeys(_AUTOSCALERS, _of_autoscaler),
+    _POD_GROUP: lambda group, objects, known: Beside(gang=_gang(group, objects, known)),
+    _BUDGET: lambda budget, objects, known: Beside(guarded=_guarded(budget, objects, known)),
+    _NODE: _of_node,
+    CONFIG_MAP: _of_configuration,
+    _CLUSTER_POLICY: _of_cluster_policy,
+}
+"""The facts about kinds that make no pods, by group and kind. All others make pods."""

@@ -512,9 +512,6 @@ def _mistake(path: str, what: str, where: str, meant: str, *, deny: bool = True)
     )
 
 
-_SELECTING: Final = frozenset({"DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"})
-
-
 def _refused_parts(value: paths.Object, others: Iterable[paths.Object]) -> Iterator[model.UnreadKey]:
     """Fields of Kubernetes' own workloads that fit their types but that the API server refuses; misspelt selectors.
 
@@ -525,8 +522,8 @@ def _refused_parts(value: paths.Object, others: Iterable[paths.Object]) -> Itera
         value: the object.
         others: the objects of the same file; read only for a Service or a PodDisruptionBudget.
     """
-    kind, group = value.get("kind"), paths.text(value.get("apiVersion")).rpartition("/")[0]
-    if group == "apps" and kind in _SELECTING:
+    kind, group = paths.text(value.get("kind")), paths.text(value.get("apiVersion")).rpartition("/")[0]
+    if group == "apps" and (group, kind) in registry.PODS:
         yield from _labels_not_selected(value)
     elif group == "batch" and kind == "CronJob":
         yield from _schedule_refused(value)

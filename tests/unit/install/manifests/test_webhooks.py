@@ -15,7 +15,7 @@ from usher.policy.checks import catalogue
 OF_THEIR_OWN = {"Namespace", "Binding"}
 """Kinds with a webhook of their own."""
 
-IN_FILES_ALONE = {"ConfigMap", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"}
+IN_FILES_ALONE = {"ConfigMap", "MutatingWebhookConfiguration", "NodePool", "ValidatingWebhookConfiguration"}
 
 
 def rules(value: paths.Object) -> Iterator[paths.Object]:
