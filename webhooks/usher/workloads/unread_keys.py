@@ -8,7 +8,7 @@ values that may be a number or a text (https://kubernetes.io/docs/tasks/extend-k
 
 import difflib
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -88,8 +88,7 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
     if stored or paths.metadata(value).get("uid"):
         found = tuple(each for each in found if each.kept)
     else:
-        others = (each for _, each in beside.all()) if isinstance(beside, Objects) else ()
-        found = (*found, *known_keys.misspelt_keys(value, meant), *_refused_parts(value, others))
+        found = (*found, *known_keys.misspelt_keys(value, meant), *_refused_parts(value, beside))
     if not found:
         return workload
     return replace(workload or _object_without_rules(value, namespace), unread_keys=found[:_MOST])
@@ -512,7 +511,7 @@ def _mistake(path: str, what: str, where: str, meant: str, *, deny: bool = True)
     )
 
 
-def _refused_parts(value: paths.Object, others: Iterable[paths.Object]) -> Iterator[model.UnreadKey]:
+def _refused_parts(value: paths.Object, beside: Lookup) -> Iterator[model.UnreadKey]:
     """Fields of Kubernetes' own workloads that fit their types but that the API server refuses; misspelt selectors.
 
     Sources: ValidateDeploymentSpec and its like in pkg/apis/apps/validation/validation.go, validateJobSpec and
@@ -520,7 +519,7 @@ def _refused_parts(value: paths.Object, others: Iterable[paths.Object]) -> Itera
 
     Args:
         value: the object.
-        others: the objects of the same file; read only for a Service or a PodDisruptionBudget.
+        beside: the objects of the same files; read only for a Service or a PodDisruptionBudget.
     """
     kind, group = paths.text(value.get("kind")), paths.text(value.get("apiVersion")).rpartition("/")[0]
     if group == "apps" and (group, kind) in registry.PODS:
@@ -530,10 +529,10 @@ def _refused_parts(value: paths.Object, others: Iterable[paths.Object]) -> Itera
         yield from _restarts_for_ever(value, "/spec/jobTemplate/spec/template/spec")
     elif group == "batch" and kind == "Job":
         yield from _restarts_for_ever(value, "/spec/template/spec")
-    elif (group, kind) == ("", "Service"):
-        yield from known_keys.misspelt_selector(value, "/spec/selector", others)
-    elif (group, kind) == ("policy", "PodDisruptionBudget"):
-        yield from known_keys.misspelt_selector(value, "/spec/selector/matchLabels", others)
+    elif isinstance(beside, Objects) and (group, kind) == ("", "Service"):
+        yield from known_keys.misspelt_selector(value, "/spec/selector", beside)
+    elif isinstance(beside, Objects) and (group, kind) == ("policy", "PodDisruptionBudget"):
+        yield from known_keys.misspelt_selector(value, "/spec/selector/matchLabels", beside)
 
 
 def _is_whole(spec: Mapping[str, Any]) -> bool:

@@ -12,7 +12,8 @@ ed72c7c, ray-project/kuberay feeaf72, NVIDIA/KAI-Scheduler 72de64f, kubernetes-s
 
 import difflib
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Annotated, Any, Final, NamedTuple, NotRequired
 
@@ -26,6 +27,7 @@ from usher.accelerators import mig_layouts
 from usher.documents import reader
 from usher.kinds.reading.fields import MAP, TAKES_ANYTHING, TYPE, Fields, Known, leaves_of
 from usher.kinds.reading.shapes import strict_adapter, without_nulls
+from usher.kinds.reading.values import Objects
 
 _TEXT, _COUNT, _FLAG, _ANY = "string", "integer", "boolean", ""
 
@@ -512,15 +514,23 @@ def part_at(value: paths.Json, path: str) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def misspelt_selector(value: paths.Object, path: str, others: Iterable[paths.Object]) -> Iterator[model.UnreadKey]:
+_MOST_COMPARED: Final = 200
+"""With more values of a label than these, no slip is looked for: each is compared letter by letter."""
+
+
+def misspelt_selector(value: paths.Object, path: str, objects: Objects) -> Iterator[model.UnreadKey]:
     """A label of a selector that fits no pods beside it, and that is a slip for one that they have."""
-    wanted = part_at(value, path)
-    of_pods = [labels for each in others if (labels := _labels_of_pods(each))] if wanted else []
-    if any(wanted.items() <= labels.items() for labels in of_pods):
+    wanted = {key: each for key, each in part_at(value, path).items() if isinstance(each, str)}
+    if not wanted:
         return
+    by_label = objects.once("labels of pods by each label", lambda: _pods_by_label(objects))
+    if any(wanted.items() <= labels.items() for labels in by_label.get(next(iter(wanted.items())), ())):
+        return
+    values = objects.once("values of labels of pods", lambda: _values_by_key(by_label))
     for key, each in wanted.items():
-        texts = {other for labels in of_pods if isinstance(other := labels.get(key), str)}
-        if isinstance(each, str) and each not in texts and (meant := difflib.get_close_matches(each, texts, 1, 0.75)):
+        texts: Collection[str] = values.get(key, ())
+        is_new = each not in texts and len(texts) <= _MOST_COMPARED
+        if is_new and (meant := difflib.get_close_matches(each, sorted(texts), 1, 0.75)):
             yield model.UnreadKey(
                 path=paths.join(path, key),
                 text=f"selects pods with the label {key}: {each}, which no pods of the same file have",
@@ -529,10 +539,22 @@ def misspelt_selector(value: paths.Object, path: str, others: Iterable[paths.Obj
             )
 
 
-def _labels_of_pods(value: paths.Object) -> Mapping[str, Any]:
-    if value.get("kind") == "Pod":
-        return part_at(value, "/metadata/labels")
-    return part_at(value, "/spec/template/metadata/labels")
+def _pods_by_label(objects: Objects) -> Mapping[tuple[str, str], Sequence[Mapping[str, str]]]:
+    """The labels of pods and of templates of pods, by each of them."""
+    found: defaultdict[tuple[str, str], list[Mapping[str, str]]] = defaultdict(list)
+    for _, value in objects.all():
+        place = "/metadata/labels" if value.get("kind") == "Pod" else "/spec/template/metadata/labels"
+        labels = {key: text for key, text in part_at(value, place).items() if isinstance(text, str)}
+        for label in labels.items():
+            found[label].append(labels)
+    return found
+
+
+def _values_by_key(labels: Iterable[tuple[str, str]]) -> Mapping[str, set[str]]:
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for key, text in labels:
+        found[key].add(text)
+    return found
 
 
 def is_slip(name: str, other: str) -> bool:
