@@ -26,13 +26,18 @@ _OF_FILES: Final = frozenset({"USH1481", "USH1482", "USH1483"})
 def finds_more(case: Case) -> Iterator[str]:
     """A finding is the same if its check says the same, or says something about the same field."""
     before, after = _judged(case)
-    fields = {(each.code, each.finding.path) for each in before}
+    fields = {(each.code, _field(each.finding.path)) for each in before}
     messages = {(each.code, each.finding.message) for each in before}
     for each in after:
         if each.code in _OF_FILES:
             continue
-        if (each.code, each.finding.path) not in fields and (each.code, each.finding.message) not in messages:
+        if (each.code, _field(each.finding.path)) not in fields and (each.code, each.finding.message) not in messages:
             yield f"{each.code} {each.finding.path}: {each.finding.message}"
+
+
+def _field(path: str) -> str:
+    """A path, in which a limit and the request that a mutation makes of it are the same."""
+    return path.replace("/resources/requests/", "/resources/limits/")
 
 
 def denies_more(case: Case) -> Iterator[str]:

@@ -14,7 +14,7 @@ TPU = "google.com/tpu"
 
 
 def job(name: str = "train", *, gpus: int = 3, **metadata: Any) -> paths.Object:
-    return builders.job(builders.template(builders.container(gpus=gpus)), name=name, **metadata)
+    return builders.job(builders.template(builders.container(gpus=gpus), restartPolicy="Never"), name=name, **metadata)
 
 
 def with_limit(resource: str, amount: paths.Json) -> paths.Object:

@@ -248,4 +248,4 @@ def test_the_help_of_check_imports_no_format() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, env=command.environment())
 
-    assert done.stdout.decode().split() == ["usher.cli.output"]
+    assert done.stdout.decode().split() == []

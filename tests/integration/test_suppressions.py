@@ -16,7 +16,9 @@ ISOLATED = "USH201"
 
 def job() -> paths.Object:
     """USH1305 warns that it has no deadline."""
-    return builders.job(builders.template(builders.container(gpus=1)), name="bad", namespace="ml-research")
+    return builders.job(
+        builders.template(builders.container(gpus=1), restartPolicy="Never"), name="bad", namespace="ml-research"
+    )
 
 
 def annotated(text: str, value: paths.Object | None = None) -> paths.Object:

@@ -99,11 +99,12 @@ _counts_in_unit(_, true)
 
 _counts_in_unit(parallelism, false) if parallelism.data == 1
 
-_gpus_of_unit(unit) := sum([number |
-	some pod_set in workload.accelerator_pod_sets
-	pod_set.unit.name == unit.name
-	number := _gpus(pod_set) * pod_set.unit.pods
-])
+# Undefined where the GPUs of a member are not known.
+_gpus_of_unit(unit) := sum(numbers) if {
+	members := [pod_set | some pod_set in workload.accelerator_pod_sets; pod_set.unit.name == unit.name]
+	numbers := [number | some pod_set in members; number := _gpus(pod_set) * pod_set.unit.pods]
+	count(numbers) == count(members)
+}
 
 # The leader of a group, and the GPUs of the leader and its workers together.
 _group := [leader, _gpus(leader) + (_gpus(worker) * (worker.pods.minimum / leader.pods.minimum))] if {
@@ -115,11 +116,9 @@ _group := [leader, _gpus(leader) + (_gpus(worker) * (worker.pods.minimum / leade
 }
 
 _gpus(pod_set) := sum(numbers) if {
-	numbers := [number |
-		some container in pod_set.containers
-		number := gpus.of_container(pod_set, container)
-	]
-	count(numbers) == count([container | some container in pod_set.containers; container.asksAccelerators])
+	asking := [container | some container in pod_set.containers; container.asksAccelerators]
+	numbers := [gpus.of_container(pod_set, container) | some container in asking]
+	count(numbers) == count(asking)
 	count(numbers) > 0
 }
 

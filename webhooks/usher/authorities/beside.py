@@ -426,8 +426,13 @@ def _holders(
 
 def _by_claim(namespace: str, objects: reading_values.Objects) -> Mapping[str, Sequence[_Holder]]:
     found: defaultdict[str, list[_Holder]] = defaultdict(list)
-    for group, kind in sorted((*_SERVING, _POD)):
-        for value in objects.of_kind(group, kind, namespace):
+    # Of other files Pods are not known, so nothing looks them up by their kind.
+    pods = [each for where, each in objects.all() if where == namespace and each.get("kind") == "Pod"]
+    for (group, kind), values in (
+        *((key, objects.of_kind(*key, namespace)) for key in sorted(_SERVING)),
+        (_POD, pods),
+    ):
+        for value in values:
             texts = list(_texts_of(value, ("claimName", "kubernetes.io/hostname", "restartPolicy")))
             if kind == "Pod" and ("restartPolicy", "Never") in texts:
                 continue

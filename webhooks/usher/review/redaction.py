@@ -48,9 +48,9 @@ _TEMPLATE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,127}")
 """The name of the first template of an Argo Workflow; in other kinds `entrypoint` is a command."""
 _LISTED: Final = "[]"
 """The field of texts in the list of an annotation."""
-_MANIFESTS: Final = frozenset({"manifest"})
+_MANIFESTS: Final = frozenset({"manifest", "serveConfigV2"})
 """Fields whose text is an object."""
-_EXPRESSIONS: Final = frozenset({"expression", "when", "withParam", "nodeSelectorExpression"})
+_EXPRESSIONS: Final = frozenset({"expression", "extraConf", "when", "withParam", "nodeSelectorExpression"})
 """Fields whose text rules read as a whole."""
 
 _FIELDS: Final = frozenset({
@@ -66,9 +66,9 @@ _FIELDS: Final = frozenset({
     "migStrategy", "minAvailable", "mode", "modelFormat", "mountPath", "mountPropagation", "mpiImplementation", "name",
     "namespace", "namespaces", "ngc", "nodeAffinityPolicy", "nodeLabel", "nodeName", "nodeTaintsPolicy",
     "nprocPerNode", "numProcPerNode", "onExit", "onExitCodes", "operation", "operations", "operator", "parentName",
-    "path", "pipelineRef", "pipelineTaskName", "plugins", "podGroupName", "podManagementPolicy",
-    "podReplacementPolicy", "podSet", "podSetName", "policy", "preemptionPolicy", "prefix", "priorityClass",
-    "priorityClassName", "procMount", "profile", "protocol", "protocolVersion", "provider", "queue",
+    "path", "pipelineRef", "pipelineTaskName", "placement_group_strategy", "plugins", "podGroupName",
+    "podManagementPolicy", "podReplacementPolicy", "podSet", "podSetName", "policy", "preemptionPolicy", "prefix",
+    "priorityClass", "priorityClassName", "procMount", "profile", "protocol", "protocolVersion", "provider", "queue",
     "queueingStrategy", "queueName", "rayStartParams", "rayVersion", "reason", "reclaimWithinCohort", "resource",
     "resourceClaimName", "resourceClaimTemplateName", "resourceName", "resources", "restartPolicy", "role",
     "rolloutStrategy", "runtime", "runtimeClassName", "runtimeRef", "scaleDown", "scaleTargetRef", "scaleUp",
@@ -209,7 +209,7 @@ def _redact_variable(name: str, value: paths.Json) -> paths.Json:
         return value
     if isinstance(value, dict | list):
         return _without(value, "value")
-    stays = _is_read(name) or not isinstance(value, str) or _PLACEHOLDER.fullmatch(value)
+    stays = _is_read(name) or not isinstance(value, str) or _PLACEHOLDER.fullmatch(value) or _SMALL.fullmatch(value)
     return value if stays else REDACTED
 
 
@@ -284,15 +284,22 @@ _SHELL: Final = frozenset({
 })  # fmt: skip
 """Words of shells, and programs that only start or wait for others."""
 _NUMBERS: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,6})?[smhd]?|infinity")
+_SMALL: Final = re.compile(r"[0-9]{1,3}", re.ASCII)
+"""A number that commands may take from a variable, for example a parallel size; too short for a secret."""
 _REFERENCE: Final = re.compile(r"\$(?:\(\w+\)|\{\w+\}|\w+)|\$\{?\(?")
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _FLAG: Final = re.compile(r"(--?[A-Za-z][\w.-]{0,60})(?:=(.*))?", re.DOTALL)
 _READ_FLAGS: Final = re.compile(
     r"--(?:nproc|nnodes|nodes|num|node|tensor|pipeline|data|expert|context|model|tp|pp|dp|ep|sharded|world|machine"
-    r"|distributed|gpus?|devices?|replicas?|port|host|rdzv|max|block|swap|dtype|enable|disable)[\w-]{0,40}"
+    r"|distributed|gpus?|devices?|replicas?|port|host|rdzv|max|block|swap|dtype|enable|disable|quantization)[\w-]{0,40}"
     r"|-(?:tp|pp|dp[abehlnr]?|pcp|ep|np|n|N|x|m|c|f|e|env|genv)"
 )
 """Flags that stay; of others neither the name nor the value does."""
+_MODEL: Final = re.compile(
+    r"(?=(?:[^\s]{0,100}[-_/])?[0-9]{1,4}(?:\.[0-9]{1,2})?[bBmM](?:[-_.:]|$))(?:[a-z0-9]{1,10}://)?[A-Za-z0-9][\w./-]{0,120}",
+    re.ASCII,
+)
+"""The name of a model with its size: `meta-llama/Llama-3.1-70B-Instruct-AWQ`."""
 _PROGRAM_FOLDER: Final = re.compile(r"(?:/(?:usr|local|opt|bin|sbin|venv|conda|env|app))+/")
 
 
@@ -312,7 +319,7 @@ def _word(word: str) -> str:
         return _flag(flag)
     if _ASSIGNMENT.fullmatch(word) is not None:
         return _assigned(word)
-    if _is_program(word) or (word.isupper() and _is_read(word)):
+    if _is_program(word) or _MODEL.fullmatch(word) or (word.isupper() and _is_read(word)):
         return word
     folder, name = word.rpartition("/")[::2]
     if name != word and _PROGRAM_FOLDER.fullmatch(f"{folder}/") and (name in _SHELL or _is_program(name)):
@@ -336,7 +343,7 @@ def _assigned(text: str) -> str:
     if found is None:
         return REDACTED
     name, value = found.groups()
-    return text if not value or _is_read(name) else f"{name}={REDACTED}"
+    return text if not value or _is_read(name) or _SMALL.fullmatch(value) else f"{name}={REDACTED}"
 
 
 def _patterns() -> Iterator[str]:

@@ -76,7 +76,7 @@ def node_pools_slice(case: Case, known: Knowledge) -> NodePoolsInput | None:
                 result.setdefault("tooSmall", {})[path] = small
             elif (beyond := _beyond_limits(pod_set, demand, pools)) is not None:
                 result.setdefault("beyondLimits", {})[path] = beyond
-            if name := _at_zero(demand, known):
+            if name := _at_zero(pod_set, demand, known):
                 result.setdefault("atZero", {})[path] = name
     return result or None
 
@@ -167,13 +167,16 @@ def _place_of_type(machine: MachineType, known: Knowledge) -> Place:
     return Place(name=f"a node of type {machine.name}", labels={}, taints=(), frontier=(devices,), template=template)
 
 
-def _at_zero(demand: PodDemand, known: Knowledge) -> str:
+def _at_zero(pod_set: model.PodSet, demand: PodDemand, known: Knowledge) -> str:
     """The pool without nodes that alone could hold pods which claim devices; empty where a node could, or no pool."""
     verdicts = judge.node_verdicts(known) if demand.claims_devices else None
     if verdicts is None or verdicts.places.nodes.unreadable:
         return ""
     found = [each for each in verdicts.places.all if judge.could_hold(demand, each, verdicts.places.nodes)]
     if not found or any(each.nodes is not None or each.labels.get(_GKE_DRA) == "true" for each in found):
+        return ""
+    if not pod_set.node_selector.items() & found[0].labels.items():
+        # Somebody else may have chosen the pool, for example a mutation.
         return ""
     # With Cluster API, an annotation may say the driver.
     return "" if any(each.name.startswith("Machine") for each in found) else found[0].name

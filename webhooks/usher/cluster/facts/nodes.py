@@ -120,6 +120,9 @@ _FIELDS_OF_BOARD: Final = 6
 
 
 def _registered(annotations: paths.Json) -> dict[str, str]:
+    if not isinstance(annotations, dict | None):
+        # HAMi may have registered it.
+        return {REGISTERED: "0"}
     known = {key: text for key, text in paths.mapping(annotations).items() if HAMI_REGISTER.match(key)}
     texts = {key: text for key, text in known.items() if isinstance(text, str)}
     return {REGISTERED: str(registered_boards(texts))} if known else {}
