@@ -116,12 +116,14 @@ def test_an_amount_that_cannot_be_read_is_not_0_gpus(tmp_path: Path, amount: pat
     assert "0 GPUs" not in shown
 
 
-def test_a_fraction_that_cannot_be_read_is_not_0_gpus(tmp_path: Path) -> None:
+def test_a_fraction_that_is_no_number_is_found_and_holds_no_gpu(tmp_path: Path) -> None:
+    """KAI-Scheduler refuses it or counts it nowhere."""
     pod = builders.pod(builders.container(), name="half", annotations={"gpu-fraction": "half"})
 
-    (workload,) = audited(tmp_path, builders.replaced(pod, "/spec/schedulerName", "kai-scheduler"))["workloads"]
+    report = audited(tmp_path, builders.replaced(pod, "/spec/schedulerName", "kai-scheduler"))
 
-    assert workload["gpus"] is None
+    assert report["workloads"] == []
+    assert "USH814" in {each["code"] for each in report["findings"]}
 
 
 def test_an_amount_of_anything_else_that_cannot_be_read_leaves_the_gpus_known(tmp_path: Path) -> None:
