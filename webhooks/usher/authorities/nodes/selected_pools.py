@@ -176,7 +176,7 @@ def _at_zero(pod_set: model.PodSet, demand: PodDemand, known: Knowledge) -> str:
     if not found or any(each.nodes is not None or each.labels.get(_GKE_DRA) == "true" for each in found):
         return ""
     if not pod_set.node_selector.items() & found[0].labels.items():
-        # Somebody else may have chosen the pool, for example a mutation.
+        # A mutation may have chosen the pool, not the user.
         return ""
     # With Cluster API, an annotation may say the driver.
     return "" if any(each.name.startswith("Machine") for each in found) else found[0].name
