@@ -116,7 +116,7 @@ def test_an_amount_that_cannot_be_read_is_not_0_gpus(tmp_path: Path, amount: pat
     assert "0 GPUs" not in shown
 
 
-def test_a_fraction_that_is_no_number_is_found_and_holds_no_gpu(tmp_path: Path) -> None:
+def test_a_fraction_that_is_not_a_number_is_found_and_holds_no_gpu(tmp_path: Path) -> None:
     """KAI-Scheduler refuses it or counts it nowhere."""
     pod = builders.pod(builders.container(), name="half", annotations={"gpu-fraction": "half"})
 
