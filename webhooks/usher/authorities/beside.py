@@ -426,8 +426,7 @@ def _holders(
 
 def _by_claim(namespace: str, objects: reading_values.Objects) -> Mapping[str, Sequence[_Holder]]:
     found: defaultdict[str, list[_Holder]] = defaultdict(list)
-    # Of other files Pods are not known, so nothing looks them up by their kind.
-    pods = [each for where, each in objects.all() if where == namespace and each.get("kind") == "Pod"]
+    pods = objects.once("Pods by namespace", lambda: _pods_by_namespace(objects)).get(namespace, ())
     for (group, kind), values in (
         *((key, objects.of_kind(*key, namespace)) for key in sorted(_SERVING)),
         (_POD, pods),
@@ -441,6 +440,15 @@ def _by_claim(namespace: str, objects: reading_values.Objects) -> Mapping[str, S
             names = {*(text for key, text in texts if key == "claimName"), *_stored(value)}
             for name in names:
                 found[name].append(holder)
+    return found
+
+
+def _pods_by_namespace(objects: reading_values.Objects) -> Mapping[str, Sequence[paths.Object]]:
+    """The Pods of the same file. Those of other files are not known, so nothing looks Pods up by their kind."""
+    found: defaultdict[str, list[paths.Object]] = defaultdict(list)
+    for namespace, value in objects.all():
+        if value.get("kind") == "Pod":
+            found[namespace].append(value)
     return found
 
 
@@ -521,7 +529,10 @@ def _of_node(node: model.Workload, objects: reading_values.Objects, _known: Know
     return Beside(layout=_layout(labels, objects))
 
 
-def _of_configuration(_map: model.Workload, objects: reading_values.Objects, _known: Knowledge) -> Beside:
+def _of_configuration(given: model.Workload, objects: reading_values.Objects, _known: Knowledge) -> Beside:
+    if not given.view.get("configMap", {}).get("data"):
+        # Most ConfigMaps configure no device and no scheduler; the texts of all objects are read for those that do.
+        return NOTHING
     return Beside(placed=objects.once("what Volcano and KAI place", lambda: frozenset(_placed(objects))))
 
 

@@ -542,11 +542,10 @@ def _is_whole(spec: Mapping[str, Any]) -> bool:
 
 
 def _labels_not_selected(value: paths.Object) -> Iterator[model.UnreadKey]:
-    labels, wanted = (
-        known_keys.part_at(value, "/spec/template/metadata/labels"),
-        known_keys.part_at(value, "/spec/selector/matchLabels"),
-    )
-    for key, each in wanted.items() if labels or _is_whole(known_keys.part_at(value, "/spec/template/spec")) else ():
+    labels = known_keys.part_at(value, "/spec/template/metadata/labels")
+    if not labels and not _is_whole(known_keys.part_at(value, "/spec/template/spec")):
+        return
+    for key, each in known_keys.part_at(value, "/spec/selector/matchLabels").items():
         if isinstance(each, str) and "{{" not in each and labels.get(key) != each:
             yield model.UnreadKey(
                 path=paths.join("/spec/selector/matchLabels", key),

@@ -19,9 +19,7 @@ from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes.places import Alternative, Obstacles, Place, Places, PodDemand, fewest_obstacles
 from usher.authorities.verdict import Answer
 from usher.cluster.facts import autoscaled_pools
-from usher.cluster.facts.autoscaled_pools import AutoscaledPool
 from usher.cluster.facts.nodes import PODS, NodeClass, Nodes
-from usher.cluster.facts.store import Store
 from usher.kinds import registry
 from usher.model import placement
 
@@ -566,17 +564,8 @@ def node_verdicts(known: Knowledge) -> NodeVerdicts | None:
     return known.derived("verdicts of nodes", kinds, lambda: _verdicts(known))
 
 
-def autoscaled_pools_of(facts: Store) -> tuple[AutoscaledPool, ...]:
-    """The pools that objects among the facts describe."""
-    return facts.derived(
-        "pools of autoscalers",
-        autoscaled_pools.KINDS,
-        lambda: autoscaled_pools.read_pools({kind: facts.everywhere(*kind) for kind in autoscaled_pools.KINDS}),
-    )
-
-
 def _verdicts(known: Knowledge) -> NodeVerdicts:
-    added, nodes = autoscaled_pools_of(known.facts), known.facts.nodes.now
+    added, nodes = autoscaled_pools.of_facts(known.facts), known.facts.nodes.now
     return NodeVerdicts(nodes_places.places_of_cluster(nodes, known.config.pools, known.vocabulary, added))
 
 

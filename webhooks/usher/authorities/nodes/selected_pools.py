@@ -60,10 +60,12 @@ class NodePoolsInput(TypedDict):
 def node_pools_slice(case: Case, known: Knowledge) -> NodePoolsInput | None:
     """The pools and machine types that pod sets select; None where nothing is to be said about them."""
     workload = case.workload
-    if not workload.asks_accelerators:
+    # Most pods select no nodes, and reading their demand is a large part of this slice.
+    selects = any(each.node_selector or each.has_required_affinity for each in workload.pod_sets)
+    if not workload.asks_accelerators or not selects:
         return None
     result: NodePoolsInput = {}
-    pools = judge.autoscaled_pools_of(known.facts)
+    pools = autoscaled_pools.of_facts(known.facts)
     for pod_set, demand in zip(workload.pod_sets, places.demands_of_workload(workload, known), strict=True):
         path = pod_set.path
         for pool in _selected_by_any_label(pod_set, pools):

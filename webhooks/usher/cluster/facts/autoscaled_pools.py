@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from usher import errors, paths, quantities
 from usher.accelerators import names
 from usher.cluster.facts.nodes import Amounts, Taint, scheduler_amount
+from usher.cluster.facts.store import Store
 from usher.model import placement
 from usher.model.placement import Requirement
 
@@ -175,6 +176,13 @@ def _amounts(texts: Mapping[str, paths.Json]) -> Amounts:
             except errors.QuantityError:
                 continue
     return found
+
+
+def of_facts(facts: Store) -> tuple[AutoscaledPool, ...]:
+    """The pools that objects among the facts describe; read once until one of them changes."""
+    return facts.derived(
+        "pools of autoscalers", KINDS, lambda: read_pools({kind: facts.everywhere(*kind) for kind in KINDS})
+    )
 
 
 def read_pools(objects: Objects) -> tuple[AutoscaledPool, ...]:
