@@ -32,6 +32,12 @@ _ENDS_WITHIN = 180.0
 _END_TOGETHER = 20
 """Namespaces that end together: all kinds are looked at once for all of them."""
 
+_NOT_READY = b"storage is (re)initializing"
+"""A refusal (429) while the API server takes up a new or changed definition: nothing was done."""
+
+_STORAGE_IS_READY_WITHIN = 30.0
+"""Seconds."""
+
 _METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 """Asks for a list without what the objects say."""
 
@@ -322,7 +328,12 @@ class Cluster:
             headers |= {"Impersonate-User": user, "Impersonate-Group": "system:masters"}
         url = f"{path}?{urlencode(query)}" if query else path
         text = body if isinstance(body, str | None) else json.dumps(body)
-        answer, payload = self._exchange(method, url, text and text.encode(), headers)
+        sent = text and text.encode()
+        answer, payload = self._exchange(method, url, sent, headers)
+        until = time.monotonic() + _STORAGE_IS_READY_WITHIN
+        while answer.status == 429 and _NOT_READY in payload and time.monotonic() < until:
+            time.sleep(0.2)
+            answer, payload = self._exchange(method, url, sent, headers)
         warnings = _warnings(answer.headers.get_all("Warning", []))
         if answer.status >= 400:
             raise _refusal(answer.status, payload, warnings)
