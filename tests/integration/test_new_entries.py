@@ -288,14 +288,16 @@ def test_an_authority_is_a_folder_and_an_entry_of_the_registry(copy: Copy) -> No
 
 
 def test_an_item_of_the_checklist_is_an_entry_and_a_function_of_its_area(copy: Copy) -> None:
-    area = "audit/readiness/checklist.py"
     copy.insert(
-        area,
-        "MONITORING_ITEMS: Final = (",
-        "    Item(\n"
-        '        id="moon", area=_MONITORING, title="The moon is up", how="Someone looks.", remedy="Wait.",\n'
-        '        reference="https://science.nasa.gov/moon/", judge=lambda look: passed("it shines"),\n'
-        "    ),\n",
+        "audit/readiness/items.yaml",
+        "conformance: ai_service_metrics",
+        "\n- id: moon\n  area: monitoring\n  title: The moon is up\n  how: Someone looks.\n  remedy: Wait.\n"
+        "  reference: https://science.nasa.gov/moon/\n",
+    )
+    copy.insert(
+        "audit/readiness/checklist.py",
+        "MONITORING_JUDGES: Final[Mapping[str, Judge]] = {",
+        '    "moon": lambda look: passed("it shines"),\n',
     )
 
     assert "The moon is up" in copy.usher("audit", "--demo", "--format", "json").out

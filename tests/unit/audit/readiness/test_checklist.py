@@ -16,7 +16,7 @@ from usher.audit import sections
 from usher.audit.document import ReadinessItem, Standing
 from usher.audit.gather import needed_inputs
 from usher.audit.gather.needed_inputs import Section, merged_kinds
-from usher.audit.readiness.checklist import Item
+from usher.audit.readiness.checklist import ITEMS, Item
 
 ROOT = Path(__file__).parents[4]
 AREAS = ["drivers", "monitoring", "scheduling", "isolation", "capacity", "recovery"]
@@ -28,15 +28,19 @@ CONFORMANCE = {
 """Items of the programme, of releases 1.35 to 1.37, that can be seen in a cluster."""
 
 
+def test_every_item_has_a_function_and_every_function_an_item() -> None:
+    assert set(sections.JUDGES) == {each.id for each in ITEMS}
+
+
 def test_ids_are_unique_and_areas_come_in_their_order() -> None:
-    ids = Counter(each.id for each in sections.CHECKLIST)
+    ids = Counter(each.id for each in ITEMS)
 
     assert set(ids.values()) == {1}
-    assert list(dict.fromkeys(each.area for each in sections.CHECKLIST)) == AREAS
-    assert {each.conformance for each in sections.CHECKLIST} - {""} == CONFORMANCE
+    assert list(dict.fromkeys(each.area for each in ITEMS)) == AREAS
+    assert {each.conformance for each in ITEMS} - {""} == CONFORMANCE
 
 
-@pytest.mark.parametrize("each", sections.CHECKLIST, ids=lambda each: each.id)
+@pytest.mark.parametrize("each", ITEMS, ids=lambda each: each.id)
 def test_an_item_has_all_its_texts(each: Item) -> None:
     page, _, anchor = each.reference.partition("#")
 
