@@ -8,7 +8,15 @@ import click
 
 from usher import errors, paths
 from usher.cli import given_policies, inputs
+from usher.install.manifests import audits
 from usher.install.manifests.audits import FLEET_IMAGE, IMAGE, Settings
+
+QUOTA_DEFINITION: Final = Path(audits.__file__).with_name("gpu-quota-crd.yaml")
+"""The definition of GPUQuota. It refuses the same values as `config.pools`.
+
+Limits are one map of units, as in a ResourceQuota. In an object with fields, the API server would drop an unknown field
+and its limit; it can refuse an unknown key of a map.
+"""
 
 _DEFAULT: Final = Settings()
 
@@ -143,8 +151,6 @@ def audit(
     """
     import yaml
 
-    from usher.install.manifests import audits
-
     names = tuple(Path(each).name for each in policies)
     settings = Settings(
         schedule="" if once else schedule, policies=names, verifies_policies=verify_key is not None, **chosen
@@ -186,7 +192,7 @@ def audit_role(*, policies: given_policies.PolicyOptions, helm_values: bool) -> 
     """
     import yaml
 
-    from usher.install.manifests import audits, roles
+    from usher.install.manifests import roles
 
     if helm_values and not policies.policies:
         raise click.UsageError("--helm-values prints the rules for policies; name them by --policies")
@@ -422,17 +428,7 @@ def crds() -> None:
     \b
     usher manifests crds | kubectl apply -f -
     """
-    import yaml
-
-    from usher.install.manifests.quota_definition import definition
-
-    class Plain(yaml.SafeDumper):
-        """Writes repeated values in full, because YAML aliases are hard to read in a manifest."""
-
-        def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - the signature is PyYAML's
-            return True
-
-    click.echo(yaml.dump(definition(), Dumper=Plain, sort_keys=False, width=120), nl=False)
+    click.echo(QUOTA_DEFINITION.read_text(encoding="utf-8"), nl=False)
 
 
 @manifests.command(name="quota-role")
