@@ -203,9 +203,9 @@ def audit_role(*, policies: given_policies.PolicyOptions, helm_values: bool) -> 
 
 def _kinds_of_audits() -> Sequence[tuple[str, str]]:
     """Groups and plurals of the kinds that only audits read."""
-    from usher.audit.gather.needed_inputs import merged_kinds
+    from usher.audit.gather.needed_inputs import WANTED
 
-    return [(each.group, each.plural) for each in merged_kinds()]
+    return [(each.group, each.plural) for each in WANTED]
 
 
 def _rules_of(listed: Sequence[tuple[str, str]]) -> Sequence[paths.Json]:

@@ -97,13 +97,13 @@ class ObjectFiles:
 
     def more(self, api: Lists) -> Iterator[Batch]:
         """The kinds that only sections of audits read."""
-        from usher.audit.gather.needed_inputs import merged_kinds
+        from usher.audit.gather.needed_inputs import WANTED
         from usher.cluster import recording
         from usher.cluster.facts.store import State
         from usher.kinds import registry
 
         listed = {kind.group_and_kind for kind in registry.LISTED}
-        for found in recording.read_facts(api, kinds=[each for each in merged_kinds() if each.key not in listed]):
+        for found in recording.read_facts(api, kinds=[each for each in WANTED if each.key not in listed]):
             if found.state is not State.NOT_KNOWN and not found.values:
                 self._without_objects.append(_without_objects(found))
             yield _batch(found)
