@@ -31,43 +31,13 @@ _MOST_CODES: Final = 500
 _MOST_PLACES: Final = 5
 _SEVERITIES: Final = {each.value: place for place, each in enumerate(Severity)}
 
-_CODES: Final = """
-SELECT code, min("check") AS name, min(title) AS title, min(nullif(list_position(?, severity), 0)) AS worst,
-    count(*) AS findings, count(DISTINCT cluster) AS clusters, coalesce(fsum(gpus), 0) AS gpus,
-    count(*) FILTER (never) AS never
-FROM kept_findings GROUP BY code ORDER BY coalesce(worst, 9), findings DESC, code LIMIT ?
-"""
-_PLACES: Final = """
-SELECT code, cluster, count(*) AS findings FROM kept_findings GROUP BY code, cluster
-QUALIFY row_number() OVER (PARTITION BY code ORDER BY count(*) DESC, cluster) <= ?
-ORDER BY code, findings DESC, cluster
-"""
-_IDLE: Final = """
-SELECT * FROM workloads WHERE idle > 0
-ORDER BY idle DESC, cluster, namespace, kind, name, api_version LIMIT ?
-"""
-_ACCELERATORS: Final = """
-SELECT resource, count(DISTINCT cluster) AS clusters, sum(nodes)::BIGINT AS nodes, fsum(capacity) AS capacity,
-    fsum(allocated) AS allocated, fsum(waiting) AS waiting, fsum(never) AS never
-FROM accelerators GROUP BY resource ORDER BY greatest(fsum(capacity), fsum(allocated), 0) DESC, resource LIMIT ?
-"""
-_SAVINGS: Final = """
-SELECT savings.*, audits.currency FROM savings JOIN audits USING (cluster, shard) WHERE adds_up
-ORDER BY gpu_hours DESC, cluster, namespace, savings.kind, savings.name, saving, change LIMIT ?
-"""
-_READINESS: Final = """
-SELECT id, standing, min(area) AS area, min(title) AS title, count(DISTINCT cluster) AS clusters,
-    list_sort(list(DISTINCT cluster))[1:10] AS some
-FROM kept_readiness GROUP BY id, standing ORDER BY id, standing LIMIT 2000
-"""
-
 
 def finding_codes(
     database: Database, chosen: Sequence[ChosenCluster], before: Mapping[str, int]
 ) -> tuple[CodeRow, ...]:
     """Findings by code, the worst first; `before` has the numbers of an earlier document."""
     places = defaultdict[str, list[tuple[str, int]]](list)
-    for row in database.rows(_PLACES, [_MOST_PLACES]):
+    for row in database.rows("places", [_MOST_PLACES]):
         places[row["code"]].append((chosen[row["cluster"]].name, row["findings"]))
     severities = list(_SEVERITIES)
     return tuple(
@@ -83,7 +53,7 @@ def finding_codes(
             before=before.get(row["code"]),
             where=tuple(places[row["code"]]),
         )
-        for row in database.rows(_CODES, [severities, _MOST_CODES])
+        for row in database.rows("codes", [severities, _MOST_CODES])
     )
 
 
@@ -99,7 +69,7 @@ def idle_workloads(database: Database, chosen: Sequence[ChosenCluster], *, most:
             cost=rounded(row["cost_idle"]),
             currency=row["currency"] or "",
         )
-        for row in database.rows(_IDLE, [most])
+        for row in database.rows("idle_workloads", [most])
     )
 
 
@@ -115,7 +85,7 @@ def accelerator_rows(database: Database, *, most: int) -> tuple[AcceleratorRow, 
             waiting=rounded(row["waiting"]),
             never=rounded(row["never"]),
         )
-        for row in database.rows(_ACCELERATORS, [most])
+        for row in database.rows("accelerators", [most])
     )
 
 
@@ -132,7 +102,7 @@ def largest_savings(database: Database, chosen: Sequence[ChosenCluster], *, most
             cost=rounded(row["cost"]),
             currency=row["currency"] or "",
         )
-        for row in database.rows(_SAVINGS, [most])
+        for row in database.rows("largest_savings", [most])
     )
 
 
@@ -149,7 +119,7 @@ def readiness_rows(database: Database, chosen: Sequence[ChosenCluster]) -> tuple
     """The items of the checklist; first those that fail in the most clusters."""
     standings = defaultdict[str, dict[str, int]](dict)
     failing, titles = dict[str, tuple[str, ...]](), dict[str, tuple[str, str]]()
-    for row in database.rows(_READINESS):
+    for row in database.rows("readiness"):
         standings[row["id"]][row["standing"]] = row["clusters"]
         titles.setdefault(row["id"], (row["area"], row["title"]))
         if row["standing"] == "fail":
