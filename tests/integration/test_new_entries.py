@@ -85,16 +85,16 @@ def training(resource: str, *, node_selector: dict[str, str] | None = None) -> p
     }
 
 
-def test_a_fabric_is_a_profile_in_config_fabrics(copy: Copy) -> None:
+def test_a_fabric_is_a_profile_in_its_file(copy: Copy) -> None:
     copy.insert(
-        "config/fabrics.py",
-        "PROFILES: Final = {",
-        '    "slingshot": Shipped(\n'
-        '        profile=Fabric(env={"FI_PROVIDER": "cxi"}),\n'
-        '        about="Slingshot, with libfabric.",\n'
-        "        add=(),\n"
-        '        sources=("https://ofiwg.github.io/libfabric/main/man/fi_cxi.7.html",),\n'
-        "    ),\n",
+        "config/fabrics.yaml",
+        "settings that sites usually add in their own profiles.",
+        "slingshot:\n"
+        "  about: Slingshot, with libfabric.\n"
+        "  profile:\n"
+        "    env: {FI_PROVIDER: cxi}\n"
+        "  sources:\n"
+        "    - https://ofiwg.github.io/libfabric/main/man/fi_cxi.7.html\n",
     )
     labels = {"example.com/pool": "cray"}
     pool = {"name": "cray", "nodeSelector": labels, "resources": [builders.GPU], "fabric": "slingshot"}
