@@ -175,17 +175,25 @@ QUALIFY row_number() OVER (PARTITION BY code ORDER BY count(*) DESC, cluster) <=
 ORDER BY code, findings DESC, cluster;
 
 -- name: idle_workloads
-SELECT * FROM workloads WHERE idle > 0
+SELECT cluster, coalesce(team, '') AS team, coalesce(gpus_now, 0) AS gpus_now, idle, cost_idle AS cost,
+    {'api_version': coalesce(api_version, ''), 'kind': coalesce(kind, ''), 'namespace': coalesce(namespace, ''),
+     'name': coalesce(name, '')} AS subject,
+    coalesce(currency, '') AS currency
+FROM workloads WHERE idle > 0
 ORDER BY idle DESC, cluster, namespace, kind, name, api_version LIMIT ?;
 
 -- name: accelerators
-SELECT resource, count(DISTINCT cluster) AS clusters, sum(nodes)::BIGINT AS nodes, fsum(capacity) AS capacity,
-    fsum(allocated) AS allocated, fsum(waiting) AS waiting, fsum(never) AS never
+SELECT coalesce(resource, '') AS resource, count(DISTINCT cluster) AS clusters, sum(nodes)::BIGINT AS nodes,
+    fsum(capacity) AS capacity, fsum(allocated) AS allocated, fsum(waiting) AS waiting, fsum(never) AS never
 FROM accelerators GROUP BY resource ORDER BY greatest(fsum(capacity), fsum(allocated), 0) DESC, resource LIMIT ?;
 
 -- name: largest_savings
-SELECT savings.*, audits.currency FROM savings JOIN audits USING (cluster, shard) WHERE adds_up
-ORDER BY gpu_hours DESC, cluster, namespace, savings.kind, savings.name, saving, change LIMIT ?;
+SELECT cluster, saving AS kind, coalesce(team, '') AS team, change, coalesce(gpu_hours, 0) AS gpu_hours, cost,
+    {'api_version': coalesce(api_version, ''), 'kind': coalesce(savings.kind, ''), 'namespace': coalesce(namespace, ''),
+     'name': coalesce(savings.name, '')} AS subject,
+    coalesce(audits.currency, '') AS currency
+FROM savings JOIN audits USING (cluster, shard) WHERE adds_up
+ORDER BY savings.gpu_hours DESC, cluster, namespace, savings.kind, savings.name, saving, change LIMIT ?;
 
 -- name: readiness
 SELECT id, standing, min(area) AS area, min(title) AS title, count(DISTINCT cluster) AS clusters,

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import errors
-from usher.audit.document import Severity, Subject
+from usher.audit.document import Severity
 from usher.audit.document.fleet_document import (
     AcceleratorRow,
     CodeRow,
@@ -25,7 +25,7 @@ from usher.audit.document.fleet_document import (
 )
 from usher.audit.store import audit_parts, earlier_audits, fleet_totals, part_stores
 from usher.audit.store.audit_parts import ChosenCluster
-from usher.audit.store.fleet_totals import KEPT, Database, rounded
+from usher.audit.store.fleet_totals import KEPT, Database, rounded_numbers
 
 _MOST_CODES: Final = 500
 _MOST_PLACES: Final = 5
@@ -42,14 +42,8 @@ def finding_codes(
     severities = list(_SEVERITIES)
     return tuple(
         CodeRow(
-            code=row["code"],
-            name=row["name"],
-            title=row["title"],
+            **rounded_numbers(row),
             severity=Severity(severities[row["worst"] - 1]) if row["worst"] else Severity.LOW,
-            findings=row["findings"],
-            clusters=row["clusters"],
-            gpus=rounded(row["gpus"]) or 0,
-            never=row["never"],
             before=before.get(row["code"]),
             where=tuple(places[row["code"]]),
         )
@@ -59,60 +53,22 @@ def finding_codes(
 
 def idle_workloads(database: Database, chosen: Sequence[ChosenCluster], *, most: int) -> tuple[IdleWorkload, ...]:
     """The workloads with the most idle GPU-hours."""
-    return tuple(
-        IdleWorkload(
-            cluster=chosen[row["cluster"]].name,
-            subject=_subject_of_row(row),
-            team=row["team"] or "",
-            gpus_now=rounded(row["gpus_now"]) or 0,
-            idle=rounded(row["idle"]) or 0,
-            cost=rounded(row["cost_idle"]),
-            currency=row["currency"] or "",
-        )
-        for row in database.rows("idle_workloads", [most])
-    )
+    return tuple(IdleWorkload(**_with_cluster(row, chosen)) for row in database.rows("idle_workloads", [most]))
 
 
 def accelerator_rows(database: Database, *, most: int) -> tuple[AcceleratorRow, ...]:
     """Accelerators other than GPUs, the largest number first."""
-    return tuple(
-        AcceleratorRow(
-            resource=row["resource"] or "",
-            clusters=row["clusters"],
-            nodes=row["nodes"],
-            capacity=rounded(row["capacity"]),
-            allocated=rounded(row["allocated"]),
-            waiting=rounded(row["waiting"]),
-            never=rounded(row["never"]),
-        )
-        for row in database.rows("accelerators", [most])
-    )
+    return tuple(AcceleratorRow(**rounded_numbers(row)) for row in database.rows("accelerators", [most]))
 
 
 def largest_savings(database: Database, chosen: Sequence[ChosenCluster], *, most: int) -> tuple[FleetSaving, ...]:
     """The largest savings that count in the sum."""
-    return tuple(
-        FleetSaving(
-            cluster=chosen[row["cluster"]].name,
-            subject=_subject_of_row(row),
-            kind=row["saving"],
-            team=row["team"] or "",
-            change=row["change"],
-            gpu_hours=rounded(row["gpu_hours"]) or 0,
-            cost=rounded(row["cost"]),
-            currency=row["currency"] or "",
-        )
-        for row in database.rows("largest_savings", [most])
-    )
+    return tuple(FleetSaving(**_with_cluster(row, chosen)) for row in database.rows("largest_savings", [most]))
 
 
-def _subject_of_row(row: Mapping[str, Any]) -> Subject:
-    return Subject(
-        api_version=row["api_version"] or "",
-        kind=row["kind"] or "",
-        namespace=row["namespace"] or "",
-        name=row["name"] or "",
-    )
+def _with_cluster(row: Mapping[str, Any], chosen: Sequence[ChosenCluster]) -> dict[str, Any]:
+    """The fields of a row, with the name of its cluster."""
+    return {**rounded_numbers(row), "cluster": chosen[row["cluster"]].name}
 
 
 def readiness_rows(database: Database, chosen: Sequence[ChosenCluster]) -> tuple[ReadinessRow, ...]:

@@ -181,17 +181,6 @@ DIGITS: Final = 6
 """Digits of numbers in documents."""
 
 
-_COUNTED: Final = ("workloads", "workloads_never", "objects", "pods")
-_KNOWN: Final = (
-    *("gpus", "gpus_allocatable", "gpus_free"),
-    *("gpus_allocated", "gpus_waiting", "gpus_never", "gpus_half_started"),
-)
-_CLUSTERS_WITHOUT: Final = (
-    *("clusters_complete", "clusters_without_nodes", "clusters_without_pods"),
-    *("clusters_without_free", "clusters_not_measured"),
-)
-
-
 class Totals(Struct, frozen=True, kw_only=True):
     """The clusters of a fleet, and their sums."""
 
@@ -243,20 +232,10 @@ def _place(database: Database, chosen: Sequence[ChosenCluster], most: int) -> No
 
 
 def _cluster_row(row: Mapping[str, Any], costs: Sequence[Cost], *, is_rest: bool) -> FleetRow:
-    names = ("shards", "shards_missing", "nodes", "findings", "readiness_failed", *_COUNTED)
-    numbers: dict[str, Any] = {name: row[name] for name in names}
-    numbers |= {name: rounded(row[name]) for name in _KNOWN}
-    return FleetRow(
-        name=f"{row['clusters']:,} more" if is_rest else row["name"],
-        clusters=row["clusters"],
-        id="" if is_rest else row["id"],
-        server="" if is_rest else row["server"] or "",
-        version="" if is_rest else row["version"] or "",
-        taken=row["taken"],
-        complete=row["complete"],
-        usage=fleet_usage(row, tuple(costs)),
-        **numbers,
-    )
+    fields = {**rounded_numbers(row), "usage": fleet_usage(row, tuple(costs))}
+    if is_rest:
+        return FleetRow(**{**fields, "name": f"{row['clusters']:,} more", "id": "", "server": "", "version": ""})
+    return FleetRow(**{**fields, "server": row["server"] or "", "version": row["version"] or ""})
 
 
 def fleet_usage(row: Mapping[str, Any], costs: tuple[Cost, ...]) -> FleetUsage:
@@ -289,20 +268,25 @@ def rounded(number: float | None) -> float | None:
     return None if number is None else round(number, DIGITS)
 
 
+def rounded_numbers(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of a row as fields of a document."""
+    return {name: round(value, DIGITS) if isinstance(value, float) else value for name, value in row.items()}
+
+
 def _summary(database: Database, whole: Mapping[str, Any], costs: Sequence[Cost], *, missing: int) -> FleetSummary:
     """The headline numbers of all clusters; `missing` is the number of further clusters without a part."""
     (savings,), (exceptions,) = database.rows("savings_sum"), database.rows("exceptions")
     saved = {row["currency"]: rounded(row["cost"]) or 0 for row in database.rows("saved_money")}
-    numbers: dict[str, Any] = {name: whole[name] for name in ("clusters", *_CLUSTERS_WITHOUT, *_COUNTED)}
-    numbers |= {name: rounded(whole[name]) for name in _KNOWN}
     return FleetSummary(
-        clusters_missing=missing,
-        findings={row["name"]: row["number"] for row in database.rows("outcomes")},
-        severities={row["name"]: row["number"] for row in database.rows("severities")},
-        usage=fleet_usage(whole, tuple(costs)),
-        savings=SavingSum(number=savings["number"], gpu_hours=rounded(savings["gpu_hours"]) or 0, costs=saved),
-        exceptions_ending=exceptions["number"],
-        **numbers,
+        **{
+            **rounded_numbers(whole),
+            "clusters_missing": missing,
+            "findings": {row["name"]: row["number"] for row in database.rows("outcomes")},
+            "severities": {row["name"]: row["number"] for row in database.rows("severities")},
+            "usage": fleet_usage(whole, tuple(costs)),
+            "savings": SavingSum(number=savings["number"], gpu_hours=rounded(savings["gpu_hours"]) or 0, costs=saved),
+            "exceptions_ending": exceptions["number"],
+        }
     )
 
 
