@@ -196,18 +196,9 @@ _METRICS: Final = ("custom.metrics.k8s.io", "external.metrics.k8s.io")
 _SERVICES: Final = frozenset({model.Role.INFERENCE, model.Role.SERVICE})
 
 
-def _no_nodes(look: Look) -> Judgement | None:
-    if look.nodes is None:
-        return checklist.not_listed("nodes")
-    return None if look.nodes else not_applicable("no node has accelerators")
-
-
 def labels(look: Look) -> Judgement:
     """Whether labels name the board of each node."""
     without = [node.name for node in look.nodes or () if not node.product]
-    early = _no_nodes(look)
-    if early is not None:
-        return early
     if without:
         return failed(f"no label says the board of {fields.listing(without)}")
     boards = sorted({node.product for node in look.nodes or ()})
@@ -216,9 +207,6 @@ def labels(look: Look) -> Judgement:
 
 def taints(look: Look) -> Judgement:
     """Whether a taint keeps other pods off each node."""
-    early = _no_nodes(look)
-    if early is not None:
-        return early
     nodes = look.nodes or ()
     without = [node.name for node in nodes if not node_health.keeps_off(node)]
     if without and not node_health.have_other_nodes(look.estate):
@@ -231,9 +219,6 @@ def taints(look: Look) -> Judgement:
 
 def mig(look: Look) -> Judgement:
     """Whether the MIG manager has divided the nodes as requested."""
-    early = _no_nodes(look)
-    if early is not None:
-        return early
     # A node that could not be divided may offer nothing. Then it is not one of the nodes with accelerators.
     found: dict[str, Mapping[str, str]] = {node.name: node.labels for node in look.nodes or ()}
     for value in fields.listed(look.estate, *NODE.key) or ():
@@ -254,9 +239,6 @@ def mig(look: Look) -> Judgement:
 
 def sharing(look: Look) -> Judgement:
     """Whether small workloads can get a part of a GPU."""
-    early = _no_nodes(look)
-    if early is not None:
-        return early
     nodes = look.nodes or ()
     divided = sorted({name for node in nodes for name in node.capacity if name.startswith(MIG_RESOURCE_PREFIX)})
     shared = [node.name for node in nodes if node.shared_by > 1]

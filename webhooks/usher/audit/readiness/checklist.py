@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 from msgspec import Struct
@@ -180,6 +180,8 @@ class Item(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     remedy: str
     reference: str
     """The document that asks for it."""
+    nodes: Literal["", "accelerators", "NVIDIA"] = ""
+    """The nodes that it is about: it does not apply to a cluster without any."""
     conformance: str = ""
     """The item of the CNCF AI conformance programme, where there is one."""
 
@@ -222,18 +224,19 @@ _PARTS: Final = ("nvidia.com/cuda.driver.major", "nvidia.com/cuda.driver.minor",
 """Labels of older releases of GPU feature discovery."""
 
 
-def _no_nvidia(look: Look) -> Judgement | None:
-    """A verdict for clusters without NVIDIA GPUs; None if a node has one."""
+def without_nodes(look: Look, wanted: Literal["", "accelerators", "NVIDIA"]) -> Judgement | None:
+    """The verdict for clusters without nodes that an item is about; None if there is one."""
+    if not wanted:
+        return None
     if look.nodes is None:
         return not_listed("nodes")
-    return None if look.nvidia else not_applicable("no node has GPUs of NVIDIA")
+    if wanted == "NVIDIA":
+        return None if look.nvidia else not_applicable("no node has GPUs of NVIDIA")
+    return None if look.nodes else not_applicable("no node has accelerators")
 
 
 def gpu_operator(look: Look) -> Judgement:
     """Whether NVIDIA's operator reports that it is ready."""
-    early = _no_nvidia(look)
-    if early is not None:
-        return early
     policies = look.listed(CLUSTER_POLICY)
     if policies is None:
         return not_wanted([CLUSTER_POLICY])
@@ -259,9 +262,6 @@ def _offer_gpus(look: Look) -> bool:
 
 def toolkit_version(look: Look) -> Judgement:
     """Whether a container can escape through a known vulnerability of the container toolkit."""
-    early = _no_nvidia(look)
-    if early is not None:
-        return early
     found = sorted(_toolkits(look))
     if not found:
         unread = [CLUSTER_POLICY.resource] if look.listed(CLUSTER_POLICY) is None else []
@@ -301,9 +301,6 @@ def _toolkits(look: Look) -> Iterator[tuple[Version, str]]:
 
 def driver_versions(look: Look) -> Judgement:
     """Whether the nodes of each pool have the same version of the driver."""
-    early = _no_nvidia(look)
-    if early is not None:
-        return early
     by_pool: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     unlabelled = []
     for node in look.nvidia:
@@ -350,9 +347,6 @@ def daemon_set_ready(part: str) -> Judge:
     """Judges whether the pods of a DaemonSet are ready on all its nodes."""
 
     def judge(look: Look) -> Judgement:
-        early = _no_nvidia(look)
-        if early is not None:
-            return early
         if look.daemons is None:
             return not_listed(_DAEMON_SETS)
         found = look.daemons.get(part, ())
@@ -412,10 +406,6 @@ _MONITORS: Final = ("servicemonitors.monitoring.coreos.com", "podmonitors.monito
 
 def dcgm_scraped(look: Look) -> Judgement:
     """Whether an object makes Prometheus scrape the DCGM exporter."""
-    if look.nodes is None:
-        return not_listed("nodes")
-    if not look.nvidia:
-        return not_applicable("no node has GPUs of NVIDIA")
     found = sorted(_scraping(look))
     if found:
         return passed(*found)

@@ -135,7 +135,7 @@ def secure_access(look: Look) -> Judgement:
 
     The evidence is a toolkit without known escapes, and usher's webhooks, which judge pods that bypass the plugin.
     """
-    escapes = checklist.toolkit_version(look)
+    escapes = checklist.without_nodes(look, "NVIDIA") or checklist.toolkit_version(look)
     if escapes.standing in (Standing.FAIL, Standing.NOT_APPLICABLE):
         return escapes
     webhooks = fields.listed(look.estate, *VALIDATING.key)
@@ -261,13 +261,9 @@ def kubernetes_version(look: Look) -> Judgement:
 
 def kubelet_versions(look: Look) -> Judgement:
     """Whether the versions of the kubelets on GPU nodes are close enough to that of the API server."""
-    if look.nodes is None:
-        return checklist.not_listed("nodes")
-    if not look.nodes:
-        return not_applicable("no node has accelerators")
     server = checklist.read_version(look.server_version)
     # A virtual kubelet is another program with its own versions.
-    real = [node for node in look.nodes if node.labels.get("type") != "virtual-kubelet"]
+    real = [node for node in look.nodes or () if node.labels.get("type") != "virtual-kubelet"]
     if not real:
         return not_applicable("only virtual kubelets have accelerators")
     kubelets = {node.name: checklist.read_version(node.system.get("kubeletVersion", "")) for node in real}
