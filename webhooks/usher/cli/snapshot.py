@@ -245,7 +245,7 @@ class WorkloadRecord:
         """
         from usher.cli import output
 
-        output.replace_bytes(self.path, bytes(self._data), what="record of workloads")
+        output.replace_file(self.path, bytes(self._data), what="record of workloads")
         return f"{self.path}: {self._number:,} workloads, {len(self._data):,} bytes"
 
     def close(self) -> None:
@@ -332,7 +332,7 @@ def snapshot(
     if unfinished and not partial:
         context.exit(_not_written(unfinished[0]))
     data = snapshots.dumps(recorded)
-    output.replace_bytes(file, data, what="snapshot")
+    output.replace_file(file, data, what="snapshot")
     _count(recorded)
     click.echo(f"{file}: {len(data):,} bytes, from {wording.harmless(wording.printable(api.name))}")
     for taker in takers:
