@@ -99,28 +99,19 @@ def denials(answer: Answer) -> Iterator[Denial]:
     if answer.allowed or review.dry_run or not answer.denials or not review.namespace or review.value is None:
         return
     owner = _controller(review.value)
-    if owner is None and not answer.quota:
+    quota = (f"{definitions.GROUP}/{definitions.VERSION}", definitions.KIND, answer.quota, "") if answer.quota else None
+    about = [each for each in (owner, quota) if each is not None]
+    if not about:
         return
     code = answer.denials[0].partition(" ")[0]
     message = on_one_line(orjson.loads(answer.body)["response"].get("status", {}).get("message", ""), _LONGEST)
-    if owner is not None:
-        version, kind, name, uid = owner
+    for version, kind, name, uid in about:
         yield Denial(
             namespace=review.namespace,
             api_version=version,
             kind=kind,
             name=name,
             uid=uid,
-            code=code,
-            message=message,
-        )
-    if answer.quota:
-        yield Denial(
-            namespace=review.namespace,
-            api_version=f"{definitions.GROUP}/{definitions.VERSION}",
-            kind=definitions.KIND,
-            name=answer.quota,
-            uid="",
             code=code,
             message=message,
         )
