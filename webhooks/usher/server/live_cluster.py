@@ -119,9 +119,7 @@ def denials(answer: Answer) -> Iterator[Denial]:
 
 def _controller(value: paths.Object) -> tuple[str, str, str, str] | None:
     """Version, kind, name and uid of the controller that an object names."""
-    metadata = value.get("metadata")
-    references = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
-    for reference in references[:10] if isinstance(references, list) else ():
+    for reference in paths.elements(paths.metadata(value).get("ownerReferences"))[:10]:
         if isinstance(reference, dict) and reference.get("controller") is True:
             fields = [reference.get(field) for field in ("apiVersion", "kind", "name", "uid")]
             texts = [field for field in fields if isinstance(field, str) and 0 < len(field) <= _LONGEST_FIELD]

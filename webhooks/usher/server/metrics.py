@@ -130,9 +130,7 @@ def _quota_amounts(quota: Quota, value: paths.Object) -> Iterator[tuple[str, str
     """Classes of a limit, unit, amount, and whether the amount is used. It shows only the first of limits with equal
     classes.
     """
-    status = value.get("status")
-    said = status.get("used") if isinstance(status, dict) else None
-    of_limits = said if isinstance(said, list) else []
+    of_limits = paths.elements(paths.mapping(value.get("status")).get("used"))
     shown: set[tuple[str, str]] = set()
     for index, limit in enumerate(quota.limits):
         classes = ",".join(sorted(limit.classes))

@@ -257,8 +257,7 @@ def _namespaced(resources: list[paths.Json]) -> Iterator[str]:
 
 
 def _items(answer: Answer) -> list[paths.Json]:
-    items = answer.value.get("items")
-    return items if isinstance(items, list) else []
+    return paths.elements(answer.value.get("items"))
 
 
 def _following(answer: Answer) -> str:
