@@ -4,15 +4,18 @@ Sources: k/k:pkg/scheduler/framework/plugins/gangscheduling, kubernetes-sigs/sch
 KAI:pkg/podgrouper/podgrouper/plugins/defaultgrouper/default_grouper.go CalcPodGroupQueue.
 """
 
+import dataclasses
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple, NotRequired
 
+from msgspec import Struct
+from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import errors, model, paths, quantities
 from usher.accelerators.boards import PRODUCT_LABEL
 from usher.authorities.authority import Case, Section
-from usher.authorities.beside import GROUP_LABEL
+from usher.authorities.beside import GROUP_ANNOTATION, GROUP_LABEL
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.verdict import SourceObject
 from usher.cluster.facts import nodes
@@ -82,6 +85,12 @@ def _of_plugin(pod_set: model.PodSet) -> tuple[str, str]:
     return pod_set.labels.get(GROUP_LABEL, ""), paths.join(pod_set.metadata_path, "labels", GROUP_LABEL)
 
 
+def _of_volcano(pod_set: model.PodSet) -> tuple[str, str]:
+    return pod_set.annotations.get(GROUP_ANNOTATION, ""), paths.join(
+        pod_set.metadata_path, "annotations", GROUP_ANNOTATION
+    )
+
+
 class _GroupKind(NamedTuple):
     group: str
     of: str
@@ -95,6 +104,61 @@ _GROUPS: Final = (
     _GroupKind("scheduling.k8s.io", "the scheduler of Kubernetes", "/spec/schedulingPolicy/gang/minCount", _in_tree),
     _GroupKind("scheduling.x-k8s.io", "the coscheduling plugin", "/spec/minMember", _of_plugin),
 )
+
+_ALL_GROUPS: Final = (*_GROUPS, _GroupKind("scheduling.volcano.sh", "Volcano", "/spec/minMember", _of_volcano))
+
+
+_OF_KUBERNETES: Final = ("", "default-scheduler")
+"""The names of the scheduler of Kubernetes, which does not read PodGroups of Volcano."""
+
+
+class GroupAsFound(Struct, frozen=True, kw_only=True):
+    """A PodGroup that a slice depends on. It changes with the pods of its workload."""
+
+    reference: Reference
+    value: paths.Object | Absence
+
+    def still_holds(self, known: Knowledge) -> bool:
+        return known.facts.find(self.reference) is self.value
+
+
+def with_minimum_of_groups(case: Case, known: Knowledge) -> model.Workload:
+    """The workload, with the number of pods that its PodGroups wait for; the object itself where it names no group.
+
+    A PodGroup that usher does not know, and one that other objects name too, may start with any pods: its number
+    counts as 1. Of several groups the largest number counts, because each group needs its own pods.
+
+    Sources: k/k:pkg/scheduler/framework/plugins/gangscheduling/gangscheduling.go PlacementFeasible and getMinCount,
+    VC:pkg/scheduler/plugins/gang/gang.go validJobFn.
+    """
+    workload = case.workload
+    if workload.gang_native or workload.gang.minimum is not None:
+        return workload
+    minima = [number for kind in _ALL_GROUPS for number in _minima(case, known, kind)]
+    if not minima:
+        return workload
+    gang = dataclasses.replace(workload.gang, minimum=max(minima))
+    return replace(workload, gang=gang)
+
+
+def _minima(case: Case, known: Knowledge, kind: _GroupKind) -> Iterator[int]:
+    pod_sets = case.workload.pod_sets
+    is_unread = kind.of == "Volcano" and all(each.scheduler_name in _OF_KUBERNETES for each in pod_sets)
+    for name in {kind.naming(each)[0] for each in pod_sets} - {""}:
+        if is_unread:
+            yield 1
+            continue
+        reference = Reference(group=kind.group, kind="PodGroup", name=name, namespace=case.workload.namespace)
+        value = known.facts.find(reference)
+        case.grounds.append(GroupAsFound(reference=reference, value=value))
+        minimum = None if isinstance(value, Absence) else _minimum(kind, name, value)
+        yield 1 if minimum is None or name in case.beside.shared_groups else minimum
+
+
+def _minimum(kind: _GroupKind, name: str, value: paths.Object) -> int | None:
+    """The number of pods that a PodGroup waits for; None where it does not say it."""
+    found = SourceObject(f"PodGroup {name}", value).at(kind.minimum)
+    return found if isinstance(found, int) and not isinstance(found, bool) and 0 < found < 2**31 else None
 
 
 def input_slice(case: Case, known: Knowledge) -> PodGroupsInput | None:
@@ -127,8 +191,8 @@ def _groups(case: Case, known: Knowledge, kind: _GroupKind) -> Iterator[PodGroup
         if value is not Absence.NOT_KNOWN:
             result["exists"] = value is not Absence.MISSING
         if not isinstance(value, Absence):
-            minimum = SourceObject(f"PodGroup {name}", value).at(kind.minimum)
-            if isinstance(minimum, int) and not isinstance(minimum, bool) and 0 < minimum < 2**31:
+            minimum = _minimum(kind, name, value)
+            if minimum is not None:
                 result["minimum"] = minimum
         yield result
 

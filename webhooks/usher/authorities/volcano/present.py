@@ -19,6 +19,7 @@ from usher import model, paths, quantities
 from usher.authorities import verdict as authorities_verdict
 from usher.authorities.authority import Balance, Case, Elsewhere, LimitedResource, Section
 from usher.authorities.knowledge import Knowledge
+from usher.authorities.pod_groups import GroupAsFound
 from usher.authorities.verdict import (
     REACHES,
     Amounts,
@@ -37,7 +38,7 @@ from usher.authorities.volcano import read
 from usher.authorities.volcano.read import DEFAULT_QUEUE, FoundGroup, Named, Placement, Queue, Queues
 from usher.cluster.facts.store import Store
 from usher.kinds.reading.shapes import Amount, amount_of
-from usher.kinds.reading.values import Absence, Reference
+from usher.kinds.reading.values import Absence
 from usher.workloads import pod_sets
 
 ROOT: Final = "root"
@@ -240,23 +241,14 @@ class VolcanoInput(TypedDict):
     unreadable: NotRequired[list[UnreadableInput]]
 
 
-class _GroupAsFound(Struct, frozen=True, kw_only=True):
-    """A PodGroup that a slice depends on. It changes with the pods of its workload."""
-
-    reference: Reference
-    value: paths.Object | Absence
-
-    def still_holds(self, known: Knowledge) -> bool:
-        return known.facts.find(self.reference) is self.value
-
-
 def input_slice(case: Case, known: Knowledge) -> VolcanoInput | None:
     """The queues and groups of a workload; None without any, and for objects that a controller made."""
     workload = case.workload
     if workload.owner is not None:
         return None
-    placement, queues = read.find_placement(workload, known), read.queues_of_cluster(known.facts)
-    case.grounds.extend(_GroupAsFound(reference=each.reference, value=each.value) for each in placement.groups)
+    placement = read.find_placement(workload, known, shared=case.beside.shared_groups)
+    queues = read.queues_of_cluster(known.facts)
+    case.grounds.extend(GroupAsFound(reference=each.reference, value=each.value) for each in placement.groups)
     found: list[QueueInput] = []
     unreadable = [
         each for found_group in placement.groups if found_group.group for each in found_group.group.unreadable
@@ -370,7 +362,8 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
     workload = case.workload
     if workload.owner is not None:
         return
-    placement, queues = read.find_placement(workload, known), read.queues_of_cluster(known.facts)
+    placement = read.find_placement(workload, known, shared=case.beside.shared_groups)
+    queues = read.queues_of_cluster(known.facts)
     never = _minimum_above_all_pods(workload, placement)
     for named in placement.queues:
         if queues is not None:
