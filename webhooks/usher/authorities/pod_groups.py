@@ -5,7 +5,7 @@ KAI:pkg/podgrouper/podgrouper/plugins/defaultgrouper/default_grouper.go CalcPodG
 """
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final, NamedTuple, NotRequired
 
 from msgspec import Struct
@@ -17,10 +17,14 @@ from usher.accelerators.boards import PRODUCT_LABEL
 from usher.authorities.authority import Case, Section
 from usher.authorities.beside import GROUP_ANNOTATION, GROUP_LABEL
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.verdict import SourceObject
+from usher.authorities.nodes import judge as nodes_judge
+from usher.authorities.nodes import places as nodes_places
+from usher.authorities.nodes.places import PodDemand
+from usher.authorities.verdict import Answer, SourceObject, worst
 from usher.cluster.facts import nodes
 from usher.kinds.reading.shapes import Amount, amount_of
 from usher.kinds.reading.values import Absence, Reference
+from usher.model import placement
 
 KAI_LABEL: Final = "kai.scheduler/queue"
 KAI_QUEUE: Final = ("scheduling.run.ai", "Queue")
@@ -232,10 +236,10 @@ def kai_slice(case: Case, known: Knowledge) -> KaiInput | None:
     return {"named": result} if result else None
 
 
-def _limit(queue: SourceObject) -> quantities.Quantity | None:
+def _limit(queue: SourceObject, field: str = "limit") -> quantities.Quantity | None:
     """The most GPUs of a queue; None for -1, which means no limit, and where the queue does not say it."""
     try:
-        found = quantities.parse(queue.at("/spec/resources/gpu/limit"))
+        found = quantities.parse(queue.at(f"/spec/resources/gpu/{field}"))
     except errors.QuantityError:
         return None
     return found if found >= quantities.ZERO else None
@@ -289,6 +293,161 @@ def _is_part(name: str, known: Knowledge) -> bool:
     return meaning is not None and meaning.divides is not None
 
 
-def no_outlook(_case: Case, _known: Knowledge) -> Iterable[Section]:
-    """Nothing: `usher queue` has no section for these objects yet."""
-    return ()
+def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
+    """A section for each PodGroup that could hold pods back, one for KAI-Scheduler, and one for what pods wait for."""
+    if case.workload.owner is not None:
+        return
+    yield from (each for kind in _ALL_GROUPS for each in _sections_of_groups(case, known, kind))
+    names = {each.scheduler.name for each in case.workload.pod_sets}
+    kai = {*_KAI_SCHEDULERS, *(route.name for route in known.config.routing if route.scheduler == "kai")}
+    if names & kai or case.workload.gang.scheduler == "kai-scheduler":
+        yield _section_of_kai(case, known)
+    reasons = tuple(dict.fromkeys(_conditions(case, known, modelled=kai)))
+    if reasons:
+        answers = [answer for answer, _ in reasons]
+        yield Section(authority="scheduler", answer=worst(answers), reasons=tuple(text for _, text in reasons))
+
+
+_KAI_SCHEDULERS: Final = ("kai-scheduler", "runai-scheduler")
+
+
+def _sections_of_groups(case: Case, known: Knowledge, kind: _GroupKind) -> Iterator[Section]:
+    for each in _groups(case, known, kind):
+        named = {"group": kind.group, "kind": "PodGroup", "name": each["name"]}
+        reference = Reference(**named, namespace=case.workload.namespace)
+        value = known.facts.find(reference)
+        reasons = tuple(_reasons_of_group(case, each, kind, value))
+        if reasons:
+            answer = Answer.NOT_NOW if each.get("exists") is False else Answer.UNKNOWN
+            yield Section(authority="PodGroup", way=(f"PodGroup {each['name']}",), answer=answer, reasons=reasons)
+
+
+def _reasons_of_group(
+    case: Case, group: PodGroupInput, kind: _GroupKind, value: paths.Object | Absence
+) -> Iterator[str]:
+    """Why a group may never start, as the sources above say it."""
+    name = f"PodGroup {group['name']}"
+    if isinstance(value, Absence):
+        yield (
+            f"there is no {name}, and {kind.of} places no pod without it"
+            if "exists" in group
+            else (f"whether {name} exists is not known")
+        )
+        return
+    shared = case.beside.shared_groups.get(group["name"], 0)
+    own = [each.count.maximum for each in case.workload.pod_sets if kind.naming(each)[0] == group["name"]]
+    pods = shared or sum(filter(None, own))
+    minimum = group.get("minimum")
+    if minimum is not None and shared is not None and None not in own and pods < minimum:
+        yield f"{name} waits for {minimum:,} pods, {pods:,} of these files name it, and usher knows no other pods"
+    if kind.naming is _in_tree and SourceObject(name, value).at("/spec/schedulingConstraints"):
+        yield f"{name} wants its pods in one topology domain, and usher does not know the room of each domain"
+
+
+def _conditions(case: Case, known: Knowledge, *, modelled: Collection[str]) -> Iterator[tuple[Answer, str]]:
+    """What pods wait for, beside room on nodes.
+
+    Sources: k/k:pkg/scheduler/framework/plugins/schedulinggates, volumebinding and dynamicresources.
+    """
+    ours = {*_OF_KUBERNETES, "volcano", *(route.name for route in known.config.routing if route.name), *modelled}
+    demands = nodes_places.demands_of_workload(case.workload, known)
+    for pod_set, demand in zip(case.workload.pod_sets, demands, strict=True):
+        of = f"{pod_set.name}: " if pod_set.name else ""
+        if pod_set.scheduler.name not in ours:
+            yield Answer.UNKNOWN, f"{of}scheduler {pod_set.scheduler.name} decides, and usher does not know its rules"
+        if gates := [each for each in pod_set.scheduling_gates if not each.startswith("kueue.x-k8s.io/")]:
+            yield Answer.NOT_NOW, f"{of}the pods wait until somebody removes the scheduling gate {', '.join(gates)}"
+        for volume in pod_set.fields.get("volumes", ()):
+            claim = volume.get("persistentVolumeClaim", {}).get("claimName", "")
+            if claim and claim not in case.beside.disks:
+                yield Answer.UNKNOWN, f"{of}whether PersistentVolumeClaim {claim} exists and has a volume is not known"
+        for named in pod_set.fields.get("resourceClaims", ()):
+            if named.get("resourceClaimName"):
+                yield Answer.UNKNOWN, f"{of}whether ResourceClaim {named['resourceClaimName']} exists is not known"
+        yield from ((Answer.UNKNOWN, of + text) for text in _conditions_on_pods(pod_set, demand, known))
+
+
+def _conditions_on_pods(pod_set: model.PodSet, demand: PodDemand, known: Knowledge) -> Iterator[str]:
+    """What affinity to other pods and to each other leaves open.
+
+    Source: k/k:pkg/scheduler/framework/plugins/interpodaffinity/filtering.go Filter.
+    """
+    affinity = pod_set.fields.get("affinity", {})
+    for term in affinity.get("podAffinity", {}).get(_REQUIRED, ()):
+        if placement.selector_matches(term.get("labelSelector"), pod_set.labels) is not True:
+            yield "the pods must be beside other pods, and usher does not know the others"
+    for term in affinity.get("podAntiAffinity", {}).get(_REQUIRED, ()) if pod_set.count.maximum != 1 else ():
+        if placement.selector_matches(term.get("labelSelector"), pod_set.labels) is not False:
+            key = term.get("topologyKey", "")
+            if key != _HOSTNAME or pod_set.count.minimum > _nodes_with_room(demand, known):
+                yield f"each pod needs another {key}, and usher does not know whether enough of them have room"
+
+
+_HOSTNAME: Final = "kubernetes.io/hostname"
+
+
+def _nodes_with_room(demand: PodDemand, known: Knowledge) -> int:
+    verdicts = nodes_judge.node_verdicts(known)
+    places = () if verdicts is None or demand.too_large else verdicts.places.all
+    return sum(nodes_judge.holding_nodes(demand, place, known.facts.nodes.now) for place in places)
+
+
+_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+def _section_of_kai(case: Case, known: Knowledge) -> Section:
+    """What can be proved of queues of KAI-Scheduler; everything else is unknown.
+
+    Source: KAI:pkg/scheduler/plugins/proportion/capacity_policy/max_allowed_check.go isOverLimit and quota_check.go
+    isAllocatedNonPreemptibleOverQuota: each queue on the way up must have the GPUs of the pods that start together,
+    of which one pod is the least.
+    """
+    named = kai_slice(case, known)
+    queues = known.facts.objects(*KAI_QUEUE)
+    sources = (
+        {}
+        if isinstance(queues, Absence)
+        else {name: SourceObject(f"Queue {name}", value) for name, value in queues.items()}
+    )
+    reasons, answers = list[str](), [Answer.UNKNOWN]
+    names = [each["name"] for each in named["named"]] if named is not None else []
+    for each in named["named"] if named is not None else ():
+        if not each["exists"]:
+            answers.append(Answer.UNKNOWN)
+            reasons.append(f"there is no Queue {each['name']}")
+    least = _least_gpus(case.workload)
+    never = list(_limits_below(names[0], sources, case.workload, least)) if len(names) == 1 and least else []
+    if never:
+        return Section(authority="KAI-Scheduler", way=(f"Queue {names[0]}",), answer=Answer.NEVER, reasons=tuple(never))
+    reasons.append(
+        "KAI-Scheduler decides: usher does not model its fair shares, over-quota weights, shards and groups of pods"
+    )
+    way = tuple(f"Queue {name}" for name in names)
+    return Section(authority="KAI-Scheduler", way=way, answer=worst(answers), reasons=tuple(reasons))
+
+
+def _least_gpus(workload: model.Workload) -> quantities.Quantity:
+    """The fewest GPUs of any one pod; 0 where a pod asks for none, or for a part of one."""
+    amounts = [each.accelerators.get("nvidia.com/gpu", quantities.ZERO) for each in workload.pod_sets]
+    return min(amounts, default=quantities.ZERO)
+
+
+def _limits_below(
+    name: str, sources: Mapping[str, SourceObject], workload: model.Workload, least: quantities.Quantity
+) -> Iterator[str]:
+    """The limits, and for pods that KAI may not evict the quotas, that are below one pod, from the queue upwards."""
+    labels = [workload.labels.get(_PREEMPTIBILITY), *(each.labels.get(_PREEMPTIBILITY) for each in workload.pod_sets)]
+    stays = {each for each in labels if each is not None} == {"non-preemptible"} and None not in labels[1:]
+    seen = set[str]()
+    while name in sources and name not in seen:
+        seen.add(name)
+        for field in ("limit", "quota") if stays else ("limit",):
+            most = _limit(sources[name], field)
+            if most is not None and most < least:
+                asked = quantities.text("nvidia.com/gpu", least, up=True)
+                kept = "" if field == "limit" else ", which pods that KAI does not evict cannot exceed"
+                yield f"one pod asks for {asked} GPUs, {most} is the {field} of Queue {name}{kept}"
+        name = sources[name].text("/spec/parentQueue")
+
+
+_PREEMPTIBILITY: Final = "kai.scheduler/preemptibility"

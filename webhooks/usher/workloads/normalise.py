@@ -180,7 +180,7 @@ def _formed_by(pod_sets: tuple[model.PodSet, ...], metadata: Sequence[Metadata])
             if known.keys().isdisjoint(present):
                 continue
             for key, what in known.items():
-                # Volcano reads the number on the owner of the pods alone (VC:pg_controller_handler.go:226-245, 312-316).
+                # Volcano reads the number on the owner of the pods alone (VC:pg_controller_handler.go:312).
                 if present.get(key) and (key != MINIMUM_OF_OWNER or _is_of_owner(present, templates)):
                     return what
     if any(pod_set.scheduling_group for pod_set in pod_sets):

@@ -114,6 +114,7 @@ def _alternatives(pod_set: model.PodSet) -> Iterator[Alternative]:
     selected = tuple(
         Requirement(key=key, operator="In", values=(value,)) for key, value in sorted(pod_set.node_selector.items())
     )
+    selected += tuple(Requirement(key=key, operator="Exists", values=()) for key in sorted(_topology_keys(pod_set)))
     if not pod_set.has_required_affinity:
         yield Alternative(selected, ())
         return
@@ -121,6 +122,19 @@ def _alternatives(pod_set: model.PodSet) -> Iterator[Alternative]:
         found = placement.parse_term(term)
         if found is not None:
             yield Alternative((*selected, *found.on_labels), tuple(found.on_fields))
+
+
+def _topology_keys(pod_set: model.PodSet) -> set[str]:
+    """Labels that each node of the pods must have, whatever their values.
+
+    Sources: k/k:pkg/scheduler/framework/plugins/podtopologyspread/filtering.go Filter (node label not found), and
+    k/k:pkg/scheduler/framework/plugins/interpodaffinity/filtering.go satisfyPodAffinity.
+    """
+    spreads = pod_set.fields.get("topologySpreadConstraints", ())
+    found = {each.get("topologyKey", "") for each in spreads if each.get("whenUnsatisfiable") == "DoNotSchedule"}
+    beside = pod_set.fields.get("affinity", {}).get("podAffinity", {})
+    found |= {each.get("topologyKey", "") for each in beside.get("requiredDuringSchedulingIgnoredDuringExecution", ())}
+    return {key for key in found if placement.is_label_key(key)}
 
 
 _QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"

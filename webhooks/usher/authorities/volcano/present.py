@@ -11,11 +11,10 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Final, NotRequired
 
-from msgspec import Struct
 from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import model, paths, quantities
+from usher import model, quantities
 from usher.authorities import verdict as authorities_verdict
 from usher.authorities.authority import Balance, Case, Elsewhere, LimitedResource, Section
 from usher.authorities.knowledge import Knowledge
@@ -380,11 +379,13 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
 
 
 def _minimum_above_all_pods(workload: model.Workload, placement: Placement) -> str:
-    """Why a gang that waits for more pods than it has never starts; empty for other gangs."""
-    minimum, most = placement.minimum, workload.pods.maximum
-    if minimum is None:
-        minimum = authorities_verdict.gang_minimum(workload)
-    if minimum is None or most is None or minimum <= most:
+    """Why a gang that waits for more pods than it has never starts; empty for other gangs.
+
+    Other objects may name the PodGroup that templates name, so it proves nothing (VC:pkg/scheduler/plugins/gang).
+    """
+    most = workload.pods.maximum
+    minimum = authorities_verdict.gang_minimum(workload)
+    if placement.groups or minimum is None or most is None or minimum <= most:
         return ""
     return f"it waits for {minimum} pods, but there are never more than {most}"
 
