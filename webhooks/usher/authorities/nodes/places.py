@@ -12,6 +12,7 @@ from usher import model, paths, quantities
 from usher.accelerators import boards, mig, names
 from usher.accelerators.mig import MIG_RESOURCE_PREFIX, Board, Profile
 from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities import limit_range
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts.autoscaled_pools import AutoscaledPool, is_undefined
 from usher.cluster.facts.node_pools import KARPENTER
@@ -148,7 +149,7 @@ def demands_of_workload(workload: model.Workload, known: Knowledge) -> list[PodD
         demand_of_pod_set(pod_set, known.vocabulary, from_classes=classes).tolerating(
             *_tolerations_of_runtime_class(pod_set, known.facts), *added
         )
-        for pod_set in workload.pod_sets
+        for pod_set in limit_range.as_admitted(workload, known.facts).pod_sets
     ]
 
 

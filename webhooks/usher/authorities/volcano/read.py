@@ -144,6 +144,7 @@ class Queue(Struct, frozen=True, kw_only=True):
     state: str
     """Empty where Volcano has not written it yet."""
     capability: Amounts
+    guarantee: Amounts
     unreadable: tuple[Unreadable, ...]
 
 
@@ -204,6 +205,7 @@ def read_queues(objects: Mapping[str, paths.Object]) -> Queues:
             parent=source.text("/spec/parent"),
             state=source.text("/status/state"),
             capability=source.amounts("/spec/capability"),
+            guarantee=source.amounts("/spec/guarantee/resource"),
             unreadable=tuple(source.unreadable),
         )
     return Queues(by_name=found, parents=frozenset(queue.parent for queue in found.values() if queue.parent))

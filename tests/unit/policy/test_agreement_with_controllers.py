@@ -1,0 +1,203 @@
+"""Cases in which usher and a real controller once disagreed. Each names the line of the controller that decides."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+import builders
+from builders import GPU, queues
+from usher import model, paths
+from usher.authorities.authority import Outlook
+from usher.authorities.verdict import Answer
+from usher.cluster.facts.store import Store
+from usher.config import models
+from usher.kinds.reading import values
+from usher.policy import assembly
+from usher.policy.decision import Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.explaining import Outlooks
+
+NAMESPACE: Final = "research"
+CASES: Final = Path(__file__).parent / "agreement"
+CONTROLLERS: Final = ("in-tree", "kai", "kueue", "volcano")
+
+APIS: Final = {
+    "PodGroup": "scheduling.volcano.sh/v1beta1",
+    "KubernetesPodGroup": "scheduling.k8s.io/v1alpha2",
+    "PluginPodGroup": "scheduling.x-k8s.io/v1alpha1",
+    "Queue": "scheduling.volcano.sh/v1beta1",
+    "KaiQueue": "scheduling.run.ai/v2",
+    "RuntimeClass": "node.k8s.io/v1",
+    "LimitRange": "v1",
+    "Node": "v1",
+    "PersistentVolumeClaim": "v1",
+    "ResourceQuota": "v1",
+}
+"""The apiVersion by kind, for facts and objects without one."""
+
+OF_CONTROLLER: Final[Mapping[str, Sequence[paths.Object]]] = {
+    "volcano": [
+        queues.volcano_queue("small", gpu=8),
+        queues.volcano_queue("cpus", cpu="4"),
+        queues.volcano_queue("default"),
+    ],
+}
+SCHEDULERS: Final = {"volcano": "volcano", "kai": "kai-scheduler"}
+
+
+def cases(controller: str) -> Sequence[Mapping[str, Any]]:
+    found: Sequence[Mapping[str, Any]] = yaml.safe_load((CASES / f"{controller}.yaml").read_text())
+    return found
+
+
+def all_cases() -> Iterator[Any]:
+    for controller in CONTROLLERS:
+        for case in cases(controller):
+            yield pytest.param(controller, case, id=f"{controller}: {case['name']}")
+
+
+def fact(written: Mapping[str, Any]) -> paths.Object:
+    """A fact from its short form: the kind, the name and the fields of the object."""
+    rest = {key: value for key, value in written.items() if key not in ("kind", "name", "labels")}
+    kind = str(written["kind"])
+    metadata: paths.Object = {"name": written["name"], "labels": written.get("labels", {})}
+    if kind not in ("Queue", "KaiQueue", "RuntimeClass", "Node"):
+        metadata["namespace"] = NAMESPACE
+    plain = re.sub("^(Kubernetes|Plugin|Kai)", "", kind)
+    return {"apiVersion": APIS.get(kind, rest.pop("apiVersion", "v1")), "kind": plain, "metadata": metadata, **rest}
+
+
+def made(written: Mapping[str, Any], controller: str) -> paths.Object:
+    """An object with pods from its short form."""
+    if "apiVersion" in written:
+        return dict(written)
+    scheduler = written.get("scheduler", SCHEDULERS.get(controller))
+    spec = {**written.get("spec", {}), **({"schedulerName": scheduler} if scheduler else {})}
+    annotations = dict(written.get("template", {}))
+    if "group" in written and controller == "in-tree":
+        spec["schedulingGroup"] = {"podGroupName": written["group"]}
+    elif "group" in written:
+        annotations["scheduling.k8s.io/group-name"] = written["group"]
+    if "queue" in written and controller == "volcano":
+        annotations["scheduling.volcano.sh/queue-name"] = written["queue"]
+    labels = {"kai.scheduler/queue": written["queue"]} if "queue" in written and controller == "kai" else {}
+    labels |= written.get("labels", {})
+    if "runtimeClassName" in written:
+        spec["runtimeClassName"] = written["runtimeClassName"]
+    gpus = written.get("gpus", 1)
+    container = builders.container(gpus=gpus, requests={"cpu": written["cpu"]} if "cpu" in written else None)
+    template: paths.Object = {
+        "metadata": {"annotations": annotations, "labels": labels},
+        "spec": {"containers": [container], "restartPolicy": "Never", **spec},
+    }
+    own: paths.Object = {"name": written["name"], "namespace": NAMESPACE}
+    if written["kind"] == "Pod":
+        metadata = {**own, "annotations": annotations, "labels": labels}
+        return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]}
+    if written["kind"] == "VolcanoJob":
+        tasks: list[paths.Json] = [
+            {"name": f"task-{index}", "replicas": pods, "template": with_gpus(template, each)}
+            for index, (pods, each) in enumerate(written["tasks"])
+        ]
+        of_job: paths.Object = {"minAvailable": written["minimum"], "queue": written["queue"], "tasks": tasks}
+        for task in tasks:
+            assert isinstance(task, dict)
+            task["minAvailable"] = 0
+        return {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": own, "spec": of_job}
+    pods = written["pods"]
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {**own, "annotations": written.get("owner", {}), "labels": labels},
+        "spec": {"parallelism": pods, "completions": pods, "template": template},
+    }
+
+
+def with_gpus(template: paths.Object, gpus: int) -> paths.Object:
+    spec = template["spec"]
+    assert isinstance(spec, dict)
+    return {**template, "spec": {**spec, "containers": [builders.container(gpus=gpus)]}}
+
+
+@cache
+def engine() -> Evaluator:
+    return assembly.embedded(models.Config())
+
+
+def looked(controller: str, case: Mapping[str, Any]) -> tuple[list[Outlook], list[str]]:
+    """The outlook of each object, and the checks that deny it."""
+    nodes = [builders.node(f"gpu-{index}", labels={"pool": "h100"}, allocatable={"cpu": 96, "pods": 110, GPU: 8}) for index in range(2)]
+    given = [fact(each) for each in case.get("facts", [])]
+    others = [] if any(each["kind"] == "Node" for each in given) else nodes
+    elsewhere: list[paths.Object] = [
+        {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "theirs", "namespace": "other"}},
+        {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "theirs", "namespace": "other"}},
+        builders.gpu_quota("theirs", 1, namespaces=["other"]),
+    ]
+    objects = [made(each, controller) for each in case["objects"]]
+    facts = Store.of([*OF_CONTROLLER.get(controller, ()), *given, *others, *elsewhere])
+    facts = facts.with_applied(objects, namespace=NAMESPACE)
+    base = engine()
+    pools = case.get("pools", [])
+    config = models.Config.model_validate({"pools": pools})
+    evaluator = Evaluator(engine=base.engine, entries=base.catalogue, config=config, facts=facts)
+    around = values.Objects(
+        [*objects, *[each for each in given if each["kind"] == "PersistentVolumeClaim"]], namespace=""
+    )
+    found, denying = [], []
+    for each in objects:
+        request = Request(value=each, namespace=NAMESPACE, objects=around, facts=facts, place="check")
+        outlook = Outlooks(evaluator, facts).of(request, as_written=True)
+        assert outlook is not None
+        found.append(outlook)
+        decision = evaluator.decide(request)
+        denying += [one.finding.check for one in decision.judgements if one.outcome is model.Outcome.DENY]
+    return found, denying
+
+
+ABOUT_STARTING: Final = frozenset(
+    {
+        "gang/minimum-above-all-pods",
+        "gang/pod-group-minimum-above-pods",
+        "gang/volcano-queue-never-fits",
+        "placement/gang-larger-than-all-nodes",
+        "placement/no-node-ever-fits",
+        "queueing/kai-queue-limit-below-workload",
+    }
+)
+"""Checks that say that a workload never starts."""
+
+
+@pytest.mark.parametrize(("controller", "case"), list(all_cases()))
+def test_usher_agrees_with_the_controller_or_says_that_it_does_not_know(
+    controller: str, case: Mapping[str, Any]
+) -> None:
+    outlooks, denying = looked(controller, case)
+
+    expected = {"could start": Answer.COULD}.get(case["answer"]) or Answer(case["answer"])
+    answers = {
+        Answer.COULD if each.answer is Answer.FITS and expected is Answer.COULD else each.answer for each in outlooks
+    }
+    reasons = [text for each in outlooks for section in each.sections for text in section.reasons]
+    assert answers == {expected}, reasons
+    assert any(case.get("reason", "") in text for text in [*reasons, ""])
+    if expected is not Answer.NEVER:
+        assert not ABOUT_STARTING.intersection(denying)
+    if expected is Answer.UNKNOWN:
+        silent = [section for each in outlooks for section in each.sections if is_silent(section)]
+        assert not silent
+
+
+def is_silent(section: Any) -> bool:
+    given = [*section.reasons, *(text for each in section.holding for text in each.missing)]
+    return section.answer is Answer.UNKNOWN and not given
+
+
+@pytest.mark.parametrize("controller", CONTROLLERS)
+def test_each_case_names_the_line_that_decides(controller: str) -> None:
+    assert all(re.fullmatch(r"[\w./-]+\.go(:\d+| \w+)", case["upstream"]) for case in cases(controller))
