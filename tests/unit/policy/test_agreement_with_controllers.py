@@ -40,11 +40,34 @@ APIS: Final = {
 }
 """The apiVersion by kind, for facts and objects without one."""
 
+
+def empty(flavor: str) -> paths.Object:
+    """The status of a ClusterQueue that has admitted nothing."""
+    resources = [{"name": name, "total": "0"} for name in (GPU, "memory")]
+    return {"flavorsReservation": [{"name": flavor, "resources": resources}]}
+
+
 OF_CONTROLLER: Final[Mapping[str, Sequence[paths.Object]]] = {
     "volcano": [
         queues.volcano_queue("small", gpu=8),
         queues.volcano_queue("cpus", cpu="4"),
         queues.volcano_queue("default"),
+    ],
+    "kueue": [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}},
+        queues.flavor("h100", labels={"pool": "h100"}, topologyName="racks"),
+        queues.flavor("any"),
+        queues.topology("racks", "rack", "kubernetes.io/hostname"),
+        {**queues.cluster_queue("racks", queues.gpu_group(32, flavor="h100")), "status": empty("h100")},
+        {
+            **queues.cluster_queue(
+                "flat", queues.group(("any", [queues.quota(32), queues.quota("16Ei", resource="memory")]))
+            ),
+            "status": empty("any"),
+        },
+        queues.local_queue("racks"),
+        queues.local_queue("flat"),
+        queues.configuration("integrations: {frameworks: [batch/job, jobset.x-k8s.io/jobset]}"),
     ],
 }
 SCHEDULERS: Final = {"volcano": "volcano", "kai": "kai-scheduler"}
@@ -87,10 +110,12 @@ def made(written: Mapping[str, Any], controller: str) -> paths.Object:
         annotations["scheduling.volcano.sh/queue-name"] = written["queue"]
     labels = {"kai.scheduler/queue": written["queue"]} if "queue" in written and controller == "kai" else {}
     labels |= written.get("labels", {})
+    own_labels = {"kueue.x-k8s.io/queue-name": written["queue"]} if controller == "kueue" else {}
     if "runtimeClassName" in written:
         spec["runtimeClassName"] = written["runtimeClassName"]
     gpus = written.get("gpus", 1)
-    container = builders.container(gpus=gpus, requests={"cpu": written["cpu"]} if "cpu" in written else None)
+    requests = {name: written[name] for name in ("cpu", "memory") if name in written}
+    container = builders.container(gpus=gpus or None, requests=requests or None)
     template: paths.Object = {
         "metadata": {"annotations": annotations, "labels": labels},
         "spec": {"containers": [container], "restartPolicy": "Never", **spec},
@@ -109,11 +134,17 @@ def made(written: Mapping[str, Any], controller: str) -> paths.Object:
             assert isinstance(task, dict)
             task["minAvailable"] = 0
         return {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": own, "spec": of_job}
+    if written["kind"] == "JobSet":
+        jobs = [
+            builders.replicated_job(name, with_gpus(template, each), parallelism=pods)
+            for name, (pods, each) in written["jobs"].items()
+        ]
+        return builders.job_set(*jobs, name=str(written["name"]), namespace=NAMESPACE, labels=own_labels)
     pods = written["pods"]
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": {**own, "annotations": written.get("owner", {}), "labels": labels},
+        "metadata": {**own, "annotations": written.get("owner", {}), "labels": {**labels, **own_labels}},
         "spec": {"parallelism": pods, "completions": pods, "template": template},
     }
 
@@ -124,6 +155,20 @@ def with_gpus(template: paths.Object, gpus: int) -> paths.Object:
     return {**template, "spec": {**spec, "containers": [builders.container(gpus=gpus)]}}
 
 
+def nodes_of(controller: str, *, unschedulable: bool = False, memory: str = "1Ti") -> list[paths.Object]:
+    """Two nodes with 8 GPUs each; for Kueue four in two racks."""
+    return [
+        builders.node(
+            f"gpu-{index}",
+            labels={"pool": "h100", "kubernetes.io/hostname": f"gpu-{index}"}
+            | ({"rack": f"r{index // 2}"} if controller == "kueue" else {}),
+            allocatable={"cpu": 96, "memory": memory, "pods": 110, GPU: 8},
+            unschedulable=unschedulable,
+        )
+        for index in range(4 if controller == "kueue" else 2)
+    ]
+
+
 @cache
 def engine() -> Evaluator:
     return assembly.embedded(models.Config())
@@ -131,9 +176,8 @@ def engine() -> Evaluator:
 
 def looked(controller: str, case: Mapping[str, Any]) -> tuple[list[Outlook], list[str]]:
     """The outlook of each object, and the checks that deny it."""
-    nodes = [builders.node(f"gpu-{index}", labels={"pool": "h100"}, allocatable={"cpu": 96, "pods": 110, GPU: 8}) for index in range(2)]
     given = [fact(each) for each in case.get("facts", [])]
-    others = [] if any(each["kind"] == "Node" for each in given) else nodes
+    others = nodes_of(controller, **case.get("nodes", {}))
     elsewhere: list[paths.Object] = [
         {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "theirs", "namespace": "other"}},
         {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "theirs", "namespace": "other"}},
