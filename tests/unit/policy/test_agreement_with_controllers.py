@@ -43,7 +43,7 @@ APIS: Final = {
 
 def empty(flavor: str) -> paths.Object:
     """The status of a ClusterQueue that has admitted nothing."""
-    resources = [{"name": name, "total": "0"} for name in (GPU, "memory")]
+    resources: list[paths.Json] = [{"name": name, "total": "0"} for name in (GPU, "memory")]
     return {"flavorsReservation": [{"name": flavor, "resources": resources}]}
 
 

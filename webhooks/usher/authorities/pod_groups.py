@@ -17,14 +17,10 @@ from usher.accelerators.boards import PRODUCT_LABEL
 from usher.authorities.authority import Case, Section
 from usher.authorities.beside import GROUP_ANNOTATION, GROUP_LABEL
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.nodes import judge as nodes_judge
-from usher.authorities.nodes import places as nodes_places
-from usher.authorities.nodes.places import PodDemand
 from usher.authorities.verdict import Answer, SourceObject, worst
 from usher.cluster.facts import nodes
 from usher.kinds.reading.shapes import Amount, amount_of
 from usher.kinds.reading.values import Absence, Reference
-from usher.model import placement
 
 KAI_LABEL: Final = "kai.scheduler/queue"
 KAI_QUEUE: Final = ("scheduling.run.ai", "Queue")
@@ -350,8 +346,7 @@ def _conditions(case: Case, known: Knowledge, *, modelled: Collection[str]) -> I
     Sources: k/k:pkg/scheduler/framework/plugins/schedulinggates, volumebinding and dynamicresources.
     """
     ours = {*_OF_KUBERNETES, "volcano", *(route.name for route in known.config.routing if route.name), *modelled}
-    demands = nodes_places.demands_of_workload(case.workload, known)
-    for pod_set, demand in zip(case.workload.pod_sets, demands, strict=True):
+    for pod_set in case.workload.pod_sets:
         of = f"{pod_set.name}: " if pod_set.name else ""
         if pod_set.scheduler.name not in ours:
             yield Answer.UNKNOWN, f"{of}scheduler {pod_set.scheduler.name} decides, and usher does not know its rules"
@@ -364,35 +359,6 @@ def _conditions(case: Case, known: Knowledge, *, modelled: Collection[str]) -> I
         for named in pod_set.fields.get("resourceClaims", ()):
             if named.get("resourceClaimName"):
                 yield Answer.UNKNOWN, f"{of}whether ResourceClaim {named['resourceClaimName']} exists is not known"
-        yield from ((Answer.UNKNOWN, of + text) for text in _conditions_on_pods(pod_set, demand, known))
-
-
-def _conditions_on_pods(pod_set: model.PodSet, demand: PodDemand, known: Knowledge) -> Iterator[str]:
-    """What affinity to other pods and to each other leaves open.
-
-    Source: k/k:pkg/scheduler/framework/plugins/interpodaffinity/filtering.go Filter.
-    """
-    affinity = pod_set.fields.get("affinity", {})
-    for term in affinity.get("podAffinity", {}).get(_REQUIRED, ()):
-        if placement.selector_matches(term.get("labelSelector"), pod_set.labels) is not True:
-            yield "the pods must be beside other pods, and usher does not know the others"
-    for term in affinity.get("podAntiAffinity", {}).get(_REQUIRED, ()) if pod_set.count.maximum != 1 else ():
-        if placement.selector_matches(term.get("labelSelector"), pod_set.labels) is not False:
-            key = term.get("topologyKey", "")
-            if key != _HOSTNAME or pod_set.count.minimum > _nodes_with_room(demand, known):
-                yield f"each pod needs another {key}, and usher does not know whether enough of them have room"
-
-
-_HOSTNAME: Final = "kubernetes.io/hostname"
-
-
-def _nodes_with_room(demand: PodDemand, known: Knowledge) -> int:
-    verdicts = nodes_judge.node_verdicts(known)
-    places = () if verdicts is None or demand.too_large else verdicts.places.all
-    return sum(nodes_judge.holding_nodes(demand, place, known.facts.nodes.now) for place in places)
-
-
-_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def _section_of_kai(case: Case, known: Knowledge) -> Section:

@@ -257,7 +257,9 @@ class _Queueing:
                 # KQ:pkg/resources/requests.go Mul counts in 64 bits.
                 yield "it asks for amounts that Kueue does not count in 64 bits"
         nodes, flavors = self._facts.cluster.nodes, self._with_topology(queue)
-        for demand in self._demands if nodes is not None else ():
+        if nodes is None:
+            return
+        for demand in self._demands:
             open_in_each = [kueue_topology.open_questions(demand.asked, *each, nodes) for each in flavors]
             yield from open_in_each[0] if open_in_each and all(open_in_each) else ()
 

@@ -134,8 +134,32 @@ def _topology_keys(pod_set: model.PodSet) -> set[str]:
     spreads = pod_set.fields.get("topologySpreadConstraints", ())
     found = {each.get("topologyKey", "") for each in spreads if each.get("whenUnsatisfiable") == "DoNotSchedule"}
     beside = pod_set.fields.get("affinity", {}).get("podAffinity", {})
-    found |= {each.get("topologyKey", "") for each in beside.get("requiredDuringSchedulingIgnoredDuringExecution", ())}
+    found |= {each.get("topologyKey", "") for each in beside.get(_REQUIRED, ())}
     return {key for key in found if placement.is_label_key(key)}
+
+
+_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+
+_HOSTNAME: Final = "kubernetes.io/hostname"
+
+
+def open_affinity(pod_set: model.PodSet, *, nodes: int) -> Iterator[str]:
+    """What the affinity of pods to other pods and to each other leaves open.
+
+    Source: k/k:pkg/scheduler/framework/plugins/interpodaffinity/filtering.go Filter.
+
+    Args:
+        nodes: how many nodes could hold one pod.
+    """
+    affinity = pod_set.fields.get("affinity", {})
+    for term in affinity.get("podAffinity", {}).get(_REQUIRED, ()):
+        if placement.selector_matches(term.get("labelSelector"), pod_set.labels) is not True:
+            yield "the pods must be beside other pods, and usher does not know the others"
+    for term in affinity.get("podAntiAffinity", {}).get(_REQUIRED, ()) if pod_set.count.maximum != 1 else ():
+        key = term.get("topologyKey", "")
+        apart = placement.selector_matches(term.get("labelSelector"), pod_set.labels) is not False
+        if apart and (key != _HOSTNAME or pod_set.count.minimum > nodes):
+            yield f"each pod needs another {key}, and usher does not know whether enough of them have room"
 
 
 _QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"

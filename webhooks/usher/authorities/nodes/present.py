@@ -317,7 +317,10 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
         if verdict.nearest is not None:
             remedies |= dict.fromkeys(_fitting_texts(pod_set, verdict.nearest))
             divisions |= dict.fromkeys(_dividing_texts(demand, verdict.nearest, places))
-    answers, reasons = [each.answer for each in holding], []
+    answers = [each.answer for each in holding]
+    rooms = zip(workload.pod_sets, holding, strict=True)
+    reasons = [text for pod_set, room in rooms for text in nodes_places.open_affinity(pod_set, nodes=room.nodes)]
+    answers += [Answer.UNKNOWN for _ in reasons]
     gang = None if Answer.NEVER in answers else verdicts.of_gang(workload, members)
     if gang is not None:
         answers.append(Answer.NEVER if gang["sure"] else Answer.UNKNOWN)
