@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,18 +10,11 @@ import yaml
 
 import builders
 from builders import GPU, queues
-from usher import model, paths
-from usher.authorities.authority import Outlook
+from unit.policy import agreeing
+from unit.policy.agreeing import NAMESPACE
+from usher import paths
 from usher.authorities.verdict import Answer
-from usher.cluster.facts.store import Store
-from usher.config import models
-from usher.kinds.reading import values
-from usher.policy import assembly
-from usher.policy.decision import Request
-from usher.policy.evaluator import Evaluator
-from usher.policy.explaining import Outlooks
 
-NAMESPACE: Final = "research"
 CASES: Final = Path(__file__).parent / "agreement"
 CONTROLLERS: Final = ("in-tree", "kai", "kueue", "volcano")
 
@@ -169,77 +161,28 @@ def nodes_of(controller: str, *, unschedulable: bool = False, memory: str = "1Ti
     ]
 
 
-@cache
-def engine() -> Evaluator:
-    return assembly.embedded(models.Config())
-
-
-def looked(controller: str, case: Mapping[str, Any]) -> tuple[list[Outlook], list[str]]:
-    """The outlook of each object, and the checks that deny it."""
-    given = [fact(each) for each in case.get("facts", [])]
-    others = nodes_of(controller, **case.get("nodes", {}))
-    elsewhere: list[paths.Object] = [
-        {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "theirs", "namespace": "other"}},
-        {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "theirs", "namespace": "other"}},
-        builders.gpu_quota("theirs", 1, namespaces=["other"]),
-    ]
-    objects = [made(each, controller) for each in case["objects"]]
-    facts = Store.of([*OF_CONTROLLER.get(controller, ()), *given, *others, *elsewhere])
-    facts = facts.with_applied(objects, namespace=NAMESPACE)
-    base = engine()
-    pools = case.get("pools", [])
-    config = models.Config.model_validate({"pools": pools})
-    evaluator = Evaluator(engine=base.engine, entries=base.catalogue, config=config, facts=facts)
-    around = values.Objects(
-        [*objects, *[each for each in given if each["kind"] == "PersistentVolumeClaim"]], namespace=""
-    )
-    found, denying = [], []
-    for each in objects:
-        request = Request(value=each, namespace=NAMESPACE, objects=around, facts=facts, place="check")
-        outlook = Outlooks(evaluator, facts).of(request, as_written=True)
-        assert outlook is not None
-        found.append(outlook)
-        decision = evaluator.decide(request)
-        denying += [one.finding.check for one in decision.judgements if one.outcome is model.Outcome.DENY]
-    return found, denying
-
-
-ABOUT_STARTING: Final = frozenset(
-    {
-        "gang/minimum-above-all-pods",
-        "gang/pod-group-minimum-above-pods",
-        "gang/volcano-queue-never-fits",
-        "placement/gang-larger-than-all-nodes",
-        "placement/no-node-ever-fits",
-        "queueing/kai-queue-limit-below-workload",
-    }
-)
-"""Checks that say that a workload never starts."""
-
-
 @pytest.mark.parametrize(("controller", "case"), list(all_cases()))
 def test_usher_agrees_with_the_controller_or_says_that_it_does_not_know(
     controller: str, case: Mapping[str, Any]
 ) -> None:
-    outlooks, denying = looked(controller, case)
+    given = [fact(each) for each in case.get("facts", [])]
+    nodes = nodes_of(controller, **case.get("nodes", {}))
+    outlooks, denying = agreeing.looked_at(
+        [made(each, controller) for each in case["objects"]],
+        [*OF_CONTROLLER.get(controller, ()), *given, *nodes],
+        beside=[each for each in given if each["kind"] == "PersistentVolumeClaim"],
+        pools=case.get("pools"),
+    )
 
     expected = {"could start": Answer.COULD}.get(case["answer"]) or Answer(case["answer"])
     answers = {
         Answer.COULD if each.answer is Answer.FITS and expected is Answer.COULD else each.answer for each in outlooks
     }
-    reasons = [text for each in outlooks for section in each.sections for text in section.reasons]
+    reasons = [text for each in outlooks for text in agreeing.reasons(each)]
     assert answers == {expected}, reasons
     assert any(case.get("reason", "") in text for text in [*reasons, ""])
-    if expected is not Answer.NEVER:
-        assert not ABOUT_STARTING.intersection(denying)
-    if expected is Answer.UNKNOWN:
-        silent = [section for each in outlooks for section in each.sections if is_silent(section)]
-        assert not silent
-
-
-def is_silent(section: Any) -> bool:
-    given = [*section.reasons, *(text for each in section.holding for text in each.missing)]
-    return section.answer is Answer.UNKNOWN and not given
+    assert not denying or expected is Answer.NEVER
+    assert not any(map(agreeing.without_reason, outlooks))
 
 
 @pytest.mark.parametrize("controller", CONTROLLERS)
