@@ -88,8 +88,10 @@ class Beside(Struct, frozen=True, kw_only=True):
     """Paths of nodes to which the PersistentVolumeClaims lead that the pods name, by the name of the claim."""
     gang: model.Workload | None = None
     """The pods of a PodGroup, made by hand, as one workload that waits for minMember of them; else None."""
-    shared_groups: frozenset[str] = frozenset()
-    """The names of PodGroups that other objects of the same files name as well."""
+    shared_groups: Mapping[str, int | None] = field(default_factory=dict)
+    """The PodGroups that other objects of the same files name as well, with the most pods of all of them together;
+    None without a bound.
+    """
     links: tuple[Link, ...] = ()
     """Links of Services that the containers cannot bear."""
     mesh: str = ""
@@ -136,7 +138,7 @@ def _of_pods(workload: model.Workload, objects: reading_values.Objects, known: K
         disks=dict(_disks(claims)),
         holders=dict(_holders(workload, claims, objects)),
         host_paths=host_paths,
-        shared_groups=_shared_groups(workload, objects),
+        shared_groups=_shared_groups(workload, objects, known),
         links=tuple(_links(workload, objects)),
         mesh=_mesh(workload, objects, known),
     )
@@ -185,7 +187,9 @@ def _mesh(workload: model.Workload, objects: reading_values.Objects, known: Know
     return next(meshes, "")
 
 
-def _shared_groups(workload: model.Workload, objects: reading_values.Objects) -> frozenset[str]:
+def _shared_groups(
+    workload: model.Workload, objects: reading_values.Objects, known: Knowledge
+) -> Mapping[str, int | None]:
     names = {
         name
         for each in workload.pod_sets
@@ -193,9 +197,17 @@ def _shared_groups(workload: model.Workload, objects: reading_values.Objects) ->
         if name
     }
     if not names:
-        return frozenset()
-    naming = _naming(objects)
-    return frozenset(name for name in names if len(naming.get((workload.namespace, name), ())) > 1)
+        return {}
+    shared = {name: _naming(objects).get((workload.namespace, name), ()) for name in sorted(names)}
+    return {name: _most_pods(values, workload, objects, known) for name, values in shared.items() if len(values) > 1}
+
+
+def _most_pods(
+    values: Sequence[paths.Object], workload: model.Workload, objects: reading_values.Objects, known: Knowledge
+) -> int | None:
+    made = [known.workload(each, namespace=workload.namespace, objects=objects) for each in values]
+    maxima = [None if each is None else each.pods.maximum for each in made]
+    return None if None in maxima else sum(filter(None, maxima))
 
 
 def _naming(objects: reading_values.Objects) -> _Naming:

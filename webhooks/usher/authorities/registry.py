@@ -39,7 +39,7 @@ AUTHORITIES: Final = (
             "hami": pod_groups.hami_slice,
             "fractions": pod_groups.fractions_slice,
         },
-        outlook=pod_groups.no_outlook,
+        outlook=pod_groups.outlook_sections,
     ),
     Authority(outlook=limit_range.outlook_sections),
     Authority(

@@ -14,6 +14,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 from usher import model, paths, quantities
 from usher.accelerators import boards, mig
 from usher.accelerators.mig import MIG_RESOURCE_PREFIX, Board, Profile
+from usher.authorities import pod_groups
 from usher.authorities.authority import NODES, Case, Holding, Section
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import declared_pools
@@ -176,10 +177,10 @@ class NodesInput(TypedDict):
 
 def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
     """The obstacles on all nodes; None without obstacles, with unknown nodes, or without requests for accelerators."""
-    workload = case.workload
     verdicts = nodes_judge.node_verdicts(known)
-    if verdicts is None or not workload.asks_accelerators:
+    if verdicts is None or not case.workload.asks_accelerators:
         return None
+    workload = pod_groups.with_minimum_of_groups(case, known)
     found: dict[str, PodSetNodesInput] = {}
     members: list[nodes_judge.GangMember] = []
     for pod_set, written in zip(workload.pod_sets, nodes_places.demands_of_workload(workload, known), strict=True):
@@ -302,7 +303,7 @@ def missing_amount_input(pod_set: model.PodSet, missing: MissingAmount) -> Missi
 
 def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
     """One section about the nodes and the pools of usher.yaml."""
-    workload = case.workload
+    workload = pod_groups.with_minimum_of_groups(case, known)
     verdicts = nodes_judge.node_verdicts(known)
     if verdicts is None:
         yield Section(authority=NODES, answer=Answer.UNKNOWN, reasons=("the nodes are not known",))
@@ -316,7 +317,10 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
         if verdict.nearest is not None:
             remedies |= dict.fromkeys(_fitting_texts(pod_set, verdict.nearest))
             divisions |= dict.fromkeys(_dividing_texts(demand, verdict.nearest, places))
-    answers, reasons = [each.answer for each in holding], []
+    answers = [each.answer for each in holding]
+    rooms = zip(workload.pod_sets, holding, strict=True)
+    reasons = [text for pod_set, room in rooms for text in nodes_places.open_affinity(pod_set, nodes=room.nodes)]
+    answers += [Answer.UNKNOWN for _ in reasons]
     gang = None if Answer.NEVER in answers else verdicts.of_gang(workload, members)
     if gang is not None:
         answers.append(Answer.NEVER if gang["sure"] else Answer.UNKNOWN)
