@@ -39,6 +39,7 @@ def main() -> None:
         recorded.add_kubernetes(each["definitions"])
     for definition in (*chain.from_iterable(map(_definitions, arguments.crds)), quota_definition.definition()):
         recorded.add_definition(definition)
+    recorded.fields.take_texts()
     result = {
         "kubernetes": document["info"]["version"],
         "nodes": recorded.fields.nodes,
