@@ -170,7 +170,7 @@ def _below(number: int, nodes: Sequence[Node]) -> set[int]:
 
 
 _PARTS_OF_PODS: Final = ("tolerations", "affinity", "topologySpreadConstraints")
-_PARTS_OF_CONTAINERS: Final = ("env", "envFrom", "volumeMounts", "imagePullPolicy")
+_PARTS_OF_CONTAINERS: Final = ("env", "envFrom", "volumeMounts", "imagePullPolicy", "pullPolicy")
 
 
 class Known(NamedTuple):
@@ -202,7 +202,11 @@ class Known(NamedTuple):
         if key not in _PARTS_OF_PODS and key not in _PARTS_OF_CONTAINERS:
             return TAKES_ANYTHING
         pod = self.nodes[self.nodes[self.kinds["v1 Pod"]]["spec"]]
-        number: int = pod[key] if key in _PARTS_OF_PODS else self.nodes[-pod["containers"]][key]
+        number: int = (
+            pod[key]
+            if key in _PARTS_OF_PODS
+            else self.nodes[-pod["containers"]][key.replace("pullPolicy", "imagePullPolicy")]
+        )
         fields = self.nodes[abs(number)].keys()
         parts = value if isinstance(value, list) else [value]
         if TYPE in fields:
