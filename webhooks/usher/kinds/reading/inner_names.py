@@ -421,7 +421,7 @@ def _missing_objects(
     for target in _TARGETS.get(" ".join(key), ()):
         names = known.of(target) - ({own} if key == (target.group, target.kind) else set())
         yield from known.missing(target, names, value, "") if names else ()
-    yield from known.missing_scaled(value)
+    yield from known.missing_referred(value)
     if key == ("", "Service"):
         yield from _port_not_there(value, namespace, objects)
     if key == (_KUEUE, "LocalQueue"):
@@ -464,14 +464,27 @@ class _KnownNames(NamedTuple):
                 remedy = f"name one that they have ({', '.join(sorted(names)[:5])}), or add it"
                 yield _nothing_there(place, f"{text}; without it, {target.consequence}", remedy, certain=False)
 
-    def missing_scaled(self, value: paths.Object) -> Iterator[model.UnreadKey]:
-        """The target of an autoscaler, which says its kind itself; KEDA assumes a Deployment."""
-        reference = known_keys.part_at(value, "/spec/scaleTargetRef")
-        kind = paths.text(reference.get("kind")) or "Deployment"
-        group = paths.text(reference.get("apiVersion")).rpartition("/")[0] or "apps"
-        target = _Target("name", group, kind)
-        if reference and (names := self.of(target)):
-            yield from self.missing(target, names, reference, "/spec/scaleTargetRef")
+    def missing_referred(self, value: paths.Object) -> Iterator[model.UnreadKey]:
+        """References that say themselves which kind they are to."""
+        for field, assumed in _REFERENCES.items():
+            reference = known_keys.part_at(value, f"/spec/{field}")
+            group = paths.text(reference.get("apiGroup")) or _group_of(reference) or assumed[0]
+            kind = paths.text(reference.get("kind")) or assumed[1]
+            target = _Target("name", group, kind, namespaced=not kind.startswith("Cluster"))
+            if reference and (names := self.of(target)):
+                yield from self.missing(target, names, reference, f"/spec/{field}")
+
+
+_REFERENCES: Final = {
+    "scaleTargetRef": ("apps", "Deployment"),
+    "workloadRef": ("apps", "Deployment"),
+    "runtimeRef": ("trainer.kubeflow.org", "ClusterTrainingRuntime"),
+}
+"""References in the spec, with the group and kind that controllers assume."""
+
+
+def _group_of(reference: Mapping[str, Any]) -> str:
+    return paths.text(reference.get("apiVersion")).rpartition("/")[0]
 
 
 def _port_not_there(value: paths.Object, namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
