@@ -1923,6 +1923,14 @@ _findings_unread_keys contains {"check": "objects/value_refused", "finding": fin
 	some finding in data.usher.checks.objects.value_refused.deny
 }
 
+_findings_unread_keys contains {"check": "objects/name_leads_nowhere", "finding": finding} if {
+	some finding in data.usher.checks.objects.name_leads_nowhere.deny
+}
+
+_findings_unread_keys contains {"check": "objects/object_not_in_files", "finding": finding} if {
+	some finding in data.usher.checks.objects.object_not_in_files.deny
+}
+
 _findings contains each if {
 	input.object.mutatingWebhookConfiguration
 	some each in _findings_mutatingWebhookConfiguration

@@ -278,7 +278,9 @@ class Evaluator:
             value,
             namespace=request.namespace,
             beside=request.objects,
+            around=request.around,
             facts=_definitions_of(facts),
+            names=None if facts.empty else facts.names,
             meant=self.knowledge.vocabulary.meant,
             stored=is_stored,
         )

@@ -310,6 +310,8 @@ class UnreadKey(TypedDict):
     important: bool
     refused: bool
     """Whether the key exists, and the API server refuses its value."""
+    dangling: bool
+    """Whether it is a name that leads to nothing."""
 
 
 class Input(TypedDict):
@@ -387,6 +389,7 @@ class Documents:
                     "remedy": each.remedy,
                     "important": each.important,
                     "refused": each.refused,
+                    "dangling": each.dangling,
                 }
                 for each in workload.unread_keys
             ]
