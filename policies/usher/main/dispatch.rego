@@ -444,6 +444,10 @@ _findings_accelerator_pods contains {"check": "serving/nvlink_group_left_out", "
 	some finding in data.usher.checks.serving.nvlink_group_left_out.deny
 }
 
+_findings_accelerator_pods contains {"check": "serving/killed_while_draining", "finding": finding} if {
+	some finding in data.usher.checks.serving.killed_while_draining.deny
+}
+
 _findings_accelerator_pods contains {"check": "scaling/serverless_without_bound", "finding": finding} if {
 	some finding in data.usher.checks.scaling.serverless_without_bound.deny
 }
@@ -526,6 +530,10 @@ _findings_accelerator_pods contains {"check": "cost/training_not_protected_from_
 
 _findings_accelerator_pods contains {"check": "objects/training_behind_a_mesh", "finding": finding} if {
 	some finding in data.usher.checks.objects.training_behind_a_mesh.deny
+}
+
+_findings_accelerator_pods contains {"check": "objects/entrypoint_of_several_commands", "finding": finding} if {
+	some finding in data.usher.checks.objects.entrypoint_of_several_commands.deny
 }
 
 _findings contains each if {
@@ -962,6 +970,14 @@ _findings_cluster_facts contains {"check": "placement/claims_of_a_pool_at_zero",
 
 _findings_cluster_facts contains {"check": "placement/more_than_the_node_pool_may_add", "finding": finding} if {
 	some finding in data.usher.checks.placement.more_than_the_node_pool_may_add.deny
+}
+
+_findings_cluster_facts contains {"check": "placement/training_beside_its_fabric", "finding": finding} if {
+	some finding in data.usher.checks.placement.training_beside_its_fabric.deny
+}
+
+_findings_cluster_facts contains {"check": "placement/workloads_above_all_nodes", "finding": finding} if {
+	some finding in data.usher.checks.placement.workloads_above_all_nodes.deny
 }
 
 _findings_cluster_facts contains {"check": "queueing/queue_not_there", "finding": finding} if {

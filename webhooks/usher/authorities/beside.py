@@ -19,6 +19,7 @@ from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts import store
 from usher.kinds import registry
 from usher.kinds.kind import CONFIG_MAP
+from usher.kinds.kubeflow_pipelines import group_version_kind
 from usher.kinds.reading import environment, known_keys, shapes
 from usher.kinds.reading import values as reading_values
 from usher.kinds.reading.values import Reference
@@ -86,6 +87,10 @@ class Beside(Struct, frozen=True, kw_only=True):
     """Other objects whose pods keep a claim, by the name of the claim; empty if all select the same node."""
     host_paths: Mapping[str, shapes.HostPath] = field(default_factory=dict)
     """Paths of nodes to which the PersistentVolumeClaims lead that the pods name, by the name of the claim."""
+    together: tuple[model.Workload, ...] = ()
+    """All workloads whose pods with accelerators always run, for the first of them alone; empty without facts about
+    nodes.
+    """
     gang: model.Workload | None = None
     """The pods of a PodGroup, made by hand, as one workload that waits for minMember of them; else None."""
     shared_groups: frozenset[str] = frozenset()
@@ -139,7 +144,37 @@ def _of_pods(workload: model.Workload, objects: reading_values.Objects, known: K
         shared_groups=_shared_groups(workload, objects),
         links=tuple(_links(workload, objects)),
         mesh=_mesh(workload, objects, known),
+        together=_together(workload, objects, known),
     )
+
+
+def _together(workload: model.Workload, objects: reading_values.Objects, known: Knowledge) -> tuple[model.Workload, ...]:
+    if not known.facts.knows(*_NODE):
+        return ()
+    running = objects.once("what always runs", lambda: _always_running(objects, known))
+    first = running[0] if len(running) > 1 else None
+    if first is None or (first.kind, first.namespace, first.name) != (workload.kind, workload.namespace, workload.name):
+        return ()
+    return running
+
+
+def _always_running(objects: reading_values.Objects, known: Knowledge) -> tuple[model.Workload, ...]:
+    """The objects with names that serve, whose pods nothing but the nodes holds back."""
+    made = [
+        known.workload(value, namespace=namespace, objects=objects)
+        for namespace, value in objects.all()
+        if group_version_kind(value)[::2] in _SERVING and not value.get("status")
+    ]
+    found = [
+        each
+        for each in made
+        if each is not None
+        and each.name
+        and each.owner is None
+        and not any(each.queue_labels.values())
+        and any(pod_set.asks_accelerators and pod_set.count.minimum for pod_set in each.pod_sets)
+    ]
+    return tuple(sorted(found, key=lambda each: (each.kind, each.namespace, each.name)))
 
 
 def _guarded(budget: model.Workload, objects: reading_values.Objects, known: Knowledge) -> Guarded | None:
