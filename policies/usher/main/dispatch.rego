@@ -1948,6 +1948,10 @@ _findings_mutatingWebhookConfiguration contains {"check": "objects/webhook_of_al
 	some finding in data.usher.checks.objects.webhook_of_all_pods_fails_closed.deny
 }
 
+_findings_mutatingWebhookConfiguration contains {"check": "objects/webhook_with_one_server", "finding": finding} if {
+	some finding in data.usher.checks.objects.webhook_with_one_server.deny
+}
+
 _findings contains each if {
 	input.object.validatingWebhookConfiguration
 	some each in _findings_validatingWebhookConfiguration
@@ -1955,6 +1959,10 @@ _findings contains each if {
 
 _findings_validatingWebhookConfiguration contains {"check": "objects/webhook_of_all_pods_fails_closed", "finding": finding} if {
 	some finding in data.usher.checks.objects.webhook_of_all_pods_fails_closed.deny
+}
+
+_findings_validatingWebhookConfiguration contains {"check": "objects/webhook_with_one_server", "finding": finding} if {
+	some finding in data.usher.checks.objects.webhook_with_one_server.deny
 }
 
 _findings contains each if {

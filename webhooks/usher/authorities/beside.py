@@ -103,6 +103,8 @@ class Beside(Struct, frozen=True, kw_only=True):
     """Kinds and names of other autoscalers with the target of this one."""
     guarded: Guarded | None = None
     """The pods of a disruption budget; None if the files do not tell them."""
+    servers: Mapping[str, str] = field(default_factory=dict)
+    """Of webhooks, by index: the kind and name of the object whose only pod is its server."""
     parent: tuple[str, str] | None = None
     """The object whose operator makes the target of this autoscaler, and what to do instead; None without one."""
     layout: tuple[str, str] | None = None
@@ -195,6 +197,37 @@ def _guarded(budget: model.Workload, objects: reading_values.Objects, known: Kno
         return None
     names = {f"{maker.kind} {maker.name}" for maker, pod_set in selected if pod_set.asks_accelerators}
     return Guarded(pods=sum(pod_set.count.minimum for _, pod_set in selected), names=tuple(sorted(names)))
+
+
+_HOOKS: Final = "admissionregistration.k8s.io"
+
+
+def _servers(given: model.Workload, objects: reading_values.Objects, known: Knowledge) -> Iterator[tuple[str, str]]:
+    """The webhooks whose Service leads to one pod, with what makes it."""
+    found = objects.find(Reference(group=given.group, kind=given.kind, name=given.name))
+    webhooks = [] if isinstance(found, reading_values.Absence) else found.get("webhooks")
+    for index, webhook in enumerate(webhooks if isinstance(webhooks, list) else []):
+        named = paths.mapping(paths.mapping(paths.mapping(webhook).get("clientConfig")).get("service"))
+        namespace = paths.text(named.get("namespace"))
+        service = objects.find(
+            Reference(group="", kind="Service", name=paths.text(named.get("name")), namespace=namespace)
+        )
+        if isinstance(service, reading_values.Absence):
+            continue
+        labels = paths.mapping(paths.mapping(service.get("spec")).get("selector"))
+        makers = objects.once(f"makers of pods in {namespace}", lambda: _makers(namespace, objects, known))  # noqa: B023 - called at once
+        behind = [
+            each
+            for each in makers
+            if any(labels.items() <= pod_set.labels.items() for pod_set in each.pod_sets)
+        ]
+        scalers = objects.once(f"autoscalers of {namespace}", lambda: _by_target(namespace, objects))  # noqa: B023 - called at once
+        if labels and len(behind) == 1 and behind[0].pods.minimum == 1:
+            target = Reference(
+                group=behind[0].group, kind=behind[0].kind, name=behind[0].name, namespace=namespace
+            )
+            if target not in scalers:
+                yield str(index), f"{behind[0].kind} {behind[0].name}"
 
 
 def _makers(namespace: str, objects: reading_values.Objects, known: Knowledge) -> Sequence[model.Workload]:
@@ -579,6 +612,12 @@ _GATHERED: Final[Mapping[tuple[str, str], Callable[[model.Workload, reading_valu
     **dict.fromkeys(_AUTOSCALERS, _of_autoscaler),
     _POD_GROUP: lambda group, objects, known: Beside(gang=_gang(group, objects, known)),
     _BUDGET: lambda budget, objects, known: Beside(guarded=_guarded(budget, objects, known)),
+    **{
+        (_HOOKS, f"{sort}WebhookConfiguration"): lambda given, objects, known: Beside(
+            servers=dict(_servers(given, objects, known))
+        )
+        for sort in ("Mutating", "Validating")
+    },
     _NODE: _of_node,
     CONFIG_MAP: _of_configuration,
     _CLUSTER_POLICY: _of_cluster_policy,
