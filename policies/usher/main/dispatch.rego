@@ -536,6 +536,10 @@ _findings_accelerator_pods contains {"check": "objects/entrypoint_of_several_com
 	some finding in data.usher.checks.objects.entrypoint_of_several_commands.deny
 }
 
+_findings_accelerator_pods contains {"check": "objects/leader_worker_set_refused", "finding": finding} if {
+	some finding in data.usher.checks.objects.leader_worker_set_refused.deny
+}
+
 _findings contains each if {
 	count(input.podSets) > 0
 	some each in _findings_pods
@@ -1972,6 +1976,24 @@ _findings contains each if {
 
 _findings_nodeSet contains {"check": "objects/slurm_gpus_other_than_pods", "finding": finding} if {
 	some finding in data.usher.checks.objects.slurm_gpus_other_than_pods.deny
+}
+
+_findings contains each if {
+	input.object.sparkApplication
+	some each in _findings_sparkApplication
+}
+
+_findings_sparkApplication contains {"check": "objects/spark_resource_without_vendor", "finding": finding} if {
+	some finding in data.usher.checks.objects.spark_resource_without_vendor.deny
+}
+
+_findings contains each if {
+	input.object.scheduledSparkApplication
+	some each in _findings_scheduledSparkApplication
+}
+
+_findings_scheduledSparkApplication contains {"check": "objects/spark_resource_without_vendor", "finding": finding} if {
+	some finding in data.usher.checks.objects.spark_resource_without_vendor.deny
 }
 
 _unknown contains each if {

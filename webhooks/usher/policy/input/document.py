@@ -188,6 +188,7 @@ class Cluster(TypedDict):
 
     deviceClasses: NotRequired[ClassesInput]
     fractions: NotRequired[FractionsInput]
+    unmeasured: NotRequired[FractionsInput]
     gpuQuota: NotRequired[GpuQuota]
     hami: NotRequired[HamiInput]
     kueue: NotRequired[KueueInput]
