@@ -30,15 +30,22 @@ NODE_OVERLAY: Final = ("karpenter.sh", "NodeOverlay")
 COMPUTE_CLASS: Final = ("cloud.google.com", "ComputeClass")
 MACHINE_DEPLOYMENT: Final = ("cluster.x-k8s.io", "MachineDeployment")
 MACHINE_POOL: Final = ("cluster.x-k8s.io", "MachinePool")
-NODE_CLASSES: Final = (
-    ("karpenter.k8s.aws", "EC2NodeClass"),
-    ("karpenter.azure.com", "AKSNodeClass"),
-    ("karpenter.k8s.gcp", "GCENodeClass"),
+EC2_NODE_CLASS: Final = ("karpenter.k8s.aws", "EC2NodeClass")
+AKS_NODE_CLASS: Final = ("karpenter.azure.com", "AKSNodeClass")
+GCE_NODE_CLASS: Final = ("karpenter.k8s.gcp", "GCENodeClass")
+KINDS: Final = (
+    NODE_POOL,
+    NODE_OVERLAY,
+    EC2_NODE_CLASS,
+    AKS_NODE_CLASS,
+    GCE_NODE_CLASS,
+    COMPUTE_CLASS,
+    MACHINE_DEPLOYMENT,
+    MACHINE_POOL,
 )
-KINDS: Final = (NODE_POOL, NODE_OVERLAY, *NODE_CLASSES, COMPUTE_CLASS, MACHINE_DEPLOYMENT, MACHINE_POOL)
 
 Objects = Mapping[tuple[str, str], Mapping[str, paths.Object]]
-"""Objects by kind and name."""
+"""Objects by kind and name; the name of an object in a namespace is `NAMESPACE/NAME`."""
 
 _FILE: Final = Path(__file__).parents[2] / "accelerators" / "machine_types.json"
 TYPE_LABELS: Final = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
@@ -339,9 +346,11 @@ def _most_pods(kubelet: Mapping[str, paths.Json], machine: MachineType) -> dict[
     return {PODS: min(found)} if found and (isinstance(most, int) or per_core) else {}
 
 
-_OF_NODE_CLASS: Final[Mapping[tuple[str, str], Callable[[Mapping[str, paths.Json], MachineType], dict[str, int]]]] = (
-    dict(zip(NODE_CLASSES, (_of_ec2, _of_aks, _of_gce), strict=True))
-)
+_OF_NODE_CLASS: Final[Mapping[tuple[str, str], Callable[[Mapping[str, paths.Json], MachineType], dict[str, int]]]] = {
+    EC2_NODE_CLASS: _of_ec2,
+    AKS_NODE_CLASS: _of_aks,
+    GCE_NODE_CLASS: _of_gce,
+}
 
 
 def _limits(value: paths.Json) -> Amounts:
