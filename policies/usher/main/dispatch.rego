@@ -2449,3 +2449,13 @@ _skips_pods contains {"mutation": "gang/volcano_routing", "skip": skip} if {
 _skips_pods contains {"mutation": "gang/kai_routing", "skip": skip} if {
 	some skip in data.usher.mutations.gang.kai_routing.skips
 }
+
+default _unprotected := false
+
+_unprotected if {
+	some _ in data.usher.mutations.isolation.visible_devices_void.intents
+}
+
+_unprotected if {
+	some _ in data.usher.mutations.cost.job_lifetime.intents
+}
