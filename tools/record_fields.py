@@ -42,6 +42,7 @@ def main() -> None:
         yaml.safe_load(QUOTA_DEFINITION.read_text()),
     ):
         recorded.add_definition(definition)
+    recorded.fields.take_texts()
     result = {
         "kubernetes": document["info"]["version"],
         "nodes": recorded.fields.nodes,
