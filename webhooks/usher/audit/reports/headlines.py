@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from usher.audit.document import AcceleratorEntry, Audit, Group, Point, Summary
-from usher.audit.reports import entry_words, glossary, html_tables, numbers, usage_tables, workload_tables
+from usher.audit.reports import entry_words, html_tables, numbers, usage_tables, workload_tables
 from usher.audit.reports import summary as reports_summary
 from usher.audit.reports.html_elements import Html, element
 from usher.audit.reports.numbers import PAGE, TEXT
@@ -442,7 +442,7 @@ def _tile(  # noqa: PLR0913 - parts of one tile
     *,
     missing: str = numbers.NOT_MEASURED,
 ) -> Html:
-    return html_tables.tile(glossary.link(word, label), value, note, change, missing=missing)
+    return html_tables.tile(entry_words.glossary_link(word, label), value, note, change, missing=missing)
 
 
 def _changed(audit: Audit, number: Callable[[Point], float | None], shown: Callable[[float], str]) -> Html | None:

@@ -7,7 +7,7 @@ from msgspec import Struct
 from rich.text import Text
 
 from usher.audit.document import Audit, FindingEntry, Prevented, Saving, Summary
-from usher.audit.reports import cells, described, entry_words, findings_tables, glossary, html_tables, numbers
+from usher.audit.reports import cells, described, entry_words, findings_tables, html_tables, numbers
 from usher.audit.reports.described import Amount, Column, Table, code, object_code, prose
 from usher.audit.reports.html_elements import Html, Section, element
 from usher.audit.reports.numbers import PAGE, TEXT
@@ -190,7 +190,7 @@ def savings_table(audit: Audit) -> Table[Saving]:
                 name="GPU-hours",
                 unit=described.HOURS,
                 value=lambda each: each.gpu_hours,
-                meaning=glossary.meaning("savings"),
+                meaning=entry_words.meaning("savings"),
                 adds=True,
             ),
             Column(
@@ -199,7 +199,7 @@ def savings_table(audit: Audit) -> Table[Saving]:
                 unit=money,
                 value=lambda each: each.cost,
                 note=lambda each: "paid for anyway" if each.cost_freed and not each.cost_saved else "",
-                meaning=glossary.meaning("savings-cost"),
+                meaning=entry_words.meaning("savings-cost"),
                 adds=True,
             ),
             Column(

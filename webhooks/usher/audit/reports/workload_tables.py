@@ -8,7 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from usher.audit.document import AcceleratorEntry, Audit, Group, Summary, Usage, WorkloadEntry, WorkloadState
-from usher.audit.reports import cells, described, entry_words, glossary, html_tables, numbers, usage_tables
+from usher.audit.reports import cells, described, entry_words, html_tables, numbers, usage_tables
 from usher.audit.reports.described import Column, Table, code, object_code, prose
 from usher.audit.reports.html_elements import Html, Section, element
 from usher.audit.reports.numbers import PAGE, TEXT
@@ -215,7 +215,7 @@ def _idle_columns(currency: str) -> Iterator[Column[WorkloadEntry]]:
 def _used_columns() -> Iterator[Column[WorkloadEntry]]:
     yield _unless_it_held_none(usage_tables.hours_column("used", more=True, adds=False))
     yield _unless_it_held_none(usage_tables.hours_column("allocated", more=True, adds=False))
-    memory = glossary.meaning("memory")
+    memory = entry_words.meaning("memory")
     yield _unless_it_held_none(
         Column(title="Memory", unit=described.SHARE, cell=_memory_cell, meaning=memory, more=True)
     )
