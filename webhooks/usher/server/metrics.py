@@ -240,8 +240,10 @@ class Metrics:
             self._observed.labels(check).inc()
         for mutation in answer.mutations:
             self._mutations.labels(mutation).inc()
+        # A kind of our own registry, because a stranger may send any other.
+        kind = answer.review.kind if answer.review.kind in _KINDS else "other"
         for mutation in answer.missed:
-            self._missed.labels(mutation, _kind(answer.review.kind)).inc()
+            self._missed.labels(mutation, kind).inc()
         if answer.conflicts:
             self._conflicts.inc(len(answer.conflicts))
         if answer.unknowns:
@@ -318,11 +320,6 @@ class Metrics:
 
 def _exemplar(trace_id: str) -> dict[str, str] | None:
     return {"trace_id": trace_id} if trace_id else None
-
-
-def _kind(name: str) -> str:
-    """A kind of our own registry, because a stranger may send any other."""
-    return name if name in _KINDS else "other"
 
 
 def _result(answer: Answer) -> str:

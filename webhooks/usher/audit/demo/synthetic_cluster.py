@@ -85,20 +85,16 @@ def _pod(story: Story, number: int, owner: paths.Object, place: Place, *, now: d
         started: paths.Object = {"type": "PodScheduled", "status": "True", "lastTransitionTime": time_text(created)}
         status: paths.Object = {"phase": "Running", "startTime": time_text(created), "conditions": [started]}
     else:
-        since = time_text(now - timedelta(hours=story.waiting_hours))
+        since, nodes = time_text(now - timedelta(hours=story.waiting_hours)), "0/21 nodes are available"
         waits: paths.Object = {
             "type": "PodScheduled",
             "status": "False",
             "reason": "Unschedulable",
-            "message": _why(story),
+            "message": f"{nodes}: 21 Insufficient {story.resource}. preemption: {nodes}.",
             "lastTransitionTime": since,
         }
         status = {"phase": "Pending", "conditions": [waits]}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": status}
-
-
-def _why(story: Story) -> str:
-    return f"0/21 nodes are available: 21 Insufficient {story.resource}. preemption: 0/21 nodes are available."
 
 
 def pod_name(story: Story, number: int) -> str:
@@ -124,7 +120,8 @@ def _pod_spec(story: Story) -> paths.Object:
     devices: paths.Object = {story.resource: str(story.devices)}
     amounts: paths.Object = {"cpu": str(8 * story.devices), "memory": f"{64 * story.devices}Gi", **devices}
     limits = devices if story.careless else amounts
-    container: paths.Object = {"name": _container(story), "image": story.image, "resources": {"limits": limits}}
+    name = "pytorch" if story.kind == "PyTorchJob" else story.name
+    container: paths.Object = {"name": name, "image": story.image, "resources": {"limits": limits}}
     if not story.careless:
         container["resources"] = {"limits": dict(limits), "requests": dict(limits)}
     spec: paths.Object = {"containers": [container], "nodeSelector": {"node.example.com/pool": story.pool}}
@@ -135,10 +132,6 @@ def _pod_spec(story: Story) -> paths.Object:
     if story.priority:
         spec["priorityClassName"] = story.priority
     return spec
-
-
-def _container(story: Story) -> str:
-    return "pytorch" if story.kind == "PyTorchJob" else story.name
 
 
 def _selector(story: Story) -> paths.Object:

@@ -141,16 +141,14 @@ def _waste_words(each: Prevented, audit: Audit) -> str:
     hours = " and ".join(filter(None, (idle, stuck)))
     cost = "" if each.cost is None else TEXT.money(each.cost, audit.summary.currency)
     gpus = f" with {TEXT.number(each.gpus)} GPUs" if each.gpus else ""
+    held_none = entry_words.held_no_gpu_by_rule(audit, each)
+    why = "which held no GPU" if held_none else "no GPU-hours measured"
     parts = (
         f"{wording.count(each.workloads, 'workload')}{gpus}",
-        f"{hours} GPU-hours" if hours else _why_no_hours(each, audit),
+        f"{hours} GPU-hours" if hours else why,
         cost,
     )
     return ", ".join(filter(None, parts))
-
-
-def _why_no_hours(each: Prevented, audit: Audit) -> str:
-    return "which held no GPU" if entry_words.held_no_gpu_by_rule(audit, each) else "no GPU-hours measured"
 
 
 def _money_and_hours(hours: float, cost: float | None, currency: str) -> str:

@@ -296,7 +296,10 @@ def accelerators_card(audit: Audit) -> Html | None:
     if not found:
         return None
     rows = (
-        element("li", html_tables.row(numbers.short(each.resource), _accelerator_bar(each), _accelerator_words(each)))
+        element(
+            "li",
+            html_tables.row(numbers.short(each.resource), _accelerator_bar(each), ", ".join(_accelerator_parts(each))),
+        )
         for each in found[:_SHOWN_RESOURCES]
     )
     more = len(found) - _SHOWN_RESOURCES
@@ -318,10 +321,6 @@ def _accelerator_bar(found: AcceleratorEntry) -> Html:
         for (look, name), amount in zip(_LOOKS, amounts, strict=True)
     ]
     return html_tables.stacked(parts, found.capacity or found.allocated or 0.0)
-
-
-def _accelerator_words(found: AcceleratorEntry) -> str:
-    return ", ".join(_accelerator_parts(found))
 
 
 def _accelerator_parts(found: AcceleratorEntry) -> Iterator[str]:
