@@ -14,6 +14,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import errors, model, paths, quantities
 from usher.accelerators.boards import PRODUCT_LABEL
+from usher.accelerators.names import GPU_MEMORY
 from usher.authorities.authority import Case, Section
 from usher.authorities.beside import GROUP_ANNOTATION, GROUP_LABEL
 from usher.authorities.knowledge import Knowledge
@@ -282,6 +283,31 @@ def fractions_slice(case: Case, known: Knowledge) -> FractionsInput | None:
         and pod_set.node_selector.items() <= each.labels.items()
     }
     return found or None
+
+
+def unmeasured_slice(case: Case, known: Knowledge) -> FractionsInput | None:
+    """By the path of a pod set that asks for memory of a GPU: a node, if none that it selects says how much its GPUs have.
+
+    KAI-Scheduler reads the label nvidia.com/gpu.memory (KAI:pkg/scheduler/api/node_info/node_info.go).
+    """
+    asking = [
+        each
+        for each in case.workload.pod_sets
+        if not each.has_required_affinity
+        and any(one.route is model.Route.FRACTION and one.name == GPU_MEMORY for one in each.requests)
+    ]
+    if not asking or not known.facts.nodes.known:
+        return None
+    offering = [each for each in known.facts.nodes.now.classes if each.most.get("nvidia.com/gpu")]
+    found = {}
+    for pod_set in asking:
+        selected = [each for each in offering if pod_set.node_selector.items() <= each.labels.items()]
+        if selected and all(_MEMORY_LABEL not in each.labels for each in selected):
+            found[pod_set.path] = selected[0].example
+    return found or None
+
+
+_MEMORY_LABEL: Final = "nvidia.com/gpu.memory"
 
 
 def _is_part(name: str, known: Knowledge) -> bool:

@@ -38,6 +38,7 @@ AUTHORITIES: Final = (
             "nodePools": selected_pools.node_pools_slice,
             "hami": pod_groups.hami_slice,
             "fractions": pod_groups.fractions_slice,
+            "unmeasured": pod_groups.unmeasured_slice,
         },
         outlook=pod_groups.outlook_sections,
     ),

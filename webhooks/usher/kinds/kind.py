@@ -304,6 +304,8 @@ class Pods(Struct, frozen=True, kw_only=True):
     """
     rolls_out: bool = False
     """Whether its controller may make new pods beside the old ones to replace them."""
+    doubles: bool = False
+    """Whether its controller may make all new pods before it stops an old one."""
     suspend_path: str | None = None
     """The boolean that holds the workload back."""
     kueue: Kueue = Kueue.NEVER

@@ -102,6 +102,16 @@ REGISTERS: Final = ("hami.io/node-nvidia-register", "4pd.io/node-nvidia-register
 """
 _LONGEST_REGISTER: Final = 65536
 
+VOLCANO_REGISTER: Final = "volcano.sh/node-vgpu-register"
+"""The annotation in which Volcano's device plugin lists the boards of a node, with colons between them
+(volcano-sh/volcano pkg/scheduler/api/devices/nvidia/vgpu/utils.go, decodeNodeDevices).
+"""
+
+
+def boards_of_volcano(annotations: Mapping[str, str]) -> int:
+    """How many boards of a node Volcano divides into virtual GPUs; 0 on other nodes."""
+    return sum(len(each.split(",")) > 1 for each in annotations.get(VOLCANO_REGISTER, "").split(":"))
+
 
 def registered_boards(annotations: Mapping[str, str]) -> int:
     """The boards that HAMi offers on a node, each many times; 0 on a node without HAMi."""
