@@ -144,7 +144,7 @@ _HOSTNAME: Final = "kubernetes.io/hostname"
 
 
 def open_affinity(pod_set: model.PodSet, *, nodes: int) -> Iterator[str]:
-    """What the affinity of pods to other pods and to each other leaves open.
+    """Conditions in the affinity of pods to other pods and to each other that usher does not decide.
 
     Source: k/k:pkg/scheduler/framework/plugins/interpodaffinity/filtering.go Filter.
 
