@@ -406,7 +406,7 @@ def _missing_objects(
     value: paths.Object, key: tuple[str, str], namespace: str, objects: Objects, files: Files
 ) -> Iterator[model.UnreadKey]:
     others = files.beside.others if isinstance(files.beside, Objects) else None
-    of_run = others.once(NAMES_OF_RUN, frozenset) if others else frozenset()
+    of_run: frozenset[tuple[str, str, str]] = others.once(NAMES_OF_RUN, frozenset) if others else frozenset()
     known = _KnownNames(namespace, objects, of_run, files.of_facts)
     found = objects.once(
         f"objects that pods of {namespace} name",
