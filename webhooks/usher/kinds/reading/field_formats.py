@@ -2,7 +2,8 @@
 
 Sources: pkg/apis/core/validation/validation.go of kubernetes/kubernetes v1.36 and
 staging/src/k8s.io/apimachinery/pkg/util/validation/validation.go for names, labels and ports;
-pkg/apis/crds/karpenter.sh_nodepools.yaml of kubernetes-sigs/karpenter 2266468.
+pkg/apis/crds/karpenter.sh_nodepools.yaml of kubernetes-sigs/karpenter 2266468;
+ray-operator/controllers/ray/utils/validation.go of ray-project/kuberay for numbers of workers.
 """
 
 import re
@@ -84,6 +85,19 @@ _ROWS: Final[Mapping[str, tuple[tuple[str, _Form], ...]]] = {
 """Places, as in `value_places`, with the form of their values. Amounts of pods are read, so they are left out."""
 
 
+_RAY_GROUPS: Final = "spec{,.rayClusterSpec,.rayClusterConfig,.jobTemplate.rayClusterSpec}.workerGroupSpecs[]"
+
+
+def _least_above_most(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Worker groups of Ray whose minReplicas is above their maxReplicas, which KubeRay refuses."""
+    for where, group in places.at(value, _RAY_GROUPS):
+        least, most = (group.get(key) for key in ("minReplicas", "maxReplicas")) if isinstance(group, dict) else (0, 0)
+        if isinstance(least, int) and isinstance(most, int) and least > most:
+            text = f"has minReplicas {least} above maxReplicas {most} at {paths.readable(where)}, which KubeRay refuses"
+            remedy = "set minReplicas to at most maxReplicas"
+            yield model.UnreadKey(path=f"{where}/minReplicas", text=text, remedy=remedy, important=True, refused=True)
+
+
 def refused_forms(value: paths.Object, key: tuple[str, str], *, makes_pods: bool) -> Iterator[model.UnreadKey]:
     """The values of an object whose form the API server refuses.
 
@@ -95,6 +109,8 @@ def refused_forms(value: paths.Object, key: tuple[str, str], *, makes_pods: bool
     of_object = () if _are_names(paths.metadata(value)) else _OF_OBJECTS
     for place, form in (*of_object, *_ROWS.get(" ".join(key), ())):
         yield from _refused(value, place, form, "")
+    if key[0] == "ray.io":
+        yield from _least_above_most(value)
     for spec, path, _ in places.pod_specs(value) if makes_pods else ():
         for place, form in () if _is_usual(spec) else _OF_POD_SPECS:
             yield from _refused(spec, place, form, path)

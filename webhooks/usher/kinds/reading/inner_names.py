@@ -251,7 +251,7 @@ def _of_scope(row: _Row, scope: Any, path: str, others: Sequence[str]) -> Iterat
         for name in dict.fromkeys(_named_in(use, row.pattern)):
             if name not in known:
                 text = f"names the {row.what} {name[:100]}, and {where} has none of that name"
-                yield _nothing_there(place, text, _meant(name, known, row.what))
+                yield _nothing_there(place, text, _meant(name, known.difference(places.ADDED), row.what))
 
 
 def _named_in(text: str, pattern: str) -> Iterable[str]:

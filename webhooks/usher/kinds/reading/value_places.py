@@ -97,7 +97,7 @@ def texts_with_paths(value: Any, places: str, path: str = "") -> Iterator[tuple[
     return ((where, each) for where, each in at(value, places, path) if isinstance(each, str))
 
 
-_ADDED: Final = (
+ADDED: Final = (
     "mpi-job-config", "ssh-auth", "ray-logs", "ray-token", "log-volume", "shared-mem", "shared-nvidia-driver-toolkit",
 )  # fmt: skip
 """Volumes that operators add to pods of their jobs, and that containers may mount."""
@@ -108,7 +108,7 @@ PodSpec = tuple[Mapping[str, Any], str, tuple[str, ...]]
 
 def pod_specs(value: paths.Object) -> Iterator[PodSpec]:
     """The pod specs in an object."""
-    return _pod_specs(value, "", _ADDED)
+    return _pod_specs(value, "", ADDED)
 
 
 def _pod_specs(value: Mapping[str, Any], path: str, volumes: tuple[str, ...]) -> Iterator[PodSpec]:
