@@ -59,17 +59,52 @@ _LIMITED: Final = _Form(
     "Container, Pod or PersistentVolumeClaim", _matches(r"Container|Pod|PersistentVolumeClaim|.*/.*")
 )
 
+_SHARE: Final = _Form("a number or a percentage without a space", _matches(r"[0-9]+%?"))
+_WEIGHT: Final = _Form("a weight from 1 to 100", lambda value: not isinstance(value, int) or 0 < value <= 100)
+_FIELD: Final = _Form(
+    "a field of a pod, for example metadata.name",
+    _matches(
+        r"metadata\.(name|namespace|uid|labels|annotations)(\[.*)?|spec\.(nodeName|serviceAccountName)"
+        r"|status\.(hostIPs?|podIPs?)"
+    ),
+)
+_IMAGE: Final = _Form("an image without spaces", _matches_if_plain(r"\S*"))
+_RESOURCE: Final = _Form(
+    "cpu, memory, ephemeral-storage, or a name with a domain",
+    _matches_if_plain(
+        r"cpu|memory|ephemeral-storage|hugepages-.+|.*/.*|(?i:.*gpu.*|.*tpu.*)"
+    ),  # a check of its own has gpu
+)
+_RETRIES: Final = _Form(
+    "Always, OnFailure, OnError or OnTransientError", _matches("Always|OnFailure|OnError|OnTransientError")
+)
+_SERVICE: Final = _Form("ClusterIP, NodePort or LoadBalancer", _matches("|ClusterIP|NodePort|LoadBalancer"))
+
 _OF_OBJECTS: Final = (("metadata.name", _NAME), ("metadata.namespace", _PART), ("metadata.labels.*", _LABEL))
 _OF_POD_SPECS: Final = (
     ("{containers,initContainers}[].name", _PART),
     ("containers[].ports[].containerPort", _PORT),
     ("containers[].ports[].hostPort", _PORT_OR_0),
+    ("{containers,initContainers}[].image", _IMAGE),
+    ("{containers,initContainers}[].env[].valueFrom.fieldRef.fieldPath", _FIELD),
+    ("{containers,initContainers}[].resources.{limits,requests}^", _RESOURCE),
+    ("{runtimeClassName,priorityClassName,serviceAccountName}", _NAME),
+    (
+        "affinity.{nodeAffinity,podAffinity,podAntiAffinity}.preferredDuringSchedulingIgnoredDuringExecution[].weight",
+        _WEIGHT,
+    ),
     ("nodeSelector.*", _LABEL),
     ("volumes[].name", _PART),
     ("volumes[].emptyDir.medium", _MEDIUM),
 )
+_ARGO: Final = [f"argoproj.io {each}" for each in ("Workflow", "CronWorkflow", "WorkflowTemplate")]
+_RAY: Final = [f"ray.io {each}" for each in ("RayCluster", "RayJob", "RayService")]
 _ROWS: Final[Mapping[str, tuple[tuple[str, _Form], ...]]] = {
     " PersistentVolumeClaim": (("spec.resources.{requests,limits}.*", _AMOUNT),),
+    "apps Deployment": (("spec.strategy.rollingUpdate.{maxUnavailable,maxSurge}", _SHARE),),
+    "policy PodDisruptionBudget": (("spec.{minAvailable,maxUnavailable}", _SHARE),),
+    **dict.fromkeys(_ARGO, (("spec{,.workflowSpec}{,.templates[]}.retryStrategy.retryPolicy", _RETRIES),)),
+    **dict.fromkeys(_RAY, (("spec{,.rayClusterSpec,.rayClusterConfig}.headGroupSpec.serviceType", _SERVICE),)),
     "apps StatefulSet": (("spec.volumeClaimTemplates[].spec.resources.{requests,limits}.*", _AMOUNT),),
     " LimitRange": (
         ("spec.limits[].type", _LIMITED),
@@ -130,14 +165,32 @@ def _are_names(metadata: Mapping[str, Any]) -> bool:
         return False
 
 
+_NAMED: Final = ("runtimeClassName", "priorityClassName", "serviceAccountName")
+
+
+def _are_known(resources: Mapping[str, Any]) -> bool:
+    """Whether each resource of a container is one of the usual ones, or has a domain."""
+    for name in (*(resources.get("limits") or ()), *(resources.get("requests") or ())):
+        if name not in {"cpu", "memory"} and "/" not in name:
+            return False
+    return True
+
+
 def _is_usual(spec: Mapping[str, Any]) -> bool:
     """As `_are_names`, for a pod spec without ports and disks in memory."""
     try:
         parts = [*spec["containers"], *(spec.get("initContainers") or ()), *(spec.get("volumes") or ())]
-        if any("ports" in each or (each.get("emptyDir") or {}).get("medium") for each in parts):
+        if "affinity" in spec or any("ports" in each or (each.get("emptyDir") or {}).get("medium") for each in parts):
+            return False
+        if any("valueFrom" in each for part in parts for each in part.get("env") or ()):
             return False
         selected = (spec.get("nodeSelector") or {}).values()
-        names = "\n".join([each["name"] for each in parts] + [""])
+        classes = [spec[each] for each in _NAMED if each in spec]
+        if any("resources" in each and not _are_known(each["resources"]) for each in parts):
+            return False
+        if any(" " in each.get("image", "") for each in parts) or any("." in each for each in classes):
+            return False
+        names = "\n".join([*(each["name"] for each in parts), *classes, ""])
         return bool(_NAMES.fullmatch(names)) and bool(_LABELS.fullmatch("\n".join([*selected, ""])))
     except (AttributeError, KeyError, TypeError):
         return False

@@ -13,12 +13,15 @@ from usher import paths
 
 Steps = tuple[str, ...]
 
+DOT: Final = "\N{ONE DOT LEADER}"
+"""Stands for a dot in a key."""
+
 
 @cache
 def _ways(places: str) -> tuple[Steps, ...]:
     """The steps of each place."""
     return tuple(
-        tuple(each for each in re.split(r"\.|(\[\]|\^)", place) if each)
+        tuple(each.replace(DOT, ".") for each in re.split(r"\.|(\[\]|\^)", place) if each)
         for one in places.split() or ("",)
         for place in _without_braces(one)
     )
