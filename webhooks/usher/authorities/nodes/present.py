@@ -21,7 +21,14 @@ from usher.authorities.nodes import declared_pools
 from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes.declared_pools import PoolsInput
-from usher.authorities.nodes.judge import DomainsInput, GangNodesInput, Nearest, NodeVerdict, NodeVerdicts, TogetherInput
+from usher.authorities.nodes.judge import (
+    DomainsInput,
+    GangNodesInput,
+    Nearest,
+    NodeVerdict,
+    NodeVerdicts,
+    TogetherInput,
+)
 from usher.authorities.nodes.places import MissingAmount, Obstacles, Place, Places, PodDemand
 from usher.authorities.verdict import Answer, worst
 from usher.config import models
@@ -214,9 +221,7 @@ def _together(workloads: Sequence[model.Workload], verdicts: NodeVerdicts, known
             pods=pod_set.count.minimum,
         )
         for workload in workloads
-        for pod_set, written in zip(
-            workload.pod_sets, nodes_places.demands_of_workload(workload, known), strict=True
-        )
+        for pod_set, written in zip(workload.pod_sets, nodes_places.demands_of_workload(workload, known), strict=True)
         if pod_set.asks_accelerators
     ]
     return verdicts.of_together(members, [f"{each.kind} {each.name}" for each in workloads])

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from usher import model, paths
 from usher.kinds.reading import known_keys
-from usher.kinds.reading import value_places as places
+from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.values import Absence, Lookup, Objects, Reference
 from usher.model import placement
 

@@ -1,18 +1,148 @@
-"""Texts and numbers whose form the API server checks and whose type says nothing of it: names, amounts, durations.
+"""Values at places of an object, its pod specs, and values whose form the API server refuses.
 
-Sources: pkg/apis/core/validation/validation.go of kubernetes/kubernetes v1.36 and
-staging/src/k8s.io/apimachinery/pkg/util/validation/validation.go for names, labels and ports;
-pkg/apis/crds/karpenter.sh_nodepools.yaml of kubernetes-sigs/karpenter 2266468;
+A place is a path with a dot between keys: `[]` is each element, `*` each value, `^` each key, `**` each text below, and
+`{a,b}` stands for both. A space separates places.
+
+The form is what a type does not say: of names, amounts, durations. Sources: pkg/apis/core/validation/validation.go of
+kubernetes/kubernetes v1.36 and staging/src/k8s.io/apimachinery/pkg/util/validation/validation.go for names, labels and
+ports; pkg/apis/crds/karpenter.sh_nodepools.yaml of kubernetes-sigs/karpenter 2266468;
 ray-operator/controllers/ray/utils/validation.go of ray-project/kuberay for numbers of workers.
 """
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
 from usher import errors, model, paths, quantities
-from usher.kinds.reading import value_places as places
+
+Steps = tuple[str, ...]
+
+DOT: Final = "\N{ONE DOT LEADER}"
+"""Stands for a dot in a key."""
+
+
+@cache
+def _ways(places: str) -> tuple[Steps, ...]:
+    """The steps of each place."""
+    return tuple(
+        tuple(each.replace(DOT, ".") for each in re.split(r"\.|(\[\]|\^)", place) if each)
+        for one in places.split() or ("",)
+        for place in _without_braces(one)
+    )
+
+
+def _without_braces(place: str) -> Iterator[str]:
+    found = re.search(r"\{([^{}]*)\}", place)
+    if found is None:
+        yield place
+        return
+    for each in found[1].split(","):
+        yield from _without_braces(f"{place[: found.start()]}{each}{place[found.end() :]}")
+
+
+def _at(value: Any, way: Steps, path: str) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any JSON
+    """The values at a place, each with its path."""
+    if not way:
+        yield path, value
+        return
+    step, rest = way[0], way[1:]
+    if step == "**":
+        yield from _texts(value, path)
+    elif isinstance(value, list) and step == "[]":
+        for index, each in enumerate(value):
+            yield from _at(each, rest, f"{path}/{index}")
+    elif isinstance(value, dict) and step == "^":
+        yield from ((paths.join(path, key), key) for key in value)
+    elif isinstance(value, dict):
+        for key in value if step == "*" else (step,):
+            if (each := value.get(key)) is not None:
+                yield from _at(each, rest, paths.join(path, key))
+
+
+def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - any JSON
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, (dict, list)):
+        for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _texts(each, paths.join(path, str(key)))
+
+
+def _values(value: Any, way: Steps) -> list[Any]:  # noqa: ANN401 - any JSON
+    found = [value]
+    for step in way:
+        if step == "[]":
+            found = [each for level in found if isinstance(level, list) for each in level]
+        elif step == "*":
+            found = [each for level in found if isinstance(level, dict) for each in level.values()]
+        elif step == "^":
+            found = [each for level in found if isinstance(level, dict) for each in level]
+        elif step == "**":
+            found = [text for level in found for _, text in _texts(level, "")]
+        else:
+            found = [each for level in found if isinstance(level, dict) and (each := level.get(step)) is not None]
+        if not found:
+            break
+    return found
+
+
+def at(value: Any, places: str, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any JSON
+    """The values at places, each with its path; `path` is that of the value."""
+    for way in _ways(places):
+        yield from _at(value, way, path)
+
+
+def values_at(value: Any, places: str) -> list[Any]:  # noqa: ANN401 - any JSON
+    """As `at` without paths, at a tenth of its cost."""
+    return [each for way in _ways(places) for each in _values(value, way)]
+
+
+def texts_at(value: Any, places: str) -> list[str]:  # noqa: ANN401 - any JSON
+    return [each for each in values_at(value, places) if isinstance(each, str)]
+
+
+def texts_with_paths(value: Any, places: str, path: str = "") -> Iterator[tuple[str, str]]:  # noqa: ANN401 - any JSON
+    return ((where, each) for where, each in at(value, places, path) if isinstance(each, str))
+
+
+ADDED: Final = (
+    "mpi-job-config", "ssh-auth", "ray-logs", "ray-token", "log-volume", "shared-mem", "shared-nvidia-driver-toolkit",
+)  # fmt: skip
+"""Volumes that operators add to pods of their jobs, and that containers may mount."""
+
+PodSpec = tuple[Mapping[str, Any], str, tuple[str, ...]]
+"""A pod spec with its path and the names of volumes that the objects around it give."""
+
+
+def pod_specs(value: paths.Object) -> Iterator[PodSpec]:
+    """The pod specs in an object."""
+    return _pod_specs(value, "", ADDED)
+
+
+def _pod_specs(value: Mapping[str, Any], path: str, volumes: tuple[str, ...]) -> Iterator[PodSpec]:
+    if isinstance(value.get("containers"), list):
+        yield value, path, volumes
+        return
+    if "volumes" in value or "volumeClaimTemplates" in value:
+        volumes = (*volumes, *texts_at(value, "volumes[].name volumeClaimTemplates[].metadata.name"))
+    for key, each in value.items():
+        if isinstance(each, dict):
+            if key not in _NO_PODS:
+                yield from _pod_specs(each, paths.join(path, key), volumes)
+        elif isinstance(each, list) and each and isinstance(each[0], dict):
+            for index, one in enumerate(each):
+                if isinstance(one, dict):
+                    yield from _pod_specs(one, f"{paths.join(path, key)}/{index}", volumes)
+
+
+_NO_PODS: Final = frozenset({"metadata", "status", "selector", "data"})
+
+
+_PLACEHOLDERS: Final = ("{{", "$", "<")
+
+
+def is_placeholder(text: str) -> bool:
+    return any(mark in text for mark in _PLACEHOLDERS)
 
 
 class _Form(NamedTuple):
@@ -117,7 +247,7 @@ _ROWS: Final[Mapping[str, tuple[tuple[str, _Form], ...]]] = {
         ("spec.disruption.consolidateAfter", _DURATION),
     ),
 }
-"""Places, as in `value_places`, with the form of their values. Amounts of pods are read, so they are left out."""
+"""Places with the form of their values. Amounts of pods are read, so they are left out."""
 
 
 _RAY_GROUPS: Final = "spec{,.rayClusterSpec,.rayClusterConfig,.jobTemplate.rayClusterSpec}.workerGroupSpecs[]"
@@ -125,7 +255,7 @@ _RAY_GROUPS: Final = "spec{,.rayClusterSpec,.rayClusterConfig,.jobTemplate.rayCl
 
 def _least_above_most(value: paths.Object) -> Iterator[model.UnreadKey]:
     """Worker groups of Ray whose minReplicas is above their maxReplicas, which KubeRay refuses."""
-    for where, group in places.at(value, _RAY_GROUPS):
+    for where, group in at(value, _RAY_GROUPS):
         least, most = (group.get(key) for key in ("minReplicas", "maxReplicas")) if isinstance(group, dict) else (0, 0)
         if isinstance(least, int) and isinstance(most, int) and least > most:
             text = f"has minReplicas {least} above maxReplicas {most} at {paths.readable(where)}, which KubeRay refuses"
@@ -146,7 +276,7 @@ def refused_forms(value: paths.Object, key: tuple[str, str], *, makes_pods: bool
         yield from _refused(value, place, form, "")
     if key[0] == "ray.io":
         yield from _least_above_most(value)
-    for spec, path, _ in places.pod_specs(value) if makes_pods else ():
+    for spec, path, _ in pod_specs(value) if makes_pods else ():
         for place, form in () if _is_usual(spec) else _OF_POD_SPECS:
             yield from _refused(spec, place, form, path)
 
@@ -197,11 +327,11 @@ def _is_usual(spec: Mapping[str, Any]) -> bool:
 
 
 def _refused(value: Mapping[str, Any], place: str, form: _Form, path: str) -> Iterator[model.UnreadKey]:
-    if all(form.fits(each) for each in places.values_at(value, place) if not isinstance(each, (dict, list))):
+    if all(form.fits(each) for each in values_at(value, place) if not isinstance(each, (dict, list))):
         return
-    for where, each in places.at(value, place, path):
+    for where, each in at(value, place, path):
         written = isinstance(each, (str, int, float)) and not isinstance(each, bool)
-        if written and not places.is_placeholder(str(each)) and not form.fits(each):
+        if written and not is_placeholder(str(each)) and not form.fits(each):
             yield model.UnreadKey(
                 path=where,
                 text=f"has {str(each)[:80]!r} at {paths.readable(where)}, where the API server takes {form.takes}",
