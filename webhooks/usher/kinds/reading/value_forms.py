@@ -198,7 +198,7 @@ _FIELD: Final = _Form(
         r"|status\.(hostIPs?|podIPs?)"
     ),
 )
-_IMAGE: Final = _Form("an image without spaces", _matches_if_plain(r"\S*"))
+_IMAGE: Final = _Form("an image without spaces", _matches(r"\S*|[^a-z]*"))
 _RESOURCE: Final = _Form(
     "cpu, memory, ephemeral-storage, or a name with a domain",
     _matches_if_plain(
