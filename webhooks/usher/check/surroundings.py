@@ -145,6 +145,9 @@ def _growths_by_target(found: Sequence[Growth]) -> ByTarget:
         through = by_source.get(each.target)
         if through is not None and through is not each:
             result[through.target.name].append(grown_workloads.pass_on_growth(each, through))
+        elif through is None:
+            for made in grown_workloads.growths_of_makers(each):
+                result[made.target.name].append(made)
     return result
 
 
