@@ -24,9 +24,10 @@ _SOURCES = {
     "gcp.csv": "Cyclenerd/google-cloud-pricing-cost-calculator tools/machinetypes.csv, 2026-08-20; accelerators and "
     "their labels: AI-Hypercomputer/xpk src/xpk/core/system_characteristics.py, 2026-06-25, and "
     "docs.cloud.google.com/kubernetes-engine/docs/concepts/tpus",
-    "machine_types.csv": "skypilot-org/skypilot-catalog vms.csv of oci, nebius and lambda (catalogs/v8, 2026), of do and "
-    "scaleway (catalogs/v6 at 1fbe7331) and of ovhcloud (catalogs/v6 at 8a258f54); dstackai/gpuhunt "
-    "src/gpuhunt/providers/vultr.py, 2026; crusoecloud/slurm and crusoecloud/crusoe-ml-k3s, 2026, without CPUs and memory",
+    "machine_types.csv": "skypilot-org/skypilot-catalog vms.csv of oci, nebius and lambda (catalogs/v8, 2026), of do "
+    "and scaleway (catalogs/v6 at 1fbe7331) and of ovhcloud (catalogs/v6 at 8a258f54); dstackai/gpuhunt "
+    "src/gpuhunt/providers/vultr.py, 2026; crusoecloud/slurm and crusoecloud/crusoe-ml-k3s, 2026, without CPUs and "
+    "memory",
 }
 
 _TYPE = re.compile(r"^### `(?P<name>[\w.-]+)`$", re.MULTILINE)

@@ -268,6 +268,7 @@ PROVED: Final = frozenset(
 )
 """Checks whose findings stay true whatever else the cluster has. They never say that an object is missing."""
 
+
 def misspelt_name(finding: model.Finding, facts: Store) -> model.Finding | None:
     """A finding about a missing object whose name is like one in the files; None for other findings.
 
