@@ -104,7 +104,7 @@ def dynamo_graph(version: str, replicas: int = 1) -> paths.Object:
     """A graph whose component Decode has a scaling adapter."""
     main: paths.Object = {"name": "main", "resources": {"limits": {"nvidia.com/gpu": 2}}}
     if version == "v1beta1":
-        component = {"name": "Decode", "scalingAdapter": {}, "replicas": replicas,
+        component: paths.Object = {"name": "Decode", "scalingAdapter": {}, "replicas": replicas,
                      "podTemplate": {"spec": {"containers": [main]}}}  # fmt: skip
         spec: paths.Object = {"components": [component]}
     else:
