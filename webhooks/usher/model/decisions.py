@@ -110,6 +110,8 @@ class Decision(Struct, frozen=True, kw_only=True):
     unknowns: tuple[Unknown, ...] = ()
     exemption: str = ""
     """Why the object was not judged; empty if it was."""
+    unprotected: bool = False
+    """Whether a mutation that protects others, and whose absence no check finds, has something to add."""
     missed: tuple[str, ...] = ()
     """Mutations that the object lacks, if they would have removed a finding."""
     try_again: bool = False
