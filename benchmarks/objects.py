@@ -123,7 +123,7 @@ def _default_toleration(condition: str) -> paths.Json:
     }
 
 
-def review(value: paths.Object) -> bytes:
+def review(value: paths.Object, *, namespace: str = "ml-research") -> bytes:
     """An AdmissionReview around an object, byte for byte as Go writes it."""
     body = orjson.dumps(
         {
@@ -136,7 +136,7 @@ def review(value: paths.Object) -> bytes:
                 "requestKind": {"group": "", "version": "v1", "kind": value["kind"]},
                 "requestResource": {"group": "", "version": "v1", "resource": "pods"},
                 "name": "bert-worker-0",
-                "namespace": "ml-research",
+                "namespace": namespace,
                 "operation": "CREATE",
                 "userInfo": {"username": "system:serviceaccount:kubeflow:training-operator", "groups": ["system:all"]},
                 "object": value,
@@ -191,6 +191,11 @@ def review_pods(kind: str, number: int, *, namespace: str, queue: str = "") -> l
     return [_review_pod(kind, index, namespace, queue) for index in range(number)]
 
 
+def is_wrong(index: int) -> bool:
+    """Whether a pod of `review_pods` breaks rules."""
+    return index % WRONG_IN == WRONG_IN - 1
+
+
 def _review_pod(kind: str, index: int, namespace: str, queue: str) -> paths.Object:
     read, named = (index if kind == "read" else 0), (0 if kind == "job" else index)
     gpus = str((1, 2, 4, 8)[read % 4])
@@ -238,7 +243,7 @@ def _review_pod(kind: str, index: int, namespace: str, queue: str) -> paths.Obje
         "serviceAccountName": "default",
         "terminationGracePeriodSeconds": 30 + read,
     }  # fmt: skip
-    if index % WRONG_IN == WRONG_IN - 1:
+    if is_wrong(index):
         _break(index // WRONG_IN, spec, training)
     labels: dict[str, paths.Json] = {"app": "train", "training.kubeflow.org/replica-index": str(index)}
     if queue:

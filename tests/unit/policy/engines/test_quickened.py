@@ -50,8 +50,7 @@ scalars = st.none() | st.booleans() | st.integers(-3, 2**63) | st.sampled_from(N
 documents = st.recursive(
     scalars,
     lambda inner: (
-        st.lists(inner, max_size=5)
-        | st.dictionaries(st.sampled_from(NAMES) | st.text(max_size=3), inner, max_size=20)
+        st.lists(inner, max_size=5) | st.dictionaries(st.sampled_from(NAMES) | st.text(max_size=3), inner, max_size=20)
     ),
     max_leaves=30,
 )
@@ -84,7 +83,7 @@ def test_a_module_with_another_runtime_is_refused(tmp_path: Path, monkeypatch: p
 
 
 def test_a_module_whose_rules_forget_values_is_refused(tmp_path: Path) -> None:
-    policy = POLICY.replace('skips := {"version": 1}', 'skips := changed if changed := findings with input.value as 1')
+    policy = POLICY.replace('skips := {"version": 1}', "skips := changed if changed := findings with input.value as 1")
 
     with pytest.raises(quicken_module.QuickenError, match="`with`"):
         quicken_module.quickened(opa_server.compiled(policy, tmp_path))
