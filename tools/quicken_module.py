@@ -1,4 +1,4 @@
-"""Makes the compiled policies faster: other code for five small functions of OPA's runtime, with the same results.
+"""Makes the compiled policies faster: other code for six small functions of OPA's runtime, with the same results.
 
 OPA compiles the rules beside a runtime in C that comes with it (github.com/open-policy-agent/opa, wasm/src). Nine
 tenths of an evaluation are spent there, and most of that with two things. Rules read fields of objects by names that
@@ -6,7 +6,7 @@ are constants; the runtime hashes the name each time, and compares it byte by by
 rule in a map from numbers, which grows and hashes. The new code
 
 * keeps the hash of a constant name in the two bytes of `opa_string_t` that nothing uses, and compares eight bytes at
-  once (`opa_value_get`, `opa_strncmp`);
+  once (`opa_value_get`, `opa_strncmp`), and takes entries of lists directly (`opa_value_iter`);
 * remembers values of rules in an array (`opa_memoize_init`, `opa_memoize_get`, `opa_memoize_insert`).
 
 Objects keep their order, because hashes stay the same. The functions that are replaced have to be those that this
@@ -261,7 +261,7 @@ def _imported_functions(content: bytes) -> int:
         if kind == 0:
             functions += 1
             _, at = _unsigned(content, at)
-        elif kind == 2:  # noqa: PLR2004 - a memory: a byte that tells whether it has an upper limit, and the limits
+        elif kind == 2:  # a memory: a byte that tells whether it has an upper limit, and the limits
             bounded, at = content[at], at + 1
             for _ in range(1 + (bounded & 1)):
                 _, at = _unsigned(content, at)

@@ -388,11 +388,8 @@ entries = st.recursive(
 @given(fields=st.dictionaries(st.sampled_from(["containers", "env", "limits", "templates", "tasks"]), entries))
 def test_an_object_with_few_commas_and_brackets_is_within_all_limits(fields: dict[str, Any]) -> None:
     value = {"kind": "Pod", "spec": fields}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(identity, "_is_small", lambda _: False)
-        looked_at = identity.excess(value)
 
-    assert identity.excess(value) == looked_at
+    assert identity.excess(value) == identity._counted(value)
 
 
 def test_a_usual_object_costs_one_look_at_each_of_its_lists() -> None:

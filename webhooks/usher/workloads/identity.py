@@ -108,8 +108,10 @@ _Entries = dict[str, paths.Json] | list[paths.Json]
 
 def excess(value: paths.Object) -> model.Excess | None:
     """The part of an object that is too large, first a part of a pod; None within the limits."""
-    if _is_small(value):
-        return None
+    return None if _is_small(value) else _counted(value)
+
+
+def _counted(value: paths.Object) -> model.Excess | None:
     containers = values = 0
     whole: tuple[str, int, int] | None = None
     waiting: list[tuple[str, _Entries]] = [("", _without_upkeep(value))]

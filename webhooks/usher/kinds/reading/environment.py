@@ -103,9 +103,8 @@ READ_SUFFIX: Final = "_VISIBLE_DEVICES"
 _INITIALS: Final = frozenset(family[0] for family in READ_VARIABLES)
 
 
-@lru_cache(maxsize=4096)
 def is_read(name: str) -> bool:
-    """Whether rules read a variable; remembered, because pods share most of their names."""
+    """Whether rules read a variable."""
     return (name[:1] in _INITIALS and name.startswith(READ_VARIABLES)) or name.endswith(READ_SUFFIX)
 
 
