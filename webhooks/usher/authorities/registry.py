@@ -38,8 +38,9 @@ AUTHORITIES: Final = (
             "nodePools": selected_pools.node_pools_slice,
             "hami": pod_groups.hami_slice,
             "fractions": pod_groups.fractions_slice,
+            "unmeasured": pod_groups.unmeasured_slice,
         },
-        outlook=pod_groups.no_outlook,
+        outlook=pod_groups.outlook_sections,
     ),
     Authority(outlook=limit_range.outlook_sections),
     Authority(

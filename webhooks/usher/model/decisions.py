@@ -23,6 +23,8 @@ class Finding(Struct, frozen=True, kw_only=True):
     remedy: str = ""
     assumption: str = ""
     """An assumption of the check about the cluster; with one, the finding warns at most."""
+    noted: bool = False
+    """Whether only the site can confirm the assumption, so that presets other than `strict` note the finding."""
 
 
 class Need(Struct, frozen=True, kw_only=True):

@@ -17,6 +17,7 @@ from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.authority import Case, Ground
 from usher.authorities.gpu_quota import present as gpu_quota_present
 from usher.authorities.knowledge import Knowledge
+from usher.authorities.nodes import declared_pools
 from usher.cluster.facts.store import Store
 from usher.config import models, selection
 from usher.kinds import registry
@@ -258,6 +259,10 @@ class Evaluator:
         """The normalised object of a request; None if no rule reads the object."""
         return self._read_workload(request.value, request)
 
+    def divided_gpus(self, workload: model.Workload, request: Request) -> str:
+        """How the nodes of a workload divide the whole GPUs that it asks for; see declared_pools.divided_gpus."""
+        return declared_pools.divided_gpus(workload, self._knowledge(request))
+
     def _mutates(self, workload: model.Workload, request: Request) -> bool:
         return bool(workload.pod_sets) and not self._exemption(workload, request)
 
@@ -290,7 +295,9 @@ class Evaluator:
             value,
             namespace=request.namespace,
             beside=request.objects,
+            around=request.around,
             facts=_definitions_of(facts),
+            names=None if facts.empty else facts.names,
             meant=self.knowledge.vocabulary.meant,
             stored=is_stored,
         )
