@@ -186,9 +186,13 @@ def review_pods(kind: str, number: int, *, namespace: str, queue: str = "") -> l
             of the pod and its index.
         number: of pods.
         namespace: theirs.
-        queue: the label of Kueue; empty for none.
+        queue: the label of Kueue; without a label if empty.
     """
     return [_review_pod(kind, index, namespace, queue) for index in range(number)]
+
+
+def _options(number: int) -> list[paths.Json]:
+    return [{"name": f"OPTION_{each}_{number}", "value": f"value-{number}-{each}"} for each in range(12)]
 
 
 def is_wrong(index: int) -> bool:
@@ -207,7 +211,7 @@ def _review_pod(kind: str, index: int, namespace: str, queue: str) -> paths.Obje
         {"name": "NCCL_DEBUG", "value": "WARN"},
         {"name": "NCCL_IB_TIMEOUT", "value": str(18 + read % 5)},
         {"name": "OMP_NUM_THREADS", "value": str(1 + read % 8)},
-        *({"name": f"OPTION_{number}_{named}", "value": f"value-{named}-{number}"} for number in range(12)),
+        *_options(named),
     ]
     training: dict[str, paths.Json] = {
         "name": container,

@@ -187,7 +187,7 @@ def quickened(module: bytes) -> bytes:
     if "opa_memoize_push" in index:
         raise QuickenError("a rule uses `with`, which changes what rules remember")
     for name, digest in KNOWN.items():
-        found = _digest(bodies[index[name] - imported]) if name in index else "no such function"
+        found = _digest(bodies[index[name] - imported]) if name in index else "it is missing"
         if found != digest:
             raise QuickenError(f"{name} of OPA's runtime is another one ({found}): read it, and compare it with ours")
     types = _numbers(_content(sections, _FUNCTION))

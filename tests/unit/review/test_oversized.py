@@ -389,7 +389,7 @@ entries = st.recursive(
 
 @given(fields=st.dictionaries(st.sampled_from(["containers", "env", "limits", "templates", "tasks"]), entries))
 def test_an_object_with_few_commas_and_brackets_is_within_all_limits(fields: dict[str, Any]) -> None:
-    value = {"kind": "Pod", "spec": fields}
+    value: Any = {"kind": "Pod", "spec": fields}
 
     assert identity.excess(value) == identity._counted(value)
 
