@@ -39,6 +39,7 @@ AUTHORITIES: Final = (
             "hami": pod_groups.hami_slice,
             "fractions": pod_groups.fractions_slice,
         },
+        object_slices={"kaiTree": pod_groups.kai_tree_slice, "stored": authorities_authority.stored_input},
         outlook=pod_groups.no_outlook,
     ),
     Authority(outlook=limit_range.outlook_sections),
