@@ -297,7 +297,7 @@ def device_classes_input(case: Case, known: Knowledge) -> ClassesInput | None:
 
 
 _LIMITING: Final = frozenset({"clusterQueue", "kaiQueue", "resourceQuota", "volcanoQueue"})
-"""Keys of kinds whose objects limit workloads, and whose status says what is in use."""
+"""Keys of kinds whose objects limit workloads, and whose status has the amounts in use."""
 
 
 def stored_input(case: Case, known: Knowledge) -> Mapping[str, Any] | None:

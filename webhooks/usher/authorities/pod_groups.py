@@ -228,7 +228,7 @@ class HamiInput(TypedDict):
 
 
 def hami_slice(case: Case, known: Knowledge) -> HamiInput | None:
-    """What HAMi does with pods that ask for a part of a device; None for other pods, and where nothing is known.
+    """The nodes and namespaces of HAMi, for pods that ask for parts of devices; None for others, or if unknown.
 
     Its webhook passes over namespaces with the label (HAMi:charts/hami/templates/scheduler/webhook.yaml).
     """

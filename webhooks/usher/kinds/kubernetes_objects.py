@@ -357,7 +357,7 @@ class KaiQueueStatus(TypedDict):
 
 
 class KaiQueue(TypedDict):
-    """-1 is no limit and no quota (NVIDIA/KAI-Scheduler pkg/apis/scheduling/v2/queue_types.go)."""
+    """-1 means without a limit, or without a quota (NVIDIA/KAI-Scheduler pkg/apis/scheduling/v2/queue_types.go)."""
 
     spec: NotRequired[KaiQueueSpec]
     status: NotRequired[KaiQueueStatus]
@@ -379,7 +379,6 @@ SCHEDULING = [
         cluster_scoped=True,
         key="kaiQueue",
         shape=KaiQueue,
-        listed=False,
         facts=Facts(
             keep=keeping(
                 "/spec/parentQueue", "/spec/resources/gpu", "/status/allocated", "/status/allocatedNonPreemptible"

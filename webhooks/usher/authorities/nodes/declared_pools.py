@@ -120,7 +120,7 @@ class PoolsInput(TypedDict):
     unmetProfiles: NotRequired[list[UnmetProfileInput]]
     """Only where the boards of all pools with NVIDIA's devices are known."""
     gpuMemory: NotRequired[GigabytesInput]
-    """Of the boards on which the pods may run; absent where a pool or the node selector does not tell."""
+    """The memory of the boards on which the pods may run; absent where a pool or the node selector does not tell."""
     numbers: NotRequired[dict[str, list[int]]]
     """Labels with a whole number on every node that an accelerator pod may run on, with these numbers."""
 

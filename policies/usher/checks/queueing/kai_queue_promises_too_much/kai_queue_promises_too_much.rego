@@ -4,8 +4,8 @@
 #   `quota` promises a queue of KAI-Scheduler a number of GPUs, and `limit` bounds it with all queues below it. A quota
 #   above the limit of the queue itself, or of the queue above it, is never given, and so is a sum of the quotas below a
 #   queue that exceeds its limit: workloads wait though their queue has less than its quota. KAI-Scheduler's webhook
-#   accepts these queues; newer versions warn if they are told to. The check reads the queues around the queue from
-#   facts, or from the files. -1 is no limit.
+#   accepts these queues; newer versions warn if this validation is switched on. The check reads the queues around the
+#   queue from facts, or from the files. -1 means without a limit.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/KAI-Scheduler/blob/main/docs/queues/README.md
@@ -61,5 +61,5 @@ _gpu := input.object.kaiQueue.spec.resources.gpu
 
 _quota := _gpu.quota
 
-# -1 is no limit.
+# -1 means without a limit.
 _limit := _gpu.limit if _gpu.limit.milli >= 0
