@@ -234,11 +234,24 @@ def hami_slice(case: Case, known: Knowledge) -> HamiInput | None:
     """
     names = {name for each in case.workload.pod_sets for box in each.containers for name in box.accelerators}
     if not any(_is_part(name, known) for name in names):
-        return None
+        # Without an amount, each GPU is all of another board (HAMi:pkg/device/nvidia/device.go).
+        return _boards_of_hami(known) if _GPU in names else None
     found = _registered(known)
     if (store.namespace_labels(case.workload.namespace, known.facts) or {}).get("hami.io/webhook") == "ignore":
         found["ignored"] = True
     return found or None
+
+
+_GPU: Final = "nvidia.com/gpu"
+
+
+def _boards_of_hami(known: Knowledge) -> HamiInput | None:
+    """The boards of nodes where HAMi alone offers GPUs; None where another device plugin offers some."""
+    if not known.facts.nodes.known:
+        return None
+    offering = [each for each in known.facts.nodes.now.classes if each.most.get(_GPU)]
+    found = [int(each.labels.get(nodes.REGISTERED, "0")) for each in offering]
+    return {"registered": True, "boards": max(found)} if found and all(found) else None
 
 
 def _registered(known: Knowledge) -> HamiInput:

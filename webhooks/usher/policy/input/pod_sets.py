@@ -216,6 +216,7 @@ READ_KEYS = (
     "networking.gke.io/",
     "nvidia.cdi.k8s.io",
     "nvidia.com/enable-grove",
+    "nvidia.com/gpu.memory",
     "nvidia.com/kai-scheduler-queue",
     "pod-group.scheduling.sigs.k8s.io",
     "pod-security.kubernetes.io/",
