@@ -137,8 +137,18 @@ _expected := {
 	kueue.pod_set_group: "a name with a letter in it",
 }
 
+# METADATA
+# title: The values that Go reads as false
+false_flags := {"0", "f", "F", "FALSE", "false", "False"}
+
+# METADATA
+# title: Whether a template names a topology level
+names_level(pod_set) if _has_level(pod_set)
+
+names_level(pod_set) if pod_set.annotations[kueue.slice_topology]
+
 # The values that Go reads as true or false.
-_flags := {"1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "false", "False"}
+_flags := {"1", "t", "T", "TRUE", "true", "True"} | false_flags
 
 _understood(annotation, value) if {
 	annotation in {kueue.required_topology, kueue.preferred_topology, kueue.slice_topology}

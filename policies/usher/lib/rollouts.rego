@@ -11,6 +11,31 @@ package usher.lib.rollouts
 strategy_path := "/spec/strategy"
 
 # METADATA
+# title: A rollout that makes all new pods before it stops an old one
+# description: |
+#   KubeRay makes a second RayCluster for a change of a RayService, and Knative a second Revision. Undefined for other
+#   objects, and for a RayService with another strategy. `path` is where the finding points, `remedy` what helps.
+whole := {
+	"path": "/spec",
+	"remedy": "set upgradeStrategy.type to None, which stops the old cluster first, or keep as many accelerators free",
+} if {
+	service := input.object.rayService
+	object.get(service, ["spec", "upgradeStrategy", "type"], "NewCluster") in {"", "NewCluster"}
+}
+
+whole := {"path": "/spec/template", "remedy": "keep as many accelerators free, or use a Deployment with maxSurge 0"} if {
+	input.workload.group == "serving.knative.dev"
+}
+
+whole := {
+	"path": "/spec/predictor",
+	"remedy": "keep as many accelerators free, or use the deployment mode Standard with the strategy Recreate",
+} if {
+	input.object.inferenceService
+	input.workload.annotations["serving.kserve.io/deploymentMode"] in {"Knative", "Serverless"}
+}
+
+# METADATA
 # title: Pods that a rollout makes before any old pod stops
 # description: Undefined if an old pod stops first, or if the rollout makes no pod beside the old ones.
 surge_before_stopping := surge if {

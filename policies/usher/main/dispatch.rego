@@ -448,6 +448,10 @@ _findings_accelerator_pods contains {"check": "serving/nvlink_group_left_out", "
 	some finding in data.usher.checks.serving.nvlink_group_left_out.deny
 }
 
+_findings_accelerator_pods contains {"check": "serving/killed_while_draining", "finding": finding} if {
+	some finding in data.usher.checks.serving.killed_while_draining.deny
+}
+
 _findings_accelerator_pods contains {"check": "scaling/serverless_without_bound", "finding": finding} if {
 	some finding in data.usher.checks.scaling.serverless_without_bound.deny
 }
@@ -530,6 +534,14 @@ _findings_accelerator_pods contains {"check": "cost/training_not_protected_from_
 
 _findings_accelerator_pods contains {"check": "objects/training_behind_a_mesh", "finding": finding} if {
 	some finding in data.usher.checks.objects.training_behind_a_mesh.deny
+}
+
+_findings_accelerator_pods contains {"check": "objects/entrypoint_of_several_commands", "finding": finding} if {
+	some finding in data.usher.checks.objects.entrypoint_of_several_commands.deny
+}
+
+_findings_accelerator_pods contains {"check": "objects/leader_worker_set_refused", "finding": finding} if {
+	some finding in data.usher.checks.objects.leader_worker_set_refused.deny
 }
 
 _findings contains each if {
@@ -966,6 +978,14 @@ _findings_cluster_facts contains {"check": "placement/claims_of_a_pool_at_zero",
 
 _findings_cluster_facts contains {"check": "placement/more_than_the_node_pool_may_add", "finding": finding} if {
 	some finding in data.usher.checks.placement.more_than_the_node_pool_may_add.deny
+}
+
+_findings_cluster_facts contains {"check": "placement/training_beside_its_fabric", "finding": finding} if {
+	some finding in data.usher.checks.placement.training_beside_its_fabric.deny
+}
+
+_findings_cluster_facts contains {"check": "placement/workloads_above_all_nodes", "finding": finding} if {
+	some finding in data.usher.checks.placement.workloads_above_all_nodes.deny
 }
 
 _findings_cluster_facts contains {"check": "queueing/queue_not_there", "finding": finding} if {
@@ -1940,6 +1960,14 @@ _findings_unread_keys contains {"check": "objects/value_refused", "finding": fin
 	some finding in data.usher.checks.objects.value_refused.deny
 }
 
+_findings_unread_keys contains {"check": "objects/name_leads_nowhere", "finding": finding} if {
+	some finding in data.usher.checks.objects.name_leads_nowhere.deny
+}
+
+_findings_unread_keys contains {"check": "objects/object_not_in_files", "finding": finding} if {
+	some finding in data.usher.checks.objects.object_not_in_files.deny
+}
+
 _findings contains each if {
 	input.object.mutatingWebhookConfiguration
 	some each in _findings_mutatingWebhookConfiguration
@@ -1947,6 +1975,10 @@ _findings contains each if {
 
 _findings_mutatingWebhookConfiguration contains {"check": "objects/webhook_of_all_pods_fails_closed", "finding": finding} if {
 	some finding in data.usher.checks.objects.webhook_of_all_pods_fails_closed.deny
+}
+
+_findings_mutatingWebhookConfiguration contains {"check": "objects/webhook_with_one_server", "finding": finding} if {
+	some finding in data.usher.checks.objects.webhook_with_one_server.deny
 }
 
 _findings contains each if {
@@ -1958,6 +1990,10 @@ _findings_validatingWebhookConfiguration contains {"check": "objects/webhook_of_
 	some finding in data.usher.checks.objects.webhook_of_all_pods_fails_closed.deny
 }
 
+_findings_validatingWebhookConfiguration contains {"check": "objects/webhook_with_one_server", "finding": finding} if {
+	some finding in data.usher.checks.objects.webhook_with_one_server.deny
+}
+
 _findings contains each if {
 	input.object.nodeSet
 	some each in _findings_nodeSet
@@ -1965,6 +2001,24 @@ _findings contains each if {
 
 _findings_nodeSet contains {"check": "objects/slurm_gpus_other_than_pods", "finding": finding} if {
 	some finding in data.usher.checks.objects.slurm_gpus_other_than_pods.deny
+}
+
+_findings contains each if {
+	input.object.sparkApplication
+	some each in _findings_sparkApplication
+}
+
+_findings_sparkApplication contains {"check": "objects/spark_resource_without_vendor", "finding": finding} if {
+	some finding in data.usher.checks.objects.spark_resource_without_vendor.deny
+}
+
+_findings contains each if {
+	input.object.scheduledSparkApplication
+	some each in _findings_scheduledSparkApplication
+}
+
+_findings_scheduledSparkApplication contains {"check": "objects/spark_resource_without_vendor", "finding": finding} if {
+	some finding in data.usher.checks.objects.spark_resource_without_vendor.deny
 }
 
 _unknown contains each if {
@@ -2411,4 +2465,14 @@ _skips_pods contains {"mutation": "gang/volcano_routing", "skip": skip} if {
 
 _skips_pods contains {"mutation": "gang/kai_routing", "skip": skip} if {
 	some skip in data.usher.mutations.gang.kai_routing.skips
+}
+
+default _unprotected := false
+
+_unprotected if {
+	some _ in data.usher.mutations.isolation.visible_devices_void.intents
+}
+
+_unprotected if {
+	some _ in data.usher.mutations.cost.job_lifetime.intents
 }

@@ -19,6 +19,7 @@ from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts import store
 from usher.kinds import registry
 from usher.kinds.kind import CONFIG_MAP
+from usher.kinds.kubeflow_pipelines import group_version_kind
 from usher.kinds.reading import environment, known_keys, shapes
 from usher.kinds.reading import values as reading_values
 from usher.kinds.reading.values import Reference
@@ -86,10 +87,16 @@ class Beside(Struct, frozen=True, kw_only=True):
     """Other objects whose pods keep a claim, by the name of the claim; empty if all select the same node."""
     host_paths: Mapping[str, shapes.HostPath] = field(default_factory=dict)
     """Paths of nodes to which the PersistentVolumeClaims lead that the pods name, by the name of the claim."""
+    together: tuple[model.Workload, ...] = ()
+    """All workloads whose pods with accelerators always run, for the first of them alone; empty without facts about
+    nodes.
+    """
     gang: model.Workload | None = None
     """The pods of a PodGroup, made by hand, as one workload that waits for minMember of them; else None."""
-    shared_groups: frozenset[str] = frozenset()
-    """The names of PodGroups that other objects of the same files name as well."""
+    shared_groups: Mapping[str, int | None] = field(default_factory=dict)
+    """The PodGroups that other objects of the same files name as well, with the most pods of all of them together;
+    None without a bound.
+    """
     links: tuple[Link, ...] = ()
     """Links of Services that the containers cannot bear."""
     mesh: str = ""
@@ -98,6 +105,8 @@ class Beside(Struct, frozen=True, kw_only=True):
     """Kinds and names of other autoscalers with the target of this one."""
     guarded: Guarded | None = None
     """The pods of a disruption budget; None if the files do not tell them."""
+    servers: Mapping[str, str] = field(default_factory=dict)
+    """Of webhooks, by index: the kind and name of the object whose only pod is its server."""
     parent: tuple[str, str] | None = None
     """The object whose operator makes the target of this autoscaler, and what to do instead; None without one."""
     layout: tuple[str, str] | None = None
@@ -136,10 +145,40 @@ def _of_pods(workload: model.Workload, objects: reading_values.Objects, known: K
         disks=dict(_disks(claims)),
         holders=dict(_holders(workload, claims, objects)),
         host_paths=host_paths,
-        shared_groups=_shared_groups(workload, objects),
+        shared_groups=_shared_groups(workload, objects, known),
         links=tuple(_links(workload, objects)),
         mesh=_mesh(workload, objects, known),
+        together=_together(workload, objects, known),
     )
+
+
+def _together(workload: model.Workload, objects: reading_values.Objects, known: Knowledge) -> tuple[model.Workload, ...]:
+    if not known.facts.knows(*_NODE):
+        return ()
+    running = objects.once("what always runs", lambda: _always_running(objects, known))
+    first = running[0] if len(running) > 1 else None
+    if first is None or (first.kind, first.namespace, first.name) != (workload.kind, workload.namespace, workload.name):
+        return ()
+    return running
+
+
+def _always_running(objects: reading_values.Objects, known: Knowledge) -> tuple[model.Workload, ...]:
+    """The objects with names that serve, whose pods nothing but the nodes holds back."""
+    made = [
+        known.workload(value, namespace=namespace, objects=objects)
+        for namespace, value in objects.all()
+        if group_version_kind(value)[::2] in _SERVING and not value.get("status")
+    ]
+    found = [
+        each
+        for each in made
+        if each is not None
+        and each.name
+        and each.owner is None
+        and not any(each.queue_labels.values())
+        and any(pod_set.asks_accelerators and pod_set.count.minimum for pod_set in each.pod_sets)
+    ]
+    return tuple(sorted(found, key=lambda each: (each.kind, each.namespace, each.name)))
 
 
 def _guarded(budget: model.Workload, objects: reading_values.Objects, known: Knowledge) -> Guarded | None:
@@ -160,6 +199,37 @@ def _guarded(budget: model.Workload, objects: reading_values.Objects, known: Kno
         return None
     names = {f"{maker.kind} {maker.name}" for maker, pod_set in selected if pod_set.asks_accelerators}
     return Guarded(pods=sum(pod_set.count.minimum for _, pod_set in selected), names=tuple(sorted(names)))
+
+
+_HOOKS: Final = "admissionregistration.k8s.io"
+
+
+def _servers(given: model.Workload, objects: reading_values.Objects, known: Knowledge) -> Iterator[tuple[str, str]]:
+    """The webhooks whose Service leads to one pod, with what makes it."""
+    found = objects.find(Reference(group=given.group, kind=given.kind, name=given.name))
+    webhooks = [] if isinstance(found, reading_values.Absence) else found.get("webhooks")
+    for index, webhook in enumerate(webhooks if isinstance(webhooks, list) else []):
+        named = paths.mapping(paths.mapping(paths.mapping(webhook).get("clientConfig")).get("service"))
+        namespace = paths.text(named.get("namespace"))
+        service = objects.find(
+            Reference(group="", kind="Service", name=paths.text(named.get("name")), namespace=namespace)
+        )
+        if isinstance(service, reading_values.Absence):
+            continue
+        labels = paths.mapping(paths.mapping(service.get("spec")).get("selector"))
+        makers = objects.once(f"makers of pods in {namespace}", lambda: _makers(namespace, objects, known))  # noqa: B023 - called at once
+        behind = [
+            each
+            for each in makers
+            if any(labels.items() <= pod_set.labels.items() for pod_set in each.pod_sets)
+        ]
+        scalers = objects.once(f"autoscalers of {namespace}", lambda: _by_target(namespace, objects))  # noqa: B023 - called at once
+        if labels and len(behind) == 1 and behind[0].pods.minimum == 1:
+            target = Reference(
+                group=behind[0].group, kind=behind[0].kind, name=behind[0].name, namespace=namespace
+            )
+            if target not in scalers:
+                yield str(index), f"{behind[0].kind} {behind[0].name}"
 
 
 def _makers(namespace: str, objects: reading_values.Objects, known: Knowledge) -> Sequence[model.Workload]:
@@ -185,7 +255,9 @@ def _mesh(workload: model.Workload, objects: reading_values.Objects, known: Know
     return next(meshes, "")
 
 
-def _shared_groups(workload: model.Workload, objects: reading_values.Objects) -> frozenset[str]:
+def _shared_groups(
+    workload: model.Workload, objects: reading_values.Objects, known: Knowledge
+) -> Mapping[str, int | None]:
     names = {
         name
         for each in workload.pod_sets
@@ -193,9 +265,17 @@ def _shared_groups(workload: model.Workload, objects: reading_values.Objects) ->
         if name
     }
     if not names:
-        return frozenset()
-    naming = _naming(objects)
-    return frozenset(name for name in names if len(naming.get((workload.namespace, name), ())) > 1)
+        return {}
+    shared = {name: _naming(objects).get((workload.namespace, name), ()) for name in sorted(names)}
+    return {name: _most_pods(values, workload, objects, known) for name, values in shared.items() if len(values) > 1}
+
+
+def _most_pods(
+    values: Sequence[paths.Object], workload: model.Workload, objects: reading_values.Objects, known: Knowledge
+) -> int | None:
+    made = [known.workload(each, namespace=workload.namespace, objects=objects) for each in values]
+    maxima = [None if each is None else each.pods.maximum for each in made]
+    return None if None in maxima else sum(filter(None, maxima))
 
 
 def _naming(objects: reading_values.Objects) -> _Naming:
@@ -544,6 +624,12 @@ _GATHERED: Final[Mapping[tuple[str, str], Callable[[model.Workload, reading_valu
     **dict.fromkeys(_AUTOSCALERS, _of_autoscaler),
     _POD_GROUP: lambda group, objects, known: Beside(gang=_gang(group, objects, known)),
     _BUDGET: lambda budget, objects, known: Beside(guarded=_guarded(budget, objects, known)),
+    **{
+        (_HOOKS, f"{sort}WebhookConfiguration"): lambda given, objects, known: Beside(
+            servers=dict(_servers(given, objects, known))
+        )
+        for sort in ("Mutating", "Validating")
+    },
     _NODE: _of_node,
     CONFIG_MAP: _of_configuration,
     _CLUSTER_POLICY: _of_cluster_policy,

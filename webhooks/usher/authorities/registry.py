@@ -38,9 +38,10 @@ AUTHORITIES: Final = (
             "nodePools": selected_pools.node_pools_slice,
             "hami": pod_groups.hami_slice,
             "fractions": pod_groups.fractions_slice,
+            "unmeasured": pod_groups.unmeasured_slice,
         },
         object_slices={"kaiTree": pod_groups.kai_tree_slice, "stored": authorities_authority.stored_input},
-        outlook=pod_groups.no_outlook,
+        outlook=pod_groups.outlook_sections,
     ),
     Authority(outlook=limit_range.outlook_sections),
     Authority(

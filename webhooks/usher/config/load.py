@@ -440,37 +440,37 @@ def _wrong_names(value: paths.Json) -> Iterable[Problem]:
         for index, name in names:
             if name in twice:
                 yield f"/{key}/{index}/name", f"several {key} are named {name}; give each of them a name of its own"
-    own = value.get("fabrics") if isinstance(value, dict) else None
-    own = own if isinstance(own, dict) else {}
+    own = paths.mapping(paths.mapping(value).get("fabrics"))
     for name, fabric in own.items():
         if isinstance(fabric, dict):
             yield from _wrong_base(name, fabric)
-    known = sorted({*own, *fabrics.SHIPPED})
     for index, pool in _entries(value, "pools"):
         fabric = pool.get("fabric")
-        if isinstance(fabric, str) and fabric not in known:
+        if isinstance(fabric, str) and fabric not in own and fabric not in fabrics.shipped_fabrics():
+            known = sorted({*own, *fabrics.shipped_fabrics()})
             meant = selection.nearest_word(fabric, known) or f"; there are {', '.join(known)}"
             yield f"/pools/{index}/fabric", f"the fabric {fabric[:_LONGEST]} is neither shipped nor in fabrics{meant}"
 
 
 def _entries(value: paths.Json, key: str) -> Iterable[tuple[int, Mapping[str, paths.Json]]]:
-    found = value.get(key) if isinstance(value, dict) else None
-    for index, each in enumerate(found if isinstance(found, list) else ()):
+    for index, each in enumerate(paths.elements(paths.mapping(value).get(key))):
         if isinstance(each, dict):
             yield index, each
 
 
 def _wrong_base(name: str, fabric: Mapping[str, paths.Json]) -> Iterable[Problem]:
     here, base = paths.join("/fabrics", name), fabric.get("base")
-    if base is None and name in fabrics.SHIPPED:
+    if base is None and name in fabrics.shipped_fabrics():
         yield here, f"{name} is a shipped fabric; set base: {name} to add to it, or choose another name"
-    elif isinstance(base, str) and base not in fabrics.SHIPPED:
-        meant = selection.nearest_word(base, fabrics.SHIPPED) or f"; these are {', '.join(fabrics.SHIPPED)}"
+    elif isinstance(base, str) and base not in fabrics.shipped_fabrics():
+        meant = (
+            selection.nearest_word(base, fabrics.shipped_fabrics())
+            or f"; these are {', '.join(fabrics.shipped_fabrics())}"
+        )
         yield f"{here}/base", f"{base[:_LONGEST]} is not a shipped fabric{meant}"
     elif isinstance(base, str):
-        variables = fabric.get("env")
-        for each in variables if isinstance(variables, dict) else ():
-            reason = fabrics.SHIPPED[base].profile.refusal(each)
+        for each in paths.mapping(fabric.get("env")):
+            reason = fabrics.shipped_fabrics()[base].profile.refusal(each)
             if reason:
                 yield paths.join(f"{here}/env", each), f"{each} cannot be set: {reason}"
 

@@ -19,6 +19,7 @@ from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import values
 from usher.kinds.reading.counts import Growth, concurrent_pods, in_turns, share_of_replicas
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
+from usher.kinds.reading.shapes import IntOrString
 from usher.kinds.reading.templates import LISTS, ONE, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading
 
@@ -77,12 +78,29 @@ _LABELS: Final = "/metadata/labels"
 _TRAITS: Final = Traits(operator_environment=frozenset({"LWS_*", "TPU_*"}))
 
 
+class SubGroupPolicy(TypedDict):
+    subGroupPolicyType: NotRequired[str]
+    subGroupSize: NotRequired[int]
+
+
 class LeaderWorkerTemplate(TypedDict):
     size: NotRequired[int]
+    subGroupPolicy: NotRequired[SubGroupPolicy]
+
+
+class RollingUpdate(TypedDict):
+    maxSurge: NotRequired[IntOrString]
+    maxUnavailable: NotRequired[IntOrString]
+
+
+class RolloutStrategy(TypedDict):
+    rollingUpdateConfiguration: NotRequired[RollingUpdate]
 
 
 class LeaderWorkerSetSpec(TypedDict):
+    replicas: NotRequired[int]
     leaderWorkerTemplate: NotRequired[LeaderWorkerTemplate]
+    rolloutStrategy: NotRequired[RolloutStrategy]
 
 
 class LeaderWorkerSet(TypedDict):

@@ -98,6 +98,7 @@ KNATIVE_SERVICES = [
             counted=_COUNTED,
             source=_SOURCE,
             **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
+            doubles=True,
             role=model.Role.SERVICE,
             runs_any_program=True,
             kueue=Kueue.CHILDREN,

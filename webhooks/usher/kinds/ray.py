@@ -205,7 +205,26 @@ class RayCluster(TypedDict):
     spec: NotRequired[RayClusterSpec]
 
 
+_QUOTED: Final = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\\.", re.DOTALL)
+_JOINED: Final = re.compile(r"&&|\|\||;|\n")
+_MOST_OF_ENTRYPOINT: Final = 4096
+
+
+def _joined_by(value: object) -> object:
+    """What joins the first command of an entry point to a second one; empty for one command.
+
+    Rules need no more, and the command may hold a secret.
+    """
+    if not isinstance(value, str):
+        return value
+    found = _JOINED.search(_QUOTED.sub("", value[:_MOST_OF_ENTRYPOINT]).strip(" \t\n;"))
+    return "" if found is None else found[0].replace("\n", "a line break")
+
+
 class RayJobSpec(TypedDict):
+    entrypoint: NotRequired[Annotated[str, BeforeValidator(_joined_by)]]
+    """What joins its first command to a second one."""
+    submissionMode: NotRequired[str]
     clusterSelector: NotRequired[dict[str, str]]
     shutdownAfterJobFinishes: NotRequired[bool]
     deletionStrategy: NotRequired[Present]
@@ -291,7 +310,12 @@ def _number(value: paths.Json) -> int:
     return round(value * _WHOLE) if isinstance(value, int | float) and 0 < value < _WHOLE else 0
 
 
+class Upgrade(TypedDict):
+    type: NotRequired[str]
+
+
 class RayServiceSpec(TypedDict):
+    upgradeStrategy: NotRequired[Upgrade]
     rayClusterConfig: NotRequired[RayClusterSpec]
     serveConfigV2: NotRequired[Annotated[list[ServedGpus], BeforeValidator(_served_gpus)]]
 
@@ -447,6 +471,7 @@ WORKLOADS = [
             counted="as its RayCluster, and twice as many while an upgrade runs; not with `upgradeStrategy.type: None`",
             source=_SOURCE + "; KR:ray-operator/controllers/ray/rayservice_controller.go",
             **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=""),
+            doubles=True,
             role=model.Role.INFERENCE,
             suspend_path="/spec/suspend",
             kueue=Kueue.DEFAULT,

@@ -4,11 +4,13 @@ Spark makes a pod from the pod template and the properties. The operator's webho
 pod (SP:internal/webhook/sparkpod_defaulter.go). These fields win, and lists are appended.
 """
 
+import re
 from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple, NotRequired
+from typing import Annotated, Final, NamedTuple, NotRequired
 
 from msgspec import Struct
 from msgspec.structs import replace
+from pydantic import BeforeValidator
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
@@ -359,11 +361,24 @@ class DynamicAllocation(TypedDict):
     minExecutors: NotRequired[int]
 
 
+_RESOURCE: Final = re.compile(r"(spark\.(?:driver|executor)\.resource\.[^.]{1,60})\.amount")
+
+
+def _without_vendor(value: object) -> object:
+    """The resources that the properties ask for without a vendor. Rules need no other property."""
+    if not isinstance(value, dict):
+        return value
+    found = (match[1] for key in value if (match := _RESOURCE.fullmatch(str(key))) and str(value[key]) != "0")
+    return sorted(name for name in found if not value.get(f"{name}.vendor"))
+
+
 class SparkExecutor(TypedDict):
     instances: NotRequired[int]
 
 
 class SparkApplicationSpec(TypedDict):
+    sparkConf: NotRequired[Annotated[list[str], BeforeValidator(_without_vendor)]]
+    """The resources that its properties ask for without a vendor."""
     batchSchedulerOptions: NotRequired[BatchSchedulerOptions]
     dynamicAllocation: NotRequired[DynamicAllocation]
     executor: NotRequired[SparkExecutor]

@@ -78,9 +78,8 @@ def conf_resources(conf: Conf, role: str, reading: Reading) -> Iterator[tuple[st
             continue
         amount = whole_number(conf.place(f"{prefix}{rest}"), reading)
         vendor = conf.values.get(f"{prefix}{name}.vendor", "")
-        if amount and not vendor:
-            reading.unknown(path, f"without {prefix}{name}.vendor it is not known which resource this is")
-        elif amount:
+        # Without a vendor Spark refuses the application: the check spark-resource-without-vendor says so.
+        if amount and vendor:
             yield f"{vendor}/{name}", amount, path
 
 

@@ -210,6 +210,8 @@ class Container(Struct, frozen=True, kw_only=True):
     """None if it starts no model server that usher knows, or if the number of GPUs is unknown."""
     model_server: str = ""
     """The model server that a container without accelerators starts, if it needs one; else empty."""
+    drain_seconds: int = 0
+    """How long its server may finish requests after SIGTERM, by a flag; 0 without one."""
     idle_command: str = ""
     """Path of a command that only waits while the container holds accelerators; empty for other commands."""
     fields: Mapping[str, Any] = field(default_factory=dict)
@@ -465,7 +467,9 @@ class Excess(Struct, frozen=True, kw_only=True):
 
 
 class UnreadKey(Struct, frozen=True, kw_only=True):
-    """A key that nothing reads, a field that is missing, a value that its field does not take, or an unknown kind."""
+    """A key that nothing reads, a missing field, a value that its field does not take, an unknown kind, or a name that
+    leads to nothing.
+    """
 
     path: str
     text: str
@@ -474,6 +478,8 @@ class UnreadKey(Struct, frozen=True, kw_only=True):
     """Whether an amount of GPUs, a container, a toleration, a selector or a queue hangs on it."""
     refused: bool = False
     """Whether the key exists, and the API server refuses its value."""
+    dangling: bool = False
+    """Whether it is a name that leads to nothing: to no part of the object if important, else to no other object."""
     kept: bool = False
     """Whether the API server keeps the key or value, because the definition of the kind takes any there."""
 

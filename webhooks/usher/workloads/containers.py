@@ -74,9 +74,15 @@ class Launch(NamedTuple):
     parallelism: model.ModelParallelism | None
     idle_command: str
     """Path of the command that only waits; empty if no command is known to wait."""
+    drain_seconds: int = 0
 
 
 NO_LAUNCH: Final = Launch(None, None, "")
+
+_DRAINS: Final = re.compile(
+    r"(?:^|\s)--(?:shutdown-timeout|timeout-graceful-shutdown|graceful-timeout|exit-timeout-secs)(?:=|\s+)([0-9]{1,6})(?![\w.])"
+)
+"""Flags of vLLM, uvicorn, gunicorn and Triton: seconds in which a server finishes its requests after SIGTERM."""
 
 
 def read_launch(
@@ -110,9 +116,11 @@ def read_launch(
     parallelism = model_servers.read_parallelism(container, words, path) if _may_be_server(text, container) else None
     if parallelism is not None and (size := _model_size(text)) is not None:
         parallelism["model"] = size
-    if processes is None and parallelism is None and not idle:
+    drains = [int(each) for each in _DRAINS.findall(text)] if "timeout" in text else []
+    if processes is None and parallelism is None and not idle and not drains:
         return NO_LAUNCH
-    return Launch(processes, parallelism, f"{path}/{'command' if command else 'args'}" if idle else "")
+    idle_command = f"{path}/{'command' if command else 'args'}" if idle else ""
+    return Launch(processes, parallelism, idle_command, max(drains, default=0))
 
 
 def _may_be_server(text: str, container: Mapping[str, paths.Json]) -> bool:
@@ -315,6 +323,7 @@ def read_container(
         processes=launch.processes or (template.traits.processes if asks else None),
         parallelism=launch.parallelism or _started_by_operator(value, template, asks=asks),
         idle_command=launch.idle_command,
+        drain_seconds=launch.drain_seconds,
         model_server="" if asks or names else _model_server(place, value, command),
         fields=_EMPTY
         if shapes.CONTAINER_FIELDS.isdisjoint(value)

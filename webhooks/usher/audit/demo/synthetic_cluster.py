@@ -2,141 +2,26 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime, timedelta
+from pathlib import Path
 from typing import Final
+
+import yaml
 
 from usher import paths
 from usher.audit.demo import synthetic_stories
-from usher.audit.demo.synthetic_stories import GPU, STORIES, TAINT, TEAMS, Story, time_text
+from usher.audit.demo.synthetic_stories import STORIES, TAINT, Story, time_text
 from usher.config import models
 
-_KUEUE: Final = "kueue.x-k8s.io/v1beta2"
-
-_GUARDED: Final = ("llm-pretrain", "search")
-"""Namespaces that enforce a level of Pod Security and deny incoming traffic by default."""
-
-_DEFINITIONS: Final = (
-    "clusterpolicies.nvidia.com",
-    "clusterqueues.kueue.x-k8s.io",
-    "localqueues.kueue.x-k8s.io",
-    "notebooks.kubeflow.org",
-    "pytorchjobs.kubeflow.org",
-    "servicemonitors.monitoring.coreos.com",
-    "workloads.kueue.x-k8s.io",
-)
-
-_AGENTS: Final = {
-    "nvidia-device-plugin-daemonset": "k8s-device-plugin:v0.18.0",
-    "gpu-feature-discovery": "gpu-feature-discovery:v0.18.0",
-    "nvidia-dcgm-exporter": "dcgm-exporter:4.4.1-4.6.0-ubuntu22.04",
-}
-"""DaemonSets of the GPU operator, with their images."""
+_SURROUNDINGS: Final = Path(__file__).with_name("surroundings.yaml")
 
 
 def surrounding_objects(now: datetime) -> Iterator[paths.Object]:
-    """All these objects as an API server lists them."""
-    created = now - timedelta(days=61)
-    for name, team in TEAMS.items():
-        guarded: paths.Object = {"pod-security.kubernetes.io/enforce": "baseline"} if name in _GUARDED else {}
-        yield _namespace(name, created, {"gpu-usher.io/team": team, **guarded})
-    yield _namespace("gpu-operator", created, {})
-    for name in _GUARDED:
-        spec: paths.Object = {"podSelector": {}, "policyTypes": ["Ingress"]}
-        yield _namespaced("networking.k8s.io/v1", "NetworkPolicy", name, "default-deny", created, spec=spec)
-    for name in _DEFINITIONS:
-        yield _cluster_scoped("apiextensions.k8s.io/v1", "CustomResourceDefinition", name, created)
-    operator: paths.Object = {"toolkit": {"version": "v1.17.4-ubuntu20.04"}, "driver": {"version": "580.95.05"}}
-    status: paths.Object = {"state": "ready"}
-    yield _cluster_scoped("nvidia.com/v1", "ClusterPolicy", "cluster-policy", created, spec=operator, status=status)
-    monitor: paths.Object = {"selector": {"matchLabels": {"app": "nvidia-dcgm-exporter"}}}
-    yield _namespaced(
-        "monitoring.coreos.com/v1", "ServiceMonitor", "gpu-operator", "nvidia-dcgm-exporter", created, spec=monitor
-    )
-    yield _cluster_scoped("scheduling.k8s.io/v1", "PriorityClass", "training", created, value=1000)
-    yield _cluster_scoped("scheduling.k8s.io/v1", "PriorityClass", "inference", created, value=100000)
-    for name in ("h100", "a100"):
-        labels: paths.Object = {"node.example.com/pool": name}
-        yield _cluster_scoped(_KUEUE, "ResourceFlavor", name, created, spec={"nodeLabels": labels})
-    yield _cluster_scoped(_KUEUE, "ClusterQueue", "training", created, spec=_cluster_queue({"h100": 64}))
-    yield _cluster_scoped(_KUEUE, "ClusterQueue", "research", created, spec=_cluster_queue({"a100": 40}))
-    yield _cluster_scoped(_KUEUE, "ClusterQueue", "contest-2025", created, spec=_cluster_queue({"a100": 8}))
-    yield _local_queue("llm-pretrain", "pretraining", "training", created)
-    yield _local_queue("speech", "research", "research", created)
-    yield _local_queue("robotics", "research", "research", created)
-    yield _local_queue("vision", "contest", "contest-2025", created)
-    yield _namespaced("v1", "ResourceQuota", "vision", "gpus", created, spec={"hard": {f"requests.{GPU}": "64"}})
-    yield from (_agent(name, image, created) for name, image in _AGENTS.items())
-
-
-def _named_metadata(kind: str, name: str, created: datetime, *, namespace: str = "") -> paths.Object:
-    found: paths.Object = {
-        "name": name,
-        "uid": f"{kind.lower()}-{namespace}-{name}",
-        "creationTimestamp": time_text(created),
-    }
-    return {**found, "namespace": namespace} if namespace else found
-
-
-def _cluster_scoped(version: str, kind: str, name: str, created: datetime, **fields: paths.Json) -> paths.Object:
-    return {"apiVersion": version, "kind": kind, "metadata": _named_metadata(kind, name, created), **fields}
-
-
-def _namespaced(
-    version: str, kind: str, namespace: str, name: str, created: datetime, **fields: paths.Json
-) -> paths.Object:
-    return {
-        "apiVersion": version,
-        "kind": kind,
-        "metadata": _named_metadata(kind, name, created, namespace=namespace),
-        **fields,
-    }
-
-
-def _namespace(name: str, created: datetime, labels: Mapping[str, paths.Json]) -> paths.Object:
-    metadata = {
-        **_named_metadata("Namespace", name, created),
-        "labels": {paths.NAMESPACE_NAME_LABEL: name, **labels},
-    }
-    return {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
-
-
-def _cluster_queue(quotas: Mapping[str, int]) -> paths.Object:
-    covered: list[paths.Json] = [GPU, "cpu", "memory"]
-    flavors: list[paths.Json] = [
-        {
-            "name": flavor,
-            "resources": [
-                {"name": GPU, "nominalQuota": gpus},
-                {"name": "cpu", "nominalQuota": 8 * gpus},
-                {"name": "memory", "nominalQuota": f"{64 * gpus}Gi"},
-            ],
-        }
-        for flavor, gpus in quotas.items()
-    ]
-    return {"namespaceSelector": {}, "resourceGroups": [{"coveredResources": covered, "flavors": flavors}]}
-
-
-def _local_queue(namespace: str, name: str, queue: str, created: datetime) -> paths.Object:
-    return _namespaced(_KUEUE, "LocalQueue", namespace, name, created, spec={"clusterQueue": queue})
-
-
-def _agent(name: str, image: str, created: datetime) -> paths.Object:
-    container: paths.Object = {
-        "name": name,
-        "image": f"registry.example.com/nvidia/{image}",
-        "securityContext": {"privileged": True},
-    }
-    labels: paths.Object = {"app": name}
-    template: paths.Object = {
-        "metadata": {"labels": labels},
-        "spec": {
-            "containers": [container],
-            "tolerations": [dict(TAINT)],
-            "nodeSelector": {"nvidia.com/gpu.present": "true"},
-        },
-    }
-    spec: paths.Object = {"selector": {"matchLabels": labels}, "template": template}
-    status: paths.Object = {"desiredNumberScheduled": 21, "numberReady": 21, "currentNumberScheduled": 21}
-    return _namespaced("apps/v1", "DaemonSet", "gpu-operator", name, created, spec=spec, status=status)
+    """The objects beside nodes and workloads, as an API server lists them."""
+    created = time_text(now - timedelta(days=61))
+    for value in yaml.load_all(_SURROUNDINGS.read_bytes(), Loader=yaml.CSafeLoader):
+        metadata = value["metadata"]
+        uid = f"{value['kind'].lower()}-{metadata.get('namespace', '')}-{metadata['name']}"
+        yield {**value, "metadata": {**metadata, "uid": uid, "creationTimestamp": created}}
 
 
 Place = Callable[[Story], str]
@@ -200,20 +85,16 @@ def _pod(story: Story, number: int, owner: paths.Object, place: Place, *, now: d
         started: paths.Object = {"type": "PodScheduled", "status": "True", "lastTransitionTime": time_text(created)}
         status: paths.Object = {"phase": "Running", "startTime": time_text(created), "conditions": [started]}
     else:
-        since = time_text(now - timedelta(hours=story.waiting_hours))
+        since, nodes = time_text(now - timedelta(hours=story.waiting_hours)), "0/21 nodes are available"
         waits: paths.Object = {
             "type": "PodScheduled",
             "status": "False",
             "reason": "Unschedulable",
-            "message": _why(story),
+            "message": f"{nodes}: 21 Insufficient {story.resource}. preemption: {nodes}.",
             "lastTransitionTime": since,
         }
         status = {"phase": "Pending", "conditions": [waits]}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": status}
-
-
-def _why(story: Story) -> str:
-    return f"0/21 nodes are available: 21 Insufficient {story.resource}. preemption: 0/21 nodes are available."
 
 
 def pod_name(story: Story, number: int) -> str:
@@ -239,7 +120,8 @@ def _pod_spec(story: Story) -> paths.Object:
     devices: paths.Object = {story.resource: str(story.devices)}
     amounts: paths.Object = {"cpu": str(8 * story.devices), "memory": f"{64 * story.devices}Gi", **devices}
     limits = devices if story.careless else amounts
-    container: paths.Object = {"name": _container(story), "image": story.image, "resources": {"limits": limits}}
+    name = "pytorch" if story.kind == "PyTorchJob" else story.name
+    container: paths.Object = {"name": name, "image": story.image, "resources": {"limits": limits}}
     if not story.careless:
         container["resources"] = {"limits": dict(limits), "requests": dict(limits)}
     spec: paths.Object = {"containers": [container], "nodeSelector": {"node.example.com/pool": story.pool}}
@@ -250,10 +132,6 @@ def _pod_spec(story: Story) -> paths.Object:
     if story.priority:
         spec["priorityClassName"] = story.priority
     return spec
-
-
-def _container(story: Story) -> str:
-    return "pytorch" if story.kind == "PyTorchJob" else story.name
 
 
 def _selector(story: Story) -> paths.Object:
@@ -332,60 +210,8 @@ class Places:
 
 
 def configuration(today: date) -> models.Config:
-    """The usher.yaml of the cluster. Its prices are examples, not those of a provider."""
-    return models.Config.model_validate(
-        {
-            "pools": [_pool(pool) for pool in synthetic_stories.POOLS],
-            "queues": [
-                {"namespaces": ["llm-*"], "roles": ["training"], "localQueue": "pretraining", "placesPods": True},
-                {"namespaces": ["speech", "robotics"], "roles": ["training"], "localQueue": "research"},
-            ],
-            "enforcement": {"exceptions": list(_exception_rules(today))},
-            "audit": {
-                "prices": {
-                    "currency": "USD",
-                    "rules": [
-                        {"product": "NVIDIA-H100-*", "capacityType": "reserved", "perGpuHour": 2.9},
-                        {"product": "NVIDIA-A100-*", "capacityType": "spot", "perGpuHour": 1.2},
-                        {"instanceType": "g6e.12xlarge", "perNodeHour": 10.5},
-                    ],
-                }
-            },
-        }
-    )
-
-
-def _pool(pool: synthetic_stories.Pool) -> dict[str, object]:
-    resources = [name for name, number in pool.devices.items() if number]
-    found: dict[str, object] = {
-        "name": pool.name,
-        "nodeSelector": {"node.example.com/pool": pool.name},
-        "taints": [synthetic_stories.TAINT],
-        "resources": resources,
-    }
-    return {**found, "gpu": {"perNode": pool.boards}}
-
-
-def _exception_rules(today: date) -> Iterator[dict[str, object]]:
-    shared = {"reason": "agreed with the platform team", "checks": ["gpu-toleration-present"]}
-    yield {
-        **shared,
-        "namespaces": ["speech"],
-        "owner": "dana@example.com",
-        "ticket": "GPU-118",
-        "expires": today + timedelta(days=6),
-    }
-    yield {
-        **shared,
-        "namespaces": ["vision-archive"],
-        "owner": "chen@example.com",
-        "ticket": "GPU-71",
-        "expires": today + timedelta(days=90),
-    }
-    yield {
-        **shared,
-        "namespaces": ["robotics"],
-        "owner": "eli@example.com",
-        "ticket": "GPU-40",
-        "expires": today - timedelta(days=12),
-    }
+    """The usher.yaml of the cluster."""
+    value = yaml.load(Path(__file__).with_name("configuration.yaml").read_bytes(), Loader=yaml.CSafeLoader)
+    for each in value["enforcement"]["exceptions"]:
+        each["expires"] = today + timedelta(days=each["expires"])
+    return models.Config.model_validate(value)

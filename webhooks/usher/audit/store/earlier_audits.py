@@ -308,7 +308,6 @@ def _fleet_point(fleet: Fleet) -> FleetPoint:
 
 _ATTEMPTS: Final = 5
 """Attempts for one object while other clients write it."""
-"""Namespaces that may be part of a request's path."""
 
 _ENDING: Final = "because it is being terminated"
 """The end of the answer (403) to a creation in a namespace that is being deleted."""
@@ -469,10 +468,9 @@ def _refusal(answer: Answer, reports: Reports, kind: str, verb: str) -> str:
 
 
 def _is_ours(value: paths.Object, reports: Reports) -> bool:
-    labels = paths.metadata(value).get("labels")
-    return isinstance(labels, dict) and all(labels.get(key) == each for key, each in reports.labels.items())
+    labels = paths.mapping(paths.metadata(value).get("labels"))
+    return all(labels.get(key) == each for key, each in reports.labels.items())
 
 
 def _report_time(value: paths.Object, reports: Reports) -> str:
-    annotations = paths.metadata(value).get("annotations")
-    return paths.text(annotations.get(reports.taken)) if isinstance(annotations, dict) else ""
+    return paths.text(paths.mapping(paths.metadata(value).get("annotations")).get(reports.taken))

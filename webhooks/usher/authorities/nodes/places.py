@@ -12,10 +12,11 @@ from usher import model, paths, quantities
 from usher.accelerators import boards, mig, names
 from usher.accelerators.mig import MIG_RESOURCE_PREFIX, Board, Profile
 from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities import limit_range
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts.autoscaled_pools import AutoscaledPool, is_undefined
 from usher.cluster.facts.node_pools import KARPENTER
-from usher.cluster.facts.nodes import PODS, Amounts, NodeClass, Nodes, Taint, scheduler_amount
+from usher.cluster.facts.nodes import PODS, REGISTERED, Amounts, NodeClass, Nodes, Taint, scheduler_amount
 from usher.cluster.facts.store import Store
 from usher.config import pools
 from usher.kinds.reading.values import Absence, Reference
@@ -114,6 +115,7 @@ def _alternatives(pod_set: model.PodSet) -> Iterator[Alternative]:
     selected = tuple(
         Requirement(key=key, operator="In", values=(value,)) for key, value in sorted(pod_set.node_selector.items())
     )
+    selected += tuple(Requirement(key=key, operator="Exists", values=()) for key in sorted(_topology_keys(pod_set)))
     if not pod_set.has_required_affinity:
         yield Alternative(selected, ())
         return
@@ -121,6 +123,43 @@ def _alternatives(pod_set: model.PodSet) -> Iterator[Alternative]:
         found = placement.parse_term(term)
         if found is not None:
             yield Alternative((*selected, *found.on_labels), tuple(found.on_fields))
+
+
+def _topology_keys(pod_set: model.PodSet) -> set[str]:
+    """Labels that each node of the pods must have, whatever their values.
+
+    Sources: k/k:pkg/scheduler/framework/plugins/podtopologyspread/filtering.go Filter (node label not found), and
+    k/k:pkg/scheduler/framework/plugins/interpodaffinity/filtering.go satisfyPodAffinity.
+    """
+    spreads = pod_set.fields.get("topologySpreadConstraints", ())
+    found = {each.get("topologyKey", "") for each in spreads if each.get("whenUnsatisfiable") == "DoNotSchedule"}
+    beside = pod_set.fields.get("affinity", {}).get("podAffinity", {})
+    found |= {each.get("topologyKey", "") for each in beside.get(_REQUIRED, ())}
+    return {key for key in found if placement.is_label_key(key)}
+
+
+_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+
+_HOSTNAME: Final = "kubernetes.io/hostname"
+
+
+def open_affinity(pod_set: model.PodSet, *, nodes: int) -> Iterator[str]:
+    """What the affinity of pods to other pods and to each other leaves open.
+
+    Source: k/k:pkg/scheduler/framework/plugins/interpodaffinity/filtering.go Filter.
+
+    Args:
+        nodes: how many nodes could hold one pod.
+    """
+    affinity = pod_set.fields.get("affinity", {})
+    for term in affinity.get("podAffinity", {}).get(_REQUIRED, ()):
+        if placement.selector_matches(term.get("labelSelector"), pod_set.labels) is not True:
+            yield "the pods must be beside other pods, and usher does not know the others"
+    for term in affinity.get("podAntiAffinity", {}).get(_REQUIRED, ()) if pod_set.count.maximum != 1 else ():
+        key = term.get("topologyKey", "")
+        apart = placement.selector_matches(term.get("labelSelector"), pod_set.labels) is not False
+        if apart and (key != _HOSTNAME or pod_set.count.minimum > nodes):
+            yield f"each pod needs another {key}, and usher does not know whether enough of them have room"
 
 
 _QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
@@ -134,7 +173,7 @@ def demands_of_workload(workload: model.Workload, known: Knowledge) -> list[PodD
         demand_of_pod_set(pod_set, known.vocabulary, from_classes=classes).tolerating(
             *_tolerations_of_runtime_class(pod_set, known.facts), *added
         )
-        for pod_set in workload.pod_sets
+        for pod_set in limit_range.as_admitted(workload, known.facts).pod_sets
     ]
 
 
@@ -439,6 +478,14 @@ def _exclusive_slices(demand: PodDemand) -> dict[str, Profile]:
     return {name: each.profile for name, each in found.items() if each is not None and not each.shared}
 
 
+def missing_boards(demand: PodDemand, place: Place) -> tuple[MissingAmount, ...]:
+    """The boards that nodes with HAMi lack: the shares of one container are on as many boards (HAMi:
+    pkg/scheduler/score.go), however often HAMi offers each.
+    """
+    boards, asked = int(place.labels.get(REGISTERED, "0")), demand.in_one_container.get(GPU, 0)
+    return (MissingAmount(resource=GPU, asked=asked, most=boards),) if 0 < boards < asked else ()
+
+
 def fewest_obstacles(demand: PodDemand, place: Place, own: Container[str]) -> Obstacles:
     """The obstacles for the alternative and the nodes of a place that have the fewest."""
     guarding = blocking_taints(demand, place)
@@ -446,6 +493,8 @@ def fewest_obstacles(demand: PodDemand, place: Place, own: Container[str]) -> Ob
         (tuple(missing_amounts(demand, amounts, place.template)) for amounts in place.frontier),
         key=lambda each: Obstacles(amounts=each).weight,
     )
+    if all(each.resource != GPU for each in missing):
+        missing += missing_boards(demand, place)
     if not demand.alternatives:
         return Obstacles(amounts=missing, taints=guarding, nowhere=True)
     labels = min((tuple(unmet_requirements(alternative, place, own)) for alternative in demand.alternatives), key=len)

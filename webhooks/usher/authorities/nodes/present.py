@@ -14,13 +14,14 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 from usher import model, paths, quantities
 from usher.accelerators import boards, mig
 from usher.accelerators.mig import MIG_RESOURCE_PREFIX, Board, Profile
+from usher.authorities import pod_groups
 from usher.authorities.authority import NODES, Case, Holding, Section
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import declared_pools
 from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes.declared_pools import PoolsInput
-from usher.authorities.nodes.judge import DomainsInput, GangNodesInput, Nearest, NodeVerdict
+from usher.authorities.nodes.judge import DomainsInput, GangNodesInput, Nearest, NodeVerdict, NodeVerdicts, TogetherInput
 from usher.authorities.nodes.places import MissingAmount, Obstacles, Place, Places, PodDemand
 from usher.authorities.verdict import Answer, worst
 from usher.config import models
@@ -170,16 +171,20 @@ class NodesInput(TypedDict):
     domains: NotRequired[DomainsInput]
     fromZero: NotRequired[dict[str, str]]
     """Pools without nodes, by the path of a pod set of a Volcano Job that only nodes still to come could hold."""
+    fabric: NotRequired[dict[str, str]]
+    """By the path of a pod set that trains: the device for RDMA that all nodes offer which its pods fill."""
+    together: NotRequired[TogetherInput]
+    """Absent where the nodes hold all pods of the workloads of the same files that always run."""
     rollout: NotRequired[GangNodesInput]
     """Absent where a rollout has room for its first new pod, and for kinds without rollouts."""
 
 
 def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
     """The obstacles on all nodes; None without obstacles, with unknown nodes, or without requests for accelerators."""
-    workload = case.workload
     verdicts = nodes_judge.node_verdicts(known)
-    if verdicts is None or not workload.asks_accelerators:
+    if verdicts is None or not case.workload.asks_accelerators:
         return None
+    workload = pod_groups.with_minimum_of_groups(case, known)
     found: dict[str, PodSetNodesInput] = {}
     members: list[nodes_judge.GangMember] = []
     for pod_set, written in zip(workload.pod_sets, nodes_places.demands_of_workload(workload, known), strict=True):
@@ -194,12 +199,32 @@ def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
                 pod_set, demand, verdict, verdicts.places, declared=pools["poolsDeclared"]
             )
         members.append(nodes_judge.gang_member(pod_set, demand, workload.gang))
-    return {"pods": found} if found else _of_several_pods(workload, members, verdicts)
+    result: NodesInput = {"pods": found} if found else _of_several_pods(workload, members, verdicts)
+    if case.beside.together and (together := _together(case.beside.together, verdicts, known)) is not None:
+        result["together"] = together
+    return result if len(result) > 1 or found else None
+
+
+def _together(workloads: Sequence[model.Workload], verdicts: NodeVerdicts, known: Knowledge) -> TogetherInput | None:
+    members = [
+        nodes_judge.GangMember(
+            demand=written.tolerating(
+                *_asked_elsewhere(declared_pools.placements(known).of(pod_set, workload=workload))
+            ),
+            pods=pod_set.count.minimum,
+        )
+        for workload in workloads
+        for pod_set, written in zip(
+            workload.pod_sets, nodes_places.demands_of_workload(workload, known), strict=True
+        )
+        if pod_set.asks_accelerators
+    ]
+    return verdicts.of_together(members, [f"{each.kind} {each.name}" for each in workloads])
 
 
 def _of_several_pods(
     workload: model.Workload, members: Sequence[nodes_judge.GangMember], verdicts: nodes_judge.NodeVerdicts
-) -> NodesInput | None:
+) -> NodesInput:
     """The shortages of all pods together, where the nodes could hold each of them."""
     result: NodesInput = {"pods": {}}
     gang, rollout = verdicts.of_gang(workload, members), verdicts.of_rollout(workload, members)
@@ -214,7 +239,15 @@ def _of_several_pods(
         result["fromZero"] = from_zero
     if (domains := nodes_judge.exclusive_domains(workload, demands, verdicts.places)) is not None:
         result["domains"] = domains
-    return result if len(result) > 1 else None
+    if workload.role is model.Role.TRAINING and workload.pods.minimum > 1:
+        fabric = {
+            pod_set.path: name
+            for pod_set, demand in zip(workload.pod_sets, demands, strict=True)
+            if (name := verdicts.fabric_of(demand))
+        }
+        if fabric:
+            result["fabric"] = fabric
+    return result
 
 
 def pod_group_slice(case: Case, known: Knowledge) -> GangNodesInput | None:
@@ -302,7 +335,7 @@ def missing_amount_input(pod_set: model.PodSet, missing: MissingAmount) -> Missi
 
 def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
     """One section about the nodes and the pools of usher.yaml."""
-    workload = case.workload
+    workload = pod_groups.with_minimum_of_groups(case, known)
     verdicts = nodes_judge.node_verdicts(known)
     if verdicts is None:
         yield Section(authority=NODES, answer=Answer.UNKNOWN, reasons=("the nodes are not known",))
@@ -316,7 +349,10 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
         if verdict.nearest is not None:
             remedies |= dict.fromkeys(_fitting_texts(pod_set, verdict.nearest))
             divisions |= dict.fromkeys(_dividing_texts(demand, verdict.nearest, places))
-    answers, reasons = [each.answer for each in holding], []
+    answers = [each.answer for each in holding]
+    rooms = zip(workload.pod_sets, holding, strict=True)
+    reasons = [text for pod_set, room in rooms for text in nodes_places.open_affinity(pod_set, nodes=room.nodes)]
+    answers += [Answer.UNKNOWN for _ in reasons]
     gang = None if Answer.NEVER in answers else verdicts.of_gang(workload, members)
     if gang is not None:
         answers.append(Answer.NEVER if gang["sure"] else Answer.UNKNOWN)

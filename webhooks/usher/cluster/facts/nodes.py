@@ -332,6 +332,11 @@ class Nodes(Struct, frozen=True, kw_only=True, eq=False):
     """The nodes with an unreadable field, by name, with the reason; they are in no class."""
 
 
+def total(resource: str, found: Nodes) -> int:
+    """The amount of a resource on all nodes together, as the scheduler counts it."""
+    return sum(own.amounts.get(resource, 0) for each in found.classes for own in each.nodes.values())
+
+
 _NONE: Final[Mapping[str, frozenset[str]]] = MappingProxyType({})
 
 

@@ -444,6 +444,7 @@ KINDS = [
             source="KS:pkg/apis/serving/v1beta1/{inference_service,component,podspec}.go; "
             "KS:pkg/controller/v1beta1/inferenceservice/",
             **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
+            doubles=True,
             role=model.Role.INFERENCE,
             kueue=Kueue.CHILDREN,
             # Its labels reach the Deployments and Knative Services, and the pods.

@@ -87,6 +87,8 @@ class Beside(TypedDict):
     scalers: NotRequired[list[str]]
     """Kinds and names of other autoscalers with the target of this one."""
     guarded: NotRequired[Guarded]
+    servers: NotRequired[dict[str, str]]
+    """Of webhooks, by index: the kind and name of the object whose only pod is its server."""
     parent: NotRequired[Parent]
     layout: NotRequired[mig_layouts.Reason]
     """Why the GPUs of a node cannot have the layout of its label; an empty text if they can."""
@@ -123,6 +125,8 @@ def _add_of_objects(beside: beside_objects.Beside, result: Beside) -> None:
         result["scalers"] = list(beside.scalers)
     if beside.guarded is not None:
         result["guarded"] = {"pods": beside.guarded.pods, "names": list(beside.guarded.names)}
+    if beside.servers:
+        result["servers"] = dict(beside.servers)
     if beside.parent is not None:
         result["parent"] = {"name": beside.parent[0], "remedy": beside.parent[1]}
     if beside.layout is not None:
@@ -184,6 +188,7 @@ class Cluster(TypedDict):
 
     deviceClasses: NotRequired[ClassesInput]
     fractions: NotRequired[FractionsInput]
+    unmeasured: NotRequired[FractionsInput]
     gpuQuota: NotRequired[GpuQuota]
     hami: NotRequired[HamiInput]
     kueue: NotRequired[KueueInput]
@@ -314,6 +319,8 @@ class UnreadKey(TypedDict):
     important: bool
     refused: bool
     """Whether the key exists, and the API server refuses its value."""
+    dangling: bool
+    """Whether it is a name that leads to nothing."""
 
 
 class Input(TypedDict):
@@ -391,6 +398,7 @@ class Documents:
                     "remedy": each.remedy,
                     "important": each.important,
                     "refused": each.refused,
+                    "dangling": each.dangling,
                 }
                 for each in workload.unread_keys
             ]

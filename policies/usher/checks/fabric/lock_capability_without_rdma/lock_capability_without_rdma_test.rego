@@ -44,3 +44,17 @@ test_a_network_of_multus_is_one if {
 test_system_namespaces_may_have_it if {
 	check.deny == set() with input as object.union(examples.bad_pod, {"site": {"systemNamespace": true}})
 }
+
+test_for_a_user_the_capability_has_no_effect if {
+	check.deny == {{
+		"path": "/spec/template/spec/containers/0/securityContext/capabilities/add/0",
+		"message": "container trainer runs as user 1000, who gets no effect of IPC_LOCK, so RDMA cannot lock its buffers unless the runtime allows it, and NCCL uses TCP",
+		"remedy": "run as root, or have LimitMEMLOCK of the container runtime raised",
+	}} with input as examples.bad_user
+}
+
+test_for_root_it_has_an_effect if {
+	check.deny == set() with input as examples.good_root
+	privileged := [{"op": "add", "path": "/podSets/0/containers/0/securityContext/privileged", "value": true}]
+	check.deny == set() with input as json.patch(examples.bad_user, privileged)
+}

@@ -14,6 +14,7 @@
 #     only the first counts, because other pods belong to the same group.
 #   * A group (podset-group-name) is not a leader and its workers: exactly two templates, one of them with a single pod.
 #     Each group of a LeaderWorkerSet has exactly one leader, so for this kind only the number of templates counts.
+#   * podset-unconstrained-topology is false. Kueue read this as a request without a level until September 2026.
 #   * A template in a group has no required or preferred topology, or not the same as the other template.
 # scope: package
 # related_resources:
@@ -49,6 +50,7 @@ package usher.checks.queueing.topology_annotations_refused
 
 import data.usher.lib.kueue
 import data.usher.lib.kueue_topology
+import data.usher.lib.text
 import data.usher.lib.workload
 
 deny contains finding if {
@@ -62,5 +64,21 @@ deny contains finding if {
 		"path": kueue.annotation_path(pod_set, annotation),
 		"message": $"Kueue refuses the topology annotations of {workload.pod_set_name(pod_set)}: {concat("; ", texts)}",
 		"remedy": concat("; ", remedies),
+	}
+}
+
+# Kueue reads it as a request for topology-aware scheduling without a level.
+deny contains finding if {
+	some index, pod_set in kueue.topology_pod_sets
+	not kueue_topology.reasons[index]
+	value := pod_set.annotations[kueue.unconstrained_topology]
+	value in kueue_topology.false_flags
+	not kueue_topology.names_level(pod_set)
+
+	finding := {
+		"path": kueue.annotation_path(pod_set, kueue.unconstrained_topology),
+		"message": $"podset-unconstrained-topology {text.excerpt(value)} asks for topology-aware scheduling and names no level, so Kueue never admits {workload.pod_set_name(pod_set)}",
+		"remedy": "remove the annotation, or set it to true",
+		"assumption": "usher assumes a Kueue without the change of kueue#15262 (September 2026)",
 	}
 }

@@ -77,3 +77,20 @@ _expected(name, number) if {
 }
 
 _expected(name, 0) if startswith(name, "good_")
+
+test_false_names_no_level if {
+	check.deny == {{
+		"path": "/spec/template/metadata/annotations/kueue.x-k8s.io~1podset-unconstrained-topology",
+		"message": `podset-unconstrained-topology "false" asks for topology-aware scheduling and names no level, so Kueue never admits the pod`,
+		"remedy": "remove the annotation, or set it to true",
+		"assumption": "usher assumes a Kueue without the change of kueue#15262 (September 2026)",
+	}} with input as examples.bad_unconstrained_false
+}
+
+test_false_beside_slices_of_a_level_is_good if {
+	sliced := [
+		{"op": "add", "path": "/podSets/0/annotations/kueue.x-k8s.io~1podset-slice-required-topology", "value": "example.com/rack"},
+		{"op": "add", "path": "/podSets/0/annotations/kueue.x-k8s.io~1podset-slice-size", "value": "2"},
+	]
+	check.deny == set() with input as json.patch(examples.bad_unconstrained_false, sliced)
+}

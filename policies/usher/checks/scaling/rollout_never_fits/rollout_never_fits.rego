@@ -5,10 +5,17 @@
 #   many of its pods the nodes hold when they are empty. If that is fewer than the replicas and the first new pod, no
 #   rollout ever ends: the new pod waits for accelerators, and the old ones for the new pod. Where nothing limits the
 #   number of nodes, somebody may add nodes, so the finding only warns.
+#
+#   A RayService with the strategy NewCluster and a Service of Knative make all new pods before an old one stops, so they
+#   need room for both: the pods with accelerators that always run count twice.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#rolling-update-deployment
 #     description: Kubernetes on rolling updates
+#   - ref: https://docs.ray.io/en/latest/cluster/kubernetes/user-guides/rayservice.html
+#     description: Ray on upgrades without downtime
+#   - ref: https://knative.dev/docs/serving/services/traffic-management/
+#     description: Knative on the traffic between revisions
 # schemas:
 #   - input: schema.input
 # custom:
@@ -18,7 +25,7 @@
 #   why: A new version of the service never starts.
 #   remediation: |
 #     Set strategy.rollingUpdate to maxSurge 0 and maxUnavailable 1, or the type of the strategy to Recreate. Or add
-#     nodes. If an autoscaler adds nodes, say so in usher.yaml with scalesFromZero or maxNodes of the pool.
+#     nodes. For a RayService, set upgradeStrategy.type to None. If an autoscaler adds nodes, say so in usher.yaml with scalesFromZero or maxNodes of the pool.
 package usher.checks.scaling.rollout_never_fits
 
 import data.usher.lib.rollouts
@@ -30,10 +37,24 @@ deny contains object.union(finding, _assumption(room)) if {
 
 	finding := {
 		"path": rollouts.strategy_path,
-		"message": $"a rollout needs room for {room.wanted} pods at once, but even empty nodes hold only {room.most}, so it never ends",
+		"message": _message("a rollout", room),
 		"remedy": "set maxSurge 0 and maxUnavailable 1, or the type of the strategy to Recreate",
 	}
 }
+
+deny contains object.union(finding, _assumption(room)) if {
+	way := rollouts.whole
+	not input.workload.owned
+	room := input.cluster.nodes.rollout
+
+	finding := {
+		"path": way.path,
+		"message": _message("a change makes all pods a second time and", room),
+		"remedy": way.remedy,
+	}
+}
+
+_message(what, room) := $"{what} needs room for {room.wanted} pods at once, but even empty nodes hold only {room.most}, so it never ends"
 
 _assumption(room) := {} if room.sure
 

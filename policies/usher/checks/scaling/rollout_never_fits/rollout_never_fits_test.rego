@@ -19,3 +19,25 @@ test_what_a_controller_made_was_judged_at_its_owner if {
 	owned := [{"op": "replace", "path": "/workload/owned", "value": true}]
 	check.deny == set() with input as json.patch(examples.bad_deployment, owned)
 }
+
+_twice(path, remedy) := {{"path": path, "message": "a change makes all pods a second time and needs room for 4 pods at once, but even empty nodes hold only 2, so it never ends", "remedy": remedy}}
+
+test_kinds_that_make_all_pods_a_second_time_need_room_for_both if {
+	check.deny == _twice("/spec", "set upgradeStrategy.type to None, which stops the old cluster first, or keep as many accelerators free") with input as examples.bad_ray_service
+	check.deny == _twice("/spec/template", "keep as many accelerators free, or use a Deployment with maxSurge 0") with input as examples.bad_knative_service
+	check.deny == _twice("/spec/predictor", "keep as many accelerators free, or use the deployment mode Standard with the strategy Recreate") with input as examples.bad_inference_service
+}
+
+test_a_second_revision_with_room_is_good if {
+	check.deny == set() with input as examples.good_knative_service_with_room
+}
+
+test_a_ray_service_that_stops_the_old_cluster_first_is_good if {
+	check.deny == set() with input as examples.good_ray_service_in_place
+}
+
+test_more_nodes_may_come_where_nothing_limits_them if {
+	unsure := [{"op": "replace", "path": "/cluster/nodes/rollout/sure", "value": false}]
+	some finding in check.deny with input as json.patch(examples.bad_deployment, unsure)
+	finding.assumption == "usher assumes that the number of nodes does not grow: usher.yaml sets neither maxNodes nor scalesFromZero: false for their pools"
+}

@@ -66,3 +66,13 @@ test_pools_with_other_labels_are_good if {
 	pooled := json.patch(examples.good_whole, [{"op": "replace", "path": "/podSets/0/fits", "value": [{"pool": "l4", "labels": {"pool": "l4"}}]}])
 	check.deny == set() with input as pooled
 }
+
+test_memory_of_a_gpu_needs_a_node_that_says_it if {
+	check.deny == {{
+		"path": "/metadata/annotations/gpu-memory",
+		"message": `the pod asks for memory of a GPU by gpu-memory, but no node with GPUs that it selects has the label nvidia.com/gpu.memory (for example "spark-0"), so KAI-Scheduler never places it`,
+		"remedy": "ask for gpu-fraction, or have the nodes labelled with the memory of their GPUs in MiB",
+	}} with input as examples.bad_unknown_memory
+	check.deny == set() with input as examples.good_known_memory
+	check.deny == set() with input as examples.good_fraction_of_unknown_memory
+}
