@@ -151,7 +151,9 @@ def _of_pods(workload: model.Workload, objects: reading_values.Objects, known: K
     )
 
 
-def _together(workload: model.Workload, objects: reading_values.Objects, known: Knowledge) -> tuple[model.Workload, ...]:
+def _together(
+    workload: model.Workload, objects: reading_values.Objects, known: Knowledge
+) -> tuple[model.Workload, ...]:
     if not known.facts.knows(*_NODE):
         return ()
     running = objects.once("what always runs", lambda: _always_running(objects, known))
@@ -217,16 +219,10 @@ def _servers(given: model.Workload, objects: reading_values.Objects, known: Know
             continue
         labels = paths.mapping(paths.mapping(service.get("spec")).get("selector"))
         makers = objects.once(f"makers of pods in {namespace}", lambda: _makers(namespace, objects, known))  # noqa: B023 - called at once
-        behind = [
-            each
-            for each in makers
-            if any(labels.items() <= pod_set.labels.items() for pod_set in each.pod_sets)
-        ]
+        behind = [each for each in makers if any(labels.items() <= pod_set.labels.items() for pod_set in each.pod_sets)]
         scalers = objects.once(f"autoscalers of {namespace}", lambda: _by_target(namespace, objects))  # noqa: B023 - called at once
         if labels and len(behind) == 1 and behind[0].pods.minimum == 1:
-            target = Reference(
-                group=behind[0].group, kind=behind[0].kind, name=behind[0].name, namespace=namespace
-            )
+            target = Reference(group=behind[0].group, kind=behind[0].kind, name=behind[0].name, namespace=namespace)
             if target not in scalers:
                 yield str(index), f"{behind[0].kind} {behind[0].name}"
 
