@@ -205,7 +205,7 @@ def _parts_of_containers(spec: Mapping[str, Any], volumes: Sequence[str]) -> Col
         if not isinstance(each, dict) or "image" not in each or "name" not in each:
             return ()
         found.update(each)
-        if "claims" in (each.get("resources") or ()):
+        if "claims" in paths.mapping(each.get("resources")):
             found.add("claims")
     if len(containers) > 1:
         found.add("several")
@@ -279,7 +279,7 @@ def _inputs_not_given(spec: Mapping[str, Any], path: str) -> Iterator[model.Unre
     """Steps and tasks of Argo that leave out an input parameter that has no value of its own."""
     needed: dict[str, list[str]] = {}
     for _, template in places.at(spec, "templates[]", path):
-        if isinstance(template, dict) and isinstance(name := template.get("name"), str):
+        if isinstance(template, dict) and (name := paths.text(template.get("name"))):
             needed[name] = [
                 each["name"]
                 for _, each in places.at(template, "inputs.parameters[]", "")
