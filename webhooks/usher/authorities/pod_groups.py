@@ -286,7 +286,7 @@ def fractions_slice(case: Case, known: Knowledge) -> FractionsInput | None:
 
 
 def unmeasured_slice(case: Case, known: Knowledge) -> FractionsInput | None:
-    """By the path of a pod set that asks for memory of a GPU: a node, if none that it selects says how much its GPUs have.
+    """By the path of a pod set that asks for GPU memory: a node, if no selected node says how much its GPUs have.
 
     KAI-Scheduler reads the label nvidia.com/gpu.memory (KAI:pkg/scheduler/api/node_info/node_info.go).
     """
@@ -367,7 +367,7 @@ def _reasons_of_group(
 
 
 def _conditions(case: Case, known: Knowledge, *, modelled: Collection[str]) -> Iterator[tuple[Answer, str]]:
-    """What pods wait for, beside room on nodes.
+    """The conditions that pods wait for, beside room on nodes.
 
     Sources: k/k:pkg/scheduler/framework/plugins/schedulinggates, volumebinding and dynamicresources.
     """
@@ -388,11 +388,11 @@ def _conditions(case: Case, known: Knowledge, *, modelled: Collection[str]) -> I
 
 
 def _section_of_kai(case: Case, known: Knowledge) -> Section:
-    """What can be proved of queues of KAI-Scheduler; everything else is unknown.
+    """The answer where a limit of a queue of KAI-Scheduler proves it; everything else is unknown.
 
     Source: KAI:pkg/scheduler/plugins/proportion/capacity_policy/max_allowed_check.go isOverLimit and quota_check.go
-    isAllocatedNonPreemptibleOverQuota: each queue on the way up must have the GPUs of the pods that start together,
-    of which one pod is the least.
+    isAllocatedNonPreemptibleOverQuota: each queue on the way up must have the GPUs of the pods that start together.
+    That is one pod at least.
     """
     named = kai_slice(case, known)
     queues = known.facts.objects(*KAI_QUEUE)
@@ -419,7 +419,7 @@ def _section_of_kai(case: Case, known: Knowledge) -> Section:
 
 
 def _least_gpus(workload: model.Workload) -> quantities.Quantity:
-    """The fewest GPUs of any one pod; 0 where a pod asks for none, or for a part of one."""
+    """The fewest GPUs of any one pod; 0 where a pod asks for a part of one, or has no GPU."""
     amounts = [each.accelerators.get("nvidia.com/gpu", quantities.ZERO) for each in workload.pod_sets]
     return min(amounts, default=quantities.ZERO)
 

@@ -215,7 +215,7 @@ _MOST_DIGITS: Final = 19
 def minimum_of_owner(annotations: Mapping[str, str]) -> int | None:
     """The number of pods for which the group of an owner waits; None without the annotation.
 
-    Volcano takes 1 for a text that is no number of 32 bits (VC:pg_controller_handler.go:267-285).
+    Volcano takes 1 for a text that is not a number of 32 bits (VC:pg_controller_handler.go:267-285).
     """
     written = annotations.get(MINIMUM_OF_OWNER)
     if written is None:

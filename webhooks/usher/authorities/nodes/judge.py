@@ -479,8 +479,8 @@ class NodeVerdicts:
     def of_rollout(self, workload: model.Workload, members: Sequence[GangMember]) -> GangNodesInput | None:
         """The shortage where the nodes cannot hold all replicas and the first new pods at once.
 
-        None for kinds that make no new pods beside old ones, and without a bound. Of kinds that make all pods twice, the
-        pods with accelerators count.
+        None for kinds that make no new pods beside old ones, and without a bound. Of kinds that make all pods twice,
+        the pods with accelerators count.
         """
         pods = registry.PODS.get((workload.group, workload.kind))
         if pods is not None and pods.doubles:

@@ -135,7 +135,8 @@ def _topology_keys(pod_set: model.PodSet) -> set[str]:
     found = {each.get("topologyKey", "") for each in spreads if each.get("whenUnsatisfiable") == "DoNotSchedule"}
     beside = pod_set.fields.get("affinity", {}).get("podAffinity", {})
     found |= {each.get("topologyKey", "") for each in beside.get(_REQUIRED, ())}
-    return {key for key in found if placement.is_label_key(key)}
+    # Each kubelet writes the host name; files about nodes may leave it out.
+    return {key for key in found - {_HOSTNAME} if placement.is_label_key(key)}
 
 
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -144,7 +145,7 @@ _HOSTNAME: Final = "kubernetes.io/hostname"
 
 
 def open_affinity(pod_set: model.PodSet, *, nodes: int) -> Iterator[str]:
-    """What the affinity of pods to other pods and to each other leaves open.
+    """Conditions in the affinity of pods to other pods and to each other that usher does not decide.
 
     Source: k/k:pkg/scheduler/framework/plugins/interpodaffinity/filtering.go Filter.
 

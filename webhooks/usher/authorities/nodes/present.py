@@ -21,14 +21,7 @@ from usher.authorities.nodes import declared_pools
 from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes.declared_pools import PoolsInput
-from usher.authorities.nodes.judge import (
-    DomainsInput,
-    GangNodesInput,
-    Nearest,
-    NodeVerdict,
-    NodeVerdicts,
-    TogetherInput,
-)
+from usher.authorities.nodes.judge import DomainsInput, GangNodesInput, Nearest, NodeVerdict
 from usher.authorities.nodes.places import MissingAmount, Obstacles, Place, Places, PodDemand
 from usher.authorities.verdict import Answer, worst
 from usher.config import models
@@ -180,7 +173,7 @@ class NodesInput(TypedDict):
     """Pools without nodes, by the path of a pod set of a Volcano Job that only nodes still to come could hold."""
     fabric: NotRequired[dict[str, str]]
     """By the path of a pod set that trains: the device for RDMA that all nodes offer which its pods fill."""
-    together: NotRequired[TogetherInput]
+    together: NotRequired[nodes_judge.TogetherInput]
     """Absent where the nodes hold all pods of the workloads of the same files that always run."""
     rollout: NotRequired[GangNodesInput]
     """Absent where a rollout has room for its first new pod, and for kinds without rollouts."""
@@ -212,7 +205,9 @@ def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
     return result if len(result) > 1 or found else None
 
 
-def _together(workloads: Sequence[model.Workload], verdicts: NodeVerdicts, known: Knowledge) -> TogetherInput | None:
+def _together(
+    workloads: Sequence[model.Workload], verdicts: nodes_judge.NodeVerdicts, known: Knowledge
+) -> nodes_judge.TogetherInput | None:
     members = [
         nodes_judge.GangMember(
             demand=written.tolerating(
