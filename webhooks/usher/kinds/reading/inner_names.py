@@ -197,7 +197,7 @@ def _dangling(value: paths.Object, group: str, kind: str) -> Iterator[model.Unre
 
 
 def _parts_of_containers(spec: Mapping[str, Any], volumes: Sequence[str]) -> Collection[str]:
-    """What the containers of a pod spec have that may name nothing; empty where one has no image, as in a patch."""
+    """Parts of containers that may name nothing; empty where a container has no image, as in a patch."""
     first = spec.get("initContainers")
     containers = [*spec["containers"], *first] if isinstance(first, list) else spec["containers"]
     found = set[str]()
@@ -306,7 +306,7 @@ class _Target(NamedTuple):
     group: str
     kind: str
     consequence: str = ""
-    """What follows where files with such objects lack this one; empty where only a slip is reported."""
+    """The effect where files with such objects lack this one; empty where only a slip is reported."""
     namespaced: bool = True
 
 
@@ -388,7 +388,7 @@ class Files(NamedTuple):
     around: Lookup
     """The objects of the same file, or of the same directory if they are applied together."""
     beside: Lookup
-    """Those of the same file; its `others` are those of the run, if files count as facts."""
+    """The objects of the same file; its `others` are those of the run, if files count as facts."""
     of_facts: NamesOfFacts | None
     """The names that a cluster has; None without facts about one."""
 
