@@ -251,7 +251,7 @@ def _of_scope(row: _Row, scope: Any, path: str, others: Sequence[str]) -> Iterat
     for place, use in places.texts_with_paths(scope, row.uses, path):
         for name in dict.fromkeys(_named_in(use, row.pattern)):
             if name not in known:
-                text = f"names the {row.what} {name[:100]}, and {where} has none of that name"
+                text = f"names the {row.what} {name[:100]}, and {where} has no {row.what} of that name"
                 yield _nothing_there(place, text, _meant(name, known.difference(places.ADDED), row.what))
 
 
@@ -306,7 +306,7 @@ class _Target(NamedTuple):
     group: str
     kind: str
     consequence: str = ""
-    """The effect where files with such objects lack this one; empty where only a slip is reported."""
+    """The effect where files have others of its kind and lack this one; empty where only a slip is reported."""
     namespaced: bool = True
 
 

@@ -397,7 +397,10 @@ def _misspelt_text(name: str, meant: str, path: str, *, decides: bool) -> model.
     return replace(_misspelt(name, meant, path, decides=decides), path=path, remedy=f"write {meant}")
 
 
-_SHARING: Final = re.compile(r"""^["']?sharing["']?\s*:|\A\s*\{.*"sharing"\s*:""", re.MULTILINE | re.DOTALL)
+_SHARING: Final = re.compile(
+    r"""^["']?sharing["']?\s*:|^\s+sharing\s*:\s*\n\s+(timeSlicing|mps)\s*:|\A\s*\{.*"sharing"\s*:""",
+    re.MULTILINE | re.DOTALL,
+)
 
 _OTHERS: Final = re.compile(r"^mig-configs\s*:|^actions\s*:.*\ballocate\b", re.MULTILINE)
 
