@@ -353,6 +353,8 @@ class Kind(Struct, frozen=True, kw_only=True):
     """JSON Pointer of the number that its `/scale` writes; empty for a kind without the scale subresource."""
     autoscaler: ReadGrowth | None = None
     """Reads how many replicas its objects let another object have."""
+    made_for: Key = ("", "")
+    """The kind whose operator makes one of its objects for each role, called OBJECT-role; empty without one."""
     owned_by: tuple[Key, ...] = ()
     """Kinds whose controllers make objects of this kind (docs/domain/kinds.md#owner-chains)."""
     owns_any_kind: bool = False

@@ -592,9 +592,9 @@ def exclusive_domains(workload: model.Workload, demands: Sequence[PodDemand], pl
         values |= {value for value, names in (own or {}).items() if names & place.nodes.nodes.keys()}
         values |= {place.labels[key]} if key in place.labels else set()
         lacking += 0 if key in place.labels else place.nodes.count - len(with_label)
-    groups = sum(pod_set.groups for pod_set in workload.pod_sets if pod_set.count.minimum)
-    if workload.kind == "LeaderWorkerSet":
-        groups = max((pod_set.groups for pod_set in workload.pod_sets), default=0)
+    # Templates beside each other, of a leader and its workers, describe the same groups.
+    made = {each.path.rpartition("/")[0]: each.groups for each in workload.pod_sets if each.count.minimum}
+    groups = sum(made.values())
     if groups <= len(values):
         return None
     path = paths.join("/metadata/annotations", annotation)
