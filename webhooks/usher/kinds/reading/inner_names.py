@@ -475,10 +475,8 @@ class _KnownNames(NamedTuple):
 
     def missing_labels(self, value: paths.Object) -> Iterator[model.UnreadKey]:
         """Labels that name a queue or class of Kueue which the files lack; a check of its own has slips."""
-        labels = paths.metadata(value).get("labels")
-        for key, target in (
-            _LABELS.items() if isinstance(labels, dict) and not _LABELS.keys().isdisjoint(labels) else ()
-        ):
+        labels = paths.mapping(paths.metadata(value).get("labels"))
+        for key, target in _LABELS.items() if not _LABELS.keys().isdisjoint(labels) else ():
             names = self.of(target)
             for found in self.missing(target, names, labels, "/metadata/labels") if key in labels and names else ():
                 if not found.remedy.startswith("did you mean"):
