@@ -75,9 +75,13 @@ class Launch(NamedTuple):
     idle_command: str
     """Path of the command that only waits; empty if no command is known to wait."""
     drain_seconds: int = 0
+    one_program: str = ""
 
 
 NO_LAUNCH: Final = Launch(None, None, "")
+
+_PROGRAM: Final = re.compile(r"(?:\S*/)?python[0-9.]*\n(?:-u\n)?[^-\n][^\n]*\.py(?:\n.*)?", re.DOTALL)
+"""Words of a command that starts one Python program itself, and no module such as torch.distributed.run."""
 
 _DRAINS: Final = re.compile(
     r"(?:^|\s)--(?:shutdown-timeout|timeout-graceful-shutdown|graceful-timeout|exit-timeout-secs)(?:=|\s+)([0-9]{1,6})(?![\w.])"
@@ -117,10 +121,11 @@ def read_launch(
     if parallelism is not None and (size := _model_size(text)) is not None:
         parallelism["model"] = size
     drains = [int(each) for each in _DRAINS.findall(text)] if "timeout" in text else []
-    if processes is None and parallelism is None and not idle and not drains:
+    program = f"{path}/{'command' if command else 'args'}" if _PROGRAM.fullmatch(text) else ""
+    if processes is None and parallelism is None and not idle and not drains and not program:
         return NO_LAUNCH
     idle_command = f"{path}/{'command' if command else 'args'}" if idle else ""
-    return Launch(processes, parallelism, idle_command, max(drains, default=0))
+    return Launch(processes, parallelism, idle_command, max(drains, default=0), program)
 
 
 def _may_be_server(text: str, container: Mapping[str, paths.Json]) -> bool:
@@ -324,6 +329,7 @@ def read_container(
         parallelism=launch.parallelism or _started_by_operator(value, template, asks=asks),
         idle_command=launch.idle_command,
         drain_seconds=launch.drain_seconds,
+        one_program=launch.one_program,
         model_server="" if asks or names else _model_server(place, value, command),
         fields=_EMPTY
         if shapes.CONTAINER_FIELDS.isdisjoint(value)
