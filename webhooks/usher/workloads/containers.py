@@ -76,6 +76,13 @@ class Launch(NamedTuple):
     """Path of the command that only waits; empty if no command is known to wait."""
     drain_seconds: int = 0
     one_program: str = ""
+    one_text: str = ""
+
+
+def _is_a_command_line(name: str) -> bool:
+    """Whether a text is a program with its arguments; a path may itself hold spaces."""
+    first = name.split(" ")[0]
+    return "\n" in name or " -" in name or (first != name and "/" not in first)
 
 
 NO_LAUNCH: Final = Launch(None, None, "")
@@ -122,10 +129,12 @@ def read_launch(
         parallelism["model"] = size
     drains = [int(each) for each in _DRAINS.findall(text)] if "timeout" in text else []
     program = f"{path}/{'command' if command else 'args'}" if _PROGRAM.fullmatch(text) else ""
-    if processes is None and parallelism is None and not idle and not drains and not program:
+    name = words[0].strip() if command else ""
+    one_text = f"{path}/command/0" if _is_a_command_line(name) else ""
+    if processes is None and parallelism is None and not (idle or drains or program or one_text):
         return NO_LAUNCH
     idle_command = f"{path}/{'command' if command else 'args'}" if idle else ""
-    return Launch(processes, parallelism, idle_command, max(drains, default=0), program)
+    return Launch(processes, parallelism, idle_command, max(drains, default=0), program, one_text)
 
 
 def _may_be_server(text: str, container: Mapping[str, paths.Json]) -> bool:
@@ -330,6 +339,7 @@ def read_container(
         idle_command=launch.idle_command,
         drain_seconds=launch.drain_seconds,
         one_program=launch.one_program,
+        one_text=launch.one_text,
         model_server="" if asks or names else _model_server(place, value, command),
         fields=_EMPTY
         if shapes.CONTAINER_FIELDS.isdisjoint(value)

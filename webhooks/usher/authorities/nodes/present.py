@@ -171,7 +171,7 @@ class NodesInput(TypedDict):
     fromZero: NotRequired[dict[str, str]]
     """Pools without nodes, by the path of a pod set of a Volcano Job that only nodes still to come could hold."""
     fabric: NotRequired[dict[str, str]]
-    """By the path of a pod set that trains: the device for RDMA that all nodes offer which its pods fill."""
+    """By the path of a pod set whose pods work together: the device for RDMA that all nodes offer which its pods fill."""
     together: NotRequired[TogetherInput]
     """Absent where the nodes hold all pods of the workloads of the same files that always run."""
     rollout: NotRequired[GangNodesInput]
@@ -238,15 +238,22 @@ def _of_several_pods(
         result["fromZero"] = from_zero
     if (domains := nodes_judge.exclusive_domains(workload, demands, verdicts.places)) is not None:
         result["domains"] = domains
-    if workload.role is model.Role.TRAINING and workload.pods.minimum > 1:
-        fabric = {
-            pod_set.path: name
-            for pod_set, demand in zip(workload.pod_sets, demands, strict=True)
-            if (name := verdicts.fabric_of(demand))
-        }
-        if fabric:
-            result["fabric"] = fabric
+    if fabric := _unused_fabric(workload, demands, verdicts):
+        result["fabric"] = fabric
     return result
+
+
+def _unused_fabric(
+    workload: model.Workload, demands: Sequence[PodDemand], verdicts: NodeVerdicts
+) -> dict[str, str]:
+    together = workload.role is model.Role.TRAINING or workload.gang.waits
+    if not together or sum(each.count.minimum for each in workload.pod_sets if each.asks_accelerators) < _PODS_OF_A_FABRIC:
+        return {}
+    found = {each.path: verdicts.fabric_of(demand) for each, demand in zip(workload.pod_sets, demands, strict=True)}
+    return {path: device for path, device in found.items() if device}
+
+
+_PODS_OF_A_FABRIC: Final = 2
 
 
 def pod_group_slice(case: Case, known: Knowledge) -> GangNodesInput | None:

@@ -82,6 +82,8 @@ class Container(shapes.Container):
     """Devices and claims of its runtime that its own resources do not repeat."""
     modelServer: NotRequired[str]
     """The model server that a container without accelerators starts, if it needs one."""
+    oneText: NotRequired[str]
+    """Path of a command that is one text with spaces."""
     oneProgram: NotRequired[str]
     """Path of a command that is one Python program without a launcher of ranks."""
     drainSeconds: NotRequired[int]
@@ -139,6 +141,8 @@ def _add_rare_fields(result: Container, container: model.Container) -> None:
         result["parallelism"] = container.parallelism
     if container.model_server:
         result["modelServer"] = container.model_server
+    if container.one_text:
+        result["oneText"] = container.one_text
     if container.one_program:
         result["oneProgram"] = container.one_program
     if container.drain_seconds:
