@@ -172,3 +172,99 @@ def pod_template() -> paths.Object:
             "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "bert-data"}}],
         },
     }
+
+
+WRONG_IN = 10
+"""Every tenth pod of `review_pods` breaks rules."""
+
+
+def review_pods(kind: str, number: int, *, namespace: str, queue: str = "") -> list[paths.Object]:
+    """GPU pods of 2.7 kB, a tenth of them wrong.
+
+    Args:
+        kind: "read": they differ in what rules read; "names": in names, images and variables; "job": only in the name
+            of the pod and its index.
+        number: of pods.
+        namespace: theirs.
+        queue: the label of Kueue; empty for none.
+    """
+    return [_review_pod(kind, index, namespace, queue) for index in range(number)]
+
+
+def _review_pod(kind: str, index: int, namespace: str, queue: str) -> paths.Object:
+    read, named = (index if kind == "read" else 0), (0 if kind == "job" else index)
+    gpus = str((1, 2, 4, 8)[read % 4])
+    container = f"train-{named}"
+    amounts: dict[str, paths.Json] = {
+        "cpu": str(8 + read % 40), "memory": f"{64 * 1024 + read}Mi", "nvidia.com/gpu": gpus,
+    }  # fmt: skip
+    variables: list[paths.Json] = [
+        {"name": "NCCL_DEBUG", "value": "WARN"},
+        {"name": "NCCL_IB_TIMEOUT", "value": str(18 + read % 5)},
+        {"name": "OMP_NUM_THREADS", "value": str(1 + read % 8)},
+        *({"name": f"OPTION_{number}_{named}", "value": f"value-{named}-{number}"} for number in range(12)),
+    ]
+    training: dict[str, paths.Json] = {
+        "name": container,
+        "image": f"registry.example.com/research/train:{named}",
+        "command": ["torchrun", f"--nproc-per-node={gpus}", "train.py", f"--run={named}"],
+        "env": variables,
+        "resources": {"requests": dict(amounts), "limits": dict(amounts)},
+        "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}, {"name": "data", "mountPath": "/data"}],
+        "terminationMessagePath": "/dev/termination-log",
+        "terminationMessagePolicy": "File",
+        "imagePullPolicy": "IfNotPresent",
+    }
+    spec: dict[str, paths.Json] = {
+        "tolerations": [
+            {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},
+            _default_toleration("not-ready"), _default_toleration("unreachable"),
+        ],
+        "nodeSelector": {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"},
+        "initContainers": [
+            {
+                "name": "fetch", "image": f"registry.example.com/fetch:{named}", "command": ["fetch", f"/data/{named}"],
+                "env": [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}],
+                "resources": {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"memory": "1Gi"}},
+            }
+        ],
+        "containers": [training],
+        "volumes": [
+            {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": f"{16 * 1024 + read}Mi"}},
+            {"name": "data", "persistentVolumeClaim": {"claimName": f"data-{named}"}},
+        ],
+        "restartPolicy": "Never",
+        "schedulerName": "default-scheduler",
+        "serviceAccountName": "default",
+        "terminationGracePeriodSeconds": 30 + read,
+    }  # fmt: skip
+    if index % WRONG_IN == WRONG_IN - 1:
+        _break(index // WRONG_IN, spec, training)
+    labels: dict[str, paths.Json] = {"app": "train", "training.kubeflow.org/replica-index": str(index)}
+    if queue:
+        labels["kueue.x-k8s.io/queue-name"] = queue
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": f"train-worker-{index}",
+            "namespace": namespace,
+            "labels": labels,
+            "annotations": {"prometheus.io/scrape": "true"},
+        },
+        "spec": spec,
+    }
+
+
+def _break(number: int, spec: dict[str, paths.Json], container: dict[str, paths.Json]) -> None:
+    """Makes one of four mistakes; the webhook would mend the first two."""
+    match number % 4:
+        case 0:
+            spec["tolerations"] = []
+        case 1:
+            container["resources"] = {"limits": {"nvidia.com/gpu": "8"}}
+        case 2:
+            container["securityContext"] = {"privileged": True}
+        case _:
+            spec["volumes"] = [{"name": "shm", "hostPath": {"path": "/dev/shm"}}]
+            container["volumeMounts"] = [{"name": "shm", "mountPath": "/dev/shm"}]

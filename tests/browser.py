@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 PROGRAM: Final = shutil.which("chromium")
+
+# A busy machine takes many times the five seconds that are the default.
+expect.set_options(timeout=30_000)
 
 needed: Final = pytest.mark.skipif(
     PROGRAM is None, reason="chromium is not installed (Debian: apt-get install chromium)"

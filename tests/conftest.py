@@ -14,6 +14,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
+import forked_server
 import generated_examples
 from usher.workloads import identity
 
@@ -81,6 +82,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if slow:
         config.hook.pytest_deselected(items=slow)
         items[:] = [item for item in items if not item.get_closest_marker("slow")]
+
+
+def pytest_unconfigure() -> None:
+    forked_server.end()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -8,7 +8,7 @@ import socket
 import ssl
 import sys
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any
 import orjson
 from prometheus_client.parser import text_string_to_metric_families
 
+import forked_server
 from e2e import ports, processes
 from e2e.cluster import wait_until
 from integration import command
@@ -188,6 +189,7 @@ def running(
     awaited: bool = True,
     from_files: bool = True,
     env: Mapping[str, str] | None = None,
+    constants: Mapping[str, float] | None = None,
 ) -> Iterator[ServerProcess]:
     """A server that is ready, and has ended when the context is left.
 
@@ -198,6 +200,7 @@ def running(
         awaited: whether to wait until it is ready; else only until it answers at all.
         from_files: whether it serves the certificate in the directory; else `arguments` say which.
         env: further variables of its environment.
+        constants: shorter pauses for it, by `module.NAME`, where it can be forked (forked_server.py).
 
     Raises:
         ProcessError: it did not get ready; the message holds the end of its log.
@@ -209,17 +212,20 @@ def running(
         arguments = (f"--config={directory / 'usher.yaml'}", *arguments)
     port, admin_port = ports.free(2)
     files = (f"--certificate={directory / 'tls.crt'}", f"--key={directory / 'tls.key'}") if from_files else ()
-    process = processes.start(
-        "usher",
-        [
-            *(sys.executable, "-m", "usher", "serve", f"--host={processes.LOOPBACK}"),
-            *files,
-            *(f"--port={port}", f"--admin-port={admin_port}"),
-            *arguments,
-        ],
+    given = (
+        "serve",
+        f"--host={processes.LOOPBACK}",
+        *files,
+        f"--port={port}",
+        f"--admin-port={admin_port}",
+        *arguments,
+    )
+    process = _started(
+        given,
         health=f"http://{processes.LOOPBACK}:{admin_port}/{'readyz' if awaited else 'healthz'}",
         log=directory / "usher.log",
         env=command.environment(**(env or {})),
+        constants=constants,
     )
     server = ServerProcess(directory=directory, port=port, admin_port=admin_port, running=process)
     try:
@@ -230,3 +236,13 @@ def running(
         with contextlib.suppress(ProcessLookupError):
             process.process.send_signal(signal.SIGINT)
         processes.stop(process.process)
+
+
+def _started(
+    arguments: Sequence[str], *, health: str, log: Path, env: Mapping[str, str], constants: Mapping[str, float] | None
+) -> processes.Running:
+    if not forked_server.can_start(env):
+        return processes.start("usher", [sys.executable, "-m", "usher", *arguments], health=health, log=log, env=env)
+    with log.open("ab") as output:
+        process = forked_server.start(arguments, log=output, env=env, constants=constants)
+    return processes.Running(name="usher", health=health, log=log, process=process)

@@ -26,7 +26,7 @@ was read and got a verdict: *right* (an engineer who runs GPU clusters would cha
 `baseline` and `recommended`. The preset `strict` has it, and a rule in `enforcement.rules` switches it on.
 
 The objects are judged as `usher check` judges them without any configuration: with the changes that the webhook
-makes. A firing is one check in one object. CI fails if a check fires on an object without a verdict, so the table
+makes. `recommended` denies or warns; notes, which only the site can confirm or which break nothing, do not count. A firing is one check in one object. CI fails if a check fires on an object without a verdict, so the table
 cannot be out of date.
 """
 
@@ -78,7 +78,7 @@ def page(checks: Sequence[catalogue.Entry], recorded: Mapping[str, Any]) -> Iter
         workloads = record["workloads"]
         share = round(100 * workloads["clean"] / workloads["accelerators"])
         yield f"* Corpus `{name}`: {workloads['accelerators']} workloads ask for accelerators."
-        yield f"  For {workloads['clean']} of them ({share} %) `recommended` reports nothing."
+        yield f"  For {workloads['clean']} of them ({share} %) `recommended` neither denies nor warns."
     found = rows(checks, recorded)
     for title, strict in (("In `recommended`", False), ("Only in `strict`", True)):
         yield f"\n## {title}\n"

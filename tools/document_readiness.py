@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Final
 
-from usher.audit import sections
 from usher.audit.readiness import checklist
 from usher.audit.readiness.checklist import Item
 
@@ -23,7 +22,7 @@ def main() -> None:
 
 
 def tables() -> Iterator[str]:
-    for area, items in groupby(sections.CHECKLIST, key=lambda item: item.area):
+    for area, items in groupby(checklist.ITEMS, key=lambda item: item.area):
         yield f"\n## {area.capitalize()}\n"
         yield "| item | asks | passes if | CNCF | reference |"
         yield "| --- | --- | --- | --- | --- |"

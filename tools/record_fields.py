@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import yaml
 
-from usher.install.manifests import quota_definition
+from usher.cli.manifests import QUOTA_DEFINITION
 from usher.kinds.reading import fields
 
 _SKIPPED: Final = frozenset(
@@ -37,8 +37,12 @@ def main() -> None:
     recorded = Recorded()
     for each in (document, *others):
         recorded.add_kubernetes(each["definitions"])
-    for definition in (*chain.from_iterable(map(_definitions, arguments.crds)), quota_definition.definition()):
+    for definition in (
+        *chain.from_iterable(map(_definitions, arguments.crds)),
+        yaml.safe_load(QUOTA_DEFINITION.read_text()),
+    ):
         recorded.add_definition(definition)
+    recorded.fields.take_texts()
     result = {
         "kubernetes": document["info"]["version"],
         "nodes": recorded.fields.nodes,

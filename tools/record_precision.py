@@ -21,6 +21,7 @@ from usher import paths
 from usher.check import sources
 from usher.config import models
 from usher.kinds.reading import values
+from usher.policy import decision as policy_decision
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
 
@@ -37,7 +38,7 @@ class Firings:
     accelerator_workloads: int
     """Objects whose pods ask for accelerators."""
     clean: int
-    """Those of them in which the preset `recommended` finds nothing."""
+    """Those of them that the preset `recommended` neither denies nor warns about."""
 
 
 def main() -> None:
@@ -60,11 +61,12 @@ def firings(corpus: Path) -> Firings:
         admitted = replace(request, value=evaluator.mutate(request).value)
         decision = evaluator.decide(admitted)
         found = {judgement.name for judgement in decision.judgements}
+        felt = {judgement.name for judgement in decision.judgements if judgement.outcome in policy_decision.FELT}
         for check in found:
             checks[check].add(f"{name}: {value.get('kind')} {_name(value)}")
         if decision.workload and any(pod_set.accelerators for pod_set in decision.workload.pod_sets):
             workloads += 1
-            clean += all(_is_of_strict(evaluator, check) for check in found)
+            clean += all(_is_of_strict(evaluator, check) for check in felt)
     return Firings(
         checks={check: frozenset(objects) for check, objects in checks.items()},
         accelerator_workloads=workloads,

@@ -112,7 +112,7 @@ class Site:
         body = reviews.body(builders.pod(builders.container()))
 
         def call(_number: int) -> str:
-            connection = http.client.HTTPSConnection(LOOPBACK, self.port, timeout=20, context=trusted)
+            connection = http.client.HTTPSConnection(LOOPBACK, self.port, timeout=60, context=trusted)
             try:
                 with contextlib.closing(connection):
                     status = ask(connection, "POST", "/validate?timeout=20s", body=body, headers=JSON).status

@@ -294,7 +294,7 @@ class Cluster:
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
+            timeout=120,
             # kubectl keeps a discovery cache at home, and a user's own settings must not change what tests see.
             env={"HOME": str(self.directory)},
         )
@@ -385,7 +385,7 @@ class Cluster:
         return "/".join(filter(None, (f"{prefix}{place}/{resource['name']}", name)))
 
 
-def wait_until(predicate: Callable[[], T | None], *, description: str, timeout: float = 30) -> T:
+def wait_until(predicate: Callable[[], T | None], *, description: str, timeout: float = 60) -> T:
     """The first truthy value of `predicate`. An object that does not exist yet (404) counts as not yet.
 
     Raises:

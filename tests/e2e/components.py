@@ -60,7 +60,7 @@ def api_server(port: int, *, etcd_port: int, credentials: Credentials, more: Seq
     )
 
 
-def scheduler(port: int, *, credentials: Credentials) -> Component:
+def scheduler(port: int, *, credentials: Credentials, more: Sequence[str] = ()) -> Component:
     return Component(
         name="kube-scheduler",
         health=f"https://{LOOPBACK}:{port}/readyz",
@@ -68,6 +68,7 @@ def scheduler(port: int, *, credentials: Credentials) -> Component:
             *_serving(port, credentials=credentials),
             f"--kubeconfig={credentials.kubeconfigs['system:kube-scheduler']}",
             "--leader-elect=false",
+            *more,
         ),
     )
 

@@ -17,9 +17,17 @@ TOOLS = Path(__file__).parents[2] / ".tools" / "bin"
 TOOL_NAMES = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager", "kubectl", "kwok")
 
 
+GATES = ("GenericWorkload", "GangScheduling", "TopologyAwareWorkloadScheduling")
+"""The gates of PodGroups of Kubernetes, in the API server and in the scheduler."""
+
+_POD_GROUPS = "--runtime-config=scheduling.k8s.io/v1alpha2=true"
+
+
 @contextlib.contextmanager
-def control_plane(directory: Path, *, tools: Path = TOOLS) -> Iterator[Cluster]:
+def control_plane(directory: Path, *, tools: Path = TOOLS, pod_groups: bool = False) -> Iterator[Cluster]:
     """A control plane without nodes, in which pods can be created in namespace `default`.
+
+    With `pod_groups` it has the PodGroups of Kubernetes itself, which are behind gates.
 
     All that it writes is in `directory`: keys, kubeconfigs, `<component>.log`. Whatever happens, every process has
     ended when the context is left; where `setpriv` exists (most Linux systems), also when this process is killed.
@@ -30,6 +38,7 @@ def control_plane(directory: Path, *, tools: Path = TOOLS) -> Iterator[Cluster]:
         FileNotFoundError: a tool is not in `tools`.
     """
     etcd, etcd_peers, api_server, scheduler, controller_manager, kwok = ports.free(6)
+    gates = (f"--feature-gates={','.join(f'{name}=true' for name in GATES)}",) if pod_groups else ()
     server = f"https://{processes.LOOPBACK}:{api_server}"
     credentials = write_credentials(directory, server=server)
     cluster = Cluster(
@@ -44,11 +53,13 @@ def control_plane(directory: Path, *, tools: Path = TOOLS) -> Iterator[Cluster]:
     # The API server waits for etcd. The rest would wait too, but with pauses that are longer than their start.
     first = [
         components.etcd(etcd, peer_port=etcd_peers, data=directory / "etcd"),
-        components.api_server(api_server, etcd_port=etcd, credentials=credentials),
+        components.api_server(
+            api_server, etcd_port=etcd, credentials=credentials, more=(*gates, _POD_GROUPS) if pod_groups else ()
+        ),
     ]
     second = [
         components.controller_manager(controller_manager, credentials=credentials),
-        components.scheduler(scheduler, credentials=credentials),
+        components.scheduler(scheduler, credentials=credentials, more=gates),
         components.kwok(kwok, credentials=credentials),
     ]
     with contextlib.ExitStack() as stack:

@@ -8,18 +8,33 @@ import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from e2e.cluster import wait_until
 
 LOOPBACK = "127.0.0.1"
 
-_READY_SECONDS = 60.0
+_READY_SECONDS = 120.0
 _STOP_SECONDS = 10.0
 
 
 class ProcessError(Exception):
     """A server ended, or was not ready in time; the message ends with the tail of its log."""
+
+
+class Process(Protocol):
+    """A process that was started, as `subprocess.Popen` offers it."""
+
+    @property
+    def pid(self) -> int: ...
+    @property
+    def returncode(self) -> int | None: ...
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
+    def send_signal(self, sig: int, /) -> None: ...
+    def terminate(self) -> None: ...
+    def kill(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +44,7 @@ class Running:
     name: str
     health: str
     log: Path
-    process: subprocess.Popen[bytes]
+    process: Process
 
 
 def start(name: str, command: Sequence[str | Path], *, health: str, log: Path, env: Mapping[str, str]) -> Running:
@@ -52,7 +67,7 @@ def start(name: str, command: Sequence[str | Path], *, health: str, log: Path, e
     return Running(name=name, health=health, log=log, process=process)
 
 
-def stop(process: subprocess.Popen[bytes]) -> None:
+def stop(process: Process) -> None:
     process.terminate()
     try:
         process.wait(timeout=_STOP_SECONDS)
@@ -86,9 +101,9 @@ def _is_ready(server: Running, *, beside: Iterable[Running], tls: ssl.SSLContext
     url = urlsplit(server.health)
     address, port = url.hostname or "", url.port
     connection = (
-        http.client.HTTPSConnection(address, port, timeout=5, context=tls)
+        http.client.HTTPSConnection(address, port, timeout=30, context=tls)
         if url.scheme == "https"
-        else http.client.HTTPConnection(address, port, timeout=5)
+        else http.client.HTTPConnection(address, port, timeout=30)
     )
     try:
         connection.request("GET", url.path)

@@ -20,6 +20,9 @@ from server_process import ServerProcess
 CONFIG = Path(__file__).with_name("quota.yaml")
 API_VERSION = "gpu-usher.io/v1alpha1"
 
+_PAUSES = {"usher.authorities.gpu_quota.live.service.LONGEST_PAUSE": 2.0}
+"""Tests wait for looks at the end of reservations, of which there is one in 15 seconds by default."""
+
 
 @contextlib.contextmanager
 def account(cluster: Cluster) -> Iterator[Path]:
@@ -53,7 +56,7 @@ def replica(
     for name in ("ca.crt", "ca.key", "tls.crt", "tls.key") if number else ():
         shutil.copy(first / name, own / name)
     arguments = (f"--config={config}", "--live", f"--kubeconfig={account}")
-    with server_process.running(own, arguments=arguments, env=env) as server:
+    with server_process.running(own, arguments=arguments, env=env, constants=_PAUSES) as server:
         yield server
 
 

@@ -138,7 +138,9 @@ def _secret(site: Site) -> dict[str, Any]:
 class TestWhileTheApiServerCalls:
     """Two servers for all tests, which leave them with a certificate that is not due."""
 
-    @pytest.mark.parametrize("calls", [400, pytest.param(10_000, marks=pytest.mark.slow)])
+    @pytest.mark.parametrize(
+        "calls", [200, pytest.param(400, marks=pytest.mark.thorough), pytest.param(10_000, marks=pytest.mark.slow)]
+    )
     def test_no_call_fails_while_ca_and_leaf_are_renewed(
         self, site: Site, replicas: list[ServerProcess], calls: int
     ) -> None:

@@ -34,7 +34,7 @@ def away(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory, request: py
         with serving(tmp_path_factory.mktemp("away")) as server:
             stack.enter_context(registered(cluster, server, closed=[request.param]))
             server.running.process.send_signal(signal.SIGKILL)
-            server.running.process.wait(timeout=10)
+            server.running.process.wait(timeout=60)
         yield
 
 

@@ -160,7 +160,7 @@ def node_of(cluster: Cluster, pod: Object) -> str:
     name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
     cluster.create(pod)
     tried = wait_until(
-        lambda: scheduled(cluster, namespace, [name]), description=f"the scheduler has tried {name}", timeout=15
+        lambda: scheduled(cluster, namespace, [name]), description=f"the scheduler has tried {name}", timeout=60
     )
     node: str = tried[name]["spec"].get("nodeName", "")
     path = f"/api/v1/namespaces/{namespace}/pods/{name}"

@@ -75,6 +75,7 @@ def environment(pod: Object) -> list[Any]:
     return [container.get("env") for container in (*spec.get("initContainers", []), *spec["containers"])]
 
 
+@pytest.mark.thorough
 def test_the_api_server_takes_every_policy_without_a_warning_about_its_types(cluster: Cluster, installed: None) -> None:
     assert installed is None
     names = {

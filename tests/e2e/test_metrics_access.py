@@ -24,7 +24,7 @@ class AdminPort:
 
     def status(self, path: str, *, token: str = "") -> tuple[int, str]:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        connection = http.client.HTTPSConnection(processes.LOOPBACK, self.port, timeout=10, context=self.tls)
+        connection = http.client.HTTPSConnection(processes.LOOPBACK, self.port, timeout=60, context=self.tls)
         with contextlib.closing(connection):
             connection.request("GET", path, headers=headers)
             answer = connection.getresponse()

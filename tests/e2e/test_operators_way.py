@@ -92,6 +92,7 @@ def refusal(cluster: Cluster, pod: Object) -> str:
     return ""
 
 
+@pytest.mark.thorough
 def test_from_an_empty_cluster_to_enforced_and_back_other_pods_are_not_touched(
     installation: Installation, namespace: str, tenant: Cluster, others: Outcomes
 ) -> None:

@@ -168,7 +168,7 @@ def kill_after(answers: int, replica: ServerProcess, clients: Clients) -> None:
     replica.running.process.kill()
 
 
-@pytest.mark.parametrize("count", [100, pytest.param(300, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("count", [60, pytest.param(300, marks=pytest.mark.thorough)])
 def test_many_jobs_of_fifty_clients_never_get_a_gpu_too_many_and_in_the_end_not_one_too_few(
     cluster: Cluster, replicas: list[ServerProcess], quota: str, count: int
 ) -> None:

@@ -63,20 +63,20 @@ class Replicas:
         self.endpoints.remove(server.port)
         time.sleep(PROPAGATION)
         server.running.process.send_signal(signal.SIGTERM)
-        assert server.running.process.wait(timeout=30) == 0
+        assert server.running.process.wait(timeout=60) == 0
 
     def end_at_once(self) -> None:
         """Ends the oldest by SIGTERM while the Service still sends it connections."""
         server = self.running.pop(0)
         server.running.process.send_signal(signal.SIGTERM)
-        assert server.running.process.wait(timeout=30) == 0
+        assert server.running.process.wait(timeout=60) == 0
         self.endpoints.remove(server.port)
 
     def kill(self) -> None:
         """Ends the oldest as a node that loses its power does."""
         server = self.running.pop(0)
         server.running.process.kill()
-        server.running.process.wait(timeout=10)
+        server.running.process.wait(timeout=60)
         time.sleep(PROPAGATION)
         self.endpoints.remove(server.port)
 

@@ -42,7 +42,7 @@ def installed(cluster: Cluster, tenant: Cluster, tmp_path: Path) -> Iterator[Clu
         )
         cluster.kubectl("apply", "--filename=-", stdin=printed.out)
         server.running.process.send_signal(signal.SIGKILL)
-        server.running.process.wait(timeout=10)
+        server.running.process.wait(timeout=60)
     wait_until(lambda: not is_let_in(tenant), description="pods with GPUs wait for the server")
     yield cluster
     for kind in CONFIGURATIONS:

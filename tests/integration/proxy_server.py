@@ -121,6 +121,6 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _opened(request: urllib.request.Request) -> "contextlib.closing[urllib.error.HTTPError]":
     try:
-        return contextlib.closing(_DIRECT.open(request, timeout=10))
+        return contextlib.closing(_DIRECT.open(request, timeout=60))
     except urllib.error.HTTPError as refusal:
         return contextlib.closing(refusal)

@@ -376,12 +376,12 @@ def served() -> Iterator[str]:
         wait_until(lambda: _status(address) == 200, description="there is a report")
         yield address
         process.terminate()
-        assert process.wait(10) == 0
+        assert process.wait(60) == 0
 
 
 def _status(address: str) -> int:
     try:
-        with urllib.request.urlopen(address, timeout=10) as answer:
+        with urllib.request.urlopen(address, timeout=60) as answer:
             return int(answer.status)
     except urllib.error.HTTPError as error:
         error.close()

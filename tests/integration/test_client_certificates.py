@@ -72,7 +72,7 @@ def answers(server: ServerProcess, certificate: Path | None) -> bool:
     context = server.client_context()
     if certificate is not None:
         context.load_cert_chain(certificate)
-    connection = http.client.HTTPSConnection(LOOPBACK, server.port, timeout=10, context=context)
+    connection = http.client.HTTPSConnection(LOOPBACK, server.port, timeout=60, context=context)
     with contextlib.closing(connection):
         body = reviews.body(builders.pod(builders.container(), name="asked"))
         try:

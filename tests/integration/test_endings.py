@@ -49,7 +49,9 @@ def without_times(report: str) -> str:
     return re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "", report)
 
 
-@pytest.mark.parametrize("given", ['check "$1"', "policies list", "audit --demo", "--help"])
+@pytest.mark.parametrize(
+    "given", ['check "$1"', "policies list", "--help", pytest.param("audit --demo", marks=pytest.mark.thorough)]
+)
 def test_a_report_for_a_closed_standard_output_is_a_failure(given: str) -> None:
     done = run(f"usher {given} >&-", BAD_EXAMPLE)
 
@@ -66,7 +68,14 @@ def test_a_report_in_a_file_needs_no_standard_output(tmp_path: Path) -> None:
     assert tmp_path.joinpath("x.json").read_text().startswith("{")
 
 
-@pytest.mark.parametrize(("given", "code"), [('check "$1"', 1), ("audit --demo", 0), ("policies show nosuch", 2)])
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ('check "$1"', 1),
+        pytest.param("audit --demo", 0, marks=pytest.mark.thorough),
+        ("policies show nosuch", 2),
+    ],
+)
 def test_a_closed_standard_error_changes_nothing_but_its_messages(given: str, code: int) -> None:
     closed, open_ = run(f"usher {given} 2>&-", BAD_EXAMPLE), run(f"usher {given}", BAD_EXAMPLE)
 

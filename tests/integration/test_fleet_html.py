@@ -22,9 +22,9 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A fleet with a missing shard, a cluster without usage, a hostile name and a week before."""
     folder = tmp_path_factory.mktemp("fleet")
     for seed in range(1, 4):
-        written.part(folder / "before", fleets.cluster(seed, taken="2026-11-16T06:00:00Z"))
-        written.part(folder / "now", fleets.cluster(seed, is_measured=seed != 2))
-    written.shards(folder / "now", fleets.cluster(4), 3, without=[1])
+        written.part(folder / "before", fleets.cluster(seed, 12, taken="2026-11-16T06:00:00Z"))
+        written.part(folder / "now", fleets.cluster(seed, 12, is_measured=seed != 2))
+    written.shards(folder / "now", fleets.cluster(4, 12), 3, without=[1])
     finding = fleets.finding("USH1", Subject(api_version="v1", kind="Pod", namespace="a", name=HOSTILE), title=HOSTILE)
     hostile = fleets.cluster(5, workloads=9, name=HOSTILE)
     written.part(folder / "now", hostile.model_copy(update={"findings": (finding,)}))

@@ -85,16 +85,16 @@ def training(resource: str, *, node_selector: dict[str, str] | None = None) -> p
     }
 
 
-def test_a_fabric_is_a_profile_in_config_fabrics(copy: Copy) -> None:
+def test_a_fabric_is_a_profile_in_its_file(copy: Copy) -> None:
     copy.insert(
-        "config/fabrics.py",
-        "PROFILES: Final = {",
-        '    "slingshot": Shipped(\n'
-        '        profile=Fabric(env={"FI_PROVIDER": "cxi"}),\n'
-        '        about="Slingshot, with libfabric.",\n'
-        "        add=(),\n"
-        '        sources=("https://ofiwg.github.io/libfabric/main/man/fi_cxi.7.html",),\n'
-        "    ),\n",
+        "config/fabrics.yaml",
+        "settings that sites usually add in their own profiles.",
+        "slingshot:\n"
+        "  about: Slingshot, with libfabric.\n"
+        "  profile:\n"
+        "    env: {FI_PROVIDER: cxi}\n"
+        "  sources:\n"
+        "    - https://ofiwg.github.io/libfabric/main/man/fi_cxi.7.html\n",
     )
     labels = {"example.com/pool": "cray"}
     pool = {"name": "cray", "nodeSelector": labels, "resources": [builders.GPU], "fabric": "slingshot"}
@@ -288,14 +288,16 @@ def test_an_authority_is_a_folder_and_an_entry_of_the_registry(copy: Copy) -> No
 
 
 def test_an_item_of_the_checklist_is_an_entry_and_a_function_of_its_area(copy: Copy) -> None:
-    area = "audit/readiness/checklist.py"
     copy.insert(
-        area,
-        "MONITORING_ITEMS: Final = (",
-        "    Item(\n"
-        '        id="moon", area=_MONITORING, title="The moon is up", how="Someone looks.", remedy="Wait.",\n'
-        '        reference="https://science.nasa.gov/moon/", judge=lambda look: passed("it shines"),\n'
-        "    ),\n",
+        "audit/readiness/items.yaml",
+        "conformance: ai_service_metrics",
+        "\n- id: moon\n  area: monitoring\n  title: The moon is up\n  how: Someone looks.\n  remedy: Wait.\n"
+        "  reference: https://science.nasa.gov/moon/\n",
+    )
+    copy.insert(
+        "audit/readiness/checklist.py",
+        "MONITORING_JUDGES: Final[Mapping[str, Judge]] = {",
+        '    "moon": lambda look: passed("it shines"),\n',
     )
 
     assert "The moon is up" in copy.usher("audit", "--demo", "--format", "json").out

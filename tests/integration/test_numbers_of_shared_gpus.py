@@ -30,6 +30,10 @@ def _resources(amount: int, name: str = "nvidia.com/gpu") -> Mapping[str, Any]:
     return {"resources": {name: amount}}
 
 
+def _annotations(**values: str) -> Mapping[str, Any]:
+    return {"annotations": values}
+
+
 def _claim(name: str) -> Mapping[str, Any]:
     return {"claim": name}
 
@@ -76,6 +80,66 @@ _WAYS: Final = {
             ),
         ],
         _registered(2, 10),
+    ),
+    "HAMi by memory alone": Way(
+        1,
+        {"nvidia.com/gpu.count": "1", "nvidia.com/gpu.memory": "40000"},
+        {"nvidia.com/gpu": 10},
+        [(_resources(10000, "nvidia.com/gpumem"), Fraction(1, 4))] * 2,
+        _registered(1, 10),
+    ),
+    "HAMi on several boards": Way(
+        4,
+        {"nvidia.com/gpu.count": "4", "nvidia.com/gpu.memory": "40000"},
+        {"nvidia.com/gpu": 40},
+        [({"resources": {"nvidia.com/gpu": 2, "nvidia.com/gpumem": 30000}}, Fraction(3, 2))] * 2,
+        _registered(4, 10),
+    ),
+    "virtual GPUs of Volcano": Way(
+        2,
+        {"nvidia.com/gpu.memory": "40000"},
+        {"volcano.sh/vgpu-number": 20, "volcano.sh/vgpu-memory": 80000},
+        [
+            ({"resources": {"volcano.sh/vgpu-number": 1, "volcano.sh/vgpu-memory": 10000}}, Fraction(1, 4)),
+            # Without an amount, it is all memory of a board.
+            (_resources(1, "volcano.sh/vgpu-number"), Fraction(1)),
+        ],
+        {"volcano.sh/node-vgpu-register": "GPU-0,10,40000,A100,true,hami-core:GPU-1,10,40000,A100,true,:"},
+    ),
+    "fractions of KAI-Scheduler": Way(
+        8,
+        {"nvidia.com/gpu.count": "8", "nvidia.com/gpu.memory": "80000"},
+        {"nvidia.com/gpu": 8},
+        [
+            (_annotations(**{"gpu-fraction": "0.25"}), Fraction(1, 4)),
+            (_annotations(**{"gpu-fraction": "0.5", "gpu-fraction-num-devices": "3"}), Fraction(3, 2)),
+            (_annotations(**{"gpu-memory": "20000"}), Fraction(1, 4)),
+            (_resources(2), Fraction(2)),
+        ],
+    ),
+    "MIG under one name": Way(
+        2,
+        {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB-MIG-1g.10gb", "nvidia.com/mig.strategy": "single"},
+        {"nvidia.com/gpu": 14},
+        [(_resources(3), Fraction(3, 7))],
+    ),
+    "partitions of AMD under one name": Way(
+        8,
+        {"amd.com/compute-memory-partition": "cpx_nps4"},
+        {"amd.com/gpu": 64},
+        [(_resources(4, "amd.com/gpu"), Fraction(1, 2))],
+    ),
+    "partitions of AMD": Way(
+        8,
+        {},
+        {"amd.com/spx_nps1": 5, "amd.com/cpx_nps1": 24},
+        [(_resources(1, "amd.com/spx_nps1"), Fraction(1)), (_resources(4, "amd.com/cpx_nps1"), Fraction(1, 2))],
+    ),
+    "partitions of an MI300A": Way(
+        4,
+        {"amd.com/gpu.product-name": "AMD_Instinct_MI300A"},
+        {"amd.com/cpx_nps1": 24},
+        [(_resources(3, "amd.com/cpx_nps1"), Fraction(1, 2))],
     ),
     "claims": Way(2, {"nvidia.com/gpu.count": "2"}, {}, [(_claim("one"), Fraction(1))]),
 }
@@ -126,6 +190,7 @@ def _pod(name: str, node: str, asked: Mapping[str, Any]) -> list[Any]:
             "status": {"allocation": {"devices": {"results": results}}, "reservedFor": used},
         })  # fmt: skip
     metadata = {"name": name, "namespace": "team", "uid": f"uid-{name}", "creationTimestamp": "2026-01-02T00:00:00Z"}
+    metadata["annotations"] = asked.get("annotations", {})
     status = {"phase": "Running", "conditions": [{"type": "PodScheduled", "status": "True"}]}
     return [*found, {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": status}]
 
@@ -147,6 +212,7 @@ def _hold_the_numbers(summary: Any, ways: Sequence[Way]) -> None:
     assert summary["gpusFree"] == pytest.approx(boards - held, abs=1e-5)
     assert summary["costPerHourFree"] == pytest.approx((boards - held) * _PRICE, abs=1e-4)
     assert summary["gpusAsked"] == pytest.approx(held, abs=1e-5)
+    assert summary["otherAsked"] == {}
 
 
 @pytest.mark.parametrize("name", _WAYS)
@@ -156,3 +222,36 @@ def test_the_gpus_and_the_money_of_a_way_to_share_are_those_of_its_boards(name: 
 
 def test_a_mixture_of_all_ways_adds_up(tmp_path: Path) -> None:
     _hold_the_numbers(_audited(tmp_path, _WAYS), [*_WAYS.values()])
+
+
+_SHOWN: Final = {
+    "time slices": "4 shares of nvidia.com/gpu",
+    "many time slices": "8,192 shares of nvidia.com/gpu",
+    "time slices with a name of their own": "5 nvidia.com/gpu.shared",
+    "MPS": "1 shares of nvidia.com/gpu",
+    "MIG": "3 nvidia.com/mig-3g.40gb",
+    "HAMi": "50 nvidia.com/gpucores, 10,000 nvidia.com/gpumem, 75 nvidia.com/gpumem-percentage, 2 shares of",
+    "HAMi by memory alone": "20,000 nvidia.com/gpumem, 2 shares of nvidia.com/gpu",
+    "HAMi on several boards": "120,000 nvidia.com/gpumem, 4 shares of nvidia.com/gpu",
+    "virtual GPUs of Volcano": "10,000 volcano.sh/vgpu-memory, 2 volcano.sh/vgpu-number",
+    "fractions of KAI-Scheduler": "2 GPUs, 1.75 GPUs in parts (gpu-fraction), 20,000 MiB of GPU memory (gpu-memory)",
+    "MIG under one name": "3 slices of nvidia.com/gpu",
+    "partitions of AMD under one name": "4 slices of amd.com/gpu",
+    "partitions of AMD": "4 amd.com/cpx_nps1, 1 amd.com/spx_nps1",
+}
+
+
+@pytest.mark.parametrize("name", _SHOWN)
+def test_check_calls_shares_and_slices_by_their_name_and_no_gpus(name: str, tmp_path: Path) -> None:
+    """Nodes of the facts, or else selectors, say what a GPU is here."""
+    objects = _objects("node", _WAYS[name])
+    nodes = [each for each in objects if each["kind"] == "Node"]
+    pods = [each for each in objects if each["kind"] == "Pod"]
+    for each in pods:
+        del each["spec"]["nodeName"], each["status"]
+    (tmp_path / "facts.yaml").write_text(yaml.safe_dump_all(nodes))
+    (tmp_path / "pods.yaml").write_text(yaml.safe_dump_all(pods))
+
+    run = usher("check", "--facts", "facts.yaml", "pods.yaml", cwd=tmp_path)
+
+    assert f"{len(pods)} workload{'s' if len(pods) > 1 else ''}, {_SHOWN[name]}" in " ".join(run.out.split())

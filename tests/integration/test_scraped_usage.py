@@ -124,7 +124,7 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def scraped(url: str) -> float:
     """How many samples Prometheus has of the last series of the exporter."""
     query = "count_over_time(kueue_admission_wait_time_seconds_bucket{le='+Inf'}[1h])"
-    with urllib.request.urlopen(f"{url}/api/v1/query?{urllib.parse.urlencode({'query': query})}", timeout=10) as answer:
+    with urllib.request.urlopen(f"{url}/api/v1/query?{urllib.parse.urlencode({'query': query})}", timeout=60) as answer:
         found = json.load(answer)["data"]["result"]
     return float(found[0]["value"][1]) if found else 0.0
 

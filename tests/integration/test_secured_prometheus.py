@@ -249,7 +249,7 @@ class Gateway(BaseHTTPRequestHandler):
             self._answer(401, b"no org id\n")
         else:
             context = ssl.create_default_context(cafile=str(self.upstream.ca))
-            with urllib.request.urlopen(f"{self.upstream.url()}{self.path}", context=context, timeout=10) as answer:
+            with urllib.request.urlopen(f"{self.upstream.url()}{self.path}", context=context, timeout=60) as answer:
                 self._answer(answer.status, answer.read())
 
     def _answer(self, status: int, body: bytes) -> None:

@@ -60,14 +60,14 @@ def test_the_wheel_brings_what_own_checks_are_compiled_with(wheel: Path) -> None
     assert {"capabilities.json", "schemas/input.json", *(f"usher/lib/{name}" for name in libraries)} <= policies
 
 
-def test_the_wheel_brings_the_style_and_the_program_of_pages(wheel: Path) -> None:
-    assert {"usher/audit/reports/page.css", "usher/audit/reports/page.js"} <= set(names(wheel))
+def test_the_wheel_holds_every_module_and_every_data_file_of_the_sources(wheel: Path) -> None:
+    files = {
+        path.relative_to(ROOT / "webhooks").as_posix()
+        for path in (ROOT / "webhooks/usher").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
 
-
-def test_the_wheel_holds_every_module_of_the_sources(wheel: Path) -> None:
-    modules = {path.relative_to(ROOT / "webhooks").as_posix() for path in (ROOT / "webhooks/usher").rglob("*.py")}
-
-    assert modules <= set(names(wheel))
+    assert files <= set(names(wheel))
     assert "usher/py.typed" in names(wheel)
 
 

@@ -70,9 +70,9 @@ def said_of_the_fabric(judge: Evaluator, value: paths.Object) -> list[str]:
     return [each.name for each in judgements if each.finding.check.startswith("fabric/")]
 
 
-@pytest.mark.parametrize("name", fabrics.SHIPPED)
+@pytest.mark.parametrize("name", fabrics.shipped_fabrics())
 def test_a_job_is_given_the_variables_of_a_shipped_fabric_and_nothing_that_it_forbids(name: str) -> None:
-    profile = fabrics.SHIPPED[name].profile
+    profile = fabrics.shipped_fabrics()[name].profile
 
     given = variables(site(name).mutate(Request(value=job())).value)
 
@@ -80,7 +80,7 @@ def test_a_job_is_given_the_variables_of_a_shipped_fabric_and_nothing_that_it_fo
     assert not [variable for variable in given if profile.refusal(variable) or variable in RESERVED_VARIABLES]
 
 
-@pytest.mark.parametrize("name", fabrics.SHIPPED)
+@pytest.mark.parametrize("name", fabrics.shipped_fabrics())
 def test_a_job_that_was_given_a_shipped_fabric_is_given_nothing_more(name: str) -> None:
     usher = site(name)
     once = usher.mutate(Request(value=job())).value
@@ -88,7 +88,7 @@ def test_a_job_that_was_given_a_shipped_fabric_is_given_nothing_more(name: str) 
     assert usher.mutate(Request(value=once)).value == once
 
 
-@pytest.mark.parametrize("name", fabrics.SHIPPED)
+@pytest.mark.parametrize("name", fabrics.shipped_fabrics())
 def test_no_check_of_the_fabric_objects_to_what_a_shipped_fabric_gives(name: str) -> None:
     usher = site(name)
 

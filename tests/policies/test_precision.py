@@ -64,10 +64,10 @@ def test_checks_that_are_often_wrong_are_not_in_recommended() -> None:
     assert low == set()
 
 
-def test_two_of_five_published_workloads_with_accelerators_are_clean() -> None:
+def test_three_of_five_published_workloads_with_accelerators_are_clean() -> None:
     workloads = document_precision.records(RECORDS)["published"]["workloads"]
 
-    assert workloads["clean"] / workloads["accelerators"] >= 0.4
+    assert workloads["clean"] / workloads["accelerators"] >= 0.6
 
 
 def test_new_firings_wait_for_a_verdict_and_old_ones_leave_the_record() -> None:

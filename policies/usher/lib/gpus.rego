@@ -7,14 +7,19 @@
 package usher.lib.gpus
 
 import data.usher.lib.amounts
+import data.usher.lib.sharing
 
 # METADATA
 # title: GPUs of a container
-# description: Undefined where the container has other devices, or where usher does not know the number.
-of_container(_, container) := amounts.effective(resource).value if {
+# description: |
+#   Undefined where the container has other devices, where its nodes offer shares or slices as GPUs, or where usher does
+#   not know the number.
+of_container(pod_set, container) := amounts.effective(resource).value if {
 	count(container.accelerators) == 1
 	some name, resource in container.accelerators
 	name in {"amd.com/gpu", "habana.ai/gaudi", "nvidia.com/gpu"}
+	not sharing.shared_nodes(pod_set)
+	not sharing.sliced_nodes(pod_set)
 }
 
 of_container(pod_set, container) := request.minimum.value if {

@@ -29,6 +29,23 @@ test_other_devices_do_not_count if {
 	not gpus.of_container({}, container({"nvidia.com/gpu": 1, "nvidia.com/mig-1g.10gb": 1}))
 }
 
+test_shares_and_slices_that_nodes_offer_as_gpus_do_not_count if {
+	labels := [
+		{"nvidia.com/gpu.sharing-strategy": "time-slicing"},
+		{"nvidia.com/gpu.product": "NVIDIA-L4-SHARED"},
+		{"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB-MIG-1g.10gb"},
+		{"cloud.google.com/gke-gpu-partition-size": "1g.5gb"},
+	]
+	every selector in labels {
+		of_pod := {"specPath": "/spec", "path": "/spec"}
+		not gpus.of_container(object.union(of_pod, {"nodeSelector": selector, "fits": []}), container({"nvidia.com/gpu": 4}))
+		fits := [{"pool": "a", "labels": selector}]
+		not gpus.of_container(object.union(of_pod, {"nodeSelector": {}, "fits": fits}), container({"nvidia.com/gpu": 4}))
+		also := array.concat(fits, [{"pool": "b", "labels": {}}])
+		gpus.of_container(object.union(of_pod, {"nodeSelector": {}, "fits": also}), container({"nvidia.com/gpu": 4})) == 4
+	}
+}
+
 test_claims_of_one_class_count_for_their_only_user if {
 	pod_set := claiming(["gpu.nvidia.com"])
 	gpus.of_container(pod_set, pod_set.containers[0]) == 2

@@ -23,3 +23,7 @@ shortage_text(shortage) := $"one pod asks for {shortage.asked} of {shortage.reso
 }
 
 shortage_text(shortage) := $"one pod asks for {shortage.asked} of {shortage.resource}, and no node there offers it" if shortage.most == ""
+
+# METADATA
+# title: Remedy for pods that ask for more disk than nodes of Karpenter have
+larger_disk := "give the nodes a larger disk in their NodeClass (blockDeviceMappings or instanceStorePolicy of an EC2NodeClass), or ask for less ephemeral-storage"

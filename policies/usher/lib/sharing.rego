@@ -87,6 +87,23 @@ shared_nodes(pod_set) := {"path": pod_set.specPath, "which": $"the pool {pod_set
 	}
 }
 
+# METADATA
+# title: Whether nvidia.com/gpu is a MIG slice on all nodes of the pods
+# description: By the node selector, or by the labels of all pools that fit.
+sliced_nodes(pod_set) if _says_sliced(pod_set.nodeSelector)
+
+sliced_nodes(pod_set) if {
+	not pod_set.nodeSelector["nvidia.com/gpu.product"]
+	count(pod_set.fits) > 0
+	every fit in pod_set.fits {
+		_says_sliced(fit.labels)
+	}
+}
+
+_says_sliced(labels) if contains(labels["nvidia.com/gpu.product"], "-MIG-")
+
+_says_sliced(labels) if labels["cloud.google.com/gke-gpu-partition-size"]
+
 # The same label on every engine, if there are several.
 _selected(pod_set) := min([label |
 	some label, value in pod_set.nodeSelector

@@ -22,13 +22,14 @@ min_member_annotation := "scheduling.volcano.sh/group-min-member"
 # title: Number of pods that start together
 # description: |
 #   Only if Volcano reads the annotation, which it does not if the pods name their own PodGroup. Volcano ignores every
-#   value that is not a whole number.
+#   value that is not a whole number of 32 bits.
 min_member := number if {
 	input.workload.kind in {"Job", "Deployment", "StatefulSet", "ReplicaSet"}
 	input.workload.group in {"batch", "apps"}
 	value := input.workload.annotations[min_member_annotation]
 	trim(value, "0123456789") == ""
 	number := to_number(value)
+	number < 2147483648
 	not _named_group
 }
 

@@ -1947,6 +1947,14 @@ _findings_unread_keys contains {"check": "objects/value_refused", "finding": fin
 	some finding in data.usher.checks.objects.value_refused.deny
 }
 
+_findings_unread_keys contains {"check": "objects/name_leads_nowhere", "finding": finding} if {
+	some finding in data.usher.checks.objects.name_leads_nowhere.deny
+}
+
+_findings_unread_keys contains {"check": "objects/object_not_in_files", "finding": finding} if {
+	some finding in data.usher.checks.objects.object_not_in_files.deny
+}
+
 _findings contains each if {
 	input.object.mutatingWebhookConfiguration
 	some each in _findings_mutatingWebhookConfiguration
@@ -2444,4 +2452,14 @@ _skips_pods contains {"mutation": "gang/volcano_routing", "skip": skip} if {
 
 _skips_pods contains {"mutation": "gang/kai_routing", "skip": skip} if {
 	some skip in data.usher.mutations.gang.kai_routing.skips
+}
+
+default _unprotected := false
+
+_unprotected if {
+	some _ in data.usher.mutations.isolation.visible_devices_void.intents
+}
+
+_unprotected if {
+	some _ in data.usher.mutations.cost.job_lifetime.intents
 }

@@ -11,10 +11,17 @@ package usher.main
 
 # METADATA
 # title: Findings
-# description: What every check says about the input, and what could not be evaluated.
+# description: |
+#   What every check says about the input, and what could not be evaluated. `unprotected` is true where a mutation that
+#   protects others, and whose absence no check finds, has something to add.
 # scope: document
 # entrypoint: true
-findings := {"version": 1, "findings": _findings, "unknown": _unknown} if is_array(input.podSets)
+findings := {
+	"version": 1,
+	"findings": _findings,
+	"unknown": _unknown,
+	"unprotected": _unprotected,
+} if is_array(input.podSets)
 
 # METADATA
 # title: Intents

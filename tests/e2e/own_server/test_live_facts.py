@@ -103,10 +103,10 @@ def test_a_decision_follows_the_cluster(site: ApiServerAlone, server: ServerProc
     assert misses_class(server, "research-high")
 
     site.cluster.create(priority_class("research-high"))
-    wait_until(lambda: not misses_class(server, "research-high"), description="the class is known", timeout=5)
+    wait_until(lambda: not misses_class(server, "research-high"), description="the class is known", timeout=20)
 
     delete_class(site.cluster, "research-high")
-    wait_until(lambda: misses_class(server, "research-high"), description="the class is forgotten", timeout=5)
+    wait_until(lambda: misses_class(server, "research-high"), description="the class is forgotten", timeout=20)
 
 
 def test_the_content_of_config_maps_stays_in_the_cluster_but_for_that_of_kueue(
@@ -150,7 +150,7 @@ def test_a_kind_that_is_installed_later_is_picked_up(site: ApiServerAlone, serve
         }
     )
 
-    wait_until(lambda: metric(server, "usher_facts_objects", QUEUES) == 1, description="the queue is known", timeout=15)
+    wait_until(lambda: metric(server, "usher_facts_objects", QUEUES) == 1, description="the queue is known", timeout=30)
 
 
 class Clock:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from functools import cache
 from itertools import combinations_with_replacement
 
 import pytest
@@ -50,6 +51,7 @@ def board(name: str) -> Board:
     return found
 
 
+@cache
 def profile(text: str) -> Profile:
     found = mig.parse_profile(text)
     assert found is not None

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from usher import paths
 from usher.audit.demo import synthetic_cluster, synthetic_records, synthetic_stories
-from usher.audit.demo.synthetic_stories import STORIES, TEAMS
+from usher.audit.demo.synthetic_stories import STORIES
 from usher.audit.usage.series import Grid, Question
 
 _NOW = datetime(2026, 11, 23, 8, tzinfo=UTC)
@@ -56,7 +56,10 @@ def test_no_node_holds_more_than_it_offers() -> None:
 
 
 def test_every_namespace_of_a_workload_has_a_team() -> None:
-    assert {story.namespace for story in STORIES} == set(TEAMS)
+    metadata = [paths.metadata(each) for each in synthetic_cluster.surrounding_objects(_NOW)]
+    teams = {each["name"] for each in metadata if "gpu-usher.io/team" in paths.mapping(each.get("labels"))}
+
+    assert {story.namespace for story in STORIES} == teams
 
 
 def test_the_configuration_is_one_that_usher_takes() -> None:

@@ -14,7 +14,7 @@ from usher.audit.gather.estate import Estate, Node, Pod
 from usher.check import findings
 from usher.config.models import Config
 
-TPU, GAUDI, CORES, SHARES = "google.com/tpu", "habana.ai/gaudi", "aws.amazon.com/neuroncore", "volcano.sh/vgpu-number"
+TPU, GAUDI, CORES, SHARES = "google.com/tpu", "habana.ai/gaudi", "aws.amazon.com/neuroncore", "aliyun.com/gpu-count"
 
 
 def node(name: str, *, offers: int | None = None, resource: str = TPU, **fields: Any) -> Node:

@@ -161,16 +161,6 @@ def test_an_object_of_a_dump_is_kept_with_the_fields_that_are_wanted() -> None:
     assert "annotations" not in paths.metadata(kept)
 
 
-def test_two_sections_that_want_one_kind_get_the_fields_of_both() -> None:
-    status = Wanted(group="apps", versions=("v1",), plural="daemonsets", kind="DaemonSet", keep=keeping("/status"))
-    value = builders.replaced(existing(builders.daemon_set()), "/status", {"numberReady": 3})
-
-    kept = DAEMON_SETS.joined(status).keep(value)
-
-    assert kept["status"] == {"numberReady": 3}
-    assert kept["spec"] == value["spec"]
-
-
 def test_no_section_may_want_secrets() -> None:
     with pytest.raises(ValueError, match="never reads Secrets"):
         Wanted(group="", versions=("v1",), plural="secrets", kind="Secret", keep=keeping())

@@ -33,7 +33,7 @@ def run(*arguments: str, **environment: str) -> tuple[int, str]:
 def test_a_week_is_measured_by_default_and_nothing_without_prometheus() -> None:
     assert run() == (0, "")
     (options,) = GIVEN
-    assert (options.prometheus, options.window, options.step) == (None, timedelta(days=7), None)
+    assert (options.prometheus.url, options.window, options.step) == (None, timedelta(days=7), None)
     found = options.measure(build.estate_of([]), config=Audit(), now=build.BASE)
     assert found.measurement.source == "none"
 

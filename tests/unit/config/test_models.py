@@ -223,7 +223,7 @@ def test_a_pool_cannot_name_a_missing_fabric() -> None:
     h100, a100 = {**POOL, "fabric": "rails"}, {**POOL, "name": "a100", "fabric": "tracks"}
 
     def reason(missing: str, *known: str) -> str:
-        named = ", ".join(sorted([*fabrics.SHIPPED, *known]))
+        named = ", ".join(sorted([*fabrics.shipped_fabrics(), *known]))
         return f"the fabric {missing} is neither shipped nor in fabrics; there are {named}"
 
     assert load.find_mistakes({**HEAD, "pools": [h100]}) == [("/pools/0/fabric", reason("rails"))]
@@ -236,7 +236,7 @@ def test_a_pool_cannot_name_a_missing_fabric() -> None:
 def test_a_pool_can_name_a_fabric_that_is_shipped() -> None:
     config = models.Config.model_validate({"pools": [{**POOL, "fabric": "infiniband"}]})
 
-    assert config.fabric("infiniband") is fabrics.SHIPPED["infiniband"].profile
+    assert config.fabric("infiniband") is fabrics.shipped_fabrics()["infiniband"].profile
 
 
 def test_a_fabric_that_is_wrong_itself_is_the_only_thing_that_is_said() -> None:

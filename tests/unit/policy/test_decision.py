@@ -309,6 +309,15 @@ def test_an_assumption_warns_at_most() -> None:
     ]
 
 
+def test_what_only_the_site_can_confirm_is_noted_unless_the_site_asks_for_more() -> None:
+    noted = model.Finding(check="group/medium_check", path="", message="", assumption="no gangs", noted=True)
+
+    assert judged(noted) == [("USH300", "audit", "no gangs")]
+    assert judged(noted, preset="strict") == [("USH300", "warn", "no gangs")]
+    rules = [{"check": "medium-check", "action": "warn"}]
+    assert judged(noted, rules=rules) == [("USH300", "warn", "")]
+
+
 def test_on_update_what_was_wrong_already_warns() -> None:
     assert judged(finding("high"), finding("critical"), before=(1,)) == [
         ("USH100", "deny", ""),

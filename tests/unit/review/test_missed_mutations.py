@@ -223,6 +223,23 @@ def test_an_object_that_is_let_in_is_judged_once(pools: Evaluator, monkeypatch: 
     assert reviewed(pools, pod(container(env=VOID)))[1]["allowed"]
 
 
+def test_a_good_pod_that_lacks_nothing_is_not_mutated_again(pools: Evaluator, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(Evaluator, "patch")
+    good = pod(container(env=VOID), container("sidecar", env=VOID))
+
+    assert reviewed(pools, good)[1]["allowed"]
+
+
+def test_a_pod_with_critical_findings_alone_is_not_mutated_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutations could not mend them."""
+    monkeypatch.delattr(Evaluator, "patch")
+    monkeypatch.delattr(Evaluator, "admit")
+    baseline = assembly.embedded(models.Config())
+    seeing = pod(container(env={"NVIDIA_VISIBLE_DEVICES": "all"}))
+
+    assert reviewed(baseline, seeing)[1]["status"]["code"] == 403
+
+
 @pytest.mark.parametrize("annotations", [None, RECORD])
 def test_a_good_pod_whose_devices_no_mutation_hid_has_to_come_again(
     pools: Evaluator, annotations: dict[str, str] | None

@@ -221,8 +221,10 @@ def generated() -> Iterator[tuple[str, Around]]:
             thorough = beyond < 0 or turn != (index // 3 + beyond) % len(kinds)
             yield f"{kind} with {most + beyond} {field}", Around(made, beyond > 0, thorough)
     for around, numbers in AROUND:
+        nearest = max(number for number, is_beyond in numbers.items() if not is_beyond)
         for number, is_beyond in numbers.items():
-            yield f"{number} {around.__name__}", Around(partial(around, number), is_beyond)
+            thorough = number not in (nearest, min(each for each in numbers if each > nearest))
+            yield f"{number} {around.__name__}", Around(partial(around, number), is_beyond, thorough)
 
 
 def of_kind(kind: Callable[..., paths.Object], field: str, number: int) -> paths.Object:

@@ -145,7 +145,6 @@ def test_the_runs_of_a_cron_job_may_be_indexed_jobs() -> None:
 
 ANNOTATIONS = {
     "scheduling.k8s.io/group-name": "a PodGroup of Volcano",
-    "scheduling.volcano.sh/group-min-member": "a PodGroup that Volcano makes for the owner",
     "kueue.x-k8s.io/pod-group-name": "a pod group of Kueue",
     "pod-group-name": "a pod group of KAI-Scheduler",
 }
@@ -163,6 +162,16 @@ def test_an_annotation_of_the_object_or_of_its_pods_forms_a_gang(key: str, forme
     assert gang(builders.job(builders.template(annotations={key: "4"}))) == formed
     assert gang(builders.pod(annotations={key: "4"})) == formed
     assert gang(builders.pod(annotations={key: ""})) == model.Gang(wanted=False)
+
+
+def test_volcano_reads_the_minimum_of_a_group_on_the_owner_alone() -> None:
+    """VC:pkg/controllers/podgroup/pg_controller_handler.go:372 takes it from the annotations of the owner."""
+    key = "scheduling.volcano.sh/group-min-member"
+
+    assert gang(builders.job(annotations={key: "4"})).formed_by == "a PodGroup that Volcano makes for the owner"
+    assert not gang(builders.job(annotations={key: "many"})).wanted
+    assert not gang(builders.job(builders.template(annotations={key: "4"}))).wanted
+    assert not gang(builders.pod(annotations={key: "4"})).wanted
 
 
 @pytest.mark.parametrize(("key", "formed_by"), LABELS.items())

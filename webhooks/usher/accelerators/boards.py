@@ -34,6 +34,47 @@ PRODUCT_LABEL: Final = "nvidia.com/gpu.product"
 """Node label with the model of its GPUs, written by GPU feature discovery."""
 
 
+AMD_PARTITION_LABEL: Final = "amd.com/compute-memory-partition"
+"""Node label with the partitions of its GPUs: `cpx_nps4` (ROCm/k8s-device-plugin docs/user-guide/configuration.md).
+With the naming strategy `single`, amd.com/gpu counts them; with `mixed`, amd.com/cpx_nps4.
+"""
+AMD_WHOLE: Final = "spx"
+"""The mode that leaves a GPU of AMD whole."""
+
+_AMD_MODES: Final = {AMD_WHOLE: 1, "dpx": 2, "tpx": 3, "qpx": 4, "cpx": 8}
+"""Partitions of a GPU by mode. CPX makes one of each XCD: 8 of an MI300X, MI325X, MI350X or MI355X, 6 of an MI300A
+(rocm.docs.amd.com/projects/amdsmi conceptual/partition).
+"""
+
+
+def amd_partitions(resource: str, product: str) -> int:
+    """How many partitions of a GPU a resource of AMD counts, `amd.com/cpx_nps4`; 0 for other resources.
+
+    Args:
+        product: the value of amd.com/gpu.product-name; empty if unknown.
+    """
+    domain, _, name = resource.partition("/")
+    mode = name.partition("_")[0]
+    if domain == "amd.com" and mode == "cpx" and "MI300A" in product:
+        return 6
+    return _AMD_MODES.get(mode, 0) if domain == "amd.com" else 0
+
+
+def kind_of_parts(labels: Mapping[str, str]) -> str:
+    """`shares` or `slices` for nodes whose labels say that they offer these as whole GPUs; else empty.
+
+    Written by GPU feature discovery, by GKE, and by AMD's node labeller.
+    """
+    product = labels.get(PRODUCT_LABEL, "")
+    strategy = labels.get("nvidia.com/gpu.sharing-strategy") or labels.get("cloud.google.com/gke-gpu-sharing-strategy")
+    if product.endswith("-SHARED") or strategy in ("mps", "time-slicing", "time-sharing"):
+        return "shares"
+    of_amd = labels.get(AMD_PARTITION_LABEL, AMD_WHOLE)
+    if "-MIG-" in product or labels.get("cloud.google.com/gke-gpu-partition-size") or not of_amd.startswith(AMD_WHOLE):
+        return "slices"
+    return ""
+
+
 class Product(Struct, frozen=True, kw_only=True):
     """The meaning of a value of the label nvidia.com/gpu.product."""
 

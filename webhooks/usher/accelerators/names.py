@@ -293,7 +293,6 @@ PARTS: Final[dict[str, Known]] = {
     known.name: known for vendor in VENDORS.values() for known in vendor if known.name and known.divides
 }
 """The memory and the cores of a device that HAMi and Volcano give, by resource."""
-"""The known names of each vendor."""
 
 
 class _Pattern(NamedTuple):
@@ -339,6 +338,11 @@ _BY_NAME: Final = {
 }
 DEVICE_NAMES: Final = tuple(name for name, meaning in _BY_NAME.items() if meaning.unit is Unit.DEVICE and "/" in name)
 """The resources of whole devices that have one name."""
+
+WHOLE_GPUS: Final = frozenset(
+    {"nvidia.com/gpu", "amd.com/gpu", "intel.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe"}
+)
+"""Resources that count as GPUs. Slices, shares and other accelerators count by their own name."""
 
 _PATTERNS: Final = tuple(
     _Pattern(known.domain, known.pattern, vendor, known)

@@ -60,7 +60,7 @@ def accelerator_entries(estate: Estate, findings: Iterable[FindingEntry]) -> tup
 
     waiting = _added_amounts(map(_waiting_others, workloads))
     never = _added_amounts({each.subject: each.other_accelerators for each in findings if each.never}.values())
-    asked = _added_amounts(_numbers_by_resource(each.asks) for each in workloads)
+    asked = _added_amounts(_numbers_by_resource(each.asks, gpus.node_of(each, nodes)) for each in workloads)
     return tuple(
         AcceleratorEntry(
             resource=name,
@@ -117,8 +117,8 @@ def _waiting_others(workload: Workload) -> Amounts:
     return {name: max(0.0, number - held[name]) for name, number in _numbers_by_resource(workload.asks).items()}
 
 
-def _numbers_by_resource(found: devices.Devices) -> Amounts:
-    return gpus.numbers(gpus.others(found))
+def _numbers_by_resource(found: devices.Devices, node: Node | None = None) -> Amounts:
+    return gpus.numbers(gpus.others(found, node))
 
 
 def _added_amounts(parts: Iterable[Amounts]) -> Counter[str]:
@@ -135,14 +135,13 @@ def _total_of_nodes(found: Iterable[NodeSplit] | None, number: Callable[[NodeSpl
 def with_asked(summary: Summary, estate: Estate) -> Summary:
     """The headline numbers with the requests of workloads."""
     workloads = [each for each in estate.workloads if not each.is_template or each.pods]
-    asks = devices.added(each.asks for each in workloads)
     nodes = {node.name: node for node in estate.nodes or ()}
-    by_node = [(next((nodes[pod.node] for pod in each.pods if pod.node in nodes), None), each) for each in workloads]
+    by_node = [(gpus.node_of(each, nodes), each) for each in workloads]
     return summary.model_copy(
         update={
             "gpus_asked": _rounded(gpus.number(each.asks, node) for node, each in by_node),
             "gpus_asked_least": _rounded(gpus.least(each.asks, node) for node, each in by_node),
-            "other_asked": gpus.numbers(gpus.others(asks)),
+            "other_asked": gpus.numbers(devices.added(gpus.others(each.asks, node) for node, each in by_node)),
             "workloads_not_known": sum(not each.asks_known for each in workloads),
             "manifests": sum(not each.exists for each in workloads),
         }

@@ -104,6 +104,7 @@ def gpus_now(workload: Workload, nodes: Mapping[str, Node]) -> float:
 def _workload_entry(
     workload: Workload, judged: list[findings.Result], nodes: Mapping[str, Node], usage: Usage | None
 ) -> WorkloadEntry:
+    usual = gpus.node_of(workload, nodes)
     on = [nodes[pod.node] for pod in workload.pods if pod.holds and pod.node in nodes]
     waiting = waiting_pods(workload)
     now = gpus_now(workload, nodes)
@@ -119,9 +120,9 @@ def _workload_entry(
         products=tuple(sorted({node.product for node in on if node.product})),
         capacity_types=tuple(sorted({node.capacity_type.value for node in on})),
         accelerators=gpus.numbers(workload.asks),
-        gpus=gpus.number(workload.asks) if workload.asks_known else None,
-        gpus_least=gpus.least(workload.asks) if workload.asks_known else None,
-        other_accelerators=gpus.numbers(gpus.others(workload.asks)),
+        gpus=gpus.number(workload.asks, usual) if workload.asks_known else None,
+        gpus_least=gpus.least(workload.asks, usual) if workload.asks_known else None,
+        other_accelerators=gpus.numbers(gpus.others(workload.asks, usual)),
         pods_wanted=workload.wanted.maximum,
         pods_running=sum(pod.holds for pod in workload.pods),
         pods_waiting=len(waiting),
@@ -188,12 +189,13 @@ def _owned(
     holding = [pod for pod in pods if pod.holds]
     held = gpus.of_pods(holding, nodes)
     devices = added(pod.devices for pod in holding) or result.accelerators
+    usual = None if workload is None else gpus.node_of(workload, nodes)
     is_known = bool(holding) or result.accelerators_known
     return _Owned(
         team=teams.get(namespace, namespace) if workload is None else workload.team,
-        gpus=(held or gpus.number(devices)) if is_known else None,
-        gpus_least=(held or gpus.least(devices)) if is_known else None,
-        others=gpus.numbers(gpus.others(devices)),
+        gpus=(held or gpus.number(devices, usual)) if is_known else None,
+        gpus_least=(held or gpus.least(devices, usual)) if is_known else None,
+        others=gpus.numbers(gpus.others(devices, usual)),
         since="" if workload is None else time_text(workload.created),
     )
 

@@ -199,15 +199,15 @@ def _finding_order(entry: FindingEntry) -> tuple[int, str, str, str, str, str, s
     )
 
 
-CHECKLIST: Final[tuple[Item, ...]] = (
-    *checklist.DRIVER_ITEMS,
-    *checklist.MONITORING_ITEMS,
-    *capacity_items.SCHEDULING_ITEMS,
-    *protection_items.ISOLATION_ITEMS,
-    *capacity_items.CAPACITY_ITEMS,
-    *protection_items.RECOVERY_ITEMS,
-)
-"""The whole checklist, by area."""
+JUDGES: Final = {
+    **checklist.DRIVER_JUDGES,
+    **checklist.MONITORING_JUDGES,
+    **capacity_items.SCHEDULING_JUDGES,
+    **capacity_items.CAPACITY_JUDGES,
+    **protection_items.ISOLATION_JUDGES,
+    **protection_items.RECOVERY_JUDGES,
+}
+"""The function of each item of the checklist, by its id."""
 
 
 def checklist_items(
@@ -220,11 +220,11 @@ def checklist_items(
         server_version: the version that the API server reports; empty if unknown.
     """
     look = Look(estate=estate, known=known, config=config, now=now, server_version=server_version)
-    return tuple(_judged_item(item, look) for item in CHECKLIST)
+    return tuple(_judged_item(item, look) for item in checklist.ITEMS)
 
 
 def _judged_item(item: Item, look: Look) -> ReadinessItem:
-    found = item.judge(look)
+    found = checklist.without_nodes(look, item.nodes) or JUDGES[item.id](look)
     return ReadinessItem(
         id=item.id,
         area=item.area,

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths, quantities
-from usher.authorities import verdict
+from usher.authorities import authority, verdict
 from usher.authorities.authority import Case, Section
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.verdict import Amounts, Answer, Unreadable
@@ -142,6 +142,39 @@ def _with_defaults(container: model.Container, ranges: LimitRanges) -> model.Con
     if len(requested) == len(container.requests) and len(limits) == len(container.limits):
         return container  # Most Pods that the API server sends have all defaults.
     return replace(container, requests=requested, limits=limits)
+
+
+def as_admitted(workload: model.Workload, facts: Store) -> model.Workload:
+    """The workload with what the API server adds to its pods before any scheduler sees them.
+
+    These are the overhead and the node selector of the RuntimeClass, and the defaults of LimitRanges. The same value
+    comes back where nothing is added. Pods with requests or limits of their own as a whole get no defaults here.
+
+    Sources: k/k:plugin/pkg/admission/runtimeclass/admission.go setOverhead and setScheduling, limitranger/admission.go.
+    """
+    ranges = ranges_of_namespace(workload.namespace, facts)
+    defaults = ranges is not None and bool(ranges.default_requests or ranges.default_limits)
+    if not defaults and not any(pod_set.runtime_class_name for pod_set in workload.pod_sets):
+        return workload
+    classes = facts.objects("node.k8s.io", "RuntimeClass")
+    found = []
+    for pod_set in authority.with_overhead(workload, classes).pod_sets:
+        each = _with_selector(pod_set, classes)
+        if defaults and ranges is not None and not (pod_set.pod_requests or pod_set.pod_limits):
+            each = replace(each, containers=with_defaults(pod_set.containers, ranges))
+        found.append(each)
+    return replace(workload, pod_sets=tuple(found))
+
+
+def _with_selector(pod_set: model.PodSet, classes: Mapping[str, paths.Object] | Absence) -> model.PodSet:
+    found = None if isinstance(classes, Absence) else classes.get(pod_set.runtime_class_name)
+    if found is None:
+        return pod_set
+    given = verdict.SourceObject(f"RuntimeClass {pod_set.runtime_class_name}", found).mapping(
+        "/scheduling/nodeSelector"
+    )
+    texts = {key: value for key, value in given.items() if isinstance(value, str)}
+    return replace(pod_set, node_selector={**texts, **pod_set.node_selector}) if texts else pod_set
 
 
 def requests_of_pod(pod_set: model.PodSet, containers: Sequence[model.Container], *, overhead: Amounts) -> Amounts:

@@ -4,18 +4,21 @@ Sources: k/k:pkg/scheduler/framework/plugins/gangscheduling, kubernetes-sigs/sch
 KAI:pkg/podgrouper/podgrouper/plugins/defaultgrouper/default_grouper.go CalcPodGroupQueue.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+import dataclasses
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final, NamedTuple, NotRequired
 
+from msgspec import Struct
+from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import errors, model, paths, quantities
 from usher.accelerators.boards import PRODUCT_LABEL
 from usher.accelerators.names import GPU_MEMORY
 from usher.authorities.authority import Case, Section
-from usher.authorities.beside import GROUP_LABEL
+from usher.authorities.beside import GROUP_ANNOTATION, GROUP_LABEL
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.verdict import SourceObject
+from usher.authorities.verdict import Answer, SourceObject, worst
 from usher.cluster.facts import nodes
 from usher.kinds.reading.shapes import Amount, amount_of
 from usher.kinds.reading.values import Absence, Reference
@@ -83,6 +86,12 @@ def _of_plugin(pod_set: model.PodSet) -> tuple[str, str]:
     return pod_set.labels.get(GROUP_LABEL, ""), paths.join(pod_set.metadata_path, "labels", GROUP_LABEL)
 
 
+def _of_volcano(pod_set: model.PodSet) -> tuple[str, str]:
+    return pod_set.annotations.get(GROUP_ANNOTATION, ""), paths.join(
+        pod_set.metadata_path, "annotations", GROUP_ANNOTATION
+    )
+
+
 class _GroupKind(NamedTuple):
     group: str
     of: str
@@ -96,6 +105,61 @@ _GROUPS: Final = (
     _GroupKind("scheduling.k8s.io", "the scheduler of Kubernetes", "/spec/schedulingPolicy/gang/minCount", _in_tree),
     _GroupKind("scheduling.x-k8s.io", "the coscheduling plugin", "/spec/minMember", _of_plugin),
 )
+
+_ALL_GROUPS: Final = (*_GROUPS, _GroupKind("scheduling.volcano.sh", "Volcano", "/spec/minMember", _of_volcano))
+
+
+_OF_KUBERNETES: Final = ("", "default-scheduler")
+"""The names of the scheduler of Kubernetes, which does not read PodGroups of Volcano."""
+
+
+class GroupAsFound(Struct, frozen=True, kw_only=True):
+    """A PodGroup that a slice depends on. It changes with the pods of its workload."""
+
+    reference: Reference
+    value: paths.Object | Absence
+
+    def still_holds(self, known: Knowledge) -> bool:
+        return known.facts.find(self.reference) is self.value
+
+
+def with_minimum_of_groups(case: Case, known: Knowledge) -> model.Workload:
+    """The workload, with the number of pods that its PodGroups wait for; the object itself where it names no group.
+
+    A PodGroup that usher does not know, and one that other objects name too, may start with any pods: its number
+    counts as 1. Of several groups the largest number counts, because each group needs its own pods.
+
+    Sources: k/k:pkg/scheduler/framework/plugins/gangscheduling/gangscheduling.go PlacementFeasible and getMinCount,
+    VC:pkg/scheduler/plugins/gang/gang.go validJobFn.
+    """
+    workload = case.workload
+    if workload.gang_native or workload.gang.minimum is not None:
+        return workload
+    minima = [number for kind in _ALL_GROUPS for number in _minima(case, known, kind)]
+    if not minima:
+        return workload
+    gang = dataclasses.replace(workload.gang, minimum=max(minima))
+    return replace(workload, gang=gang)
+
+
+def _minima(case: Case, known: Knowledge, kind: _GroupKind) -> Iterator[int]:
+    pod_sets = case.workload.pod_sets
+    is_unread = kind.of == "Volcano" and all(each.scheduler_name in _OF_KUBERNETES for each in pod_sets)
+    for name in {kind.naming(each)[0] for each in pod_sets} - {""}:
+        if is_unread:
+            yield 1
+            continue
+        reference = Reference(group=kind.group, kind="PodGroup", name=name, namespace=case.workload.namespace)
+        value = known.facts.find(reference)
+        case.grounds.append(GroupAsFound(reference=reference, value=value))
+        minimum = None if isinstance(value, Absence) else _minimum(kind, name, value)
+        yield 1 if minimum is None or name in case.beside.shared_groups else minimum
+
+
+def _minimum(kind: _GroupKind, name: str, value: paths.Object) -> int | None:
+    """The number of pods that a PodGroup waits for; None where it does not say it."""
+    found = SourceObject(f"PodGroup {name}", value).at(kind.minimum)
+    return found if isinstance(found, int) and not isinstance(found, bool) and 0 < found < 2**31 else None
 
 
 def input_slice(case: Case, known: Knowledge) -> PodGroupsInput | None:
@@ -128,8 +192,8 @@ def _groups(case: Case, known: Knowledge, kind: _GroupKind) -> Iterator[PodGroup
         if value is not Absence.NOT_KNOWN:
             result["exists"] = value is not Absence.MISSING
         if not isinstance(value, Absence):
-            minimum = SourceObject(f"PodGroup {name}", value).at(kind.minimum)
-            if isinstance(minimum, int) and not isinstance(minimum, bool) and 0 < minimum < 2**31:
+            minimum = _minimum(kind, name, value)
+            if minimum is not None:
                 result["minimum"] = minimum
         yield result
 
@@ -169,10 +233,10 @@ def kai_slice(case: Case, known: Knowledge) -> KaiInput | None:
     return {"named": result} if result else None
 
 
-def _limit(queue: SourceObject) -> quantities.Quantity | None:
+def _limit(queue: SourceObject, field: str = "limit") -> quantities.Quantity | None:
     """The most GPUs of a queue; None for -1, which means no limit, and where the queue does not say it."""
     try:
-        found = quantities.parse(queue.at("/spec/resources/gpu/limit"))
+        found = quantities.parse(queue.at(f"/spec/resources/gpu/{field}"))
     except errors.QuantityError:
         return None
     return found if found >= quantities.ZERO else None
@@ -222,7 +286,7 @@ def fractions_slice(case: Case, known: Knowledge) -> FractionsInput | None:
 
 
 def unmeasured_slice(case: Case, known: Knowledge) -> FractionsInput | None:
-    """By the path of a pod set that asks for memory of a GPU: a node, if none that it selects says how much its GPUs have.
+    """By the path of a pod set that asks for memory of a GPU: a node, if no selected one says how much its GPUs have.
 
     KAI-Scheduler reads the label nvidia.com/gpu.memory (KAI:pkg/scheduler/api/node_info/node_info.go).
     """
@@ -251,6 +315,131 @@ def _is_part(name: str, known: Knowledge) -> bool:
     return meaning is not None and meaning.divides is not None
 
 
-def no_outlook(_case: Case, _known: Knowledge) -> Iterable[Section]:
-    """Nothing: `usher queue` has no section for these objects yet."""
-    return ()
+def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
+    """A section for each PodGroup that could hold pods back, one for KAI-Scheduler, and one for what pods wait for."""
+    if case.workload.owner is not None:
+        return
+    yield from (each for kind in _ALL_GROUPS for each in _sections_of_groups(case, known, kind))
+    names = {each.scheduler.name for each in case.workload.pod_sets}
+    kai = {*_KAI_SCHEDULERS, *(route.name for route in known.config.routing if route.scheduler == "kai")}
+    if names & kai or case.workload.gang.scheduler == "kai-scheduler":
+        yield _section_of_kai(case, known)
+    reasons = tuple(dict.fromkeys(_conditions(case, known, modelled=kai)))
+    if reasons:
+        answers = [answer for answer, _ in reasons]
+        yield Section(authority="scheduler", answer=worst(answers), reasons=tuple(text for _, text in reasons))
+
+
+_KAI_SCHEDULERS: Final = ("kai-scheduler", "runai-scheduler")
+
+
+def _sections_of_groups(case: Case, known: Knowledge, kind: _GroupKind) -> Iterator[Section]:
+    for each in _groups(case, known, kind):
+        named = {"group": kind.group, "kind": "PodGroup", "name": each["name"]}
+        reference = Reference(**named, namespace=case.workload.namespace)
+        value = known.facts.find(reference)
+        reasons = tuple(_reasons_of_group(case, each, kind, value))
+        if reasons:
+            answer = Answer.NOT_NOW if each.get("exists") is False else Answer.UNKNOWN
+            yield Section(authority="PodGroup", way=(f"PodGroup {each['name']}",), answer=answer, reasons=reasons)
+
+
+def _reasons_of_group(
+    case: Case, group: PodGroupInput, kind: _GroupKind, value: paths.Object | Absence
+) -> Iterator[str]:
+    """Why a group may never start, as the sources above say it."""
+    name = f"PodGroup {group['name']}"
+    if isinstance(value, Absence):
+        yield (
+            f"there is no {name}, and {kind.of} places no pod without it"
+            if "exists" in group
+            else (f"whether {name} exists is not known")
+        )
+        return
+    shared = case.beside.shared_groups.get(group["name"], 0)
+    own = [each.count.maximum for each in case.workload.pod_sets if kind.naming(each)[0] == group["name"]]
+    pods = shared or sum(filter(None, own))
+    minimum = group.get("minimum")
+    if minimum is not None and shared is not None and None not in own and pods < minimum:
+        yield f"{name} waits for {minimum:,} pods, {pods:,} of these files name it, and usher knows no other pods"
+    if kind.naming is _in_tree and SourceObject(name, value).at("/spec/schedulingConstraints"):
+        yield f"{name} wants its pods in one topology domain, and usher does not know the room of each domain"
+
+
+def _conditions(case: Case, known: Knowledge, *, modelled: Collection[str]) -> Iterator[tuple[Answer, str]]:
+    """What pods wait for, beside room on nodes.
+
+    Sources: k/k:pkg/scheduler/framework/plugins/schedulinggates, volumebinding and dynamicresources.
+    """
+    ours = {*_OF_KUBERNETES, "volcano", *(route.name for route in known.config.routing if route.name), *modelled}
+    for pod_set in case.workload.pod_sets:
+        of = f"{pod_set.name}: " if pod_set.name else ""
+        if pod_set.scheduler.name not in ours:
+            yield Answer.UNKNOWN, f"{of}scheduler {pod_set.scheduler.name} decides, and usher does not know its rules"
+        if gates := [each for each in pod_set.scheduling_gates if not each.startswith("kueue.x-k8s.io/")]:
+            yield Answer.NOT_NOW, f"{of}the pods wait until somebody removes the scheduling gate {', '.join(gates)}"
+        for volume in pod_set.fields.get("volumes", ()):
+            claim = volume.get("persistentVolumeClaim", {}).get("claimName", "")
+            if claim and claim not in case.beside.disks:
+                yield Answer.UNKNOWN, f"{of}whether PersistentVolumeClaim {claim} exists and has a volume is not known"
+        for named in pod_set.fields.get("resourceClaims", ()):
+            if named.get("resourceClaimName"):
+                yield Answer.UNKNOWN, f"{of}whether ResourceClaim {named['resourceClaimName']} exists is not known"
+
+
+def _section_of_kai(case: Case, known: Knowledge) -> Section:
+    """What can be proved of queues of KAI-Scheduler; everything else is unknown.
+
+    Source: KAI:pkg/scheduler/plugins/proportion/capacity_policy/max_allowed_check.go isOverLimit and quota_check.go
+    isAllocatedNonPreemptibleOverQuota: each queue on the way up must have the GPUs of the pods that start together,
+    of which one pod is the least.
+    """
+    named = kai_slice(case, known)
+    queues = known.facts.objects(*KAI_QUEUE)
+    sources = (
+        {}
+        if isinstance(queues, Absence)
+        else {name: SourceObject(f"Queue {name}", value) for name, value in queues.items()}
+    )
+    reasons, answers = list[str](), [Answer.UNKNOWN]
+    names = [each["name"] for each in named["named"]] if named is not None else []
+    for each in named["named"] if named is not None else ():
+        if not each["exists"]:
+            answers.append(Answer.UNKNOWN)
+            reasons.append(f"there is no Queue {each['name']}")
+    least = _least_gpus(case.workload)
+    never = list(_limits_below(names[0], sources, case.workload, least)) if len(names) == 1 and least else []
+    if never:
+        return Section(authority="KAI-Scheduler", way=(f"Queue {names[0]}",), answer=Answer.NEVER, reasons=tuple(never))
+    reasons.append(
+        "KAI-Scheduler decides: usher does not model its fair shares, over-quota weights, shards and groups of pods"
+    )
+    way = tuple(f"Queue {name}" for name in names)
+    return Section(authority="KAI-Scheduler", way=way, answer=worst(answers), reasons=tuple(reasons))
+
+
+def _least_gpus(workload: model.Workload) -> quantities.Quantity:
+    """The fewest GPUs of any one pod; 0 where a pod asks for none, or for a part of one."""
+    amounts = [each.accelerators.get("nvidia.com/gpu", quantities.ZERO) for each in workload.pod_sets]
+    return min(amounts, default=quantities.ZERO)
+
+
+def _limits_below(
+    name: str, sources: Mapping[str, SourceObject], workload: model.Workload, least: quantities.Quantity
+) -> Iterator[str]:
+    """The limits, and for pods that KAI may not evict the quotas, that are below one pod, from the queue upwards."""
+    labels = [workload.labels.get(_PREEMPTIBILITY), *(each.labels.get(_PREEMPTIBILITY) for each in workload.pod_sets)]
+    stays = {each for each in labels if each is not None} == {"non-preemptible"} and None not in labels[1:]
+    seen = set[str]()
+    while name in sources and name not in seen:
+        seen.add(name)
+        for field in ("limit", "quota") if stays else ("limit",):
+            most = _limit(sources[name], field)
+            if most is not None and most < least:
+                asked = quantities.text("nvidia.com/gpu", least, up=True)
+                kept = "" if field == "limit" else ", which pods that KAI does not evict cannot exceed"
+                yield f"one pod asks for {asked} GPUs, {most} is the {field} of Queue {name}{kept}"
+        name = sources[name].text("/spec/parentQueue")
+
+
+_PREEMPTIBILITY: Final = "kai.scheduler/preemptibility"

@@ -40,7 +40,7 @@ AUTHORITIES: Final = (
             "fractions": pod_groups.fractions_slice,
             "unmeasured": pod_groups.unmeasured_slice,
         },
-        outlook=pod_groups.no_outlook,
+        outlook=pod_groups.outlook_sections,
     ),
     Authority(outlook=limit_range.outlook_sections),
     Authority(

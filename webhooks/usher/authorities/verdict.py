@@ -14,7 +14,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import errors, model, paths, quantities
 from usher.kinds import registry
-from usher.kinds.kind import Starts
+from usher.kinds.kind import Starts, minimum_of_owner
 from usher.kinds.reading.shapes import Amount, amount_of
 from usher.quantities import Quantity
 
@@ -295,10 +295,6 @@ def _task_minimum(task: Mapping[str, Any]) -> int:
     return least
 
 
-_DIGITS: Final = 10
-"""No number of pods has this many digits."""
-
-
 class GangDemand(Struct, frozen=True, kw_only=True):
     """The amounts that pods need together. A pod set with unknown requests counts as 0."""
 
@@ -363,8 +359,7 @@ def gang_minimum(workload: model.Workload) -> int | None:
         return workload.gang.minimum
     kind = registry.PODS.get((workload.group, workload.kind))
     if kind is not None and kind.minimum_from:
-        written = workload.annotations.get(kind.minimum_from, "")
-        return int(written) if written.isdecimal() and written.isascii() and len(written) < _DIGITS else None
+        return minimum_of_owner(workload.annotations)
     return volcano_minimum(workload) if workload.gang_native else None
 
 

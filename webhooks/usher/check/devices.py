@@ -1,19 +1,16 @@
 """Counts accelerators by the name of their resource."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
 from usher import model, quantities
-from usher.accelerators.names import PARTS
+from usher.accelerators.names import PARTS, WHOLE_GPUS
 
-WHOLE_GPUS: Final = frozenset(
-    {"nvidia.com/gpu", "amd.com/gpu", "intel.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe"}
-)
-"""Resources that count as GPUs. Slices, shares and other accelerators count by their own name."""
-
-_SHARES: Final = "shares of "
+SHARES: Final = "shares of "
+SLICES: Final = "slices of "
+"""Before the name of a resource whose units are parts of GPUs: shares (HAMi, time slices, MPS), or partitions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,13 +44,20 @@ Devices = Mapping[str, Amount]
 """Accelerators by resource name."""
 
 
-def of_workload(workload: model.Workload) -> Devices:
-    """The most accelerators that the pods of a workload request together, or the fewest if there is no upper bound."""
+def of_workload(workload: model.Workload, divided: str = "") -> Devices:
+    """The most accelerators that the pods of a workload request together, or the fewest if there is no upper bound.
+
+    HAMi and Volcano give the memory and the cores of a container on each of its boards. A container that asks HAMi for
+    these alone gets a share of one GPU (HAMi:pkg/device/nvidia/device.go, mutateContainerResource).
+
+    Args:
+        divided: SHARES or SLICES where the nodes of the pods offer shares or partitions as whole GPUs.
+    """
     devices: dict[str, Amount] = {}
     for each in workload.totals:
         # A share of a GPU is not a whole GPU, even if its resource has the same name.
-        is_share = each.route is model.Route.SHARE and each.name in WHOLE_GPUS
-        name = f"{_SHARES}{each.name}" if is_share else each.name
+        part = SHARES if each.route is model.Route.SHARE else divided
+        name = f"{part}{each.name}" if part and each.name in WHOLE_GPUS else each.name
         most = each.minimum if each.maximum is None else each.maximum
         amount = Amount(
             number=_number(most),
@@ -61,25 +65,31 @@ def of_workload(workload: model.Workload) -> Devices:
             extra=_number(most) - _number(each.minimum),
         )
         devices[name] = devices.get(name, NOTHING) + amount
+    if not PARTS.keys().isdisjoint(devices):
+        for pod_set in workload.pod_sets:
+            for name, number in _left_out(pod_set):
+                pods = of_pods(pod_set.count)
+                more = Amount(number=pods.number * number, unbounded=pods.unbounded, extra=pods.extra * number)
+                devices[name] = devices.get(name, NOTHING) + more
     return dict(sorted(devices.items()))
 
 
-def parts_taken(workload: model.Workload) -> Devices:
-    """Memory and cores of the boards that a pod takes: HAMi and Volcano give its amounts on each of its boards."""
-    taken: dict[str, Amount] = {}
-    for container in (each for pod_set in workload.pod_sets for each in pod_set.containers):
-        for name in container.accelerators:
-            part = PARTS.get(name)
-            if part is None:
-                continue
-            boards_asked = container.effective(part.divides or "").value or 1
-            taken[name] = taken.get(name, Amount()) + Amount(number=container.effective(name).value * boards_asked)
-    return taken
+def _left_out(pod_set: model.PodSet) -> Iterator[tuple[str, int]]:
+    """The amounts that a pod gets and does not write: parts of further boards, and the GPU that HAMi adds."""
+    for container in pod_set.containers:
+        divided = {name: part.divides or "" for name in container.accelerators if (part := PARTS.get(name))}
+        for name, board in divided.items():
+            more = container.effective(board).value - 1
+            if more > 0:
+                yield name, container.effective(name).value * more
+        for board in sorted(WHOLE_GPUS.intersection(divided.values())):
+            if not container.effective(board).value:
+                yield f"{SHARES}{board}", 1
 
 
 def is_shares(name: str) -> bool:
-    """Whether a name means shares of GPUs, which have no resource of their own."""
-    return name.startswith(_SHARES)
+    """Whether a name means shares or slices of GPUs, which have no resource of their own."""
+    return name.startswith((SHARES, SLICES))
 
 
 def of_pods(count: model.Count) -> Amount:

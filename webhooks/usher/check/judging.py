@@ -442,6 +442,7 @@ def answered(  # noqa: PLR0913 - a request, and its place
         found=placed_findings(decision, workload, pointer, before=item.value, judged=judged),
         change=None if merged is None else mutation_change(item, merged, workload, evaluator, diff=settings.diff),
         evaluator=evaluator,
+        divided=evaluator.divided_gpus(workload, request),
     )
     return of_policies.combined(own) if of_policies else own
 
@@ -477,6 +478,7 @@ def _result(  # noqa: PLR0913 - a decision, and its place
     found: tuple[findings.Finding, ...],
     change: findings.Change | None,
     evaluator: Evaluator,
+    divided: str,
 ) -> findings.Result:
     return findings.Result(
         source=source,
@@ -484,7 +486,7 @@ def _result(  # noqa: PLR0913 - a decision, and its place
         identity=_identity(workload),
         role=workload.role,
         pods=workload.pods,
-        accelerators=devices.of_workload(workload),
+        accelerators=devices.of_workload(workload, divided),
         accelerators_known=accelerators_are_known(
             workload, decision.unknowns, is_accelerator=evaluator.vocabulary.contains
         ),

@@ -18,7 +18,7 @@ from usher.cluster.facts.store import Store
 from usher.kinds import registry
 from usher.kinds.kind import CONFIG_MAP, DEFINITION, KUEUE_CONFIGURATION
 from usher.kinds.kubeflow_pipelines import group_version_kind
-from usher.kinds.reading import known_keys
+from usher.kinds.reading import inner_names, known_keys
 from usher.kinds.reading import values as reading_values
 from usher.kinds.reading.counts import Growth
 from usher.kinds.reading.values import Reference
@@ -223,6 +223,7 @@ PROVING: Final = frozenset(
         ("scheduling.run.ai", "Queue"),
         *autoscaled_pools.KINDS,
         _RUNTIME_CLASS,
+        ("", "Namespace"),
         *((group, "PodGroup") for group in ("scheduling.volcano.sh", "scheduling.x-k8s.io", "scheduling.k8s.io")),
         CONFIG_MAP,
         *_HOLD_UNNAMED,
@@ -236,6 +237,7 @@ NAMED_KINDS: Final = frozenset(
         *(("serving.kserve.io", kind) for kind in ("ClusterServingRuntime", "ServingRuntime")),
         ("serving.kserve.io", "LLMInferenceServiceConfig"),
         DEFINITION,
+        (_KUEUE, "AdmissionCheck"),
         *(("resource.k8s.io", kind) for kind in ("ResourceClaim", "ResourceClaimTemplate")),
     }
 )
@@ -256,7 +258,7 @@ def is_fact(name: Named) -> bool:
 PROVED: Final = frozenset(
     {
         *("queueing/queue_stopped", "queueing/queue_never_admissible", "queueing/resource_not_in_queue"),
-        *("queueing/topology_level_not_there", "queueing/integration_not_enabled"),
+        *("queueing/topology_level_not_there", "queueing/namespace_not_selected", "queueing/integration_not_enabled"),
         *("queueing/flavor_never_matches", "gang/volcano_queue_not_open", "gang/volcano_queue_never_fits"),
         *("tenancy/quota_never_fits", "tenancy/quota_below_all_pods", "tenancy/limit_range_refuses"),
         *("tenancy/gpu_quota_exceeded", "tenancy/gpu_quota_unbounded"),
@@ -426,6 +428,8 @@ class Surroundings:
                         found.setdefault(named(value, self._namespace), []).append(value)
             single = [values[0] for values in found.values() if len(values) == 1]
             self._named = reading_values.Objects(single, namespace=self._namespace)
+            names = frozenset((each.group, each.kind, each.name) for one in self._with_facts for each in one.named)
+            self._named.once(inner_names.NAMES_OF_RUN, lambda: names)
         return self._named
 
     def _read_facts(self, directory: str, *, without: str = "") -> Store:

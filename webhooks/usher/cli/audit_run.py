@@ -253,9 +253,9 @@ def require_namespace(name: str, facts: Store) -> None:
 
 def wanted_kinds() -> tuple[Wanted, ...]:
     """The kinds that the sections read beside workloads, nodes and pods."""
-    from usher.audit.gather.needed_inputs import merged_kinds
+    from usher.audit.gather.needed_inputs import WANTED
 
-    return merged_kinds()
+    return WANTED
 
 
 def analyse(

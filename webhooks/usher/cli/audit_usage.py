@@ -4,7 +4,7 @@ import functools
 import re
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 from msgspec import Struct
@@ -24,6 +24,7 @@ _FILE: Final = click.Path(dir_okay=False, path_type=Path)
 _OPTIONS: Final = (
     click.option(
         "--prometheus",
+        "url",
         metavar="URL",
         envvar="USHER_PROMETHEUS",
         help="Prometheus, Thanos, Mimir or VictoriaMetrics with the metrics of GPUs: "
@@ -32,17 +33,20 @@ _OPTIONS: Final = (
     ),
     click.option(
         "--prometheus-token-file",
+        "token_file",
         type=_FILE,
         help="File with a bearer token for Prometheus; else $USHER_PROMETHEUS_TOKEN, if it is set.",
     ),
     click.option(
         "--prometheus-secret",
+        "folder",
         type=click.Path(exists=True, file_okay=False, path_type=Path),
         help="Folder of a mounted Secret with some of token, ca.crt, tls.crt and tls.key, instead of an option for "
         "each.",
     ),
     click.option(
         "--prometheus-header",
+        "headers",
         multiple=True,
         metavar="NAME=VALUE",
         help="Send this header with each query, like X-Scope-OrgID=team-a for Mimir. Repeatable. For secrets, "
@@ -50,6 +54,7 @@ _OPTIONS: Final = (
     ),
     click.option(
         "--prometheus-label",
+        "labels",
         multiple=True,
         metavar="NAME=VALUE",
         help="Read only series with this label, where one Prometheus has the series of several clusters: "
@@ -57,38 +62,49 @@ _OPTIONS: Final = (
     ),
     click.option(
         "--prometheus-ca",
+        "ca_file",
         type=_FILE,
         help="CA certificates in PEM that Prometheus is trusted by, instead of those of the system.",
     ),
     click.option(
         "--prometheus-cert",
+        "certificate",
         type=_FILE,
         help="Client certificate in PEM, for a Prometheus that asks for one (mutual TLS).",
     ),
     click.option(
-        "--prometheus-key", type=_FILE, help="Key of --prometheus-cert in PEM, if it is not in the same file."
+        "--prometheus-key", "key", type=_FILE, help="Key of --prometheus-cert in PEM, if it is not in the same file."
     ),
 )
 """In the order of the help page."""
 
 
 class Prometheus(Struct, frozen=True, kw_only=True):
-    """A Prometheus, by the options of a command. Files are read when it is asked."""
+    """The values of the options: a Prometheus. Files are read when it is asked."""
 
-    url: str
-    folder: Path | None = None
+    url: str | None
+    """None where no usage is measured."""
+    folder: Path | None
     """The folder of a mounted Secret; other options win over its files."""
-    token_file: Path | None = None
-    ca_file: Path | None = None
-    certificate: Path | None = None
-    key: Path | None = None
-    headers: tuple[str, ...] = ()
+    token_file: Path | None
+    ca_file: Path | None
+    certificate: Path | None
+    key: Path | None
+    headers: tuple[str, ...]
     """NAME=VALUE."""
-    labels: tuple[str, ...] = ()
+    labels: tuple[str, ...]
     """NAME=VALUE; in a value, {cluster} is the name of the cluster."""
 
-    def source(self, *, cluster: str) -> PrometheusSource:
-        """The series of this Prometheus.
+    def check(self) -> None:
+        """Raises UsageError for an option without the one that it belongs to."""
+        files = (self.folder, self.token_file, self.ca_file, self.certificate, self.key)
+        if self.url is None and any((*files, self.headers, self.labels)):
+            raise click.UsageError("the options --prometheus-... need --prometheus URL")
+        if self.key and not self.certificate:
+            raise click.UsageError("--prometheus-key belongs to a certificate; give it with --prometheus-cert FILE")
+
+    def source(self, *, cluster: str) -> PrometheusSource | None:
+        """The series of this Prometheus; None without a URL.
 
         Args:
             cluster: the name that stands for {cluster} in labels.
@@ -96,6 +112,8 @@ class Prometheus(Struct, frozen=True, kw_only=True):
         Raises:
             InputError: the URL, a file, a header or a label of the options cannot be used.
         """
+        if self.url is None:
+            return None
         from usher.audit.prometheus import endpoint, promql_source
 
         files = endpoint.mounted_files(self.folder) if self.folder else endpoint.MountedFiles()
@@ -108,53 +126,6 @@ class Prometheus(Struct, frozen=True, kw_only=True):
             given_headers=self.headers,
         )
         return PrometheusSource(promql_source.Client(found), only=endpoint.read_labels(self.labels, cluster=cluster))
-
-
-def prometheus_options(command: Command) -> Command:
-    """Adds the options to a command, which gets them as `prometheus`; None without a URL."""
-
-    @functools.wraps(command)
-    def run(*arguments: object, prometheus: str | None, **values: Any) -> object:  # noqa: ANN401 - click passes values of all options
-        names = [name for name in values if name.startswith("prometheus_")]
-        given = _prometheus_from_options(prometheus, **{name: values.pop(name) for name in names})
-        return command(*arguments, prometheus=given, **values)
-
-    return inputs.with_options(run, *_OPTIONS)
-
-
-def _prometheus_from_options(
-    url: str | None,
-    *,
-    prometheus_secret: Path | None,
-    prometheus_token_file: Path | None,
-    prometheus_header: tuple[str, ...],
-    prometheus_label: tuple[str, ...],
-    prometheus_ca: Path | None,
-    prometheus_cert: Path | None,
-    prometheus_key: Path | None,
-) -> Prometheus | None:
-    """The Prometheus of the options; None without a URL.
-
-    Raises:
-        UsageError: an option misses the one that it belongs to.
-    """
-    files = (prometheus_secret, prometheus_token_file, prometheus_ca, prometheus_cert, prometheus_key)
-    if url is None and any((*files, prometheus_header, prometheus_label)):
-        raise click.UsageError("the options --prometheus-... need --prometheus URL")
-    if prometheus_key and not prometheus_cert:
-        raise click.UsageError("--prometheus-key belongs to a certificate; give it with --prometheus-cert FILE")
-    if url is None:
-        return None
-    return Prometheus(
-        url=url,
-        folder=prometheus_secret,
-        token_file=prometheus_token_file,
-        ca_file=prometheus_ca,
-        certificate=prometheus_cert,
-        key=prometheus_key,
-        headers=prometheus_header,
-        labels=prometheus_label,
-    )
 
 
 _UNITS: Final = {"w": 7 * 86_400, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
@@ -201,7 +172,7 @@ _MOST_STEPS: Final = 50_000
 class UsageOptions(Struct, frozen=True, kw_only=True):
     """How a command measures usage, by its options."""
 
-    prometheus: Prometheus | None
+    prometheus: Prometheus
     window: timedelta
     step: timedelta | None
     cluster: str = ""
@@ -215,12 +186,12 @@ class UsageOptions(Struct, frozen=True, kw_only=True):
         Raises:
             InputError: the URL, a file, a header or a label of the options cannot be used.
         """
-        if self.prometheus is None:
-            return None
+        found = self.prometheus.source(cluster=self.cluster)
+        if found is None or scope is None:
+            return found
         from usher.audit.usage import usage_metrics
 
-        found = self.prometheus.source(cluster=self.cluster)
-        return found if scope is None else usage_metrics.source_of_part(found, scope)
+        return usage_metrics.source_of_part(found, scope)
 
     def measure(self, estate: Estate, *, config: Audit, now: datetime, source: Source | None = None) -> Measured:
         """The usage of an estate, by the Prometheus of the options or another source.
@@ -250,7 +221,7 @@ class UsageOptions(Struct, frozen=True, kw_only=True):
 def usage_options(command: Command) -> Command:
     """Adds the options to a command, which gets them as `usage`."""
 
-    @prometheus_options
+    @inputs.options_as_value("prometheus", Prometheus, *_OPTIONS)
     @click.option(
         "--window",
         type=Length(_SHORTEST_WINDOW, _LONGEST_WINDOW),
@@ -271,13 +242,14 @@ def usage_options(command: Command) -> Command:
     @functools.wraps(command)
     def wrapped(
         *args: object,
-        prometheus: Prometheus | None,
+        prometheus: Prometheus,
         window: timedelta,
         step: timedelta | None,
         require_usage: bool,
         **kwargs: object,
     ) -> object:
-        if require_usage and prometheus is None:
+        prometheus.check()
+        if require_usage and prometheus.url is None:
             raise click.UsageError("--require-usage is about the usage that --prometheus URL measures; give it as well")
         if step is not None and not 1 <= window / step <= _MOST_STEPS:
             raise click.UsageError(

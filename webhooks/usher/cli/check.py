@@ -89,7 +89,7 @@ class Baselines(Struct, frozen=True, kw_only=True):
     def _write(self, file: Path, known: KnownFindings) -> None:
         from usher.check import changes as check_changes
 
-        output.replace_bytes(file, check_changes.baseline_bytes(known), what="baseline")
+        output.replace_file(file, check_changes.baseline_bytes(known), what="baseline")
 
 
 baseline_options = inputs.options_as_value(

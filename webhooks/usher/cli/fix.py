@@ -293,7 +293,7 @@ def _write(files: Sequence[rounds.File]) -> dict[str, str]:
             continue
         try:
             _check_writable(Path(file.source), file.original)
-            output.replace_bytes(Path(file.source), file.content, what="file")
+            output.replace_file(Path(file.source), file.content, what="file")
         except errors.InputError as error:
             failed[file.source] = str(error)
     return failed

@@ -13,7 +13,6 @@ from usher import errors
 from usher.check.batches import Batch
 from usher.check.site_policies import Given
 from usher.cli import inputs
-from usher.cli.inputs import Command
 from usher.cluster.api import Lists
 from usher.extensions.gatekeeper.evaluation import Policies
 from usher.extensions.gatekeeper.library import Compiler as GatekeeperCompiler
@@ -37,14 +36,13 @@ NOT_RUN = 2
 """Exit code: a case could not be run."""
 
 
-def opa_option(command: Command) -> Command:
-    return click.option(
-        "--opa",
-        type=click.Path(path_type=Path),
-        metavar="PROGRAM",
-        envvar="USHER_OPA",
-        help="The program opa, which compiles policies. Default: $USHER_OPA, else opa on the search path.",
-    )(command)
+opa_option: Final = click.option(
+    "--opa",
+    type=click.Path(path_type=Path),
+    metavar="PROGRAM",
+    envvar="USHER_OPA",
+    help="The program opa, which compiles policies. Default: $USHER_OPA, else opa on the search path.",
+)
 
 
 def gatekeeper_compiler(opa: Path | None) -> GatekeeperCompiler:
@@ -356,7 +354,7 @@ def _write_pages(output: Path, pages: dict[str, str], gone: list[str]) -> None:
     except OSError as error:
         raise errors.InputError(f"{output}: cannot be written: {error.strerror}") from None
     for name, text in pages.items():
-        outputs.replace_bytes(output / name, text.encode(), what="page")
+        outputs.replace_file(output / name, text.encode(), what="page")
 
 
 _VERIFY_KEY: Final = click.option(
@@ -573,7 +571,7 @@ def build(*, paths: tuple[str, ...], opa: Path | None, sign_key: Path | None, ou
         )
     made = own_checks_bundle(given.own_folders[0], opa=opa) if given.own_folders else gatekeeper_bundle(given, opa=opa)
     content = made.content if key is None else policy_archive.signed(made.content, key)
-    outputs.replace_bytes(output, content, what="bundle")
+    outputs.replace_file(output, content, what="bundle")
     click.echo(f"{output}: {made.contents}{'' if key is None else ', signed'}")
     for warning in made.warnings:
         click.echo(f"usher: {warning}", err=True)

@@ -62,6 +62,6 @@ def init(
     if file is None:
         click.echo(text, nl=False)
         return
-    outputs.replace_bytes(file, text.encode(), what="configuration")
+    outputs.replace_file(file, text.encode(), what="configuration")
     after = " --facts live" if known is not None and known.live else ""
     click.echo(f"{file}: written. Read it, then try: usher config check {file}{after}")

@@ -139,27 +139,21 @@ _REMEMBERED: Final = 4096
 """Answers that the engine remembers: a run over many files meets more kinds of pods than a server in a minute."""
 
 
-def config_option(command: Command) -> Command:
-    return click.option(
-        "--config",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help=f"Path of usher.yaml. Default: ${CONFIG_VARIABLE}, else ./usher.yaml, else the built-in defaults.",
-    )(command)
-
-
-def facts_option(command: Command) -> Command:
-    return click.option(
-        "--facts",
-        multiple=True,
-        metavar="PATH",
-        shell_complete=complete_facts,
-        help="Facts of a cluster: a file of `usher snapshot`, or manifests of queues, quotas, classes and so on, "
-        "complete for each kind; repeatable. Or `live`: the cluster of --kubeconfig and --context, as it is now. "
-        "Or `none`: queues and quotas in the judged files do not count either.",
-    )(command)
-
-
+config_option: Final = click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help=f"Path of usher.yaml. Default: ${CONFIG_VARIABLE}, else ./usher.yaml, else the built-in defaults.",
+)
+facts_option: Final = click.option(
+    "--facts",
+    multiple=True,
+    metavar="PATH",
+    shell_complete=complete_facts,
+    help="Facts of a cluster: a file of `usher snapshot`, or manifests of queues, quotas, classes and so on, "
+    "complete for each kind; repeatable. Or `live`: the cluster of --kubeconfig and --context, as it is now. "
+    "Or `none`: queues and quotas in the judged files do not count either.",
+)
 LIVE: Final = "live"
 """The value of --facts for a cluster instead of files."""
 
@@ -351,26 +345,19 @@ def cluster_options(command: Command) -> Command:
     )
 
 
-def namespace_option(command: Command) -> Command:
-    return click.option(
-        "-n",
-        "--namespace",
-        default="default",
-        show_default=True,
-        help="Namespace of objects without one, as in kubectl.",
-    )(command)
-
-
-def in_namespace_option(command: Command) -> Command:
-    return click.option(
-        "--in-namespace", default="", metavar="NAMESPACE", help="Only the workloads of this namespace. Default: all."
-    )(command)
-
-
-def server_namespace_option(command: Command) -> Command:
-    return click.option(
-        "--server-namespace", default="gpu-usher", show_default=True, help="Namespace of usher's server."
-    )(command)
+namespace_option: Final = click.option(
+    "-n",
+    "--namespace",
+    default="default",
+    show_default=True,
+    help="Namespace of objects without one, as in kubectl.",
+)
+in_namespace_option: Final = click.option(
+    "--in-namespace", default="", metavar="NAMESPACE", help="Only the workloads of this namespace. Default: all."
+)
+server_namespace_option: Final = click.option(
+    "--server-namespace", default="gpu-usher", show_default=True, help="Namespace of usher's server."
+)
 
 
 def server_namespace_options(command: Command) -> Command:
@@ -379,22 +366,16 @@ def server_namespace_options(command: Command) -> Command:
     return with_options(command, server_namespace_option, old)
 
 
-def as_written_option(command: Command) -> Command:
-    return click.option(
-        "--as-written", is_flag=True, help="Judge the objects without what the mutating webhook adds to them."
-    )(command)
-
-
-def select_option(command: Command) -> Command:
-    return click.option(
-        "--select",
-        "selected",
-        multiple=True,
-        metavar="RULE",
-        help="Only this check or mutation, by code or name, or all of this category. Repeatable.",
-    )(command)
-
-
+as_written_option: Final = click.option(
+    "--as-written", is_flag=True, help="Judge the objects without what the mutating webhook adds to them."
+)
+select_option: Final = click.option(
+    "--select",
+    "selected",
+    multiple=True,
+    metavar="RULE",
+    help="Only this check or mutation, by code or name, or all of this category. Repeatable.",
+)
 choice_options: Final = options_as_value(
     "choice",
     RuleChoice,
@@ -430,15 +411,14 @@ def named_rules(words: Sequence[str], entries: Catalogue, *, option: str) -> fro
     return frozenset(key for keys in found.values() for key in keys)
 
 
-def format_option(command: Command) -> Command:
-    return click.option(
-        "--format",
-        "format_name",
-        type=click.Choice(["text", "json"]),
-        default="text",
-        show_default=True,
-        help="text for people, json for programs.",
-    )(command)
+format_option: Final = click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="text for people, json for programs.",
+)
 
 
 def find_config(given: Path | None) -> Path | None:

@@ -238,42 +238,31 @@ _UNWRITABLE: Final = frozenset({errno.ENOSPC, errno.EBADF})
 _BROKEN_PIPE: Final = 141
 
 
-class Lazy(NamedTuple):
-    """A sub-command that is imported when it runs, so that `usher --help` is quick."""
-
-    module: str
-    name: str
-    help: str
-
-
 COMMANDS: Final = {
-    "check": Lazy(module="usher.cli.check", name="check", help="Judge manifests before they are applied."),
-    "fix": Lazy(module="usher.cli.fix", name="fix", help="Write mutations and safe remedies into manifests."),
-    "audit": Lazy(module="usher.cli.audit", name="audit", help="Report on the workloads of a live cluster, in GPUs."),
-    "report": Lazy(module="usher.cli.report", name="report", help="Merge the audits of many clusters to one report."),
-    "snapshot": Lazy(module="usher.cli.snapshot", name="snapshot", help="Save the facts of a cluster in a file."),
-    "init": Lazy(module="usher.cli.init", name="init", help="Write a first usher.yaml of what a cluster has."),
-    "queue": Lazy(module="usher.cli.queue", name="queue", help="Show whether a job can start, and what limits it."),
-    "replay": Lazy(
-        module="usher.cli.replay", name="replay", help="Show what a change of usher.yaml or policies would deny."
-    ),
-    "explain": Lazy(
-        module="usher.cli.explain", name="explain", help="Explain a rule, or what each rule says of a file."
-    ),
-    "policies": Lazy(module="usher.cli.policies", name="policies", help="List and explain the checks and mutations."),
-    "workload": Lazy(module="usher.cli.workload", name="workload", help="Show what usher reads from a manifest."),
-    "serve": Lazy(module="usher.cli.serve", name="serve", help="Run the webhook server."),
-    "certs": Lazy(module="usher.cli.certs", name="certs", help="Make or show the server's certificate."),
-    "config": Lazy(module="usher.cli.config", name="config", help="Check usher.yaml, or print its schema."),
-    "lsp": Lazy(module="usher.cli.lsp", name="lsp", help="Serve an editor: findings while you type."),
-    "manifests": Lazy(module="usher.cli.manifests", name="manifests", help="Print manifests for the cluster."),
-    "preflight": Lazy(
-        module="usher.cli.preflight", name="preflight", help="Say what enforcement would meet in a live cluster."
-    ),
-    "portal": Lazy(module="usher.cli.portal", name="portal", help="Ask a running server; also as `kubectl usher`."),
-    "uninstall": Lazy(module="usher.cli.uninstall", name="uninstall", help="Remove gpu-usher from a cluster."),
-    "completion": Lazy(module="usher.cli.main", name="completion", help="Print the completion of your shell."),
+    "check": "Judge manifests before they are applied.",
+    "fix": "Write mutations and safe remedies into manifests.",
+    "audit": "Report on the workloads of a live cluster, in GPUs.",
+    "report": "Merge the audits of many clusters to one report.",
+    "snapshot": "Save the facts of a cluster in a file.",
+    "init": "Write a first usher.yaml of what a cluster has.",
+    "queue": "Show whether a job can start, and what limits it.",
+    "replay": "Show what a change of usher.yaml or policies would deny.",
+    "explain": "Explain a rule, or what each rule says of a file.",
+    "policies": "List and explain the checks and mutations.",
+    "workload": "Show what usher reads from a manifest.",
+    "serve": "Run the webhook server.",
+    "certs": "Make or show the server's certificate.",
+    "config": "Check usher.yaml, or print its schema.",
+    "lsp": "Serve an editor: findings while you type.",
+    "manifests": "Print manifests for the cluster.",
+    "preflight": "Say what enforcement would meet in a live cluster.",
+    "portal": "Ask a running server; also as `kubectl usher`.",
+    "uninstall": "Remove gpu-usher from a cluster.",
+    "completion": "Print the completion of your shell.",
 }
+"""The help of each command. Its module has the name of the command, and is imported when the command runs, so that
+`usher --help` is quick.
+"""
 
 
 EXTRAS: Final = {
@@ -296,10 +285,11 @@ class _Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
-        lazy = COMMANDS.get(cmd_name)
-        if lazy is None:
+        if cmd_name == completion.name:
+            return completion
+        if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(importlib.import_module(lazy.module), lazy.name)
+        command: click.Command = getattr(importlib.import_module(f"usher.cli.{cmd_name}"), cmd_name)
         return command
 
     def resolve_command(
@@ -313,7 +303,7 @@ class _Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         with formatter.section("Commands"):
-            formatter.write_dl([(name, lazy.help) for name, lazy in COMMANDS.items()])
+            formatter.write_dl([*COMMANDS.items()])
 
 
 @click.group(

@@ -1,6 +1,6 @@
 """`usher manifests`: prints what to apply to a cluster."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -8,7 +8,15 @@ import click
 
 from usher import errors, paths
 from usher.cli import given_policies, inputs
+from usher.install.manifests import audits
 from usher.install.manifests.audits import FLEET_IMAGE, IMAGE, Settings
+
+QUOTA_DEFINITION: Final = Path(audits.__file__).with_name("gpu-quota-crd.yaml")
+"""The definition of GPUQuota. It refuses the same values as `config.pools`.
+
+Limits are one map of units, as in a ResourceQuota. In an object with fields, the API server would drop an unknown field
+and its limit; it can refuse an unknown key of a map.
+"""
 
 _DEFAULT: Final = Settings()
 
@@ -141,10 +149,6 @@ def audit(
 
     Pods that write parts (--shards, --output-dir, --clusters) need the image that `scripts/image --fleet` builds.
     """
-    import yaml
-
-    from usher.install.manifests import audits
-
     names = tuple(Path(each).name for each in policies)
     settings = Settings(
         schedule="" if once else schedule, policies=names, verifies_policies=verify_key is not None, **chosen
@@ -168,8 +172,7 @@ def audit(
     if settings.is_sharded and not settings.image:
         click.echo(f"usher: {_image_note(settings.output)}", err=True)
     rules = _rules_of(given_policies.listed_by_bundles(policies, verify_key=verify_key))
-    found = audits.audit_objects(settings, others=_kinds_of_audits(), of_policies=rules, with_role=not no_role)
-    click.echo(yaml.safe_dump_all(found, sort_keys=False, width=120), nl=False)
+    _print_objects(audits.audit_objects(settings, others=_kinds_of_audits(), of_policies=rules, with_role=not no_role))
 
 
 @click.command(name="audit-role")
@@ -184,22 +187,27 @@ def audit_role(*, policies: given_policies.PolicyOptions, helm_values: bool) -> 
 
     With --policies also the kinds that these policies are about, or compare with. Secrets are left out.
     """
-    import yaml
-
-    from usher.install.manifests import audits, roles
+    from usher.install.manifests import roles
 
     if helm_values and not policies.policies:
         raise click.UsageError("--helm-values prints the rules for policies; name them by --policies")
     listed = policies.listed()
     printed = audits.helm_values(_rules_of(listed)) if helm_values else roles.audit_role([*_kinds_of_audits(), *listed])
-    click.echo(yaml.safe_dump(printed, sort_keys=False, width=120), nl=False)
+    _print_objects([printed])
+
+
+def _print_objects(objects: Iterable[paths.Object]) -> None:
+    """Prints objects as documents of YAML."""
+    import yaml
+
+    click.echo(yaml.safe_dump_all(objects, sort_keys=False, width=120), nl=False)
 
 
 def _kinds_of_audits() -> Sequence[tuple[str, str]]:
     """Groups and plurals of the kinds that only audits read."""
-    from usher.audit.gather.needed_inputs import merged_kinds
+    from usher.audit.gather.needed_inputs import WANTED
 
-    return [(each.group, each.plural) for each in merged_kinds()]
+    return [(each.group, each.plural) for each in WANTED]
 
 
 def _rules_of(listed: Sequence[tuple[str, str]]) -> Sequence[paths.Json]:
@@ -259,8 +267,6 @@ def floor(*, static: bool, selected: tuple[str, ...], config: Path | None) -> No
     \b
     usher manifests floor | kubectl apply -f -
     """
-    import yaml
-
     from usher.install.manifests import floor as manifests_floor
     from usher.policy.checks import catalogue as checks_catalogue
     from usher.policy.decision import today
@@ -274,7 +280,7 @@ def floor(*, static: bool, selected: tuple[str, ...], config: Path | None) -> No
     found = manifests_floor.floor_objects(site, catalogue, today=today(), static=static, only=selected)
     if not found:
         click.echo("usher.yaml does not let these checks deny, so the floor is empty", err=True)
-    click.echo(yaml.safe_dump_all(found, sort_keys=False, width=120), nl=False)
+    _print_objects(found)
 
 
 @click.group()
@@ -369,8 +375,6 @@ def webhooks(
     usher manifests webhooks --ca-bundle ca.crt | kubectl apply -f -
     usher manifests webhooks --policies policies.bundle | kubectl apply -f -
     """
-    import yaml
-
     from usher.install.manifests import conditions
     from usher.install.manifests.webhooks import Calls, Client, configurations
     from usher.install.manifests.webhooks import helm_values as values_of
@@ -399,9 +403,7 @@ def webhooks(
         )
     kinds = given_policies.matched_kinds(policies)
     documents = configurations(client=client, config=site, calls=calls, failing=failing, kinds=kinds)
-    if helm_values:
-        documents = [values_of(documents)]
-    click.echo(yaml.safe_dump_all(documents, sort_keys=False, width=120), nl=False)
+    _print_objects([values_of(documents)] if helm_values else documents)
 
 
 def _live_bundle(kubeconfig: Path | None, context_name: str | None, *, namespace: str, service: str) -> bytes:
@@ -422,41 +424,25 @@ def crds() -> None:
     \b
     usher manifests crds | kubectl apply -f -
     """
-    import yaml
-
-    from usher.install.manifests.quota_definition import definition
-
-    class Plain(yaml.SafeDumper):
-        """Writes repeated values in full, because YAML aliases are hard to read in a manifest."""
-
-        def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - the signature is PyYAML's
-            return True
-
-    click.echo(yaml.dump(definition(), Dumper=Plain, sort_keys=False, width=120), nl=False)
+    click.echo(QUOTA_DEFINITION.read_text(encoding="utf-8"), nl=False)
 
 
 @manifests.command(name="quota-role")
 @inputs.server_namespace_options
 def quota_role(server_namespace: str) -> None:
     """Print the roles for GPUQuotas: the server reads what makes pods, and writes the status of quotas."""
-    import yaml
-
     from usher.install.manifests import roles
 
-    documents = [*roles.quota_roles(namespace=server_namespace), *roles.account_roles(namespace=server_namespace)]
-    click.echo(yaml.safe_dump_all(documents, sort_keys=False, width=120), nl=False)
+    _print_objects([*roles.quota_roles(namespace=server_namespace), *roles.account_roles(namespace=server_namespace)])
 
 
 @manifests.command(name="certificate-role")
 @inputs.server_namespace_options
 def certificate_role(server_namespace: str) -> None:
     """Print the roles for self-managed certificates: one Secret, and our webhook configurations."""
-    import yaml
-
     from usher.install.manifests import roles
 
-    documents = roles.certificate_roles(namespace=server_namespace)
-    click.echo(yaml.safe_dump_all(documents, sort_keys=False, width=120), nl=False)
+    _print_objects(roles.certificate_roles(namespace=server_namespace))
 
 
 @manifests.command(name="facts-role")
@@ -469,15 +455,12 @@ def facts_role(server_namespace: str, *, kueue: bool, config_maps: bool) -> None
     \b
     usher manifests facts-role | kubectl apply -f -
     """
-    import yaml
-
     from usher.install.manifests import roles
 
     if kueue and config_maps:
         raise click.UsageError("--kueue and --config-maps print one role each; give one of them")
     made = roles.kueue_role if kueue else roles.config_map_roles if config_maps else roles.facts_roles
-    documents = made(namespace=server_namespace)
-    click.echo(yaml.safe_dump_all(documents, sort_keys=False, width=120), nl=False)
+    _print_objects(made(namespace=server_namespace))
 
 
 @manifests.command(name="fabric-files")
@@ -494,8 +477,6 @@ def fabric_files(*, config: Path | None, namespaces: tuple[str, ...], files: tup
     \b
     usher manifests fabric-files --pod-namespace research --fabric-file nccl.conf=nccl.conf | kubectl apply -f -
     """
-    import yaml
-
     from usher.install.manifests.fabric_files import config_maps
 
     if not namespaces:
@@ -506,39 +487,30 @@ def fabric_files(*, config: Path | None, namespaces: tuple[str, ...], files: tup
         if not is_named or not key or not path:
             raise click.UsageError(f"--fabric-file {entry} is not KEY=PATH")
         given[key] = Path(path)
-    found = config_maps(inputs.load_config(inputs.find_config(config)), files=given, namespaces=namespaces)
-    click.echo(yaml.safe_dump_all(found, sort_keys=False, width=120), nl=False)
+    _print_objects(config_maps(inputs.load_config(inputs.find_config(config)), files=given, namespaces=namespaces))
 
 
 @manifests.command(name="events-role")
 @inputs.server_namespace_options
 def events_role(server_namespace: str) -> None:
     """Print the role to write Events on the controllers of denied pods."""
-    import yaml
-
     from usher.install.manifests import roles
 
-    click.echo(yaml.safe_dump_all(roles.events_roles(namespace=server_namespace), sort_keys=False, width=120), nl=False)
+    _print_objects(roles.events_roles(namespace=server_namespace))
 
 
 @manifests.command(name="portal-role")
 def portal_role() -> None:
     """Print the role for those who ask the portal (`usher serve --portal`); bind it in their namespaces."""
-    import yaml
-
     from usher.install.manifests import roles
 
-    click.echo(yaml.safe_dump(roles.portal_role(), sort_keys=False, width=120), nl=False)
+    _print_objects([roles.portal_role()])
 
 
 @manifests.command(name="metrics-role")
 @inputs.server_namespace_options
 def metrics_role(server_namespace: str) -> None:
     """Print the roles for metrics behind a token: one for the server, and one to bind to those who read them."""
-    import yaml
-
     from usher.install.manifests import roles
 
-    click.echo(
-        yaml.safe_dump_all(roles.metrics_roles(namespace=server_namespace), sort_keys=False, width=120), nl=False
-    )
+    _print_objects(roles.metrics_roles(namespace=server_namespace))

@@ -122,11 +122,6 @@ class WholeFile(Struct, frozen=True, kw_only=True):
     content: bytes
 
 
-def replace_file(path: Path, content: bytes, *, what: str) -> None:
-    """Replaces the content of one file, as `replace_files` does."""
-    replace_files([WholeFile(path=path, content=content)], what=what)
-
-
 def replace_files(files: Sequence[WholeFile], *, what: str) -> None:
     """Replaces the files after all new contents are on the disk. Pipes and devices are written last.
 
@@ -237,17 +232,17 @@ def write(outcome: Outcome, targets: Sequence[Target], *, color: str, quiet: boo
 
 
 def replace_report(path: Path, text: str) -> None:
-    """Writes a report like `replace_bytes`."""
-    replace_bytes(path, text.encode(errors="backslashreplace"), what="report")
+    """Writes a report like `replace_file`."""
+    replace_file(path, text.encode(errors="backslashreplace"), what="report")
 
 
-def replace_bytes(path: Path, data: bytes, *, what: str) -> None:
+def replace_file(path: Path, content: bytes, *, what: str) -> None:
     """Replaces the content of a file. At every moment the file holds either all of the old or all of the new content.
 
     Raises:
         InputError: the file cannot be written; the message names `what`, and the old file is unchanged.
     """
-    replace_file(path, data, what=what)
+    replace_files([WholeFile(path=path, content=content)], what=what)
 
 
 def _files(outcome: Outcome, target: Target, path: Path, quiet: bool) -> list[WholeFile]:

@@ -460,7 +460,7 @@ def _save(side: Side, file: Path) -> int:
     from usher.check.formats import wording
     from usher.check.replay import comparison
 
-    output.replace_bytes(file, comparison.dump_side(side), what="verdicts")
+    output.replace_file(file, comparison.dump_side(side), what="verdicts")
     for problem in side.problems:
         click.echo(f"usher: {wording.harmless(wording.printable(problem))}", err=True)
     verdicts = wording.count(len(side.verdicts), "verdict")

@@ -4,9 +4,10 @@ import secrets
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import click
+import msgspec
 import orjson
 from msgspec import Struct
 from msgspec.structs import replace
@@ -187,17 +188,28 @@ def development_certificate(chosen: CertificateOptions) -> CertificateOptions:
     )
 
 
+class _Sample(Struct, frozen=True, forbid_unknown_fields=True):
+    endpoint: str
+    about: str
+    object: dict[str, Any]
+
+
+def _samples() -> dict[str, _Sample]:
+    file = Path(__file__).with_name("sample_reviews.yaml")
+    return msgspec.yaml.decode(file.read_bytes(), type=dict[str, _Sample])
+
+
 def print_hints(webhook: Address, admin: Address) -> None:
     """Writes sample reviews and prints how to send them."""
     reviews = DEVELOPMENT_DIRECTORY / "reviews"
     reviews.mkdir(exist_ok=True)
     base = f"https://{webhook}"
     lines = [f"usher answers at {base}, probes and metrics at http://{admin}", ""]
-    for name, (endpoint, what, value) in _SAMPLES.items():
+    for name, sample in _samples().items():
         file = reviews / f"{name}.json"
-        file.write_bytes(orjson.dumps(_review(value), option=orjson.OPT_INDENT_2))
+        file.write_bytes(orjson.dumps(_review(sample.object), option=orjson.OPT_INDENT_2))
         curl = f"curl -s --cacert {DEVELOPMENT_DIRECTORY / 'ca.crt'} -H 'Content-Type: application/json' --data @{file}"
-        lines += [f"# {what}", f"{curl} {base}/{endpoint} | {_SHOWN[endpoint]}", ""]
+        lines += [f"# {sample.about}", f"{curl} {base}/{sample.endpoint} | {_SHOWN[sample.endpoint]}", ""]
     click.echo("\n".join([*lines, "Stop with Ctrl-C. The log below has one line for each review."]))
 
 
@@ -219,47 +231,6 @@ def _review(value: paths.Object) -> paths.Object:
         },
     }
 
-
-def _gpu_container(**more: paths.Json) -> paths.Json:
-    return {
-        "name": "pytorch",
-        "image": "registry.example.com/bert:1.4",
-        "resources": {"limits": {"nvidia.com/gpu": 8, "cpu": "32", "memory": "512Gi"}},
-        **more,
-    }
-
-
-def _pytorch_job(name: str, container: paths.Json) -> paths.Object:
-    return {
-        "apiVersion": "kubeflow.org/v1",
-        "kind": "PyTorchJob",
-        "metadata": {"name": name, "namespace": "ml-research"},
-        "spec": {
-            "pytorchReplicaSpecs": {
-                "Master": {"replicas": 1, "template": {"spec": {"containers": [container]}}},
-                "Worker": {"replicas": 7, "template": {"spec": {"containers": [container]}}},
-            }
-        },
-    }
-
-
-_UNEQUAL: Final[paths.Json] = {"requests": {"nvidia.com/gpu": 8}, "limits": {"nvidia.com/gpu": 4}}
-_CPU_POD: Final[paths.Object] = {
-    "apiVersion": "v1",
-    "kind": "Pod",
-    "metadata": {"name": "web", "namespace": "ml-research"},
-    "spec": {"containers": [{"name": "nginx", "image": "nginx:1.29"}]},
-}
-
-_SAMPLES: Final[dict[str, tuple[str, str, paths.Object]]] = {
-    "good-job": ("mutate", "a PyTorchJob gets the missing toleration", _pytorch_job("bert", _gpu_container())),
-    "bad-job": (
-        "validate",
-        "a PyTorchJob whose requests and limits differ is denied",
-        _pytorch_job("bert", _gpu_container(resources=_UNEQUAL)),
-    ),
-    "cpu-pod": ("mutate", "a pod without a GPU request is kept away from the GPUs", _CPU_POD),
-}
 
 _SHORTEST_KEY: Final = 16
 """The fewest bytes of a key, so that it cannot be guessed."""

@@ -97,13 +97,13 @@ class ObjectFiles:
 
     def more(self, api: Lists) -> Iterator[Batch]:
         """The kinds that only sections of audits read."""
-        from usher.audit.gather.needed_inputs import merged_kinds
+        from usher.audit.gather.needed_inputs import WANTED
         from usher.cluster import recording
         from usher.cluster.facts.store import State
         from usher.kinds import registry
 
         listed = {kind.group_and_kind for kind in registry.LISTED}
-        for found in recording.read_facts(api, kinds=[each for each in merged_kinds() if each.key not in listed]):
+        for found in recording.read_facts(api, kinds=[each for each in WANTED if each.key not in listed]):
             if found.state is not State.NOT_KNOWN and not found.values:
                 self._without_objects.append(_without_objects(found))
             yield _batch(found)
@@ -245,7 +245,7 @@ class WorkloadRecord:
         """
         from usher.cli import output
 
-        output.replace_bytes(self.path, bytes(self._data), what="record of workloads")
+        output.replace_file(self.path, bytes(self._data), what="record of workloads")
         return f"{self.path}: {self._number:,} workloads, {len(self._data):,} bytes"
 
     def close(self) -> None:
@@ -332,7 +332,7 @@ def snapshot(
     if unfinished and not partial:
         context.exit(_not_written(unfinished[0]))
     data = snapshots.dumps(recorded)
-    output.replace_bytes(file, data, what="snapshot")
+    output.replace_file(file, data, what="snapshot")
     _count(recorded)
     click.echo(f"{file}: {len(data):,} bytes, from {wording.harmless(wording.printable(api.name))}")
     for taker in takers:

@@ -445,10 +445,10 @@ def _wrong_names(value: paths.Json) -> Iterable[Problem]:
     for name, fabric in own.items():
         if isinstance(fabric, dict):
             yield from _wrong_base(name, fabric)
-    known = sorted({*own, *fabrics.SHIPPED})
     for index, pool in _entries(value, "pools"):
         fabric = pool.get("fabric")
-        if isinstance(fabric, str) and fabric not in known:
+        if isinstance(fabric, str) and fabric not in own and fabric not in fabrics.shipped_fabrics():
+            known = sorted({*own, *fabrics.shipped_fabrics()})
             meant = selection.nearest_word(fabric, known) or f"; there are {', '.join(known)}"
             yield f"/pools/{index}/fabric", f"the fabric {fabric[:_LONGEST]} is neither shipped nor in fabrics{meant}"
 
@@ -462,15 +462,18 @@ def _entries(value: paths.Json, key: str) -> Iterable[tuple[int, Mapping[str, pa
 
 def _wrong_base(name: str, fabric: Mapping[str, paths.Json]) -> Iterable[Problem]:
     here, base = paths.join("/fabrics", name), fabric.get("base")
-    if base is None and name in fabrics.SHIPPED:
+    if base is None and name in fabrics.shipped_fabrics():
         yield here, f"{name} is a shipped fabric; set base: {name} to add to it, or choose another name"
-    elif isinstance(base, str) and base not in fabrics.SHIPPED:
-        meant = selection.nearest_word(base, fabrics.SHIPPED) or f"; these are {', '.join(fabrics.SHIPPED)}"
+    elif isinstance(base, str) and base not in fabrics.shipped_fabrics():
+        meant = (
+            selection.nearest_word(base, fabrics.shipped_fabrics())
+            or f"; these are {', '.join(fabrics.shipped_fabrics())}"
+        )
         yield f"{here}/base", f"{base[:_LONGEST]} is not a shipped fabric{meant}"
     elif isinstance(base, str):
         variables = fabric.get("env")
         for each in variables if isinstance(variables, dict) else ():
-            reason = fabrics.SHIPPED[base].profile.refusal(each)
+            reason = fabrics.shipped_fabrics()[base].profile.refusal(each)
             if reason:
                 yield paths.join(f"{here}/env", each), f"{each} cannot be set: {reason}"
 

@@ -399,8 +399,8 @@ class Config(Section):
         """The profile of a name, with the fields of its base. Raises KeyError for an unknown name."""
         own = self.fabrics.get(name)
         if own is None:
-            return fabrics_shipped.SHIPPED[name].profile
-        return own if own.base is None else with_base(own, fabrics_shipped.SHIPPED[own.base].profile)
+            return fabrics_shipped.shipped_fabrics()[name].profile
+        return own if own.base is None else with_base(own, fabrics_shipped.shipped_fabrics()[own.base].profile)
 
 
 _ACCOUNT: Final = ("system:serviceaccount:", "system:serviceaccounts:")

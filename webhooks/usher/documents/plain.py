@@ -20,7 +20,7 @@ from usher import errors, paths
 from usher.documents import composing
 
 _LINE: Final = re.compile(
-    r"""( *)(- +)?(?:([A-Za-z_/][A-Za-z0-9_./-]{0,250}|"[A-Za-z_/][A-Za-z0-9_./ -]{0,250}"):(?= |$))? *(.*)"""
+    r"""( *)(- +)?(?:([A-Za-z_/][A-Za-z0-9_./-]{0,250}|"[A-Za-z_/][A-Za-z0-9_./* -]{0,250}"):(?= |$))? *(.*)"""
 )
 _PLAIN_START: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_/.+$(=~\\^;")
 _QUOTED: Final = {'"': re.compile(r'"([^"\\]*)"(?: +#.*)?'), "'": re.compile(r"'([^']*)'(?: +#.*)?")}

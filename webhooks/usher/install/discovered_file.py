@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 from usher.accelerators import boards
@@ -327,41 +328,4 @@ def _remaining_count_comment(entries: Sequence[object]) -> Iterator[str]:
 
 def minimal_file() -> str:
     """The text of usher.yaml for an unknown cluster: the defaults, and examples to uncomment."""
-    return _MINIMAL
-
-
-_MINIMAL: Final = f"""\
-# The configuration of gpu-usher for a cluster that usher does not know: the defaults, with examples to uncomment.
-# `usher init --facts live` writes what usher finds in the cluster of your kubectl context.
-{_SCHEMA}
-apiVersion: gpu-usher.io/v1alpha1
-kind: Config
-
-# Node pools: how to recognise their nodes, and what a pod needs to run there. Where usher watches a cluster, it reads
-# pools from nodes by itself.
-pools: []
-# - name: h100
-#   nodeSelector: {{nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3}}
-#   taints:
-#     - {{key: nvidia.com/gpu, value: present, effect: NoSchedule}}
-#   resources: [nvidia.com/gpu]
-#   gpu: {{board: H100-80, perNode: 8}}
-#   fabric: infiniband
-
-# Which workloads belong in which LocalQueue of Kueue in their namespace.
-queues: []
-# - {{namespaces: ["research-*"], localQueue: research}}
-
-# Which workloads another scheduler places as gangs: volcano or kai.
-routing: []
-# - {{namespaces: ["simulation-*"], scheduler: volcano, queue: default}}
-
-# Priority classes for pods that name no class.
-# priorities:
-#   classes:
-#     - {{namespaces: ["research-*"], roles: [training], priorityClass: training}}
-
-enforcement:
-  # observe, baseline, recommended or strict: which severities are denied, and which only warn.
-  preset: recommended
-"""
+    return Path(__file__).with_name("minimal.yaml").read_text(encoding="utf-8")

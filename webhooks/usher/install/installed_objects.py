@@ -17,13 +17,13 @@ from usher import errors, paths
 from usher.authorities.gpu_quota import definitions
 from usher.authorities.gpu_quota.definitions import namespace_of_accounts
 from usher.cluster.api import Answer, Lists
-from usher.install.manifests import floor, quota_definition, roles, webhooks
+from usher.install.manifests import floor, roles, webhooks
 from usher.kinds.kind import KUEUE_CONFIGURATION
 
 PART_OF: Final = "app.kubernetes.io/part-of"
 """The label of objects that manifests/base makes. A namespace without it belongs to another owner."""
 
-GPU_QUOTAS: Final = f"/apis/{definitions.GROUP}/{definitions.VERSION}/{quota_definition.PLURAL}"
+GPU_QUOTAS: Final = f"/apis/{definitions.GROUP}/{definitions.VERSION}/gpuquotas"
 """The path of all GPUQuotas."""
 
 ADMISSION_PATH: Final = "/apis/admissionregistration.k8s.io/v1"
@@ -87,8 +87,7 @@ def parts(namespace: str) -> Sequence[Part]:
 
 def quota_definition_part() -> Part:
     """The definition of GPUQuota; deleting it deletes all GPUQuotas."""
-    name = f"{quota_definition.PLURAL}.{definitions.GROUP}"
-    return _part("CustomResourceDefinition", name, "/apis/apiextensions.k8s.io/v1")
+    return _part("CustomResourceDefinition", f"gpuquotas.{definitions.GROUP}", "/apis/apiextensions.k8s.io/v1")
 
 
 def _part(kind: str, name: str, root: str, namespace: str = "", *, plural: str = "") -> Part:

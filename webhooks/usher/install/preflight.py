@@ -150,8 +150,8 @@ def attention_point(topic: str, text: str, remedy: str) -> Point:
     return Point(topic=topic, state=PointState.ATTENTION, text=text, remedy=remedy)
 
 
-def unknown_point(topic: str, text: str, remedy: str = "") -> Point:
-    return Point(topic=topic, state=PointState.NOT_KNOWN, text=text, remedy=remedy)
+def unknown_point(topic: str, text: str) -> Point:
+    return Point(topic=topic, state=PointState.NOT_KNOWN, text=text)
 
 
 OLDEST_VERSION: Final = (1, 30)

@@ -208,6 +208,23 @@ def _conditions(value: paths.Object, wanted: str) -> Iterator[str]:
 MINIMUM_OF_OWNER: Final = "scheduling.volcano.sh/group-min-member"
 """Volcano's default is 1, and makes no gang (docs/domain/volcano.md#the-schedulers-name-alone)."""
 
+_INT32: Final = 2**31
+_MOST_DIGITS: Final = 19
+
+
+def minimum_of_owner(annotations: Mapping[str, str]) -> int | None:
+    """The number of pods for which the group of an owner waits; None without the annotation.
+
+    Volcano takes 1 for a text that is no number of 32 bits (VC:pg_controller_handler.go:267-285).
+    """
+    written = annotations.get(MINIMUM_OF_OWNER)
+    if written is None:
+        return None
+    digits = written.removeprefix("+")
+    number = int(digits) if digits.isdecimal() and digits.isascii() and len(digits) <= _MOST_DIGITS else 1
+    return number if number < _INT32 else 1
+
+
 FindTemplates = Callable[[Mapping[str, paths.Json], Reading], Iterable[Template]]
 """Finds the pod templates in a whole object."""
 

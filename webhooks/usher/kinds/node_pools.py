@@ -4,7 +4,8 @@
 
 Sources: https://github.com/kubernetes-sigs/karpenter/tree/main/pkg/apis (v1/nodepool.go, v1/nodeclaim.go,
 v1alpha1/nodeoverlay.go), https://github.com/kubernetes/autoscaler/tree/master/cluster-autoscaler/apis/capacitybuffer,
-https://docs.cloud.google.com/kubernetes-engine/docs/reference/crds/computeclass, and
+https://docs.cloud.google.com/kubernetes-engine/docs/reference/crds/computeclass, NodeClasses of
+aws/karpenter-provider-aws, Azure/karpenter-provider-azure and cloudpilot-ai/karpenter-provider-gcp (pkg/apis), and
 https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/cloudprovider/clusterapi/README.md
 """
 
@@ -67,6 +68,20 @@ KINDS = (
         listed=False,
         bounds_nodes=True,
         facts=Facts(keep=KEEP_SPEC),
+    ),
+    *(
+        Kind(
+            **api(group, kind, plural, *versions),
+            cluster_scoped=True,
+            listed=False,
+            bounds_nodes=True,
+            facts=Facts(keep=KEEP_SPEC),
+        )
+        for group, kind, plural, versions in (
+            ("karpenter.k8s.aws", "EC2NodeClass", "ec2nodeclasses", ("v1", "v1beta1")),
+            ("karpenter.azure.com", "AKSNodeClass", "aksnodeclasses", ("v1beta1", "v1alpha2")),
+            ("karpenter.k8s.gcp", "GCENodeClass", "gcenodeclasses", ("v1alpha1",)),
+        )
     ),
     Kind(
         **api("cloud.google.com", "ComputeClass", "computeclasses", "v1"),

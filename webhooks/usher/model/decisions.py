@@ -23,6 +23,8 @@ class Finding(Struct, frozen=True, kw_only=True):
     remedy: str = ""
     assumption: str = ""
     """An assumption of the check about the cluster; with one, the finding warns at most."""
+    noted: bool = False
+    """Whether only the site can confirm the assumption, so that presets other than `strict` note the finding."""
 
 
 class Need(Struct, frozen=True, kw_only=True):
@@ -106,6 +108,8 @@ class Decision(Struct, frozen=True, kw_only=True):
     unknowns: tuple[Unknown, ...] = ()
     exemption: str = ""
     """Why the object was not judged; empty if it was."""
+    unprotected: bool = False
+    """Whether a mutation that protects others, and whose absence no check finds, has something to add."""
     missed: tuple[str, ...] = ()
     """Mutations that the object lacks, if they would have removed a finding."""
     try_again: bool = False

@@ -471,7 +471,9 @@ class Excess(Struct, frozen=True, kw_only=True):
 
 
 class UnreadKey(Struct, frozen=True, kw_only=True):
-    """A key that nothing reads, a field that is missing, a value that its field does not take, or an unknown kind."""
+    """A key that nothing reads, a missing field, a value that its field does not take, an unknown kind, or a name that
+    leads to nothing.
+    """
 
     path: str
     text: str
@@ -480,6 +482,8 @@ class UnreadKey(Struct, frozen=True, kw_only=True):
     """Whether an amount of GPUs, a container, a toleration, a selector or a queue hangs on it."""
     refused: bool = False
     """Whether the key exists, and the API server refuses its value."""
+    dangling: bool = False
+    """Whether it is a name that leads to nothing: to no part of the object if important, else to no other object."""
     kept: bool = False
     """Whether the API server keeps the key or value, because the definition of the kind takes any there."""
 

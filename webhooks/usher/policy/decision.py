@@ -93,8 +93,8 @@ def outcome_of_finding(
     """The outcome (None: the check is off here) and, if it is milder than the preset's, the reason.
 
     The last rule that fits decides. Without one the preset decides by the severity of the check. A finding that rests
-    on an assumption about the cluster warns at most, whatever the rules say. A finding that an exception covers is
-    audited.
+    on an assumption about the cluster warns at most, whatever the rules say; if only the site can confirm it, a preset
+    other than `strict` audits it. A finding that an exception covers is audited.
     """
     preset = outcome_of_preset(check, enforcement.preset)
     decided = preset
@@ -109,6 +109,8 @@ def outcome_of_finding(
         covering = enforcement.exceptions[excepting]
         until = f"{covering.ticket} of {covering.owner} until {covering.expires}"
         return model.Outcome.AUDIT, f"exception {until}: {covering.reason}"
+    if finding.noted and decided in FELT and not because and enforcement.preset != "strict":
+        return model.Outcome.AUDIT, finding.assumption
     if decided is model.Outcome.DENY and finding.assumption:
         return model.Outcome.WARN, finding.assumption
     if enforcement.preset == OBSERVE and decided is model.Outcome.AUDIT and not because:
@@ -288,6 +290,7 @@ def read_findings(result: paths.Object) -> list[model.Finding]:
                 message=_text(finding, "message"),
                 remedy=_optional_text(finding, "remedy"),
                 assumption=_optional_text(finding, "assumption"),
+                noted=finding.get("noted") is True,
             )
             for entry, finding in _entries(result, "findings", "finding")
         ),

@@ -17,6 +17,7 @@ from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.authority import Case, Ground
 from usher.authorities.gpu_quota import present as gpu_quota_present
 from usher.authorities.knowledge import Knowledge
+from usher.authorities.nodes import declared_pools
 from usher.cluster.facts.store import Store
 from usher.config import models, selection
 from usher.kinds import registry
@@ -40,6 +41,8 @@ class Found(Struct, frozen=True, kw_only=True):
 
     findings: tuple[model.Finding, ...] = ()
     unknowns: tuple[model.Unknown, ...] = ()
+    unprotected: bool = False
+    """As in `model.Decision`."""
     grounds: tuple[Ground, ...] = ()
 
 
@@ -101,6 +104,9 @@ class Evaluator:
         self._ranks = fingerprints.RANKS - set_by_fabrics
         # A review asks for the decision and for the patch of one request, one after the other.
         self._last: tuple[Request | None, _Key | None] = (None, None)
+        # A denial asks what the mutations would have changed, of the same request.
+        self._last_read: tuple[Request | None, model.Workload | None] = (None, None)
+        self._last_merged: tuple[Request | None, merge.Merged] = (None, merge.Merged(value={}))
         self._subjects: Memo[_Key, Subject] = Memo(LIKE_PODS)
         self._patches: Memo[_Key, merge.Merged] = Memo(LIKE_PODS)
 
@@ -151,6 +157,7 @@ class Evaluator:
             workload=workload,
             judgements=self._judged(subject, workload, request, known),
             unknowns=(*workload.unknowns, *found.unknowns),
+            unprotected=found.unprotected,
         )
 
     def _still_there(self, now: Side, old: model.Workload | None, request: Request, known: Knowledge) -> frozenset[int]:
@@ -210,13 +217,19 @@ class Evaluator:
     def _merged(self, request: Request, workload: model.Workload | None, *, only: str = "") -> merge.Merged:
         if workload is None or not self._mutates(workload, request):
             return merge.Merged(value=request.value, excess=workload.excess if workload is not None else None)
-        return self._mutating.merged(
+        last, merged = self._last_merged
+        if last is request and not only:
+            return merged
+        merged = self._mutating.merged(
             request,
             workload,
             read=lambda value: self._read_workload(value, request),
             known=self._knowledge(request),
             only=only,
         )
+        if not only:
+            self._last_merged = request, merged
+        return merged
 
     def patch(self, request: Request) -> merge.Merged:
         """The patch for an object, for callers that send it: it was applied once as a test, and `value` is empty.
@@ -245,6 +258,10 @@ class Evaluator:
     def workload(self, request: Request) -> model.Workload | None:
         """The normalised object of a request; None if no rule reads the object."""
         return self._read_workload(request.value, request)
+
+    def divided_gpus(self, workload: model.Workload, request: Request) -> str:
+        """How the nodes of a workload divide the whole GPUs that it asks for; see declared_pools.divided_gpus."""
+        return declared_pools.divided_gpus(workload, self._knowledge(request))
 
     def _mutates(self, workload: model.Workload, request: Request) -> bool:
         return bool(workload.pod_sets) and not self._exemption(workload, request)
@@ -278,7 +295,9 @@ class Evaluator:
             value,
             namespace=request.namespace,
             beside=request.objects,
+            around=request.around,
             facts=_definitions_of(facts),
+            names=None if facts.empty else facts.names,
             meant=self.knowledge.vocabulary.meant,
             stored=is_stored,
         )
@@ -310,12 +329,18 @@ class Evaluator:
         return key
 
     def _read_workload(self, value: paths.Object, request: Request) -> model.Workload | None:
-        return self._knowledge(request).workload(
+        last, workload = self._last_read
+        if last is request and value is request.value:
+            return workload
+        workload = self._knowledge(request).workload(
             value,
             namespace=request.namespace,
             objects=request.objects,
             believes_owner=self._identities.believe_owner(request),
         )
+        if value is request.value:
+            self._last_read = request, workload
+        return workload
 
     def _knowledge(self, request: Request) -> Knowledge:
         return self.knowledge if request.facts is None else dataclasses.replace(self.knowledge, facts=request.facts)
@@ -338,6 +363,7 @@ class Evaluator:
         return Found(
             findings=tuple(decision.downgrade_partial_pods(decision.read_findings(result), workload)),
             unknowns=tuple(decision.read_unknowns(result)),
+            unprotected=result.get("unprotected") is True,
             grounds=tuple(case.grounds),
         )
 

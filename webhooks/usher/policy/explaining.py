@@ -255,10 +255,11 @@ class Outlooks:
         if written is None or not written.pod_sets or not written.makes_pods or written.is_template:
             return None
         if as_written:
-            return self._outlook(Case(workload=written), ())
+            return self._outlook(request.case(written, self._known), ())
         merged = self._evaluator.mutate(request)
         workload = self._evaluator.workload(replace(request, value=merged.value))
-        return self._outlook(Case(workload=workload or written, before=written), tuple(_describe_added_values(merged)))
+        case = replace(request.case(workload or written, self._known), before=written)
+        return self._outlook(case, tuple(_describe_added_values(merged)))
 
     def _outlook(self, case: Case, given: tuple[str, ...]) -> Outlook:
         sections = tuple(authorities_registry.sections(case, self._known))

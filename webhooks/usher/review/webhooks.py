@@ -149,6 +149,8 @@ def forgive_missed_mutations(decision: model.Decision, request: Request, evaluat
         return decision
     if decision.allowed:
         return _require_protection(decision, request, evaluator)
+    if not _may_be_mended(_denied(decision), evaluator.catalogue):
+        return decision
     try:
         # The engine keeps patches of similar Pods, so controllers that try again and again cost little.
         if not evaluator.patch(request).operations:
@@ -183,7 +185,7 @@ def _require_protection(decision: model.Decision, request: Request, evaluator: E
     kinds the record counts, because the API server may have removed a field that their definition does not have.
     """
     workload = decision.workload
-    if workload is None or not _may_lack_protection(workload) or not _is_mutated(request):
+    if workload is None or not decision.unprotected or not _is_mutated(request):
         return decision
     try:
         applied = evaluator.patch(request).applied
@@ -198,12 +200,6 @@ def _require_protection(decision: model.Decision, request: Request, evaluator: E
     }
     missed -= recorded
     return replace(decision, missed=tuple(sorted(missed)), try_again=MUTATES.get()) if missed else decision
-
-
-def _may_lack_protection(workload: model.Workload) -> bool:
-    """Whether a mutation whose absence no check finds may apply. In Pods it hides devices from some containers."""
-    containers = (each for pod_set in workload.pod_sets for each in pod_set.containers)
-    return bool(workload.pod_sets) and (not workload.is_pod or any(not each.asks_accelerators for each in containers))
 
 
 def _is_mutated(request: Request) -> bool:
@@ -243,9 +239,12 @@ def _mended(decision: model.Decision, after: model.Decision, entries: Catalogue)
     return [
         finding
         for finding in before
-        if (finding.check, finding.path) not in places
-        and entries.checks[finding.check].severity is not Severity.CRITICAL
+        if (finding.check, finding.path) not in places and _may_be_mended([finding], entries)
     ]
+
+
+def _may_be_mended(findings: Iterable[model.Finding], entries: Catalogue) -> bool:
+    return any(entries.checks[finding.check].severity is not Severity.CRITICAL for finding in findings)
 
 
 def _denied(decision: model.Decision) -> list[model.Finding]:

@@ -81,14 +81,14 @@ class Launch(NamedTuple):
 
 def _is_a_command_line(name: str) -> bool:
     """Whether a text is a program with its arguments; a path may itself hold spaces."""
-    first = name.split(" ")[0]
+    first, _, _ = name.partition(" ")
     return "\n" in name or " -" in name or (first != name and "/" not in first)
 
 
 NO_LAUNCH: Final = Launch(None, None, "")
 
 _PROGRAM: Final = re.compile(r"(?:\S*/)?python[0-9.]*\n(?:-u\n)?[^-\n][^\n]*\.py(?:\n.*)?", re.DOTALL)
-"""Words of a command that starts one Python program itself, and no module such as torch.distributed.run."""
+"""Words of a command that starts one Python program itself, and no module like torch.distributed.run."""
 
 _DRAINS: Final = re.compile(
     r"(?:^|\s)--(?:shutdown-timeout|timeout-graceful-shutdown|graceful-timeout|exit-timeout-secs)(?:=|\s+)([0-9]{1,6})(?![\w.])"

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.kinds import registry
-from usher.kinds.kind import MINIMUM_OF_OWNER, Kind, Pods
+from usher.kinds.kind import MINIMUM_OF_OWNER, Kind, Pods, minimum_of_owner
 from usher.kinds.reading import pod_templates, values
 from usher.kinds.reading import shapes as reading_shapes
 from usher.kinds.reading.templates import AS_CONFIGURED, Template
@@ -173,17 +173,24 @@ def _gang_of_pods(  # noqa: PLR0913 - all possible reasons for a gang
 
 
 def _formed_by(pod_sets: tuple[model.PodSet, ...], metadata: Sequence[Metadata]) -> str:
-    for holder in (*metadata, *((each.labels, each.annotations) for each in pod_sets)):
+    """What makes a gang of the pods; empty without anything."""
+    templates = [(each.labels, each.annotations) for each in pod_sets]
+    for holder in (*metadata, *templates):
         for known, present in zip((_GANG_LABELS, _GANG_ANNOTATIONS), holder, strict=True):
             if known.keys().isdisjoint(present):
                 continue
             for key, what in known.items():
-                value = present.get(key)
-                if value and (key != MINIMUM_OF_OWNER or value not in {"0", "1"}):
+                # Volcano reads the number on the owner of the pods alone (VC:pg_controller_handler.go:312).
+                if present.get(key) and (key != MINIMUM_OF_OWNER or _is_of_owner(present, templates)):
                     return what
     if any(pod_set.scheduling_group for pod_set in pod_sets):
         return "an in-tree PodGroup"
     return _OF_OPERATORS.get(_made_for(pod_sets), "")
+
+
+def _is_of_owner(annotations: Mapping[str, str], templates: Sequence[Metadata]) -> bool:
+    """Whether these are annotations of an owner, with which Volcano makes a group of several pods."""
+    return all(annotations is not each for _, each in templates) and (minimum_of_owner(annotations) or 0) > 1
 
 
 def _made_for(pod_sets: tuple[model.PodSet, ...]) -> str:

@@ -312,6 +312,11 @@ _NOTEBOOK_LABELS: Final[Mapping[str, str | None]] = {
 (controllers/notebook_controller.go) and JupyterHub's kubespawner (docs, "common labels").
 """
 
+_CLASSES_OF_KAI: Final = ("build", "build-preemptible")
+"""Priority classes of KAI-Scheduler for interactive work, which its label priorityClassName names
+(github.com/NVIDIA/KAI-Scheduler/blob/main/docs/priority/README.md).
+"""
+
 _PLAIN_PODS: Final = (model.Role.SERVICE, model.Role.UNKNOWN)
 """Roles of the kinds that notebooks run as."""
 
@@ -453,6 +458,8 @@ def _role_without_rules(subject: Subject) -> Purpose:
     notebook = next((key for key, value in _NOTEBOOK_LABELS.items() if _has(subject.labels, key, value)), "")
     if notebook and own.role in _PLAIN_PODS:
         return Purpose(model.Role.INTERACTIVE, f"its label {notebook}")
+    if own.role in _PLAIN_PODS and subject.labels.get("priorityClassName") in _CLASSES_OF_KAI and _is_of_kai(subject):
+        return Purpose(model.Role.INTERACTIVE, "its priority class of KAI-Scheduler, by the label priorityClassName")
     shown = evidence_of_workload(subject.pod_sets, own.role) if own.runs_any_program else None
     if shown is not None:
         return Purpose(shown.role, shown.reason, spans_pods=shown.spans_pods or own.joins_its_pods)
@@ -462,6 +469,10 @@ def _role_without_rules(subject: Subject) -> Purpose:
     if serving and subject.kind != "MPIJob":  # workers of MPI have a probe of their SSH server
         return Purpose(model.Role.UNKNOWN, f"its kind often trains, but container {serving} has a readiness probe")
     return Purpose(own.role, why)
+
+
+def _is_of_kai(subject: Subject) -> bool:
+    return any(pod_set.scheduler_name == "kai-scheduler" for pod_set in subject.pod_sets)
 
 
 def _serving_container(pod_sets: Sequence[model.PodSet]) -> str:

@@ -21,7 +21,8 @@ from usher.accelerators import names
 from usher.accelerators.vocabulary import looks_like_accelerator, meant_name
 from usher.kinds import registry
 from usher.kinds.kind import DEFINITION
-from usher.kinds.reading import known_keys
+from usher.kinds.kubeflow_pipelines import group_version_kind
+from usher.kinds.reading import field_formats, inner_names, known_keys
 from usher.kinds.reading.fields import MAP, REQUIRED, TAKES_ANYTHING, TYPE, Definitions, Known, Leaf, Node, recorded
 from usher.kinds.reading.values import NO_OBJECTS, Lookup, Objects
 from usher.workloads import identity
@@ -66,7 +67,9 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
     *,
     namespace: str = "",
     beside: Lookup = NO_OBJECTS,
+    around: Lookup = NO_OBJECTS,
     facts: "Definitions | None" = None,
+    names: inner_names.NamesOfFacts | None = None,
     meant: Callable[[str], str] = meant_name,
     stored: bool = False,
 ) -> model.Workload | None:
@@ -78,7 +81,9 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
         workload: the normalised object; None if no rule reads it.
         namespace: the namespace of an object without one.
         beside: objects of the same files; their CustomResourceDefinitions win over those of the facts.
+        around: objects of the same directory, if they are applied together.
         facts: the CustomResourceDefinitions of the facts, which win over recorded ones.
+        names: the names of the objects of a kind in the facts; None without facts.
         meant: the resource that a misspelt one is meant for, or an empty text.
         stored: whether the object comes from an API server; an object with a uid does.
     """
@@ -88,7 +93,11 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
     if stored or paths.metadata(value).get("uid"):
         found = tuple(each for each in found if each.kept)
     else:
-        found = (*found, *known_keys.misspelt_keys(value, meant), *_refused_parts(value, beside))
+        files = inner_names.Files(namespace, around if isinstance(around, Objects) else beside, beside, names)
+        found += tuple(known_keys.misspelt_keys(value, meant)) + tuple(_refused_parts(value, beside))
+        key = group_version_kind(value)[::2]
+        found += tuple(field_formats.refused_forms(value, key, makes_pods=key in registry.PODS))
+        found += tuple(inner_names.names_of_nothing(value, key, files))
     if not found:
         return workload
     return replace(workload or _object_without_rules(value, namespace), unread_keys=found[:_MOST])
@@ -118,7 +127,10 @@ def _find_unread(value: paths.Object, definitions: Sequence[Definitions]) -> Ite
     known, number = _node_of_kind(api_version, kind, definitions)
     if number is None:
         yield from _unknown_kind(api_version, kind, known.kinds)
-    elif kind == "ConfigMap":
+        if (api_version.rpartition("/")[0], kind) not in registry.BY_KEY:
+            return
+        number = TAKES_ANYTHING
+    if kind == "ConfigMap":
         yield from _of_configurations(value)
     elif not _is_as_known(value, number, known):
         walk = _Walk(known)
@@ -213,25 +225,9 @@ def _is_open_as_known(value: Any, known: Known) -> bool:  # noqa: ANN401 - any J
         return all(_is_open_as_known(each, known) for each in value)
     if not isinstance(value, dict):
         return True
-    if inner := _node_inside(value, known):
+    if inner := known.node_inside(value):
         return _is_as_known(value, inner, known)
-    return all(_is_open_as_known(each, known) for each in value.values())
-
-
-def _node_inside(value: Mapping[str, Any], known: Known) -> int:
-    """The node of an object or a pod spec inside a value that may be anything; 0 for others."""
-    api_version, kind = value.get("apiVersion"), value.get("kind")
-    if isinstance(api_version, str) and isinstance(kind, str):
-        # A definition of an operator may be older or newer than the one that its wrapper was written for.
-        return known.kinds.get(f"{api_version} {kind}", 0) if "spec" in value else 0
-    containers = value.get("containers")
-    is_pod_spec = (
-        isinstance(containers, list)
-        and containers
-        and all(isinstance(each, dict) and "name" in each and "image" in each for each in containers)
-    )
-    pod = known.kinds.get("v1 Pod")
-    return known.nodes[pod]["spec"] if is_pod_spec and pod is not None else 0
+    return all(_is_as_known(each, known.part_of_pods(key, each), known) for key, each in value.items())
 
 
 def _fits(value: Any, leaf: Leaf) -> bool:  # noqa: ANN401 - any JSON
@@ -295,12 +291,12 @@ class _Walk:
                 self.object(each, -number, f"{path}/{index}", above, kept=kept)
         elif isinstance(value, dict) and value:
             is_open = not number or number in self._known.leaves
-            inner = _node_inside(value, self._known) if is_open else number
+            inner = self._known.node_inside(value) if is_open else number
             if inner or not is_open:
                 self._keys(value, inner, path, () if is_open else above, kept=kept or is_open)
             else:
                 for key, each in value.items():
-                    self.object(each, TAKES_ANYTHING, paths.join(path, key), (), kept=True)
+                    self.object(each, self._known.part_of_pods(key, each), paths.join(path, key), (), kept=True)
 
     def _keys(self, value: Mapping[str, Any], number: int, path: str, above: tuple[_Level, ...], *, kept: bool) -> None:
         node = self._known.nodes[number]

@@ -15,8 +15,8 @@ from usher import paths
 from usher.audit import sections
 from usher.audit.document import ReadinessItem, Standing
 from usher.audit.gather import needed_inputs
-from usher.audit.gather.needed_inputs import Section, merged_kinds
-from usher.audit.readiness.checklist import Item
+from usher.audit.gather.needed_inputs import WANTED
+from usher.audit.readiness.checklist import ITEMS, Item
 
 ROOT = Path(__file__).parents[4]
 AREAS = ["drivers", "monitoring", "scheduling", "isolation", "capacity", "recovery"]
@@ -28,15 +28,19 @@ CONFORMANCE = {
 """Items of the programme, of releases 1.35 to 1.37, that can be seen in a cluster."""
 
 
+def test_every_item_has_a_function_and_every_function_an_item() -> None:
+    assert set(sections.JUDGES) == {each.id for each in ITEMS}
+
+
 def test_ids_are_unique_and_areas_come_in_their_order() -> None:
-    ids = Counter(each.id for each in sections.CHECKLIST)
+    ids = Counter(each.id for each in ITEMS)
 
     assert set(ids.values()) == {1}
-    assert list(dict.fromkeys(each.area for each in sections.CHECKLIST)) == AREAS
-    assert {each.conformance for each in sections.CHECKLIST} - {""} == CONFORMANCE
+    assert list(dict.fromkeys(each.area for each in ITEMS)) == AREAS
+    assert {each.conformance for each in ITEMS} - {""} == CONFORMANCE
 
 
-@pytest.mark.parametrize("each", sections.CHECKLIST, ids=lambda each: each.id)
+@pytest.mark.parametrize("each", ITEMS, ids=lambda each: each.id)
 def test_an_item_has_all_its_texts(each: Item) -> None:
     page, _, anchor = each.reference.partition("#")
 
@@ -55,9 +59,7 @@ def test_a_cluster_that_cannot_be_read_passes_nothing() -> None:
 
 
 def test_the_kinds_that_may_not_be_listed_pass_nothing_either() -> None:
-    keys = {
-        each.key for each in (*needed_inputs.kinds_of(Section.READINESS), *needed_inputs.kinds_of(Section.STANDING))
-    }
+    keys = {each.key for each in WANTED}
     found = checklist(estate(nodes=[gpu_node()], workloads=[entry()], unknown=keys), server="")
 
     assert {each.id for each in found.values() if each.standing is Standing.PASS} == {"node-labels", "node-taints"}
@@ -70,13 +72,6 @@ def test_a_remedy_stands_only_where_something_is_to_be_done() -> None:
 
 
 _OPEN = (Standing.FAIL, Standing.NOT_KNOWN)
-
-
-def test_the_kinds_of_the_checklist_are_read_once_and_hold_no_secrets() -> None:
-    keys = [each.key for each in needed_inputs.kinds_of(Section.READINESS)]
-
-    assert len(set(keys)) == len(keys)
-    assert {("", "Secret"), ("", "ConfigMap")}.isdisjoint(each.key for each in merged_kinds())
 
 
 def test_of_a_service_it_keeps_the_annotations_of_prometheus() -> None:
@@ -106,7 +101,7 @@ JSON = st.recursive(
 @settings(max_examples=generated_examples.up_to(60), deadline=None)
 @given(st.lists(st.dictionaries(st.sampled_from(KEYS), JSON, max_size=6), max_size=8))
 def test_objects_of_any_shape_do_no_harm(values: list[paths.Object]) -> None:
-    wanted = merged_kinds()
+    wanted = WANTED
     objects = []
     for index, value in enumerate(values):
         each = wanted[index % len(wanted)]

@@ -54,8 +54,8 @@ def test_every_entry_is_made_by_some_module_and_every_code_is_in_the_catalogue()
     assert made == set(finding_catalogue.BY_CODE)
 
 
-def test_the_kinds_that_findings_read_are_unique_and_hold_no_secrets() -> None:
-    keys: list[Key] = [each.key for each in needed_inputs.kinds_of(needed_inputs.Section.STANDING)]
+def test_the_kinds_that_audits_read_are_unique_and_hold_no_secrets() -> None:
+    keys: list[Key] = [each.key for each in needed_inputs.WANTED]
 
     assert len(set(keys)) == len(keys)
     assert ("", "Secret") not in keys

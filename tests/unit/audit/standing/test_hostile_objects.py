@@ -19,14 +19,14 @@ from usher import paths
 from usher.audit import sections
 from usher.audit.document import FindingEntry
 from usher.audit.gather.estate import Estate
-from usher.audit.gather.needed_inputs import Section, kinds_of
+from usher.audit.gather.needed_inputs import WANTED
 from usher.config import models
 
 KEYS = (
     *("metadata", "spec", "status", "name", "namespace", "labels", "ownerReferences", "conditions", "webhooks"),
     *("rules", "template", "containers", "tolerations", "taints", "queueName", "admissionChecks", "type", "uid"),
 )
-STANDING_KINDS = kinds_of(Section.STANDING)
+STANDING_KINDS = WANTED
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.just("2026-99-99T00:00:00Z"),

@@ -61,8 +61,10 @@ def test_lines_that_a_ci_system_would_run_as_commands_are_made_harmless(line: st
         ({MIG: amount(4)}, f"4 {MIG}"),
         ({"google.com/tpu": amount(0), GPU: amount(8), MIG: amount(2, unbounded=True)}, f"8 GPUs, 2+ {MIG}"),
         ({GPU: scan_devices.Amount(number=3, extra=1)}, "2 to 3 GPUs"),
-        ({"gpu-fraction": scan_devices.Amount(number=Decimal("1.50"))}, "1.5 gpu-fraction"),
-        ({"gpu-fraction": scan_devices.Amount(number=Decimal("2.000"))}, "2 gpu-fraction"),
+        ({"gpu-fraction": scan_devices.Amount(number=Decimal("1.50"))}, "1.5 GPUs in parts (gpu-fraction)"),
+        ({"gpu-fraction": scan_devices.Amount(number=Decimal("2.000"))}, "2 GPUs in parts (gpu-fraction)"),
+        ({"gpu-memory": amount(20000)}, "20,000 MiB of GPU memory (gpu-memory)"),
+        ({"shares of nvidia.com/gpu": amount(4096)}, "4,096 shares of nvidia.com/gpu"),
         ({"evil\x1b[2J": amount(3)}, "3 evil\\x1b[2J"),
     ],
 )

@@ -186,3 +186,94 @@ def test_a_node_pool_consolidates_unless_it_says_otherwise(disruption: paths.Obj
     )
 
     assert pool.consolidates is consolidates
+
+
+def of_class(spec: dict[str, Any], *types: str, kind: str = "EC2NodeClass", group: str = "karpenter.k8s.aws") -> Any:
+    value = node_pool(wants(TYPE, "In", *(types or ("p5.48xlarge",))), group=group)
+    template: Any = value["spec"]
+    template["template"]["spec"]["nodeClassRef"]["kind"] = kind
+    classes: dict[str, paths.Object] = {"gpu": {"spec": spec}}
+    [pool] = autoscaled_pools.read_pools({autoscaled_pools.NODE_POOL: {"gpu": value}, (group, kind): classes})
+    return pool
+
+
+def amount(name: str, spec: dict[str, Any], **more: Any) -> int:
+    [machine] = of_class(spec, **more).types
+    found: int = machine.amounts[name]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("spec", "gibibytes"),
+    [
+        ({"amiSelectorTerms": [{"alias": "al2023@latest"}]}, 17),
+        ({"amiSelectorTerms": [{"alias": "al2023@latest"}],
+          "blockDeviceMappings": [{"deviceName": "/dev/xvda", "ebs": {"volumeSize": "200Gi"}}]}, 179),
+        # The second disk of Bottlerocket holds images and files of pods.
+        ({"amiSelectorTerms": [{"alias": "bottlerocket@latest"}],
+          "blockDeviceMappings": [{"deviceName": "/dev/xvda", "ebs": {"volumeSize": "200Gi"}}]}, 17),
+        ({"amiSelectorTerms": [{"alias": "bottlerocket@latest"}],
+          "blockDeviceMappings": [{"deviceName": "/dev/xvdb", "ebs": {"volumeSize": "200Gi"}}]}, 179),
+        ({"amiSelectorTerms": [{"id": "ami-1"}],
+          "blockDeviceMappings": [{"deviceName": "/dev/sda1", "ebs": {"volumeSize": "100Gi"}}]}, 89),
+        ({"amiFamily": "AL2", "blockDeviceMappings": [{"rootVolume": True, "ebs": {"volumeSize": "100Gi"}}]}, 89),
+        ({"amiFamily": "AL2", "kubelet": {"evictionHard": {"nodefs.available": "5%"}}}, 20),
+    ],
+    ids=["default", "root", "root of Bottlerocket", "files of Bottlerocket", "own image", "named root", "own limits"],
+)  # fmt: skip
+def test_the_disk_of_an_ec2_node_class_bounds_the_files_of_pods(spec: dict[str, Any], gibibytes: int) -> None:
+    assert amount("ephemeral-storage", spec) == gibibytes * 2**30
+
+
+def test_disks_that_usher_cannot_tell_bound_nothing() -> None:
+    for spec in ({"instanceStorePolicy": "RAID0"}, {"amiSelectorTerms": [{"alias": "windows2022@latest"}]}):
+        [machine] = of_class(spec).types
+        assert "ephemeral-storage" not in machine.amounts
+
+
+def test_a_node_class_bounds_the_pods_of_a_node() -> None:
+    assert amount("pods", {"kubelet": {"maxPods": 8}}) == 8
+    [machine] = of_class({"kubelet": {"podsPerCore": 1}}, "g6.xlarge").types
+    assert machine.amounts["pods"] == 4
+    azure = {"kind": "AKSNodeClass", "group": "karpenter.azure.com"}
+    [machine] = of_class({"maxPods": 30}, "Standard_NC24ads_A100_v4", **azure).types
+    assert (machine.amounts["pods"], machine.amounts["ephemeral-storage"]) == (30, 128 * 2**30)
+
+
+def test_a_public_address_takes_efa_from_machines_with_several_cards() -> None:
+    pool = of_class({"associatePublicIPAddress": True}, "p5.48xlarge", "g6.xlarge")
+
+    assert [pool.title(each) for each in pool.types] == [
+        "NodePool gpu (g6.xlarge)",
+        "NodePool gpu (p5.48xlarge, without EFA because its NodeClass sets associatePublicIPAddress)",
+    ]
+    assert pool.types[1].amounts["vpc.amazonaws.com/efa"] == 0
+
+
+def test_a_gce_node_class_has_a_disk_and_may_taint_nodes_with_gpus() -> None:
+    google = {"kind": "GCENodeClass", "group": "karpenter.k8s.gcp"}
+    disks = [{"boot": True, "sizeGiB": 60}]
+    pool = of_class({"disks": disks, "autoGPUTaint": True}, "a3-megagpu-8g", **google)
+
+    assert pool.types[0].amounts["ephemeral-storage"] == 60 * 2**30
+    assert [each.key for each in pool.taints] == ["nvidia.com/gpu"]
+    local = of_class({"disks": disks, "localSsdMode": "Ephemeral"}, "a3-megagpu-8g", **google)
+    assert "ephemeral-storage" not in local.types[0].amounts
+
+
+@pytest.mark.parametrize(
+    ("budgets", "consolidates"),
+    [
+        ([{"nodes": "0"}], False),
+        ([{"nodes": "0", "reasons": ["Underutilized"]}], False),
+        ([{"nodes": "0", "reasons": ["Drifted"]}], True),
+        ([{"nodes": "0", "schedule": "@daily", "duration": "8h"}], True),
+    ],
+)
+def test_budgets_of_no_node_stop_the_consolidation(budgets: list[dict[str, Any]], *, consolidates: bool) -> None:
+    value = node_pool()
+    spec: Any = value["spec"]
+    spec["disruption"] = {"budgets": budgets}
+    [pool] = autoscaled_pools.read_pools({autoscaled_pools.NODE_POOL: {"gpu": value}})
+
+    assert pool.consolidates is consolidates

@@ -43,6 +43,12 @@ def test_objects_are_listed_by_namespace() -> None:
     assert store.objects(*LOCAL_QUEUE, "other") == {}
 
 
+def test_objects_of_one_name_in_two_namespaces_are_two() -> None:
+    store = Store.of([queue("a"), queue("a", namespace="web")])
+
+    assert sorted(store.everywhere(*LOCAL_QUEUE)) == ["ml/a", "web/a"]
+
+
 def test_a_kind_that_the_cluster_does_not_have_has_no_objects() -> None:
     store = Store()
     store.lacks(LOCAL_QUEUE)

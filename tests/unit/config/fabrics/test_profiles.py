@@ -154,7 +154,7 @@ def test_a_name_that_is_shipped_cannot_be_taken_without_saying_so() -> None:
 
 
 def test_a_base_must_be_shipped() -> None:
-    shipped = ", ".join(fabrics_shipped.SHIPPED)
+    shipped = ", ".join(fabrics_shipped.shipped_fabrics())
 
     assert mistakes({"base": "carrier-pigeons", "env": FAST_CARD}) == [
         ("/fabrics/rails/base", f"carrier-pigeons is not a shipped fabric; these are {shipped}")

@@ -1,9 +1,11 @@
 import gc
 import threading
+import time
 from collections.abc import Callable
 
 import pytest
 
+from usher.policy.engines import engine
 from usher.policy.engines.wasm_runtime import Clock
 
 BOUND = 60.0
@@ -96,3 +98,21 @@ def test_a_clock_whose_owner_is_gone_ends() -> None:
     thread.join(BOUND)
 
     assert not thread.is_alive()
+
+
+def test_a_share_of_the_time_ends_before_the_time_and_gives_the_rest_back() -> None:
+    token = engine.ANSWER_UNTIL.set(time.monotonic() + 100)
+    whole = engine.ANSWER_UNTIL.get()
+    try:
+        with engine.share_deadline(0.5):
+            assert 40 < engine.ANSWER_UNTIL.get() - time.monotonic() <= 50
+            with engine.share_deadline(0.5):
+                assert engine.ANSWER_UNTIL.get() - time.monotonic() <= 25
+        assert engine.ANSWER_UNTIL.get() == whole
+    finally:
+        engine.ANSWER_UNTIL.reset(token)
+
+
+def test_without_a_deadline_there_is_no_share() -> None:
+    with engine.share_deadline(0.5):
+        assert engine.ANSWER_UNTIL.get() == float("inf")

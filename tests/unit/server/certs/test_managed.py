@@ -82,7 +82,7 @@ def test_of_two_replicas_that_start_together_one_makes_the_ca(run: int, clock: C
     api.register()
     if run % 2:
         api.store(SECRET, {"metadata": {"name": "gpu-usher-certificates"}})
-    both = threading.Barrier(2, timeout=10)
+    both = threading.Barrier(2, timeout=60)
     met: list[str] = []
 
     def meet(method: str, path: str) -> None:
@@ -97,7 +97,7 @@ def test_of_two_replicas_that_start_together_one_makes_the_ca(run: int, clock: C
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(60)
 
     assert met == ["PUT", "PUT"]
     assert replicas[0].good() == replicas[1].good()

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from enum import StrEnum
+from pathlib import Path
 from typing import Final
 
+import msgspec
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from usher import paths
 
@@ -14,7 +15,7 @@ GPU: Final = "nvidia.com/gpu"
 TAINT: Final = {"key": GPU, "value": "present", "effect": "NoSchedule"}
 
 
-class Pool(Struct, frozen=True, kw_only=True):
+class Pool(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Equal nodes of `boards` boards each. `memory` is in MiB for each board."""
 
     name: str
@@ -33,47 +34,6 @@ class Pool(Struct, frozen=True, kw_only=True):
         """The devices that a node offers, by resource."""
         return {GPU: 0, **self.divided} if self.divided else {GPU: self.boards}
 
-
-_H100: Final = Pool(
-    name="h100",
-    nodes=10,
-    product="NVIDIA-H100-80GB-HBM3",
-    memory=81559,
-    instance_type="p5.48xlarge",
-    capacity_type="reserved",
-)
-
-POOLS: Final = (
-    _H100,
-    replace(
-        _H100,
-        name="h100-mig",
-        nodes=1,
-        divided={"nvidia.com/mig-1g.10gb": 28, "nvidia.com/mig-3g.40gb": 8},
-        labels={
-            "nvidia.com/mig.strategy": "mixed",
-            "nvidia.com/mig.config": "half-and-half",
-            "nvidia.com/mig.config.state": "success",
-        },
-    ),
-    Pool(
-        name="a100",
-        nodes=6,
-        product="NVIDIA-A100-SXM4-80GB",
-        memory=81920,
-        instance_type="p4de.24xlarge",
-        capacity_type="spot",
-    ),
-    Pool(
-        name="l40s",
-        nodes=4,
-        product="NVIDIA-L40S",
-        memory=46068,
-        instance_type="g6e.12xlarge",
-        capacity_type="on-demand",
-        boards=4,
-    ),
-)
 
 WITHOUT_TAINT: Final = "l40s-3"
 """This node lost its taint, so pods without GPUs may fill it."""
@@ -170,7 +130,7 @@ class Rhythm(StrEnum):
     """Busy from 8 to 18 o'clock UTC on working days, almost idle at other times."""
 
 
-class Story(Struct, frozen=True, kw_only=True):
+class Story(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One workload. `wanted` pods ask for `devices` of `resource` each; `running` of them have a node of `pool`."""
 
     kind: str
@@ -199,81 +159,11 @@ class Story(Struct, frozen=True, kw_only=True):
     """It requests GPUs without a toleration, CPU or memory, like many first drafts."""
 
 
-STORIES: Final = (
-    Story(
-        kind="PyTorchJob", namespace="llm-pretrain", name="atlas-70b", pool="h100", devices=8, wanted=8, running=8,
-        age_hours=270, activity=0.88, memory=0.93, queue="pretraining", priority="training",
-    ),
-    Story(
-        kind="Job", namespace="llm-pretrain", name="eval-suite", pool="h100", devices=8, wanted=4, running=0,
-        age_hours=26, waiting_hours=26, queue="pretraining", priority="training", suspended=True,
-    ),
-    Story(
-        kind="PyTorchJob", namespace="vision", name="detector-sweep", pool="a100", devices=8, wanted=4, running=2,
-        age_hours=77, waiting_hours=77, activity=0.02, memory=0.06,
-    ),
-    Story(
-        kind="Notebook", namespace="vision", name="alice", pool="a100", age_hours=412, activity=0.01, memory=0.07,
-        image="registry.example.com/jupyter/pytorch:4.4",
-    ),
-    Story(
-        kind="Notebook", namespace="vision", name="bob", pool="a100", age_hours=290, activity=0.02, memory=0.11,
-        image="registry.example.com/jupyter/pytorch:4.4",
-    ),
-    Story(
-        kind="Notebook", namespace="vision", name="chen", pool="a100", age_hours=91, activity=0.0, memory=0.02,
-        image="registry.example.com/jupyter/pytorch:4.4",
-    ),
-    Story(
-        kind="Deployment", namespace="vision", name="labeling-api", pool="l40s", wanted=4, running=4, age_hours=900,
-        activity=0.44, rhythm=Rhythm.OFFICE_HOURS, memory=0.42, image="registry.example.com/vision/serve:7",
-        priority="inference",
-    ),
-    Story(
-        kind="PyTorchJob", namespace="speech", name="whisper-tune", pool="a100", devices=4, wanted=4, running=4,
-        age_hours=58, activity=0.72, memory=0.81, queue="research", priority="training",
-    ),
-    Story(
-        kind="StatefulSet", namespace="speech", name="notebook-dana", pool="h100", devices=2, age_hours=530,
-        activity=0.0, memory=0.03, image="registry.example.com/jupyter/pytorch:4.4", careless=True,
-    ),
-    Story(
-        kind="Job", namespace="speech", name="tts-export", pool="h100", devices=16, running=0, age_hours=49,
-        waiting_hours=49,
-    ),
-    Story(
-        kind="Deployment", namespace="search", name="ranker", pool="l40s", wanted=6, running=6, age_hours=1400,
-        activity=0.61, rhythm=Rhythm.OFFICE_HOURS, memory=0.66, image="registry.example.com/search/triton:25.10",
-        priority="inference",
-    ),
-    Story(
-        kind="Deployment", namespace="search", name="embedder", pool="a100", wanted=2, running=2, age_hours=640,
-        activity=0.09, memory=0.1, image="registry.example.com/search/embed:3", priority="inference",
-    ),
-    Story(
-        kind="Deployment", namespace="search", name="spelling", pool="h100-mig", resource="nvidia.com/mig-1g.10gb",
-        wanted=5, running=5, age_hours=640, activity=0.07, memory=0.09, image="registry.example.com/search/spell:12",
-        priority="inference",
-    ),
-    Story(
-        kind="Job", namespace="search", name="reindex", pool="h100-mig", resource="nvidia.com/mig-2g.20gb", wanted=2,
-        running=0, age_hours=120, waiting_hours=120,
-    ),
-    Story(
-        kind="Job", namespace="robotics", name="sim-batch", pool="a100", wanted=8, running=8, age_hours=30,
-        activity=0.65, memory=0.34, image="registry.example.com/robotics/sim:31", queue="research",
-    ),
-    Story(
-        kind="Deployment", namespace="robotics", name="viewer", pool="h100", age_hours=700, activity=0.04, memory=0.05,
-        image="registry.example.com/robotics/viewer:2", careless=True,
-    ),
-)  # fmt: skip
+class _Cluster(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    pools: tuple[Pool, ...]
+    stories: tuple[Story, ...]
 
-TEAMS: Final = {
-    "llm-pretrain": "foundation",
-    "vision": "vision",
-    "speech": "speech",
-    "search": "search",
-    "robotics": "robotics",
-}
-"""The team of each namespace, as in its label."""
+
+_CLUSTER: Final = msgspec.yaml.decode(Path(__file__).with_name("stories.yaml").read_bytes(), type=_Cluster)
+POOLS: Final = _CLUSTER.pools
+STORIES: Final = _CLUSTER.stories

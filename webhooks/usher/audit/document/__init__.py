@@ -37,37 +37,6 @@ from usher.audit.document.audit_entries import (
     WorkloadState,
 )
 
-__all__ = [
-    "AcceleratorEntry",
-    "Audit",
-    "Cluster",
-    "Completeness",
-    "Cost",
-    "Entry",
-    "ExceptionEntry",
-    "FindingEntry",
-    "Gap",
-    "Group",
-    "GroupTable",
-    "Measurement",
-    "NotEvaluatedEntry",
-    "NotJudgedEntry",
-    "Point",
-    "Prevented",
-    "PriceEntry",
-    "ReadinessItem",
-    "Saving",
-    "Severity",
-    "Standing",
-    "Subject",
-    "Summary",
-    "Target",
-    "Trend",
-    "Usage",
-    "WorkloadEntry",
-    "WorkloadState",
-]
-
 
 class AcceleratorEntry(Part):
     """The accelerators of one resource, in units of the resource. Null is not known.

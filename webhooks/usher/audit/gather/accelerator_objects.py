@@ -10,6 +10,7 @@ ROCm/k8s-device-plugin cmd/k8s-node-labeller/README.md (amd.com/gpu.vram); Intel
 (gpu.intel.com/product); GKE, AKS, EKS, Karpenter, CoreWeave and OCI: their tables of node labels.
 """
 
+import contextlib
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ from msgspec import Struct
 
 from usher import errors, model, paths, quantities
 from usher.accelerators import boards, mig, vocabulary
-from usher.accelerators.names import GIB, MIB
+from usher.accelerators.names import GIB, MIB, PARTS
 from usher.accelerators.vocabulary import Vocabulary
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.estate import NOTHING_REPORTED, CapacityType, Node, Phase, Pod, Reported, Workload
@@ -252,7 +253,7 @@ class PodReader:
         workload = self._read(value)
         if workload is None or not workload.asks_accelerators:
             return _NOTHING
-        found = {**devices.of_workload(workload), **devices.parts_taken(workload)}
+        found = devices.of_workload(workload)
         names = (mig.profile_of_resource(name) for name in found)
         profile = next((str(each.profile) for each in names if each is not None), "")
         return Asked(devices=found, memory_profile=profile, workload=workload)
@@ -421,7 +422,10 @@ def read_shared_by(labels: Labels) -> int:
 
 
 def read_partition(labels: Labels) -> str:
-    """The resource of the MIG profile that `nvidia.com/gpu` counts on the node; empty if it counts whole devices."""
+    """The resource of the partition that `nvidia.com/gpu` or `amd.com/gpu` counts; empty if it counts whole devices."""
+    of_amd = labels.get(boards.AMD_PARTITION_LABEL, "")
+    if of_amd and not of_amd.startswith(boards.AMD_WHOLE):
+        return f"amd.com/{of_amd}"
     layout = labels.get(boards.PRODUCT_LABEL, "").removesuffix("-SHARED").partition("-MIG-")[2]
     profile = mig.parse_profile(layout or labels.get("cloud.google.com/gke-gpu-partition-size", ""))
     return "" if profile is None else profile.resource
@@ -470,7 +474,8 @@ def _whole_devices(devices: paths.Json) -> Iterator[str]:
 
 _GPU: Final = "nvidia.com/gpu"
 _SHARED: Final = "nvidia.com/gpu.shared"
-"""The device plugin's name for replicas if it renames them."""
+_AMD_GPU: Final = "amd.com/gpu"
+_VIRTUAL: Final = "volcano.sh/vgpu-number"
 
 _SYSTEM: Final = (
     "architecture",
@@ -492,13 +497,16 @@ def read_node(value: paths.Object, vocabulary: Vocabulary, *, claimable: Devices
     metadata, status = paths.metadata(value), paths.mapping(value.get("status"))
     labels = fields.text_entries(metadata.get("labels"))
     shared_by, partition = read_shared_by(labels), read_partition(labels)
-    registered = nodes.registered_boards(fields.text_entries(metadata.get("annotations")))
+    annotations = fields.text_entries(metadata.get("annotations"))
+    registered = nodes.registered_boards(annotations)
     reported = paths.mapping(status.get("capacity")) or paths.mapping(status.get("allocatable"))
     offers = _offers(labels, reported, registered) or shared_by
     if not registered:
         shared_by = offers
-    capacity = _devices(status.get("capacity"), vocabulary, offers=offers, partition=partition)
-    allocatable = _devices(status.get("allocatable"), vocabulary, offers=offers, partition=partition)
+    counted = nodes.boards_of_volcano(annotations) or _whole_number(labels.get(node_pools.GPU_COUNT, ""))
+    virtual = (_whole_quantity(reported.get(_VIRTUAL)) or 0) // counted if counted else 0
+    capacity = _devices(status.get("capacity"), vocabulary, offers=offers, partition=partition, virtual=virtual)
+    allocatable = _devices(status.get("allocatable"), vocabulary, offers=offers, partition=partition, virtual=virtual)
     if not any(capacity.values()) and not any(allocatable.values()):
         if not claimable:
             return None
@@ -553,7 +561,7 @@ def trimmed_node(value: paths.Object) -> paths.Object:
 
 def _registers(metadata: Mapping[str, paths.Json]) -> paths.Object:
     annotations = paths.mapping(metadata.get("annotations"))
-    return {key: annotations[key] for key in nodes.REGISTERS if key in annotations}
+    return {key: annotations[key] for key in (*nodes.REGISTERS, nodes.VOLCANO_REGISTER) if key in annotations}
 
 
 def _ready(status: paths.Object) -> bool:
@@ -562,11 +570,18 @@ def _ready(status: paths.Object) -> bool:
     return conditions.get("Ready", "True") == "True"
 
 
-def _devices(value: paths.Json, vocabulary: Vocabulary, *, offers: int, partition: str) -> Devices:
+def _devices(value: paths.Json, vocabulary: Vocabulary, *, offers: int, partition: str, virtual: int) -> Devices:
     found: dict[str, Amount] = {}
     for resource, reported in _numbers(value, vocabulary).items():
-        replicated = resource in (_GPU, _SHARED)
-        name, number = (partition or _GPU, reported // offers) if replicated else (resource, reported)
+        name, number = resource, reported
+        if resource in (_GPU, _SHARED):
+            name, number = partition or _GPU, reported // offers
+        elif resource == _AMD_GPU:
+            name = partition or resource
+        elif virtual and resource == _VIRTUAL:
+            name, number = _GPU, reported // virtual
+        elif virtual and (part := PARTS.get(resource)) is not None and part.divides == _VIRTUAL:
+            continue
         found[name] = found.get(name, Amount()) + Amount(number=number)
     return dict(sorted(found.items()))
 
@@ -580,7 +595,6 @@ def _numbers(value: paths.Json, vocabulary: Vocabulary) -> Mapping[str, int]:
 
 
 def _whole_quantity(amount: paths.Json) -> int | None:
-    try:
+    with contextlib.suppress(errors.QuantityError):
         return max(0, quantities.parse(amount).value)
-    except errors.QuantityError:
-        return None
+    return None

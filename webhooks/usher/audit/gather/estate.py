@@ -239,7 +239,7 @@ class Node(Struct, frozen=True, kw_only=True):
     offered_twice: tuple[str, ...] = ()
     """Device classes of drivers that offer for claims what the node also offers as resources."""
     partition: str = ""
-    """The resource of the MIG profile behind `nvidia.com/gpu` (MIG strategy `single`); else empty."""
+    """The resource of the partition behind `nvidia.com/gpu` (MIG strategy `single`) or `amd.com/gpu`; else empty."""
     ready: bool = True
     cordoned: bool = False
     created: datetime | None = None

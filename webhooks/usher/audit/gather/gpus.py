@@ -1,6 +1,7 @@
 """How many GPUs stand behind accelerators, where they are now, and what one of them costs in an hour.
 
-Whole devices count as one, MIG devices by their share, time slices by their part. Other accelerators (TPUs, Neuron
+Whole devices count as one, MIG devices and partitions of AMD by their share, time slices by their part, and parts by
+memory and cores (HAMi, Volcano, KAI-Scheduler) by the larger of the two. Other accelerators (TPUs, Neuron
 devices, NPUs) are not GPUs; they count by their own name alone. The share of a MIG device is the larger one of its
 shares of compute and memory, so that a GPU that is divided in the usual ways counts as one.
 """
@@ -15,19 +16,19 @@ from typing import Final
 
 from msgspec import Struct
 
-from usher.accelerators import boards, mig, vocabulary
+from usher.accelerators import boards, mig, names, vocabulary
 from usher.accelerators.mig import Board
-from usher.accelerators.names import PARTS, Known, Unit
+from usher.accelerators.names import PARTS, WHOLE_GPUS, Known, Unit
 from usher.audit.gather import estate
-from usher.audit.gather.estate import Estate, Node, Pod
-from usher.check.devices import WHOLE_GPUS, Devices
+from usher.audit.gather.estate import Estate, Node, Pod, Workload
+from usher.check.devices import SHARES, SLICES, Devices
 from usher.config import selection
 from usher.config.models import PriceRule, Prices
 
+WHOLE_GPU: Final = "nvidia.com/gpu"
 _SHARED: Final = "nvidia.com/gpu.shared"
-_PARTS: Final = {f"shares of {name}": name for name in sorted(WHOLE_GPUS)} | {
-    "volcano.sh/vgpu-number": "volcano.sh/vgpu-number"
-}
+_VIRTUAL: Final = "volcano.sh/vgpu-number"
+_PARTS: Final = {f"{SHARES}{name}": name for name in sorted(WHOLE_GPUS)} | {_VIRTUAL: _VIRTUAL}
 """Accelerators whose parts pods get by memory and cores, with the resource that these divide."""
 _SLICES: Final = 7
 """Compute slices of most boards that MIG can divide."""
@@ -40,27 +41,35 @@ def number(devices: Devices, node: Node | None = None) -> float:
         node: the node of the devices. Without it, `nvidia.com/gpu` counts as a whole device, and a profile as on the
             largest board that has it.
     """
-    total = sum((share(name, node) * Fraction(amount.number) for name, amount in devices.items()), start=Fraction())
-    return round(float(total + _taken_parts(devices, node)), 6)
+    return round(float(sum((part for _, part in _counted_parts(devices, node)), start=Fraction())), 6)
 
 
-def _taken_parts(devices: Devices, node: Node | None) -> Fraction:
-    """The GPUs behind the parts that HAMi and Volcano give: of each board the larger of its memory and its cores.
+def _counted_parts(devices: Devices, node: Node | None) -> Iterator[tuple[str, Fraction]]:
+    """The GPUs behind accelerators, by their names. Parts of boards count under the name of these, and are 0 then.
 
-    A pod that names no memory gets all of it (HAMi:pkg/device/nvidia/device.go GenerateResourceRequests).
+    HAMi and Volcano give of each board the larger of its memory and its cores. A pod that names no memory gets all of
+    it (HAMi:pkg/device/nvidia/device.go GenerateResourceRequests).
     """
-    total = Fraction()
-    for counted in _PARTS.keys() & devices.keys():
-        number_of_boards = Fraction(devices[counted].number)
-        named = [(PARTS[name], amount) for name, amount in devices.items() if name in PARTS]
-        parts = [(part, Fraction(amount.number)) for part, amount in named if part.divides == _PARTS[counted]]
-        if not parts:
-            continue
-        taken = [_boards_behind(part, amount, node) for part, amount in parts]
-        names_memory = any(part.unit is not Unit.CORES for part, _ in parts)
-        known = names_memory and all(each is not None for each in taken)
-        total += min(number_of_boards, max(filter(None, taken), default=Fraction())) if known else number_of_boards
-    return total
+    together = {name: _parts_of(counted, devices) for counted, name in _PARTS.items() if counted in devices}
+    for name, amount in devices.items():
+        parts = together.get(_PARTS.get(name, ""), [])
+        if name in PARTS and PARTS[name].divides in together:
+            yield name, Fraction()
+        elif parts or name == _VIRTUAL:
+            number_of_boards = Fraction(amount.number)
+            taken = [_boards_behind(part, number, node) for part, number in parts]
+            names_memory = any(part.unit is not Unit.CORES for part, _ in parts)
+            known = names_memory and all(each is not None for each in taken)
+            held = max(filter(None, taken), default=Fraction()) if known else number_of_boards
+            yield name, min(number_of_boards, held)
+        elif part := share(name, node):
+            yield name, part * Fraction(amount.number)
+
+
+def _parts_of(counted: str, devices: Devices) -> list[tuple[Known, Fraction]]:
+    """The memory and the cores of the boards that a resource counts."""
+    named = [(PARTS[name], Fraction(amount.number)) for name, amount in devices.items() if name in PARTS]
+    return [(part, number) for part, number in named if part.divides == _PARTS[counted]]
 
 
 def _boards_behind(part: Known, amount: Fraction, node: Node | None) -> Fraction | None:
@@ -71,6 +80,11 @@ def _boards_behind(part: Known, amount: Fraction, node: Node | None) -> Fraction
     return None if not memory else amount * (part.size or 1) / memory
 
 
+def node_of(workload: Workload, nodes: Mapping[str, Node]) -> Node | None:
+    """The node by which to count what a workload asks for: that of its first pod that has one; None without one."""
+    return next((nodes[pod.node] for pod in workload.pods if pod.node in nodes), None)
+
+
 def least(devices: Devices, node: Node | None = None) -> float:
     """The GPUs that pods always request: without the pods that a rollout or an autoscaler adds for a time."""
     always = {name: dataclasses.replace(amount, number=amount.least, extra=0) for name, amount in devices.items()}
@@ -79,7 +93,8 @@ def least(devices: Devices, node: Node | None = None) -> float:
 
 def others(devices: Devices, node: Node | None = None) -> Devices:
     """The accelerators that are not GPUs. The node as for `number`."""
-    return {name: amount for name, amount in devices.items() if amount and not share(name, node)}
+    counted = {name for name, _ in _counted_parts(devices, node)}
+    return {name: amount for name, amount in devices.items() if amount and name not in counted}
 
 
 def numbers(devices: Devices) -> Mapping[str, float]:
@@ -115,18 +130,25 @@ def of_devices(devices: Devices, node: Node) -> float:
 
 def share(name: str, node: Node | None) -> Fraction:
     """The GPUs behind one unit of a resource that pods request; 0 for other accelerators. The node as for `number`."""
+    if name == names.GPU_MEMORY:
+        return Fraction(names.MIB, node.memory) if node is not None and node.memory else Fraction()
     if node is None:
         return _part(name, "")
-    if name in ("nvidia.com/gpu", _SHARED):
+    offered = name.removeprefix(SHARES).removeprefix(SLICES)
+    if offered in (WHOLE_GPU, _SHARED, "amd.com/gpu"):
         whole = _part(node.partition, node.product) if node.partition else Fraction(1)
-        return whole / node.shared_by if name != _SHARED or node.shared_by > 1 else Fraction()
+        is_share = name == _SHARED or name.startswith(SHARES)
+        return whole / node.shared_by if not is_share or node.shared_by > 1 else Fraction()
     return _part(name, node.product)
 
 
 @lru_cache(maxsize=1024)
 def _part(name: str, product: str) -> Fraction:
-    if name in WHOLE_GPUS:
+    if name in WHOLE_GPUS or name == names.GPU_FRACTION:
         return Fraction(1)
+    of_amd = boards.amd_partitions(name, product)
+    if of_amd:
+        return Fraction(1, of_amd)
     advertised = mig.profile_of_resource(name)
     if advertised is not None:
         return Fraction() if advertised.shared else of_profile(advertised.profile, product)
@@ -192,9 +214,6 @@ def split_of_node(node: Node, *, capacity: float, allocatable: float, held: floa
     return NodeSplit(
         node=node, capacity=capacity, usable=usable, free=free, out_of_use=max(0.0, capacity - held - free)
     )
-
-
-WHOLE_GPU: Final = "nvidia.com/gpu"
 
 
 class Offer(Struct, frozen=True, kw_only=True):

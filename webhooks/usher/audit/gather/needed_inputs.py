@@ -1,16 +1,14 @@
 """The kinds that an audit reads beside workloads, nodes and pods, and the needs of each number of its document.
 
-The first table has each kind with the fields that are kept of it and the section that wants it; the role of auditors
-allows these kinds too. The second says of each number what has to be read for it: the number is null where that is
-missing, and never 0. A number that is added to `Summary`, `AcceleratorEntry`, `Group` or `Audit` gets its needs here. A
-test holds the tables complete.
+The first table has each kind with the fields that are kept of it; the role of auditors allows these kinds too. The
+second says of each number what has to be read for it: the number is null where that is missing, and never 0. A number
+that is added to `Summary`, `AcceleratorEntry`, `Group` or `Audit` gets its needs here. A test holds the tables
+complete.
 """
 
 from collections.abc import Collection, Mapping
-from enum import Enum, StrEnum, auto
+from enum import Enum, auto
 from typing import Final, TypeVar
-
-from msgspec.structs import replace
 
 from usher import paths
 from usher.audit.document import AcceleratorEntry, Audit, Group, Summary
@@ -21,47 +19,17 @@ from usher.check import findings
 from usher.kinds.kind import FactKind, api, keeping
 
 
-class Section(StrEnum):
-    """The part of an audit that uses the objects of a kind."""
-
-    ESTATE = "estate"
-    """Nodes, workloads and pods."""
-    STANDING = "standing"
-    """Findings about the cluster; the checklist may look at these kinds too."""
-    READINESS = "readiness"
-    """The production checklist."""
-
-
 class Wanted(FactKind, frozen=True, kw_only=True):
-    """A kind whose objects a section finds in `Estate.objects`.
+    """A kind whose objects the sections of an audit find in `Estate.objects`.
 
     An audit lists it in the first of the versions that the API server serves. It keeps only what `keep` returns.
     `Estate.objects` has `Absence.MISSING` for a kind that the API server does not serve, and `Absence.NOT_KNOWN` for
     one that usher may not list or that the source does not hold. usher never reads Secrets.
     """
 
-    section: Section = Section.ESTATE
-    """The section that wants it."""
-
     def __post_init__(self) -> None:
         if (self.group, self.kind) == ("", "Secret"):
             raise ValueError("an audit never reads Secrets")
-
-    def joined(self, other: "Wanted") -> "Wanted":
-        """The same kind with the fields of both."""
-
-        def keep(value: paths.Object) -> paths.Object:
-            return _joined_fields(self.keep(value), other.keep(value))
-
-        return replace(self, keep=keep)
-
-
-def _joined_fields(one: paths.Object, other: paths.Object) -> paths.Object:
-    result = dict(one)
-    for key, value in other.items():
-        before = result.get(key)
-        result[key] = _joined_fields(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
-    return result
 
 
 def _daemon_set(value: paths.Object) -> paths.Object:
@@ -123,28 +91,17 @@ _IDENTITY: Final = keeping()
 RESOURCE_SLICE: Final = Wanted(
     **api("resource.k8s.io", "ResourceSlice", "resourceslices", "v1", "v1beta2", "v1beta1"),
     keep=keeping("/spec/driver", "/spec/nodeName", "/spec/pool/name", "/spec/devices"),
-    section=Section.ESTATE,
 )
 MUTATING: Final = Wanted(
     **api("admissionregistration.k8s.io", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", "v1"),
     keep=keeping("/metadata/creationTimestamp", "/webhooks"),
-    section=Section.STANDING,
 )
 VALIDATING: Final = Wanted(
     **api("admissionregistration.k8s.io", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", "v1"),
     keep=keeping("/metadata/creationTimestamp", "/webhooks"),
-    section=Section.STANDING,
 )
-DAEMON_SET: Final = Wanted(
-    **api("apps", "DaemonSet", "daemonsets", "v1"),
-    keep=_daemon_set,
-    section=Section.STANDING,
-)
-NODE: Final = Wanted(
-    **api("", "Node", "nodes", "v1"),
-    keep=_node,
-    section=Section.STANDING,
-)
+DAEMON_SET: Final = Wanted(**api("apps", "DaemonSet", "daemonsets", "v1"), keep=_daemon_set)
+NODE: Final = Wanted(**api("", "Node", "nodes", "v1"), keep=_node)
 KUEUE_WORKLOAD: Final = Wanted(
     **api("kueue.x-k8s.io", "Workload", "workloads", "v1beta2", "v1beta1"),
     keep=keeping(
@@ -154,12 +111,10 @@ KUEUE_WORKLOAD: Final = Wanted(
         "/status/admissionChecks",
         "/status/admission/clusterQueue",
     ),
-    section=Section.STANDING,
 )
 POD_GROUP: Final = Wanted(
     **api("scheduling.volcano.sh", "PodGroup", "podgroups", "v1beta1"),
     keep=keeping("/metadata/ownerReferences", "/spec/queue", "/spec/minMember", "/status/phase", "/status/conditions"),
-    section=Section.STANDING,
 )
 KAI_POD_GROUP: Final = Wanted(
     **api("scheduling.run.ai", "PodGroup", "podgroups", "v2alpha2"),
@@ -170,17 +125,14 @@ KAI_POD_GROUP: Final = Wanted(
         "/spec/subGroups",
         "/status/schedulingConditions",
     ),
-    section=Section.STANDING,
 )
 KAI_QUEUE: Final = Wanted(
     **api("scheduling.run.ai", "Queue", "queues", "v2"),
     keep=keeping("/spec/parentQueue", "/spec/resources/gpu"),
-    section=Section.STANDING,
 )
 KARPENTER_POOL: Final = Wanted(
     **api("karpenter.sh", "NodePool", "nodepools", "v1", "v1beta1"),
     keep=keeping("/spec/limits", "/spec/template/spec/requirements", "/spec/template/spec/taints"),
-    section=Section.STANDING,
 )
 CLUSTER_POLICY: Final = Wanted(
     **api("nvidia.com", "ClusterPolicy", "clusterpolicies", "v1"),
@@ -194,73 +146,41 @@ CLUSTER_POLICY: Final = Wanted(
         "/spec/dcgmExporter/serviceMonitor/enabled",
         "/status/state",
     ),
-    section=Section.READINESS,
 )
 SERVICE_MONITOR: Final = Wanted(
     **api("monitoring.coreos.com", "ServiceMonitor", "servicemonitors", "v1"),
     keep=keeping("/spec/selector"),
-    section=Section.READINESS,
 )
 POD_MONITOR: Final = Wanted(
     **api("monitoring.coreos.com", "PodMonitor", "podmonitors", "v1"),
     keep=keeping("/spec/selector"),
-    section=Section.READINESS,
 )
-SERVICE: Final = Wanted(
-    **api("", "Service", "services", "v1"),
-    keep=_service,
-    section=Section.READINESS,
-)
+SERVICE: Final = Wanted(**api("", "Service", "services", "v1"), keep=_service)
 NETWORK_POLICY: Final = Wanted(
     **api("networking.k8s.io", "NetworkPolicy", "networkpolicies", "v1"),
     keep=keeping("/spec/podSelector", "/spec/policyTypes", "/spec/ingress"),
-    section=Section.READINESS,
 )
 API_SERVICE: Final = Wanted(
     **api("apiregistration.k8s.io", "APIService", "apiservices", "v1"),
     keep=keeping("/status/conditions"),
-    section=Section.READINESS,
 )
-HYPER_NODE: Final = Wanted(
-    **api("topology.volcano.sh", "HyperNode", "hypernodes", "v1alpha1"),
-    keep=keeping(),
-    section=Section.READINESS,
-)
+HYPER_NODE: Final = Wanted(**api("topology.volcano.sh", "HyperNode", "hypernodes", "v1alpha1"), keep=keeping())
 
 WANTED: Final = (
-    RESOURCE_SLICE,
-    MUTATING,
-    VALIDATING,
-    DAEMON_SET,
-    NODE,
-    KUEUE_WORKLOAD,
-    POD_GROUP,
-    KAI_POD_GROUP,
-    KAI_QUEUE,
-    KARPENTER_POOL,
-    CLUSTER_POLICY,
-    SERVICE_MONITOR,
-    POD_MONITOR,
-    SERVICE,
-    NETWORK_POLICY,
-    API_SERVICE,
-    HYPER_NODE,
+    *(NODE, SERVICE, MUTATING, VALIDATING, API_SERVICE, DAEMON_SET, KARPENTER_POOL, KUEUE_WORKLOAD),
+    *(
+        POD_MONITOR,
+        SERVICE_MONITOR,
+        NETWORK_POLICY,
+        CLUSTER_POLICY,
+        RESOURCE_SLICE,
+        KAI_POD_GROUP,
+        KAI_QUEUE,
+        POD_GROUP,
+        HYPER_NODE,
+    ),
 )
-"""All these kinds. Secrets and the contents of ConfigMaps are not among them."""
-
-
-def kinds_of(section: Section) -> list[Wanted]:
-    """The kinds that a section wants."""
-    return [each for each in WANTED if each.section is section]
-
-
-def merged_kinds(wanted: tuple[Wanted, ...] = WANTED) -> tuple[Wanted, ...]:
-    """Each kind once, with the fields of every section that wants it."""
-    found: dict[tuple[str, str], Wanted] = {}
-    for each in wanted:
-        before = found.get(each.key)
-        found[each.key] = each if before is None else before.joined(each)
-    return tuple(found[key] for key in sorted(found))
+"""All these kinds, by group and name. Secrets and the contents of ConfigMaps are not among them."""
 
 
 _P = TypeVar("_P", bound=Part)

@@ -8,15 +8,13 @@ from usher.accelerators.mig import MIG_RESOURCE_PREFIX
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.needed_inputs import API_SERVICE, HYPER_NODE, KAI_QUEUE, KARPENTER_POOL, NODE, RESOURCE_SLICE
 from usher.audit.readiness import checklist
-from usher.audit.readiness.checklist import Item, Judgement, Look, failed, not_applicable, not_known, passed
+from usher.audit.readiness.checklist import Judge, Judgement, Look, failed, not_applicable, not_known, passed
 from usher.audit.standing import cluster_equipment, node_health, situation
 from usher.authorities import priority
 from usher.authorities.kueue.queues import GROUP
 from usher.authorities.volcano import read as volcano_read
 from usher.kinds.reading.values import Absence
 
-_SCHEDULING: Final = "scheduling"
-_CONFORMANCE: Final = "https://github.com/cncf/k8s-ai-conformance/blob/main/docs/AIConformance-1.37.yaml"
 _DEFINITIONS: Final = "customresourcedefinitions.apiextensions.k8s.io"
 _SYSTEM: Final = "system-"
 
@@ -180,77 +178,16 @@ def _without_models(look: Look) -> Judgement:
     return not_applicable("no workload with accelerators is a service")
 
 
-SCHEDULING_ITEMS: Final = (
-    Item(
-        id="gang-scheduler",
-        area=_SCHEDULING,
-        title="A scheduler can start all pods of a job together",
-        how="The kinds of Kueue, Volcano, KAI or the coscheduling plugin are installed.",
-        remedy="Install Kueue or Volcano, and route distributed training to it.",
-        reference=_CONFORMANCE,
-        conformance="gang_scheduling",
-        judge=gang_scheduler,
-    ),
-    Item(
-        id="queues",
-        area=_SCHEDULING,
-        title="Workloads with accelerators have a queue",
-        how="Each namespace of a tenant has a LocalQueue of Kueue; or Volcano has a queue of the site.",
-        remedy="Install a queueing system, such as Kueue, and give each of these namespaces a queue.",
-        reference="https://kueue.sigs.k8s.io/docs/concepts/local_queue/",
-        judge=queues,
-    ),
-    Item(
-        id="priorities",
-        area=_SCHEDULING,
-        title="Services come before training",
-        how="At least two PriorityClasses exist, and those of services have higher values than those of training.",
-        remedy="Create a PriorityClass for services above the one for training, and name both in usher.yaml "
-        "(priorities.classes).",
-        reference="docs/domain/priority.md",
-        judge=priorities,
-    ),
-    Item(
-        id="topology",
-        area=_SCHEDULING,
-        title="Schedulers know the network between nodes",
-        how="A Topology of Kueue or a HyperNode of Volcano exists, where gangs have several pods.",
-        remedy="Describe racks and blocks in a Topology, and name it in the ResourceFlavor.",
-        reference="docs/domain/kueue.md#placement-by-topology",
-        judge=topology,
-    ),
-    Item(
-        id="topology-manager",
-        area=_SCHEDULING,
-        title="Kubelets give a container GPUs and CPUs of one NUMA node",
-        how="It is never known: the configuration of a kubelet is not an object of the API.",
-        remedy="Use the policy best-effort or restricted for nodes whose pods take all GPUs.",
-        reference="https://kubernetes.io/docs/tasks/administer-cluster/topology-manager/",
-        judge=topology_manager,
-    ),
-    Item(
-        id="ai-operator",
-        area=_SCHEDULING,
-        title="An operator for AI workloads works",
-        how="A workload of Ray, Kubeflow or KServe has pods on nodes.",
-        remedy="Run one small job of the operator.",
-        reference=_CONFORMANCE,
-        conformance="robust_controller",
-        judge=robust_controller,
-    ),
-    Item(
-        id="inference-gateway",
-        area=_SCHEDULING,
-        title="The Gateway API routes requests to models",
-        how="The kinds Gateway and HTTPRoute are installed. It does not apply without services.",
-        remedy="Install the Gateway API with an implementation.",
-        reference=_CONFORMANCE,
-        conformance="ai_inference",
-        judge=inference_gateway,
-    ),
-)
+SCHEDULING_JUDGES: Final[Mapping[str, Judge]] = {
+    "gang-scheduler": gang_scheduler,
+    "queues": queues,
+    "priorities": priorities,
+    "topology": topology,
+    "topology-manager": topology_manager,
+    "ai-operator": robust_controller,
+    "inference-gateway": inference_gateway,
+}
 
-_CAPACITY: Final = "capacity"
 _WANTED: Final = "nvidia.com/mig.config"
 _STATE: Final = "nvidia.com/mig.config.state"
 _DISABLED: Final = ("", "all-disabled")
@@ -259,18 +196,9 @@ _METRICS: Final = ("custom.metrics.k8s.io", "external.metrics.k8s.io")
 _SERVICES: Final = frozenset({model.Role.INFERENCE, model.Role.SERVICE})
 
 
-def _no_nodes(look: Look) -> Judgement | None:
-    if look.nodes is None:
-        return checklist.not_listed("nodes")
-    return None if look.nodes else not_applicable("no node has accelerators")
-
-
 def labels(look: Look) -> Judgement:
     """Whether labels name the board of each node."""
     without = [node.name for node in look.nodes or () if not node.product]
-    early = _no_nodes(look)
-    if early is not None:
-        return early
     if without:
         return failed(f"no label says the board of {fields.listing(without)}")
     boards = sorted({node.product for node in look.nodes or ()})
@@ -279,9 +207,6 @@ def labels(look: Look) -> Judgement:
 
 def taints(look: Look) -> Judgement:
     """Whether a taint keeps other pods off each node."""
-    early = _no_nodes(look)
-    if early is not None:
-        return early
     nodes = look.nodes or ()
     without = [node.name for node in nodes if not node_health.keeps_off(node)]
     if without and not node_health.have_other_nodes(look.estate):
@@ -294,9 +219,6 @@ def taints(look: Look) -> Judgement:
 
 def mig(look: Look) -> Judgement:
     """Whether the MIG manager has divided the nodes as requested."""
-    early = _no_nodes(look)
-    if early is not None:
-        return early
     # A node that could not be divided may offer nothing. Then it is not one of the nodes with accelerators.
     found: dict[str, Mapping[str, str]] = {node.name: node.labels for node in look.nodes or ()}
     for value in fields.listed(look.estate, *NODE.key) or ():
@@ -317,9 +239,6 @@ def mig(look: Look) -> Judgement:
 
 def sharing(look: Look) -> Judgement:
     """Whether small workloads can get a part of a GPU."""
-    early = _no_nodes(look)
-    if early is not None:
-        return early
     nodes = look.nodes or ()
     divided = sorted({name for node in nodes for name in node.capacity if name.startswith(MIG_RESOURCE_PREFIX)})
     shared = [node.name for node in nodes if node.shared_by > 1]
@@ -385,73 +304,12 @@ def _is_available(value: paths.Object) -> bool:
     return condition is not None and condition.holds is True
 
 
-CAPACITY_ITEMS: Final = (
-    Item(
-        id="node-labels",
-        area=_CAPACITY,
-        title="Labels say the board of each node",
-        how="Each node with accelerators has a label of its product.",
-        remedy="Run GPU feature discovery, or label the node pool.",
-        reference="docs/domain/nodes.md#labels",
-        judge=labels,
-    ),
-    Item(
-        id="node-taints",
-        area=_CAPACITY,
-        title="A taint keeps other pods off GPU nodes",
-        how="Each node with accelerators has a taint with NoSchedule or NoExecute. It does not apply where other pods "
-        "have no other nodes.",
-        remedy="Taint the node pools with nvidia.com/gpu=present:NoSchedule.",
-        reference="docs/domain/nodes.md#taints",
-        judge=taints,
-    ),
-    Item(
-        id="mig",
-        area=_CAPACITY,
-        title="Nodes are divided as their MIG configuration says",
-        how="The label nvidia.com/mig.config.state is `success` on each node with a MIG configuration.",
-        remedy="Read the log of the MIG manager on the node.",
-        reference="docs/domain/mig.md",
-        judge=mig,
-    ),
-    Item(
-        id="gpu-sharing",
-        area=_CAPACITY,
-        title="Small workloads can get a part of a GPU",
-        how="A node offers slices of MIG, or replicas of a GPU.",
-        remedy="Divide some nodes by MIG, or share them by time.",
-        reference=_CONFORMANCE,
-        conformance="gpu_sharing",
-        judge=sharing,
-    ),
-    Item(
-        id="device-claims",
-        area=_CAPACITY,
-        title="Pods can claim devices (DRA)",
-        how="The API server serves resource.k8s.io, as Kubernetes 1.34 and later do.",
-        remedy="Let the API server serve it (--runtime-config), and install the DRA driver of the vendor.",
-        reference="https://github.com/cncf/k8s-ai-conformance/blob/main/docs/AIConformance-1.35.md",
-        conformance="dra_support",
-        judge=claims,
-    ),
-    Item(
-        id="node-autoscaling",
-        area=_CAPACITY,
-        title="An autoscaler adds GPU nodes, up to a limit",
-        how="Each NodePool of Karpenter for GPUs has limits, or Cluster Autoscaler writes its status.",
-        remedy="Set spec.limits of the NodePool, for example nvidia.com/gpu: 64.",
-        reference="https://karpenter.sh/docs/concepts/nodepools/",
-        conformance="cluster_autoscaling",
-        judge=autoscaler,
-    ),
-    Item(
-        id="pod-autoscaling",
-        area=_CAPACITY,
-        title="Services scale by metrics of their own",
-        how="An API of custom or external metrics is available. It does not apply without services.",
-        remedy="Install an adapter of metrics, for example KEDA or the Prometheus adapter.",
-        reference=_CONFORMANCE,
-        conformance="pod_autoscaling",
-        judge=pod_autoscaling,
-    ),
-)
+CAPACITY_JUDGES: Final[Mapping[str, Judge]] = {
+    "node-labels": labels,
+    "node-taints": taints,
+    "mig": mig,
+    "gpu-sharing": sharing,
+    "device-claims": claims,
+    "node-autoscaling": autoscaler,
+    "pod-autoscaling": pod_autoscaling,
+}

@@ -9,8 +9,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import cached_property
-from typing import Final
+from pathlib import Path
+from typing import Final, Literal
 
+import msgspec
 from msgspec import Struct
 
 from usher import paths
@@ -166,7 +168,7 @@ class Judgement(Struct, frozen=True, kw_only=True):
     evidence: tuple[str, ...]
 
 
-class Item(Struct, frozen=True, kw_only=True):
+class Item(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An item of the checklist. Ids are an interface: they never get another meaning."""
 
     id: str
@@ -178,9 +180,16 @@ class Item(Struct, frozen=True, kw_only=True):
     remedy: str
     reference: str
     """The document that asks for it."""
+    nodes: Literal["", "accelerators", "NVIDIA"] = ""
+    """The nodes that it is about: it does not apply to a cluster without any."""
     conformance: str = ""
     """The item of the CNCF AI conformance programme, where there is one."""
-    judge: Callable[[Look], Judgement]
+
+
+Judge = Callable[[Look], Judgement]
+
+ITEMS: Final = msgspec.yaml.decode(Path(__file__).with_name("items.yaml").read_bytes(), type=tuple[Item, ...])
+"""The whole checklist, by area. Each item has a function with its verdict in the module of its area."""
 
 
 def passed(*evidence: str) -> Judgement:
@@ -209,26 +218,25 @@ def not_wanted(kinds: Iterable[Wanted]) -> Judgement:
     return not_listed(*(each.resource for each in kinds))
 
 
-_DRIVERS: Final = "drivers"
-_GUIDE: Final = "https://docs.nvidia.com/datacenter/cloud-native/gpu-operator/latest/getting-started.html"
 _DAEMON_SETS: Final = DAEMON_SET.resource
 _DRIVER: Final = "nvidia.com/cuda.driver-version.full"
 _PARTS: Final = ("nvidia.com/cuda.driver.major", "nvidia.com/cuda.driver.minor", "nvidia.com/cuda.driver.rev")
 """Labels of older releases of GPU feature discovery."""
 
 
-def _no_nvidia(look: Look) -> Judgement | None:
-    """A verdict for clusters without NVIDIA GPUs; None if a node has one."""
+def without_nodes(look: Look, wanted: Literal["", "accelerators", "NVIDIA"]) -> Judgement | None:
+    """The verdict for clusters without nodes that an item is about; None if there is one."""
+    if not wanted:
+        return None
     if look.nodes is None:
         return not_listed("nodes")
-    return None if look.nvidia else not_applicable("no node has GPUs of NVIDIA")
+    if wanted == "NVIDIA":
+        return None if look.nvidia else not_applicable("no node has GPUs of NVIDIA")
+    return None if look.nodes else not_applicable("no node has accelerators")
 
 
 def gpu_operator(look: Look) -> Judgement:
     """Whether NVIDIA's operator reports that it is ready."""
-    early = _no_nvidia(look)
-    if early is not None:
-        return early
     policies = look.listed(CLUSTER_POLICY)
     if policies is None:
         return not_wanted([CLUSTER_POLICY])
@@ -254,9 +262,6 @@ def _offer_gpus(look: Look) -> bool:
 
 def toolkit_version(look: Look) -> Judgement:
     """Whether a container can escape through a known vulnerability of the container toolkit."""
-    early = _no_nvidia(look)
-    if early is not None:
-        return early
     found = sorted(_toolkits(look))
     if not found:
         unread = [CLUSTER_POLICY.resource] if look.listed(CLUSTER_POLICY) is None else []
@@ -296,9 +301,6 @@ def _toolkits(look: Look) -> Iterator[tuple[Version, str]]:
 
 def driver_versions(look: Look) -> Judgement:
     """Whether the nodes of each pool have the same version of the driver."""
-    early = _no_nvidia(look)
-    if early is not None:
-        return early
     by_pool: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     unlabelled = []
     for node in look.nvidia:
@@ -341,13 +343,10 @@ _REPLACED: Final[Mapping[str, Callable[[Look], str]]] = {
 """For each part of the GPU stack, finds what does its work on nodes without its DaemonSet."""
 
 
-def daemon_set_ready(part: str) -> Callable[[Look], Judgement]:
+def daemon_set_ready(part: str) -> Judge:
     """Judges whether the pods of a DaemonSet are ready on all its nodes."""
 
     def judge(look: Look) -> Judgement:
-        early = _no_nvidia(look)
-        if early is not None:
-            return early
         if look.daemons is None:
             return not_listed(_DAEMON_SETS)
         found = look.daemons.get(part, ())
@@ -385,59 +384,14 @@ def _daemon_set_place(daemon_set: paths.Object) -> str:
     return f"DaemonSet {fields.namespace(daemon_set)}/{fields.name(daemon_set)}"
 
 
-DRIVER_ITEMS: Final = (
-    Item(
-        id="gpu-operator",
-        area=_DRIVERS,
-        title="NVIDIA's GPU operator is ready",
-        how="The state of each ClusterPolicy is `ready`. It does not apply where the nodes offer GPUs without the "
-        "operator.",
-        remedy="Read the pods of the operator: kubectl get pods -n gpu-operator",
-        reference=_GUIDE,
-        conformance="driver_runtime_management",
-        judge=gpu_operator,
-    ),
-    Item(
-        id="toolkit-version",
-        area=_DRIVERS,
-        title="The container toolkit has no known container escapes",
-        how="The version in the ClusterPolicy, or in the image of the DaemonSet, is newer than the last affected "
-        "version of CVE-2024-0132, CVE-2025-23359, CVE-2025-23266 and CVE-2026-24260.",
-        remedy="Set spec.toolkit.version of the ClusterPolicy to the latest release, or update the operator.",
-        reference="https://www.cve.org/CVERecord?id=CVE-2025-23266",
-        judge=toolkit_version,
-    ),
-    Item(
-        id="driver-versions",
-        area=_DRIVERS,
-        title="The nodes of a pool have one version of the driver",
-        how="The label nvidia.com/cuda.driver-version.full has one value in each pool.",
-        remedy="Finish the update of the driver, or roll the nodes of the pool.",
-        reference="https://github.com/NVIDIA/k8s-device-plugin/blob/main/docs/gpu-feature-discovery/README.md",
-        conformance="driver_runtime_management",
-        judge=driver_versions,
-    ),
-    Item(
-        id="device-plugin",
-        area=_DRIVERS,
-        title="The device plugin runs on all its nodes",
-        how="All pods of its DaemonSets are ready. It does not apply where the nodes offer GPUs without a DaemonSet.",
-        remedy="Look at the pods that are not ready: kubectl describe pod",
-        reference="https://github.com/NVIDIA/k8s-device-plugin/blob/main/README.md",
-        judge=daemon_set_ready(cluster_equipment.DEVICE_PLUGIN),
-    ),
-    Item(
-        id="feature-discovery",
-        area=_DRIVERS,
-        title="GPU feature discovery labels the nodes",
-        how="All pods of its DaemonSets are ready. It does not apply where only labels of the service say the boards.",
-        remedy="Install it with the GPU operator or the chart of the device plugin (gfd.enabled).",
-        reference="https://github.com/NVIDIA/k8s-device-plugin/blob/main/docs/gpu-feature-discovery/README.md",
-        judge=daemon_set_ready(cluster_equipment.FEATURE_DISCOVERY),
-    ),
-)
+DRIVER_JUDGES: Final[Mapping[str, Judge]] = {
+    "gpu-operator": gpu_operator,
+    "toolkit-version": toolkit_version,
+    "driver-versions": driver_versions,
+    "device-plugin": daemon_set_ready(cluster_equipment.DEVICE_PLUGIN),
+    "feature-discovery": daemon_set_ready(cluster_equipment.FEATURE_DISCOVERY),
+}
 
-_MONITORING: Final = "monitoring"
 _DCGM: Final = "dcgm"
 _SCRAPE: Final = "prometheus.io/scrape"
 _OTHER_SYSTEMS: Final = (
@@ -452,10 +406,6 @@ _MONITORS: Final = ("servicemonitors.monitoring.coreos.com", "podmonitors.monito
 
 def dcgm_scraped(look: Look) -> Judgement:
     """Whether an object makes Prometheus scrape the DCGM exporter."""
-    if look.nodes is None:
-        return not_listed("nodes")
-    if not look.nvidia:
-        return not_applicable("no node has GPUs of NVIDIA")
     found = sorted(_scraping(look))
     if found:
         return passed(*found)
@@ -504,36 +454,8 @@ def service_metrics(look: Look) -> Judgement:
     return not_known("the kinds of the Prometheus operator are not there; other systems cannot be seen from here")
 
 
-MONITORING_ITEMS: Final = (
-    Item(
-        id="dcgm-exporter",
-        area=_MONITORING,
-        title="The DCGM exporter runs on all its nodes",
-        how="All pods of its DaemonSets are ready.",
-        remedy="Enable dcgmExporter in the ClusterPolicy, or install the chart dcgm-exporter.",
-        reference="https://docs.nvidia.com/datacenter/cloud-native/gpu-telemetry/latest/dcgm-exporter.html",
-        conformance="accelerator_metrics",
-        judge=daemon_set_ready(cluster_equipment.DCGM_EXPORTER),
-    ),
-    Item(
-        id="dcgm-scraped",
-        area=_MONITORING,
-        title="Prometheus scrapes the DCGM exporter",
-        how="A ServiceMonitor or PodMonitor names it, its Service or pods have the annotation prometheus.io/scrape, or "
-        "the ClusterPolicy makes a ServiceMonitor.",
-        remedy="Set dcgmExporter.serviceMonitor.enabled of the GPU operator to true.",
-        reference="https://docs.nvidia.com/datacenter/cloud-native/gpu-telemetry/latest/dcgm-exporter.html",
-        conformance="accelerator_metrics",
-        judge=dcgm_scraped,
-    ),
-    Item(
-        id="service-metrics",
-        area=_MONITORING,
-        title="A monitoring system finds the metrics of services",
-        how="The kinds of the Prometheus operator are installed. Other systems cannot be seen.",
-        remedy="Install a monitoring system that discovers the metrics of workloads.",
-        reference="https://github.com/cncf/k8s-ai-conformance",
-        conformance="ai_service_metrics",
-        judge=service_metrics,
-    ),
-)
+MONITORING_JUDGES: Final[Mapping[str, Judge]] = {
+    "dcgm-exporter": daemon_set_ready(cluster_equipment.DCGM_EXPORTER),
+    "dcgm-scraped": dcgm_scraped,
+    "service-metrics": service_metrics,
+}

@@ -8,7 +8,7 @@ from usher.audit.document import Standing
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.needed_inputs import MUTATING, NETWORK_POLICY, VALIDATING
 from usher.audit.readiness import checklist
-from usher.audit.readiness.checklist import Item, Judgement, Look, failed, not_applicable, not_known, passed
+from usher.audit.readiness.checklist import Judge, Judgement, Look, failed, not_applicable, not_known, passed
 from usher.authorities.gpu_quota import assignment
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, Quota
 from usher.authorities.resource_quota import judge as resource_quota_judge
@@ -18,8 +18,6 @@ from usher.install.manifests.webhooks import NAME, Client
 from usher.install.preflight import PointState
 from usher.kinds.reading.values import Absence
 
-_ISOLATION: Final = "isolation"
-_CONFORMANCE: Final = "https://github.com/cncf/k8s-ai-conformance/blob/main/docs/AIConformance-1.37.yaml"
 _ENFORCE: Final = "pod-security.kubernetes.io/enforce"
 _LEVELS: Final = ("baseline", "restricted")
 _NO_TENANTS: Final = "no namespace of a tenant has workloads with accelerators"
@@ -137,7 +135,7 @@ def secure_access(look: Look) -> Judgement:
 
     The evidence is a toolkit without known escapes, and usher's webhooks, which judge pods that bypass the plugin.
     """
-    escapes = checklist.toolkit_version(look)
+    escapes = checklist.without_nodes(look, "NVIDIA") or checklist.toolkit_version(look)
     if escapes.standing in (Standing.FAIL, Standing.NOT_APPLICABLE):
         return escapes
     webhooks = fields.listed(look.estate, *VALIDATING.key)
@@ -171,58 +169,14 @@ def sandboxing(look: Look) -> Judgement:
     return not_applicable("no RuntimeClass is a sandbox; only clusters that run code of others need one")
 
 
-ISOLATION_ITEMS: Final = (
-    Item(
-        id="quotas",
-        area=_ISOLATION,
-        title="A quota bounds the accelerators of each namespace",
-        how="Each namespace of a tenant has a ResourceQuota of an accelerator, or one GPUQuota holds for it.",
-        remedy="Add a GPUQuota for the namespaces, or a ResourceQuota with requests.nvidia.com/gpu.",
-        reference="docs/quota.md",
-        judge=quotas,
-    ),
-    Item(
-        id="pod-security",
-        area=_ISOLATION,
-        title="Namespaces enforce a level of Pod Security",
-        how="Each namespace of a tenant has the label pod-security.kubernetes.io/enforce with baseline or restricted.",
-        remedy="Label the namespaces; add IPC_LOCK by a fabric profile only where training needs it.",
-        reference="https://kubernetes.io/docs/concepts/security/pod-security-admission/",
-        judge=pod_security,
-    ),
-    Item(
-        id="network-policies",
-        area=_ISOLATION,
-        title="Namespaces deny incoming traffic by default",
-        how="Each namespace of a tenant has a NetworkPolicy that selects all pods and allows no incoming traffic, or "
-        "only that of senders that it names.",
-        remedy="Add a policy that denies incoming traffic, and one that allows it within the namespace.",
-        reference="https://kubernetes.io/docs/concepts/services-networking/network-policies/#default-deny-all-ingress-traffic",
-        judge=network_policies,
-    ),
-    Item(
-        id="accelerator-access",
-        area=_ISOLATION,
-        title="Containers reach accelerators only through Kubernetes",
-        how="The container toolkit has no known escapes, and a validating webhook of usher judges Pods.",
-        remedy="Update the toolkit, and register usher's webhooks.",
-        reference=_CONFORMANCE,
-        conformance="secure_accelerator_access",
-        judge=secure_access,
-    ),
-    Item(
-        id="sandboxes",
-        area=_ISOLATION,
-        title="Code of others can run in a sandbox",
-        how="The handler of a RuntimeClass is kata, gVisor or Firecracker.",
-        remedy="Install a sandbox and its RuntimeClass, if agents or tenants run code that is not trusted.",
-        reference=_CONFORMANCE,
-        conformance="workload_sandboxing",
-        judge=sandboxing,
-    ),
-)
+ISOLATION_JUDGES: Final[Mapping[str, Judge]] = {
+    "quotas": quotas,
+    "pod-security": pod_security,
+    "network-policies": network_policies,
+    "accelerator-access": secure_access,
+    "sandboxes": sandboxing,
+}
 
-_RECOVERY: Final = "recovery"
 _BACKUPS: Final = "backups.velero.io"
 _CERTIFICATE: Final = "certificate"
 _SERVICES: Final = {
@@ -307,13 +261,9 @@ def kubernetes_version(look: Look) -> Judgement:
 
 def kubelet_versions(look: Look) -> Judgement:
     """Whether the versions of the kubelets on GPU nodes are close enough to that of the API server."""
-    if look.nodes is None:
-        return checklist.not_listed("nodes")
-    if not look.nodes:
-        return not_applicable("no node has accelerators")
     server = checklist.read_version(look.server_version)
     # A virtual kubelet is another program with its own versions.
-    real = [node for node in look.nodes if node.labels.get("type") != "virtual-kubelet"]
+    real = [node for node in look.nodes or () if node.labels.get("type") != "virtual-kubelet"]
     if not real:
         return not_applicable("only virtual kubelets have accelerators")
     kubelets = {node.name: checklist.read_version(node.system.get("kubeletVersion", "")) for node in real}
@@ -334,51 +284,10 @@ def backups(look: Look) -> Judgement:
     return not_known(*filter(None, (seen, how)))
 
 
-RECOVERY_ITEMS: Final = (
-    Item(
-        id="usher-webhooks",
-        area=_RECOVERY,
-        title="Usher's webhooks are registered and cover all kinds",
-        how="They are those that this version of usher prints. The evidence says which fail closed.",
-        remedy="Print them again with this version and your usher.yaml: usher manifests webhooks",
-        reference="docs/operations.md",
-        judge=webhooks,
-    ),
-    Item(
-        id="usher-certificate",
-        area=_RECOVERY,
-        title="The certificates of usher's webhooks are valid",
-        how="The CA certificates that the API server trusts are valid for three weeks or longer.",
-        remedy="Let usher or cert-manager renew them; docs/operations.md says how.",
-        reference="docs/operations.md",
-        judge=certificate,
-    ),
-    Item(
-        id="kubernetes-version",
-        area=_RECOVERY,
-        title="The release of Kubernetes gets patches",
-        how="Its end, by the calendar of the project, is later than today. After it, releases of EKS, GKE, AKS and "
-        "OpenShift are not known: their calendars are longer.",
-        remedy="Update the control plane, one minor version at a time.",
-        reference="https://kubernetes.io/releases/",
-        judge=kubernetes_version,
-    ),
-    Item(
-        id="kubelet-versions",
-        area=_RECOVERY,
-        title="Kubelets are near enough to the API server",
-        how="Each kubelet of a GPU node is at most three minor versions older than the API server, and not newer.",
-        remedy="Update the node pools.",
-        reference="https://kubernetes.io/releases/version-skew-policy/",
-        judge=kubelet_versions,
-    ),
-    Item(
-        id="backups",
-        area=_RECOVERY,
-        title="Somebody has restored a backup",
-        how="It is never known: only a restore proves a backup.",
-        remedy="Restore etcd, or the objects of all namespaces, into an empty cluster.",
-        reference="https://kubernetes.io/docs/tasks/administer-cluster/configure-upgrade-etcd/#backing-up-an-etcd-cluster",
-        judge=backups,
-    ),
-)
+RECOVERY_JUDGES: Final[Mapping[str, Judge]] = {
+    "usher-webhooks": webhooks,
+    "usher-certificate": certificate,
+    "kubernetes-version": kubernetes_version,
+    "kubelet-versions": kubelet_versions,
+    "backups": backups,
+}

@@ -137,9 +137,10 @@ def activity_column() -> Column[HasUsage]:
 
 def hours_column(word: str, *, name: str = "", more: bool = False, adds: bool = True) -> Column[HasUsage]:
     """GPU-hours of one sort, with the title and the meaning that the glossary has: idle, allocated, measured, used."""
-    title, meaning = glossary.WORDS[word]
-    read = attrgetter(f"usage.{word}")
-    return Column(title=title, name=name, unit=described.HOURS, value=read, meaning=meaning, more=more, adds=adds)
+    found, read = glossary.WORDS[word], attrgetter(f"usage.{word}")
+    return Column(
+        title=found.title, name=name, unit=described.HOURS, value=read, meaning=found.meaning, more=more, adds=adds
+    )
 
 
 def idle_cost_column(currency: str, *, adds: bool = True) -> Column[HasUsage]:

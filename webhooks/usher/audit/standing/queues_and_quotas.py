@@ -12,6 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from usher import paths
+from usher.accelerators.names import WHOLE_GPUS
 from usher.audit.document import FindingEntry, Subject
 from usher.audit.gather import gpus
 from usher.audit.gather import object_fields as fields
@@ -35,7 +36,6 @@ from usher.authorities.kueue.queues import GROUP, UNLIMITED, ClusterQueue, Local
 from usher.authorities.resource_quota import judge as resource_quota_judge
 from usher.authorities.volcano import read as volcano_read
 from usher.authorities.volcano.read import DEFAULT_QUEUE
-from usher.check.devices import WHOLE_GPUS
 from usher.kinds.reading.values import Absence
 
 _KUEUE: Final = f"{GROUP}/v1beta2"

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import model, paths
+from usher.accelerators.names import WHOLE_GPUS
 from usher.audit.document import FindingEntry
 from usher.audit.gather import gpus
 from usher.audit.gather import object_fields as fields
@@ -37,7 +38,6 @@ from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes.places import Obstacles
 from usher.authorities.verdict import Answer
 from usher.check import devices
-from usher.check.devices import WHOLE_GPUS
 from usher.kinds import registry
 
 _HOLDING: Final = (Answer.NEVER, Answer.NOT_NOW)

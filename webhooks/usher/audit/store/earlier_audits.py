@@ -308,7 +308,6 @@ def _fleet_point(fleet: Fleet) -> FleetPoint:
 
 _ATTEMPTS: Final = 5
 """Attempts for one object while other clients write it."""
-"""Namespaces that may be part of a request's path."""
 
 _ENDING: Final = "because it is being terminated"
 """The end of the answer (403) to a creation in a namespace that is being deleted."""

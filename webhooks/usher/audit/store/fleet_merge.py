@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import errors
-from usher.audit.document import Severity, Subject
+from usher.audit.document import Severity
 from usher.audit.document.fleet_document import (
     AcceleratorRow,
     CodeRow,
@@ -25,41 +25,11 @@ from usher.audit.document.fleet_document import (
 )
 from usher.audit.store import audit_parts, earlier_audits, fleet_totals, part_stores
 from usher.audit.store.audit_parts import ChosenCluster
-from usher.audit.store.fleet_totals import KEPT, Database, rounded
+from usher.audit.store.fleet_totals import KEPT, Database, rounded_numbers
 
 _MOST_CODES: Final = 500
 _MOST_PLACES: Final = 5
 _SEVERITIES: Final = {each.value: place for place, each in enumerate(Severity)}
-
-_CODES: Final = """
-SELECT code, min("check") AS name, min(title) AS title, min(nullif(list_position(?, severity), 0)) AS worst,
-    count(*) AS findings, count(DISTINCT cluster) AS clusters, coalesce(fsum(gpus), 0) AS gpus,
-    count(*) FILTER (never) AS never
-FROM kept_findings GROUP BY code ORDER BY coalesce(worst, 9), findings DESC, code LIMIT ?
-"""
-_PLACES: Final = """
-SELECT code, cluster, count(*) AS findings FROM kept_findings GROUP BY code, cluster
-QUALIFY row_number() OVER (PARTITION BY code ORDER BY count(*) DESC, cluster) <= ?
-ORDER BY code, findings DESC, cluster
-"""
-_IDLE: Final = """
-SELECT * FROM workloads WHERE idle > 0
-ORDER BY idle DESC, cluster, namespace, kind, name, api_version LIMIT ?
-"""
-_ACCELERATORS: Final = """
-SELECT resource, count(DISTINCT cluster) AS clusters, sum(nodes)::BIGINT AS nodes, fsum(capacity) AS capacity,
-    fsum(allocated) AS allocated, fsum(waiting) AS waiting, fsum(never) AS never
-FROM accelerators GROUP BY resource ORDER BY greatest(fsum(capacity), fsum(allocated), 0) DESC, resource LIMIT ?
-"""
-_SAVINGS: Final = """
-SELECT savings.*, audits.currency FROM savings JOIN audits USING (cluster, shard) WHERE adds_up
-ORDER BY gpu_hours DESC, cluster, namespace, savings.kind, savings.name, saving, change LIMIT ?
-"""
-_READINESS: Final = """
-SELECT id, standing, min(area) AS area, min(title) AS title, count(DISTINCT cluster) AS clusters,
-    list_sort(list(DISTINCT cluster))[1:10] AS some
-FROM kept_readiness GROUP BY id, standing ORDER BY id, standing LIMIT 2000
-"""
 
 
 def finding_codes(
@@ -67,89 +37,45 @@ def finding_codes(
 ) -> tuple[CodeRow, ...]:
     """Findings by code, the worst first; `before` has the numbers of an earlier document."""
     places = defaultdict[str, list[tuple[str, int]]](list)
-    for row in database.rows(_PLACES, [_MOST_PLACES]):
+    for row in database.rows("places", [_MOST_PLACES]):
         places[row["code"]].append((chosen[row["cluster"]].name, row["findings"]))
     severities = list(_SEVERITIES)
     return tuple(
         CodeRow(
-            code=row["code"],
-            name=row["name"],
-            title=row["title"],
+            **rounded_numbers(row),
             severity=Severity(severities[row["worst"] - 1]) if row["worst"] else Severity.LOW,
-            findings=row["findings"],
-            clusters=row["clusters"],
-            gpus=rounded(row["gpus"]) or 0,
-            never=row["never"],
             before=before.get(row["code"]),
             where=tuple(places[row["code"]]),
         )
-        for row in database.rows(_CODES, [severities, _MOST_CODES])
+        for row in database.rows("codes", [severities, _MOST_CODES])
     )
 
 
 def idle_workloads(database: Database, chosen: Sequence[ChosenCluster], *, most: int) -> tuple[IdleWorkload, ...]:
     """The workloads with the most idle GPU-hours."""
-    return tuple(
-        IdleWorkload(
-            cluster=chosen[row["cluster"]].name,
-            subject=_subject_of_row(row),
-            team=row["team"] or "",
-            gpus_now=rounded(row["gpus_now"]) or 0,
-            idle=rounded(row["idle"]) or 0,
-            cost=rounded(row["cost_idle"]),
-            currency=row["currency"] or "",
-        )
-        for row in database.rows(_IDLE, [most])
-    )
+    return tuple(IdleWorkload(**_with_cluster(row, chosen)) for row in database.rows("idle_workloads", [most]))
 
 
 def accelerator_rows(database: Database, *, most: int) -> tuple[AcceleratorRow, ...]:
     """Accelerators other than GPUs, the largest number first."""
-    return tuple(
-        AcceleratorRow(
-            resource=row["resource"] or "",
-            clusters=row["clusters"],
-            nodes=row["nodes"],
-            capacity=rounded(row["capacity"]),
-            allocated=rounded(row["allocated"]),
-            waiting=rounded(row["waiting"]),
-            never=rounded(row["never"]),
-        )
-        for row in database.rows(_ACCELERATORS, [most])
-    )
+    return tuple(AcceleratorRow(**rounded_numbers(row)) for row in database.rows("accelerators", [most]))
 
 
 def largest_savings(database: Database, chosen: Sequence[ChosenCluster], *, most: int) -> tuple[FleetSaving, ...]:
     """The largest savings that count in the sum."""
-    return tuple(
-        FleetSaving(
-            cluster=chosen[row["cluster"]].name,
-            subject=_subject_of_row(row),
-            kind=row["saving"],
-            team=row["team"] or "",
-            change=row["change"],
-            gpu_hours=rounded(row["gpu_hours"]) or 0,
-            cost=rounded(row["cost"]),
-            currency=row["currency"] or "",
-        )
-        for row in database.rows(_SAVINGS, [most])
-    )
+    return tuple(FleetSaving(**_with_cluster(row, chosen)) for row in database.rows("largest_savings", [most]))
 
 
-def _subject_of_row(row: Mapping[str, Any]) -> Subject:
-    return Subject(
-        api_version=row["api_version"] or "",
-        kind=row["kind"] or "",
-        namespace=row["namespace"] or "",
-        name=row["name"] or "",
-    )
+def _with_cluster(row: Mapping[str, Any], chosen: Sequence[ChosenCluster]) -> dict[str, Any]:
+    """The fields of a row, with the name of its cluster."""
+    return {**rounded_numbers(row), "cluster": chosen[row["cluster"]].name}
 
 
 def readiness_rows(database: Database, chosen: Sequence[ChosenCluster]) -> tuple[ReadinessRow, ...]:
     """The items of the checklist; first those that fail in the most clusters."""
     standings = defaultdict[str, dict[str, int]](dict)
     failing, titles = dict[str, tuple[str, ...]](), dict[str, tuple[str, str]]()
-    for row in database.rows(_READINESS):
+    for row in database.rows("readiness"):
         standings[row["id"]][row["standing"]] = row["clusters"]
         titles.setdefault(row["id"], (row["area"], row["title"]))
         if row["standing"] == "fail":

@@ -1,6 +1,7 @@
 """The embedded database of a merge, and its sums: rows of clusters and groups, and the headline numbers of a fleet."""
 
 import contextlib
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -46,6 +47,11 @@ _TYPES: Final = {
     for table in data_tables.TABLES
     if table.name in KEPT
 }
+
+
+_SQL: Final = Path(__file__).with_name("fleet.sql").read_text(encoding="utf-8")
+_STATEMENTS: Final = dict(re.findall(r"^-- name: (\w+)$(.*?);$", _SQL, re.MULTILINE | re.DOTALL))
+"""The statements of fleet.sql by their names."""
 
 
 class Database:
@@ -133,11 +139,16 @@ class Database:
         except duckdb.Error as error:
             raise ValueError(f"the table {table} is not Parquet of an audit ({type(error).__name__})") from None
 
-    def execute(self, statement: str, values: Sequence[object] = ()) -> None:
-        self._connection.execute(statement, list(values))
+    def set_names(self, variable: str, names: Iterable[str]) -> None:
+        """Gives names to a variable of the statements."""
+        self._connection.execute(f"SET VARIABLE {variable} = ?::VARCHAR[]", [[*names]])
 
-    def rows(self, query: str, values: Sequence[object] = ()) -> list[dict[str, Any]]:
-        """The rows of a query, by the names of its columns.
+    def execute(self, name: str, values: Sequence[object] = ()) -> None:
+        """Runs a statement of fleet.sql."""
+        self._connection.execute(_STATEMENTS[name], list(values))
+
+    def rows(self, name: str, values: Sequence[object] = ()) -> list[dict[str, Any]]:
+        """The rows of a query of fleet.sql, by the names of its columns.
 
         Raises:
             InputError: the disk or the memory of the merge is too small.
@@ -145,7 +156,7 @@ class Database:
         import duckdb
 
         try:
-            found = self._connection.execute(query, list(values))
+            found = self._connection.execute(_STATEMENTS[name], list(values))
         except duckdb.OutOfMemoryException:
             raise errors.InputError(_TOO_LARGE) from None
         names = [each[0] for each in found.description or ()]
@@ -169,108 +180,6 @@ def _column(name: str, kind: data_tables.Type) -> str:
 DIGITS: Final = 6
 """Digits of numbers in documents."""
 
-_CHOSEN: Final = """
-CREATE TEMP TABLE chosen AS SELECT unnest(?::INTEGER[]) AS cluster, unnest(?::VARCHAR[]) AS name,
-    unnest(?::VARCHAR[]) AS id, unnest(?::VARCHAR[]) AS taken, unnest(?::INTEGER[]) AS shards,
-    unnest(?::INTEGER[]) AS shards_missing, unnest(?::BOOLEAN[]) AS complete
-"""
-_CLUSTERS: Final = """
-CREATE TEMP TABLE fleet_clusters AS
-WITH a AS (
-    SELECT cluster,
-        -- Nodes are in shard 0 alone.
-        sum(nodes) FILTER (shard = 0) AS nodes,
-        fsum(gpus) FILTER (shard = 0) AS gpus,
-        fsum(gpus_allocatable) FILTER (shard = 0) AS gpus_allocatable,
-        -- Each shard subtracts from the GPUs of usable nodes what its own pods hold there, if it knows all of them.
-        CASE WHEN count(gpus_free) = count(*)
-            THEN fsum(gpus_usable) FILTER (shard = 0) - fsum(gpus_usable - gpus_free) END AS gpus_left,
-        fsum(gpus_allocated) AS gpus_allocated,
-        fsum(gpus_waiting) AS gpus_waiting,
-        fsum(gpus_never) AS gpus_never,
-        fsum(gpus_half_started) AS gpus_half_started,
-        sum(workloads_never) AS workloads_never,
-        coalesce(sum(objects), 0) AS objects,
-        coalesce(sum(pods), 0) AS pods,
-        arg_min(server, shard) AS server,
-        arg_min(version, shard) AS version,
-        fsum(allocated) AS allocated, fsum(measured) AS measured, fsum(used) AS used, fsum(idle) AS idle,
-        round(fsum(memory_share * measured) / fsum(measured) FILTER (memory_share IS NOT NULL), 6) AS share,
-        fsum(not_priced) AS not_priced
-    FROM audits GROUP BY cluster
-),
-w AS (SELECT cluster, count(*) AS workloads, coalesce(fsum(gpus_now), 0) AS gpus_now FROM workloads GROUP BY cluster),
-f AS (SELECT cluster, count(*) AS findings FROM kept_findings GROUP BY cluster),
-r AS (
-    SELECT cluster, count(*) FILTER (standing = 'fail') AS readiness_failed FROM kept_readiness GROUP BY cluster
-)
-SELECT chosen.*, nodes, workloads_never, objects, pods, server, version, share,
-    -- As a document shows them, so that the rows of its table add up to their sum.
-    round(gpus, 6) AS gpus, round(gpus_allocatable, 6) AS gpus_allocatable,
-    -- The pods of a missing shard hold some of the accelerators that the other shards count as free.
-    CASE WHEN shards_missing = 0 AND gpus_left IS NOT NULL THEN round(greatest(0, gpus_left), 6) END AS gpus_free,
-    round(gpus_allocated, 6) AS gpus_allocated, round(gpus_waiting, 6) AS gpus_waiting,
-    round(gpus_never, 6) AS gpus_never, round(gpus_half_started, 6) AS gpus_half_started,
-    round(allocated, 6) AS allocated, round(measured, 6) AS measured, round(used, 6) AS used, round(idle, 6) AS idle,
-    round(not_priced, 6) AS not_priced, round(coalesce(gpus_now, 0), 6) AS gpus_now,
-    coalesce(workloads, 0) AS workloads, coalesce(findings, 0) AS findings, readiness_failed,
-    least(row_number() OVER (
-        ORDER BY coalesce(round(idle, 6), 0) DESC, coalesce(round(gpus_allocated, 6), 0) DESC,
-            coalesce(round(gpus, 6), 0) DESC, name
-    ), ?) AS place
-FROM chosen JOIN a USING (cluster) LEFT JOIN w USING (cluster) LEFT JOIN f USING (cluster) LEFT JOIN r USING (cluster)
-"""
-_CLUSTER_SUMS: Final = """
-SELECT place, count(*) AS clusters, min(name) AS name, min(id) AS id, min(server) AS server, min(version) AS version,
-    max(taken) AS taken, bool_and(complete) AS complete, sum(shards) AS shards, sum(shards_missing) AS shards_missing,
-    sum(nodes) AS nodes, fsum(gpus) AS gpus, fsum(gpus_allocatable) AS gpus_allocatable, fsum(gpus_free) AS gpus_free,
-    fsum(gpus_allocated) AS gpus_allocated, fsum(gpus_waiting) AS gpus_waiting, fsum(gpus_never) AS gpus_never,
-    fsum(gpus_half_started) AS gpus_half_started, sum(workloads) AS workloads, sum(workloads_never) AS workloads_never,
-    sum(objects) AS objects, sum(pods) AS pods, sum(findings) AS findings, sum(readiness_failed) AS readiness_failed,
-    fsum(gpus_now) AS gpus_now, fsum(allocated) AS allocated, fsum(measured) AS measured, fsum(used) AS used,
-    fsum(idle) AS idle, fsum(share * coalesce(measured, 0)) AS memory,
-    fsum(coalesce(measured, 0)) FILTER (share IS NOT NULL) AS weight, fsum(not_priced) AS not_priced,
-    count(*) FILTER (complete) AS clusters_complete,
-    count(*) FILTER (gpus IS NULL) AS clusters_without_nodes,
-    count(*) FILTER (gpus_allocated IS NULL) AS clusters_without_pods,
-    count(*) FILTER (gpus IS NOT NULL AND gpus_free IS NULL) AS clusters_without_free,
-    count(*) FILTER (measured IS NULL) AS clusters_not_measured
-FROM fleet_clusters GROUP BY GROUPING SETS ((place), ()) ORDER BY place
-"""
-"""By place, where those after the largest have one place together; and of all clusters, where the place is null."""
-_CLUSTER_COSTS: Final = """
-WITH costs AS (
-    SELECT cluster, currency, round(fsum(cost_allocated), 6) AS allocated, round(fsum(cost_idle), 6) AS idle
-    FROM audits WHERE cost_allocated IS NOT NULL AND currency <> '' GROUP BY cluster, currency
-)
-SELECT place, currency, fsum(costs.allocated) AS allocated, fsum(costs.idle) AS idle
-FROM costs JOIN fleet_clusters USING (cluster)
-GROUP BY GROUPING SETS ((place, currency), (currency)) ORDER BY place, currency
-"""
-_SAVINGS: Final = "SELECT count(*) AS number, coalesce(fsum(gpu_hours), 0) AS gpu_hours FROM savings WHERE adds_up"
-_SAVED: Final = """
-SELECT audits.currency, fsum(savings.cost) AS cost FROM savings JOIN audits USING (cluster, shard)
-WHERE savings.adds_up AND savings.cost IS NOT NULL AND audits.currency <> '' GROUP BY audits.currency
-ORDER BY audits.currency
-"""
-_OUTCOMES: Final = "SELECT outcome AS name, count(*) AS number FROM kept_findings GROUP BY ALL ORDER BY ALL LIMIT 20"
-_SEVERITIES: Final = "SELECT severity AS name, count(*) AS number FROM kept_findings GROUP BY ALL ORDER BY ALL LIMIT 20"
-_EXCEPTIONS: Final = """
-SELECT coalesce(sum(number), 0) AS number
-FROM (SELECT max(exceptions_ending) AS number FROM audits GROUP BY cluster)
-"""
-"""The number of exceptions in all clusters that end soon. The shards of one cluster read the same exceptions."""
-
-_COUNTED: Final = ("workloads", "workloads_never", "objects", "pods")
-_KNOWN: Final = (
-    *("gpus", "gpus_allocatable", "gpus_free"),
-    *("gpus_allocated", "gpus_waiting", "gpus_never", "gpus_half_started"),
-)
-_CLUSTERS_WITHOUT: Final = (
-    *("clusters_complete", "clusters_without_nodes", "clusters_without_pods"),
-    *("clusters_without_free", "clusters_not_measured"),
-)
-
 
 class Totals(Struct, frozen=True, kw_only=True):
     """The clusters of a fleet, and their sums."""
@@ -289,9 +198,9 @@ def totals(database: Database, chosen: Sequence[ChosenCluster], *, most: int, mi
     """The rows of the `most` largest clusters, and all sums; `missing` is the number of clusters without a part."""
     _place(database, chosen, most)
     costs = defaultdict[int | None, list[Cost]](list)
-    for row in database.rows(_CLUSTER_COSTS):
+    for row in database.rows("cluster_costs"):
         costs[row["place"]].append(cost_of_row(row))
-    by_place = {row["place"]: row for row in database.rows(_CLUSTER_SUMS)}
+    by_place = {row["place"]: row for row in database.rows("cluster_sums")}
     whole = by_place.pop(None)
     rows = {place: _cluster_row(row, costs[place], is_rest=place > most) for place, row in by_place.items()}
     rest = rows.pop(most + 1, None)
@@ -308,7 +217,7 @@ def _place(database: Database, chosen: Sequence[ChosenCluster], most: int) -> No
     """Makes the table of clusters, each with its place among the largest."""
     found = [(number, each, len(missing_shards(each))) for number, each in enumerate(chosen) if each.parts]
     database.execute(
-        _CHOSEN,
+        "chosen",
         [
             [number for number, _, _ in found],
             [each.name for _, each, _ in found],
@@ -319,24 +228,14 @@ def _place(database: Database, chosen: Sequence[ChosenCluster], most: int) -> No
             [not missing and all(part.record.complete for part in each.parts) for _, each, missing in found],
         ],
     )
-    database.execute(_CLUSTERS, [most + 1])
+    database.execute("clusters", [most + 1])
 
 
 def _cluster_row(row: Mapping[str, Any], costs: Sequence[Cost], *, is_rest: bool) -> FleetRow:
-    names = ("shards", "shards_missing", "nodes", "findings", "readiness_failed", *_COUNTED)
-    numbers: dict[str, Any] = {name: row[name] for name in names}
-    numbers |= {name: rounded(row[name]) for name in _KNOWN}
-    return FleetRow(
-        name=f"{row['clusters']:,} more" if is_rest else row["name"],
-        clusters=row["clusters"],
-        id="" if is_rest else row["id"],
-        server="" if is_rest else row["server"] or "",
-        version="" if is_rest else row["version"] or "",
-        taken=row["taken"],
-        complete=row["complete"],
-        usage=fleet_usage(row, tuple(costs)),
-        **numbers,
-    )
+    fields = {**rounded_numbers(row), "usage": fleet_usage(row, tuple(costs))}
+    if is_rest:
+        return FleetRow(**{**fields, "name": f"{row['clusters']:,} more", "id": "", "server": "", "version": ""})
+    return FleetRow(**{**fields, "server": row["server"] or "", "version": row["version"] or ""})
 
 
 def fleet_usage(row: Mapping[str, Any], costs: tuple[Cost, ...]) -> FleetUsage:
@@ -369,109 +268,45 @@ def rounded(number: float | None) -> float | None:
     return None if number is None else round(number, DIGITS)
 
 
+def rounded_numbers(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of a row as fields of a document."""
+    return {name: round(value, DIGITS) if isinstance(value, float) else value for name, value in row.items()}
+
+
 def _summary(database: Database, whole: Mapping[str, Any], costs: Sequence[Cost], *, missing: int) -> FleetSummary:
     """The headline numbers of all clusters; `missing` is the number of further clusters without a part."""
-    (savings,), (exceptions,) = database.rows(_SAVINGS), database.rows(_EXCEPTIONS)
-    saved = {row["currency"]: rounded(row["cost"]) or 0 for row in database.rows(_SAVED)}
-    numbers: dict[str, Any] = {name: whole[name] for name in ("clusters", *_CLUSTERS_WITHOUT, *_COUNTED)}
-    numbers |= {name: rounded(whole[name]) for name in _KNOWN}
+    (savings,), (exceptions,) = database.rows("savings_sum"), database.rows("exceptions")
+    saved = {row["currency"]: rounded(row["cost"]) or 0 for row in database.rows("saved_money")}
     return FleetSummary(
-        clusters_missing=missing,
-        findings={row["name"]: row["number"] for row in database.rows(_OUTCOMES)},
-        severities={row["name"]: row["number"] for row in database.rows(_SEVERITIES)},
-        usage=fleet_usage(whole, tuple(costs)),
-        savings=SavingSum(number=savings["number"], gpu_hours=rounded(savings["gpu_hours"]) or 0, costs=saved),
-        exceptions_ending=exceptions["number"],
-        **numbers,
+        **{
+            **rounded_numbers(whole),
+            "clusters_missing": missing,
+            "findings": {row["name"]: row["number"] for row in database.rows("outcomes")},
+            "severities": {row["name"]: row["number"] for row in database.rows("severities")},
+            "usage": fleet_usage(whole, tuple(costs)),
+            "savings": SavingSum(number=savings["number"], gpu_hours=rounded(savings["gpu_hours"]) or 0, costs=saved),
+            "exceptions_ending": exceptions["number"],
+        }
     )
 
 
 GROUPED_BY: Final = ("team", "product", "capacityType", "priority")
 """The groups that mean the same in all clusters. Namespaces and queues do not."""
 
+_PREPARATION: Final = ("present", "kept_findings", "kept_readiness", "teams_of_workloads", "teams_of_findings")
+"""The statements that make rows count once, in their order."""
+
 PROVEN_ONCE: Final = ("ai-operator",)
 """Items of the checklist that one workload proves: they pass if they pass in one shard."""
-
-_VIEWS: Final = (
-    """
-    CREATE TEMP TABLE present AS SELECT cluster, count(DISTINCT shard) AS shards FROM audits GROUP BY cluster
-    """,
-    # Shards know all objects without a namespace, and each shard reports them.
-    """
-    CREATE TEMP VIEW kept_findings AS
-    SELECT findings.* REPLACE (
-        CASE WHEN namespace = '' AND list_contains(getvariable('about_workloads'), code)
-            THEN fsum(gpus) OVER same ELSE gpus END AS gpus
-    )
-    FROM findings JOIN present USING (cluster)
-    WINDOW same AS (PARTITION BY cluster, fingerprint, namespace)
-    QUALIFY namespace <> '' OR (
-        shard = min(shard) OVER same
-        AND (NOT list_contains(getvariable('about_absence'), code) OR count(DISTINCT shard) OVER same >= shards)
-    )
-    """,
-    # Items about tenants look at the workloads of the shard, so an item gets the verdict of the worst shard.
-    """
-    CREATE TEMP VIEW kept_readiness AS
-    SELECT cluster, id, min(area) AS area, min(title) AS title,
-        CASE WHEN list_contains(getvariable('proven_once'), id) AND bool_or(standing = 'pass') THEN 'pass'
-        ELSE arg_min(standing, list_position(['fail', 'not known', 'pass', 'does not apply', standing], standing)) END
-        AS standing
-    FROM readiness GROUP BY cluster, id
-    """,
-    # Without measured usage, a part may have no table of teams; and a team may have only findings.
-    """
-    INSERT INTO usage (cluster, shard, "by", name, workloads, gpus_now)
-    SELECT cluster, shard, 'team', coalesce(team, ''), count(*), fsum(gpus_now) FROM workloads
-    WHERE NOT EXISTS (
-        FROM usage WHERE usage.cluster = workloads.cluster AND usage.shard = workloads.shard AND usage."by" = 'team'
-    ) GROUP BY ALL
-    """,
-    """
-    INSERT INTO usage (cluster, shard, "by", name, workloads, gpus_now)
-    SELECT DISTINCT cluster, 0, 'team', coalesce(team, ''), 0, 0.0 FROM kept_findings
-    WHERE NOT EXISTS (
-        FROM usage WHERE usage.cluster = kept_findings.cluster AND usage.name = coalesce(kept_findings.team, '')
-        AND usage."by" = 'team'
-    )
-    """,
-)
-_RANKED: Final = """
-CREATE OR REPLACE TEMP TABLE ranked AS
-SELECT name, least(row_number() OVER (
-    ORDER BY coalesce(fsum(idle), -1) DESC, coalesce(fsum(gpus_now), 0) DESC, sum(workloads) DESC, name
-), ?) AS place
-FROM usage WHERE "by" = ? GROUP BY name
-"""
-_GROUPS: Final = """
-SELECT place, min(name) AS name, count(DISTINCT name) AS names, count(DISTINCT cluster) AS clusters,
-    coalesce(sum(workloads), 0)::BIGINT AS workloads, coalesce(fsum(gpus_now), 0) AS gpus_now,
-    fsum(allocated) AS allocated, fsum(measured) AS measured, fsum(used) AS used, fsum(idle) AS idle,
-    fsum(memory_share * measured) AS memory, fsum(measured) FILTER (memory_share IS NOT NULL) AS weight,
-    fsum(not_priced) AS not_priced
-FROM usage JOIN ranked USING (name) WHERE "by" = ? GROUP BY place ORDER BY place
-"""
-_GROUP_COSTS: Final = """
-SELECT place, currency, fsum(cost_allocated) AS allocated, fsum(cost_used) AS used, fsum(cost_idle) AS idle,
-    fsum(cost_idle_memory) AS idle_memory
-FROM usage JOIN ranked USING (name) WHERE "by" = ? AND cost_allocated IS NOT NULL AND currency <> ''
-GROUP BY place, currency ORDER BY place, currency
-"""
-_GROUP_FINDINGS: Final = """
-SELECT place, count(*) AS findings FROM kept_findings JOIN ranked ON coalesce(team, '') = name GROUP BY place
-"""
 
 
 def prepare(database: Database) -> None:
     """Makes the views of rows that count once. Load all parts before."""
-    for name, values in (
-        ("about_absence", sorted(ABOUT_ABSENCE)),
-        ("about_workloads", sorted(ABOUT_WORKLOADS)),
-        ("proven_once", list(PROVEN_ONCE)),
-    ):
-        database.execute(f"SET VARIABLE {name} = ?::VARCHAR[]", [values])
-    for statement in _VIEWS:
-        database.execute(statement)
+    database.set_names("about_absence", sorted(ABOUT_ABSENCE))
+    database.set_names("about_workloads", sorted(ABOUT_WORKLOADS))
+    database.set_names("proven_once", PROVEN_ONCE)
+    for name in _PREPARATION:
+        database.execute(name)
 
 
 def group_tables(database: Database, *, most: int) -> tuple[FleetTable, ...]:
@@ -481,13 +316,13 @@ def group_tables(database: Database, *, most: int) -> tuple[FleetTable, ...]:
 
 
 def _group_table(database: Database, by: str, most: int) -> FleetTable:
-    database.execute(_RANKED, [most + 1, by])
+    database.execute("ranked_groups", [most + 1, by])
     costs = defaultdict[int, list[Cost]](list)
-    for row in database.rows(_GROUP_COSTS, [by]):
+    for row in database.rows("group_costs", [by]):
         costs[row["place"]].append(cost_of_row(row))
-    findings = {row["place"]: row["findings"] for row in database.rows(_GROUP_FINDINGS)} if by == "team" else None
+    findings = {row["place"]: row["findings"] for row in database.rows("group_findings")} if by == "team" else None
     rows, rest = [], None
-    for row in database.rows(_GROUPS, [by]):
+    for row in database.rows("groups", [by]):
         is_rest = row["place"] > most
         group = GroupRow(
             name=f"{row['names']:,} more" if is_rest else row["name"],

@@ -261,15 +261,12 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     ),
 )
 
-_FINDING_COLUMNS: Final = (
-    "fingerprint, code, title, category, api_version, kind, namespace, name, first_seen, last_seen, gone"
-)
+_SUBJECT: Final = ("api_version", "kind", "namespace", "name")
+_FIELDS_OF_SEEN: Final = ("fingerprint", "code", "title", "category", "first_seen", "last_seen", "gone")
+_FINDING_COLUMNS: Final = ", ".join((*_FIELDS_OF_SEEN, *_SUBJECT))
 _UPSERT_FINDING: Final = f"""INSERT INTO gpu_usher_findings (cluster, {_FINDING_COLUMNS})
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (cluster, fingerprint) DO UPDATE SET code = excluded.code, title = excluded.title,
-    category = excluded.category, api_version = excluded.api_version, kind = excluded.kind,
-    namespace = excluded.namespace, name = excluded.name, first_seen = excluded.first_seen,
-    last_seen = excluded.last_seen, gone = excluded.gone"""  # noqa: S608 - names of our own columns
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (cluster, fingerprint) DO UPDATE SET
+    {", ".join(f"{name} = excluded.{name}" for name in (*_FIELDS_OF_SEEN[1:], *_SUBJECT))}"""  # noqa: S608 - names of our own columns
 
 _OF_ALL: Final = "AND left_out NOT LIKE '%\"--in-namespace %' AND left_out NOT LIKE '%\"--namespace %'"
 """Leaves out audits of one namespace; audits of earlier versions have the old spelling."""
@@ -340,32 +337,13 @@ def write_audit(session: Session, audit: Audit, change: Change, *, key: str) -> 
 
 
 def _finding_row(seen: Seen) -> list[str]:
-    of = seen.subject
-    subject = [of.api_version, of.kind, of.namespace, of.name]
-    return [
-        seen.fingerprint,
-        seen.code,
-        seen.title,
-        seen.category,
-        *subject,
-        seen.first_seen,
-        seen.last_seen,
-        seen.gone,
-    ]
+    fields = [getattr(seen, name) for name in _FIELDS_OF_SEEN]
+    return [*fields, *(getattr(seen.subject, name) for name in _SUBJECT)]
 
 
 def _seen_of_row(row: Row) -> Seen:
-    fingerprint, code, title, category, api_version, kind, namespace, name, first_seen, last_seen, gone = row
-    return Seen(
-        fingerprint=fingerprint,
-        code=code,
-        title=title,
-        category=category,
-        subject=Subject(api_version=api_version, kind=kind, namespace=namespace, name=name),
-        first_seen=first_seen,
-        last_seen=last_seen,
-        gone=gone,
-    )
+    fields = dict(zip(_FIELDS_OF_SEEN, row, strict=False))
+    return Seen(subject=Subject(**dict(zip(_SUBJECT, row[len(fields) :], strict=True))), **fields)
 
 
 def record(place: str, audit: Audit, *, former: Sequence[str] = ()) -> Trend:

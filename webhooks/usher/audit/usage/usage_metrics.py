@@ -216,7 +216,7 @@ def queue_wait(estate: Estate, answer: Answer, *, start: datetime | None) -> tup
     return workloads_wait(listed, start=start), formula
 
 
-def histogram_wait(answer: Answer, *, share: float = SHARE_ADMITTED) -> float | None:
+def histogram_wait(answer: Answer) -> float | None:
     """Seconds from the counters of a histogram, interpolated within a bucket as `histogram_quantile` of PromQL does.
 
     If the quantile lies beyond the last finite bound, it is that bound: the real wait may be longer. None if the
@@ -231,7 +231,7 @@ def histogram_wait(answer: Answer, *, share: float = SHARE_ADMITTED) -> float | 
     finite = [bound for bound, _ in counts if bound < math.inf]
     if not finite or counts[-1][0] != math.inf or not counts[-1][1] > 0:
         return None
-    rank, below, passed = share * counts[-1][1], 0.0, 0.0
+    rank, below, passed = SHARE_ADMITTED * counts[-1][1], 0.0, 0.0
     for bound, count in counts:
         if count >= rank:
             if bound == math.inf:
@@ -254,10 +254,10 @@ def counter_increase(values: Sequence[float], *, first: int) -> float:
     return grown
 
 
-def workloads_wait(objects: Iterable[paths.Object], *, start: datetime, share: float = SHARE_ADMITTED) -> float | None:
+def workloads_wait(objects: Iterable[paths.Object], *, start: datetime) -> float | None:
     """Seconds from the Workloads of Kueue that still exist and were admitted since `start`."""
     waits = sorted(wait for value in objects if (wait := _admission_wait(value, start)) is not None)
-    return waits[math.ceil(share * len(waits)) - 1] if waits else None
+    return waits[math.ceil(SHARE_ADMITTED * len(waits)) - 1] if waits else None
 
 
 def _admission_wait(value: paths.Object, start: datetime) -> float | None:

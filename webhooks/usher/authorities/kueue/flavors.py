@@ -188,6 +188,12 @@ def topology_refusal(
         return FlavorRefusal(
             flavor=flavor.name, reason=reason, by_topology=True, level=missing[0], levels=tuple(levels or ())
         )
+    wanted = pod_set.annotations.get(REQUIRED_TOPOLOGY) or pod_set.annotations.get(PREFERRED_TOPOLOGY) or ""
+    slices = pod_set.annotations.get(SLICE_LEVEL, "")
+    if levels and wanted and slices and levels.index(wanted) > levels.index(slices):
+        # KQ:pkg/cache/scheduler/tas_flavor_snapshot.go:947
+        reason = f"its slices want one {slices} each, which is above the level {wanted} of the pods"
+        return FlavorRefusal(flavor=flavor.name, reason=reason, by_topology=True)
     return None
 
 

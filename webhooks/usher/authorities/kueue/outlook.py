@@ -11,10 +11,13 @@ from usher.authorities.authority import Balance, Case, Elsewhere, Section, Taken
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.kueue import capacity as kueue_capacity
 from usher.authorities.kueue import demand as kueue_demand
+from usher.authorities.kueue import flavors as kueue_configuration
 from usher.authorities.kueue import judge
+from usher.authorities.kueue import topology as kueue_topology
 from usher.authorities.kueue.capacity import Free
 from usher.authorities.kueue.demand import PODS, Demand
 from usher.authorities.kueue.flavor_fit import FlavorCapacity, FlavorShortage, KueueVerdict, UnmatchedPods
+from usher.authorities.kueue.flavors import Flavor, Topology
 from usher.authorities.kueue.judge import QUEUE_LABEL, KueueFacts
 from usher.authorities.kueue.queues import (
     NO_QUOTA,
@@ -122,6 +125,10 @@ def _more_quota(shortage: FlavorShortage, queue: ClusterQueue) -> Iterator[str]:
 
 _AUTHORITY: Final = "Kueue"
 
+_PREBUILT: Final = "kueue.x-k8s.io/prebuilt-workload-name"
+
+_INT64: Final = 2**63
+
 _MOST: Final = 16
 """How many queues, and cohorts of a queue, are named."""
 
@@ -206,6 +213,13 @@ class _Queueing:
         if answer is Answer.FITS and not all(demand.complete for demand in self._demands):
             answer = Answer.COULD
             reasons.append("Kueue may count more: usher does not know the LimitRanges, or the RuntimeClass of the pods")
+        if answer in (Answer.FITS, Answer.COULD):
+            unsure = list(dict.fromkeys(self._unsure(queue)))
+            answer = Answer.UNKNOWN if unsure else answer
+            reasons += unsure
+        if answer is Answer.FITS and self._with_topology(queue):
+            answer = Answer.COULD
+            reasons.append("usher does not know which nodes of its Topology are free now")
         reasons += verdict_reasons(ever if answer is Answer.NEVER else (*ever, *now), queue, answer)
         return Section(
             authority=_AUTHORITY,
@@ -218,6 +232,36 @@ class _Queueing:
             remedies=tuple(dict.fromkeys(verdict_remedies(ever, queue, answer))),
             waits=tuple(dict.fromkeys(self._waits(now, queue))) if answer is Answer.NOT_NOW else (),
         )
+
+    def _with_topology(self, queue: ClusterQueue) -> list[tuple[Flavor, Topology]]:
+        """The flavors of a queue with a Topology that usher knows, where the pods may be placed by it."""
+        cluster = self._facts.cluster
+        flavors = [(cluster.flavors or {}).get(name) for group in queue.quotas.groups for name in group.flavors]
+        known = [each for each in flavors if each is not None]
+        asks = all(each.topology for each in known) or any(
+            kueue_configuration.asks_topology(each) for each in self._workload.pod_sets
+        )
+        if not asks or not self._facts.configuration.places_by_topology:
+            return []
+        topologies = cluster.topologies or {}
+        return [(each, topologies[each.topology]) for each in known if each.topology in topologies]
+
+    def _unsure(self, queue: ClusterQueue) -> Iterator[str]:
+        """Why Kueue may not admit the workload although quota and nodes seem to hold it."""
+        holders = (self._workload.labels, self._workload.annotations)
+        for name in filter(None, (holder.get(_PREBUILT) for holder in holders)):
+            # KQ:pkg/controller/jobframework/reconciler.go:985
+            yield f"whether the Workload {name} exists, which the label {_PREBUILT} names, is not known"
+        for demand in self._demands:
+            if any(each.total(name) >= _INT64 for each in demand.asked for name in each.each):
+                # KQ:pkg/resources/requests.go Mul counts in 64 bits.
+                yield "it asks for amounts that Kueue does not count in 64 bits"
+        nodes, flavors = self._facts.cluster.nodes, self._with_topology(queue)
+        if nodes is None:
+            return
+        for demand in self._demands:
+            open_in_each = [kueue_topology.open_questions(demand.asked, *each, nodes) for each in flavors]
+            yield from open_in_each[0] if open_in_each and all(open_in_each) else ()
 
     def _held_back(self, way: Sequence[str], reason: str, *, besides: str) -> Section:
         return Section(

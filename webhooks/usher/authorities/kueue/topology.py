@@ -334,3 +334,64 @@ def _pods_in_amounts(demand: PodDemand, amounts: Amounts, *, open_to: int | None
     for name, asks in demand.amounts.items():
         found.append(max(amounts.get(name, missing), 0) // asks)
     return min(found)
+
+
+_MOST_PLACED: Final = 2048
+"""How many pods are placed one by one to show that several pod sets find room together."""
+
+
+def open_questions(unit: Sequence[CountedPods], flavor: Flavor, topology: Topology, nodes: TopologyNodes) -> list[str]:
+    """What `room_refusal` leaves open about pods in a flavor; empty where the empty nodes have room for all of them.
+
+    KQ:pkg/cache/scheduler/tas_flavor_snapshot.go: pod sets of one workload add up (addAssumedUsage, line 734), and
+    selectors count only where the lowest level is the host name (fillInCounts, line 1800).
+    """
+    found = []
+    sets = {each.pod_set.annotations.get(_GROUP) or each.pod_set.path for each in unit}
+    if len(sets) > 1 and not _fit_one_by_one(unit, flavor, topology, nodes):
+        found.append("its pod sets share the nodes of a Topology, and usher does not place them together")
+    own = nodes.places.nodes.individual
+    for each in unit:
+        name = each.pod_set.name or "the pods"
+        size = each.pod_set.annotations.get(kueue_flavors.SLICE_SIZE, "1")
+        if not each.pods:
+            found.append(f"{name} has no pods now, and usher does not know what a Topology gives them")
+        elif not each.each:
+            found.append(f"{name} asks for no resource, so no flavor with a Topology is theirs")
+        elif size.isdecimal() and int(size[:9]) and (each.pods % int(size[:9])):
+            found.append(f"{each.pods} pods of {name} are no whole number of slices of {size}")
+        keys = {one.key for terms in nodes.demand(each, flavor).alternatives for part in terms for one in part}
+        if any(key in own for key in keys) or (keys - flavor.node_labels.keys() and topology.levels[-1] != HOSTNAME):
+            found.append(f"{name} selects nodes that usher does not tell apart in a Topology")
+    return found
+
+
+_GROUP: Final = "kueue.x-k8s.io/podset-group-name"
+
+
+def _fit_one_by_one(unit: Sequence[CountedPods], flavor: Flavor, topology: Topology, nodes: TopologyNodes) -> bool:
+    """Whether the pods of several sets find nodes, the largest pods first. False where a set needs one domain."""
+    if sum(each.pods for each in unit) > _MOST_PLACED or topology.levels[-1] != HOSTNAME:
+        return False
+    if any(kueue_flavors.REQUIRED_TOPOLOGY in each.pod_set.annotations for each in unit):
+        return False
+    free = [
+        (place, dict(own.amounts))
+        for place in nodes.places.all
+        if place.nodes is not None
+        for own in place.nodes.nodes.values()
+        if len(_domain_path(place.nodes, own, flavor.node_labels, topology.levels) or ()) == len(topology.levels)
+    ]
+    asked = [(nodes.demand(each, flavor), each.pods) for each in unit]
+    demands = sorted(asked, key=lambda pair: -sum(pair[0].amounts.values()))
+    for demand, pods in demands:
+        left = pods
+        for place, amounts in free:
+            if left and not nodes_places.blocking_taints(demand, place):
+                taken = min(left, _pods_in_amounts(demand, amounts, open_to=0))
+                left -= taken
+                for name, asks in ({**demand.amounts, PODS: 1} if PODS in amounts else demand.amounts).items():
+                    amounts[name] = amounts.get(name, 0) - taken * asks
+        if left:
+            return False
+    return True

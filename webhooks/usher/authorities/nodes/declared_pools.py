@@ -17,7 +17,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import memo, model
 from usher.accelerators import boards
-from usher.accelerators.names import HIDING_VARIABLES, Unit
+from usher.accelerators.names import HIDING_VARIABLES, WHOLE_GPUS, Unit
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities import pool_fit
 from usher.authorities.knowledge import Knowledge
@@ -455,6 +455,20 @@ def _found_pools(known: Knowledge) -> tuple[pools.Pool, ...]:
         [("", "Node")],
         lambda: tuple(each.pool for each in node_pools.found_pools(table.now, known.vocabulary)),
     )
+
+
+def divided_gpus(workload: model.Workload, known: Knowledge) -> str:
+    """`shares of ` or `slices of ` if all nodes of all pods offer these as whole GPUs; empty if not, or unknown.
+
+    Selectors of pods say so, or all pools that fit.
+    """
+    found = set()
+    for pod_set in workload.pod_sets:
+        if not WHOLE_GPUS.isdisjoint(pod_set.accelerators):
+            selected = boards.kind_of_parts(pod_set.node_selector)
+            fits = [] if selected else placements(known).of(pod_set, workload=workload)["fits"]
+            found |= {selected} if selected else {boards.kind_of_parts(fit["labels"]) for fit in fits} or {""}
+    return f"{found.pop()} of " if len(found) == 1 and "" not in found else ""
 
 
 class PoolReason(Struct, frozen=True):

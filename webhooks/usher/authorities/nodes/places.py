@@ -12,6 +12,7 @@ from usher import model, paths, quantities
 from usher.accelerators import boards, mig, names
 from usher.accelerators.mig import MIG_RESOURCE_PREFIX, Board, Profile
 from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities import limit_range
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts.autoscaled_pools import AutoscaledPool, is_undefined
 from usher.cluster.facts.node_pools import KARPENTER
@@ -114,6 +115,7 @@ def _alternatives(pod_set: model.PodSet) -> Iterator[Alternative]:
     selected = tuple(
         Requirement(key=key, operator="In", values=(value,)) for key, value in sorted(pod_set.node_selector.items())
     )
+    selected += tuple(Requirement(key=key, operator="Exists", values=()) for key in sorted(_topology_keys(pod_set)))
     if not pod_set.has_required_affinity:
         yield Alternative(selected, ())
         return
@@ -121,6 +123,43 @@ def _alternatives(pod_set: model.PodSet) -> Iterator[Alternative]:
         found = placement.parse_term(term)
         if found is not None:
             yield Alternative((*selected, *found.on_labels), tuple(found.on_fields))
+
+
+def _topology_keys(pod_set: model.PodSet) -> set[str]:
+    """Labels that each node of the pods must have, whatever their values.
+
+    Sources: k/k:pkg/scheduler/framework/plugins/podtopologyspread/filtering.go Filter (node label not found), and
+    k/k:pkg/scheduler/framework/plugins/interpodaffinity/filtering.go satisfyPodAffinity.
+    """
+    spreads = pod_set.fields.get("topologySpreadConstraints", ())
+    found = {each.get("topologyKey", "") for each in spreads if each.get("whenUnsatisfiable") == "DoNotSchedule"}
+    beside = pod_set.fields.get("affinity", {}).get("podAffinity", {})
+    found |= {each.get("topologyKey", "") for each in beside.get(_REQUIRED, ())}
+    return {key for key in found if placement.is_label_key(key)}
+
+
+_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+
+_HOSTNAME: Final = "kubernetes.io/hostname"
+
+
+def open_affinity(pod_set: model.PodSet, *, nodes: int) -> Iterator[str]:
+    """What the affinity of pods to other pods and to each other leaves open.
+
+    Source: k/k:pkg/scheduler/framework/plugins/interpodaffinity/filtering.go Filter.
+
+    Args:
+        nodes: how many nodes could hold one pod.
+    """
+    affinity = pod_set.fields.get("affinity", {})
+    for term in affinity.get("podAffinity", {}).get(_REQUIRED, ()):
+        if placement.selector_matches(term.get("labelSelector"), pod_set.labels) is not True:
+            yield "the pods must be beside other pods, and usher does not know the others"
+    for term in affinity.get("podAntiAffinity", {}).get(_REQUIRED, ()) if pod_set.count.maximum != 1 else ():
+        key = term.get("topologyKey", "")
+        apart = placement.selector_matches(term.get("labelSelector"), pod_set.labels) is not False
+        if apart and (key != _HOSTNAME or pod_set.count.minimum > nodes):
+            yield f"each pod needs another {key}, and usher does not know whether enough of them have room"
 
 
 _QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
@@ -134,7 +173,7 @@ def demands_of_workload(workload: model.Workload, known: Knowledge) -> list[PodD
         demand_of_pod_set(pod_set, known.vocabulary, from_classes=classes).tolerating(
             *_tolerations_of_runtime_class(pod_set, known.facts), *added
         )
-        for pod_set in workload.pod_sets
+        for pod_set in limit_range.as_admitted(workload, known.facts).pod_sets
     ]
 
 

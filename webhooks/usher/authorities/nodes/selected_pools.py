@@ -32,6 +32,8 @@ class ExpiringInput(TypedDict):
     pool: str
     after: str
     """As the NodePool says it: `24h`."""
+    grace: NotRequired[str]
+    """The time after which Karpenter ends the pods of such a node whatever they forbid; absent where it waits."""
 
 
 class BeyondLimitsInput(TypedDict):
@@ -72,7 +74,7 @@ def node_pools_slice(case: Case, known: Knowledge) -> NodePoolsInput | None:
             if pool.consolidates:
                 result.setdefault("consolidating", {})[path] = pool.name
             if pool.expires_after:
-                result.setdefault("expiring", {})[path] = {"pool": pool.name, "after": pool.expires_after}
+                result.setdefault("expiring", {})[path] = _expiring(pool)
         if not demand.too_large and not demand.node_name:
             if (small := _too_small(pod_set, demand, pools, known)) is not None:
                 result.setdefault("tooSmall", {})[path] = small
@@ -81,6 +83,13 @@ def node_pools_slice(case: Case, known: Knowledge) -> NodePoolsInput | None:
             if name := _at_zero(pod_set, demand, known):
                 result.setdefault("atZero", {})[path] = name
     return result or None
+
+
+def _expiring(pool: AutoscaledPool) -> ExpiringInput:
+    result: ExpiringInput = {"pool": pool.name, "after": pool.expires_after}
+    if pool.grace:
+        result["grace"] = pool.grace
+    return result
 
 
 def _selected_by_any_label(pod_set: model.PodSet, pools: Sequence[AutoscaledPool]) -> Iterator[AutoscaledPool]:

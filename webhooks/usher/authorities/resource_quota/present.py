@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths, quantities
-from usher.authorities import limit_range
+from usher.authorities import limit_range, pod_groups
 from usher.authorities.authority import Case, LimitedResource, Section
 from usher.authorities.gpu_quota import present as gpu_quota_present
 from usher.authorities.knowledge import Knowledge
@@ -112,7 +112,7 @@ def input_slice(case: Case, known: Knowledge) -> ResourceQuotasInput | None:
     if not workload.namespace:
         return None
     namespace = judge.of_namespace(workload.namespace, known)
-    verdict = judge.judge(workload, namespace)
+    verdict = judge.judge(pod_groups.with_minimum_of_groups(case, known), namespace)
     needed = () if verdict is None else verdict.needed
     case.grounds.append(_Limits(name=workload.namespace, namespace=namespace, needed=needed))
     result = _input_of_ranges(workload, namespace)
@@ -203,7 +203,7 @@ _NEEDED: Final = {
 def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
     """A section where a quota counts the pods."""
     namespace = judge.of_namespace(case.workload.namespace, known)
-    verdict = judge.judge(case.workload, namespace)
+    verdict = judge.judge(pod_groups.with_minimum_of_groups(case, known), namespace)
     if verdict is None:
         yield Section(authority=_AUTHORITY, answer=Answer.UNKNOWN, reasons=("the ResourceQuotas are not known",))
     elif verdict.limited or verdict.unstated or verdict.unclear or verdict.shortages or verdict.unknowns:

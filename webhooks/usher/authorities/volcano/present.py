@@ -7,18 +7,20 @@ the scheduler's plugin capacity uses parents (pkg/scheduler/plugins/capacity, pk
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import StrEnum
+from fractions import Fraction
 from itertools import islice
 from types import MappingProxyType
-from typing import Final, NotRequired
+from typing import Final, NamedTuple, NotRequired
 
-from msgspec import Struct
 from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import model, paths, quantities
+from usher import model, quantities
+from usher.authorities import limit_range
 from usher.authorities import verdict as authorities_verdict
 from usher.authorities.authority import Balance, Case, Elsewhere, LimitedResource, Section
 from usher.authorities.knowledge import Knowledge
+from usher.authorities.pod_groups import GroupAsFound
 from usher.authorities.verdict import (
     REACHES,
     Amounts,
@@ -35,9 +37,10 @@ from usher.authorities.verdict import (
 )
 from usher.authorities.volcano import read
 from usher.authorities.volcano.read import DEFAULT_QUEUE, FoundGroup, Named, Placement, Queue, Queues
+from usher.cluster.facts import nodes
 from usher.cluster.facts.store import Store
 from usher.kinds.reading.shapes import Amount, amount_of
-from usher.kinds.reading.values import Absence, Reference
+from usher.kinds.reading.values import Absence
 from usher.workloads import pod_sets
 
 ROOT: Final = "root"
@@ -77,17 +80,19 @@ class QueueVerdict(Verdict, frozen=True, kw_only=True):
     unreadable: tuple[Unreadable, ...] = ()
 
 
-def judge(
+def judge(  # noqa: PLR0913 - all that decides about one queue
     workload: model.Workload,
     name: str,
     queues: Queues,
     *,
     minimum: int | None = None,
     resources: Amounts = _NOTHING,
+    admitted: model.Workload | None = None,
 ) -> QueueVerdict:
     """The verdict of a queue on a workload.
 
     Args:
+        admitted: the workload as the API server admits its pods; None for the workload itself.
         minimum: how many pods start together, where a PodGroup sets it.
         resources: the minResources of that PodGroup.
     """
@@ -96,7 +101,7 @@ def judge(
         standing = Standing.ROOT if name == ROOT else Standing.MISSING
         return QueueVerdict(queue=name, answer=_answer_for_standing(standing), standing=standing)
     chain, problems = _with_ancestors(queue, queues)
-    takes = _amounts_of_pod_sets(workload)
+    takes = _Takes(_amounts_of_pod_sets(workload), _amounts_of_pod_sets(admitted or workload))
     limited = [each for one in chain for each in _limited(workload, one, takes, minimum, resources)]
     shortages = [each for one in limited for each in one.shortages() if each.reach in (Reach.START, Reach.ALL)]
     unreadable = (*(each for one in chain for each in one.unreadable), *problems)
@@ -161,14 +166,28 @@ def _amounts_of_pod_sets(workload: model.Workload) -> Sequence[Amounts]:
     ]
 
 
+class _Takes(NamedTuple):
+    """The amounts that one pod of each pod set takes."""
+
+    written: Sequence[Amounts]
+    """By the template, from which Volcano's controller computes what must be free before it makes any pods."""
+    admitted: Sequence[Amounts]
+    """By the pods, with overhead and defaults (VC:pkg/scheduler/api/pod_info.go GetPodResourceRequest)."""
+
+
 def _limited(
-    workload: model.Workload, queue: Queue, takes: Sequence[Amounts], minimum: int | None, resources: Amounts
+    workload: model.Workload, queue: Queue, takes: _Takes, minimum: int | None, resources: Amounts
 ) -> Iterator[LimitedResource]:
     for resource, capability in sorted(queue.capability.items()):
         if resource == _NOT_COUNTED or (resource in _UNLIMITED_AT_ZERO and capability <= quantities.ZERO):
             continue
-        each = [amounts.get(resource, quantities.ZERO) for amounts in takes]
-        demand = authorities_verdict.demand_of_workload(workload, each, minimum=minimum)
+        written, admitted = ([amounts.get(resource, quantities.ZERO) for amounts in each] for each in takes)
+        demand = authorities_verdict.demand_of_workload(workload, written, minimum=minimum)
+        if admitted != written:
+            # The scheduler takes the pods in any order, so the smallest ones count.
+            least_pods = authorities_verdict.gang_minimum(workload) if minimum is None else minimum
+            of_pods = authorities_verdict.demand_of_workload(workload, admitted, minimum=least_pods)
+            demand = of_pods if of_pods.starts > demand.starts else replace(of_pods, starts=demand.starts)
         least = resources.get(resource, quantities.ZERO)
         if least > demand.starts:
             demand = replace(demand, starts=least, is_gang=True)
@@ -240,23 +259,14 @@ class VolcanoInput(TypedDict):
     unreadable: NotRequired[list[UnreadableInput]]
 
 
-class _GroupAsFound(Struct, frozen=True, kw_only=True):
-    """A PodGroup that a slice depends on. It changes with the pods of its workload."""
-
-    reference: Reference
-    value: paths.Object | Absence
-
-    def still_holds(self, known: Knowledge) -> bool:
-        return known.facts.find(self.reference) is self.value
-
-
 def input_slice(case: Case, known: Knowledge) -> VolcanoInput | None:
     """The queues and groups of a workload; None without any, and for objects that a controller made."""
     workload = case.workload
     if workload.owner is not None:
         return None
-    placement, queues = read.find_placement(workload, known), read.queues_of_cluster(known.facts)
-    case.grounds.extend(_GroupAsFound(reference=each.reference, value=each.value) for each in placement.groups)
+    placement = read.find_placement(workload, known, shared=case.beside.shared_groups)
+    queues = read.queues_of_cluster(known.facts)
+    case.grounds.extend(GroupAsFound(reference=each.reference, value=each.value) for each in placement.groups)
     found: list[QueueInput] = []
     unreadable = [
         each for found_group in placement.groups if found_group.group for each in found_group.group.unreadable
@@ -266,7 +276,7 @@ def input_slice(case: Case, known: Knowledge) -> VolcanoInput | None:
             if named.name != DEFAULT_QUEUE:
                 found.append({"name": named.name, "path": named.path, "standing": _NOT_KNOWN})
             continue
-        verdict = judge(workload, named.name, queues, minimum=placement.minimum, resources=placement.resources)
+        verdict = _judge_named(case, known, named, queues, placement)
         unreadable += verdict.unreadable
         if verdict.shortages or verdict.standing is not Standing.USABLE:
             found.append(_queue_input(named, verdict))
@@ -278,6 +288,17 @@ def input_slice(case: Case, known: Knowledge) -> VolcanoInput | None:
     if unreadable:
         result["unreadable"] = unreadable_input(unreadable)
     return result or None
+
+
+def _judge_named(case: Case, known: Knowledge, named: Named, queues: Queues, placement: Placement) -> QueueVerdict:
+    return judge(
+        case.workload,
+        named.name,
+        queues,
+        minimum=placement.minimum,
+        resources=placement.resources,
+        admitted=limit_range.as_admitted(case.workload, known.facts),
+    )
 
 
 def pod_group_slice(case: Case, known: Knowledge) -> PodGroupObjectInput | None:
@@ -370,12 +391,16 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
     workload = case.workload
     if workload.owner is not None:
         return
-    placement, queues = read.find_placement(workload, known), read.queues_of_cluster(known.facts)
+    placement = read.find_placement(workload, known, shared=case.beside.shared_groups)
+    queues = read.queues_of_cluster(known.facts)
     never = _minimum_above_all_pods(workload, placement)
     for named in placement.queues:
         if queues is not None:
-            verdict = judge(workload, named.name, queues, minimum=placement.minimum, resources=placement.resources)
-            section = _section(named, verdict, known.facts)
+            verdict = _judge_named(case, known, named, queues, placement)
+            section = _held_back(_section(named, verdict, known.facts), verdict, placement, queues, known.facts)
+            if section.answer is not Answer.NEVER and (order := _depends_on_order(workload, verdict, placement)):
+                answer = worst([section.answer, Answer.UNKNOWN])
+                section = replace(section, answer=answer, reasons=(*section.reasons, order))
             if section.answer is not Answer.COULD:
                 section = replace(section, elsewhere=tuple(_other_queues(workload, queues, besides=named.name)))
             yield replace(section, answer=Answer.NEVER, reasons=(never, *section.reasons)) if never else section
@@ -386,12 +411,71 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
             yield Section(authority=_AUTHORITY, way=(f"Queue {named.name}",), answer=Answer.UNKNOWN, reasons=(reason,))
 
 
+_OVERCOMMIT: Final = Fraction(12, 10)
+"""Volcano's default for how much of the cluster may be reserved (VC:pkg/scheduler/plugins/overcommit/overcommit.go)."""
+
+
+def _held_back(section: Section, verdict: QueueVerdict, placement: Placement, queues: Queues, facts: Store) -> Section:
+    """The section, with what the nodes that exist do not let in: reserved resources, and guarantees of other queues.
+
+    Sources: VC:pkg/scheduler/plugins/overcommit/overcommit.go AddJobEnqueueableFn, and realCapability of
+    VC:pkg/scheduler/plugins/proportion/proportion.go.
+    """
+    if not facts.nodes.known or facts.nodes.now.unreadable:
+        return section
+    reasons = [
+        f"the PodGroup reserves {quantities.named(resource, least)}, and all nodes together do not have them"
+        for resource, least in sorted(placement.resources.items())
+        if resource != _NOT_COUNTED
+        and nodes.scheduler_amount(resource, least) > nodes.total(resource, facts.nodes.now) * _OVERCOMMIT
+    ]
+    for each in verdict.limited:
+        others = [queue.guarantee for name, queue in queues.by_name.items() if name != verdict.queue]
+        kept = sum(
+            nodes.scheduler_amount(name, kept) for one in others for name, kept in one.items() if name == each.resource
+        )
+        left = nodes.total(each.resource, facts.nodes.now) - kept
+        if each.of == verdict.queue and kept and nodes.scheduler_amount(each.resource, each.demand.starts) > left:
+            needs = quantities.named(each.resource, each.demand.starts)
+            reasons.append(f"{needs} needed to start, and the guarantees of other queues leave less of the nodes")
+    if not reasons:
+        return section
+    return replace(section, answer=worst([section.answer, Answer.NOT_NOW]), reasons=(*section.reasons, *reasons))
+
+
+def _depends_on_order(workload: model.Workload, verdict: QueueVerdict, placement: Placement) -> str:
+    """Why a gang of unequal pods may not start although its small pods fit; empty where any order does.
+
+    Volcano takes pods of equal priority in the order of their making, and skips those that no longer fit into the queue
+    (VC:pkg/scheduler/actions/allocate/allocate.go allocateResourcesForTasks).
+    """
+    minimum = placement.minimum or authorities_verdict.gang_minimum(workload) or 0
+    takes = _amounts_of_pod_sets(workload)
+    for each in verdict.limited:
+        left, taken = each.most, 0
+        sizes = (
+            (amounts.get(each.resource, quantities.ZERO), one)
+            for amounts, one in zip(takes, workload.pod_sets, strict=True)
+        )
+        for size, one in sorted(sizes, key=lambda pair: pair[0], reverse=True):
+            fitting = one.count.minimum if not size else min(one.count.minimum, left.nanos // size.nanos)
+            left, taken = quantities.Quantity(left.nanos - fitting * size.nanos), taken + fitting
+        if taken < min(minimum, workload.pods.minimum) and each.of == verdict.queue:
+            return (
+                f"Volcano may take its large pods first, and then Queue {each.of} does not hold the {minimum} pods "
+                "that it waits for"
+            )
+    return ""
+
+
 def _minimum_above_all_pods(workload: model.Workload, placement: Placement) -> str:
-    """Why a gang that waits for more pods than it has never starts; empty for other gangs."""
-    minimum, most = placement.minimum, workload.pods.maximum
-    if minimum is None:
-        minimum = authorities_verdict.gang_minimum(workload)
-    if minimum is None or most is None or minimum <= most:
+    """Why a gang that waits for more pods than it has never starts; empty for other gangs.
+
+    Other objects may name the PodGroup that templates name, so it proves nothing (VC:pkg/scheduler/plugins/gang).
+    """
+    most = workload.pods.maximum
+    minimum = authorities_verdict.gang_minimum(workload)
+    if placement.groups or minimum is None or most is None or minimum <= most:
         return ""
     return f"it waits for {minimum} pods, but there are never more than {most}"
 

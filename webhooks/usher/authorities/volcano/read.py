@@ -11,6 +11,8 @@ from usher.authorities.beside import GROUP_ANNOTATION
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.verdict import Amounts, Unreadable
 from usher.cluster.facts.store import Store
+from usher.kinds import registry
+from usher.kinds.kind import minimum_of_owner
 from usher.kinds.reading.values import Absence, Reference
 from usher.workloads.pod_sets import requests_of_pod
 
@@ -142,6 +144,7 @@ class Queue(Struct, frozen=True, kw_only=True):
     state: str
     """Empty where Volcano has not written it yet."""
     capability: Amounts
+    guarantee: Amounts
     unreadable: tuple[Unreadable, ...]
 
 
@@ -202,6 +205,7 @@ def read_queues(objects: Mapping[str, paths.Object]) -> Queues:
             parent=source.text("/spec/parent"),
             state=source.text("/status/state"),
             capability=source.amounts("/spec/capability"),
+            guarantee=source.amounts("/spec/guarantee/resource"),
             unreadable=tuple(source.unreadable),
         )
     return Queues(by_name=found, parents=frozenset(queue.parent for queue in found.values() if queue.parent))
@@ -221,16 +225,23 @@ def allocated_amounts(name: str, facts: Store) -> Amounts | None:
     return None if source.unreadable or source.at("/status/allocated") is None else amounts
 
 
-def find_placement(workload: model.Workload, known: Knowledge) -> Placement:
-    """The PodGroups and queues that a workload names."""
+def find_placement(workload: model.Workload, known: Knowledge, *, shared: Collection[str] = ()) -> Placement:
+    """The PodGroups and queues that a workload names.
+
+    Args:
+        shared: the names of PodGroups that other objects name as well.
+    """
     schedulers = {"volcano", *(route.name for route in known.config.routing if route.scheduler == "volcano")}
     groups = [_find_group(each, workload, known.facts) for each in named_groups(workload)]
     there = [each.group for each in groups if each.group is not None]
-    minimum: int | None = None
+    minimum = _minimum_without_group(workload)
     resources = _reserved_by_operator(workload, schedulers)
+    if groups:
+        # A minimum that usher cannot read counts as 0: the verdict "never" is then right for every minimum. Pods of
+        # other objects may fill a group that they share.
+        minimum = 0
     if len(groups) == 1 and there:
-        # An unreadable minimum counts as 0: the verdict "never" is then right for every minimum.
-        minimum = there[0].minimum or 0
+        minimum = 0 if groups[0].named.name in shared else there[0].minimum or 0
         resources = there[0].resources
     return Placement(
         groups=groups,
@@ -238,6 +249,17 @@ def find_placement(workload: model.Workload, known: Knowledge) -> Placement:
         minimum=minimum,
         resources=resources,
     )
+
+
+def _minimum_without_group(workload: model.Workload) -> int | None:
+    """How many pods the PodGroup waits for that Volcano makes for the owner of pods; None for other kinds.
+
+    Source: VC:pkg/controllers/podgroup/pg_controller_handler.go buildPodGroupFromPod.
+    """
+    kind = registry.PODS.get((workload.group, workload.kind))
+    if workload.is_pod:
+        return 1
+    return (minimum_of_owner(workload.annotations) or 1) if kind is not None and kind.minimum_from else None
 
 
 def _reserved_by_operator(workload: model.Workload, schedulers: Collection[str]) -> Amounts:

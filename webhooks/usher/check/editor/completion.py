@@ -373,7 +373,7 @@ def _mutations(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
 
 
 def _fabrics(_catalogue: Catalogue) -> Iterator[tuple[str, str]]:
-    yield from ((name, fabric.about) for name, fabric in fabrics.SHIPPED.items())
+    yield from ((name, fabric.about) for name, fabric in fabrics.shipped_fabrics().items())
 
 
 _WORDS: Final[Mapping[tuple[str | int, ...], _Words]] = {

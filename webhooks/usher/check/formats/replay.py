@@ -12,6 +12,7 @@ from typing import Annotated, Final, Literal, NamedTuple, TextIO
 from pydantic import BeforeValidator
 from rich.text import Text
 
+from usher.accelerators import names
 from usher.check import devices as scan_devices
 from usher.check.formats import json_report, markdown, wording
 from usher.check.formats.json_report import API_VERSION, IF_KNOWN, Amount, IntegerIfAny, Shape, TextIfAny, attribute
@@ -82,7 +83,7 @@ def _gpus(concerned: Affected) -> str:
     if len(concerned.devices) <= _MOST_RESOURCES:
         return f" = {wording.devices(concerned.devices)}"
     gpus = scan_devices.gpus(concerned.devices)
-    whole = {name: each for name, each in concerned.devices.items() if name in scan_devices.WHOLE_GPUS}
+    whole = {name: each for name, each in concerned.devices.items() if name in names.WHOLE_GPUS}
     others = len(concerned.devices) - len(whole)
     return (
         f" = {wording.devices(whole) if gpus else ''}{' and ' if gpus else ''}{wording.count(others, 'other resource')}"

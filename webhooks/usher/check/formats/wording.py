@@ -101,12 +101,16 @@ def devices(value: scan_devices.Devices) -> str:
     parts += [
         f"{amount(each)} {_NOT_RESOURCES.get(resource, printable(resource))}"
         for resource, each in value.items()
-        if resource not in scan_devices.WHOLE_GPUS and each
+        if resource not in names.WHOLE_GPUS and each
     ]
     return ", ".join(parts) or "0 GPUs"
 
 
-_NOT_RESOURCES: Final = {names.GKE_DEVICES.rstrip("."): "device files in annotations of GKE"}
+_NOT_RESOURCES: Final = {
+    names.GKE_DEVICES.rstrip("."): "device files in annotations of GKE",
+    names.GPU_FRACTION: "GPUs in parts (gpu-fraction)",
+    names.GPU_MEMORY: "MiB of GPU memory (gpu-memory)",
+}
 """Words for routes to accelerators that are not requests of a resource."""
 
 

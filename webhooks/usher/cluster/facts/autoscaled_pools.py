@@ -1,6 +1,6 @@
 """The nodes that an autoscaler may add, by the objects that describe them, with the machine types that these allow.
 
-NodePools and NodeOverlays of Karpenter (karpenter.sh/docs/concepts/nodepools), ComputeClasses of GKE
+NodePools, NodeClasses and NodeOverlays of Karpenter (karpenter.sh/docs/concepts/nodepools), ComputeClasses of GKE
 (docs.cloud.google.com/kubernetes-engine/docs/reference/crds/computeclass), and MachineDeployments and MachinePools of
 Cluster API (kubernetes/autoscaler cluster-autoscaler/cloudprovider/clusterapi/README.md, scale from zero).
 
@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from usher import errors, paths, quantities
 from usher.accelerators import names
-from usher.cluster.facts.nodes import Amounts, Taint, scheduler_amount
+from usher.cluster.facts.nodes import PODS, Amounts, Taint, scheduler_amount
 from usher.cluster.facts.store import Store
 from usher.model import placement
 from usher.model.placement import Requirement
@@ -30,10 +30,22 @@ NODE_OVERLAY: Final = ("karpenter.sh", "NodeOverlay")
 COMPUTE_CLASS: Final = ("cloud.google.com", "ComputeClass")
 MACHINE_DEPLOYMENT: Final = ("cluster.x-k8s.io", "MachineDeployment")
 MACHINE_POOL: Final = ("cluster.x-k8s.io", "MachinePool")
-KINDS: Final = (NODE_POOL, NODE_OVERLAY, COMPUTE_CLASS, MACHINE_DEPLOYMENT, MACHINE_POOL)
+EC2_NODE_CLASS: Final = ("karpenter.k8s.aws", "EC2NodeClass")
+AKS_NODE_CLASS: Final = ("karpenter.azure.com", "AKSNodeClass")
+GCE_NODE_CLASS: Final = ("karpenter.k8s.gcp", "GCENodeClass")
+KINDS: Final = (
+    NODE_POOL,
+    NODE_OVERLAY,
+    EC2_NODE_CLASS,
+    AKS_NODE_CLASS,
+    GCE_NODE_CLASS,
+    COMPUTE_CLASS,
+    MACHINE_DEPLOYMENT,
+    MACHINE_POOL,
+)
 
 Objects = Mapping[tuple[str, str], Mapping[str, paths.Object]]
-"""Objects by kind and name."""
+"""Objects by kind and name; the name of an object in a namespace is `NAMESPACE/NAME`."""
 
 _FILE: Final = Path(__file__).parents[2] / "accelerators" / "machine_types.json"
 TYPE_LABELS: Final = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
@@ -74,6 +86,8 @@ class MachineType(Struct, frozen=True, kw_only=True):
     """The cloud."""
     labels: Mapping[str, str]
     amounts: Amounts
+    note: str = ""
+    """What a NodeClass takes from the nodes of the type, in messages; empty without."""
 
 
 class AutoscaledPool(Struct, frozen=True, kw_only=True):
@@ -96,13 +110,17 @@ class AutoscaledPool(Struct, frozen=True, kw_only=True):
     """Whether Karpenter removes nodes that are not full, and so stops pods that do not forbid it."""
     expires_after: str = ""
     """The age at which Karpenter replaces each node, below its default of 720h; empty for the default and for never."""
+    grace: str = ""
+    """The time after which Karpenter ends all pods of a node that it replaces; empty where it waits for them."""
+    node_class: tuple[str, str, str] = ("", "", "")
+    """Group, kind and name of the NodeClass that describes its nodes."""
 
     def title(self, machine: MachineType | None) -> str:
         """The nodes of a type in messages: `NodePool gpu (p5.48xlarge)`."""
         name = f"{self.kind} {self.name}"
         if machine is None or self.kind.startswith("Machine"):
             return name
-        return f"{name} ({machine.name}{', within its limits' if self._is_limited(machine) else ''})"
+        return f"{name} ({machine.name}{machine.note}{', within its limits' if self._is_limited(machine) else ''})"
 
     def _is_limited(self, machine: MachineType) -> bool:
         return any(machine.amounts.get(name, 0) > most for name, most in self.limits.items())
@@ -196,7 +214,9 @@ def read_pools(objects: Objects) -> tuple[AutoscaledPool, ...]:
         for name, value in sorted(objects.get(kind, {}).items())
         if (each := read(name, value)) is not None
     ]
-    return tuple(_overlaid(each, overlays) if each.kind == NODE_POOL[1] else each for each in found)
+    return tuple(
+        _overlaid(_with_node_class(each, objects), overlays) if each.kind == NODE_POOL[1] else each for each in found
+    )
 
 
 def _node_pool(name: str, value: paths.Object) -> AutoscaledPool | None:
@@ -209,8 +229,9 @@ def _node_pool(name: str, value: paths.Object) -> AutoscaledPool | None:
     labels = {key: text for key, text in texts.items() if isinstance(text, str)}
     requirements = list(_requirements(spec.get("requirements")))
     single = {each.key: each.values[0] for each in requirements if each.operator == "In" and len(each.values) == 1}
-    cloud = _cloud(paths.mapping(spec.get("nodeClassRef")))
-    expires = spec.get("expireAfter")
+    reference = paths.mapping(spec.get("nodeClassRef"))
+    group, cloud = _cloud(reference)
+    expires, grace = spec.get("expireAfter"), spec.get("terminationGracePeriod")
     return AutoscaledPool(
         kind=NODE_POOL[1],
         name=name,
@@ -222,6 +243,8 @@ def _node_pool(name: str, value: paths.Object) -> AutoscaledPool | None:
         limits=_limits(pool.get("limits")),
         consolidates=_consolidates(pool.get("disruption")),
         expires_after=expires if isinstance(expires, str) and _is_short(expires) else "",
+        grace=paths.text(grace),
+        node_class=(group, paths.text(reference.get("kind")), paths.text(reference.get("name"))),
     )
 
 
@@ -234,9 +257,100 @@ def _is_short(age: str) -> bool:
     return bool(age) and found is not None and int(found[1] or 0) < _DEFAULT_HOURS
 
 
-def _cloud(reference: Mapping[str, paths.Json]) -> str:
-    group = reference.get("group") or paths.text(reference.get("apiVersion")).partition("/")[0]
-    return _CLOUDS.get(str(group), "")
+def _cloud(reference: Mapping[str, paths.Json]) -> tuple[str, str]:
+    """The group of a NodeClass, and its cloud."""
+    group = str(reference.get("group") or paths.text(reference.get("apiVersion")).partition("/")[0])
+    return group, _CLOUDS.get(group, "")
+
+
+def _with_node_class(pool: AutoscaledPool, objects: Objects) -> AutoscaledPool:
+    """The pool with what its NodeClass says about pods, disks and network of its nodes."""
+    group, kind, name = pool.node_class
+    value, read = objects.get((group, kind), {}).get(name), _OF_NODE_CLASS.get((group, kind))
+    if value is None or read is None:
+        return pool
+    spec = paths.mapping(value.get("spec"))
+    taints = {*pool.taints, *([_TAINT_OF_GCE] if spec.get("autoGPUTaint") is True else ())}
+    types = None if pool.types is None else tuple(_of_class(each, read(spec, each)) for each in pool.types)
+    return replace(pool, types=types, taints=tuple(sorted(taints)))
+
+
+_EFA: Final = "vpc.amazonaws.com/efa"
+_STORAGE: Final = "ephemeral-storage"
+_TAINT_OF_GCE: Final = Taint("nvidia.com/gpu", "present", "NoSchedule")
+
+
+def _of_class(machine: MachineType, amounts: Amounts) -> MachineType:
+    without_efa = amounts.get(_EFA, 1) == 0
+    note = ", without EFA because its NodeClass sets associatePublicIPAddress" if without_efa else machine.note
+    return replace(machine, amounts={**machine.amounts, **amounts}, note=note)
+
+
+def _of_ec2(spec: Mapping[str, paths.Json], machine: MachineType) -> dict[str, int]:
+    """What an EC2NodeClass gives a machine type.
+
+    Source: aws/karpenter-provider-aws pkg/providers/instancetype/types.go; pkg/providers/launchtemplate says that EC2
+    launches no instance with several network cards and a public address.
+    """
+    kubelet = paths.mapping(spec.get("kubelet"))
+    found = _most_pods(kubelet, machine)
+    if spec.get("associatePublicIPAddress") is True and machine.amounts.get(_EFA, 0) > 1:
+        found[_EFA] = 0
+    disk = "" if spec.get("instanceStorePolicy") == "RAID0" else _disk_of_ec2(spec)
+    if disk:
+        most = _amounts({_STORAGE: disk}).get(_STORAGE, 0)
+        reserved = any(kubelet.get(key) for key in ("kubeReserved", "systemReserved", "evictionHard", "evictionSoft"))
+        # The kubelet keeps 1 GiB, and evicts pods when less than a tenth is free.
+        found[_STORAGE] = most if reserved else most - 2**30 - -(-most // 10)
+    return found
+
+
+def _disk_of_ec2(spec: Mapping[str, paths.Json]) -> str:
+    """The size of the disk that Karpenter counts for pods; empty where usher cannot tell."""
+    disks = [paths.mapping(each) for each in paths.elements(spec.get("blockDeviceMappings"))]
+    aliases = [paths.mapping(each).get("alias") for each in paths.elements(spec.get("amiSelectorTerms"))]
+    family = str(next(filter(None, aliases), None) or spec.get("amiFamily") or "custom").partition("@")[0].lower()
+    if family.startswith("windows"):
+        return ""
+    device = "/dev/xvdb" if family == "bottlerocket" else "/dev/xvda"
+    sizes = {
+        "root" if each.get("rootVolume") is True else each.get("deviceName"): paths.mapping(each.get("ebs")).get(
+            "volumeSize"
+        )
+        for each in disks
+    }
+    last = [*sizes.values()][-1:] if family == "custom" else [sizes.get(device)]
+    return str(sizes.get("root") or next(filter(None, last), None) or "20Gi")
+
+
+def _of_aks(spec: Mapping[str, paths.Json], machine: MachineType) -> dict[str, int]:
+    """What an AKSNodeClass gives a machine type (Azure/karpenter-provider-azure pkg/apis/v1beta1/aksnodeclass.go)."""
+    disk = spec.get("osDiskSizeGB", 128)
+    return {**_most_pods(spec, machine), **(_amounts({_STORAGE: f"{disk}Gi"}) if isinstance(disk, int) else {})}
+
+
+def _of_gce(spec: Mapping[str, paths.Json], machine: MachineType) -> dict[str, int]:
+    """What a GCENodeClass gives a machine type (cloudpilot-ai/karpenter-provider-gcp pkg/apis)."""
+    disks = [paths.mapping(each) for each in paths.elements(spec.get("disks"))]
+    sizes = [each.get("sizeGiB") for each in disks if each.get("boot") is True]
+    local = spec.get("localSsdMode") == "Ephemeral" or any(each.get("category") == "local-ssd" for each in disks)
+    disk = {} if local or len(sizes) != 1 else _amounts({_STORAGE: f"{sizes[0]}Gi"})
+    return {**_most_pods(paths.mapping(spec.get("kubeletConfiguration")), machine), **disk}
+
+
+def _most_pods(kubelet: Mapping[str, paths.Json], machine: MachineType) -> dict[str, int]:
+    most, per_core = kubelet.get("maxPods"), kubelet.get("podsPerCore")
+    found = [most] if isinstance(most, int) else [machine.amounts[PODS]] if PODS in machine.amounts else []
+    cores = next((int(text) for key, text in machine.labels.items() if key.endswith("/instance-cpu")), 0)
+    found += [per_core * cores] if isinstance(per_core, int) and per_core > 0 and cores else []
+    return {PODS: min(found)} if found and (isinstance(most, int) or per_core) else {}
+
+
+_OF_NODE_CLASS: Final[Mapping[tuple[str, str], Callable[[Mapping[str, paths.Json], MachineType], dict[str, int]]]] = {
+    EC2_NODE_CLASS: _of_ec2,
+    AKS_NODE_CLASS: _of_aks,
+    GCE_NODE_CLASS: _of_gce,
+}
 
 
 def _limits(value: paths.Json) -> Amounts:
@@ -254,7 +368,10 @@ def _consolidates(disruption: paths.Json) -> bool:
         return False
     stopped = (paths.mapping(each) for each in budgets)
     always = any(
-        each.get("nodes") in _NO_NODE and not each.get("schedule") and not each.get("reasons") for each in stopped
+        each.get("nodes") in _NO_NODE
+        and not each.get("schedule")
+        and (not each.get("reasons") or "Underutilized" in paths.elements(each.get("reasons")))
+        for each in stopped
     )
     return given.get("consolidationPolicy", _CONSOLIDATING[0]) in _CONSOLIDATING and after != "Never" and not always
 

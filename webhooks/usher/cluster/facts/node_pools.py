@@ -57,7 +57,7 @@ BOOTED_DEVICES: Final = (
     "nvidia.com/gpu.sharing-strategy",
     "amd.com/gpu.product-name",
     "amd.com/gpu.device-id",
-    "amd.com/gpu.compute-partitioning-supported",
+    "amd.com/compute-memory-partition",
     "gpu.intel.com/product",
     "gpu.intel.com/family",
     "habana.ai/gaudi",

@@ -102,6 +102,16 @@ REGISTERS: Final = ("hami.io/node-nvidia-register", "4pd.io/node-nvidia-register
 """
 _LONGEST_REGISTER: Final = 65536
 
+VOLCANO_REGISTER: Final = "volcano.sh/node-vgpu-register"
+"""The annotation in which Volcano's device plugin lists the boards of a node, with colons between them
+(volcano-sh/volcano pkg/scheduler/api/devices/nvidia/vgpu/utils.go, decodeNodeDevices).
+"""
+
+
+def boards_of_volcano(annotations: Mapping[str, str]) -> int:
+    """How many boards of a node Volcano divides into virtual GPUs; 0 on other nodes."""
+    return sum(len(each.split(",")) > 1 for each in annotations.get(VOLCANO_REGISTER, "").split(":"))
+
 
 def registered_boards(annotations: Mapping[str, str]) -> int:
     """The boards that HAMi offers on a node, each many times; 0 on a node without HAMi."""
@@ -320,6 +330,11 @@ class Nodes(Struct, frozen=True, kw_only=True, eq=False):
     """Names of nodes by individual label and value. A label that no node has may be missing."""
     unreadable: Mapping[str, str] = field(default_factory=dict)
     """The nodes with an unreadable field, by name, with the reason; they are in no class."""
+
+
+def total(resource: str, found: Nodes) -> int:
+    """The amount of a resource on all nodes together, as the scheduler counts it."""
+    return sum(own.amounts.get(resource, 0) for each in found.classes for own in each.nodes.values())
 
 
 _NONE: Final[Mapping[str, frozenset[str]]] = MappingProxyType({})

@@ -118,9 +118,13 @@ class Store:
         return self._absence((group, kind)) if spaces is None else spaces.get(namespace, _NONE)
 
     def everywhere(self, group: str, kind: str) -> Objects:
-        """All known objects of a kind, in all namespaces, by name."""
+        """All known objects of a kind, by name; the name of one in a namespace is `NAMESPACE/NAME`."""
         spaces = self._kinds.get((group, kind), {})
-        return {name: value for objects in spaces.values() for name, value in objects.items()}
+        return {
+            f"{namespace}/{name}" if namespace else name: value
+            for namespace, objects in spaces.items()
+            for name, value in objects.items()
+        }
 
     def names(self, group: str, kind: str) -> frozenset[str] | None:
         """The names of all objects of a kind, in all namespaces; None where the kind is unknown."""

@@ -147,17 +147,6 @@ def _flag(fields: Fields, name: str) -> bool:
     return bool(value)
 
 
-def only_object(found: list[Written], *, source: str, what: str) -> Written:
-    """The only object of a file.
-
-    Raises:
-        InputError: the file has another number of objects.
-    """
-    if len(found) != 1:
-        raise errors.InputError(f"{source}: has {len(found)} objects; {what} is a file with one")
-    return found[0]
-
-
 ReadFile = Callable[[str, str], list[Written]]
 """The objects of a file: takes the file of the suite, and the path that it names."""
 
@@ -259,12 +248,13 @@ class _Run:
         return Result(suite=self._suite.source, test=self._test.name, case=case.name, outcome=outcome, reason=reason)
 
     def _outcome(self, case: Case, policies: Policies) -> tuple[Outcome, str]:
-        written = only_object(
-            self._read(self._suite.source, case.object), source=case.object, what="the object of a case"
-        )
+        objects = self._read(self._suite.source, case.object)
+        if len(objects) != 1:
+            number = len(objects)
+            raise errors.InputError(f"{case.object}: has {number} objects; the object of a case is a file with one")
         others = [each.value for path in case.inventory for each in self._read(self._suite.source, path)]
         policies.compare_with(lambda: evaluation.inventory_data(others))
-        found = list(policies.judged(self._review(written, others), _POINTS))
+        found = list(policies.judged(self._review(objects[0], others), _POINTS))
         failed = [each for each in found if isinstance(each, NotJudged) and not each.namespace_unknown]
         if failed:
             return Outcome.NOT_RUN, failed[0].reason

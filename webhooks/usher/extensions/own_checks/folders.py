@@ -171,6 +171,8 @@ def _require_package(file: Path, text: str, expected: str) -> None:
         raise errors.InputError(f"{file}:{line}: expected `package {expected}`")
 
 
+_TEMPLATES: Final = Path(__file__).parent / "templates"
+
 _STEP: Final = 100
 """Each category has its own block of codes."""
 
@@ -200,10 +202,10 @@ def scaffold_files(category: str, name: str, code: str) -> Mapping[str, str]:
             raise errors.InputError(f"{text!r}: write small letters, digits and underscores, like gpus_per_workload")
     values = {"category": category, "name": name, "code": code}
     return {
-        f"{name}.rego": _fill(_RULE_TEMPLATE, values),
-        f"{name}_test.rego": _fill(_TEST_TEMPLATE, values),
-        "examples/bad_pod.yaml": _fill(_EXAMPLE_TEMPLATE, {**values, "gpus": "9"}),
-        "examples/good_pod.yaml": _fill(_EXAMPLE_TEMPLATE, {**values, "gpus": "8"}),
+        f"{name}.rego": _filled("rule.rego", values),
+        f"{name}_test.rego": _filled("rule_test.rego", values),
+        "examples/bad_pod.yaml": _filled("pod.yaml", {**values, "gpus": "9"}),
+        "examples/good_pod.yaml": _filled("pod.yaml", {**values, "gpus": "8"}),
     }
 
 
@@ -224,84 +226,13 @@ def write_scaffold(folder: Path, contents: Mapping[str, str]) -> None:
         raise errors.InputError(f"{folder}: cannot be written: {error.strerror}") from None
 
 
-def _fill(template: str, values: Mapping[str, str]) -> str:
+def _filled(template: str, values: Mapping[str, str]) -> str:
+    """The text of a template with these values in the place of `<name>`."""
+    text = (_TEMPLATES / template).read_text(encoding="utf-8")
     for name, value in values.items():
-        template = template.replace(f"<{name}>", value)
-    return template
+        text = text.replace(f"<{name}>", value)
+    return text
 
-
-_RULE_TEMPLATE: Final = """\
-# METADATA
-# title: What must be, in one line
-# description: |
-#   What goes wrong otherwise, for whom, and how the rule decides; what the rule skips and why.
-# scope: package
-# related_resources:
-#   - ref: https://kubernetes.io/docs/
-#     description: Where it is written
-# schemas:
-#   - input: schema.input
-# custom:
-#   code: <code>
-#   about: accelerator pods
-#   severity: medium
-#   why: Why it matters, in one line.
-#   parameters:
-#     maximum:
-#       default: 8
-#       description: What a site may set in usher.yaml.
-#   remediation: What to do about it.
-package usher.checks.<category>.<name>
-
-import data.usher.lib.parameters
-import data.usher.lib.workload
-
-deny contains finding if {
-	some pod_set in workload.accelerator_pod_sets
-	some name, number in pod_set.accelerators
-	number > parameters.<category>.<name>.maximum
-
-	finding := {
-		"path": pod_set.specPath,
-		"message": $"{workload.pod_set_name(pod_set)} asks for {number} of {name}",
-		"remedy": "ask for fewer",
-	}
-}
-"""
-
-_TEST_TEMPLATE: Final = """\
-package usher.checks.<category>.<name>_test
-
-import data.examples.checks.<category>.<name> as examples
-import data.usher.checks.<category>.<name> as check
-
-test_what_is_wrong_is_found if {
-	check.deny == {{
-		"path": "/spec",
-		"message": "the pod asks for 9 of nvidia.com/gpu",
-		"remedy": "ask for fewer",
-	}} with input as examples.bad_pod
-}
-
-test_what_is_right_is_good if {
-	check.deny == set() with input as examples.good_pod
-}
-"""
-
-_EXAMPLE_TEMPLATE: Final = """\
-apiVersion: v1
-kind: Pod
-metadata:
-  name: trainer
-  namespace: research-nlp
-spec:
-  containers:
-    - name: trainer
-      image: registry.example.com/trainer:1
-      resources:
-        limits:
-          nvidia.com/gpu: <gpus>
-"""
 
 OWN: Final = "own"
 """The folder of the site's files during compilation; errors show the site's directory instead."""

@@ -302,7 +302,6 @@ _REPORT_RESOURCES: Final = (
     ("wgpolicyk8s.io", "clusterpolicyreports"),
     ("wgpolicyk8s.io", "policyreports"),
 )
-_API_GROUP: Final = "rbac.authorization.k8s.io"
 
 
 def audit_objects(
@@ -331,6 +330,7 @@ def helm_values(of_policies: Sequence[paths.Json]) -> paths.Object:
 def _objects(
     settings: Settings, role: paths.Object | None, of_policies: Sequence[paths.Json]
 ) -> Iterator[paths.Object]:
+    account = settings.namespace, NAME
     yield {
         "apiVersion": "v1",
         "kind": "ServiceAccount",
@@ -341,13 +341,13 @@ def _objects(
     if not settings.clusters:
         if role is not None:
             yield role
-        yield _binding(roles.AUDIT_NAME, settings.namespace)
+        yield roles.binding("ClusterRole", roles.AUDIT_NAME, account=account)
         if of_policies:
-            yield _role(POLICIES_NAME, of_policies)
-            yield _binding(POLICIES_NAME, settings.namespace)
+            yield roles.cluster_role(POLICIES_NAME, of_policies)
+            yield roles.binding("ClusterRole", POLICIES_NAME, account=account)
     if settings.report_objects and not settings.clusters:
         yield reports_role()
-        yield _binding(REPORTS_NAME, settings.namespace)
+        yield roles.binding("ClusterRole", REPORTS_NAME, account=account)
     yield network_policy(settings)
     yield scheduled_job(settings)
 
@@ -355,29 +355,9 @@ def _objects(
 def reports_role() -> paths.Object:
     """A ClusterRole to write report objects, and to delete those that are stale. It changes nothing else."""
     verbs = ("get", "list", "create", "update", "patch", "delete")
-    return _role(REPORTS_NAME, roles.rules(_REPORT_RESOURCES, verbs=verbs))
+    return roles.cluster_role(REPORTS_NAME, roles.rules(_REPORT_RESOURCES, verbs=verbs))
 
 
-def _role(name: str, rules: Sequence[paths.Json]) -> paths.Object:
-    return {
-        "apiVersion": f"{_API_GROUP}/v1",
-        "kind": "ClusterRole",
-        "metadata": {"name": name},
-        "rules": [*rules],
-    }
-
-
-def _binding(role: str, namespace: str) -> paths.Object:
-    return {
-        "apiVersion": f"{_API_GROUP}/v1",
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": role},
-        "roleRef": {"apiGroup": _API_GROUP, "kind": "ClusterRole", "name": role},
-        "subjects": [{"kind": "ServiceAccount", "name": NAME, "namespace": namespace}],
-    }
-
-
-"""RFC 1123, as Kubernetes checks names of namespaces."""
 _LONGEST_NAME: Final = 253
 
 _MONTHS: Final = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]

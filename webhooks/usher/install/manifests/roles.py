@@ -60,12 +60,7 @@ def audit_role(others: Iterable[tuple[str, str]]) -> paths.Object:
     Args:
         others: groups and plurals of the kinds that only audits read.
     """
-    return {
-        "apiVersion": _API_VERSION,
-        "kind": "ClusterRole",
-        "metadata": {"name": AUDIT_NAME},
-        "rules": rules([*_audited(), *others], verbs=["list"]),
-    }
+    return cluster_role(AUDIT_NAME, rules([*_audited(), *others], verbs=["list"]))
 
 
 def audit_policy_rules(
@@ -103,15 +98,14 @@ def config_map_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
     return role_of_cluster(CONFIG_MAPS_NAME, names, namespace=namespace)
 
 
+def cluster_role(name: str, allowed: Sequence[paths.Json]) -> paths.Object:
+    """A ClusterRole with these rules."""
+    return {"apiVersion": _API_VERSION, "kind": "ClusterRole", "metadata": {"name": name}, "rules": [*allowed]}
+
+
 def role_of_cluster(name: str, allowed: Sequence[paths.Json], *, namespace: str) -> Sequence[paths.Object]:
     """A ClusterRole with these rules, bound to the server's account."""
-    role: paths.Object = {
-        "apiVersion": _API_VERSION,
-        "kind": "ClusterRole",
-        "metadata": {"name": name},
-        "rules": [*allowed],
-    }
-    return role, _binding("ClusterRole", name, "", account_namespace=namespace)
+    return cluster_role(name, allowed), binding("ClusterRole", name, account=(namespace, ACCOUNT))
 
 
 def kueue_role(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
@@ -131,17 +125,18 @@ def role_of_namespace(
         "metadata": {"name": name, "namespace": place},
         "rules": [*allowed],
     }
-    return role, _binding("Role", name, place, account_namespace=account_namespace)
+    return role, binding("Role", name, account=(account_namespace, ACCOUNT), place=place)
 
 
-def _binding(kind: str, name: str, namespace: str, *, account_namespace: str) -> paths.Object:
-    metadata: paths.Object = {"name": name, **({"namespace": namespace} if namespace else {})}
+def binding(kind: str, name: str, *, account: tuple[str, str], place: str = "") -> paths.Object:
+    """Binds a role of that kind and name to an account, by its namespace and name."""
+    namespace, account_name = account
     return {
         "apiVersion": _API_VERSION,
         "kind": f"{kind}Binding",
-        "metadata": metadata,
+        "metadata": {"name": name, **({"namespace": place} if place else {})},
         "roleRef": {"apiGroup": _API_GROUP, "kind": kind, "name": name},
-        "subjects": [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": account_namespace}],
+        "subjects": [{"kind": "ServiceAccount", "name": account_name, "namespace": namespace}],
     }
 
 
@@ -178,12 +173,7 @@ def metrics_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
         *rules([("authentication.k8s.io", "tokenreviews")], verbs=["create"]),
         *rules([("authorization.k8s.io", "subjectaccessreviews")], verbs=["create"]),
     ]
-    reader: paths.Object = {
-        "apiVersion": _API_VERSION,
-        "kind": "ClusterRole",
-        "metadata": {"name": METRICS_READER_NAME},
-        "rules": [{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}],
-    }
+    reader = cluster_role(METRICS_READER_NAME, [{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}])
     return (*role_of_cluster(METRICS_NAME, asked, namespace=namespace), reader)
 
 
@@ -191,12 +181,7 @@ def portal_role() -> paths.Object:
     """A ClusterRole for users of the portal; Kubernetes has no resources of these names."""
     asked = rules([("gpu-usher.io", "evaluations"), ("gpu-usher.io", "outlooks")], verbs=["create"])
     read = rules([("gpu-usher.io", "gpuquotas")], verbs=["get", "list"])
-    return {
-        "apiVersion": _API_VERSION,
-        "kind": "ClusterRole",
-        "metadata": {"name": PORTAL_USER_NAME},
-        "rules": [*asked, *read],
-    }
+    return cluster_role(PORTAL_USER_NAME, [*asked, *read])
 
 
 def certificate_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:

@@ -69,31 +69,26 @@ class Calls(Struct, frozen=True, kw_only=True):
 Scope = Literal["Namespaced", "Cluster", "*"]
 
 
-def rules_of_kinds(kinds: Iterable[Kind], *, operations: Sequence[str]) -> list[paths.Json]:
-    """One rule for each group and set of versions; a rule for a kind that is not installed does no harm.
+def rules_of_kinds(kinds: Iterable[Kind], *, operations: Sequence[str], sub_resource: str = "") -> list[paths.Json]:
+    """One rule for each group, set of versions and scope; a rule for a kind that is not installed does no harm.
 
     Kinds that no API server serves are left out.
     """
     resources: dict[tuple[str, tuple[str, ...], Scope], list[str]] = {}
     for kind in filter(lambda each: each.plural, kinds):
         scope: Scope = "Cluster" if kind.cluster_scoped else "Namespaced"
-        resources.setdefault((kind.group, kind.versions, scope), []).append(kind.plural)
+        resource = f"{kind.plural}/{sub_resource}" if sub_resource else kind.plural
+        resources.setdefault((kind.group, kind.versions, scope), []).append(resource)
     return [
-        webhook_rule(group, versions, plurals, operations=operations, scope=scope)
-        for (group, versions, scope), plurals in resources.items()
+        webhook_rule(group, versions, names, operations=operations, scope=scope)
+        for (group, versions, scope), names in resources.items()
     ]
 
 
 def rules_of_scales() -> list[paths.Json]:
     """Rules for the scale of kinds that make pods. The scale of another kind arrives as an UPDATE of its target."""
-    plurals: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for key in SCALES:
-        kind = WORKLOADS.get(key)
-        if kind is not None:
-            plurals.setdefault((kind.group, kind.versions), []).append(f"{kind.plural}/{SCALE_SUB_RESOURCE}")
-    return [
-        webhook_rule(group, served, resources, operations=["UPDATE"]) for (group, served), resources in plurals.items()
-    ]
+    kinds = [WORKLOADS[key] for key in SCALES if key in WORKLOADS]
+    return rules_of_kinds(kinds, operations=["UPDATE"], sub_resource=SCALE_SUB_RESOURCE)
 
 
 def rules_of_status(kinds: Iterable[Kind]) -> list[paths.Json]:
@@ -101,15 +96,8 @@ def rules_of_status(kinds: Iterable[Kind]) -> list[paths.Json]:
 
     Of custom resources the API server keeps the metadata (apiextensions-apiserver, customresource/status_strategy.go).
     """
-    resources: dict[tuple[str, tuple[str, ...], Scope], list[str]] = {}
-    for kind in kinds:
-        if kind.plural and site_policies.is_kubernetes_group(kind.group):
-            scope: Scope = "Cluster" if kind.cluster_scoped else "Namespaced"
-            resources.setdefault((kind.group, kind.versions, scope), []).append(f"{kind.plural}/{_STATUS}")
-    return [
-        webhook_rule(group, versions, plurals, operations=["UPDATE"], scope=scope)
-        for (group, versions, scope), plurals in resources.items()
-    ]
+    own = [kind for kind in kinds if site_policies.is_kubernetes_group(kind.group)]
+    return rules_of_kinds(own, operations=["UPDATE"], sub_resource=_STATUS)
 
 
 def webhook_rule(
@@ -357,7 +345,7 @@ def _mutation(site: _Site, name: str, *conditions: paths.Object) -> paths.Object
         **_webhook("mutate", site, timeout=site.calls.seconds_of_mutations, failure_policy="Ignore", name=name),
         "reinvocationPolicy": "IfNeeded",
         # Pods are often updated, but rarely in their spec, which is nearly immutable.
-        **_conditions(site, {"name": "no-pod-of-the-same-spec", "expression": _NO_POD_OF_THE_SAME_SPEC}, *conditions),
+        **_conditions(site, _condition("no-pod-of-the-same-spec", _NO_POD_OF_THE_SAME_SPEC), *conditions),
         "rules": [
             # On UPDATE an object may lose the values of mutations: `kubectl apply` replaces whole lists.
             *rules_of_kinds(WORKLOADS.values(), operations=["CREATE", "UPDATE"]),
@@ -449,8 +437,8 @@ def _exemptions(site: _Site) -> paths.Object:
         **_webhook("validate", site, timeout=VALIDATE_TIMEOUT, failure_policy="Fail", name="exemptions"),
         "namespaceSelector": {},
         "matchConditions": [
-            {"name": "newly-trusted", "expression": f"({_NEWLY_EXEMPT}) || ({_made_with_trusted_name(site.config)})"},
-            {"name": "no-administrator", "expression": f"!({cel_conditions.administrators(site.config)})"},
+            _condition("newly-trusted", f"({_NEWLY_EXEMPT}) || ({_made_with_trusted_name(site.config)})"),
+            _condition("no-administrator", f"!({cel_conditions.administrators(site.config)})"),
         ],
         "rules": [_rule_of_namespaces()],
     }
@@ -468,9 +456,7 @@ def _bindings(site: _Site) -> paths.Object:
     return {
         **_webhook("validate", site, timeout=VALIDATE_TIMEOUT, failure_policy="Ignore", name="bindings"),
         # Every pod is bound once, nearly always by a scheduler, whose requests need no review.
-        **_conditions(
-            site, {"name": "no-scheduler", "expression": f"!({cel_conditions.requested_by(_schedulers(site.config))})"}
-        ),
+        **_conditions(site, _condition("no-scheduler", f"!({cel_conditions.requested_by(_schedulers(site.config))})")),
         "rules": [webhook_rule("", ["v1"], ["pods/binding", "bindings"], operations=["CREATE"])],
     }
 
@@ -491,7 +477,7 @@ def _usher_yaml(site: _Site) -> paths.Object:
         # Always Ignore: a server that does not start must not block the change that repairs it.
         **_webhook("configuration", site, timeout=VALIDATE_TIMEOUT, failure_policy="Ignore"),
         "namespaceSelector": {"matchExpressions": [own]},
-        "matchConditions": [{"name": "usher-yaml", "expression": f"object.metadata.name == '{NAME}'"}],
+        "matchConditions": [_condition("usher-yaml", f"object.metadata.name == '{NAME}'")],
         "rules": [webhook_rule("", ["v1"], ["configmaps"], operations=["CREATE", "UPDATE"])],
     }
 
@@ -526,11 +512,7 @@ def _webhook(endpoint: str, site: _Site, *, timeout: int, failure_policy: str, n
         "namespaceSelector": {
             "matchExpressions": [
                 # The API server owns this label, so that no tenant can set it.
-                {
-                    "key": paths.NAMESPACE_NAME_LABEL,
-                    "operator": "NotIn",
-                    "values": _exempt(site),
-                },
+                {"key": paths.NAMESPACE_NAME_LABEL, "operator": "NotIn", "values": _exempt(site)},
                 # Only administrators may set this one: the check exemption-by-tenant guards it.
                 {"key": EXEMPTION_LABEL, "operator": "NotIn", "values": ["true"]},
             ]
@@ -548,11 +530,7 @@ def _conditions(site: _Site, *own: paths.Object) -> paths.Object:
     """Match conditions; a selector cannot express the patterns of exempt namespaces."""
     patterns = [name for name in site.config.exempt_namespaces if "*" in name]
     if patterns:
-        exempt: paths.Object = {
-            "name": "no-exempt-namespace",
-            "expression": f"!({cel_conditions.in_namespaces(patterns)})",
-        }
-        own = (*own, exempt)
+        own = (*own, _condition("no-exempt-namespace", f"!({cel_conditions.in_namespaces(patterns)})"))
     return {"matchConditions": [*own]} if own else {}
 
 

@@ -121,6 +121,30 @@ class Fields:
         both = {name: self._with_texts(node[name], pattern[name]) for name in node.keys() & pattern.keys() - {REQUIRED}}
         return self.number({**node, **both})
 
+    def take_texts(self, first: int = 1) -> None:
+        """Gives nodes that are like a part of a pod spec (tolerations, containers, volumes) the texts of its fields.
+
+        Args:
+            first: the first of the nodes that may be like one.
+        """
+        parts = [self.nodes[number] for number in _below(self.pod_spec, self.nodes)]
+        for part in parts:
+            texts = {name: each for name, each in part.items() if isinstance(self._type_of(each), list)}
+            for number in range(first, len(self.nodes)) if texts else ():
+                node = self.nodes[number]
+                if len(node.keys() & part.keys()) < _LIKE * max(len(node), len(part)):
+                    continue
+                taken = {
+                    name: each
+                    for name, each in texts.items()
+                    if node.get(name, 0) * each > 0 and self._type_of(node[name]) == "string"
+                }
+                if taken:
+                    self.nodes[number] = {**node, **taken}
+
+    def _type_of(self, number: object) -> object:
+        return self.nodes[abs(number)].get(TYPE) if isinstance(number, int) and number else None
+
     def number(self, node: Node) -> int:
         """The number of a node."""
         key = tuple((name, tuple(each) if isinstance(each, list) else each) for name, each in sorted(node.items()))
@@ -128,6 +152,25 @@ class Fields:
             self._numbers[key] = len(self.nodes)
             self.nodes.append(node)
         return self._numbers[key]
+
+
+_LIKE: Final = 0.6
+"""The share of common fields from which on two nodes are the same part of a pod spec."""
+
+
+def _below(number: int, nodes: Sequence[Node]) -> set[int]:
+    """The numbers of a node and of all nodes below it that have fields."""
+    found, left = set[int](), [number]
+    while left:
+        each = abs(left.pop())
+        if each and each not in found and TYPE not in nodes[each]:
+            found.add(each)
+            left += [below for name, below in nodes[each].items() if name != REQUIRED]
+    return found
+
+
+_PARTS_OF_PODS: Final = ("tolerations", "affinity", "topologySpreadConstraints")
+_PARTS_OF_CONTAINERS: Final = ("env", "envFrom", "volumeMounts", "imagePullPolicy", "pullPolicy")
 
 
 class Known(NamedTuple):
@@ -138,6 +181,40 @@ class Known(NamedTuple):
     kinds: Mapping[str, int]
     kept: frozenset[str]
     """Kinds whose usual definition has no fields, so that the API server keeps unknown ones."""
+
+    def node_inside(self, value: Mapping[str, Any]) -> int:
+        """The node of an object or a pod spec inside a value that may be anything; 0 for others."""
+        api_version, kind = value.get("apiVersion"), value.get("kind")
+        if isinstance(api_version, str) and isinstance(kind, str):
+            # A definition of an operator may be older or newer than the one that its wrapper was written for.
+            return self.kinds.get(f"{api_version} {kind}", 0) if "spec" in value else 0
+        containers = value.get("containers")
+        is_pod_spec = (
+            isinstance(containers, list)
+            and containers
+            and all(isinstance(each, dict) and "name" in each and "image" in each for each in containers)
+        )
+        pod = self.kinds.get("v1 Pod")
+        return self.nodes[pod]["spec"] if is_pod_spec and pod is not None else 0
+
+    def part_of_pods(self, key: str, value: Any) -> int:  # noqa: ANN401 - any JSON
+        """The node of a field that means the same in all objects, inside a value that may be anything; 0 for others."""
+        if key not in _PARTS_OF_PODS and key not in _PARTS_OF_CONTAINERS:
+            return TAKES_ANYTHING
+        pod = self.nodes[self.nodes[self.kinds["v1 Pod"]]["spec"]]
+        number: int = (
+            pod[key]
+            if key in _PARTS_OF_PODS
+            else self.nodes[-pod["containers"]][key.replace("pullPolicy", "imagePullPolicy")]
+        )
+        fields = self.nodes[abs(number)].keys()
+        parts = value if isinstance(value, list) else [value]
+        if TYPE in fields:
+            return number if isinstance(value, str) else TAKES_ANYTHING
+        is_one = isinstance(value, list) == (number < 0) and all(
+            isinstance(each, dict) and not fields.isdisjoint(each) for each in parts
+        )
+        return number if is_one else TAKES_ANYTHING
 
 
 def leaves_of(nodes: Sequence[Node]) -> dict[int, Leaf]:
@@ -185,6 +262,7 @@ class Definitions:
         fields.pod_spec = known.nodes[known.kinds["v1 Pod"]]["spec"]
         try:
             found = fields.of_definition(definition)
+            fields.take_texts(len(known.nodes))
         except (KeyError, TypeError, AttributeError):
             return None
         kept = {key for key, number in found.items() if not fields.nodes[number].get("spec", 1)}

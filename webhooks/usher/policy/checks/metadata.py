@@ -237,7 +237,14 @@ def dispatch_rego(
         mutations: of the bundle.
         rules_of: names of the set rules that the package of each entry has, by key.
     """
-    return "\n".join([_HEAD, *_rego_of_checks(checks, rules_of), *_rego_of_mutations(mutations, rules_of)])
+    return "\n".join(
+        [
+            _HEAD,
+            *_rego_of_checks(checks, rules_of),
+            *_rego_of_mutations(mutations, rules_of),
+            *_rego_of_protection(mutations),
+        ]
+    )
 
 
 def _rego_of_checks(checks: Sequence[catalogue.Entry], rules_of: dict[str, set[str]]) -> Iterator[str]:
@@ -249,6 +256,17 @@ def _rego_of_mutations(mutations: Sequence[catalogue.Entry], rules_of: dict[str,
     for rule, kind in (("intents", "intent"), ("warnings", "warning"), ("skips", "skip")):
         having = [entry for entry in mutations if rule in rules_of[entry.key]]
         yield from _collecting("mutation", rule, kind, f"_{rule}", having)
+
+
+def _rego_of_protection(mutations: Sequence[catalogue.Entry]) -> Iterator[str]:
+    """Whether a mutation has something to add that protects others and that no check misses.
+
+    The validating webhook has to ask about these alone; for all others a check finds their absence.
+    """
+    yield "default _unprotected := false\n"
+    for entry in mutations:
+        if entry.protects_others and not entry.promises:
+            yield f"_unprotected if {{\n\tsome _ in data.usher.mutations.{_reference(entry)}.intents\n}}\n"
 
 
 def _collecting(what: str, rule: str, kind: str, collected: str, entries: Sequence[catalogue.Entry]) -> Iterator[str]:

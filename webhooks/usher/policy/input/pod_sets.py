@@ -141,6 +141,12 @@ def _add_rare_fields(result: Container, container: model.Container) -> None:
         result["parallelism"] = container.parallelism
     if container.model_server:
         result["modelServer"] = container.model_server
+    if container.field_places:
+        result["places"] = dict(container.field_places)
+    _add_facts_of_commands(result, container)
+
+
+def _add_facts_of_commands(result: Container, container: model.Container) -> None:
     if container.one_text:
         result["oneText"] = container.one_text
     if container.one_program:
@@ -149,8 +155,6 @@ def _add_rare_fields(result: Container, container: model.Container) -> None:
         result["drainSeconds"] = container.drain_seconds
     if container.idle_command:
         result["idleCommand"] = container.idle_command
-    if container.field_places:
-        result["places"] = dict(container.field_places)
 
 
 def _resource(container: model.Container, name: str) -> Resource:

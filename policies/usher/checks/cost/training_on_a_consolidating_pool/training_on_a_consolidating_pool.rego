@@ -2,8 +2,9 @@
 # title: Training on nodes that Karpenter moves or replaces is protected
 # description: |
 #   A NodePool with `consolidationPolicy: WhenEmptyOrUnderutilized`, the default, lets Karpenter move pods to other nodes
-#   at any time to save one. With `expireAfter` below its default of 720 hours, Karpenter replaces every node at this age.
-#   A training run then loses all work since its last checkpoint, on all of its pods. The check
+#   at any time to save one. With `expireAfter` below its default of 720 hours, Karpenter replaces every node at this age;
+#   with `terminationGracePeriod` it then ends also pods that forbid it. A budget of 0 nodes for the reason Underutilized
+#   stops the consolidation. A training run then loses all work since its last checkpoint, on all of its pods. The check
 #   needs the NodePool, among the facts or in the files, and looks at pods that select its nodes by a label.
 # scope: package
 # related_resources:
@@ -51,6 +52,20 @@ deny contains finding if {
 		"path": $"{pod_set.metadataPath}/annotations",
 		"message": $"NodePool {text.excerpt(expiring.pool)} replaces each node {text.excerpt(expiring.after)} after its start, so Karpenter may stop {_pods(pod_set)} during the training",
 		"remedy": `set the annotation karpenter.sh/do-not-disrupt: "true", or set expireAfter of the NodePool to Never`,
+	}
+}
+
+deny contains finding if {
+	input.workload.role == "training"
+	not input.workload.owned
+	some pod_set in workload.accelerator_pod_sets
+	expiring := input.cluster.nodePools.expiring[pod_set.path]
+	_protected(pod_set.annotations)
+
+	finding := {
+		"path": $"{pod_set.metadataPath}/annotations",
+		"message": $"NodePool {text.excerpt(expiring.pool)} replaces each node {text.excerpt(expiring.after)} after its start and ends its pods {text.excerpt(expiring.grace)} later, so karpenter.sh/do-not-disrupt does not keep {_pods(pod_set)} longer",
+		"remedy": "set expireAfter of the NodePool to Never, or leave out its terminationGracePeriod",
 	}
 }
 

@@ -28,3 +28,11 @@ test_training_on_nodes_that_expire_is_found if {
 		"remedy": `set the annotation karpenter.sh/do-not-disrupt: "true", or set expireAfter of the NodePool to Never`,
 	}} with input as examples.bad_pytorchjob_on_nodes_that_expire
 }
+
+test_an_annotation_does_not_protect_longer_than_the_pool_waits if {
+	check.deny == {{
+		"path": "/spec/pytorchReplicaSpecs/Worker/template/metadata/annotations",
+		"message": `NodePool "renewed" replaces each node "48h" after its start and ends its pods "1h" later, so karpenter.sh/do-not-disrupt does not keep the pods of Worker longer`,
+		"remedy": "set expireAfter of the NodePool to Never, or leave out its terminationGracePeriod",
+	}} with input as examples.bad_pytorchjob_that_ends_with_its_node
+}

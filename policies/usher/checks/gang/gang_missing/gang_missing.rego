@@ -12,6 +12,9 @@
 #   completions than parallelism, alone or in a JobSet, because their later pods start when others have ended. It
 #   ignores objects that a controller made, because it judges their owner. It ignores workloads that usher.yaml routes
 #   to a scheduler that makes gangs of their kind. Another check looks at pods that Volcano places.
+#
+#   The operators of Kubeflow, Ray, HyperPod and AppWrapper make gangs if their start options say so. Where usher.yaml
+#   declares neither pools nor routes, the finding about their objects is only a note.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/all_or_nothing/
@@ -172,7 +175,17 @@ _unknown_scheduler := [pod_set |
 
 default _assumption := {}
 
-_assumption := {"assumption": _operators[input.workload.group]}
+_assumption := object.union({"assumption": _operators[input.workload.group]}, _noted)
+
+# Without a described site only the cluster says how its operators start.
+default _noted := {"noted": true}
+
+_noted := {} if input.site.gangSchedulers
+
+_noted := {} if {
+	some pod_set in input.podSets
+	pod_set.poolsDeclared
+}
 
 _remedy := "set the label kueue.x-k8s.io/queue-name, or let a gang scheduler place the pods" if {
 	input.workload.queueLabelPath

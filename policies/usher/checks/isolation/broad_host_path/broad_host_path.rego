@@ -7,7 +7,8 @@
 #   can use them. Agents that watch nodes mount these directories read-only, so a read-only mount causes a warning at
 #   most. /sys, /usr and some others hold no sockets and no secrets, so a read-only mount of them is allowed. Helpers of
 #   GPUDirect find the cards of their node in /sys and set up their network in /proc/sys, so in pods with accelerators
-#   these cause a warning at most. Before the check compares paths, it resolves `..`, doubled slashes, and links that
+#   these cause a warning at most. If only the daemon of GPUDirect mounts them, with the annotation by which GKE gives it
+#   its devices and without privileges, they are a note: the recipe of Google is written so. Before the check compares paths, it resolves `..`, doubled slashes, and links that
 #   every node has, for example /var/run.
 # scope: package
 # related_resources:
@@ -122,11 +123,33 @@ _assumption(entry) := {"assumption": "usher assumes that the user that the conta
 	entry.podSet.asksAccelerators
 	some directory, assumption in _uses_of_recipes
 	isolation.within_any(entry.place, [directory])
+	not _only_for_daemon(entry)
+} else := {"assumption": assumption, "noted": true} if {
+	entry.podSet.asksAccelerators
+	some directory, assumption in _uses_of_recipes
+	isolation.within_any(entry.place, [directory])
 } else := {"assumption": "usher assumes that a user of the node has keys or settings in this directory"} if {
 	entry.general == "/home/USER"
 } else := {"assumption": "usher assumes that an MPS daemon of the node keeps its pipes in /tmp"} if {
 	entry.place == "/tmp"
 } else := {}
+
+_only_for_daemon(entry) if {
+	every container in [each |
+		some each in entry.podSet.containers
+		some mount in each.volumeMounts
+		mount.name == entry.volume
+	] {
+		_is_daemon(entry.podSet, container)
+	}
+}
+
+# GKE gives the daemon its devices by an annotation that names the container, so it needs no privileges.
+_is_daemon(pod_set, container) if {
+	container.name in {"tcpx-daemon", "tcpxo-daemon"}
+	pod_set.annotations[$"devices.gke.io/container.{container.name}"]
+	not container.securityContext.privileged
+}
 
 _uses_of_recipes := {
 	"/sys": "usher assumes that the pod does more than read in /sys which cards the node has",

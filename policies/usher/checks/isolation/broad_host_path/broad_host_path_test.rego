@@ -68,6 +68,24 @@ test_whoever_writes_to_sys_controls_the_cards if {
 	check.deny == {found} with input as object.union(ordinary, {"workload": {"kind": "DaemonSet"}})
 }
 
+test_what_only_the_daemon_of_gpudirect_mounts_is_a_note if {
+	{[entry.path, entry.noted] | some entry in check.deny} == {
+		["/spec/volumes/0/hostPath/path", true],
+		["/spec/volumes/1/hostPath/path", true],
+	} with input as examples.bad_gpudirect
+	every change in [
+		{"op": "replace", "path": "/podSets/0/containers/0/name", "value": "daemon"},
+		{"op": "replace", "path": "/podSets/0/annotations", "value": {}},
+		{"op": "add", "path": "/podSets/0/containers/0/securityContext", "value": {"privileged": true}},
+		{"op": "add", "path": "/podSets/0/containers/1/volumeMounts", "value": [{"name": "sys"}, {"name": "proc-sys"}]},
+	] {
+		changed := json.patch(examples.bad_gpudirect, [change])
+		count([entry | some entry in check.deny; not entry.noted]) == 2 with input as changed
+	}
+	ordinary := json.patch(examples.bad_gpudirect, [{"op": "replace", "path": "/podSets/0/asksAccelerators", "value": false}])
+	count([entry | some entry in check.deny; not entry.assumption]) == 2 with input as ordinary
+}
+
 at(input_document, place, general) := json.patch(
 	input_document,
 	[{

@@ -3,7 +3,7 @@
 # description: |
 #   Kubernetes runs no shell: the first entry of `command` is the name of a program, and every further entry is one
 #   argument. With the whole command line as one entry, the container runtime looks for a program whose name has spaces,
-#   finds none, and the container never starts ("executable file not found").
+#   and the container never starts ("executable file not found").
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/tasks/inject-data-application/define-command-argument-container/

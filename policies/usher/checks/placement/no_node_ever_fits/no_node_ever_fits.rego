@@ -110,6 +110,11 @@ _remedy(found) := "divide the GPUs in this way, or ask for slices that nodes hav
 	found.divided
 } else := $"tolerate {concat(" and ", found.large.taints)}, if these nodes are for the pods, or ask for what other nodes have" if {
 	found.large
+} else := nodes.larger_disk if {
+	found.nearest.shortages[0].resource == "ephemeral-storage"
+	startswith(found.nearest.place, "NodePool ")
+	count(found.nearest.shortages) == 1
+	_only(found.nearest, "shortages")
 } else := $"ask for at most {shortage.most} of {shortage.resource} per pod, and run more pods" if {
 	[shortage] = found.nearest.shortages
 	shortage.most != ""

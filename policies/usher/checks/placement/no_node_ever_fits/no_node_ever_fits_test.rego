@@ -2,6 +2,7 @@ package usher.checks.placement.no_node_ever_fits_test
 
 import data.examples.checks.placement.no_node_ever_fits as examples
 import data.usher.checks.placement.no_node_ever_fits as check
+import data.usher.lib.nodes
 
 found(path, pods, missing, remedy) := {
 	"path": path,
@@ -235,4 +236,15 @@ test_nodes_that_only_a_taint_closes_are_named if {
 		"the closest match is nodes like small-0; one pod asks for 6 of nvidia.com/gpu, and one node has at most 4. Only the taint team=vision:NoSchedule keeps them off nodes like vision-0",
 		"tolerate team=vision:NoSchedule, if these nodes are for the pods, or ask for what other nodes have",
 	)} with input as examples.bad_closed_by_a_taint
+}
+
+test_a_larger_disk_is_a_matter_of_the_node_class if {
+	shortage := {"resource": "ephemeral-storage", "asked": "100Gi", "most": "17Gi", "path": "/spec"}
+	of_karpenter := nearest_to(examples.bad_pod_of_sixteen, {"place": "NodePool gpu (p5.48xlarge)", "shortages": [shortage]})
+	{finding.remedy | some finding in check.deny} == {nodes.larger_disk} with input as of_karpenter
+	declared := nearest_to(examples.bad_pod_of_sixteen, {"place": "pool h100", "shortages": [shortage]})
+	less := "ask for at most 17Gi of ephemeral-storage per pod, and run more pods"
+	{finding.remedy | some finding in check.deny} == {less} with input as declared
+	others := json.patch(of_karpenter, [{"op": "add", "path": "/cluster/nodes/pods//nearest/taints", "value": ["a=b:NoSchedule"]}])
+	{finding.remedy | some finding in check.deny} == {ask_for_less} with input as others
 }

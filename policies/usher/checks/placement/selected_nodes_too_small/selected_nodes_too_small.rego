@@ -37,9 +37,14 @@ deny contains object.union(finding, _assumption(small)) if {
 	finding := {
 		"path": _path(pod_set, small),
 		"message": $"{workload.pod_set_name(pod_set)} selects only nodes that cannot hold it: the closest match is {small.place}; {concat("; ", array.concat(_shortages(small), _labels(small)))}",
-		"remedy": "ask for no more than one machine has, or let the pods select a pool with larger machines",
+		"remedy": _remedy(small),
 	}
 }
+
+_remedy(small) := nodes.larger_disk if {
+	{"ephemeral-storage"} == {each.resource | some each in small.shortages}
+	small.labels == []
+} else := "ask for no more than one machine has, or let the pods select a pool with larger machines"
 
 _path(pod_set, small) := path if {
 	path := small.shortages[0].path

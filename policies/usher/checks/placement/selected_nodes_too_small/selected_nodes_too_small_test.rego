@@ -38,3 +38,16 @@ test_pods_that_fit_and_unknown_machines_are_good if {
 	check.deny == set() with input as examples.good_job
 	check.deny == set() with input as examples.good_job_on_an_unknown_machine
 }
+
+test_what_the_node_class_says_about_disks_and_networks_counts if {
+	check.deny == {{
+		"path": "/spec/template/spec/containers/0/resources/limits/ephemeral-storage",
+		"message": "the pod selects only nodes that cannot hold it: the closest match is NodePool public (p5.48xlarge, without EFA because its NodeClass sets associatePublicIPAddress); one pod asks for 100Gi of ephemeral-storage, and one node has at most 17Gi",
+		"remedy": "give the nodes a larger disk in their NodeClass (blockDeviceMappings or instanceStorePolicy of an EC2NodeClass), or ask for less ephemeral-storage",
+	}} with input as examples.bad_job_with_large_files
+	check.deny == {{
+		"path": "/spec/template/spec/containers/0/resources/limits/vpc.amazonaws.com~1efa",
+		"message": "the pod selects only nodes that cannot hold it: the closest match is NodePool public (p5.48xlarge, without EFA because its NodeClass sets associatePublicIPAddress); one pod asks for 32 of vpc.amazonaws.com/efa, and no node there offers it",
+		"remedy": remedy,
+	}} with input as examples.bad_job_with_efa
+}

@@ -41,8 +41,12 @@ _amounts contains sum([request.minimum.milli | some request in pod_set.requests;
 	some pod_set in input.podSets
 }
 
+# KAI-Scheduler makes a group of each pod of a Job, and of a Deployment (pkg/podgrouper/podgrouper/plugins/job and
+# deployment of NVIDIA/KAI-Scheduler).
 _of_gang := sum([total.minimum.milli | some total in input.workload.totals; _counts(total)]) if {
 	input.workload.gang.wanted
+	not input.workload.group in {"", "apps", "batch"}
+	object.get(input.workload.gang, "minimum", input.workload.pods.minimum) >= input.workload.pods.minimum
 } else := 0
 
 _counts(request) if {

@@ -43,3 +43,11 @@ test_other_devices_do_not_count if {
 test_pods_that_do_not_wait_for_each_other_count_alone if {
 	check.deny == set() with input as object.union(examples.bad_gang, {"workload": {"gang": {"wanted": false}}})
 }
+
+test_the_pods_of_a_job_do_not_wait_for_each_other if {
+	check.deny == set() with input as object.union(examples.bad_gang, {"workload": {"group": "batch", "kind": "Job"}})
+}
+
+test_a_gang_that_starts_with_fewer_pods_is_good if {
+	check.deny == set() with input as object.union(examples.bad_gang, {"workload": {"gang": {"minimum": 1}}})
+}

@@ -1,6 +1,5 @@
 """What policies of a site find joins a decision of usher: before the charge, and never in place of a denial."""
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +12,6 @@ from unit.review.test_validate import ScriptedAdmission, job
 from usher import model
 from usher.config import models
 from usher.policy import assembly
-from usher.policy.engines import engine
 from usher.policy.evaluator import Evaluator
 from usher.review import webhooks
 from usher.review.admission_review import Review
@@ -89,21 +87,3 @@ async def test_without_policies_nothing_is_added(evaluator: Evaluator) -> None:
 
     assert response["allowed"]
     assert set(response) == {"uid", "allowed"}
-
-
-def test_a_share_of_the_time_ends_before_the_time_and_gives_the_rest_back() -> None:
-    token = engine.ANSWER_UNTIL.set(time.monotonic() + 100)
-    whole = engine.ANSWER_UNTIL.get()
-    try:
-        with engine.share_deadline(0.5):
-            assert 40 < engine.ANSWER_UNTIL.get() - time.monotonic() <= 50
-            with engine.share_deadline(0.5):
-                assert engine.ANSWER_UNTIL.get() - time.monotonic() <= 25
-        assert engine.ANSWER_UNTIL.get() == whole
-    finally:
-        engine.ANSWER_UNTIL.reset(token)
-
-
-def test_without_a_deadline_there_is_no_share() -> None:
-    with engine.share_deadline(0.5):
-        assert engine.ANSWER_UNTIL.get() == float("inf")

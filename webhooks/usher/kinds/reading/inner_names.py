@@ -1,0 +1,537 @@
+"""Names that have to exist: of parts of the same object, which controllers look up, and of other objects of the files.
+
+Sources: AR:workflow/validate/validate.go; TK:pkg/apis/pipeline/v1/pipeline_validation.go and task_validation.go;
+JS:pkg/webhooks/jobset_webhook.go; VC:pkg/webhooks/admission/jobs/validate and pkg/controllers/job/plugins;
+KR:ray-operator/pkg/webhooks/v1/raycluster_webhook.go; validatePodSpec and ValidateVolumeMounts in
+pkg/apis/core/validation/validation.go and ValidateResourceClaim in pkg/apis/resource/validation/validation.go of
+kubernetes/kubernetes v1.36; KQ:pkg/cache/scheduler/clusterqueue.go (updateQueueStatus) for what a queue waits for.
+"""
+
+import difflib
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from usher import model, paths
+from usher.kinds.reading import known_keys
+from usher.kinds.reading import value_places as places
+from usher.kinds.reading.values import Lookup, Objects
+from usher.model import placement
+
+_ANY_TEXT: Final = ""
+
+
+class _Row(NamedTuple):
+    """One sort of names inside an object. Places are paths: `[]` is each element, `*` each value, `^` each key, `**`
+    each text below.
+    """
+
+    scope: str
+    """Where the names count; each place with this path has names of its own."""
+    what: str
+    names: str
+    """Places of the names that exist, below the scope."""
+    uses: str = ""
+    """Places that name one of them."""
+    pattern: str = _ANY_TEXT
+    """The name in a text, as the first group of a regular expression; empty where the whole text is the name."""
+    elsewhere: str = ""
+    """A field of the scope with which names may come from another object."""
+    unique: bool = False
+    some: bool = False
+    """Whether a scope without any name is left out, because its names may come with a run."""
+
+
+_TASKS: Final = r"([A-Za-z0-9][-\w]*)(?:\.[A-Za-z]+)?"
+_CALL: Final = "{template,onExit,hooks.*.template}"
+_ARGO_CONTAINERS: Final = "{container,script,initContainers[],sidecars[],containerSet.containers[]}"
+_REFERENCE: Final = "workflowTemplateRef"
+_CONTAINERS: Final = "{containers,initContainers}[]"
+_DAG: Final = "tasks.*.{dependentTasks[],inputs.parameters.*.taskOutputParameter.producerTask}"
+_ROLES: Final = r"^--(?:master|worker|ps|chief|evaluator|head)=(.+)$"  # plugins of Volcano for distributed frameworks
+
+
+def _workflow(spec: str, *, runs: bool = True) -> tuple[_Row, ...]:
+    inner = f"{spec}.templates[]"
+    calls = f"{{entrypoint,onExit,hooks.*.template}} templates[].{{steps[][],dag.tasks[]}}.{_CALL}"
+    inputs = "{,{steps[][],dag.tasks[]}.inline.}inputs.parameters[].name"
+    volumes = "{,templates[].,templateDefaults.}volumes[].name volumeClaimTemplates[].metadata.name"
+    of_inputs, of_steps, of_workflow = (
+        rf"\{{\{{\s*{each}\.([-\w]+)" for each in (r"inputs\.parameters", "(?:steps|tasks)", r"workflow\.parameters")
+    )
+    given = _Row(spec, "argument", "arguments.parameters[].name", "templates[].**", of_workflow, _REFERENCE, some=True)
+    return (
+        _Row(spec, "template", "templates[].name", calls, elsewhere=_REFERENCE, unique=True),
+        _Row(f"{inner}.dag", "task", "tasks[].name", "tasks[].dependencies[]", unique=True),
+        _Row(f"{inner}.dag", "task", "tasks[].name", "tasks[].depends target", _TASKS),
+        _Row(inner, "input parameter", inputs, "**", of_inputs),
+        _Row(inner, "step or task", "steps[][].name dag.tasks[].name", "**", of_steps),
+        _Row(spec, "volume", volumes, f"templates[].{_ARGO_CONTAINERS}.volumeMounts[].name", elsewhere=_REFERENCE),
+        *((given,) if runs else ()),
+    )
+
+
+def _pipeline(dot: str) -> tuple[_Row, ...]:
+    """Rows for a pipeline below `spec`; a run hands its own parameters and workspaces on."""
+    both, own = f"{dot}{{tasks,finally}}[]", f"{{,{dot}}}" if dot else ""
+    params = f"{own}params[].name {both}.{{,taskSpec.,matrix.,matrix.include[].}}params[].name"
+    return (
+        _Row("spec", "task", f"{dot}tasks[].name", f"{dot}tasks[].runAfter[]"),
+        _Row("spec", "task", f"{both}.name", f"{dot}**", r"\$\(tasks\.([-\w]+)\.\w"),
+        _Row("spec", "parameter", params, f"{dot}**", r"\$\(params\.([-\w]+)[\[.)]"),
+        _Row("spec", "workspace", f"{own}workspaces[].name", f"{both}.workspaces[].workspace"),
+    )
+
+
+def _task(dot: str) -> tuple[_Row, ...]:
+    own, mounts = f"{{,{dot}}}params[].name", f"{dot}{{steps[],sidecars[],stepTemplate}}.volumeMounts[].name"
+    return (
+        _Row("spec", "parameter", own, f"{dot}**", r"\$\(params\.([-\w]+)[\[.)]"),
+        _Row("spec", "volume", f"{{{dot},podTemplate.}}volumes[].name", mounts),
+    )
+
+
+def _replicated(spec: str) -> tuple[_Row, ...]:
+    targets = "{successPolicy,failurePolicy.rules[]}.targetReplicatedJobs[] coordinator.replicatedJob"
+    uses = f"replicatedJobs[].dependsOn[].name {targets}"
+    return (_Row(spec, "replicated job", "replicatedJobs[].name", uses, unique=True),)
+
+
+def _volcano(spec: str) -> tuple[_Row, ...]:
+    return (
+        _Row(spec, "task", "tasks[].name", "tasks[].dependsOn.name[]", unique=True),
+        _Row(spec, "task", "tasks[].name", "plugins.{mpi,pytorch,tensorflow,ray}[]", _ROLES),
+    )
+
+
+def _devices(spec: str) -> tuple[_Row, ...]:
+    return (_Row(spec, "request", "requests[].name", "{constraints,config}[].requests[]", r"^([^/]+)", unique=True),)
+
+
+def _ray(spec: str) -> tuple[_Row, ...]:
+    return (_Row(spec, "worker group", "workerGroupSpecs[].groupName", unique=True),)
+
+
+def _spark(spec: str) -> tuple[_Row, ...]:
+    return (_Row(spec, "volume", "volumes[].name", "{driver,executor}.volumeMounts[].name"),)
+
+
+_OF_CANARY: Final = _Row(
+    "spec.strategy.canary",
+    "managed route",
+    "trafficRouting.managedRoutes[].name",
+    "steps[].{setHeaderRoute,setMirrorRoute}.name",
+)
+_ON_EXIT: Final = "podFailurePolicy.rules[].onExitCodes.containerName"
+_ON_FLAVORS: Final = "admissionChecksStrategy.admissionChecks[].onFlavors[]"
+
+_ROWS: Final[Mapping[str, tuple[_Row, ...]]] = {
+    "argoproj.io Workflow": _workflow("spec"),
+    "argoproj.io CronWorkflow": _workflow("spec.workflowSpec"),
+    "argoproj.io WorkflowTemplate": _workflow("spec", runs=False),
+    "argoproj.io ClusterWorkflowTemplate": _workflow("spec", runs=False),
+    "argoproj.io Rollout": (_OF_CANARY,),
+    "tekton.dev Pipeline": _pipeline(""),
+    "tekton.dev PipelineRun": _pipeline("pipelineSpec."),
+    "tekton.dev Task": _task(""),
+    "tekton.dev TaskRun": _task("taskSpec."),
+    "pipelines.kubeflow.org PipelineSpec": (
+        _Row("", "component", "components^", "{root,components.*}.dag.tasks.*.componentRef.name"),
+        _Row("{root,components.*}.dag", "task", "tasks^", _DAG),
+    ),
+    "jobset.x-k8s.io JobSet": _replicated("spec"),
+    "trainer.kubeflow.org TrainingRuntime": _replicated("spec.template.spec"),
+    "trainer.kubeflow.org ClusterTrainingRuntime": _replicated("spec.template.spec"),
+    "batch.volcano.sh Job": _volcano("spec"),
+    "batch.volcano.sh CronJob": _volcano("spec.jobTemplate.spec"),
+    "flow.volcano.sh JobTemplate": _volcano("spec"),
+    "flow.volcano.sh JobFlow": (_Row("spec", "flow", "flows[].name", "flows[].dependsOn.targets[]", unique=True),),
+    "grove.io PodCliqueSet": (_Row("spec.template", "clique", "cliques[].name", "cliques[].spec.startsAfter[]"),),
+    "ray.io RayCluster": _ray("spec"),
+    "ray.io RayJob": _ray("spec.rayClusterSpec"),
+    "ray.io RayService": _ray("spec.rayClusterConfig"),
+    "ray.io RayCronJob": _ray("spec.jobTemplate.rayClusterSpec"),
+    "sparkoperator.k8s.io SparkApplication": _spark("spec"),
+    "sparkoperator.k8s.io ScheduledSparkApplication": _spark("spec.template"),
+    "resource.k8s.io ResourceClaim": _devices("spec.devices"),
+    "resource.k8s.io ResourceClaimTemplate": _devices("spec.spec.devices"),
+    "batch Job": (_Row("spec", "container", f"template.spec.{_CONTAINERS}.name", _ON_EXIT),),
+    "kueue.x-k8s.io ClusterQueue": (_Row("spec", "flavor", "resourceGroups[].flavors[].name", _ON_FLAVORS),),
+}
+
+_PROBES: Final = (
+    "{livenessProbe,readinessProbe,startupProbe,lifecycle.preStop,lifecycle.postStart}.{httpGet,tcpSocket}.port"
+)
+_OF_POD_SPECS: Final[tuple[tuple[str, _Row], ...]] = (
+    ("several", _Row("", "container", f"{_CONTAINERS}.name", unique=True)),
+    ("volumeMounts", _Row("", "volume", "volumes[].name", f"{_CONTAINERS}.volumeMounts[].name")),
+    ("volumeDevices", _Row("", "volume", "volumes[].name", f"{_CONTAINERS}.volumeDevices[].name")),
+    ("claims", _Row("", "resource claim", "resourceClaims[].name", f"{_CONTAINERS}.resources.claims[].name")),
+    ("probes", _Row(_CONTAINERS, "port", "ports[].name", _PROBES, r"^(.*[A-Za-z].*)$")),
+)
+"""The rows of each pod spec that is whole, with the part of its containers that they are about."""
+
+_MERGED: Final = frozenset({
+    "ClusterServingRuntime", "ClusterTrainingRuntime", "DynamoComponentDeployment", "DynamoGraphDeployment",
+    "InferenceService", "LLMInferenceService", "LLMInferenceServiceConfig", "NodeSet", "ServingRuntime", "TrainJob",
+    "TrainingRuntime",
+})  # fmt: skip
+"""Kinds whose controllers add volumes to the pod specs or merge them with others."""
+
+
+def _dangling(value: paths.Object, group: str, kind: str) -> Iterator[model.UnreadKey]:
+    """Names in an object that no part of it has, and names that two of its parts have."""
+    for row in _ROWS.get(f"{group} {kind}", ()):
+        for path, scope in places.at(value, row.scope, ""):
+            yield from _of_scope(row, scope, path, ())
+    if kind == "Workflow" or kind.endswith("WorkflowTemplate"):
+        yield from _inputs_not_given(paths.mapping(value.get("spec")), "/spec")
+    elif kind == "CronWorkflow":
+        yield from _inputs_not_given(known_keys.part_at(value, "/spec/workflowSpec"), "/spec/workflowSpec")
+    for spec, path, volumes in places.pod_specs(value) if kind not in _MERGED else ():
+        parts = _parts_of_containers(spec, volumes)
+        for row in [row for part, row in _OF_POD_SPECS if part in parts] if parts else ():
+            for place, scope in places.at(spec, row.scope, path):
+                yield from _of_scope(row, scope, place, volumes if row.what == "volume" else ())
+
+
+def _parts_of_containers(spec: Mapping[str, Any], volumes: Sequence[str]) -> Collection[str]:
+    """What the containers of a pod spec have that may name nothing; empty where one has no image, as in a patch."""
+    first = spec.get("initContainers")
+    containers = [*spec["containers"], *first] if isinstance(first, list) else spec["containers"]
+    found = set[str]()
+    for each in containers:
+        if not isinstance(each, dict) or "image" not in each or "name" not in each:
+            return ()
+        found.update(each)
+        if "claims" in (each.get("resources") or ()):
+            found.add("claims")
+    if len(containers) > 1:
+        found.add("several")
+    if "volumeMounts" in found and _has_volumes(spec, containers, volumes):
+        found.remove("volumeMounts")
+    return found if found.isdisjoint(_WITH_PORTS) else {*found, "probes"}
+
+
+def _has_volumes(spec: Mapping[str, Any], containers: Sequence[Mapping[str, Any]], others: Sequence[str]) -> bool:
+    """Whether a pod spec has all volumes that containers mount, found at a fraction of the cost of a row."""
+    try:
+        known = {each["name"] for each in spec.get("volumes") or ()}
+        return all(
+            mount["name"] in known or mount["name"] in others
+            for each in containers
+            for mount in each.get("volumeMounts") or ()
+        )
+    except (KeyError, TypeError):
+        return False
+
+
+_WITH_PORTS: Final = {"livenessProbe", "readinessProbe", "startupProbe", "lifecycle"}
+
+
+def _of_scope(row: _Row, scope: Any, path: str, others: Sequence[str]) -> Iterator[model.UnreadKey]:  # noqa: ANN401 - any JSON
+    if not isinstance(scope, dict) or (row.elsewhere and row.elsewhere in scope):
+        return
+    used = places.texts_at(scope, row.uses)
+    names = places.texts_at(scope, row.names) if used or row.unique else []
+    known = {*names, *others}
+    if any(map(places.is_placeholder, names)) or (row.some and not known):
+        return
+    twice = row.unique and len(set(names)) < len(names)
+    if not twice and all(name in known for text in used for name in _named_in(text, row.pattern)):
+        return
+    where = paths.readable(path) if path else "this object"
+    seen = set[str]()
+    for place, name in places.texts_with_paths(scope, row.names, path) if twice else ():
+        if name in seen:
+            text = f"gives two parts of {where} the {row.what} name {name[:100]}"
+            yield _nothing_there(place, text, "rename one of them")
+        seen.add(name)
+    for place, use in places.texts_with_paths(scope, row.uses, path):
+        for name in dict.fromkeys(_named_in(use, row.pattern)):
+            if name not in known:
+                text = f"names the {row.what} {name[:100]}, and {where} has none of that name"
+                yield _nothing_there(place, text, _meant(name, known, row.what))
+
+
+def _named_in(text: str, pattern: str) -> Iterable[str]:
+    if pattern and "{{" not in pattern.replace("\\", "") and "$(" not in pattern.replace("\\", ""):
+        return [] if places.is_placeholder(text) else (found[1] for found in re.finditer(pattern, text))
+    if pattern:
+        return (found[1] for found in re.finditer(pattern, text))
+    return [] if not text or places.is_placeholder(text) else [text]
+
+
+def _meant(name: str, known: Collection[str], what: str) -> str:
+    like = difflib.get_close_matches(name[:100], sorted(known)[:200], n=1, cutoff=0.7)
+    if like:
+        return f"did you mean {like[0]}?"
+    listed = ", ".join(sorted(known)[:5])
+    return f"name one of them ({listed}), or add the {what}" if listed else f"add the {what}, or correct its name"
+
+
+def _nothing_there(path: str, text: str, remedy: str, *, certain: bool = True) -> model.UnreadKey:
+    return model.UnreadKey(path=path, text=text, remedy=remedy, important=certain, dangling=True)
+
+
+def _inputs_not_given(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
+    """Steps and tasks of Argo that leave out an input parameter that has no value of its own."""
+    needed: dict[str, list[str]] = {}
+    for _, template in places.at(spec, "templates[]", path):
+        if isinstance(template, dict) and isinstance(name := template.get("name"), str):
+            needed[name] = [
+                each["name"]
+                for _, each in places.at(template, "inputs.parameters[]", "")
+                if isinstance(each, dict)
+                and isinstance(each.get("name"), str)
+                and each.keys() <= {"name", "description", "enum"}
+            ]
+    for where, call in places.at(spec, "templates[].{steps[][],dag.tasks[]}", path):
+        wanted = needed.get(paths.text(call.get("template")), ()) if isinstance(call, dict) else ()
+        given = set(places.texts_at(call, "arguments.parameters[].name")) if wanted else set[str]()
+        for name in wanted if not any(map(places.is_placeholder, given)) else ():
+            if name not in given:
+                yield _nothing_there(
+                    f"{where}/template",
+                    f"runs the template {call['template']} without its input parameter {name}, which has no value",
+                    _meant(name, given, "argument") if given else f"add {name} to arguments.parameters",
+                )
+
+
+class _Target(NamedTuple):
+    """Names of other objects at places of an object."""
+
+    places: str
+    group: str
+    kind: str
+    consequence: str = ""
+    """What follows where files with such objects lack this one; empty where only a slip is reported."""
+    namespaced: bool = True
+
+
+_KUEUE: Final = "kueue.x-k8s.io"
+_INACTIVE: Final = "the queue stays inactive"
+
+_TARGETS: Final[Mapping[str, tuple[_Target, ...]]] = {
+    f"{_KUEUE} ClusterQueue": (
+        _Target("spec.resourceGroups[].flavors[].name", _KUEUE, "ResourceFlavor", _INACTIVE, namespaced=False),
+        _Target(
+            "spec.{admissionChecks[],admissionChecksStrategy.admissionChecks[].name}",
+            _KUEUE,
+            "AdmissionCheck",
+            _INACTIVE,
+            namespaced=False,
+        ),
+        _Target("spec.{cohort,cohortName}", _KUEUE, "Cohort", namespaced=False),
+    ),
+    f"{_KUEUE} Cohort": (
+        _Target("spec.{parent,parentName}", _KUEUE, "Cohort", "its parent has no quota to lend", namespaced=False),
+    ),
+    f"{_KUEUE} ResourceFlavor": (
+        _Target("spec.topologyName", _KUEUE, "Topology", "queues with this flavor stay inactive", namespaced=False),
+    ),
+    f"{_KUEUE} LocalQueue": (_Target("spec.clusterQueue", _KUEUE, "ClusterQueue", _INACTIVE, namespaced=False),),
+    "apps StatefulSet": (_Target("spec.serviceName", "", "Service"),),
+    "argoproj.io Workflow": (
+        _Target(
+            "spec.{workflowTemplateRef,templates[].{steps[][],dag.tasks[]}.templateRef}.name",
+            "argoproj.io",
+            "WorkflowTemplate",
+        ),
+    ),
+    "tekton.dev PipelineRun": (_Target("spec.pipelineRef.name", "tekton.dev", "Pipeline"),),
+    "tekton.dev Pipeline": (_Target("spec.{tasks,finally}[].taskRef.name", "tekton.dev", "Task"),),
+    "tekton.dev TaskRun": (_Target("spec.taskRef.name", "tekton.dev", "Task"),),
+}
+_OF_PODS: Final = (
+    _Target(
+        f"{_CONTAINERS}.{{envFrom[].configMapRef,env[].valueFrom.configMapKeyRef}}.name "
+        "volumes[].{configMap,projected.sources[].configMap}.name",
+        "",
+        "ConfigMap",
+    ),
+    _Target(
+        f"{_CONTAINERS}.{{envFrom[].secretRef,env[].valueFrom.secretKeyRef}}.name "
+        "volumes[].secret.secretName imagePullSecrets[].name",
+        "",
+        "Secret",
+    ),
+    _Target("volumes[].persistentVolumeClaim.claimName", "", "PersistentVolumeClaim"),
+    _Target("serviceAccountName", "", "ServiceAccount"),
+    _Target("resourceClaims[].resourceClaimName", "resource.k8s.io", "ResourceClaim"),
+    _Target("resourceClaims[].resourceClaimTemplateName", "resource.k8s.io", "ResourceClaimTemplate"),
+)
+"""The names of other objects in each pod spec."""
+
+_MOST_COMPARED: Final = 200
+"""With more objects of a kind than these, no slip is looked for."""
+
+NAMES_OF_RUN: Final = "names of the run"
+"""The key of `Objects.once` for the group, kind and name of each object of the run that counts as a fact."""
+
+NamesOfFacts = Callable[[str, str], Collection[str] | None]
+"""The names of the objects of a kind that the cluster has; None for a kind that the facts lack."""
+
+
+class Files(NamedTuple):
+    """The objects around one object."""
+
+    namespace: str
+    """The namespace of objects without one."""
+    around: Lookup
+    """The objects of the same file, or of the same directory if they are applied together."""
+    beside: Lookup
+    """Those of the same file; its `others` are those of the run, if files count as facts."""
+    of_facts: NamesOfFacts | None
+    """The names that a cluster has; None without facts about one."""
+
+
+def names_of_nothing(value: paths.Object, key: tuple[str, str], files: Files) -> Iterator[model.UnreadKey]:
+    """Names in an object that lead to nothing, inside it or in the files.
+
+    An object that the files lack may be one of the cluster. So only a slip is reported, and what a queue needs, both
+    where the files have some objects of that kind.
+
+    Args:
+        value: the object.
+        key: its group and kind.
+    """
+    yield from _dangling(value, *key)
+    if isinstance(files.around, Objects):
+        within = paths.text(paths.metadata(value).get("namespace")) or files.namespace
+        yield from _missing_objects(value, key, within, files.around, files)
+
+
+def _missing_objects(
+    value: paths.Object, key: tuple[str, str], namespace: str, objects: Objects, files: Files
+) -> Iterator[model.UnreadKey]:
+    others = files.beside.others if isinstance(files.beside, Objects) else None
+    of_run = others.once(NAMES_OF_RUN, frozenset) if others else frozenset()
+    known = _KnownNames(namespace, objects, of_run, files.of_facts)
+    found = objects.once(
+        f"objects that pods of {namespace} name",
+        lambda: [(target, names) for target in _OF_PODS if (names := known.of(target))],
+    )
+    for spec, path, _ in places.pod_specs(value) if found else ():
+        for target, names in found:
+            yield from known.missing(target, names, spec, path)
+    if key == ("", "Pod"):
+        return
+    own = paths.text(paths.metadata(value).get("name"))
+    for target in _TARGETS.get(" ".join(key), ()):
+        names = known.of(target) - ({own} if key == (target.group, target.kind) else set())
+        yield from known.missing(target, names, value, "") if names else ()
+    yield from known.missing_referred(value)
+    if key == ("", "Service"):
+        yield from _port_not_there(value, namespace, objects)
+    if key == (_KUEUE, "LocalQueue"):
+        yield from _namespace_not_selected(value, namespace, objects)
+
+
+class _KnownNames(NamedTuple):
+    """The names of objects that the files, the run and the facts have."""
+
+    namespace: str
+    objects: Objects
+    of_run: frozenset[tuple[str, str, str]]
+    of_facts: NamesOfFacts | None
+
+    def of(self, target: _Target) -> frozenset[str]:
+        if not target.namespaced:
+            return self.objects.names(target.group, target.kind)
+        found = self.objects.of_kind(target.group, target.kind, self.namespace)
+        return frozenset(paths.text(paths.metadata(each).get("name")) for each in found)
+
+    def missing(
+        self, target: _Target, names: frozenset[str], value: Mapping[str, Any], path: str
+    ) -> Iterator[model.UnreadKey]:
+        if names.issuperset(places.texts_at(value, target.places)):
+            return
+        of_cluster = self.of_facts(target.group, target.kind) if self.of_facts is not None else ()
+        for place, name in places.texts_with_paths(value, target.places, path):
+            elsewhere = (target.group, target.kind, name) in self.of_run or name in (of_cluster or ())
+            if name in names or elsewhere or not name or places.is_placeholder(name):
+                continue
+            slips = (
+                [each for each in sorted(names) if known_keys.is_slip(name[:100], each)]
+                if len(names) <= _MOST_COMPARED
+                else []
+            )
+            text = f"names the {target.kind} {name[:100]}, which these files do not have"
+            if len(slips) == 1:
+                yield _nothing_there(place, text, f"did you mean {slips[0]}?", certain=False)
+            elif target.consequence and of_cluster is not None:
+                remedy = f"name one that they have ({', '.join(sorted(names)[:5])}), or add it"
+                yield _nothing_there(place, f"{text}; without it, {target.consequence}", remedy, certain=False)
+
+    def missing_referred(self, value: paths.Object) -> Iterator[model.UnreadKey]:
+        """References that say themselves which kind they are to."""
+        for field, assumed in _REFERENCES.items():
+            reference = known_keys.part_at(value, f"/spec/{field}")
+            group = paths.text(reference.get("apiGroup")) or _group_of(reference) or assumed[0]
+            kind = paths.text(reference.get("kind")) or assumed[1]
+            target = _Target("name", group, kind, namespaced=not kind.startswith("Cluster"))
+            if reference and (names := self.of(target)):
+                yield from self.missing(target, names, reference, f"/spec/{field}")
+
+
+_REFERENCES: Final = {
+    "scaleTargetRef": ("apps", "Deployment"),
+    "workloadRef": ("apps", "Deployment"),
+    "runtimeRef": ("trainer.kubeflow.org", "ClusterTrainingRuntime"),
+}
+"""References in the spec, with the group and kind that controllers assume."""
+
+
+def _group_of(reference: Mapping[str, Any]) -> str:
+    return paths.text(reference.get("apiVersion")).rpartition("/")[0]
+
+
+def _port_not_there(value: paths.Object, namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
+    """A named port of a Service that the pods in the files which it selects do not have."""
+    wanted = [each for each in places.texts_at(value, "spec.ports[].targetPort") if not each.isdecimal()]
+    selector = known_keys.part_at(value, "/spec/selector")
+    if not wanted or not selector:
+        return
+    found = [
+        (labels, places.texts_at(spec, f"{_CONTAINERS}.ports[].name"))
+        for within, each in objects.all()
+        if within == namespace
+        for labels, spec in _pods_of(each)
+    ]
+    ports = [names for labels, names in found if selector.items() <= labels.items()]
+    known = {name for names in ports for name in names}
+    for place, name in places.texts_with_paths(value, "spec.ports[].targetPort", "") if ports and all(ports) else ():
+        if not name.isdecimal() and name not in known and not places.is_placeholder(name):
+            text = f"sends requests to the port {name[:100]}, which the pods that it selects in these files do not have"
+            yield _nothing_there(place, text, _meant(name, known, "port"), certain=False)
+
+
+def _pods_of(value: paths.Object) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """The labels and the spec of the pods of an object of Kubernetes."""
+    for way in ("", "/spec/template"):
+        if "containers" in (spec := known_keys.part_at(value, f"{way}/spec")):
+            yield known_keys.part_at(value, f"{way}/metadata/labels"), spec
+
+
+def _namespace_not_selected(value: paths.Object, namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
+    """A LocalQueue whose ClusterQueue does not select the labels that its Namespace has in the files."""
+    name = paths.text(paths.mapping(value.get("spec")).get("clusterQueue"))
+    queue = objects.cluster_scoped(_KUEUE, "ClusterQueue").get(name)
+    home = objects.cluster_scoped("", "Namespace").get(namespace)
+    if queue is None or home is None:
+        return
+    selector = paths.mapping(queue.get("spec")).get("namespaceSelector")
+    written = paths.mapping(paths.metadata(home).get("labels"))
+    labels = {
+        paths.NAMESPACE_NAME_LABEL: namespace,
+        **{key: text for key, text in written.items() if isinstance(text, str)},
+    }
+    if selector and placement.selector_matches(selector, labels) is False:
+        yield _nothing_there(
+            "/spec/clusterQueue",
+            f"leads to the ClusterQueue {name}, whose namespaceSelector does not match the labels of the namespace "
+            f"{namespace} in these files, so it admits nothing from there",
+            "change the labels of the Namespace, or the namespaceSelector of the ClusterQueue",
+            certain=False,
+        )
