@@ -123,7 +123,7 @@ def _default_toleration(condition: str) -> paths.Json:
     }
 
 
-def review(value: paths.Object) -> bytes:
+def review(value: paths.Object, *, namespace: str = "ml-research") -> bytes:
     """An AdmissionReview around an object, byte for byte as Go writes it."""
     body = orjson.dumps(
         {
@@ -136,7 +136,7 @@ def review(value: paths.Object) -> bytes:
                 "requestKind": {"group": "", "version": "v1", "kind": value["kind"]},
                 "requestResource": {"group": "", "version": "v1", "resource": "pods"},
                 "name": "bert-worker-0",
-                "namespace": "ml-research",
+                "namespace": namespace,
                 "operation": "CREATE",
                 "userInfo": {"username": "system:serviceaccount:kubeflow:training-operator", "groups": ["system:all"]},
                 "object": value,
@@ -186,9 +186,18 @@ def review_pods(kind: str, number: int, *, namespace: str, queue: str = "") -> l
             of the pod and its index.
         number: of pods.
         namespace: theirs.
-        queue: the label of Kueue; empty for none.
+        queue: the label of Kueue; without a label if empty.
     """
     return [_review_pod(kind, index, namespace, queue) for index in range(number)]
+
+
+def _options(number: int) -> list[paths.Json]:
+    return [{"name": f"OPTION_{each}_{number}", "value": f"value-{number}-{each}"} for each in range(12)]
+
+
+def is_wrong(index: int) -> bool:
+    """Whether a pod of `review_pods` breaks rules."""
+    return index % WRONG_IN == WRONG_IN - 1
 
 
 def _review_pod(kind: str, index: int, namespace: str, queue: str) -> paths.Object:
@@ -202,7 +211,7 @@ def _review_pod(kind: str, index: int, namespace: str, queue: str) -> paths.Obje
         {"name": "NCCL_DEBUG", "value": "WARN"},
         {"name": "NCCL_IB_TIMEOUT", "value": str(18 + read % 5)},
         {"name": "OMP_NUM_THREADS", "value": str(1 + read % 8)},
-        *({"name": f"OPTION_{number}_{named}", "value": f"value-{named}-{number}"} for number in range(12)),
+        *_options(named),
     ]
     training: dict[str, paths.Json] = {
         "name": container,
@@ -238,7 +247,7 @@ def _review_pod(kind: str, index: int, namespace: str, queue: str) -> paths.Obje
         "serviceAccountName": "default",
         "terminationGracePeriodSeconds": 30 + read,
     }  # fmt: skip
-    if index % WRONG_IN == WRONG_IN - 1:
+    if is_wrong(index):
         _break(index // WRONG_IN, spec, training)
     labels: dict[str, paths.Json] = {"app": "train", "training.kubeflow.org/replica-index": str(index)}
     if queue:

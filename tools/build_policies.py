@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 import pydantic
+import quicken_module
 
 from usher.policy.checks import catalogue, metadata
 from usher.policy.engines.engine import Entrypoint
@@ -127,7 +128,10 @@ def wasm(opa: Path, policies: Path) -> bytes:
         with tarfile.open(archive) as tar:
             member = tar.extractfile("/policy.wasm")
             assert member is not None
-            return member.read()
+            try:
+                return quicken_module.quickened(member.read())
+            except quicken_module.QuickenError as error:
+                sys.exit(f"tools/quicken_module.py: {error}")
 
 
 def opa_version(opa: Path) -> str:

@@ -26,8 +26,8 @@ was read and got a verdict: *right* (an engineer who runs GPU clusters would cha
 `baseline` and `recommended`. The preset `strict` has it, and a rule in `enforcement.rules` switches it on.
 
 The objects are judged as `usher check` judges them without any configuration: with the changes that the webhook
-makes. `recommended` denies or warns; notes, which only the site can confirm or which break nothing, do not count. A firing is one check in one object. CI fails if a check fires on an object without a verdict, so the table
-cannot be out of date.
+makes. Notes do not count against a workload: they break nothing, or only the site can confirm them. A firing is one
+check in one object. CI fails if a check fires on an object without a verdict, so the table cannot be out of date.
 """
 
 

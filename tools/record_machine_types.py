@@ -24,7 +24,10 @@ _SOURCES = {
     "gcp.csv": "Cyclenerd/google-cloud-pricing-cost-calculator tools/machinetypes.csv, 2026-08-20; accelerators and "
     "their labels: AI-Hypercomputer/xpk src/xpk/core/system_characteristics.py, 2026-06-25, and "
     "docs.cloud.google.com/kubernetes-engine/docs/concepts/tpus",
-    "machine_types.csv": "skypilot-org/skypilot-catalog catalogs/v8/oci/vms.csv and catalogs/v8/nebius/vms.csv, 2026",
+    "machine_types.csv": "skypilot-org/skypilot-catalog vms.csv of oci, nebius and lambda (catalogs/v8, 2026), of do "
+    "and scaleway (catalogs/v6 at 1fbe7331) and of ovhcloud (catalogs/v6 at 8a258f54); dstackai/gpuhunt "
+    "src/gpuhunt/providers/vultr.py, 2026; crusoecloud/slurm and crusoecloud/crusoe-ml-k3s, 2026, without CPUs and "
+    "memory",
 }
 
 _TYPE = re.compile(r"^### `(?P<name>[\w.-]+)`$", re.MULTILINE)
@@ -130,10 +133,14 @@ def _of_gcp(text: str) -> Iterator[_Row]:
             yield name, _row("gcp", labels, amounts)
 
 
+_WITH_ARM = re.compile(r"\.GB|^gb200|gh200")
+
+
 def _by_hand(text: str) -> Iterator[_Row]:
     for row in csv.DictReader(text.splitlines()):
         amounts = {"cpu": row["cpu"], "memory": row["memory"], row["resource"]: row["count"]}
-        yield row["name"], _row(row["of"], {"arch": "arm64" if ".GB" in row["name"] else "amd64"}, amounts)
+        arch = "arm64" if _WITH_ARM.search(row["name"]) else "amd64"
+        yield row["name"], _row(row["of"], {"arch": arch}, {key: text for key, text in amounts.items() if text})
 
 
 def _row(of: str, labels: Mapping[str, str], amounts: Mapping[str, str]) -> dict[str, Any]:

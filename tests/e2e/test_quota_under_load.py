@@ -18,7 +18,7 @@ from e2e.cluster import ApiError, Cluster, Object, wait_until
 from e2e.quota_site import settled, status, used
 from server_process import ServerProcess
 
-HARD = 100
+HARD = 50
 CLIENTS = 50
 REPLICAS = 3
 ATTEMPTS = 30

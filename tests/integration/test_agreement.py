@@ -205,7 +205,7 @@ def as_stored(value: paths.Object) -> paths.Object:
     ("read", "least"),
     [
         pytest.param(lambda: of_corpus(OWN), 60, id="own"),
-        pytest.param(lambda: of_examples()[::34], 50, id="some examples"),
+        pytest.param(lambda: of_examples()[::68], 25, id="some examples"),
         pytest.param(of_examples, 1900, id="examples", marks=pytest.mark.thorough),
         pytest.param(
             lambda: of_corpus(PUBLISHED),

@@ -67,7 +67,9 @@ def test_a_page_has_no_fault_that_axe_knows(chromium: Browser, report: Report, n
     with browser.opened(chromium, browser.file_url(report(name)), color_scheme=theme) as found:
         found.page.evaluate(OPEN_ALL)
 
-        faults = Axe().run(found.page)
+        # Themes differ in colors alone.
+        rules = {"runOnly": ["color-contrast"]} if theme == "dark" else {}
+        faults = Axe().run(found.page, options={"resultTypes": ["violations"], **rules})
 
         assert faults.violations_count == 0, faults.generate_report()
 
@@ -271,7 +273,7 @@ def test_cards_of_a_narrow_screen_stay_rows_of_a_table_for_screen_readers(chromi
         assert rows_of_body.count() == 8
         assert rows_of_body.first.get_by_role("rowheader").count() == 1
         assert rows_of_body.first.get_by_role("cell").count() == 6
-        assert Axe().run(found.page).violations_count == 0
+        assert Axe().run(found.page, "[data-table=usage-team]").violations_count == 0
 
 
 PHONE = {"width": 390, "height": 844}

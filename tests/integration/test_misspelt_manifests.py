@@ -15,7 +15,7 @@ _CHECKS: Final = {
     "USH1050",
     "USH115",
     "USH1235",
-    "USH1237",
+    "USH1232",
     "USH1481",
     "USH1482",
     "USH1483",

@@ -47,6 +47,7 @@ def test_twenty_large_bodies_at_once_stay_below_the_memory_limit_and_small_ones_
     server: ServerProcess,
 ) -> None:
     requests = [large_review(number) for number in range(20)]
+    failed = len(server.log("review_failed"))
 
     def ask(request: bytes) -> tuple[int, str | None]:
         with contextlib.suppress(ConnectionError, ssl.SSLError):
@@ -59,9 +60,11 @@ def test_twenty_large_bodies_at_once_stay_below_the_memory_limit_and_small_ones_
         small = [server.ask("POST", "/validate", body=body(pod(name=f"small-{n}")), headers=JSON) for n in range(20)]
         answers = [each.result(timeout=BOUND) for each in asked]
 
-    assert {answer.status for answer in small} <= {200, 503}
+    assert {answer.status for answer in small} <= {200, 500, 503}
     assert sum(answer.status == 200 for answer in small) > 0
-    assert {status for status, _ in answers} <= {0, 200, 408, 503}
+    # On a busy machine the three seconds end while policies are evaluated.
+    assert {status for status, _ in answers} <= {0, 200, 408, 500, 503}
+    assert {line["error"] for line in server.log("review_failed")[failed:]} <= {"DeadlineError"}
     assert all(later == "1" for status, later in answers if status == 503)
     assert resident(server, "VmHWM:") < 450
     wait_until(

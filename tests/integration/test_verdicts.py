@@ -14,7 +14,7 @@ import yaml
 
 import builders
 from integration import command
-from shared_files import Corpus, available, thorough_corpora
+from shared_files import Corpus, thorough_corpora
 from usher import paths
 from usher.check import findings, judging, processes, runner, sources
 from usher.cluster.facts.store import Store
@@ -275,7 +275,8 @@ def test_the_command_remembers_for_many_files_unless_asked_not_to(files: Path, c
     assert list(cache.glob("*.sqlite"))
 
 
-def test_rules_look_up_no_object_whose_kind_others_cannot_name(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("corpus", thorough_corpora)
+def test_rules_look_up_no_object_whose_kind_others_cannot_name(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = set[tuple[str, str]]()
     find, of_kind = values.Objects.find, values.Objects.of_kind
 
@@ -290,8 +291,7 @@ def test_rules_look_up_no_object_whose_kind_others_cannot_name(monkeypatch: pyte
     monkeypatch.setattr(values.Objects, "find", found)
     monkeypatch.setattr(values.Objects, "of_kind", of)
     evaluator = assembly.embedded(models.Config(), facts=Store())
-    for corpus in available():
-        runner.run(sources.read([str(corpus.folder)], stdin=io.BytesIO()), evaluator=evaluator, settings=SETTINGS)
+    runner.run(sources.read([str(corpus.folder)], stdin=io.BytesIO()), evaluator=evaluator, settings=SETTINGS)
 
     assert asked
     assert asked.isdisjoint(registry.NEVER_NAMED)

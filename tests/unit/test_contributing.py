@@ -33,7 +33,7 @@ THINGS: Final = (
 
 def named(text: str) -> Iterator[str]:
     """Folders and files in backticks, without what the reader chooses: of `kinds/FAMILY/` it is `kinds/`."""
-    for word in re.findall(r"`([\w./-]*(?:/|\.py|\.md))`", text):
+    for word in re.findall(r"`([\w./-]*(?:/|\.py|\.md|\.yaml))`", text):
         yield re.sub(r"[A-Z]{3,}(?!.*\.md$).*", "", word)
 
 

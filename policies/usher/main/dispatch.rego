@@ -308,6 +308,10 @@ _findings_accelerator_pods contains {"check": "sharing/fraction_on_divided_nodes
 	some finding in data.usher.checks.sharing.fraction_on_divided_nodes.deny
 }
 
+_findings_accelerator_pods contains {"check": "mig/claimed_profile_of_no_board", "finding": finding} if {
+	some finding in data.usher.checks.mig.claimed_profile_of_no_board.deny
+}
+
 _findings_accelerator_pods contains {"check": "fabric/nccl_debug_left_on", "finding": finding} if {
 	some finding in data.usher.checks.fabric.nccl_debug_left_on.deny
 }
@@ -1282,6 +1286,19 @@ _findings_clusterQueue contains {"check": "objects/resource_group_entry_twice", 
 
 _findings_clusterQueue contains {"check": "objects/lending_limit_above_quota", "finding": finding} if {
 	some finding in data.usher.checks.objects.lending_limit_above_quota.deny
+}
+
+_findings contains each if {
+	input.object.kaiQueue
+	some each in _findings_kaiQueue
+}
+
+_findings_kaiQueue contains {"check": "queueing/limit_below_its_use", "finding": finding} if {
+	some finding in data.usher.checks.queueing.limit_below_its_use.deny
+}
+
+_findings_kaiQueue contains {"check": "queueing/kai_queue_promises_too_much", "finding": finding} if {
+	some finding in data.usher.checks.queueing.kai_queue_promises_too_much.deny
 }
 
 _findings contains each if {

@@ -4,6 +4,7 @@ The same sixty cases each time: groups of Kubernetes itself, affinity, spreads, 
 nodes in two racks. Between cases the nodes are empty.
 """
 
+import os
 import random
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
@@ -17,17 +18,22 @@ from e2e.control_plane import control_plane
 from e2e.gpu_nodes import accelerator_node, add_nodes
 from unit.policy import agreeing
 from unit.policy.agreeing import NAMESPACE
+from usher import paths
 from usher.authorities.verdict import Answer
 
 pytestmark = pytest.mark.thorough
 
-SEED: Final = 20261127
+SEED: Final = int(os.environ.get("AGREEMENT_SEED", "20261127"))
+"""Another number gives other cases."""
+
 CASES: Final = 60
-MOST_UNKNOWN: Final = 24
-"""How many answers are unknown today; fewer are better."""
+MOST_UNKNOWN: Final = 18
+"""How many answers of several seeds are unknown today; fewer are better."""
 
 GROUPS: Final = "scheduling.k8s.io/v1alpha2"
-POOLS: Final = [{"name": "all", "nodeSelector": {"pool": "all"}, "resources": [GPU], "scalesFromZero": False}]
+POOLS: Final[paths.Json] = [
+    {"name": "all", "nodeSelector": {"pool": "all"}, "resources": [GPU], "scalesFromZero": False}
+]
 REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 NODES: Final = [
     accelerator_node(
@@ -64,7 +70,7 @@ def generated(number: int) -> Case:
     groups, minimum = list[Object](), 1
     if choose.random() < 0.7:
         minimum = choose.randint(1, pods + 1)
-        policy = choose.choice([{"basic": {}}, *3 * [{"gang": {"minCount": minimum}}]])
+        policy: Object = choose.choice([{"basic": {}}, *3 * [{"gang": {"minCount": minimum}}]])
         minimum = minimum if "gang" in policy else 1
         name = f"group-{number}"
         spec["schedulingGroup"] = {"podGroupName": choose.choice([*4 * [name], "missing"])}
@@ -166,7 +172,7 @@ def placed(cluster: Cluster, case: Case) -> int:
     return count
 
 
-def test_the_scheduler_starts_no_group_of_which_usher_says_never(scheduling: Cluster) -> None:
+def test_the_scheduler_starts_no_group_that_usher_says_never_starts(scheduling: Cluster) -> None:
     wrong, unsure, unknown = [], [], 0
     for number in range(CASES):
         case = generated(number)

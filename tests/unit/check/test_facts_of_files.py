@@ -195,6 +195,21 @@ def test_a_queue_in_the_files_that_the_named_one_is_a_slip_for_is_a_warning(run:
     assert found.judgement.finding.remedy == "did you mean taem?"
 
 
+def test_a_queue_of_volcano_that_the_named_one_is_a_slip_for_is_a_warning(run: Run) -> None:
+    queue: paths.Object = {
+        "apiVersion": "scheduling.volcano.sh/v1beta1",
+        "kind": "Queue",
+        "metadata": {"name": "research"},
+        "spec": {},
+    }
+    task: paths.Object = {"name": "w", "replicas": 1, "template": builders.template(builders.container(gpus=1))}
+    spec: paths.Object = {"queue": "reserach", "tasks": [task]}
+    report = run.report({"all.yaml": [queue, builders.custom("batch.volcano.sh/v1alpha1", "Job", spec)]})
+
+    remedies = {each.judgement.finding.remedy for result in report.results for each in result.findings}
+    assert "did you mean research?" in remedies
+
+
 @pytest.mark.parametrize("name", ["other", "team-2", "train", "teams-b"])
 def test_a_queue_with_another_name_may_be_one_of_the_cluster(run: Run, name: str) -> None:
     assert run.codes({"all.yaml": [CAPACITY, queues.local_queue(name, "research"), job(pods=2)]}) == set()

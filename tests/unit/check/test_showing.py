@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import orjson
+import pytest
 
 import builders
 from unit.workloads.growing_objects import horizontal_pod_autoscaler, role_scaler, scaled_object
@@ -97,6 +98,49 @@ def test_an_autoscaler_of_a_role_reaches_the_set_behind_its_scaler() -> None:
 
     for each in found:
         assert [known.growth.source.name for known in each.scalers] == ["llm-decode", "hpa"]
+
+
+def dynamo_graph(version: str, replicas: int = 1) -> paths.Object:
+    """A graph whose component Decode has a scaling adapter."""
+    main: paths.Object = {"name": "main", "resources": {"limits": {"nvidia.com/gpu": 2}}}
+    if version == "v1beta1":
+        component: paths.Object = {"name": "Decode", "scalingAdapter": {}, "replicas": replicas,
+                     "podTemplate": {"spec": {"containers": [main]}}}  # fmt: skip
+        spec: paths.Object = {"components": [component]}
+    else:
+        service: paths.Object = {"scalingAdapter": {"enabled": True}, "replicas": replicas,
+                                 "resources": {"limits": {"gpu": "2"}}}  # fmt: skip
+        spec = {"services": {"Decode": service}}
+    return builders.custom(f"nvidia.com/{version}", "DynamoGraphDeployment", spec, name="qwen-agg")
+
+
+@pytest.mark.parametrize("version", ["v1beta1", "v1alpha1"])
+def test_an_autoscaler_of_an_adapter_bounds_the_component_behind_it(version: str) -> None:
+    scaler = horizontal_pod_autoscaler(
+        kind="DynamoGraphDeploymentScalingAdapter",
+        api_version=f"nvidia.com/{version}",
+        target="qwen-agg-decode",
+        minimum=2,
+        maximum=4,
+        name="hpa",
+    )
+
+    (graph,) = shown([dynamo_graph(version), scaler])
+    (alone,) = shown([dynamo_graph(version)])
+
+    assert (graph.workload.pods.minimum, graph.workload.pods.maximum) == (2, 4)
+    assert alone.workload.pods.maximum is None
+
+
+def test_a_scaling_adapter_in_the_files_sets_the_replicas_of_its_component() -> None:
+    reference: paths.Object = {"name": "qwen-agg", "componentName": "Decode"}
+    adapter = builders.custom(
+        "nvidia.com/v1beta1", "DynamoGraphDeploymentScalingAdapter", {"dgdRef": reference, "replicas": 3}, name="any"
+    )
+
+    (graph, *_) = shown([dynamo_graph("v1beta1"), adapter])
+
+    assert graph.workload.pods.maximum == 3
 
 
 def test_what_lets_itself_grow_is_met_once() -> None:

@@ -35,7 +35,7 @@ _ELSEWHERE: Final[Sequence[paths.Object]] = [
     {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "theirs", "namespace": "other"}},
     builders.gpu_quota("theirs", 1, namespaces=["other"]),
 ]
-"""Quotas of another namespace, so that it is known that ours has none."""
+"""Quotas of another namespace, so that ours is known to be without quotas."""
 
 
 @cache

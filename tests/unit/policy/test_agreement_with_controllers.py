@@ -188,3 +188,11 @@ def test_usher_agrees_with_the_controller_or_says_that_it_does_not_know(
 @pytest.mark.parametrize("controller", CONTROLLERS)
 def test_each_case_names_the_line_that_decides(controller: str) -> None:
     assert all(re.fullmatch(r"[\w./-]+\.go(:\d+| \w+)", case["upstream"]) for case in cases(controller))
+
+
+def test_the_documentation_counts_the_cases() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "feasibility.md").read_text()
+    rows = {row[0].strip(): row[2].strip() for line in page.splitlines() if len(row := line.strip("|").split("|")) == 5}
+    names = {"in-tree": "Kubernetes' scheduler", "kai": "KAI-Scheduler", "kueue": "Kueue", "volcano": "Volcano"}
+
+    assert {each: rows[name] for each, name in names.items()} == {each: str(len(cases(each))) for each in names}

@@ -61,6 +61,15 @@ def test_a_finding_is_read_with_all_that_it_says() -> None:
     ]
 
 
+def test_a_finding_may_say_which_object_is_missing() -> None:
+    given: paths.Object = {"group": "kueue.x-k8s.io", "kind": "LocalQueue", "name": "research"}
+    [read] = decision.read_findings(result("findings", found(path="", message="m", missing=given)))
+
+    assert read.missing == model.Need(group="kueue.x-k8s.io", kind="LocalQueue", name="research")
+    with pytest.raises(errors.EngineError, match="malformed missing object"):
+        decision.read_findings(result("findings", found(path="", message="m", missing={"kind": 1})))
+
+
 def test_remedy_and_assumption_may_be_left_out() -> None:
     assert decision.read_findings(result("findings", found())) == [
         model.Finding(check="a/b", path="/spec", message="wrong")

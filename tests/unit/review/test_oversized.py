@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import engines
 from builders import (
@@ -370,6 +372,26 @@ def test_the_status_and_the_upkeep_of_an_object_do_not_count(evaluator: Evaluato
     metadata["managedFields"] = [{"fieldsV1": {f"f:{index}": {} for index in range(identity.MOST_VALUES)}}]
 
     assert response(validate, value, evaluator, operation="UPDATE", old_value=pod(container()))["allowed"] is True
+
+
+entries = st.recursive(
+    st.sampled_from(["", ",{[", 1]),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(["containers", "env", "templates", "a", "b"]), inner, max_size=5)
+        | st.integers(240, 260).map(lambda number: [1] * number)
+        | st.integers(495, 505).map(lambda number: [{}] * number)
+        | st.integers(245, 255).map(lambda number: dict.fromkeys(map(str, range(number)), 1))
+    ),
+    max_leaves=12,
+)
+
+
+@given(fields=st.dictionaries(st.sampled_from(["containers", "env", "limits", "templates", "tasks"]), entries))
+def test_an_object_with_few_commas_and_brackets_is_within_all_limits(fields: dict[str, Any]) -> None:
+    value: Any = {"kind": "Pod", "spec": fields}
+
+    assert identity.excess(value) == identity._counted(value)
 
 
 def test_a_usual_object_costs_one_look_at_each_of_its_lists() -> None:

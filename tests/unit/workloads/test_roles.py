@@ -84,9 +84,7 @@ def test_the_label_of_a_notebook_changes_nothing_for_kinds_that_notebooks_do_not
 
 def test_classes_of_kai_for_interactive_work_say_what_a_pod_is_for() -> None:
     def pod(label: str, scheduler: str = "kai-scheduler") -> paths.Object:
-        value = builders.pod(labels={"priorityClassName": label})
-        value["spec"]["schedulerName"] = scheduler
-        return value
+        return builders.replaced(builders.pod(labels={"priorityClassName": label}), "/spec/schedulerName", scheduler)
 
     assert role(pod("build")) is role(pod("build-preemptible")) is model.Role.INTERACTIVE
     assert role(pod("train")) is role(pod("build", scheduler="default-scheduler")) is model.Role.UNKNOWN

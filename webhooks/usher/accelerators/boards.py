@@ -93,6 +93,13 @@ def by_name(name: str) -> Board | None:
     return _BY_NAME.get(name)
 
 
+def named(text: str) -> Board | None:
+    """The board of a name of usher.yaml, of a product label, or of another label of nodes; None without MIG."""
+    product = by_product(text)
+    of_gke = (name for name, values in _GKE_ACCELERATORS.items() if text in values)
+    return by_name(text) or (None if product is None else product.board) or by_name(next(of_gke, ""))
+
+
 def by_product(value: str) -> Product | None:
     """The meaning of a value of nvidia.com/gpu.product; None if the product is unknown, ambiguous or without MIG.
 
@@ -310,6 +317,39 @@ BOARDS = (
 
 _BY_NAME = {name: board for board in BOARDS for name in (board.name, *board.aliases)}
 _BY_PRODUCT = {product: board for board in BOARDS for product in board.products}
+
+_SIZES: Final = {
+    # Data sheets of NVIDIA, and the clouds' names of boards that MIG cannot divide.
+    **dict.fromkeys(("t4", "a2", "a16", "p100", "v100-sxm2-16gb"), 16),
+    **dict.fromkeys(("a10", "a10g", "l4", "rtx-3090", "rtx-4090"), 24),
+    **dict.fromkeys(("a40", "l40", "l40s", "rtx-6000-ada-generation", "rtx-a6000"), 48),
+    "p4": 8,
+    "v100-sxm2-32gb": 32,
+    **{
+        name.lower(): board.memory
+        for board in BOARDS
+        for name in (f"{board.name}gb", *board.aliases, *board.products, *gke_accelerators(board.name))
+    },
+}
+"""Gigabytes of boards, by their names in lower case."""
+
+_NAMING: Final = (
+    PRODUCT_LABEL,
+    "cloud.google.com/gke-accelerator",
+    "k8s.amazonaws.com/accelerator",
+    "karpenter.k8s.aws/instance-gpu-name",
+)
+"""Labels with the name of a board. NVIDIA's label is more exact than those of clouds."""
+
+
+def gigabytes(labels: Mapping[str, str]) -> int | None:
+    """The memory of the board that labels of nodes name; None for a name that stands for boards of several sizes."""
+    value = next((labels[key] for key in _NAMING if labels.get(key)), "").lower()
+    bare = value.removeprefix("nvidia-").removeprefix("tesla-").removeprefix("geforce-")
+    mebibytes = labels.get("karpenter.k8s.aws/instance-gpu-memory", "")
+    known = _SIZES.get(value) or _SIZES.get(bare)
+    return known or (int(mebibytes[:9]) // 1024 if mebibytes.isdecimal() else None)
+
 
 _MOST_TOLD: Final = 10
 

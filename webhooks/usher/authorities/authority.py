@@ -1,6 +1,7 @@
 """An authority says whether a workload can never start, or cannot start now, and `usher queue` reports its answer.
 
-The RuntimeClasses and DeviceClasses that pods name have their part of the Rego input here too.
+The RuntimeClasses and DeviceClasses that pods name, and quotas as the cluster has them, have their part of the Rego
+input here too.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,6 +17,8 @@ from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.ledger import Excess
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.verdict import Answer, GangDemand, Reach, Shortage, worst
+from usher.kinds import registry
+from usher.kinds.reading import shapes
 from usher.kinds.reading.values import Absence, Reference
 from usher.quantities import Quantity
 
@@ -291,6 +294,24 @@ def device_classes_input(case: Case, known: Knowledge) -> ClassesInput | None:
         for name in (request.name, *request.instead)
     }
     return _which_exist("resource.k8s.io", "DeviceClass", names, known) if names else None
+
+
+_LIMITING: Final = frozenset({"clusterQueue", "kaiQueue", "resourceQuota", "volcanoQueue"})
+"""Keys of kinds whose objects limit workloads, and whose status has the amounts in use."""
+
+
+def stored_input(case: Case, known: Knowledge) -> Mapping[str, Any] | None:
+    """The shape of a quota or queue as the cluster has it now, by the key of its kind; None without one."""
+    workload = case.workload
+    shape = registry.SHAPES.get((workload.group, workload.kind))
+    if shape is None or shape.key not in _LIMITING:
+        return None
+    namespace = workload.namespace if shape.key == "resourceQuota" else ""
+    reference = Reference(group=workload.group, kind=workload.kind, name=workload.name, namespace=namespace)
+    found = known.facts.find(reference)
+    if isinstance(found, Absence):
+        return None
+    return {shape.key: shapes.read_shape(shape.adapter, found, paths.ROOT, lambda *_: None)}
 
 
 def _which_exist(group: str, kind: str, names: Iterable[str], known: Knowledge) -> ClassesInput:

@@ -4,7 +4,6 @@ Files are applied together, so they show all objects. A cluster gets them one by
 """
 
 import difflib
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -245,8 +244,8 @@ def _layouts(objects: reading_values.Objects) -> Iterator[paths.Object]:
                     yield each.value
 
 
-_OF_VOLCANO: Final = (b"batch.volcano.sh/", b"scheduling.volcano.sh/", b'"schedulerName":"volcano"', b"kai-scheduler")
-
+_OF_VOLCANO: Final = frozenset({"volcano", "kai-scheduler"})
+"""Names of schedulers; others that usher.yaml gives them are not looked for."""
 
 _OF_PLUGIN: Final = {
     "plugin without a file": (b"CONFIG_FILE", b"config-file"),
@@ -255,21 +254,39 @@ _OF_PLUGIN: Final = {
 """Parts that a DaemonSet of NVIDIA's device plugin may lack, and the words that show each part."""
 
 
-def _placed(objects: reading_values.Objects) -> Iterator[str]:
-    """The features of Volcano and KAI-Scheduler that objects use, read from their texts and not from their kinds."""
-    for _, value in objects.all():
-        text = b"" if value.get("kind") == "ConfigMap" else orjson.dumps(value)
-        if value.get("kind") == "DaemonSet" and b"k8s-device-plugin" in text and b"config-manager" not in text:
-            yield from (lack for lack, words in _OF_PLUGIN.items() if not any(word in text for word in words))
-        if any(word in text for word in _OF_VOLCANO):
-            yield from (
-                name
-                for name, words in (("priority", b'"priorityClassName":'), ("vgpu", b'"volcano.sh/vgpu-'))
-                if words in text
-            )
-            yield from (
-                "gang" for number in re.findall(rb'"(?:minAvailable|minMember)":(\d+)', text) if int(number) > 1
-            )
+def _placed(objects: reading_values.Objects, known: Knowledge) -> Iterator[str]:
+    """The features of Volcano and KAI-Scheduler that workloads use, and what DaemonSets of the device plugin lack."""
+    for namespace, value in objects.all():
+        if value.get("kind") == "DaemonSet":
+            text = orjson.dumps(value)
+            if b"k8s-device-plugin" in text and b"config-manager" not in text:
+                yield from (lack for lack, words in _OF_PLUGIN.items() if not any(word in text for word in words))
+        workload = known.workload(value, namespace=namespace, objects=objects)
+        if workload is not None and _is_of_volcano(workload):
+            yield from _features(workload)
+
+
+def _is_of_volcano(workload: model.Workload) -> bool:
+    return workload.group.endswith("volcano.sh") or any(
+        pod_set.scheduler_name in _OF_VOLCANO for pod_set in workload.pod_sets
+    )
+
+
+def _features(workload: model.Workload) -> Iterator[str]:
+    if workload.gang.priority_class or any(pod_set.priority_class_name for pod_set in workload.pod_sets):
+        yield "priority"
+    group = workload.view.get("volcanoPodGroup", {}).get("spec", {})
+    if group.get("priorityClassName"):
+        yield "priority"
+    if max(group.get("minMember", 0), workload.gang.minimum or 0) > 1:
+        yield "gang"
+    if any(
+        name.startswith("volcano.sh/vgpu-")
+        for pod_set in workload.pod_sets
+        for container in pod_set.containers
+        for name in (*container.requests, *container.limits)
+    ):
+        yield "vgpu"
 
 
 def _parent(target: Reference, objects: reading_values.Objects) -> tuple[str, str] | None:
@@ -524,11 +541,11 @@ def _of_node(node: model.Workload, objects: reading_values.Objects, _known: Know
     return Beside(layout=_layout(labels, objects))
 
 
-def _of_configuration(given: model.Workload, objects: reading_values.Objects, _known: Knowledge) -> Beside:
+def _of_configuration(given: model.Workload, objects: reading_values.Objects, known: Knowledge) -> Beside:
     if not given.view.get("configMap", {}).get("data"):
-        # Most ConfigMaps configure no device and no scheduler; the texts of all objects are read for those that do.
+        # Most ConfigMaps configure no device and no scheduler; all objects are read for those that do.
         return NOTHING
-    return Beside(placed=objects.once("what Volcano and KAI place", lambda: frozenset(_placed(objects))))
+    return Beside(placed=objects.once("what Volcano and KAI place", lambda: frozenset(_placed(objects, known))))
 
 
 def _of_cluster_policy(_policy: model.Workload, objects: reading_values.Objects, _known: Knowledge) -> Beside:

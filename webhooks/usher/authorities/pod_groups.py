@@ -19,7 +19,7 @@ from usher.authorities.authority import Case, Section
 from usher.authorities.beside import GROUP_ANNOTATION, GROUP_LABEL
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.verdict import Answer, SourceObject, worst
-from usher.cluster.facts import nodes
+from usher.cluster.facts import nodes, store
 from usher.kinds.reading.shapes import Amount, amount_of
 from usher.kinds.reading.values import Absence, Reference
 
@@ -233,8 +233,49 @@ def kai_slice(case: Case, known: Knowledge) -> KaiInput | None:
     return {"named": result} if result else None
 
 
+class KaiNeighbour(TypedDict):
+    """The queue above a queue of KAI, or one below it."""
+
+    name: str
+    limit: NotRequired[Amount]
+    quota: NotRequired[Amount]
+
+
+class KaiTreeInput(TypedDict):
+    """The queues around a queue of KAI; absent where they are not known."""
+
+    parent: NotRequired[KaiNeighbour]
+    children: NotRequired[list[KaiNeighbour]]
+
+
+def kai_tree_slice(case: Case, known: Knowledge) -> KaiTreeInput | None:
+    """The queues above and below a queue of KAI; None for other objects."""
+    if (case.workload.group, case.workload.kind) != KAI_QUEUE:
+        return None
+    queues = known.facts.objects(*KAI_QUEUE)
+    if isinstance(queues, Absence):
+        return None
+    sources = {name: SourceObject(f"Queue {name}", value) for name, value in sorted(queues.items())}
+    above = case.workload.view["kaiQueue"].get("spec", {}).get("parentQueue", "")
+    children = [name for name, source in sources.items() if source.text("/spec/parentQueue") == case.workload.name]
+    result: KaiTreeInput = {"children": [_neighbour(name, sources[name]) for name in children]}
+    if above in sources:
+        result["parent"] = _neighbour(above, sources[above])
+    return result
+
+
+def _neighbour(name: str, queue: SourceObject) -> KaiNeighbour:
+    result: KaiNeighbour = {"name": name}
+    limit, quota = _limit(queue), _limit(queue, "quota")
+    if limit is not None:
+        result["limit"] = amount_of(limit)
+    if quota is not None:
+        result["quota"] = amount_of(quota)
+    return result
+
+
 def _limit(queue: SourceObject, field: str = "limit") -> quantities.Quantity | None:
-    """The most GPUs of a queue; None for -1, which means no limit, and where the queue does not say it."""
+    """The most GPUs of a queue, or its quota; None for -1, which means no limit, and where the queue is silent."""
     try:
         found = quantities.parse(queue.at(f"/spec/resources/gpu/{field}"))
     except errors.QuantityError:
@@ -243,23 +284,50 @@ def _limit(queue: SourceObject, field: str = "limit") -> quantities.Quantity | N
 
 
 class HamiInput(TypedDict):
-    registered: bool
-    """Whether HAMi has registered the devices of any node."""
+    ignored: NotRequired[bool]
+    """True where the label of the namespace keeps HAMi's webhook away."""
+    registered: NotRequired[bool]
+    """Whether HAMi has registered the devices of any node; absent where no node offers devices."""
     boards: NotRequired[int]
     """The most boards of NVIDIA that it has registered on one node."""
 
 
 def hami_slice(case: Case, known: Knowledge) -> HamiInput | None:
-    """Whether HAMi knows any node; None where no node offers devices, and for pods that ask for no part of one."""
+    """The nodes and namespaces of HAMi, for pods that ask for parts of devices; None for others, or if unknown.
+
+    Its webhook passes over namespaces with the label (HAMi:charts/hami/templates/scheduler/webhook.yaml).
+    """
     names = {name for each in case.workload.pod_sets for box in each.containers for name in box.accelerators}
-    if not known.facts.nodes.known or not any(_is_part(name, known) for name in names):
+    if not any(_is_part(name, known) for name in names):
+        # Without an amount, each GPU is all of another board (HAMi:pkg/device/nvidia/device.go).
+        return _boards_of_hami(known) if _GPU in names else None
+    found = _registered(known)
+    if (store.namespace_labels(case.workload.namespace, known.facts) or {}).get("hami.io/webhook") == "ignore":
+        found["ignored"] = True
+    return found or None
+
+
+_GPU: Final = "nvidia.com/gpu"
+
+
+def _boards_of_hami(known: Knowledge) -> HamiInput | None:
+    """The boards of nodes where HAMi alone offers GPUs; None where another device plugin offers some."""
+    if not known.facts.nodes.known:
         return None
+    offering = [each for each in known.facts.nodes.now.classes if each.most.get(_GPU)]
+    found = [int(each.labels.get(nodes.REGISTERED, "0")) for each in offering]
+    return {"registered": True, "boards": max(found)} if found and all(found) else None
+
+
+def _registered(known: Knowledge) -> HamiInput:
+    if not known.facts.nodes.known:
+        return {}
     classes = known.facts.nodes.now.classes
     boards = [int(each.labels[nodes.REGISTERED]) for each in classes if nodes.REGISTERED in each.labels]
     if boards:
         return {"registered": True, "boards": max(boards)} if max(boards) else {"registered": True}
     offered = {name for each in classes for name in each.most}
-    return {"registered": False} if any(map(known.vocabulary.contains, offered)) else None
+    return {"registered": False} if any(map(known.vocabulary.contains, offered)) else {}
 
 
 FractionsInput = dict[str, str]
@@ -367,7 +435,7 @@ def _reasons_of_group(
 
 
 def _conditions(case: Case, known: Knowledge, *, modelled: Collection[str]) -> Iterator[tuple[Answer, str]]:
-    """What pods wait for, beside room on nodes.
+    """The conditions that pods wait for, beside room on nodes.
 
     Sources: k/k:pkg/scheduler/framework/plugins/schedulinggates, volumebinding and dynamicresources.
     """
@@ -388,11 +456,11 @@ def _conditions(case: Case, known: Knowledge, *, modelled: Collection[str]) -> I
 
 
 def _section_of_kai(case: Case, known: Knowledge) -> Section:
-    """What can be proved of queues of KAI-Scheduler; everything else is unknown.
+    """The answer where a limit of a queue of KAI-Scheduler proves it; everything else is unknown.
 
     Source: KAI:pkg/scheduler/plugins/proportion/capacity_policy/max_allowed_check.go isOverLimit and quota_check.go
-    isAllocatedNonPreemptibleOverQuota: each queue on the way up must have the GPUs of the pods that start together,
-    of which one pod is the least.
+    isAllocatedNonPreemptibleOverQuota: each queue on the way up must have the GPUs of the pods that start together.
+    That is one pod at least.
     """
     named = kai_slice(case, known)
     queues = known.facts.objects(*KAI_QUEUE)
@@ -419,7 +487,7 @@ def _section_of_kai(case: Case, known: Knowledge) -> Section:
 
 
 def _least_gpus(workload: model.Workload) -> quantities.Quantity:
-    """The fewest GPUs of any one pod; 0 where a pod asks for none, or for a part of one."""
+    """The fewest GPUs of any one pod; 0 where a pod asks for a part of one, or has no GPU."""
     amounts = [each.accelerators.get("nvidia.com/gpu", quantities.ZERO) for each in workload.pod_sets]
     return min(amounts, default=quantities.ZERO)
 

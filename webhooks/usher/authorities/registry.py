@@ -40,6 +40,7 @@ AUTHORITIES: Final = (
             "fractions": pod_groups.fractions_slice,
             "unmeasured": pod_groups.unmeasured_slice,
         },
+        object_slices={"kaiTree": pod_groups.kai_tree_slice, "stored": authorities_authority.stored_input},
         outlook=pod_groups.outlook_sections,
     ),
     Authority(outlook=limit_range.outlook_sections),

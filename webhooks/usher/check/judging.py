@@ -452,7 +452,8 @@ _order: Final = list(model.Outcome).index
 
 def _with_proved(decision: model.Decision, request: Request, evaluator: Evaluator) -> model.Decision:
     """The decision with the findings that queues and quotas in the files prove: an amount that is too small there."""
-    if decision.workload is None or decision.exemption or not decision.workload.asks_accelerators:
+    workload = decision.workload
+    if workload is None or decision.exemption or not (workload.asks_accelerators or "kaiQueue" in workload.view):
         return decision
     found = evaluator.decide(request).judgements
     proved = [each for each in found if each.finding.check in PROVED and each not in decision.judgements]

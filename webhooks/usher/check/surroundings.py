@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise, takewhile
@@ -145,6 +144,9 @@ def _growths_by_target(found: Sequence[Growth]) -> ByTarget:
         through = by_source.get(each.target)
         if through is not None and through is not each:
             result[through.target.name].append(grown_workloads.pass_on_growth(each, through))
+        elif through is None:
+            for made in grown_workloads.growths_of_makers(each):
+                result[made.target.name].append(made)
     return result
 
 
@@ -264,21 +266,10 @@ PROVED: Final = frozenset(
         *("tenancy/gpu_quota_exceeded", "tenancy/gpu_quota_unbounded"),
         *("gang/pod_group_minimum_above_pods", "gang/kai_queue_unusable", "cost/training_on_a_consolidating_pool"),
         *("placement/selected_nodes_too_small", "placement/more_than_the_node_pool_may_add"),
+        "queueing/kai_queue_promises_too_much",
     }
 )
 """Checks whose findings stay true whatever else the cluster has. They never say that an object is missing."""
-
-_NAMED_IN_VAIN: Final = {
-    "queueing/queue_not_there": (_KUEUE, "LocalQueue"),
-    "queueing/cluster_queue_not_there": (_KUEUE, "ClusterQueue"),
-    "priority/class_unknown": ("scheduling.k8s.io", "PriorityClass"),
-    "priority/workload_class_unknown": (_KUEUE, "WorkloadPriorityClass"),
-    "tenancy/runtime_class_unknown": _RUNTIME_CLASS,
-    "gang/volcano_queue_not_there": ("scheduling.volcano.sh", "Queue"),
-}
-"""The kinds of the objects that checks report as missing."""
-
-_MISSING: Final = re.compile(r"([A-Z][A-Za-z]+) \"?([a-z0-9][-.a-z0-9]*)\"?,?( which)? does not exist")
 
 
 def misspelt_name(finding: model.Finding, facts: Store) -> model.Finding | None:
@@ -286,12 +277,12 @@ def misspelt_name(finding: model.Finding, facts: Store) -> model.Finding | None:
 
     Any other name may be that of an object of the cluster.
     """
-    missing = _MISSING.search(finding.message)
-    names = facts.names(*_NAMED_IN_VAIN[finding.check]) if missing and finding.check in _NAMED_IN_VAIN else None
-    meant = [each for each in sorted(names or ()) if missing and known_keys.is_slip(missing[2], each)]
+    missing = finding.missing
+    names = facts.names(missing.group, missing.kind) if missing else None
+    meant = [each for each in sorted(names or ()) if missing and known_keys.is_slip(missing.name, each)]
     if missing is None or len(meant) != 1:
         return None
-    message = f"{missing[1]} {missing[2]} is not in these files, which have {meant[0]}"
+    message = f"{missing.kind} {missing.name} is not in these files, which have {meant[0]}"
     return replace(finding, message=message, remedy=f"did you mean {meant[0]}?")
 
 

@@ -4,25 +4,15 @@ import base64
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypedDict
 
 import click
 import yaml
 from cryptography import x509
 
+from usher import paths
 from usher.cli import inputs
 from usher.errors import CertificateError
 from usher.server.certs import certificates, issue
-
-
-class Secret(TypedDict):
-    """A Secret of the API version v1."""
-
-    apiVersion: str
-    kind: str
-    metadata: dict[str, str]
-    type: str
-    data: dict[str, str]
 
 
 class _Refused(click.ClickException):
@@ -162,7 +152,7 @@ def _print_secret(directory: Path | None, *, names: Sequence[str], secret: str, 
     )
 
 
-def _secret(data: dict[str, bytes], *, name: str, namespace: str) -> Secret:
+def _secret(data: dict[str, bytes], *, name: str, namespace: str) -> paths.Object:
     return {
         "apiVersion": "v1",
         "kind": "Secret",

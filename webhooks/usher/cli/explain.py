@@ -2,12 +2,14 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 import click
 
 from usher import errors
+from usher.check.batches import Batch
 from usher.cli import given_policies, inputs
 from usher.cli import policies as cli_policies
 from usher.policy.evaluator import Evaluator
@@ -62,10 +64,14 @@ def explain(
         if set(code_name_or_file).isdisjoint("./"):
             cli_policies.explain(code_name_or_file, config=config, format_name=format_name, own=own)
         raise errors.InputError(f"{code_name_or_file}: no such file, and no check or mutation has that name")
-    given = inputs.given_facts(facts, kubeconfig=kubeconfig, context_name=context_name)
+    from usher.check import sources
+
+    files = list(sources.find_files([code_name_or_file], stdin=sys.stdin.buffer))
+    kinds = partial(sources.named_kinds, files)
+    given = inputs.given_facts(facts, kubeconfig=kubeconfig, context_name=context_name, kinds=kinds)
     known = given.store if given else None
     with inputs.evaluator(inputs.find_config(config), engine="wasm", opa_url=None, known=known, own=own) as made:
-        found = list(_explanations(code_name_or_file, made, namespace=namespace))
+        found = list(_explanations(map(sources.load, files), made, namespace=namespace))
     if not found:
         raise errors.InputError(f"{code_name_or_file}: no rule reads any object in it")
     if format_name == "json":
@@ -76,17 +82,18 @@ def explain(
     rule_pages.write_explanations(found, sys.stdout, everything=everything)
 
 
-def _explanations(path: str, evaluator: Evaluator, *, namespace: str) -> Iterator[tuple[str, Explanation]]:
-    from usher.check import sources
+def _explanations(found: Iterable[Batch], evaluator: Evaluator, *, namespace: str) -> Iterator[tuple[str, Explanation]]:
     from usher.check.formats import wording
     from usher.kinds.reading import values
     from usher.policy import explaining
     from usher.policy.decision import Request
 
-    for batch in sources.read([path], stdin=sys.stdin.buffer):
-        if batch.problems:
-            raise errors.InputError("\n".join(wording.located(problem) for problem in batch.problems))
-        objects = values.Objects((item.value for item in batch.items), namespace=namespace)
+    batches = list(found)
+    if problems := [wording.located(problem) for batch in batches for problem in batch.problems]:
+        raise errors.InputError("\n".join(problems))
+    every = values.Objects((item.value for batch in batches for item in batch.items), namespace=namespace)
+    for batch in batches:
+        objects = values.Objects((item.value for item in batch.items), namespace=namespace, others=every)
         for item in batch.items:
             request = Request(value=item.value, namespace=namespace, objects=objects, place="check")
             explanation = explaining.explain(evaluator, request)

@@ -276,6 +276,14 @@ def given_facts(
     return GivenFacts(store=from_files(facts), source=", ".join(facts), live=False)
 
 
+def kinds_named_in(paths: Sequence[str]) -> Collection[Key]:
+    """Groups and kinds that files may hold objects of; standard input is left out."""
+    from usher.check import sources
+
+    named = [each for each in paths if each != sources.STDIN]
+    return sources.named_kinds(sources.find_files(named, stdin=io.BytesIO()))
+
+
 def _of_cluster(kubeconfig: Path | None, context_name: str | None, kinds: Callable[[], Collection[Key]]) -> GivenFacts:
     from usher.cluster import connection, recording
 

@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -71,7 +72,8 @@ def lsp(
 def _evaluator(
     config: Path | None, facts: tuple[str, ...], kubeconfig: Path | None, context_name: str | None
 ) -> Evaluator:
-    given = inputs.given_facts(facts, kubeconfig=kubeconfig, context_name=context_name)
+    kinds = partial(inputs.kinds_named_in, ["."])
+    given = inputs.given_facts(facts, kubeconfig=kubeconfig, context_name=context_name, kinds=kinds)
     known = given.store if given else None
     return inputs.assembled(inputs.find_config(config), engine="wasm", opa_url=None, known=known)
 

@@ -6,9 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final, TypedDict
+from typing import Final
 
 import click
+import msgspec
 from msgspec import Struct
 
 from usher import model
@@ -84,51 +85,6 @@ _NAMED: Final = 5
 _MARKS: Final = {PointState.GOOD: "good     ", PointState.ATTENTION: "attention", PointState.NOT_KNOWN: "not known"}
 _SHOWN: Final = 20
 """The most lines of denials in the text; JSON has all of them."""
-
-
-class PointJson(TypedDict):
-    topic: str
-    state: str
-    text: str
-    remedy: str
-
-
-class DeniedJson(TypedDict):
-    code: str
-    check: str
-    namespace: str
-    workloads: int
-    example: str
-
-
-class PreflightJson(TypedDict):
-    """The document of `--format json`."""
-
-    cluster: str
-    preset: str
-    points: list[PointJson]
-    denied: list[DeniedJson]
-
-
-def _document(cluster: str, preset: str, points: Sequence[Point], denied: Sequence[Denied]) -> PreflightJson:
-    return {
-        "cluster": cluster,
-        "preset": preset,
-        "points": [
-            {"topic": each.topic, "state": each.state.value, "text": each.text, "remedy": each.remedy}
-            for each in points
-        ],
-        "denied": [
-            {
-                "code": each.code,
-                "check": each.check,
-                "namespace": each.namespace,
-                "workloads": each.workloads,
-                "example": each.example,
-            }
-            for each in denied
-        ],
-    }
 
 
 def _lines(cluster: str, preset: str, points: Sequence[Point], denied: Sequence[Denied]) -> Iterator[str]:
@@ -212,7 +168,8 @@ def preflight(
     ]
     preset = enforced.enforcement.preset
     if format_name == "json":
-        click.echo(json.dumps(_document(api.name, preset, found, denied), indent=2))
+        document = {"cluster": api.name, "preset": preset, "points": found, "denied": denied}
+        click.echo(json.dumps(msgspec.to_builtins(document), indent=2))
     else:
         click.echo("\n".join(_lines(api.name, preset, found, denied)))
     states = {each.state for each in found}

@@ -6,6 +6,7 @@ import io
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -428,7 +429,8 @@ def replay(
     if not paths and not live and pair.rules:
         raise click.UsageError("name a PATH (a file, a directory, a record of reviews), or use --facts live")
     own = given_policies.own_checks_of_both_sides(policies, opa=opa)
-    given = inputs.given_facts(facts, kubeconfig=kubeconfig, context_name=context_name)
+    kinds = partial(inputs.kinds_named_in, paths)
+    given = inputs.given_facts(facts, kubeconfig=kubeconfig, context_name=context_name, kinds=kinds)
     with contextlib.ExitStack() as stack:
         judges = [stack.enter_context(each.opened(given.store if given else None, own=own)) for each in pair.rules]
         api = connect(kubeconfig, context_name) if live and not paths else None

@@ -440,8 +440,7 @@ def _wrong_names(value: paths.Json) -> Iterable[Problem]:
         for index, name in names:
             if name in twice:
                 yield f"/{key}/{index}/name", f"several {key} are named {name}; give each of them a name of its own"
-    own = value.get("fabrics") if isinstance(value, dict) else None
-    own = own if isinstance(own, dict) else {}
+    own = paths.mapping(paths.mapping(value).get("fabrics"))
     for name, fabric in own.items():
         if isinstance(fabric, dict):
             yield from _wrong_base(name, fabric)
@@ -454,8 +453,7 @@ def _wrong_names(value: paths.Json) -> Iterable[Problem]:
 
 
 def _entries(value: paths.Json, key: str) -> Iterable[tuple[int, Mapping[str, paths.Json]]]:
-    found = value.get(key) if isinstance(value, dict) else None
-    for index, each in enumerate(found if isinstance(found, list) else ()):
+    for index, each in enumerate(paths.elements(paths.mapping(value).get(key))):
         if isinstance(each, dict):
             yield index, each
 
@@ -471,8 +469,7 @@ def _wrong_base(name: str, fabric: Mapping[str, paths.Json]) -> Iterable[Problem
         )
         yield f"{here}/base", f"{base[:_LONGEST]} is not a shipped fabric{meant}"
     elif isinstance(base, str):
-        variables = fabric.get("env")
-        for each in variables if isinstance(variables, dict) else ():
+        for each in paths.mapping(fabric.get("env")):
             reason = fabrics.shipped_fabrics()[base].profile.refusal(each)
             if reason:
                 yield paths.join(f"{here}/env", each), f"{each} cannot be set: {reason}"

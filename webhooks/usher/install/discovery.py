@@ -84,10 +84,8 @@ def _device_classes(facts: Store, vocabulary: Vocabulary) -> Iterator[tuple[str,
 
 
 def _expressions(spec: paths.Json) -> Iterator[str]:
-    selectors = spec.get("selectors") if isinstance(spec, dict) else None
-    for each in selectors if isinstance(selectors, list) else ():
-        cel = each.get("cel") if isinstance(each, dict) else None
-        text = cel.get("expression") if isinstance(cel, dict) else None
+    for each in paths.elements(paths.mapping(spec).get("selectors")):
+        text = paths.mapping(paths.mapping(each).get("cel")).get("expression")
         # A selector that narrows a driver down selects devices of this driver alone.
         if isinstance(text, str) and "||" not in text:
             yield text

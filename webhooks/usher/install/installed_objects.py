@@ -133,9 +133,7 @@ def remove(api: Api, path: str, *, label: tuple[str, str] | None = None) -> Outc
     found = _read_object(api, path)
     if found is None:
         return Outcome.ABSENT
-    metadata = found.get("metadata")
-    labels = metadata.get("labels") if isinstance(metadata, dict) else None
-    if label is not None and (not isinstance(labels, dict) or labels.get(label[0]) != label[1]):
+    if label is not None and paths.mapping(paths.metadata(found).get("labels")).get(label[0]) != label[1]:
         return Outcome.KEPT
     options: paths.Object = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
     answer = api.delete(path, options)
@@ -157,9 +155,8 @@ def count_objects(api: Lists, path: str) -> int | None:
         return None
     if answer.status != 200:
         raise errors.ClusterError(f"{path} cannot be listed: {answer.message}")
-    items, metadata = answer.value.get("items"), answer.value.get("metadata")
-    more = metadata.get("remainingItemCount") if isinstance(metadata, dict) else None
-    return (len(items) if isinstance(items, list) else 0) + (more if isinstance(more, int) else 0)
+    more = paths.metadata(answer.value).get("remainingItemCount")
+    return len(paths.elements(answer.value.get("items"))) + (more if isinstance(more, int) else 0)
 
 
 def _read_object(api: Lists, path: str) -> paths.Object | None:
@@ -168,8 +165,7 @@ def _read_object(api: Lists, path: str) -> paths.Object | None:
         return None
     if answer.status != 200:
         raise errors.ClusterError(f"{path} cannot be read: {answer.message}")
-    metadata = answer.value.get("metadata")
-    ends = isinstance(metadata, dict) and metadata.get("deletionTimestamp") is not None
+    ends = paths.metadata(answer.value).get("deletionTimestamp") is not None
     return None if ends else {**answer.value}
 
 
@@ -243,8 +239,7 @@ class Webhook(Struct, frozen=True, kw_only=True):
     @property
     def service(self) -> tuple[str, str] | None:
         """Namespace and name of its Service; None for a webhook with a URL."""
-        client = self.value.get("clientConfig")
-        service = client.get("service") if isinstance(client, dict) else None
+        service = paths.mapping(self.value.get("clientConfig")).get("service")
         if not isinstance(service, dict):
             return None
         return str(service.get("namespace", "")), str(service.get("name", ""))
@@ -252,8 +247,7 @@ class Webhook(Struct, frozen=True, kw_only=True):
     @property
     def bundle(self) -> str:
         """The CA certificates that it trusts, as base64 of PEM; empty without any."""
-        client = self.value.get("clientConfig")
-        return str(client.get("caBundle") or "") if isinstance(client, dict) else ""
+        return str(paths.mapping(self.value.get("clientConfig")).get("caBundle") or "")
 
     @property
     def chooses(self) -> bool:
@@ -262,7 +256,7 @@ class Webhook(Struct, frozen=True, kw_only=True):
 
     def creates(self, group: str, resource: str) -> bool:
         """Whether the API server calls it for the creation of a resource."""
-        return any(_fits(rule, group, resource) for rule in _list(self.value.get("rules")))
+        return any(_fits(rule, group, resource) for rule in paths.elements(self.value.get("rules")))
 
     def selects(self, labels: Mapping[str, str]) -> bool | None:
         """Whether the API server calls it for objects of a namespace with these labels; None if the selector cannot be
@@ -274,9 +268,8 @@ class Webhook(Struct, frozen=True, kw_only=True):
 def read_webhooks(configurations: Iterable[paths.Object], *, mutating: bool) -> Iterator[Webhook]:
     """All webhooks of the given configurations."""
     for configuration in configurations:
-        metadata = configuration.get("metadata")
-        name = str(metadata.get("name", "")) if isinstance(metadata, dict) else ""
-        for value in _list(configuration.get("webhooks")):
+        name = str(paths.metadata(configuration).get("name", ""))
+        for value in paths.elements(configuration.get("webhooks")):
             if isinstance(value, dict):
                 yield Webhook(configuration=name, mutating=mutating, value=value)
 
@@ -305,8 +298,7 @@ def live_bundle(api: Lists, *, namespace: str) -> bytes:
             raise errors.ClusterError(f"the webhook configuration {webhooks.NAME} cannot be read: {answer.message}")
     if not found:
         secret = api.get(f"/api/v1/namespaces/{namespace}/secrets/{roles.CERTIFICATES_NAME}").value
-        data = secret.get("data")
-        found = str(data.get(_CA_FILE) or "") if isinstance(data, dict) else ""
+        found = str(paths.mapping(secret.get("data")).get(_CA_FILE) or "")
     try:
         bundle = base64.b64decode(found, validate=True)
     except ValueError:
@@ -341,14 +333,12 @@ def ready_endpoints(api: Lists, services: Iterable[tuple[str, str]]) -> Iterator
 
 
 def _ready_of(value: paths.Json) -> int:
-    endpoints = value.get("endpoints") if isinstance(value, dict) else None
-    return sum(_is_ready(each) for each in endpoints) if isinstance(endpoints, list) else 0
+    return sum(map(_is_ready, paths.elements(paths.mapping(value).get("endpoints"))))
 
 
 def _is_ready(endpoint: paths.Json) -> bool:
     """Whether an endpoint is ready. One without the field is ready, as the Service sees it."""
-    conditions = endpoint.get("conditions") if isinstance(endpoint, dict) else None
-    return not isinstance(conditions, dict) or conditions.get("ready") is not False
+    return paths.mapping(paths.mapping(endpoint).get("conditions")).get("ready") is not False
 
 
 def _fits(rule: paths.Json, group: str, resource: str) -> bool:
@@ -357,16 +347,12 @@ def _fits(rule: paths.Json, group: str, resource: str) -> bool:
     return (
         _names(rule.get("operations"), "CREATE")
         and _names(rule.get("apiGroups"), group)
-        and (_names(rule.get("resources"), resource) or "*/*" in _list(rule.get("resources")))
+        and (_names(rule.get("resources"), resource) or "*/*" in paths.elements(rule.get("resources")))
     )
 
 
 def _names(values: paths.Json, wanted: str) -> bool:
-    return not {"*", wanted}.isdisjoint(each for each in _list(values) if isinstance(each, str))
-
-
-def _list(value: paths.Json) -> list[paths.Json]:
-    return list(value) if isinstance(value, list) else []
+    return not {"*", wanted}.isdisjoint(each for each in paths.elements(values) if isinstance(each, str))
 
 
 def _is_empty(selector: paths.Json) -> bool:

@@ -118,12 +118,9 @@ def _items(api: Lists, path: str, not_read: list[str]) -> list[paths.Object]:
 
 
 def _labelled(value: paths.Object) -> tuple[str, Mapping[str, str]]:
-    metadata = value.get("metadata")
-    if not isinstance(metadata, dict):
-        return "", {}
-    labels = metadata.get("labels")
-    kept = labels if isinstance(labels, dict) else {}
-    return str(metadata.get("name", "")), {key: text for key, text in kept.items() if isinstance(text, str)}
+    metadata = paths.metadata(value)
+    labels = paths.mapping(metadata.get("labels"))
+    return str(metadata.get("name", "")), {key: text for key, text in labels.items() if isinstance(text, str)}
 
 
 class PointState(StrEnum):
@@ -202,15 +199,12 @@ def _differences(installed: Sequence[Webhook], client: Client) -> Iterator[Point
 def _resources(webhooks: Sequence[Webhook]) -> set[str]:
     found = set()
     for webhook in webhooks:
-        rules = webhook.value.get("rules")
-        for rule in rules if isinstance(rules, list) else ():
-            if isinstance(rule, dict):
-                groups, resources = rule.get("apiGroups"), rule.get("resources")
-                found |= {
-                    f"{resource}.{group}" if group else str(resource)
-                    for group in (groups if isinstance(groups, list) else ())
-                    for resource in (resources if isinstance(resources, list) else ())
-                }
+        for rule in map(paths.mapping, paths.elements(webhook.value.get("rules"))):
+            found |= {
+                f"{resource}.{group}" if group else str(resource)
+                for group in paths.elements(rule.get("apiGroups"))
+                for resource in paths.elements(rule.get("resources"))
+            }
     return found
 
 
@@ -266,11 +260,8 @@ def points_of_server(deployment: paths.Object | None, *, endpoints: int | None, 
 
 
 def _images(deployment: paths.Object) -> Iterator[str]:
-    spec = deployment.get("spec")
-    template = spec.get("template") if isinstance(spec, dict) else None
-    pod = template.get("spec") if isinstance(template, dict) else None
-    containers = pod.get("containers") if isinstance(pod, dict) else None
-    for container in containers if isinstance(containers, list) else ():
+    template = paths.mapping(paths.mapping(deployment.get("spec")).get("template"))
+    for container in paths.elements(paths.mapping(template.get("spec")).get("containers")):
         if isinstance(container, dict):
             yield str(container.get("image", ""))
 

@@ -1,4 +1,4 @@
-"""nvidia.com: DynamoGraphDeployment and DynamoComponentDeployment, in v1beta1 and in v1alpha1.
+"""nvidia.com: DynamoGraphDeployment, DynamoComponentDeployment and scaling adapters, in v1beta1 and in v1alpha1.
 
 Their operator makes pods of a component through Grove, through a LeaderWorkerSet or through a Deployment; the number of
 pods is the same. Sources: deploy/operator/api/ and deploy/operator/internal/dynamo/graph.go of ai-dynamo/dynamo;
@@ -8,10 +8,14 @@ shared_spec_conversion.go says how the fields of v1alpha1 become a pod template.
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple, NotRequired
 
+from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
 from usher.kinds.kind import Kind, KueueUnit, Pods, Starts, api, scheduled
+from usher.kinds.reading import counts as reading_counts
+from usher.kinds.reading import values
+from usher.kinds.reading.counts import Growth
 from usher.kinds.reading.pod_templates import listed_containers
 from usher.kinds.reading.shapes import Present
 from usher.kinds.reading.templates import AS_CONFIGURED, LISTS, ClaimPlace, ContainerPlace, Place, Template, Traits
@@ -347,9 +351,29 @@ def _with_claim(
     return main, (ClaimPlace(spec={"devices": {"requests": [request]}}, path=service.path, container=_MAIN),)
 
 
+_REFERENCE: Final = "/spec/dgdRef"
+
+
+def _adapter(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
+    """The growth of the adapter of one component, which v1alpha1 calls a service."""
+    spec = reading.mapping(value.get("spec"), "/spec")
+    reference = reading.mapping(spec.get("dgdRef"), _REFERENCE)
+    key = "componentName" if _is_beta(value) else "serviceName"
+    graph = reading.text(reference.get("name"), f"{_REFERENCE}/name")
+    component = reading.text(reference.get(key), f"{_REFERENCE}/{key}")
+    target = values.Reference(
+        group=growth.source.group, kind="DynamoGraphDeployment", name=graph, namespace=growth.source.namespace
+    )
+    path = reading_counts.nearest_pointer(value, f"{_REFERENCE}/name")
+    return reading_counts.growth_to_number(
+        value, replace(growth, target=target, target_path=path, role=component), reading
+    )
+
+
 _COUNTED: Final = (
     "`replicas` (1 if missing) times `multinode.nodeCount` (1 without `multinode`, 2 if it has no `nodeCount`); "
-    "without bound with a `scalingAdapter`; with `gpuMemoryService` between pods one more for each, and its shadows "
+    "with a `scalingAdapter` as autoscalers of the adapter NAME-COMPONENT allow, or without bound; "
+    "with `gpuMemoryService` between pods one more for each, and its shadows "
     "with `failover`"
 )
 _SOURCE: Final = "deploy/operator/api/ and deploy/operator/internal/dynamo/graph.go of ai-dynamo/dynamo"
@@ -383,5 +407,18 @@ KINDS: list[Kind] = [
             role=model.Role.INFERENCE,
             changes=_CHANGES,
         ),
+    ),
+    Kind(
+        **api(
+            "nvidia.com",
+            "DynamoGraphDeploymentScalingAdapter",
+            "dynamographdeploymentscalingadapters",
+            "v1beta1",
+            "v1alpha1",
+        ),
+        scale="/spec/replicas",
+        autoscaler=_adapter,
+        made_for=("nvidia.com", "DynamoGraphDeployment"),
+        owned_by=(("nvidia.com", "DynamoGraphDeployment"),),
     ),
 ]

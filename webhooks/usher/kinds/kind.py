@@ -215,7 +215,7 @@ _MOST_DIGITS: Final = 19
 def minimum_of_owner(annotations: Mapping[str, str]) -> int | None:
     """The number of pods for which the group of an owner waits; None without the annotation.
 
-    Volcano takes 1 for a text that is no number of 32 bits (VC:pg_controller_handler.go:267-285).
+    Volcano takes 1 for a text that is not a number of 32 bits (VC:pg_controller_handler.go:267-285).
     """
     written = annotations.get(MINIMUM_OF_OWNER)
     if written is None:
@@ -353,6 +353,8 @@ class Kind(Struct, frozen=True, kw_only=True):
     """JSON Pointer of the number that its `/scale` writes; empty for a kind without the scale subresource."""
     autoscaler: ReadGrowth | None = None
     """Reads how many replicas its objects let another object have."""
+    made_for: Key = ("", "")
+    """The kind whose operator makes one of its objects for each role, called OBJECT-role; empty without one."""
     owned_by: tuple[Key, ...] = ()
     """Kinds whose controllers make objects of this kind (docs/domain/kinds.md#owner-chains)."""
     owns_any_kind: bool = False

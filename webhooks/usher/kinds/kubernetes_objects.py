@@ -337,6 +337,32 @@ QUOTAS = [
 ]
 
 
+class KaiAmounts(TypedDict):
+    quota: NotRequired[Quantity]
+    limit: NotRequired[Quantity]
+
+
+class KaiResources(TypedDict):
+    gpu: NotRequired[KaiAmounts]
+
+
+class KaiQueueSpec(TypedDict):
+    parentQueue: NotRequired[str]
+    resources: NotRequired[KaiResources]
+
+
+class KaiQueueStatus(TypedDict):
+    allocated: NotRequired[dict[str, Quantity]]
+    allocatedNonPreemptible: NotRequired[dict[str, Quantity]]
+
+
+class KaiQueue(TypedDict):
+    """-1 means without a limit, or without a quota (NVIDIA/KAI-Scheduler pkg/apis/scheduling/v2/queue_types.go)."""
+
+    spec: NotRequired[KaiQueueSpec]
+    status: NotRequired[KaiQueueStatus]
+
+
 SCHEDULING = [
     Kind(
         **api("scheduling.k8s.io", "PodGroup", "podgroups", "v1beta1", "v1alpha3", "v1alpha2"),
@@ -351,8 +377,14 @@ SCHEDULING = [
     Kind(
         **api("scheduling.run.ai", "Queue", "queues", "v2"),
         cluster_scoped=True,
-        listed=False,
-        facts=Facts(keep=keeping("/spec/parentQueue", "/spec/resources/gpu")),
+        key="kaiQueue",
+        shape=KaiQueue,
+        facts=Facts(
+            keep=keeping(
+                "/spec/parentQueue", "/spec/resources/gpu", "/status/allocated", "/status/allocatedNonPreemptible"
+            ),
+            momentary=frozenset({"allocated", "allocatedNonPreemptible"}),
+        ),
     ),
 ]
 """The objects of schedulers other than Volcano and Kueue that pods name."""

@@ -104,6 +104,9 @@ BOUNDS_OF_NODES: Final = frozenset(key for key, kind in BY_KEY.items() if kind.b
 NEVER_NAMED: Final = frozenset(key for key, kind in BY_KEY.items() if not kind.named_by_others)
 """Kinds whose objects rules do not look up by name; a test checks this with the lookups of rules on corpora."""
 
+MADE_FOR: Final[Mapping[Key, Key]] = {key: kind.made_for for key, kind in BY_KEY.items() if any(kind.made_for)}
+"""The kind whose operator makes objects of another kind, each for one role of its own object, as OBJECT-role."""
+
 SCALES: Final[Mapping[Key, str]] = {key: kind.scale for key, kind in BY_KEY.items() if kind.scale}
 """JSON Pointers of the numbers that `/scale` writes.
 

@@ -87,6 +87,7 @@ class SubGroupPolicy(TypedDict):
 
 class PodGroupSpec(TypedDict):
     minMember: NotRequired[int]
+    priorityClassName: NotRequired[str]
     minTaskMember: NotRequired[dict[str, int]]
     minResources: NotRequired[dict[str, Quantity]]
     queue: NotRequired[str]

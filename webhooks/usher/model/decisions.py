@@ -13,6 +13,18 @@ GATEKEEPER: Final = "gatekeeper/"
 """The start of the key of a Gatekeeper policy, instead of the category of a check."""
 
 
+class Need(Struct, frozen=True, kw_only=True):
+    """An object of the cluster that the value of an intent needs. Without that object the intent is not applied."""
+
+    group: str
+    kind: str
+    name: str
+    namespace: str = ""
+    """Empty for cluster-scoped kinds."""
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Labels that it must have, each with the accepted values; an empty value accepts a missing label."""
+
+
 class Finding(Struct, frozen=True, kw_only=True):
     """The result of a check: something is wrong at a place."""
 
@@ -25,18 +37,8 @@ class Finding(Struct, frozen=True, kw_only=True):
     """An assumption of the check about the cluster; with one, the finding warns at most."""
     noted: bool = False
     """Whether only the site can confirm the assumption, so that presets other than `strict` note the finding."""
-
-
-class Need(Struct, frozen=True, kw_only=True):
-    """An object of the cluster that the value of an intent needs. Without that object the intent is not applied."""
-
-    group: str
-    kind: str
-    name: str
-    namespace: str = ""
-    """Empty for cluster-scoped kinds."""
-    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Labels that it must have, each with the accepted values; an empty value accepts a missing label."""
+    missing: Need | None = None
+    """The object that is not there, of a finding about one; no report prints it."""
 
 
 class Note(Struct, frozen=True, kw_only=True):

@@ -291,6 +291,7 @@ def read_findings(result: paths.Object) -> list[model.Finding]:
                 remedy=_optional_text(finding, "remedy"),
                 assumption=_optional_text(finding, "assumption"),
                 noted=finding.get("noted") is True,
+                missing=_missing(finding),
             )
             for entry, finding in _entries(result, "findings", "finding")
         ),
@@ -431,6 +432,13 @@ def _needs(intent: paths.Object) -> tuple[model.Need, ...]:
         return msgspec.convert(intent["needs"], tuple[model.Need, ...])
     except msgspec.ValidationError:
         raise errors.EngineError("the policy engine's result has an intent with malformed needs") from None
+
+
+def _missing(finding: paths.Object) -> model.Need | None:
+    try:
+        return msgspec.convert(finding.get("missing"), model.Need | None)
+    except msgspec.ValidationError:
+        raise errors.EngineError("the policy engine's result has a finding with a malformed missing object") from None
 
 
 def _canonical(value: paths.Json) -> bytes:

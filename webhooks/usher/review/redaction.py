@@ -66,7 +66,7 @@ _FIELDS: Final = frozenset({
     "migStrategy", "minAvailable", "mode", "modelFormat", "mountPath", "mountPropagation", "mpiImplementation", "name",
     "namespace", "namespaces", "ngc", "nodeAffinityPolicy", "nodeLabel", "nodeName", "nodeTaintsPolicy",
     "nprocPerNode", "numProcPerNode", "onExit", "onExitCodes", "operation", "operations", "operator", "parentName",
-    "path", "pipelineRef", "pipelineTaskName", "placement_group_strategy", "plugins", "podGroupName",
+    "parentQueue", "path", "pipelineRef", "pipelineTaskName", "placement_group_strategy", "plugins", "podGroupName",
     "podManagementPolicy", "podReplacementPolicy", "podSet", "podSetName", "policy", "preemptionPolicy", "prefix",
     "priorityClass", "priorityClassName", "procMount", "profile", "protocol", "protocolVersion", "provider", "queue",
     "queueingStrategy", "queueName", "rayStartParams", "rayVersion", "reason", "reclaimWithinCohort", "resource",
@@ -75,7 +75,8 @@ _FIELDS: Final = frozenset({
     "schedulerName", "scheduling", "schedulingGroup", "scopeName", "scopes", "secretName", "selector",
     "serviceAccount", "serviceAccountName", "serviceType", "sparkVersion", "startPolicy", "status", "stopPolicy",
     "storageClassName", "strategy", "subdomain", "subGroupPolicyType", "submissionMode", "subPath", "subResource",
-    "subresource", "taskName", "taskRef", "template", "templateName", "templateRef", "terminationMessagePolicy", "tier", "timezone", "topology",
+    "subresource", "taskName", "taskRef", "template", "templateName", "templateRef", "terminationMessagePolicy", "tier",
+    "timezone", "topology",
     "topologyKey", "topologyName", "type", "uid", "upgradeStrategy", "values", "vendor", "version", "volumeMode",
     "volumeName", "whenCanBorrow", "whenCanPreempt", "whenUnsatisfiable", "withinClusterQueue", "workflowTemplateRef",
 })  # fmt: skip

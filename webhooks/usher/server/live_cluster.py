@@ -99,12 +99,13 @@ def denials(answer: Answer) -> Iterator[Denial]:
     if answer.allowed or review.dry_run or not answer.denials or not review.namespace or review.value is None:
         return
     owner = _controller(review.value)
-    if owner is None and not answer.quota:
+    quota = (f"{definitions.GROUP}/{definitions.VERSION}", definitions.KIND, answer.quota, "") if answer.quota else None
+    about = [each for each in (owner, quota) if each is not None]
+    if not about:
         return
     code = answer.denials[0].partition(" ")[0]
     message = on_one_line(orjson.loads(answer.body)["response"].get("status", {}).get("message", ""), _LONGEST)
-    if owner is not None:
-        version, kind, name, uid = owner
+    for version, kind, name, uid in about:
         yield Denial(
             namespace=review.namespace,
             api_version=version,
@@ -114,23 +115,11 @@ def denials(answer: Answer) -> Iterator[Denial]:
             code=code,
             message=message,
         )
-    if answer.quota:
-        yield Denial(
-            namespace=review.namespace,
-            api_version=f"{definitions.GROUP}/{definitions.VERSION}",
-            kind=definitions.KIND,
-            name=answer.quota,
-            uid="",
-            code=code,
-            message=message,
-        )
 
 
 def _controller(value: paths.Object) -> tuple[str, str, str, str] | None:
     """Version, kind, name and uid of the controller that an object names."""
-    metadata = value.get("metadata")
-    references = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
-    for reference in references[:10] if isinstance(references, list) else ():
+    for reference in paths.elements(paths.metadata(value).get("ownerReferences"))[:10]:
         if isinstance(reference, dict) and reference.get("controller") is True:
             fields = [reference.get(field) for field in ("apiVersion", "kind", "name", "uid")]
             texts = [field for field in fields if isinstance(field, str) and 0 < len(field) <= _LONGEST_FIELD]

@@ -214,9 +214,7 @@ def decision(endpoint: str, answer: Answer, *, seconds: float, phases: Mapping[s
 
 def _owner(value: paths.Object | None) -> str:
     """Kind and name of the controller that an object names, which may be false."""
-    metadata = value.get("metadata") if value else None
-    references = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
-    for reference in references[:_MOST] if isinstance(references, list) else ():
+    for reference in paths.elements(paths.metadata(value or {}).get("ownerReferences"))[:_MOST]:
         if isinstance(reference, dict) and reference.get("controller") is True:
             return on_one_line(f"{reference.get('kind')}/{reference.get('name')}", _LONGEST)
     return ""

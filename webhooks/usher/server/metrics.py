@@ -3,7 +3,7 @@ series is bounded.
 """
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
 import prometheus_client as prometheus
@@ -69,24 +69,20 @@ class QuotaMetrics:
 
     def __init__(self, registry: prometheus.CollectorRegistry) -> None:
         """Registers the metrics."""
-        self._charges = prometheus.Counter(
-            "usher_quota_charges", "Charges of GPUQuotas, by result.", ["result"], registry=registry
-        )
+        counter = partial(prometheus.Counter, registry=registry)
+        self._charges = counter("usher_quota_charges", "Charges of GPUQuotas, by result.", ["result"])
         self._seconds = prometheus.Histogram(
             "usher_quota_charge_seconds",
             "Time that a review waited for a charge.",
             buckets=_CHARGE_BUCKETS,
             registry=registry,
         )
-        self._conflicts = prometheus.Counter(
-            "usher_quota_conflicts",
-            "Writes that failed because another replica wrote first; usher repeats each.",
-            registry=registry,
+        self._conflicts = counter(
+            "usher_quota_conflicts", "Writes that failed because another replica wrote first; usher repeats each."
         )
-        self._reconciled = prometheus.Counter(
-            "usher_quota_reconciled", "Corrections of accounts and conditions, by action.", ["action"],
-            registry=registry,
-        )  # fmt: skip
+        self._reconciled = counter(
+            "usher_quota_reconciled", "Corrections of accounts and conditions, by action.", ["action"]
+        )
         for result in ChargeResult:
             self._charges.labels(result.value)
         for action in Correction:
@@ -134,9 +130,7 @@ def _quota_amounts(quota: Quota, value: paths.Object) -> Iterator[tuple[str, str
     """Classes of a limit, unit, amount, and whether the amount is used. It shows only the first of limits with equal
     classes.
     """
-    status = value.get("status")
-    said = status.get("used") if isinstance(status, dict) else None
-    of_limits = said if isinstance(said, list) else []
+    of_limits = paths.elements(paths.mapping(value.get("status")).get("used"))
     shown: set[tuple[str, str]] = set()
     for index, limit in enumerate(quota.limits):
         classes = ",".join(sorted(limit.classes))
@@ -168,80 +162,63 @@ class Metrics:
 
     def __init__(self, *, engine: str, revision: str) -> None:
         self.registry = prometheus.CollectorRegistry()
-        reviews = prometheus.Counter(
-            "usher_reviews", "Reviews answered, by endpoint and result.", ["endpoint", "result"], registry=self.registry
+        counter, gauge = (
+            partial(prometheus.Counter, registry=self.registry),
+            partial(prometheus.Gauge, registry=self.registry),
         )
-        seconds = prometheus.Histogram(
-            "usher_review_duration_seconds",
-            "Time from the first byte of a request to its answer.",
-            ["endpoint"],
-            buckets=_REVIEW_BUCKETS,
-            registry=self.registry,
+        info = partial(prometheus.Info, registry=self.registry)
+        histogram = partial(prometheus.Histogram, buckets=_REVIEW_BUCKETS, registry=self.registry)
+        reviews = counter("usher_reviews", "Reviews answered, by endpoint and result.", ["endpoint", "result"])
+        seconds = histogram(
+            "usher_review_duration_seconds", "Time from the first byte of a request to its answer.", ["endpoint"]
         )
-        self._queued = prometheus.Histogram(
-            "usher_review_queue_seconds", "Time that a review waited for other reviews.", buckets=_REVIEW_BUCKETS,
-            registry=self.registry,
-        )  # fmt: skip
-        self._lag = prometheus.Histogram(
-            "usher_event_loop_lag_seconds", "How late the event loop is, measured ten times a second.",
-            buckets=_REVIEW_BUCKETS, registry=self.registry,
-        )  # fmt: skip
-        self._bytes = prometheus.Gauge(
-            "usher_review_bytes", "Bytes of the bodies that have arrived and are not answered yet.",
-            registry=self.registry,
-        )  # fmt: skip
-        self._findings = prometheus.Counter(
-            "usher_findings", "Findings, by check and outcome.", ["check", "outcome"], registry=self.registry
+        self._queued = histogram("usher_review_queue_seconds", "Time that a review waited for other reviews.")
+        self._lag = histogram(
+            "usher_event_loop_lag_seconds", "How late the event loop is, measured ten times a second."
         )
-        self._mutations = prometheus.Counter(
-            "usher_mutations", "Mutations applied, by name.", ["mutation"], registry=self.registry
-        )
-        self._conflicts = prometheus.Counter(
-            "usher_mutation_conflicts", "Places for which mutations want different values.", registry=self.registry
-        )
-        self._missed = prometheus.Counter(
+        self._bytes = gauge("usher_review_bytes", "Bytes of the bodies that have arrived and are not answered yet.")
+        self._findings = counter("usher_findings", "Findings, by check and outcome.", ["check", "outcome"])
+        self._mutations = counter("usher_mutations", "Mutations applied, by name.", ["mutation"])
+        self._conflicts = counter("usher_mutation_conflicts", "Places for which mutations want different values.")
+        self._missed = counter(
             "usher_missed_mutations",
             "Mutations that would have mended an object which the mutating webhook did not change in time, by kind.",
             ["mutation", "kind"],
-            registry=self.registry,
         )
-        self._observed = prometheus.Counter(
+        self._observed = counter(
             "usher_observed_denials",
             "Objects that the preset observe let in and the preset recommended denies, by check.",
             ["check"],
-            registry=self.registry,
         )
-        self._not_evaluated = prometheus.Counter(
-            "usher_not_evaluated", "Things that could not be judged: neither a pass nor a violation.",
-            registry=self.registry,
-        )  # fmt: skip
-        self._portal = prometheus.Counter(
-            "usher_portal_answers", "Answers of the portal, by question and HTTP status.", ["question", "status"],
-            registry=self.registry,
-        )  # fmt: skip
-        self._configured = prometheus.Gauge(
-            "usher_configuration_good", "1 while the current usher.yaml is in use; 0 while an older one is kept.",
-            registry=self.registry,
-        )  # fmt: skip
+        self._not_evaluated = counter(
+            "usher_not_evaluated", "Things that could not be judged: neither a pass nor a violation."
+        )
+        self._portal = counter(
+            "usher_portal_answers", "Answers of the portal, by question and HTTP status.", ["question", "status"]
+        )
+        self._configured = gauge(
+            "usher_configuration_good", "1 while the current usher.yaml is in use; 0 while an older one is kept."
+        )
         self._configured.set(1)
-        self._in_force = prometheus.Info(
-            "usher_in_force", "Digests of usher.yaml and of the policies of the site that this replica decides by.",
-            registry=self.registry,
-        )  # fmt: skip
-        self._policies_good = prometheus.Gauge(
-            "usher_policies_good", "1 while the policies of the site are in use as their bundles are; 0 while older "
-            "ones are kept.", registry=self.registry,
-        )  # fmt: skip
+        self._in_force = info(
+            "usher_in_force", "Digests of usher.yaml and of the policies of the site that this replica decides by."
+        )
+        self._policies_good = gauge(
+            "usher_policies_good",
+            "1 while the policies of the site are in use as their bundles are; 0 while older ones are kept.",
+        )
         self._policies_good.set(1)
-        self._templates = prometheus.Gauge(
-            "usher_policy_templates", "ConstraintTemplates of the site, by whether this server evaluates them.",
-            ["evaluated"], registry=self.registry,
-        )  # fmt: skip
+        self._templates = gauge(
+            "usher_policy_templates",
+            "ConstraintTemplates of the site, by whether this server evaluates them.",
+            ["evaluated"],
+        )
         # Looking a child up by its labels costs more than counting.
         self._review = lru_cache(maxsize=256)(reviews.labels)
         self._second = lru_cache(maxsize=16)(seconds.labels)
-        build = prometheus.Info("usher_build", "Version, engine and policies of usher.", registry=self.registry)
-        build.info({"version": __version__, "engine": engine, "policies": revision})
+        info("usher_build", "Version, engine and policies of usher.").info(
+            {"version": __version__, "engine": engine, "policies": revision}
+        )
         prometheus.ProcessCollector(registry=self.registry)
         prometheus.PlatformCollector(registry=self.registry)
 
@@ -263,8 +240,10 @@ class Metrics:
             self._observed.labels(check).inc()
         for mutation in answer.mutations:
             self._mutations.labels(mutation).inc()
+        # A kind of our own registry, because a stranger may send any other.
+        kind = answer.review.kind if answer.review.kind in _KINDS else "other"
         for mutation in answer.missed:
-            self._missed.labels(mutation, _kind(answer.review.kind)).inc()
+            self._missed.labels(mutation, kind).inc()
         if answer.conflicts:
             self._conflicts.inc(len(answer.conflicts))
         if answer.unknowns:
@@ -341,11 +320,6 @@ class Metrics:
 
 def _exemplar(trace_id: str) -> dict[str, str] | None:
     return {"trace_id": trace_id} if trace_id else None
-
-
-def _kind(name: str) -> str:
-    """A kind of our own registry, because a stranger may send any other."""
-    return name if name in _KINDS else "other"
 
 
 def _result(answer: Answer) -> str:

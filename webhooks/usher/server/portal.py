@@ -80,13 +80,8 @@ def read_objects(body: bytes) -> Sequence[Batch]:
 
 def namespaces(batches: Sequence[Batch], *, namespace: str) -> set[str]:
     """The namespaces of the objects; `namespace` for objects without one."""
-    found = set()
-    for batch in batches:
-        for item in batch.items:
-            metadata = item.value.get("metadata")
-            named = metadata.get("namespace") if isinstance(metadata, dict) else None
-            found.add(named if isinstance(named, str) and named else namespace)
-    return found
+    named = (paths.text(paths.metadata(item.value).get("namespace")) for batch in batches for item in batch.items)
+    return {name or namespace for name in named}
 
 
 def evaluation(batches: Sequence[Batch], evaluator: Evaluator, *, namespace: str) -> bytes:

@@ -1,7 +1,7 @@
 """The workload after the growth that other objects allow. Pure, never raises."""
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -48,7 +48,8 @@ def with_replicas(value: paths.Object, growth: Growth, *, replicas: int) -> path
 def pass_on_growth(growth: Growth, through: Growth) -> Growth:
     """The growth of the object behind the target, if the target only passes on its number.
 
-    An autoscaler of a role of a DisaggregatedSet targets a DisaggregatedSetRoleScaler, which has no pods itself.
+    An autoscaler of a role of a DisaggregatedSet targets a DisaggregatedSetRoleScaler, which has no pods itself, and
+    one of a component of a DynamoGraphDeployment its scaling adapter.
 
     Args:
         through: the growth that the target allows.
@@ -56,7 +57,46 @@ def pass_on_growth(growth: Growth, through: Growth) -> Growth:
     return replace(growth, target=through.target, role=through.role, held=growth.held or through.held)
 
 
+def growths_of_makers(growth: Growth) -> Iterator[Growth]:
+    """The growths of objects whose operator may make the target for one of their roles, called OBJECT-role.
+
+    The operator of Dynamo writes the role in small letters (generateAdapterName in its operator).
+    """
+    group, kind = registry.MADE_FOR.get((growth.target.group, growth.target.kind), ("", ""))
+    words = growth.target.name.split("-") if kind else []
+    for number in range(1, len(words)):
+        target = replace(growth.target, group=group, kind=kind, name="-".join(words[:number]))
+        yield replace(growth, target=target, role="-".join(words[number:]))
+
+
 def _with_role(value: paths.Object, name: str, replicas: int) -> paths.Object:
+    """The object with another number of replicas for one role."""
+    return _with_role_of_set(_with_component(value, name, replicas), name, replicas)
+
+
+def _with_component(value: paths.Object, name: str, replicas: int) -> paths.Object:
+    """A DynamoGraphDeployment in which a component has a number instead of a scaling adapter."""
+    spec = paths.mapping(value.get("spec"))
+    services, components = spec.get("services"), spec.get("components")
+    if isinstance(services, dict):
+        found = {key: _fixed(each, replicas) if key.lower() == name.lower() else each for key, each in services.items()}
+        return {**value, "spec": {**spec, "services": found}} if found != services else value
+    if isinstance(components, list):
+        changed = [
+            _fixed(each, replicas) if paths.text(paths.mapping(each).get("name")).lower() == name.lower() else each
+            for each in components
+        ]
+        return {**value, "spec": {**spec, "components": changed}} if changed != components else value
+    return value
+
+
+def _fixed(component: paths.Json, replicas: int) -> paths.Json:
+    if not isinstance(component, dict) or "scalingAdapter" not in component:
+        return component
+    return {**{key: field for key, field in component.items() if key != "scalingAdapter"}, "replicas": replicas}
+
+
+def _with_role_of_set(value: paths.Object, name: str, replicas: int) -> paths.Object:
     """A DisaggregatedSet in which a role has its own number of replicas.
 
     The controller ignores the number of a role with external scaling and reads that of the scaler, and it keeps no

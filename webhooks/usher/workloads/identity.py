@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
+import orjson
 from msgspec.structs import replace
 
 from usher import model, paths
@@ -107,6 +108,10 @@ _Entries = dict[str, paths.Json] | list[paths.Json]
 
 def excess(value: paths.Object) -> model.Excess | None:
     """The part of an object that is too large, first a part of a pod; None within the limits."""
+    return None if _is_small(value) else _counted(value)
+
+
+def _counted(value: paths.Object) -> model.Excess | None:
     containers = values = 0
     whole: tuple[str, int, int] | None = None
     waiting: list[tuple[str, _Entries]] = [("", _without_upkeep(value))]
@@ -132,6 +137,24 @@ def excess(value: paths.Object) -> model.Excess | None:
     if whole is None:
         return None
     return _excess(value, whole[0], whole[1], f"at most {whole[2]} in an object", DIVIDE_OBJECT)
+
+
+_FEW_ENTRIES: Final = min(MOST_ENTRIES_OF_POD.values())
+_FEW_VALUES: Final = min(MOST_TEMPLATES, MOST_CONTAINERS, MOST_VALUES)
+
+
+def _is_small(value: paths.Object) -> bool:
+    """Whether its text alone proves that an object is within all limits, as that of nearly every Pod does.
+
+    A list or map has one comma less than entries, and all of them together one entry for each comma and each bracket.
+    Commas and brackets within texts make the object look larger.
+    """
+    try:
+        text = orjson.dumps(value)
+    except orjson.JSONEncodeError:  # Python's own parser accepts half surrogates and very large integers
+        return False
+    commas = text.count(b",")
+    return commas < _FEW_ENTRIES and commas + text.count(b"{") + text.count(b"[") <= _FEW_VALUES
 
 
 def _excess(value: paths.Object, name: str, number: int, most: str, remedy: str) -> model.Excess:

@@ -173,7 +173,7 @@ def _gang_of_pods(  # noqa: PLR0913 - all possible reasons for a gang
 
 
 def _formed_by(pod_sets: tuple[model.PodSet, ...], metadata: Sequence[Metadata]) -> str:
-    """What makes a gang of the pods; empty without anything."""
+    """The PodGroup or operator that makes a gang of the pods; empty without one."""
     templates = [(each.labels, each.annotations) for each in pod_sets]
     for holder in (*metadata, *templates):
         for known, present in zip((_GANG_LABELS, _GANG_ANNOTATIONS), holder, strict=True):

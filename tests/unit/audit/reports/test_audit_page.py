@@ -15,7 +15,7 @@ from builders import tpu_audits
 from builders.audited_sections import cordoned
 from unit.audit.reports.shown import page, section, words
 from usher.audit.document import Audit, Prevented, PriceEntry, Saving, Target, Usage, WorkloadState
-from usher.audit.reports import audit_page, findings_tables, glossary
+from usher.audit.reports import audit_page, entry_words, findings_tables
 from usher.policy.checks import catalogue
 
 
@@ -197,7 +197,7 @@ def test_the_source_of_numbers_stands_where_they_are_explained() -> None:
 
 
 def test_the_words_of_kubernetes_come_first_in_the_glossary() -> None:
-    assert list(glossary.WORDS)[:4] == ["pod", "workload", "node", "namespace"]
+    assert list(entry_words.GLOSSARY)[:4] == ["pod", "workload", "node", "namespace"]
 
 
 def test_a_table_of_usage_adds_up_to_the_whole_cluster() -> None:
@@ -312,7 +312,7 @@ def test_every_label_that_links_to_a_meaning_leads_to_one() -> None:
     targets = set(re.findall(r' id="([^"]*)"', html))
 
     assert {link.partition("?")[0] for link in re.findall(r'href="#([^"]*)"', html) if link} <= targets
-    assert {f"word-{name}" for name in glossary.WORDS} <= targets
+    assert {f"word-{name}" for name in entry_words.GLOSSARY} <= targets
 
 
 def test_a_first_audit_says_how_to_keep_its_numbers() -> None:

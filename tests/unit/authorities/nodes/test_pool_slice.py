@@ -1,5 +1,6 @@
 """What rules see of the nodes that a pod may run on: its tolerations, and numbers that all these nodes have."""
 
+import pytest
 from msgspec.structs import replace
 
 import builders
@@ -28,6 +29,7 @@ OF_A_TEAM = config_pools.Pool(
     taints=[config_pools.Taint(key="team", value="vision", effect="NoExecute")],
 )
 COUNT = "nvidia.com/gpu.count"
+GPU_CONTAINER = builders.container(limits={"nvidia.com/gpu": 1})
 
 
 def seen(value: paths.Object, *pools: config_pools.Pool) -> PoolsInput:
@@ -226,3 +228,47 @@ def test_a_machine_type_tells_which_devices_a_pool_has() -> None:
 
     assert "undeclaredDevices" not in seen(mega, machine)
     assert "undeclaredLabels" not in seen(mega, machine)
+
+
+def memory(selector: dict[str, str], *pools: dict[str, str]) -> tuple[int, int] | None:
+    """The memory of the smallest and of the largest board of pods with a selector."""
+    declared = [
+        config_pools.Pool(name=f"pool-{index}", node_selector=labels, resources=["nvidia.com/gpu"])
+        for index, labels in enumerate(pools)
+    ]
+    found = seen(builders.pod(GPU_CONTAINER, nodeSelector=selector), *declared).get("gpuMemory")
+    return None if found is None else (found["least"], found["most"])
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "gigabytes"),
+    [
+        ("nvidia.com/gpu.product", "NVIDIA-L40S", 48),
+        ("nvidia.com/gpu.product", "Tesla-T4", 16),
+        ("nvidia.com/gpu.product", "NVIDIA-H100-NVL", 94),
+        ("nvidia.com/gpu.product", "NVIDIA-A100", None),
+        ("cloud.google.com/gke-accelerator", "nvidia-h100-80gb", 80),
+        ("cloud.google.com/gke-accelerator", "nvidia-tesla-a100", 40),
+        ("k8s.amazonaws.com/accelerator", "nvidia-tesla-v100", None),
+        ("node.kubernetes.io/instance-type", "g6.4xlarge", 24),
+        ("node.kubernetes.io/instance-type", "g2-standard-8", 24),
+        ("node.kubernetes.io/instance-type", "p4de.24xlarge", 80),
+        ("karpenter.k8s.aws/instance-family", "p5en", 141),
+        ("karpenter.k8s.aws/instance-gpu-name", "a100", None),
+        ("pool", "a", None),
+    ],
+)
+def test_labels_of_nodes_tell_the_memory_of_their_boards(label: str, value: str, gigabytes: int | None) -> None:
+    assert memory({label: value}) == (None if gigabytes is None else (gigabytes, gigabytes))
+
+
+def test_the_label_of_nvidia_counts_before_others() -> None:
+    assert memory({"nvidia.com/gpu.product": "NVIDIA-L4", "k8s.amazonaws.com/accelerator": "nvidia-tesla-t4"}) == (
+        24,
+        24,
+    )
+
+
+def test_pools_tell_the_smallest_and_the_largest_board() -> None:
+    assert memory({}, {"nvidia.com/gpu.product": "NVIDIA-L4"}, {"nvidia.com/gpu.product": "NVIDIA-H200"}) == (24, 141)
+    assert memory({}, {"nvidia.com/gpu.product": "NVIDIA-L4"}, {"pool": "a"}) is None

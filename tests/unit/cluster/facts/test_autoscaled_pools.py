@@ -106,6 +106,26 @@ def test_overlays_add_resources_to_the_types_that_they_match() -> None:
     assert [each.amounts.get("nvidia.com/gpu.shared") for each in pool.types or ()] == [4, None]
 
 
+@pytest.mark.parametrize(
+    ("name", "resource", "amount", "arch"),
+    [
+        ("gpu_8x_h100_sxm5", "nvidia.com/gpu", 8, "amd64"),
+        ("gpu_1x_gh200", "nvidia.com/gpu", 1, "arm64"),
+        ("h200-141gb-sxm-ib.8x", "nvidia.com/gpu", 8, "amd64"),
+        ("gb200-186gb-nvl-ib.4x", "nvidia.com/gpu", 4, "arm64"),
+        ("vcg-a100-96c-960g-640vram", "nvidia.com/gpu", 8, "amd64"),
+        ("vbm-256c-3072gb-8-mi355x-gpu", "amd.com/gpu", 8, "amd64"),
+        ("gpu-h100x8-640gb", "nvidia.com/gpu", 8, "amd64"),
+        ("H100-2-80G", "nvidia.com/gpu", 2, "amd64"),
+        ("a100-360", "nvidia.com/gpu", 2, "amd64"),
+    ],
+)
+def test_machine_types_of_smaller_clouds_are_known(name: str, resource: str, amount: int, arch: str) -> None:
+    machine = autoscaled_pools.machine_types()[name]
+
+    assert (machine.amounts[resource], machine.labels["kubernetes.io/arch"]) == (amount, arch)
+
+
 def compute_class(*rules: dict[str, Any], **spec: Any) -> list[str] | None:
     value: paths.Object = {"spec": {"priorities": list(rules), "whenUnsatisfiable": "DoNotScaleUp", **spec}}
     [pool] = autoscaled_pools.read_pools({autoscaled_pools.COMPUTE_CLASS: {"l4": value}})

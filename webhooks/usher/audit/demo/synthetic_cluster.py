@@ -85,20 +85,16 @@ def _pod(story: Story, number: int, owner: paths.Object, place: Place, *, now: d
         started: paths.Object = {"type": "PodScheduled", "status": "True", "lastTransitionTime": time_text(created)}
         status: paths.Object = {"phase": "Running", "startTime": time_text(created), "conditions": [started]}
     else:
-        since = time_text(now - timedelta(hours=story.waiting_hours))
+        since, nodes = time_text(now - timedelta(hours=story.waiting_hours)), "0/21 nodes are available"
         waits: paths.Object = {
             "type": "PodScheduled",
             "status": "False",
             "reason": "Unschedulable",
-            "message": _why(story),
+            "message": f"{nodes}: 21 Insufficient {story.resource}. preemption: {nodes}.",
             "lastTransitionTime": since,
         }
         status = {"phase": "Pending", "conditions": [waits]}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": status}
-
-
-def _why(story: Story) -> str:
-    return f"0/21 nodes are available: 21 Insufficient {story.resource}. preemption: 0/21 nodes are available."
 
 
 def pod_name(story: Story, number: int) -> str:
@@ -124,7 +120,8 @@ def _pod_spec(story: Story) -> paths.Object:
     devices: paths.Object = {story.resource: str(story.devices)}
     amounts: paths.Object = {"cpu": str(8 * story.devices), "memory": f"{64 * story.devices}Gi", **devices}
     limits = devices if story.careless else amounts
-    container: paths.Object = {"name": _container(story), "image": story.image, "resources": {"limits": limits}}
+    name = "pytorch" if story.kind == "PyTorchJob" else story.name
+    container: paths.Object = {"name": name, "image": story.image, "resources": {"limits": limits}}
     if not story.careless:
         container["resources"] = {"limits": dict(limits), "requests": dict(limits)}
     spec: paths.Object = {"containers": [container], "nodeSelector": {"node.example.com/pool": story.pool}}
@@ -135,10 +132,6 @@ def _pod_spec(story: Story) -> paths.Object:
     if story.priority:
         spec["priorityClassName"] = story.priority
     return spec
-
-
-def _container(story: Story) -> str:
-    return "pytorch" if story.kind == "PyTorchJob" else story.name
 
 
 def _selector(story: Story) -> paths.Object:
@@ -217,60 +210,8 @@ class Places:
 
 
 def configuration(today: date) -> models.Config:
-    """The usher.yaml of the cluster. Its prices are examples, not those of a provider."""
-    return models.Config.model_validate(
-        {
-            "pools": [_pool(pool) for pool in synthetic_stories.POOLS],
-            "queues": [
-                {"namespaces": ["llm-*"], "roles": ["training"], "localQueue": "pretraining", "placesPods": True},
-                {"namespaces": ["speech", "robotics"], "roles": ["training"], "localQueue": "research"},
-            ],
-            "enforcement": {"exceptions": list(_exception_rules(today))},
-            "audit": {
-                "prices": {
-                    "currency": "USD",
-                    "rules": [
-                        {"product": "NVIDIA-H100-*", "capacityType": "reserved", "perGpuHour": 2.9},
-                        {"product": "NVIDIA-A100-*", "capacityType": "spot", "perGpuHour": 1.2},
-                        {"instanceType": "g6e.12xlarge", "perNodeHour": 10.5},
-                    ],
-                }
-            },
-        }
-    )
-
-
-def _pool(pool: synthetic_stories.Pool) -> dict[str, object]:
-    resources = [name for name, number in pool.devices.items() if number]
-    found: dict[str, object] = {
-        "name": pool.name,
-        "nodeSelector": {"node.example.com/pool": pool.name},
-        "taints": [synthetic_stories.TAINT],
-        "resources": resources,
-    }
-    return {**found, "gpu": {"perNode": pool.boards}}
-
-
-def _exception_rules(today: date) -> Iterator[dict[str, object]]:
-    shared = {"reason": "agreed with the platform team", "checks": ["gpu-toleration-present"]}
-    yield {
-        **shared,
-        "namespaces": ["speech"],
-        "owner": "dana@example.com",
-        "ticket": "GPU-118",
-        "expires": today + timedelta(days=6),
-    }
-    yield {
-        **shared,
-        "namespaces": ["vision-archive"],
-        "owner": "chen@example.com",
-        "ticket": "GPU-71",
-        "expires": today + timedelta(days=90),
-    }
-    yield {
-        **shared,
-        "namespaces": ["robotics"],
-        "owner": "eli@example.com",
-        "ticket": "GPU-40",
-        "expires": today - timedelta(days=12),
-    }
+    """The usher.yaml of the cluster."""
+    value = yaml.load(Path(__file__).with_name("configuration.yaml").read_bytes(), Loader=yaml.CSafeLoader)
+    for each in value["enforcement"]["exceptions"]:
+        each["expires"] = today + timedelta(days=each["expires"])
+    return models.Config.model_validate(value)

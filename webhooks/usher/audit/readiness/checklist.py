@@ -172,8 +172,7 @@ class Item(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An item of the checklist. Ids are an interface: they never get another meaning."""
 
     id: str
-    area: str
-    """`drivers`, `monitoring`, `scheduling`, `isolation`, `capacity` or `recovery`."""
+    area: Literal["drivers", "monitoring", "scheduling", "isolation", "capacity", "recovery"]
     title: str
     how: str
     """The condition to pass in one sentence, for the documentation."""

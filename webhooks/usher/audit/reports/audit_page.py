@@ -11,7 +11,6 @@ from usher.audit.reports import (
     checklist_tables,
     entry_words,
     findings_tables,
-    glossary,
     headlines,
     html_elements,
     html_tables,
@@ -64,7 +63,7 @@ def _sections(audit: Audit) -> Iterator[html_elements.Section]:
         yield checklist_tables.readiness_section(audit)
     yield checklist_tables.exceptions_section(audit)
     yield checklist_tables.not_known_section(audit)
-    yield glossary.section()
+    yield entry_words.glossary_section()
 
 
 def _facts(audit: Audit) -> Iterator[str]:

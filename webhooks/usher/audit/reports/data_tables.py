@@ -40,7 +40,7 @@ from usher.audit.document import (
     Usage,
     WorkloadEntry,
 )
-from usher.audit.document.fleet_document import Fleet, FleetRow
+from usher.audit.document.fleet_document import Fleet
 from usher.check.formats import json_report, wording
 
 
@@ -101,29 +101,13 @@ def _reader(column: Column) -> Callable[[Any], Value]:
     return read
 
 
-def _text(value: object) -> str:
-    return value.isoformat() if isinstance(value, date) else str(value)
-
-
-def _whole_amount(value: int) -> int | None:
-    return json_report.bounded(int(value))
-
-
-def _number(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
-
-
-def _amounts(value: Mapping[str, float]) -> dict[str, float]:
-    return {str(key): float(each) for key, each in sorted(value.items())}
-
-
 _CONVERTED: Final[dict[Type, Callable[[Any], Value]]] = {
-    Type.TEXT: _text,
+    Type.TEXT: lambda value: value.isoformat() if isinstance(value, date) else str(value),
     Type.FLAG: bool,
-    Type.WHOLE: _whole_amount,
-    Type.NUMBER: _number,
+    Type.WHOLE: lambda value: json_report.bounded(int(value)),
+    Type.NUMBER: lambda value: float(value) if math.isfinite(value) else None,
     Type.TEXTS: lambda value: [str(each) for each in value],
-    Type.AMOUNTS: _amounts,
+    Type.AMOUNTS: lambda value: {str(key): float(each) for key, each in sorted(value.items())},
 }
 
 _TYPES: Final[dict[object, Type]] = {
@@ -364,11 +348,8 @@ def write(fleet: Fleet, stream: TextIO, /) -> None:
             *(getattr(row, field) for field in _FLEET_FIELDS),
             *(getattr(row.usage, field) for field in _FLEET_USAGE),
         ]
-        writer.writerows([*map(cell, (*common, *money))] for money in _money_of(row))
-
-
-def _money_of(row: FleetRow) -> list[tuple[str | float | None, ...]]:
-    return [(each.currency, each.allocated, each.idle) for each in row.usage.costs] or [(None, None, None)]
+        costs = [[each.currency, each.allocated, each.idle] for each in row.usage.costs]
+        writer.writerows([*map(cell, (*common, *money))] for money in costs or [[None, None, None]])
 
 
 _Write: TypeAlias = Callable[[Path, Path, Mapping[str, str]], None]

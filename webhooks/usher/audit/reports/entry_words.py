@@ -1,9 +1,11 @@
-"""The words, the sums and the order that reports use for the entries of an audit."""
+"""The words, the sums and the order that reports use for the entries of an audit, and the glossary of all words."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Final, Protocol
 
+import msgspec
 from rich.text import Text
 
 from usher.audit.document import (
@@ -20,6 +22,7 @@ from usher.audit.document import (
 )
 from usher.audit.document.fleet_document import FleetSummary
 from usher.audit.reports import cells
+from usher.audit.reports.html_elements import Html, Section, element, joined
 from usher.audit.reports.numbers import TEXT
 from usher.check.findings import Identity
 from usher.check.formats import wording
@@ -298,3 +301,36 @@ def write_more(number: int, thing: str, lines: Lines, *, margin: int = 2) -> Non
     if number > 0:
         shown = f"{' ' * margin}and {wording.count(number, f'more {thing}')}; {JSON_LISTS_ALL}"
         lines.write(Text(shown, style="dim"))
+
+
+class Word(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A word of a report. The meaning of a number has its formula."""
+
+    title: str
+    meaning: str
+
+
+GLOSSARY: Final = msgspec.yaml.decode(Path(__file__).with_name("words.yaml").read_bytes(), type=dict[str, Word])
+"""The words by the name that links use."""
+
+
+def meaning(name: str) -> str:
+    return GLOSSARY[name].meaning
+
+
+def glossary_link(name: str, label: str) -> Html:
+    """A label that leads to its meaning, and shows it as a tooltip."""
+    return element("a", label, href=f"#word-{name}", title=meaning(name))
+
+
+def glossary_section() -> Section:
+    entries = (
+        element("div", element("dt", word.title, id=f"word-{name}"), element("dd", word.meaning))
+        for name, word in GLOSSARY.items()
+    )
+    return Section(
+        name="words",
+        title="Glossary",
+        lead="docs/audit.md of gpu-usher has every formula with its sources.",
+        body=joined(element("dl", *entries, class_="words")),
+    )

@@ -11,7 +11,7 @@ from typing import Final, TextIO
 
 from rich.text import Text
 
-from usher.audit.document.fleet_document import Fleet, FleetPoint, FleetProblem, FleetRow
+from usher.audit.document.fleet_document import Fleet, FleetPoint, FleetRow
 from usher.audit.reports import entry_words, fleet_tables, html_elements, html_tables, numbers
 from usher.audit.reports.described import Row as TableRow
 from usher.audit.reports.described import Table
@@ -48,16 +48,14 @@ def _heading(fleet: Fleet, lines: Lines) -> None:
         text = "these numbers may be too small, and something that seems unused may be in use"
         lines.wrapped(text, first=Text("INCOMPLETE: ", style="bold red"), rest="  ")
     for problem in fleet.problems[:SHOWN]:
-        lines.wrapped(_problem_text(problem), first=Text("  "), rest="    ")
+        lines.wrapped(
+            f"{problem.cluster or 'a part'}: {problem.kind.value}: {problem.reason}", first=Text("  "), rest="    "
+        )
     if more := len(fleet.problems[SHOWN:]) + fleet.problems_left_out:
         kinds = Counter(each.kind.value for each in fleet.problems[SHOWN:])
         said = ", ".join(f"{number:,} {kind}" for kind, number in sorted(kinds.items()))
         lines.write(f"  and {wording.count(more, 'other problem')} ({said}); {_MORE}")
     lines.write()
-
-
-def _problem_text(problem: FleetProblem) -> str:
-    return f"{problem.cluster or 'a part'}: {problem.kind.value}: {problem.reason}"
 
 
 def _gpus(fleet: Fleet) -> Iterator[Row]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from usher.audit.document import AcceleratorEntry, Audit, Group, Point, Summary
-from usher.audit.reports import entry_words, glossary, html_tables, numbers, usage_tables, workload_tables
+from usher.audit.reports import entry_words, html_tables, numbers, usage_tables, workload_tables
 from usher.audit.reports import summary as reports_summary
 from usher.audit.reports.html_elements import Html, element
 from usher.audit.reports.numbers import PAGE, TEXT
@@ -33,7 +33,8 @@ def gpu_rows(audit: Audit) -> Iterator[Row]:
     if found.gpus_allocated is None:
         yield Row("allocated", "not known: usher has read no pods")
     else:
-        yield Row("allocated", f"{TEXT.number(found.gpus_allocated)}{_of_capacity(found)}, held by pods on nodes")
+        share = f" ({TEXT.share(found.gpus_allocated / found.gpus)})" if found.gpus else ""
+        yield Row("allocated", f"{TEXT.number(found.gpus_allocated)}{share}, held by pods on nodes")
     yield from _others_and_rest(audit)
     if found.gpus_waiting is not None:
         reason = "wanted by pods without a node or suspended workloads"
@@ -76,10 +77,6 @@ def _boards(audit: Audit) -> str:
     groups = next((table.rows for table in audit.usage if table.by == "product"), ())
     free = {each.name or "of an unknown board": each.gpus_free for each in groups if each.gpus_free}
     return f": {TEXT.others(free)}" if free else ""
-
-
-def _of_capacity(found: Summary) -> str:
-    return f" ({TEXT.share((found.gpus_allocated or 0) / found.gpus)})" if found.gpus else ""
 
 
 def usage_rows(audit: Audit) -> Iterator[Row]:
@@ -223,7 +220,8 @@ def headlines_markdown(audit: Audit) -> Iterator[tuple[str, str]]:
     yield "not judged", f"{not_judged} of workloads" if audit.completeness.not_judged else ""
     if not found.knows_cluster:
         yield "allocated, waiting, can never run", "not known: these are files"
-    yield "measured from", _window_words(audit) if audit.measurement.start and found.knows_cluster else ""
+    window = f"{numbers.minute(audit.measurement.start)} to {numbers.minute(audit.measurement.end)}"
+    yield "measured from", window if audit.measurement.start and found.knows_cluster else ""
 
 
 def _use_rows(audit: Audit) -> Iterator[tuple[str, str]]:
@@ -307,10 +305,6 @@ def _changes_words(audit: Audit) -> str:
     worst = entry_words.severities(each.severity for each in audit.findings if each.fingerprint in new)
     fresh = f"{len(new):,} new{f' ({worst})' if worst else ''}"
     return f"{fresh}, {len(trend.fixed):,} fixed ({numbers.minute(trend.previous)})"
-
-
-def _window_words(audit: Audit) -> str:
-    return f"{numbers.minute(audit.measurement.start)} to {numbers.minute(audit.measurement.end)}"
 
 
 def _not_held_words(found: Summary) -> str:
@@ -442,7 +436,7 @@ def _tile(  # noqa: PLR0913 - parts of one tile
     *,
     missing: str = numbers.NOT_MEASURED,
 ) -> Html:
-    return html_tables.tile(glossary.link(word, label), value, note, change, missing=missing)
+    return html_tables.tile(entry_words.glossary_link(word, label), value, note, change, missing=missing)
 
 
 def _changed(audit: Audit, number: Callable[[Point], float | None], shown: Callable[[float], str]) -> Html | None:

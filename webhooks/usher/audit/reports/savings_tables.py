@@ -7,7 +7,7 @@ from msgspec import Struct
 from rich.text import Text
 
 from usher.audit.document import Audit, FindingEntry, Prevented, Saving, Summary
-from usher.audit.reports import cells, described, entry_words, findings_tables, glossary, html_tables, numbers
+from usher.audit.reports import cells, described, entry_words, findings_tables, html_tables, numbers
 from usher.audit.reports.described import Amount, Column, Table, code, object_code, prose
 from usher.audit.reports.html_elements import Html, Section, element
 from usher.audit.reports.numbers import PAGE, TEXT
@@ -141,16 +141,14 @@ def _waste_words(each: Prevented, audit: Audit) -> str:
     hours = " and ".join(filter(None, (idle, stuck)))
     cost = "" if each.cost is None else TEXT.money(each.cost, audit.summary.currency)
     gpus = f" with {TEXT.number(each.gpus)} GPUs" if each.gpus else ""
+    held_none = entry_words.held_no_gpu_by_rule(audit, each)
+    why = "which held no GPU" if held_none else "no GPU-hours measured"
     parts = (
         f"{wording.count(each.workloads, 'workload')}{gpus}",
-        f"{hours} GPU-hours" if hours else _why_no_hours(each, audit),
+        f"{hours} GPU-hours" if hours else why,
         cost,
     )
     return ", ".join(filter(None, parts))
-
-
-def _why_no_hours(each: Prevented, audit: Audit) -> str:
-    return "which held no GPU" if entry_words.held_no_gpu_by_rule(audit, each) else "no GPU-hours measured"
 
 
 def _money_and_hours(hours: float, cost: float | None, currency: str) -> str:
@@ -190,7 +188,7 @@ def savings_table(audit: Audit) -> Table[Saving]:
                 name="GPU-hours",
                 unit=described.HOURS,
                 value=lambda each: each.gpu_hours,
-                meaning=glossary.meaning("savings"),
+                meaning=entry_words.meaning("savings"),
                 adds=True,
             ),
             Column(
@@ -199,7 +197,7 @@ def savings_table(audit: Audit) -> Table[Saving]:
                 unit=money,
                 value=lambda each: each.cost,
                 note=lambda each: "paid for anyway" if each.cost_freed and not each.cost_saved else "",
-                meaning=glossary.meaning("savings-cost"),
+                meaning=entry_words.meaning("savings-cost"),
                 adds=True,
             ),
             Column(

@@ -85,19 +85,17 @@ def section(audit: Audit) -> Section:
     if len(points) < 2:
         text = "A trend needs two audits with --history FILE."
         return Section(name="trend", title="Over time", body=element("p", text, class_="empty"))
+    is_unsure = not all(point.complete for point in points)
+    unsure = " Grey dots are of audits that could not read everything." if is_unsure else ""
     return Section(
         name="trend",
         title="Over time",
-        lead=f"{len(points):,} audits since {numbers.day(points[0].taken)}.{_unsure(points)}",
+        lead=f"{len(points):,} audits since {numbers.day(points[0].taken)}.{unsure}",
         body=joined(
             element("div", *_charts(audit), class_="trends"),
             element("details", element("summary", "As a table"), _table(audit).html(), class_="group"),
         ),
     )
-
-
-def _unsure(points: Sequence[Point]) -> str:
-    return "" if all(point.complete for point in points) else " Grey dots are of audits that could not read everything."
 
 
 def _headlines(audit: Audit) -> Iterator[Headline]:

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 from msgspec.structs import replace
 
 from usher.audit.document import Audit, Cost, Group, GroupTable, Summary, Target, Usage
-from usher.audit.reports import cells, described, entry_words, glossary, html_tables, numbers
+from usher.audit.reports import cells, described, entry_words, html_tables, numbers
 from usher.audit.reports.described import ROWS, Column, Table, code
 from usher.audit.reports.html_elements import Html, Section, element, joined
 from usher.audit.reports.numbers import PAGE
@@ -131,13 +131,13 @@ def activity_column() -> Column[HasUsage]:
         name="activity",
         unit=described.DRAWN_SHARE,
         value=lambda row: row.usage.activity,
-        meaning=glossary.meaning("activity"),
+        meaning=entry_words.meaning("activity"),
     )
 
 
 def hours_column(word: str, *, name: str = "", more: bool = False, adds: bool = True) -> Column[HasUsage]:
     """GPU-hours of one sort, with the title and the meaning that the glossary has: idle, allocated, measured, used."""
-    found, read = glossary.WORDS[word], attrgetter(f"usage.{word}")
+    found, read = entry_words.GLOSSARY[word], attrgetter(f"usage.{word}")
     return Column(
         title=found.title, name=name, unit=described.HOURS, value=read, meaning=found.meaning, more=more, adds=adds
     )
@@ -150,7 +150,7 @@ def idle_cost_column(currency: str, *, adds: bool = True) -> Column[HasUsage]:
         unit=described.money(currency),
         value=lambda row: None if row.usage.cost is None else row.usage.cost.idle,
         missing=_why_no_money,
-        meaning=glossary.meaning("cost-idle"),
+        meaning=entry_words.meaning("cost-idle"),
         adds=adds,
     )
 
@@ -179,7 +179,7 @@ def _columns_not_held(currency: str) -> Iterator[Column[Group]]:
         unit=described.HOURS,
         value=lambda row: row.not_held,
         note=_part_not_held,
-        meaning=glossary.meaning("not-held"),
+        meaning=entry_words.meaning("not-held"),
         adds=True,
     )
     yield Column(
@@ -213,7 +213,7 @@ def _columns_of_prices(currency: str) -> Iterator[Column[Group]]:
         unit=described.money(currency),
         value=lambda row: None if row.usage.cost is None else row.usage.cost.idle_memory,
         missing=_why_no_money,
-        meaning=glossary.meaning("idle-memory"),
+        meaning=entry_words.meaning("idle-memory"),
         more=True,
         adds=True,
     )
@@ -221,7 +221,7 @@ def _columns_of_prices(currency: str) -> Iterator[Column[Group]]:
         title="Memory",
         unit=described.SHARE,
         value=lambda row: row.usage.memory_share,
-        meaning=glossary.meaning("memory"),
+        meaning=entry_words.meaning("memory"),
         more=True,
     )
 

@@ -8,7 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from usher.audit.document import AcceleratorEntry, Audit, Group, Summary, Usage, WorkloadEntry, WorkloadState
-from usher.audit.reports import cells, described, entry_words, glossary, html_tables, numbers, usage_tables
+from usher.audit.reports import cells, described, entry_words, html_tables, numbers, usage_tables
 from usher.audit.reports.described import Column, Table, code, object_code, prose
 from usher.audit.reports.html_elements import Html, Section, element
 from usher.audit.reports.numbers import PAGE, TEXT
@@ -215,7 +215,7 @@ def _idle_columns(currency: str) -> Iterator[Column[WorkloadEntry]]:
 def _used_columns() -> Iterator[Column[WorkloadEntry]]:
     yield _unless_it_held_none(usage_tables.hours_column("used", more=True, adds=False))
     yield _unless_it_held_none(usage_tables.hours_column("allocated", more=True, adds=False))
-    memory = glossary.meaning("memory")
+    memory = entry_words.meaning("memory")
     yield _unless_it_held_none(
         Column(title="Memory", unit=described.SHARE, cell=_memory_cell, meaning=memory, more=True)
     )
@@ -296,7 +296,10 @@ def accelerators_card(audit: Audit) -> Html | None:
     if not found:
         return None
     rows = (
-        element("li", html_tables.row(numbers.short(each.resource), _accelerator_bar(each), _accelerator_words(each)))
+        element(
+            "li",
+            html_tables.row(numbers.short(each.resource), _accelerator_bar(each), ", ".join(_accelerator_parts(each))),
+        )
         for each in found[:_SHOWN_RESOURCES]
     )
     more = len(found) - _SHOWN_RESOURCES
@@ -318,10 +321,6 @@ def _accelerator_bar(found: AcceleratorEntry) -> Html:
         for (look, name), amount in zip(_LOOKS, amounts, strict=True)
     ]
     return html_tables.stacked(parts, found.capacity or found.allocated or 0.0)
-
-
-def _accelerator_words(found: AcceleratorEntry) -> str:
-    return ", ".join(_accelerator_parts(found))
 
 
 def _accelerator_parts(found: AcceleratorEntry) -> Iterator[str]:

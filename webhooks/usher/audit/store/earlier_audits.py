@@ -468,10 +468,9 @@ def _refusal(answer: Answer, reports: Reports, kind: str, verb: str) -> str:
 
 
 def _is_ours(value: paths.Object, reports: Reports) -> bool:
-    labels = paths.metadata(value).get("labels")
-    return isinstance(labels, dict) and all(labels.get(key) == each for key, each in reports.labels.items())
+    labels = paths.mapping(paths.metadata(value).get("labels"))
+    return all(labels.get(key) == each for key, each in reports.labels.items())
 
 
 def _report_time(value: paths.Object, reports: Reports) -> str:
-    annotations = paths.metadata(value).get("annotations")
-    return paths.text(annotations.get(reports.taken)) if isinstance(annotations, dict) else ""
+    return paths.text(paths.mapping(paths.metadata(value).get("annotations")).get(reports.taken))

@@ -216,7 +216,9 @@ class PartialLists:
             first = asked("", "")
             if first.status != 200 or not _following(first):
                 return _with_items(first, [each for each in _items(first) if self._is_seen(each)], "")
-        return self._page(asked, query.get("continue", "0:"), size=_page_size(query["limit"]))
+        return self._page(
+            asked, query.get("continue", "0:"), size=int(query["limit"]) if query["limit"].isdecimal() else _PAGE
+        )
 
     def _page(self, asked: Callable[[str, str], Answer], token: str, *, size: int) -> Answer:
         place, _, inner = token.partition(":")
@@ -257,8 +259,7 @@ def _namespaced(resources: list[paths.Json]) -> Iterator[str]:
 
 
 def _items(answer: Answer) -> list[paths.Json]:
-    items = answer.value.get("items")
-    return items if isinstance(items, list) else []
+    return paths.elements(answer.value.get("items"))
 
 
 def _following(answer: Answer) -> str:
@@ -276,7 +277,3 @@ def _refusal(answer: Answer, index: int, following: str) -> Answer:
     """A refusal. If the server offers to continue (410), the token leads to the same namespace."""
     metadata = {**paths.metadata(answer.value), "continue": f"{index}:{following}" if following else ""}
     return Answer(status=answer.status, value={**answer.value, "metadata": metadata})
-
-
-def _page_size(limit: str) -> int:
-    return int(limit) if limit.isdecimal() else _PAGE

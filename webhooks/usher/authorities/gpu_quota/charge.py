@@ -9,7 +9,7 @@ device. Access that does not take a device counts nothing.
 """
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Final, NamedTuple
@@ -294,7 +294,8 @@ def _largest_portion(portions: Sequence[_Portion]) -> _Portion:
 
 
 def _charge_of_portions(portions: Iterable[_Portion], workload: model.Workload) -> Charge:
-    sums: defaultdict[Classes, defaultdict[str, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
+    # Numerators by denominator: adding fractions takes ten times as long.
+    sums: defaultdict[Classes, defaultdict[str, Counter[int]]] = defaultdict(lambda: defaultdict(Counter))
     unclear: dict[tuple[str, Classes, str], Unclear] = {}
     unbounded: dict[str, None] = {}
     for portion in portions:
@@ -307,11 +308,11 @@ def _charge_of_portions(portions: Iterable[_Portion], workload: model.Workload) 
             unbounded[portion.reason] = None
             continue
         for unit, each in portion.device.amounts.items():
-            sums[portion.classes][unit] += each * portion.number.nanos
+            sums[portion.classes][unit][each.denominator] += each.numerator * portion.number.nanos
     return Charge(
         amounts={
             classes: {
-                unit: min(math.ceil(total), gpu_quota_definitions.MOST_AMOUNT) for unit, total in of_units.items()
+                unit: min(_rounded_up(parts), gpu_quota_definitions.MOST_AMOUNT) for unit, parts in of_units.items()
             }
             for classes, of_units in sums.items()
         },
@@ -320,6 +321,14 @@ def _charge_of_portions(portions: Iterable[_Portion], workload: model.Workload) 
         unclear=tuple(unclear.values()),
         whole=_is_fully_known(workload),
     )
+
+
+def _rounded_up(parts: Mapping[int, int]) -> int:
+    """The sum of fractions, from numerators by denominator."""
+    if len(parts) == 1:
+        ((denominator, numerator),) = parts.items()
+        return -(-numerator // denominator)
+    return math.ceil(sum(Fraction(numerator, denominator) for denominator, numerator in parts.items()))
 
 
 def _is_fully_known(workload: model.Workload) -> bool:

@@ -142,6 +142,9 @@ class Device(Struct, frozen=True, kw_only=True):
 
 def worst_device(devices: Iterable[Device]) -> Device:
     """The highest charge of several devices, unit by unit."""
+    devices = tuple(devices)
+    if len(devices) == 1:
+        return devices[0]
     highest: dict[str, Fraction] = {}
     unknown: dict[str, str] = {}
     of_gpu = Fraction(0)

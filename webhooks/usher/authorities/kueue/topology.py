@@ -341,7 +341,7 @@ _MOST_PLACED: Final = 2048
 
 
 def open_questions(unit: Sequence[CountedPods], flavor: Flavor, topology: Topology, nodes: TopologyNodes) -> list[str]:
-    """What `room_refusal` leaves open about pods in a flavor; empty where the empty nodes have room for all of them.
+    """The questions that `room_refusal` leaves open about pods in a flavor; empty where empty nodes hold all of them.
 
     KQ:pkg/cache/scheduler/tas_flavor_snapshot.go: pod sets of one workload add up (addAssumedUsage, line 734), and
     selectors count only where the lowest level is the host name (fillInCounts, line 1800).
@@ -359,10 +359,10 @@ def open_questions(unit: Sequence[CountedPods], flavor: Flavor, topology: Topolo
         elif not each.each:
             found.append(f"{name} asks for no resource, so no flavor with a Topology is theirs")
         elif size.isdecimal() and int(size[:9]) and (each.pods % int(size[:9])):
-            found.append(f"{each.pods} pods of {name} are no whole number of slices of {size}")
+            found.append(f"{each.pods} pods of {name} do not fill slices of {size}")
         keys = {one.key for terms in nodes.demand(each, flavor).alternatives for part in terms for one in part}
         if any(key in own for key in keys) or (keys - flavor.node_labels.keys() and topology.levels[-1] != HOSTNAME):
-            found.append(f"{name} selects nodes that usher does not tell apart in a Topology")
+            found.append(f"{name} selects nodes that usher does not distinguish in a Topology")
     return found
 
 

@@ -16,14 +16,14 @@ from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import memo, model
-from usher.accelerators import boards
-from usher.accelerators.names import HIDING_VARIABLES, WHOLE_GPUS, Unit
+from usher.accelerators import boards, mig
+from usher.accelerators.names import CLAIM_PREFIX, HIDING_VARIABLES, WHOLE_GPUS, Unit
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities import pool_fit
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import places as nodes_places
 from usher.authorities.pool_fit import Placement
-from usher.cluster.facts import node_pools
+from usher.cluster.facts import autoscaled_pools, node_pools
 from usher.config import models, pools, selection
 from usher.model import placement
 
@@ -74,6 +74,28 @@ class SelectedDevicesInput(TypedDict):
     values: list[str]
 
 
+class GigabytesInput(TypedDict):
+    """The memory of the smallest and of the largest GPU."""
+
+    least: int
+    most: int
+
+
+class UnmetProfileInput(TypedDict):
+    """A MIG profile that a claim selects, and that no board of any pool has."""
+
+    resource: str
+    profile: str
+    boards: list[str]
+    """The boards of the pools."""
+    instead: list[str]
+    """Profiles of these boards with as many compute slices."""
+    having: list[str]
+    """The known boards that have the profile."""
+    declared: bool
+    """Whether these are the pools of usher.yaml; else nodes of the cluster form them."""
+
+
 class PoolsInput(TypedDict):
     """The node-pool fields of a pod set in the Rego input."""
 
@@ -95,6 +117,10 @@ class PoolsInput(TypedDict):
     """Device classes whose pools usher does not know, although usher.yaml declares pools."""
     keptOff: NotRequired[list[KeptOffInput]]
     """Absent without these pools."""
+    unmetProfiles: NotRequired[list[UnmetProfileInput]]
+    """Only where the boards of all pools with NVIDIA's devices are known."""
+    gpuMemory: NotRequired[GigabytesInput]
+    """The memory of the boards on which the pods may run; absent where a pool or the node selector does not tell."""
     numbers: NotRequired[dict[str, list[int]]]
     """Labels with a whole number on every node that an accelerator pod may run on, with these numbers."""
 
@@ -338,6 +364,12 @@ class PoolPlacements:
             result["unmatchedClasses"] = list(offering.unmatched)
         if where.kept_off:
             result["keptOff"] = [{"pool": each.pool.name, "reason": each.reason} for each in where.kept_off]
+        unmet = list(_unmet_profiles(pod_set, pools or self.found, declared=bool(pools)))
+        if unmet:
+            result["unmetProfiles"] = unmet
+        memory = _gpu_memory(pod_set, fits) if pod_set.asks_accelerators else None
+        if memory is not None:
+            result["gpuMemory"] = memory
         if pod_set.asks_accelerators and where.numbers:
             result["numbers"] = {key: sorted(values) for key, values in where.numbers.items()}
         return result
@@ -416,6 +448,55 @@ class PoolPlacements:
             for key in keys
             if not any(placement.tolerates_key(toleration, key) for toleration in pod_set.tolerations)
         )
+
+
+def _unmet_profiles(
+    pod_set: model.PodSet, places: Sequence[pools.Pool], *, declared: bool
+) -> Iterator[UnmetProfileInput]:
+    """The profiles of claims that no board has; nothing where a board of a pool with NVIDIA's devices is unknown."""
+    selected = {each.selects: mig.profile_of_resource(each.selects) for each in pod_set.requests if each.selects}
+    profiles = {name: advertised.profile for name, advertised in selected.items() if advertised is not None}
+    offering = [each for each in places if any(name.startswith(_NVIDIA) for name in each.resources)] if profiles else []
+    names = {board_of_pool(each) for each in offering}
+    found = {name: boards.named(name) for name in names}
+    known = all(board is not None or boards.gigabytes({boards.PRODUCT_LABEL: name}) for name, board in found.items())
+    divisible = [board for board in found.values() if board is not None]
+    for resource, profile in profiles.items() if names and known else ():
+        if not any(board.offer(profile) for board in divisible):
+            offers = {str(name) for board in divisible for offer in board.offers for name in offer.names}
+            alike = (each for each in offers if each.startswith(f"{profile.slices}g.") and "+" not in each)
+            yield {
+                "resource": resource,
+                "profile": str(profile),
+                "boards": sorted(names),
+                "instead": sorted(alike),
+                "having": [board.name for board in boards.boards_with(profile)],
+                "declared": declared,
+            }
+
+
+_NVIDIA: Final = ("nvidia.com/", CLAIM_PREFIX)
+
+
+def _gpu_memory(pod_set: model.PodSet, fits: Sequence[pool_fit.PoolFit]) -> GigabytesInput | None:
+    places = [{**fit.pool.node_selector, **pod_set.node_selector} for fit in fits] or [{**pod_set.node_selector}]
+    sizes = [size for labels in places if (size := _gigabytes(labels)) is not None]
+    return {"least": min(sizes), "most": max(sizes)} if len(sizes) == len(places) else None
+
+
+def _gigabytes(labels: Mapping[str, str]) -> int | None:
+    """The memory of the boards of nodes, from the name of the board, or from their machine type or its family."""
+    named = boards.gigabytes(labels)
+    if named is not None or not labels:
+        return named
+    machine, family = autoscaled_pools.machine_of(labels), labels.get(_FAMILY)
+    if machine is None and family:
+        alike = (each for each in autoscaled_pools.machine_types().values() if each.labels.get(_FAMILY) == family)
+        machine = next(alike, None)
+    return None if machine is None else boards.gigabytes(machine.labels)
+
+
+_FAMILY: Final = "karpenter.k8s.aws/instance-family"
 
 
 def _selected_devices_input(labels: Mapping[str, list[str]]) -> list[SelectedDevicesInput]:

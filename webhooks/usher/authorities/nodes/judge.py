@@ -110,7 +110,7 @@ def _holding(demand: PodDemand, place: Place, nodes: Nodes) -> Iterator[str | No
     """The names of nodes where individual labels decide; None where the class decides."""
     if not any(nodes_places.fits_amounts(demand, amounts, place.template) for amounts in place.frontier):
         return
-    if nodes_places.blocking_taints(demand, place) or nodes_places.missing_boards(demand, place):
+    if nodes_places.blocking_taints(demand, place):
         return
     own = nodes.individual
     alternatives = [
@@ -556,9 +556,9 @@ def exclusive_domains(workload: model.Workload, demands: Sequence[PodDemand], pl
         values |= {value for value, names in (own or {}).items() if names & place.nodes.nodes.keys()}
         values |= {place.labels[key]} if key in place.labels else set()
         lacking += 0 if key in place.labels else place.nodes.count - len(with_label)
-    groups = sum(pod_set.groups for pod_set in workload.pod_sets if pod_set.count.minimum)
-    if workload.kind == "LeaderWorkerSet":
-        groups = max((pod_set.groups for pod_set in workload.pod_sets), default=0)
+    # Templates beside each other, of a leader and its workers, describe the same groups.
+    made = {each.path.rpartition("/")[0]: each.groups for each in workload.pod_sets if each.count.minimum}
+    groups = sum(made.values())
     if groups <= len(values):
         return None
     path = paths.join("/metadata/annotations", annotation)

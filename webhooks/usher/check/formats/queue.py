@@ -40,7 +40,7 @@ from usher.policy.explaining import Outlooks
 
 VERDICTS: Final = {
     Answer.NEVER: "never: this configuration does not let it start, even if nothing else runs",
-    Answer.UNKNOWN: "unknown: facts are missing",
+    Answer.UNKNOWN: "unknown: a section below says what usher does not know",
     Answer.NOT_NOW: "not now: it can start later",
     Answer.COULD: "could start: the configuration allows it; how much is free is unknown",
     Answer.FITS: "fits now: queues and quotas have room; usher does not look at what runs on the nodes",

@@ -257,7 +257,7 @@ def _left_out(kinds: Collection[MatchedKind]) -> str:
 
 
 def _texts(value: paths.Json) -> list[str]:
-    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+    return [each for each in paths.elements(value) if isinstance(each, str)]
 
 
 NAME: Final = "gpu-usher"

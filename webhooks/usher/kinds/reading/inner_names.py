@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 
 from usher import model, paths
 from usher.kinds.reading import known_keys
-from usher.kinds.reading import value_places as places
-from usher.kinds.reading.values import Lookup, Objects
+from usher.kinds.reading import value_forms as places
+from usher.kinds.reading.values import Absence, Lookup, Objects, Reference
 from usher.model import placement
 
 _ANY_TEXT: Final = ""
@@ -77,6 +77,7 @@ def _pipeline(dot: str) -> tuple[_Row, ...]:
     params = f"{own}params[].name {both}.{{,taskSpec.,matrix.,matrix.include[].}}params[].name"
     return (
         _Row("spec", "task", f"{dot}tasks[].name", f"{dot}tasks[].runAfter[]"),
+        _Row("spec", "task", f"{both}.name", "taskRunSpecs[].pipelineTaskName", elsewhere="pipelineRef"),
         _Row("spec", "task", f"{both}.name", f"{dot}**", r"\$\(tasks\.([-\w]+)\.\w"),
         _Row("spec", "parameter", params, f"{dot}**", r"\$\(params\.([-\w]+)[\[.)]"),
         _Row("spec", "workspace", f"{own}workspaces[].name", f"{both}.workspaces[].workspace"),
@@ -251,7 +252,7 @@ def _of_scope(row: _Row, scope: Any, path: str, others: Sequence[str]) -> Iterat
         for name in dict.fromkeys(_named_in(use, row.pattern)):
             if name not in known:
                 text = f"names the {row.what} {name[:100]}, and {where} has none of that name"
-                yield _nothing_there(place, text, _meant(name, known, row.what))
+                yield _nothing_there(place, text, _meant(name, known.difference(places.ADDED), row.what))
 
 
 def _named_in(text: str, pattern: str) -> Iterable[str]:
@@ -339,6 +340,12 @@ _TARGETS: Final[Mapping[str, tuple[_Target, ...]]] = {
             "WorkflowTemplate",
         ),
     ),
+    **dict.fromkeys(
+        ("keda.sh ScaledObject", "keda.sh ScaledJob"),
+        (_Target("spec.triggers[].authenticationRef.name", "keda.sh", "TriggerAuthentication"),),
+    ),
+    "scheduling.volcano.sh PodGroup": (_Target("spec.queue", "scheduling.volcano.sh", "Queue", namespaced=False),),
+    "scheduling.volcano.sh Queue": (_Target("spec.parent", "scheduling.volcano.sh", "Queue", namespaced=False),),
     "tekton.dev PipelineRun": (_Target("spec.pipelineRef.name", "tekton.dev", "Pipeline"),),
     "tekton.dev Pipeline": (_Target("spec.{tasks,finally}[].taskRef.name", "tekton.dev", "Task"),),
     "tekton.dev TaskRun": (_Target("spec.taskRef.name", "tekton.dev", "Task"),),
@@ -406,7 +413,7 @@ def _missing_objects(
     value: paths.Object, key: tuple[str, str], namespace: str, objects: Objects, files: Files
 ) -> Iterator[model.UnreadKey]:
     others = files.beside.others if isinstance(files.beside, Objects) else None
-    of_run = others.once(NAMES_OF_RUN, frozenset) if others else frozenset()
+    of_run: frozenset[tuple[str, str, str]] = others.once(NAMES_OF_RUN, frozenset) if others else frozenset()
     known = _KnownNames(namespace, objects, of_run, files.of_facts)
     found = objects.once(
         f"objects that pods of {namespace} name",
@@ -415,6 +422,8 @@ def _missing_objects(
     for spec, path, _ in places.pod_specs(value) if found else ():
         for target, names in found:
             yield from known.missing(target, names, spec, path)
+        yield from known.missing_keys(spec, path)
+    yield from known.missing_labels(value)
     if key == ("", "Pod"):
         return
     own = paths.text(paths.metadata(value).get("name"))
@@ -464,6 +473,34 @@ class _KnownNames(NamedTuple):
                 remedy = f"name one that they have ({', '.join(sorted(names)[:5])}), or add it"
                 yield _nothing_there(place, f"{text}; without it, {target.consequence}", remedy, certain=False)
 
+    def missing_labels(self, value: paths.Object) -> Iterator[model.UnreadKey]:
+        """Labels that name a queue or class of Kueue which the files lack; a check of its own has slips."""
+        labels = paths.metadata(value).get("labels")
+        for key, target in (
+            _LABELS.items() if isinstance(labels, dict) and not _LABELS.keys().isdisjoint(labels) else ()
+        ):
+            names = self.of(target)
+            for found in self.missing(target, names, labels, "/metadata/labels") if key in labels and names else ():
+                if not found.remedy.startswith("did you mean"):
+                    yield found
+
+    def missing_keys(self, spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
+        """Keys that a ConfigMap or Secret in the files does not have, and that a variable takes."""
+        for field, kind in (("configMapKeyRef", "ConfigMap"), ("secretKeyRef", "Secret")):
+            for place, use in places.at(spec, f"{_CONTAINERS}.env[].valueFrom.{field}", path):
+                name, key = (
+                    (paths.text(use.get(each)) for each in ("name", "key")) if isinstance(use, dict) else ("", "")
+                )
+                found = self.objects.find(Reference(group="", kind=kind, name=name, namespace=self.namespace))
+                if not key or isinstance(found, Absence) or use.get("optional") or places.is_placeholder(key):
+                    continue
+                known = {
+                    each for part in ("data", "stringData", "binaryData") for each in paths.mapping(found.get(part))
+                }
+                if known and key not in known:
+                    text = f"takes the key {key[:100]} of the {kind} {name}, which does not have it in these files"
+                    yield _nothing_there(f"{place}/key", text, _meant(key, known, "key"), certain=False)
+
     def missing_referred(self, value: paths.Object) -> Iterator[model.UnreadKey]:
         """References that say themselves which kind they are to."""
         for field, assumed in _REFERENCES.items():
@@ -474,6 +511,16 @@ class _KnownNames(NamedTuple):
             if reference and (names := self.of(target)):
                 yield from self.missing(target, names, reference, f"/spec/{field}")
 
+
+_LABELS: Final = {
+    f"{_KUEUE}/{name}": _Target(
+        f"{_KUEUE}/{name}".replace(".", places.DOT), _KUEUE, kind, consequence, namespaced=namespaced
+    )
+    for name, kind, consequence, namespaced in (
+        ("queue-name", "LocalQueue", "Kueue never starts it", True),
+        ("priority-class", "WorkloadPriorityClass", "Kueue makes no Workload for it", False),
+    )
+}
 
 _REFERENCES: Final = {
     "scaleTargetRef": ("apps", "Deployment"),

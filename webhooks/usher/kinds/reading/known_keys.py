@@ -301,6 +301,8 @@ MeantResource = Callable[[str], str]
 _HOLD_KEYS: Final = frozenset({"labels", "annotations", "nodeSelector", "matchLabels", "nodeLabels"})
 _SCHEDULER: Final = "schedulerName"
 _NAME_KEYS: Final = frozenset({"key", "topologyKey", "nodeLabel", _SCHEDULER})
+_AMOUNTS: Final = frozenset({"hard", "minResources", "capability", "deserved"})
+"""Maps with amounts of resources of quotas, queues and gangs."""
 _CONTAINERS: Final = frozenset({"containers", "initContainers"})
 """Lists without these keys; they are most of an object."""
 
@@ -314,7 +316,7 @@ def _is_clean(value: Mapping[str, Any]) -> bool:
     """Whether there is nothing to look at more closely; nearly all objects end here, at a fraction of the cost."""
     for key, each in value.items():
         if isinstance(each, dict):
-            if key == "hard" or (any(map(meant_key, each)) if key in _HOLD_KEYS else not _is_clean(each)):
+            if key in _AMOUNTS or (any(map(meant_key, each)) if key in _HOLD_KEYS else not _is_clean(each)):
                 return False
         elif isinstance(each, list) and key not in _CONTAINERS:
             if key == "resourceGroups" or not all(_is_clean(one) for one in each if isinstance(one, dict)):
@@ -335,7 +337,7 @@ def _misspelt_in(value: Any, meant_resource: MeantResource, path: str) -> Iterat
     for key, each in ((key, each) for key, each in value.items() if key not in _CONTAINERS):
         if isinstance(each, dict) and key in _HOLD_KEYS:
             yield from _misspelt_of_map(each, paths.join(path, key), decides=key == "nodeSelector")
-        elif isinstance(each, dict) and key == "hard":
+        elif isinstance(each, dict) and key in _AMOUNTS:
             yield from _misspelt_of_quota(each, paths.join(path, key), meant_resource)
         elif key == "resourceGroups":
             yield from _misspelt_of_groups(each, paths.join(path, key), meant_resource)
@@ -359,6 +361,8 @@ def _misspelt_of_quota(value: Mapping[str, Any], path: str, meant_resource: Mean
             yield _misspelt(name, f"{prefix}s.{meant_resource(resource) or resource}", path, decides=True)
         elif prefix in {"requests", "limits"} and "/" in resource and (right := meant_resource(resource)):
             yield _misspelt(name, f"{prefix}.{right}", path, decides=True)
+        elif "/" in name and prefix not in {"requests", "limits"} and (right := meant_resource(name)):
+            yield _misspelt(name, right, path, decides=True)
 
 
 def _misspelt_of_groups(value: Any, path: str, meant_resource: MeantResource) -> Iterator[model.UnreadKey]:  # noqa: ANN401 - any JSON
@@ -393,7 +397,10 @@ def _misspelt_text(name: str, meant: str, path: str, *, decides: bool) -> model.
     return replace(_misspelt(name, meant, path, decides=decides), path=path, remedy=f"write {meant}")
 
 
-_SHARING: Final = re.compile(r"""^["']?sharing["']?\s*:|\A\s*\{.*"sharing"\s*:""", re.MULTILINE | re.DOTALL)
+_SHARING: Final = re.compile(
+    r"""^["']?sharing["']?\s*:|^\s+sharing\s*:\s*\n\s+(timeSlicing|mps)\s*:|\A\s*\{.*"sharing"\s*:""",
+    re.MULTILINE | re.DOTALL,
+)
 
 _OTHERS: Final = re.compile(r"^mig-configs\s*:|^actions\s*:.*\ballocate\b", re.MULTILINE)
 

@@ -32,7 +32,7 @@ from usher.authorities.nodes import declared_pools, present
 from usher.authorities.nodes.judge import GangNodesInput
 from usher.authorities.nodes.present import NodesInput
 from usher.authorities.nodes.selected_pools import NodePoolsInput
-from usher.authorities.pod_groups import FractionsInput, HamiInput, KaiInput, PodGroupsInput
+from usher.authorities.pod_groups import FractionsInput, HamiInput, KaiInput, KaiTreeInput, PodGroupsInput
 from usher.authorities.priority import PrioritiesInput
 from usher.authorities.resource_quota.present import ResourceQuotasInput
 from usher.authorities.volcano.present import PodGroupObjectInput, VolcanoInput
@@ -193,6 +193,8 @@ class Cluster(TypedDict):
     hami: NotRequired[HamiInput]
     kueue: NotRequired[KueueInput]
     kai: NotRequired[KaiInput]
+    kaiTree: NotRequired[KaiTreeInput]
+    """The queues above and below a queue of KAI."""
     nodePools: NotRequired[NodePoolsInput]
     nodes: NotRequired[NodesInput]
     podGroups: NotRequired[PodGroupsInput]
@@ -205,6 +207,8 @@ class Cluster(TypedDict):
     """The facts about a GPUQuota."""
     resourceQuotas: NotRequired[ResourceQuotasInput]
     runtimeClasses: NotRequired[ClassesInput]
+    stored: NotRequired[registry.Objects]
+    """A quota or a queue as the cluster has it now."""
     volcano: NotRequired[VolcanoInput]
 
 

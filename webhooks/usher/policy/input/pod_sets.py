@@ -6,6 +6,7 @@ from typing import NotRequired, cast
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import errors, model, paths, quantities
+from usher.accelerators import mig
 from usher.authorities.nodes.declared_pools import PoolsInput
 from usher.authorities.nodes.present import MigInput
 from usher.kinds.reading import shapes
@@ -231,6 +232,7 @@ READ_KEYS = (
     "networking.gke.io/",
     "nvidia.cdi.k8s.io",
     "nvidia.com/enable-grove",
+    "nvidia.com/gpu.memory",
     "nvidia.com/kai-scheduler-queue",
     "pod-group.scheduling.sigs.k8s.io",
     "pod-security.kubernetes.io/",
@@ -280,6 +282,8 @@ class Request(TypedDict):
     path: str
     minimum: Amount
     maximum: NotRequired[Amount]
+    selects: NotRequired[str]
+    """The resource of the MIG profile that the selectors of a claim choose."""
 
 
 class Toleration(TypedDict):
@@ -370,6 +374,10 @@ def pod_set_document(pod_set: model.PodSet, where: PoolsInput) -> PodSet:
         result["undeclaredLabels"] = where["undeclaredLabels"]
     if "poolsFound" in where:
         result["poolsFound"] = where["poolsFound"]
+    if "unmetProfiles" in where:
+        result["unmetProfiles"] = where["unmetProfiles"]
+    if "gpuMemory" in where:
+        result["gpuMemory"] = where["gpuMemory"]
     if "numbers" in where:
         result["numbers"] = where["numbers"]
     if "unmatchedClasses" in where:
@@ -409,6 +417,8 @@ def _request(request: model.AcceleratorRequest) -> Request:
     }
     if request.maximum is not None:
         result["maximum"] = amount_of(request.maximum)
+    if request.selects.startswith(mig.MIG_RESOURCE_PREFIX):
+        result["selects"] = request.selects
     return result
 
 

@@ -109,19 +109,15 @@ def restore_bundle(api: Api, registered: Registered, bundle: bytes) -> bool:
 
 
 def _registered(path: str, value: paths.Object) -> Registered:
-    metadata = value.get("metadata")
-    version = metadata.get("resourceVersion") if isinstance(metadata, dict) else None
-    webhooks = value.get("webhooks")
     return Registered(
         path=path,
-        version=version if isinstance(version, str) else "",
-        bundles=tuple(_bundle(each) for each in webhooks) if isinstance(webhooks, list) else (),
+        version=paths.text(paths.metadata(value).get("resourceVersion")),
+        bundles=tuple(map(_bundle, paths.elements(value.get("webhooks")))),
     )
 
 
 def _bundle(webhook: paths.Json) -> bytes:
-    called = webhook.get("clientConfig") if isinstance(webhook, dict) else None
-    encoded = called.get("caBundle") if isinstance(called, dict) else None
+    encoded = paths.mapping(paths.mapping(webhook).get("clientConfig")).get("caBundle")
     try:
         return base64.b64decode(encoded, validate=True) if isinstance(encoded, str) else b""
     except binascii.Error:

@@ -30,6 +30,7 @@ import data.usher.lib.text
 # Key, where it stands, who does not read it there, and the place that is read.
 _unread := [
 	["kai.scheduler/queue", "annotations", "KAI-Scheduler", "the label kai.scheduler/queue"],
+	["nvidia.com/gpu.memory", "annotations", "KAI-Scheduler", "the annotation gpu-memory"],
 	["pod-group.scheduling.sigs.k8s.io", "labels", "the coscheduling plugin", "the label scheduling.x-k8s.io/pod-group"],
 	["pod-group.scheduling.sigs.k8s.io/name", "labels", "the coscheduling plugin", "the label scheduling.x-k8s.io/pod-group"],
 	["pod-group.scheduling.sigs.k8s.io/min-available", "labels", "the coscheduling plugin", "minMember of a PodGroup"],

@@ -34,6 +34,15 @@ test_an_annotation_written_as_label_is_found if {
 	}} with input as examples.bad_jobset
 }
 
+test_an_annotation_named_like_the_label_of_a_node_is_found if {
+	memory := [{"op": "add", "path": "/workload/annotations", "value": {"nvidia.com/gpu.memory": "8000Mi"}}]
+	check.deny == {{
+		"path": "/metadata/annotations/nvidia.com~1gpu.memory",
+		"message": `KAI-Scheduler does not read the annotation nvidia.com/gpu.memory ("8000Mi")`,
+		"remedy": "name it in the annotation gpu-memory",
+	}} with input as json.patch(examples.good_job_of_the_plugin, memory)
+}
+
 test_keys_in_their_place_are_good_also_beside_others if {
 	check.deny == set() with input as examples.good_job_of_the_plugin
 	check.deny == set() with input as examples.good_pod_with_both

@@ -31,6 +31,7 @@ deny contains object.union(finding, volcano.assumption(queue)) if {
 		"path": queue.path,
 		"message": $"Volcano queue {text.excerpt(queue.name)} does not exist, so the workload never starts",
 		"remedy": "name a queue that `kubectl get queues.scheduling.volcano.sh` lists",
+		"missing": {"group": "scheduling.volcano.sh", "kind": "Queue", "name": queue.name},
 	}
 }
 

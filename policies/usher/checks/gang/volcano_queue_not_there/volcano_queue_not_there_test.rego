@@ -7,6 +7,7 @@ found(path, queue) := {
 	"path": path,
 	"message": $"Volcano queue \"{queue}\" does not exist, so the workload never starts",
 	"remedy": "name a queue that `kubectl get queues.scheduling.volcano.sh` lists",
+	"missing": {"group": "scheduling.volcano.sh", "kind": "Queue", "name": queue},
 }
 
 test_a_queue_that_is_not_there_is_found if {

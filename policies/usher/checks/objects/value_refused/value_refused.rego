@@ -5,7 +5,9 @@
 #   (`value: 8` of a variable), a list where an object belongs, or a text that its field does not know
 #   (`restartPolicy: never`). usher compares values with the same fields as
 #   [objects/deciding_key_unread](deciding_key_unread.md). Definitions of operators copy the pod spec without the texts that
-#   its fields take, so there the pods are refused. Values with `$`, `<` or `{{` are placeholders, which usher does not
+#   its fields take, so there the pods are refused; usher knows the same parts of a pod spec (tolerations, containers,
+#   volumes) by their fields in every kind, also where a kind takes any field. The form of names, labels, amounts, ports,
+#   percentages and durations is compared too (`storage: 1TiB`, `name: My_Job`). Values with `$`, `<` or `{{` are placeholders, which usher does not
 #   compare, and so are capitals with underscores (`replicas: NUM_NODES`) where no text belongs. It also refuses a
 #   Deployment whose selector does not fit its own template, a schedule without five fields, and pods of a Job that
 #   would restart for ever, which is the default.

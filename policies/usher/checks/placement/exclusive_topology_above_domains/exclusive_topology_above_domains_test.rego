@@ -24,6 +24,7 @@ test_a_label_of_no_node_is_found if {
 
 test_a_domain_for_each_group_is_good if {
 	check.deny == set() with input as examples.good_jobset
+	check.deny == set() with input as examples.good_leader_worker_set
 	check.deny == set() with input as examples.good_jobset_without_the_annotation
 }
 

@@ -30,6 +30,7 @@ deny contains finding if {
 		"path": workload.field_path(pod_set, "priorityClassName"),
 		"message": $"{workload.pod_set_name(pod_set)} names PriorityClass {name}, which does not exist, so the API server refuses the pods",
 		"remedy": "name a class that `kubectl get priorityclasses` lists, or create this one",
+		"missing": {"group": "scheduling.k8s.io", "kind": "PriorityClass", "name": name},
 	}
 }
 

@@ -7,6 +7,7 @@ found(path, pods) := {{
 	"path": path,
 	"message": $"{pods} names PriorityClass research-high, which does not exist, so the API server refuses the pods",
 	"remedy": "name a class that `kubectl get priorityclasses` lists, or create this one",
+	"missing": {"group": "scheduling.k8s.io", "kind": "PriorityClass", "name": "research-high"},
 }}
 
 test_a_class_that_is_not_there_is_found if {

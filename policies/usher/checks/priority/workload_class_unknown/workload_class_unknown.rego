@@ -29,6 +29,7 @@ deny contains finding if {
 		"path": priority.workload_class_path,
 		"message": $"the workload names WorkloadPriorityClass {text.excerpt(priority.workload_class)}, which does not exist, so Kueue does not admit it",
 		"remedy": "name a class that `kubectl get workloadpriorityclasses` lists, or create this one",
+		"missing": {"group": "kueue.x-k8s.io", "kind": "WorkloadPriorityClass", "name": priority.workload_class},
 	}
 }
 

@@ -7,6 +7,7 @@ found(path, name) := {{
 	"path": $"{path}/labels/kueue.x-k8s.io~1priority-class",
 	"message": $"the workload names WorkloadPriorityClass \"{name}\", which does not exist, so Kueue does not admit it",
 	"remedy": "name a class that `kubectl get workloadpriorityclasses` lists, or create this one",
+	"missing": {"group": "kueue.x-k8s.io", "kind": "WorkloadPriorityClass", "name": name},
 }}
 
 test_a_class_that_is_not_there_is_found if {

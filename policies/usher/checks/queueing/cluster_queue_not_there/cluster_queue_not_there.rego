@@ -31,6 +31,7 @@ deny contains finding if {
 		"path": queues.path,
 		"message": $"LocalQueue {queues.local_queue.name} leads to ClusterQueue {_name}, which does not exist, so Kueue never starts {queues.workload_name}",
 		"remedy": "name a queue that leads to a ClusterQueue of `kubectl get clusterqueues`, or have this one created",
+		"missing": {"group": "kueue.x-k8s.io", "kind": "ClusterQueue", "name": queues.cluster_queue.name},
 	}
 }
 

@@ -9,6 +9,7 @@ found(kind) := {{
 	"path": label,
 	"message": $`LocalQueue nightly leads to ClusterQueue "gone-queue", which does not exist, so Kueue never starts this {kind}`,
 	"remedy": "name a queue that leads to a ClusterQueue of `kubectl get clusterqueues`, or have this one created",
+	"missing": {"group": "kueue.x-k8s.io", "kind": "ClusterQueue", "name": "gone-queue"},
 }}
 
 test_a_cluster_queue_that_is_not_there_is_found if {

@@ -22,6 +22,34 @@ test_a_queue_below_its_use_is_found if {
 	) with input as examples.bad_cluster_queue
 }
 
+test_a_queue_of_kai_below_its_use_is_found if {
+	check.deny == found("/spec/resources/gpu/limit", "the limit of GPUs", 8) with input as examples.bad_kai_limit
+	check.deny == {{
+		"path": "/spec/resources/gpu/limit",
+		"message": "the limit of GPUs falls from no limit to 8, but 12 are in use",
+		"remedy": "keep 12, or wait until less is in use",
+	}} with input as examples.bad_kai_limit_of_none
+	check.deny == {{
+		"path": "/spec/resources/gpu/quota",
+		"message": "the quota of GPUs falls from 16 to 4, but 6 are in use",
+		"remedy": "keep 6, or wait until less is in use",
+	}} with input as examples.bad_kai_quota
+	check.deny == set() with input as examples.good_kai_queue
+}
+
+test_no_limit_and_other_resources_are_good_in_kai if {
+	unlimited := {"op": "replace", "path": "/object/kaiQueue/spec/resources/gpu/limit", "value": {"text": "-1", "milli": -1000, "value": -1, "whole": true}}
+	check.deny == set() with input as json.patch(examples.bad_kai_limit, [unlimited])
+	cpu := {"op": "replace", "path": "/object/kaiQueue/status/allocated", "value": {"cpu": amount(12)}}
+	check.deny == set() with input as json.patch(examples.bad_kai_limit, [cpu])
+}
+
+test_a_file_is_compared_with_the_quota_of_the_facts if {
+	check.deny == found("/spec/hard/requests.nvidia.com~1gpu", "requests.nvidia.com/gpu", 8) with input as examples.bad_file
+	check.deny == set() with input as examples.good_file
+	check.deny == set() with input as json.remove(examples.bad_file, ["/cluster"])
+}
+
 test_a_lower_limit_above_the_use_is_good if {
 	check.deny == set() with input as examples.good_quota
 	check.deny == set() with input as examples.good_cluster_queue

@@ -30,6 +30,7 @@ deny contains finding if {
 		"path": queues.path,
 		"message": $"LocalQueue {_name} does not exist in namespace {input.workload.namespace}, so Kueue never starts {queues.workload_name}",
 		"remedy": _remedy,
+		"missing": {"group": "kueue.x-k8s.io", "kind": "LocalQueue", "name": queues.local_queue.name},
 	}
 }
 

@@ -9,6 +9,7 @@ found(queue, namespace, kind, remedy) := {{
 	"path": label,
 	"message": $`LocalQueue "{queue}" does not exist in namespace {namespace}, so Kueue never starts this {kind}`,
 	"remedy": $"{remedy}",
+	"missing": {"group": "kueue.x-k8s.io", "kind": "LocalQueue", "name": queue},
 }}
 
 test_a_queue_that_is_not_there_is_found_with_those_that_are if {

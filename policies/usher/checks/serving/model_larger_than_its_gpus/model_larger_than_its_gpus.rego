@@ -24,7 +24,6 @@
 package usher.checks.serving.model_larger_than_its_gpus
 
 import data.usher.lib.amounts
-import data.usher.lib.gpu_memory
 import data.usher.lib.parallelism
 import data.usher.lib.workload
 
@@ -35,7 +34,7 @@ deny contains finding if {
 	entry.has == "has"
 	entry.parallelism.nodes == 1
 	not entry.parallelism.ownPod
-	memory := gpu_memory.of_pods(entry.podSet).most
+	memory := entry.podSet.gpuMemory.most
 	used := min([entry.parallelism.gpus, entry.gpus])
 	replica := used / entry.parallelism.data
 

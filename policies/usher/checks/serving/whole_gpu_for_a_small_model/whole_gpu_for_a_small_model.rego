@@ -35,7 +35,6 @@
 package usher.checks.serving.whole_gpu_for_a_small_model
 
 import data.usher.lib.amounts
-import data.usher.lib.gpu_memory
 import data.usher.lib.parallelism
 import data.usher.lib.parameters
 import data.usher.lib.serving
@@ -72,7 +71,7 @@ deny contains finding if {
 	entry.has == "has"
 	not size.experts
 	not _little_memory(entry.container)
-	memory := gpu_memory.of_pods(entry.podSet).least
+	memory := entry.podSet.gpuMemory.least
 	size.gigabytes * parameters.serving.whole_gpu_for_a_small_model.times <= entry.gpus * memory
 	not _selects_divided_gpus(entry.podSet.nodeSelector)
 	not _selects_board_without_mig(entry.podSet.nodeSelector)

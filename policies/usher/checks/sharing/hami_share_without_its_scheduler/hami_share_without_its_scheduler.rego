@@ -3,9 +3,9 @@
 # description: |
 #   Nodes do not offer nvidia.com/gpumem, nvidia.com/gpumem-percentage, nvidia.com/gpucores and the like: only HAMi's
 #   scheduler counts them. HAMi's webhook gives it the pods that ask for them and that name no scheduler. It passes over
-#   pods that name another one, and over pods with the label hami.io/webhook: ignore. Their scheduler then finds no node
-#   that offers the memory or the cores, and they wait for ever. If usher knows the nodes, the check also reports pods
-#   in a cluster where HAMi has registered no node.
+#   pods that name another one, and over pods and namespaces with the label hami.io/webhook: ignore. Their scheduler then
+#   finds no node that offers the memory or the cores, and they wait for ever. If usher knows the nodes, the check also
+#   reports pods in a cluster where HAMi has registered no node.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/Project-HAMi/HAMi/blob/master/pkg/scheduler/webhook.go
@@ -60,7 +60,12 @@ _schedulers := parameters.sharing.hami_share_without_its_scheduler.schedulers
 # The API server writes default-scheduler where a pod names no scheduler, and HAMi's webhook replaces it.
 _names_another(pod_set) if not pod_set.schedulerName in {"", "default-scheduler"}
 
-_opted_out(pod_set) if pod_set.labels["hami.io/webhook"] == "ignore"
+_opted_out(pod_set) := "label" if pod_set.labels["hami.io/webhook"] == "ignore"
+
+else := "label of the namespace" if {
+	pod_set.schedulerName in {"", "default-scheduler"}
+	input.cluster.hami.ignored
+}
 
 _reason(pod_set) := {
 	"text": $"{text.excerpt(pod_set.schedulerName)} places the pod",
@@ -68,10 +73,10 @@ _reason(pod_set) := {
 } if {
 	_names_another(pod_set)
 } else := {
-	"text": "the label hami.io/webhook: ignore keeps HAMi's webhook away, so the default scheduler places the pod",
+	"text": $"the {label} hami.io/webhook: ignore keeps HAMi's webhook away, so the default scheduler places the pod",
 	"remedy": "remove the label, or set schedulerName to hami-scheduler",
 } if {
-	_opted_out(pod_set)
+	label := _opted_out(pod_set)
 } else := {
 	"text": "HAMi has registered no node, so no scheduler places the pod",
 	"remedy": "install HAMi's device plugin and label the nodes for it (gpu=on), or ask for whole GPUs",

@@ -37,6 +37,17 @@ test_a_pod_may_keep_the_webhook_away if {
 	)} with input as examples.bad_label
 }
 
+test_a_namespace_may_keep_the_webhook_away if {
+	check.deny == {finding(
+		cores,
+		"nvidia.com/gpucores",
+		"the label of the namespace hami.io/webhook: ignore keeps HAMi's webhook away, so the default scheduler places the pod",
+		"remove the label, or set schedulerName to hami-scheduler",
+	)} with input as examples.bad_namespace
+	named := {"op": "replace", "path": "/podSets/0/schedulerName", "value": "hami-scheduler"}
+	check.deny == set() with input as json.patch(examples.bad_namespace, [named])
+}
+
 test_nodes_without_hami_are_found if {
 	check.deny == {finding(
 		cores,

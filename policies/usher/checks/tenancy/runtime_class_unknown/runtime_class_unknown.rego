@@ -30,6 +30,7 @@ deny contains finding if {
 		"path": workload.field_path(pod_set, "runtimeClassName"),
 		"message": $"{workload.pod_set_name(pod_set)} names RuntimeClass {text.excerpt(name)}, which does not exist, so the API server refuses the pods",
 		"remedy": "name a class that `kubectl get runtimeclasses` lists, or remove the field",
+		"missing": {"group": "node.k8s.io", "kind": "RuntimeClass", "name": name},
 	}
 }
 

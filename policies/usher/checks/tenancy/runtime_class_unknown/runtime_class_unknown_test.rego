@@ -7,6 +7,7 @@ found(path, pods, name) := {{
 	"path": path,
 	"message": $"{pods} names RuntimeClass \"{name}\", which does not exist, so the API server refuses the pods",
 	"remedy": "name a class that `kubectl get runtimeclasses` lists, or remove the field",
+	"missing": {"group": "node.k8s.io", "kind": "RuntimeClass", "name": name},
 }}
 
 test_a_class_that_is_not_there_is_found if {

@@ -1,0 +1,96 @@
+"""The faster functions of the compiled policies give the answers of OPA's own ones."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+import quicken_module
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import opa_server
+from usher.policy.engines.engine import Entrypoint
+from usher.policy.engines.wasm import WasmEngine
+
+pytestmark = opa_server.needs_opa
+
+NAMES = ["", "a", "ab", "seven77", "eight888", "nine99999", "eight889", "sixteen_letters_", "sixteen_letters!", "größe"]
+
+READS = "\n".join(
+    f'values["{number}"] := input.value[{orjson.dumps(name).decode()}]' for number, name in enumerate(NAMES)
+)
+
+POLICY = f"""package usher.main
+
+findings := {{
+	"version": 1,
+	"values": values,
+	"numbers": [input.value[number] | some number in [0, 1, 2, 7]],
+	"late": input_at(-1),
+	"again": [values, values],
+	"ordered": [[key, value] | some key, value in input.value],
+	"deep": [value | value := input.value[_].ab.eight888],
+	"smaller": {{name | some name in {orjson.dumps(NAMES).decode()}; name < input.text}},
+	"equal": {{name | some name in {orjson.dumps(NAMES).decode()}; name == input.text}},
+}}
+
+default input_at(_) := "nothing"
+
+input_at(number) := input.value[number]
+
+{READS}
+
+intents := {{"version": 1, "value": object.get(input, "value", "nothing")}}
+
+skips := {{"version": 1}}
+"""
+
+scalars = st.none() | st.booleans() | st.integers(-3, 2**63) | st.sampled_from(NAMES) | st.text(max_size=20)
+documents = st.recursive(
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=5) | st.dictionaries(st.sampled_from(NAMES) | st.text(max_size=3), inner, max_size=20)
+    ),
+    max_leaves=30,
+)
+
+
+@pytest.fixture(scope="module")
+def engines(tmp_path_factory: pytest.TempPathFactory) -> tuple[WasmEngine, WasmEngine]:
+    plain = opa_server.compiled(POLICY, tmp_path_factory.mktemp("plain"))
+    return WasmEngine(plain), WasmEngine(quicken_module.quickened(plain))
+
+
+@settings(max_examples=200, deadline=None)
+@given(value=documents, text=st.sampled_from(NAMES) | st.text(max_size=20))
+def test_the_answers_are_those_of_the_plain_module_in_the_same_order(
+    engines: tuple[WasmEngine, WasmEngine], value: Any, text: str
+) -> None:
+    document = orjson.dumps({"value": value, "text": text})
+
+    for entrypoint in Entrypoint:
+        plain, quick = (engine.evaluate(entrypoint, document) for engine in engines)
+        assert orjson.dumps(quick) == orjson.dumps(plain)
+
+
+def test_a_module_with_another_runtime_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = opa_server.compiled(POLICY, tmp_path)
+    monkeypatch.setitem(quicken_module.KNOWN, "opa_strncmp", "another")
+
+    with pytest.raises(quicken_module.QuickenError, match="opa_strncmp of OPA's runtime is another one"):
+        quicken_module.quickened(module)
+
+
+def test_a_module_whose_rules_forget_values_is_refused(tmp_path: Path) -> None:
+    policy = POLICY.replace('skips := {"version": 1}', "skips := changed if changed := findings with input.value as 1")
+
+    with pytest.raises(quicken_module.QuickenError, match="`with`"):
+        quicken_module.quickened(opa_server.compiled(policy, tmp_path))
+
+
+def test_the_policies_that_usher_ships_are_the_faster_ones() -> None:
+    module = (opa_server.POLICIES / "policy.wasm").read_bytes()
+
+    with pytest.raises(quicken_module.QuickenError, match="is another one"):
+        quicken_module.quickened(module)

@@ -1,0 +1,350 @@
+"""Makes the compiled policies faster: other code for six small functions of OPA's runtime, with the same results.
+
+OPA compiles the rules beside a runtime in C that comes with it (github.com/open-policy-agent/opa, wasm/src). Nine
+tenths of an evaluation are spent there, and most of that with two things. Rules read fields of objects by names that
+are constants; the runtime hashes the name each time, and compares it byte by byte. And it remembers the value of each
+rule in a map from numbers, which grows and hashes. The new code
+
+* keeps the hash of a constant name in the two bytes of `opa_string_t` that nothing uses, and compares eight bytes at
+  once (`opa_value_get`, `opa_strncmp`), and takes entries of lists directly (`opa_value_iter`);
+* remembers values of rules in an array (`opa_memoize_init`, `opa_memoize_get`, `opa_memoize_insert`).
+
+Objects keep their order, because hashes stay the same. The functions that are replaced have to be those that this
+module knows: `scripts/policies` fails when another OPA has others.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+import wasmtime
+
+_FUNCTION, _GLOBAL, _CODE, _DATA, _CUSTOM = 3, 6, 10, 11, 0
+_IMPORT: Final = 2
+
+KNOWN: Final = {
+    "opa_value_get": "11886defce67010a",
+    "opa_value_iter": "8f90a1da78792830",
+    "opa_strncmp": "c3307faca7d09de9",
+    "opa_memoize_init": "79da65e74229e15f",
+    "opa_memoize_get": "1cee11785a6ad2f4",
+    "opa_memoize_insert": "b477508bcff8eaaa",
+}
+"""Digests of the code that is replaced, without the numbers that differ from module to module."""
+
+# opa_value_t begins with its type. String: length at 4, address at 8. Object: buckets at 4, their number at 8. An entry
+# of a bucket: key, value, next (wasm/src/value.h).
+_VALUE_GET: Final = """
+(func (param $object i32) (param $key i32) (result i32)
+  (local $entry i32) (local $hash i32) (local $buckets i32) (local $length i32) (local $other i32)
+  (local $here i32) (local $there i32) (local $left i32)
+  (block $slow
+    (br_if $slow (i32.eqz (local.get $object)))
+    (if (i32.eq (i32.load8_u (local.get $object)) (i32.const 5))
+      (then
+        (br_if $slow (i32.ne (i32.load16_u (local.get $key)) (i32.const 0x103)))
+        (if (i64.ge_u (i64.load offset=8 (local.get $key)) (i64.load32_u offset=8 (local.get $object)))
+          (then (return (i32.const 0))))
+        (return
+          (i32.load offset=4
+            (i32.add
+              (i32.load offset=4 (local.get $object))
+              (i32.shl (i32.load offset=8 (local.get $key)) (i32.const 3)))))))
+    (br_if $slow (i32.ne (i32.load8_u (local.get $object)) (i32.const 6)))
+    (br_if $slow (i32.ge_u (local.get $key) (i32.const {constants_end})))
+    (br_if $slow (i32.ne (i32.load8_u (local.get $key)) (i32.const 8)))
+    (local.set $buckets (i32.load offset=8 (local.get $object)))
+    (br_if $slow (i32.gt_u (i32.sub (local.get $buckets) (i32.const 1)) (i32.const 65535)))
+    (br_if $slow (i32.and (local.get $buckets) (i32.sub (local.get $buckets) (i32.const 1))))
+    (if (i32.eqz (local.tee $hash (i32.load16_u offset=2 (local.get $key))))
+      (then
+        (local.set $hash (call {hash} (local.get $key)))
+        (i32.store16 offset=2 (local.get $key) (local.get $hash))))
+    (local.set $entry
+      (i32.load
+        (i32.add
+          (i32.load offset=4 (local.get $object))
+          (i32.shl
+            (i32.and (local.get $hash) (i32.sub (local.get $buckets) (i32.const 1)))
+            (i32.const 2)))))
+    (local.set $length (i32.load offset=4 (local.get $key)))
+    (block $absent
+      (loop $next
+        (br_if $absent (i32.eqz (local.get $entry)))
+        (block $differs
+          (local.set $other (i32.load (local.get $entry)))
+          (br_if $differs (i32.ne (i32.and (i32.load8_u (local.get $other)) (i32.const 0xf3)) (i32.const 0)))
+          (br_if $differs (i32.ne (i32.load offset=4 (local.get $other)) (local.get $length)))
+          (local.set $here (i32.load offset=8 (local.get $key)))
+          (local.set $there (i32.load offset=8 (local.get $other)))
+          (local.set $left (local.get $length))
+          (block $rest
+            (loop $eight
+              (br_if $rest (i32.lt_u (local.get $left) (i32.const 8)))
+              (br_if $differs (i64.ne (i64.load (local.get $here)) (i64.load (local.get $there))))
+              (local.set $here (i32.add (local.get $here) (i32.const 8)))
+              (local.set $there (i32.add (local.get $there) (i32.const 8)))
+              (local.set $left (i32.sub (local.get $left) (i32.const 8)))
+              (br $eight)))
+          (block $equal
+            (loop $one
+              (br_if $equal (i32.eqz (local.get $left)))
+              (br_if $differs (i32.ne (i32.load8_u (local.get $here)) (i32.load8_u (local.get $there))))
+              (local.set $here (i32.add (local.get $here) (i32.const 1)))
+              (local.set $there (i32.add (local.get $there) (i32.const 1)))
+              (local.set $left (i32.sub (local.get $left) (i32.const 1)))
+              (br $one)))
+          (return (i32.load offset=4 (local.get $entry))))
+        (local.set $entry (i32.load offset=8 (local.get $entry)))
+        (br $next)))
+    (return (i32.const 0)))
+  (return (call {original} (local.get $object) (local.get $key))))
+"""
+
+_VALUE_ITER: Final = """
+(func (param $list i32) (param $key i32) (result i32)
+  (local $next i64)
+  (block $slow
+    (br_if $slow (i32.eqz (local.get $list)))
+    (br_if $slow (i32.ne (i32.load8_u (local.get $list)) (i32.const 5)))
+    (if (local.get $key)
+      (then
+        (br_if $slow (i32.ne (i32.load16_u (local.get $key)) (i32.const 0x103)))
+        (local.set $next (i64.add (i64.load offset=8 (local.get $key)) (i64.const 1)))))
+    (if (i64.ge_u (local.get $next) (i64.load32_u offset=8 (local.get $list)))
+      (then (return (i32.const 0))))
+    (return
+      (i32.load
+        (i32.add
+          (i32.load offset=4 (local.get $list))
+          (i32.shl (i32.wrap_i64 (local.get $next)) (i32.const 3))))))
+  (return (call {original} (local.get $list) (local.get $key))))
+"""
+
+_STRNCMP: Final = """
+(func (param $here i32) (param $there i32) (param $left i32) (result i32)
+  (local $one i32) (local $other i32)
+  (block $rest
+    (loop $eight
+      (br_if $rest (i32.lt_u (local.get $left) (i32.const 8)))
+      (br_if $rest (i64.ne (i64.load (local.get $here)) (i64.load (local.get $there))))
+      (local.set $here (i32.add (local.get $here) (i32.const 8)))
+      (local.set $there (i32.add (local.get $there) (i32.const 8)))
+      (local.set $left (i32.sub (local.get $left) (i32.const 8)))
+      (br $eight)))
+  (block $equal
+    (loop $next
+      (br_if $equal (i32.eqz (local.get $left)))
+      (local.set $one (i32.load8_u (local.get $here)))
+      (local.set $other (i32.load8_u (local.get $there)))
+      (if (i32.lt_u (local.get $one) (local.get $other)) (then (return (i32.const -1))))
+      (if (i32.gt_u (local.get $one) (local.get $other)) (then (return (i32.const 1))))
+      (local.set $here (i32.add (local.get $here) (i32.const 1)))
+      (local.set $there (i32.add (local.get $there) (i32.const 1)))
+      (local.set $left (i32.sub (local.get $left) (i32.const 1)))
+      (br $next)))
+  (i32.const 0))
+"""
+
+_MEMOIZE_INIT: Final = """
+(func
+  (global.set {table} (call {malloc} (i32.const {bytes})))
+  (memory.fill (global.get {table}) (i32.const 0) (i32.const {bytes})))
+"""
+
+_MEMOIZE_GET: Final = """
+(func (param $rule i32) (result i32)
+  (if (i32.ge_u (local.get $rule) (i32.const {rules})) (then (unreachable)))
+  (i32.load (i32.add (global.get {table}) (i32.shl (local.get $rule) (i32.const 2)))))
+"""
+
+_MEMOIZE_INSERT: Final = """
+(func (param $rule i32) (param $value i32)
+  (if (i32.ge_u (local.get $rule) (i32.const {rules})) (then (unreachable)))
+  (i32.store (i32.add (global.get {table}) (i32.shl (local.get $rule) (i32.const 2))) (local.get $value)))
+"""
+
+
+class QuickenError(Exception):
+    """The module is not one of the OPA that this file knows."""
+
+
+class _Section(NamedTuple):
+    id: int
+    content: bytes
+
+
+def quickened(module: bytes) -> bytes:
+    """The module with the faster functions.
+
+    Raises:
+        QuickenError: OPA's runtime is another one.
+    """
+    sections = list(_sections(module))
+    imported = _imported_functions(_content(sections, _IMPORT))
+    bodies = _entries(_content(sections, _CODE))
+    index = {name: number for number, name in _names(sections)}
+    if "opa_memoize_push" in index:
+        raise QuickenError("a rule uses `with`, which changes what rules remember")
+    for name, digest in KNOWN.items():
+        found = _digest(bodies[index[name] - imported]) if name in index else "it is missing"
+        if found != digest:
+            raise QuickenError(f"{name} of OPA's runtime is another one ({found}): read it, and compare it with ours")
+    types = _numbers(_content(sections, _FUNCTION))
+    numbers = {
+        "constants_end": _end_of_data(_content(sections, _DATA)),
+        "hash": index["opa_value_hash"],
+        "malloc": index["opa_malloc"],
+        "table": _count(_content(sections, _GLOBAL)),
+        "rules": imported + len(bodies),
+        "bytes": 4 * (imported + len(bodies)),
+    }
+    for name, text in (
+        ("opa_value_get", _VALUE_GET),
+        ("opa_value_iter", _VALUE_ITER),
+        ("opa_strncmp", _STRNCMP),
+        ("opa_memoize_init", _MEMOIZE_INIT),
+        ("opa_memoize_get", _MEMOIZE_GET),
+        ("opa_memoize_insert", _MEMOIZE_INSERT),
+    ):
+        place, original = index[name] - imported, imported + len(bodies)
+        if "{original}" in text:
+            bodies.append(bodies[place])
+            types.append(types[place])
+        bodies[place] = _body(text.format(**numbers, original=original))
+    # A global that holds the address of the array: i32, mutable, at first 0.
+    globals_ = _content(sections, _GLOBAL)
+    number, start = _unsigned(globals_, 0)
+    changed = {
+        _FUNCTION: _list([_leb(each) for each in types]),
+        _GLOBAL: _leb(number + 1) + globals_[start:] + bytes((0x7F, 0x01, 0x41, 0x00, 0x0B)),
+        _CODE: _list([_leb(len(each)) + each for each in bodies]),
+    }
+    return module[:8] + b"".join(
+        bytes((each.id,)) + _leb(len(content)) + content
+        for each in sections
+        for content in (changed.get(each.id, each.content),)
+    )
+
+
+def _body(text: str) -> bytes:
+    """The body of the one function of a module, whose numbers are those of another module."""
+    made = bytes(wasmtime.wat2wasm(f"(module {text})"))
+    return _entries(_content(list(_sections(made)), _CODE))[0]
+
+
+def _digest(body: bytes) -> str:
+    return hashlib.sha256(body).hexdigest()[:16]
+
+
+def _sections(module: bytes) -> Iterator[_Section]:
+    at = 8
+    while at < len(module):
+        length, start = _unsigned(module, at + 1)
+        yield _Section(module[at], module[start : start + length])
+        at = start + length
+
+
+def _content(sections: list[_Section], number: int) -> bytes:
+    return next(each.content for each in sections if each.id == number)
+
+
+def _imported_functions(content: bytes) -> int:
+    """The number of imported functions; an import of another kind is a memory."""
+    count, at = _unsigned(content, 0)
+    functions = 0
+    for _ in range(count):
+        for _ in range(2):  # names of module and field
+            length, at = _unsigned(content, at)
+            at += length
+        kind, at = content[at], at + 1
+        if kind == 0:
+            functions += 1
+            _, at = _unsigned(content, at)
+        elif kind == 2:  # a memory: a byte that tells whether it has an upper limit, and the limits
+            bounded, at = content[at], at + 1
+            for _ in range(1 + (bounded & 1)):
+                _, at = _unsigned(content, at)
+        else:
+            raise QuickenError(f"an import of kind {kind}")
+    return functions
+
+
+def _names(sections: list[_Section]) -> Iterator[tuple[int, str]]:
+    """Numbers and names of the functions, from the custom section `name`."""
+    for each in sections:
+        if each.id == _CUSTOM and each.content.startswith(b"\x04name"):
+            at = 5
+            while at < len(each.content):
+                part, (length, start) = each.content[at], _unsigned(each.content, at + 1)
+                at = start + length
+                if part == 1:
+                    count, here = _unsigned(each.content, start)
+                    for _ in range(count):
+                        number, here = _unsigned(each.content, here)
+                        size, here = _unsigned(each.content, here)
+                        yield number, each.content[here : here + size].decode()
+                        here += size
+
+
+def _end_of_data(content: bytes) -> int:
+    """The address behind the last constant."""
+    count, at = _unsigned(content, 0)
+    end = 0
+    for _ in range(count):
+        if content[at : at + 2] != b"\x00\x41":
+            raise QuickenError("constants at no fixed address")
+        start, at = _unsigned(content, at + 2)
+        length, at = _unsigned(content, at + 1)  # behind the end of the expression
+        at += length
+        end = max(end, start + length)
+    return end
+
+
+def _entries(content: bytes) -> list[bytes]:
+    """The entries of a section that begin with their lengths."""
+    count, at = _unsigned(content, 0)
+    found = []
+    for _ in range(count):
+        length, at = _unsigned(content, at)
+        found.append(content[at : at + length])
+        at += length
+    return found
+
+
+def _numbers(content: bytes) -> list[int]:
+    count, at = _unsigned(content, 0)
+    found = []
+    for _ in range(count):
+        number, at = _unsigned(content, at)
+        found.append(number)
+    return found
+
+
+def _count(content: bytes) -> int:
+    return _unsigned(content, 0)[0]
+
+
+def _list(entries: list[bytes]) -> bytes:
+    return _leb(len(entries)) + b"".join(entries)
+
+
+def _unsigned(content: bytes, at: int) -> tuple[int, int]:
+    """A number in LEB128, and the place behind it."""
+    result = shift = 0
+    while True:
+        byte = content[at]
+        at += 1
+        result |= (byte & 0x7F) << shift
+        shift += 7
+        if not byte & 0x80:
+            return result, at
+
+
+def _leb(number: int) -> bytes:
+    result = bytearray()
+    while True:
+        byte, number = number & 0x7F, number >> 7
+        result.append(byte | 0x80 if number else byte)
+        if not number:
+            return bytes(result)

@@ -1,0 +1,341 @@
+"""Values at places of an object, its pod specs, and values whose form the API server refuses.
+
+A place is a path with a dot between keys: `[]` is each element, `*` each value, `^` each key, `**` each text below, and
+`{a,b}` stands for both. A space separates places.
+
+The form is what a type does not say: of names, amounts, durations. Sources: pkg/apis/core/validation/validation.go of
+kubernetes/kubernetes v1.36 and staging/src/k8s.io/apimachinery/pkg/util/validation/validation.go for names, labels and
+ports; pkg/apis/crds/karpenter.sh_nodepools.yaml of kubernetes-sigs/karpenter 2266468;
+ray-operator/controllers/ray/utils/validation.go of ray-project/kuberay for numbers of workers.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, lru_cache
+from typing import Any, Final, NamedTuple
+
+from usher import errors, model, paths, quantities
+
+Steps = tuple[str, ...]
+
+DOT: Final = "\N{ONE DOT LEADER}"
+"""Stands for a dot in a key."""
+
+
+@cache
+def _ways(places: str) -> tuple[Steps, ...]:
+    """The steps of each place."""
+    return tuple(
+        tuple(each.replace(DOT, ".") for each in re.split(r"\.|(\[\]|\^)", place) if each)
+        for one in places.split() or ("",)
+        for place in _without_braces(one)
+    )
+
+
+def _without_braces(place: str) -> Iterator[str]:
+    found = re.search(r"\{([^{}]*)\}", place)
+    if found is None:
+        yield place
+        return
+    for each in found[1].split(","):
+        yield from _without_braces(f"{place[: found.start()]}{each}{place[found.end() :]}")
+
+
+def _at(value: Any, way: Steps, path: str) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any JSON
+    """The values at a place, each with its path."""
+    if not way:
+        yield path, value
+        return
+    step, rest = way[0], way[1:]
+    if step == "**":
+        yield from _texts(value, path)
+    elif isinstance(value, list) and step == "[]":
+        for index, each in enumerate(value):
+            yield from _at(each, rest, f"{path}/{index}")
+    elif isinstance(value, dict) and step == "^":
+        yield from ((paths.join(path, key), key) for key in value)
+    elif isinstance(value, dict):
+        for key in value if step == "*" else (step,):
+            if (each := value.get(key)) is not None:
+                yield from _at(each, rest, paths.join(path, key))
+
+
+def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - any JSON
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, (dict, list)):
+        for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _texts(each, paths.join(path, str(key)))
+
+
+def _values(value: Any, way: Steps) -> list[Any]:  # noqa: ANN401 - any JSON
+    found = [value]
+    for step in way:
+        if step == "[]":
+            found = [each for level in found if isinstance(level, list) for each in level]
+        elif step == "*":
+            found = [each for level in found if isinstance(level, dict) for each in level.values()]
+        elif step == "^":
+            found = [each for level in found if isinstance(level, dict) for each in level]
+        elif step == "**":
+            found = [text for level in found for _, text in _texts(level, "")]
+        else:
+            found = [each for level in found if isinstance(level, dict) and (each := level.get(step)) is not None]
+        if not found:
+            break
+    return found
+
+
+def at(value: Any, places: str, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any JSON
+    """The values at places, each with its path; `path` is that of the value."""
+    for way in _ways(places):
+        yield from _at(value, way, path)
+
+
+def values_at(value: Any, places: str) -> list[Any]:  # noqa: ANN401 - any JSON
+    """As `at` without paths, at a tenth of its cost."""
+    return [each for way in _ways(places) for each in _values(value, way)]
+
+
+def texts_at(value: Any, places: str) -> list[str]:  # noqa: ANN401 - any JSON
+    return [each for each in values_at(value, places) if isinstance(each, str)]
+
+
+def texts_with_paths(value: Any, places: str, path: str = "") -> Iterator[tuple[str, str]]:  # noqa: ANN401 - any JSON
+    return ((where, each) for where, each in at(value, places, path) if isinstance(each, str))
+
+
+ADDED: Final = (
+    "mpi-job-config", "ssh-auth", "ray-logs", "ray-token", "log-volume", "shared-mem", "shared-nvidia-driver-toolkit",
+)  # fmt: skip
+"""Volumes that operators add to pods of their jobs, and that containers may mount."""
+
+PodSpec = tuple[Mapping[str, Any], str, tuple[str, ...]]
+"""A pod spec with its path and the names of volumes that the objects around it give."""
+
+
+def pod_specs(value: paths.Object) -> Iterator[PodSpec]:
+    """The pod specs in an object."""
+    return _pod_specs(value, "", ADDED)
+
+
+def _pod_specs(value: Mapping[str, Any], path: str, volumes: tuple[str, ...]) -> Iterator[PodSpec]:
+    if isinstance(value.get("containers"), list):
+        yield value, path, volumes
+        return
+    if "volumes" in value or "volumeClaimTemplates" in value:
+        volumes = (*volumes, *texts_at(value, "volumes[].name volumeClaimTemplates[].metadata.name"))
+    for key, each in value.items():
+        if isinstance(each, dict):
+            if key not in _NO_PODS:
+                yield from _pod_specs(each, paths.join(path, key), volumes)
+        elif isinstance(each, list) and each and isinstance(each[0], dict):
+            for index, one in enumerate(each):
+                if isinstance(one, dict):
+                    yield from _pod_specs(one, f"{paths.join(path, key)}/{index}", volumes)
+
+
+_NO_PODS: Final = frozenset({"metadata", "status", "selector", "data"})
+
+
+_PLACEHOLDERS: Final = ("{{", "$", "<")
+
+
+def is_placeholder(text: str) -> bool:
+    return any(mark in text for mark in _PLACEHOLDERS)
+
+
+class _Form(NamedTuple):
+    takes: str
+    """What the API server takes, for the message."""
+    fits: Callable[[Any], object]
+
+
+def _matches(pattern: str) -> Callable[[Any], object]:
+    found = re.compile(pattern)
+    return lru_cache(maxsize=4096)(lambda value: not isinstance(value, str) or found.fullmatch(value))
+
+
+def _is_amount(value: object) -> bool:
+    try:
+        quantities.parse(value)
+    except errors.QuantityError:
+        return False
+    return True
+
+
+def _matches_if_plain(pattern: str) -> Callable[[Any], object]:
+    """As `_matches`, for names: texts in capitals are placeholders, and others than names have other faults."""
+    fits, plain = _matches(pattern), re.compile(r"[\w ./@+=-]+", re.ASCII)
+    return lambda value: fits(value) or value.isupper() or not plain.fullmatch(value)
+
+
+_NAME: Final = _Form(
+    "small letters, digits, dashes and dots", _matches_if_plain(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
+)
+_PART: Final = _Form(
+    "at most 63 small letters, digits and dashes", _matches_if_plain(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+)
+_LABEL: Final = _Form(
+    "at most 63 letters, digits, dashes, dots and underscores",
+    _matches_if_plain(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?"),
+)
+_AMOUNT: Final = _Form("an amount, for example 8, 500m or 64Gi", _is_amount)
+_PORT: Final = _Form("a port from 1 to 65535", lambda value: not isinstance(value, int) or 0 < value < 65536)
+_PORT_OR_0: Final = _Form("a port up to 65535", lambda value: not isinstance(value, int) or 0 <= value < 65536)
+_MEDIUM: Final = _Form("Memory, HugePages or nothing", _matches(r"|Memory|HugePages(-.+)?"))
+_DURATION: Final = _Form("a duration in h, m and s, for example 720h, or Never", _matches(r"(([0-9]+(s|m|h))+|Never)"))
+_LIMITED: Final = _Form(
+    "Container, Pod or PersistentVolumeClaim", _matches(r"Container|Pod|PersistentVolumeClaim|.*/.*")
+)
+
+_SHARE: Final = _Form("a number or a percentage without a space", _matches(r"[0-9]+%?"))
+_WEIGHT: Final = _Form("a weight from 1 to 100", lambda value: not isinstance(value, int) or 0 < value <= 100)
+_FIELD: Final = _Form(
+    "a field of a pod, for example metadata.name",
+    _matches(
+        r"metadata\.(name|namespace|uid|labels|annotations)(\[.*)?|spec\.(nodeName|serviceAccountName)"
+        r"|status\.(hostIPs?|podIPs?)"
+    ),
+)
+_IMAGE: Final = _Form("an image without spaces", _matches(r"\S*|[^a-z]*"))
+_RESOURCE: Final = _Form(
+    "cpu, memory, ephemeral-storage, or a name with a domain",
+    _matches_if_plain(
+        r"cpu|memory|ephemeral-storage|hugepages-.+|.*/.*|(?i:.*gpu.*|.*tpu.*)"
+    ),  # a check of its own has gpu
+)
+_RETRIES: Final = _Form(
+    "Always, OnFailure, OnError or OnTransientError", _matches("Always|OnFailure|OnError|OnTransientError")
+)
+_SERVICE: Final = _Form("ClusterIP, NodePort or LoadBalancer", _matches("|ClusterIP|NodePort|LoadBalancer"))
+
+_OF_OBJECTS: Final = (("metadata.name", _NAME), ("metadata.namespace", _PART), ("metadata.labels.*", _LABEL))
+_OF_POD_SPECS: Final = (
+    ("{containers,initContainers}[].name", _PART),
+    ("containers[].ports[].containerPort", _PORT),
+    ("containers[].ports[].hostPort", _PORT_OR_0),
+    ("{containers,initContainers}[].image", _IMAGE),
+    ("{containers,initContainers}[].env[].valueFrom.fieldRef.fieldPath", _FIELD),
+    ("{containers,initContainers}[].resources.{limits,requests}^", _RESOURCE),
+    ("{runtimeClassName,priorityClassName,serviceAccountName}", _NAME),
+    (
+        "affinity.{nodeAffinity,podAffinity,podAntiAffinity}.preferredDuringSchedulingIgnoredDuringExecution[].weight",
+        _WEIGHT,
+    ),
+    ("nodeSelector.*", _LABEL),
+    ("volumes[].name", _PART),
+    ("volumes[].emptyDir.medium", _MEDIUM),
+)
+_ARGO: Final = [f"argoproj.io {each}" for each in ("Workflow", "CronWorkflow", "WorkflowTemplate")]
+_RAY: Final = [f"ray.io {each}" for each in ("RayCluster", "RayJob", "RayService")]
+_ROWS: Final[Mapping[str, tuple[tuple[str, _Form], ...]]] = {
+    " PersistentVolumeClaim": (("spec.resources.{requests,limits}.*", _AMOUNT),),
+    "apps Deployment": (("spec.strategy.rollingUpdate.{maxUnavailable,maxSurge}", _SHARE),),
+    "policy PodDisruptionBudget": (("spec.{minAvailable,maxUnavailable}", _SHARE),),
+    **dict.fromkeys(_ARGO, (("spec{,.workflowSpec}{,.templates[]}.retryStrategy.retryPolicy", _RETRIES),)),
+    **dict.fromkeys(_RAY, (("spec{,.rayClusterSpec,.rayClusterConfig}.headGroupSpec.serviceType", _SERVICE),)),
+    "apps StatefulSet": (("spec.volumeClaimTemplates[].spec.resources.{requests,limits}.*", _AMOUNT),),
+    " LimitRange": (
+        ("spec.limits[].type", _LIMITED),
+        ("spec.limits[].{max,min,default,defaultRequest}.*", _AMOUNT),
+    ),
+    " Service": (("spec.ports[].{port,targetPort}", _PORT),),
+    "karpenter.sh NodePool": (
+        ("spec.limits.*", _AMOUNT),
+        ("spec.template.spec.{expireAfter,terminationGracePeriod}", _DURATION),
+        ("spec.disruption.consolidateAfter", _DURATION),
+    ),
+}
+"""Places with the form of their values. Amounts of pods are read, so they are left out."""
+
+
+_RAY_GROUPS: Final = "spec{,.rayClusterSpec,.rayClusterConfig,.jobTemplate.rayClusterSpec}.workerGroupSpecs[]"
+
+
+def _least_above_most(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Worker groups of Ray whose minReplicas is above their maxReplicas, which KubeRay refuses."""
+    for where, group in at(value, _RAY_GROUPS):
+        least, most = (group.get(key) for key in ("minReplicas", "maxReplicas")) if isinstance(group, dict) else (0, 0)
+        if isinstance(least, int) and isinstance(most, int) and least > most:
+            text = f"has minReplicas {least} above maxReplicas {most} at {paths.readable(where)}, which KubeRay refuses"
+            remedy = "set minReplicas to at most maxReplicas"
+            yield model.UnreadKey(path=f"{where}/minReplicas", text=text, remedy=remedy, important=True, refused=True)
+
+
+def refused_forms(value: paths.Object, key: tuple[str, str], *, makes_pods: bool) -> Iterator[model.UnreadKey]:
+    """The values of an object whose form the API server refuses.
+
+    Args:
+        value: the object.
+        key: its group and kind.
+        makes_pods: whether the object may hold pod specs.
+    """
+    of_object = () if _are_names(paths.metadata(value)) else _OF_OBJECTS
+    for place, form in (*of_object, *_ROWS.get(" ".join(key), ())):
+        yield from _refused(value, place, form, "")
+    if key[0] == "ray.io":
+        yield from _least_above_most(value)
+    for spec, path, _ in pod_specs(value) if makes_pods else ():
+        for place, form in () if _is_usual(spec) else _OF_POD_SPECS:
+            yield from _refused(spec, place, form, path)
+
+
+_NAMES: Final = re.compile(r"(?:[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?\n)*")
+_LABELS: Final = re.compile(r"(?:(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?\n)*")
+
+
+def _are_names(metadata: Mapping[str, Any]) -> bool:
+    """Whether name and labels are right; nearly all objects end here, at a fraction of the cost of rows."""
+    name, labels = metadata.get("name", "x"), metadata.get("labels") or {}
+    try:
+        written = f"{name}\n{metadata.get('namespace', 'x')}\n"
+        return bool(_NAMES.fullmatch(written)) and bool(_LABELS.fullmatch("\n".join([*labels.values(), ""])))
+    except (AttributeError, TypeError):
+        return False
+
+
+_NAMED: Final = ("runtimeClassName", "priorityClassName", "serviceAccountName")
+
+
+def _are_known(resources: Mapping[str, Any]) -> bool:
+    """Whether each resource of a container is one of the usual ones, or has a domain."""
+    for name in (*(resources.get("limits") or ()), *(resources.get("requests") or ())):
+        if name not in {"cpu", "memory"} and "/" not in name:
+            return False
+    return True
+
+
+def _is_usual(spec: Mapping[str, Any]) -> bool:
+    """As `_are_names`, for a pod spec without ports and disks in memory."""
+    try:
+        parts = [*spec["containers"], *(spec.get("initContainers") or ()), *(spec.get("volumes") or ())]
+        if "affinity" in spec or any("ports" in each or (each.get("emptyDir") or {}).get("medium") for each in parts):
+            return False
+        if any("valueFrom" in each for part in parts for each in part.get("env") or ()):
+            return False
+        selected = (spec.get("nodeSelector") or {}).values()
+        classes = [spec[each] for each in _NAMED if each in spec]
+        if any("resources" in each and not _are_known(each["resources"]) for each in parts):
+            return False
+        if any(" " in each.get("image", "") for each in parts) or any("." in each for each in classes):
+            return False
+        names = "\n".join([*(each["name"] for each in parts), *classes, ""])
+        return bool(_NAMES.fullmatch(names)) and bool(_LABELS.fullmatch("\n".join([*selected, ""])))
+    except (AttributeError, KeyError, TypeError):
+        return False
+
+
+def _refused(value: Mapping[str, Any], place: str, form: _Form, path: str) -> Iterator[model.UnreadKey]:
+    if all(form.fits(each) for each in values_at(value, place) if not isinstance(each, (dict, list))):
+        return
+    for where, each in at(value, place, path):
+        written = isinstance(each, (str, int, float)) and not isinstance(each, bool)
+        if written and not is_placeholder(str(each)) and not form.fits(each):
+            yield model.UnreadKey(
+                path=where,
+                text=f"has {str(each)[:80]!r} at {paths.readable(where)}, where the API server takes {form.takes}",
+                remedy=f"write {form.takes}",
+                important=True,
+                refused=True,
+            )
