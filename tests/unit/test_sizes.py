@@ -10,6 +10,8 @@ from measure_structure import Module
 ROOT: Final = Path(__file__).parents[2]
 
 ALONE: Final = {
+    "authorities.neighbours": "the objects that run pods; with the rest of the files it is too long",
+    "authorities.nodes.several": "shortages of several workloads; with the rest of the nodes it is too long",
     "audit.reports.fleet_tables": "with the forms that render the tables it is too long",
     "audit.store.fleet_totals": "the SQL of a merge; with the merge itself it is too long",
     "audit.usage.possible_savings": "with what measures usage it is too long",
@@ -70,7 +72,7 @@ def test_a_file_name_says_its_subject_without_its_folder(found: list[Module]) ->
 
 
 def test_modules_and_lines_of_imports_stay_few(found: list[Module]) -> None:
-    assert len(found) <= 360
+    assert len(found) <= 365
     assert sum(module.import_lines for module in found) <= 5_000
 
 

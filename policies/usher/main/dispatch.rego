@@ -544,6 +544,10 @@ _findings_accelerator_pods contains {"check": "objects/leader_worker_set_refused
 	some finding in data.usher.checks.objects.leader_worker_set_refused.deny
 }
 
+_findings_accelerator_pods contains {"check": "objects/command_of_one_text", "finding": finding} if {
+	some finding in data.usher.checks.objects.command_of_one_text.deny
+}
+
 _findings contains each if {
 	count(input.podSets) > 0
 	some each in _findings_pods

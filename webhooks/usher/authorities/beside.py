@@ -14,11 +14,11 @@ from msgspec.structs import replace
 
 from usher import model, paths
 from usher.accelerators import mig_layouts
+from usher.authorities import neighbours
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts import store
 from usher.kinds import registry
 from usher.kinds.kind import CONFIG_MAP
-from usher.kinds.kubeflow_pipelines import group_version_kind
 from usher.kinds.reading import environment, known_keys, shapes
 from usher.kinds.reading import values as reading_values
 from usher.kinds.reading.values import Reference
@@ -36,15 +36,6 @@ _POD_GROUP: Final = ("scheduling.volcano.sh", "PodGroup")
 _BUDGET: Final = ("policy", "PodDisruptionBudget")
 _NODE: Final = ("", "Node")
 _CLUSTER_POLICY: Final = ("nvidia.com", "ClusterPolicy")
-
-_AUTOSCALERS: Final = frozenset(kind.group_and_kind for kind in registry.KINDS if kind.autoscaler and kind.plural)
-
-_SERVING: Final = frozenset(
-    key
-    for key, pods in registry.PODS.items()
-    if pods.role in {model.Role.SERVICE, model.Role.INFERENCE, model.Role.INTERACTIVE} and not pods.is_template
-)
-"""Kinds whose pods run without an end. Jobs, for example those that download a model, give a disk back."""
 
 _POD: Final = ("", "Pod")
 
@@ -105,7 +96,7 @@ class Beside(Struct, frozen=True, kw_only=True):
     guarded: Guarded | None = None
     """The pods of a disruption budget; None if the files do not tell them."""
     servers: Mapping[str, str] = field(default_factory=dict)
-    """Of webhooks, by index: the kind and name of the object whose only pod is its server."""
+    """The kind and name of the object whose only pod serves a webhook, by the index of the webhook."""
     parent: tuple[str, str] | None = None
     """The object whose operator makes the target of this autoscaler, and what to do instead; None without one."""
     layout: tuple[str, str] | None = None
@@ -147,39 +138,8 @@ def _of_pods(workload: model.Workload, objects: reading_values.Objects, known: K
         shared_groups=_shared_groups(workload, objects, known),
         links=tuple(_links(workload, objects)),
         mesh=_mesh(workload, objects, known),
-        together=_together(workload, objects, known),
+        together=neighbours.together(workload, objects, known),
     )
-
-
-def _together(
-    workload: model.Workload, objects: reading_values.Objects, known: Knowledge
-) -> tuple[model.Workload, ...]:
-    if not known.facts.knows(*_NODE):
-        return ()
-    running = objects.once("what always runs", lambda: _always_running(objects, known))
-    first = running[0] if len(running) > 1 else None
-    if first is None or (first.kind, first.namespace, first.name) != (workload.kind, workload.namespace, workload.name):
-        return ()
-    return running
-
-
-def _always_running(objects: reading_values.Objects, known: Knowledge) -> tuple[model.Workload, ...]:
-    """The objects with names that serve, whose pods nothing but the nodes holds back."""
-    made = [
-        known.workload(value, namespace=namespace, objects=objects)
-        for namespace, value in objects.all()
-        if group_version_kind(value)[::2] in _SERVING and not value.get("status")
-    ]
-    found = [
-        each
-        for each in made
-        if each is not None
-        and each.name
-        and each.owner is None
-        and not any(each.queue_labels.values())
-        and any(pod_set.asks_accelerators and pod_set.count.minimum for pod_set in each.pod_sets)
-    ]
-    return tuple(sorted(found, key=lambda each: (each.kind, each.namespace, each.name)))
 
 
 def _guarded(budget: model.Workload, objects: reading_values.Objects, known: Knowledge) -> Guarded | None:
@@ -187,8 +147,8 @@ def _guarded(budget: model.Workload, objects: reading_values.Objects, known: Kno
     namespace = budget.namespace
     found = objects.find(Reference(group=budget.group, kind=budget.kind, name=budget.name, namespace=namespace))
     selector = None if isinstance(found, reading_values.Absence) else paths.mapping(found.get("spec")).get("selector")
-    makers = objects.once(f"makers of pods in {namespace}", lambda: _makers(namespace, objects, known))
-    scalers = objects.once(f"autoscalers of {namespace}", lambda: _by_target(namespace, objects))
+    makers = neighbours.makers_of(namespace, objects, known)
+    scalers = neighbours.scalers_of(namespace, objects)
     selected = [
         (maker, pod_set)
         for maker in makers
@@ -203,36 +163,6 @@ def _guarded(budget: model.Workload, objects: reading_values.Objects, known: Kno
 
 
 _HOOKS: Final = "admissionregistration.k8s.io"
-
-
-def _servers(given: model.Workload, objects: reading_values.Objects, known: Knowledge) -> Iterator[tuple[str, str]]:
-    """The webhooks whose Service leads to one pod, with what makes it."""
-    found = objects.find(Reference(group=given.group, kind=given.kind, name=given.name))
-    webhooks = [] if isinstance(found, reading_values.Absence) else found.get("webhooks")
-    for index, webhook in enumerate(webhooks if isinstance(webhooks, list) else []):
-        named = paths.mapping(paths.mapping(paths.mapping(webhook).get("clientConfig")).get("service"))
-        namespace = paths.text(named.get("namespace"))
-        service = objects.find(
-            Reference(group="", kind="Service", name=paths.text(named.get("name")), namespace=namespace)
-        )
-        if isinstance(service, reading_values.Absence):
-            continue
-        labels = paths.mapping(paths.mapping(service.get("spec")).get("selector"))
-        makers = objects.once(f"makers of pods in {namespace}", lambda: _makers(namespace, objects, known))  # noqa: B023 - called at once
-        behind = [each for each in makers if any(labels.items() <= pod_set.labels.items() for pod_set in each.pod_sets)]
-        scalers = objects.once(f"autoscalers of {namespace}", lambda: _by_target(namespace, objects))  # noqa: B023 - called at once
-        if labels and len(behind) == 1 and behind[0].pods.minimum == 1:
-            target = Reference(group=behind[0].group, kind=behind[0].kind, name=behind[0].name, namespace=namespace)
-            if target not in scalers:
-                yield str(index), f"{behind[0].kind} {behind[0].name}"
-
-
-def _makers(namespace: str, objects: reading_values.Objects, known: Knowledge) -> Sequence[model.Workload]:
-    """The objects of a namespace that serve and whose pods can be counted."""
-    kinds = sorted(_SERVING & registry.SCALES.keys())
-    values = [value for kind in kinds for value in objects.of_kind(*kind, namespace)]
-    made = [known.workload(value, namespace=namespace, objects=objects) for value in values]
-    return [each for each in made if each is not None]
 
 
 _INJECTING: Final[Mapping[str, Callable[[paths.Json], bool]]] = {
@@ -285,7 +215,7 @@ def _of_autoscaler(workload: model.Workload, objects: reading_values.Objects, _k
     )
     if growth is None or not growth.target.name:
         return NOTHING
-    scalers = objects.once(f"autoscalers of {own.namespace}", lambda: _by_target(own.namespace, objects))
+    scalers = neighbours.scalers_of(own.namespace, objects)
     others = (each for each in scalers.get(growth.target, ()) if each != growth.source)
     return Beside(scalers=tuple(f"{each.kind} {each.name}" for each in others), parent=_parent(growth.target, objects))
 
@@ -357,17 +287,6 @@ def _features(workload: model.Workload) -> Iterator[str]:
         for name in (*container.requests, *container.limits)
     ):
         yield "vgpu"
-
-
-def _by_target(namespace: str, objects: reading_values.Objects) -> Mapping[Reference, Sequence[Reference]]:
-    """The autoscalers of a namespace that people wrote, by what they scale."""
-    found: defaultdict[Reference, list[Reference]] = defaultdict(list)
-    for kind in sorted(_AUTOSCALERS):
-        for value in objects.of_kind(*kind, namespace):
-            growth = grown_workloads.growth_of(value, namespace=namespace)
-            if growth is not None and not paths.metadata(value).get("ownerReferences"):
-                found[growth.target].append(growth.source)
-    return found
 
 
 def _parent(target: Reference, objects: reading_values.Objects) -> tuple[str, str] | None:
@@ -521,7 +440,7 @@ def _by_claim(namespace: str, objects: reading_values.Objects) -> Mapping[str, S
     found: defaultdict[str, list[_Holder]] = defaultdict(list)
     pods = objects.once("Pods by namespace", lambda: _pods_by_namespace(objects)).get(namespace, ())
     for (group, kind), values in (
-        *((key, objects.of_kind(*key, namespace)) for key in sorted(_SERVING)),
+        *((key, objects.of_kind(*key, namespace)) for key in sorted(neighbours.SERVING)),
         (_POD, pods),
     ):
         for value in values:
@@ -634,12 +553,12 @@ def _of_cluster_policy(_policy: model.Workload, objects: reading_values.Objects,
 
 
 _GATHERED: Final[Mapping[tuple[str, str], Callable[[model.Workload, reading_values.Objects, Knowledge], Beside]]] = {
-    **dict.fromkeys(_AUTOSCALERS, _of_autoscaler),
+    **dict.fromkeys(neighbours.AUTOSCALERS, _of_autoscaler),
     _POD_GROUP: lambda group, objects, known: Beside(gang=_gang(group, objects, known)),
     _BUDGET: lambda budget, objects, known: Beside(guarded=_guarded(budget, objects, known)),
     **{
         (_HOOKS, f"{sort}WebhookConfiguration"): lambda given, objects, known: Beside(
-            servers=dict(_servers(given, objects, known))
+            servers=dict(neighbours.servers(given, objects, known))
         )
         for sort in ("Mutating", "Validating")
     },

@@ -354,7 +354,7 @@ def fractions_slice(case: Case, known: Knowledge) -> FractionsInput | None:
 
 
 def unmeasured_slice(case: Case, known: Knowledge) -> FractionsInput | None:
-    """By the path of a pod set that asks for GPU memory: a node, if no selected node says how much its GPUs have.
+    """By the path of a pod set that asks for memory of a GPU: a node, if no selected one says how much its GPUs have.
 
     KAI-Scheduler reads the label nvidia.com/gpu.memory (KAI:pkg/scheduler/api/node_info/node_info.go).
     """

@@ -211,7 +211,7 @@ _MOST_OF_ENTRYPOINT: Final = 4096
 
 
 def _joined_by(value: object) -> object:
-    """What joins the first command of an entry point to a second one; empty for one command.
+    """The operator between the first command of an entry point and the second; empty for one command.
 
     Rules need no more, and the command may hold a secret.
     """
@@ -223,7 +223,7 @@ def _joined_by(value: object) -> object:
 
 class RayJobSpec(TypedDict):
     entrypoint: NotRequired[Annotated[str, BeforeValidator(_joined_by)]]
-    """What joins its first command to a second one."""
+    """The operator between its first command and the second."""
     submissionMode: NotRequired[str]
     clusterSelector: NotRequired[dict[str, str]]
     shutdownAfterJobFinishes: NotRequired[bool]

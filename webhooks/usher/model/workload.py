@@ -210,6 +210,10 @@ class Container(Struct, frozen=True, kw_only=True):
     """None if it starts no model server that usher knows, or if the number of GPUs is unknown."""
     model_server: str = ""
     """The model server that a container without accelerators starts, if it needs one; else empty."""
+    one_text: str = ""
+    """Path of a command that is one text with spaces, which no program has as its name; empty for other commands."""
+    one_program: str = ""
+    """Path of a command that is one Python program without a launcher of ranks; empty for other commands."""
     drain_seconds: int = 0
     """How long its server may finish requests after SIGTERM, by a flag; 0 without one."""
     idle_command: str = ""

@@ -74,12 +74,16 @@ _FIELDS: Final = frozenset({
     "rolloutStrategy", "runtime", "runtimeClassName", "runtimeRef", "scaleDown", "scaleTargetRef", "scaleUp",
     "schedulerName", "scheduling", "schedulingGroup", "scopeName", "scopes", "secretName", "selector",
     "serviceAccount", "serviceAccountName", "serviceType", "sparkVersion", "startPolicy", "status", "stopPolicy",
-    "storageClassName", "strategy", "subdomain", "submissionMode", "subPath", "subResource", "subresource", "taskName",
-    "taskRef", "template", "templateName", "templateRef", "terminationMessagePolicy", "tier", "timezone", "topology",
+    "storageClassName", "strategy", "subdomain", "subGroupPolicyType", "submissionMode", "subPath", "subResource",
+    "subresource", "taskName", "taskRef", "template", "templateName", "templateRef", "terminationMessagePolicy", "tier",
+    "timezone", "topology",
     "topologyKey", "topologyName", "type", "uid", "upgradeStrategy", "values", "vendor", "version", "volumeMode",
     "volumeName", "whenCanBorrow", "whenCanPreempt", "whenUnsatisfiable", "withinClusterQueue", "workflowTemplateRef",
 })  # fmt: skip
 """Names of fields whose texts rules read, or that tell objects apart."""
+
+_VENDOR: Final = ".vendor"
+"""The end of the property of Spark for the vendor of a resource."""
 
 _SCHEDULE: Final = re.compile(r"[0-9*/, -]{1,80}")
 """A time of a trigger of KEDA, as cron writes it."""
@@ -255,7 +259,7 @@ def _text(text: str, key: str) -> str:
         return text
     if key in _EXPRESSIONS or (key.endswith(("Time", "Timestamp")) and _TIME.fullmatch(text)):
         return text
-    return text if (key in _FIELDS or "/" in key) and _is_name(text) else REDACTED
+    return text if (key in _FIELDS or "/" in key or key.endswith(_VENDOR)) and _is_name(text) else REDACTED
 
 
 def _object_text(text: str) -> str:
@@ -291,7 +295,8 @@ _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _FLAG: Final = re.compile(r"(--?[A-Za-z][\w.-]{0,60})(?:=(.*))?", re.DOTALL)
 _READ_FLAGS: Final = re.compile(
     r"--(?:nproc|nnodes|nodes|num|node|tensor|pipeline|data|expert|context|model|tp|pp|dp|ep|sharded|world|machine"
-    r"|distributed|gpus?|devices?|replicas?|port|host|rdzv|max|block|swap|dtype|enable|disable|quantization)[\w-]{0,40}"
+    r"|distributed|gpus?|devices?|replicas?|port|host|rdzv|max|block|swap|dtype|enable|disable|quantization"
+    r"|shutdown|timeout|graceful|exit)[\w-]{0,40}"
     r"|-(?:tp|pp|dp[abehlnr]?|pcp|ep|np|n|N|x|m|c|f|e|env|genv)"
 )
 """Flags that stay; of others neither the name nor the value does."""

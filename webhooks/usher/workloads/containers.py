@@ -75,9 +75,20 @@ class Launch(NamedTuple):
     idle_command: str
     """Path of the command that only waits; empty if no command is known to wait."""
     drain_seconds: int = 0
+    one_program: str = ""
+    one_text: str = ""
+
+
+def _is_a_command_line(name: str) -> bool:
+    """Whether a text is a program with its arguments; a path may itself hold spaces."""
+    first, _, _ = name.partition(" ")
+    return "\n" in name or " -" in name or (first != name and "/" not in first)
 
 
 NO_LAUNCH: Final = Launch(None, None, "")
+
+_PROGRAM: Final = re.compile(r"(?:\S*/)?python[0-9.]*\n(?:-u\n)?[^-\n][^\n]*\.py(?:\n.*)?", re.DOTALL)
+"""Words of a command that starts one Python program itself, and no module like torch.distributed.run."""
 
 _DRAINS: Final = re.compile(
     r"(?:^|\s)--(?:shutdown-timeout|timeout-graceful-shutdown|graceful-timeout|exit-timeout-secs)(?:=|\s+)([0-9]{1,6})(?![\w.])"
@@ -117,10 +128,13 @@ def read_launch(
     if parallelism is not None and (size := _model_size(text)) is not None:
         parallelism["model"] = size
     drains = [int(each) for each in _DRAINS.findall(text)] if "timeout" in text else []
-    if processes is None and parallelism is None and not idle and not drains:
+    program = f"{path}/{'command' if command else 'args'}" if _PROGRAM.fullmatch(text) else ""
+    name = words[0].strip() if command else ""
+    one_text = f"{path}/command/0" if _is_a_command_line(name) else ""
+    if processes is None and parallelism is None and not (idle or drains or program or one_text):
         return NO_LAUNCH
     idle_command = f"{path}/{'command' if command else 'args'}" if idle else ""
-    return Launch(processes, parallelism, idle_command, max(drains, default=0))
+    return Launch(processes, parallelism, idle_command, max(drains, default=0), program, one_text)
 
 
 def _may_be_server(text: str, container: Mapping[str, paths.Json]) -> bool:
@@ -324,6 +338,8 @@ def read_container(
         parallelism=launch.parallelism or _started_by_operator(value, template, asks=asks),
         idle_command=launch.idle_command,
         drain_seconds=launch.drain_seconds,
+        one_program=launch.one_program,
+        one_text=launch.one_text,
         model_server="" if asks or names else _model_server(place, value, command),
         fields=_EMPTY
         if shapes.CONTAINER_FIELDS.isdisjoint(value)

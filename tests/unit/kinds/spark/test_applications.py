@@ -142,10 +142,9 @@ def test_the_operators_own_field_wins_over_the_properties() -> None:
     assert totals(value) == {"nvidia.com/gpu": ("4", "4")}
 
 
-def test_a_resource_of_no_vendor_is_unknown() -> None:
-    assert unknowns(application(sparkConf={AMOUNT: "2"})) == [
-        (f"/spec/sparkConf/{AMOUNT}", f"without {VENDOR} it is not known which resource this is")
-    ]
+def test_a_resource_of_no_vendor_is_left_to_its_check() -> None:
+    assert unknowns(application(sparkConf={AMOUNT: "2"})) == []
+    assert totals(application(sparkConf={AMOUNT: "2"})) == {}
     assert totals(application(sparkConf={AMOUNT: "0"})) == {}
 
 

@@ -110,7 +110,7 @@ def _holding(demand: PodDemand, place: Place, nodes: Nodes) -> Iterator[str | No
     """The names of nodes where individual labels decide; None where the class decides."""
     if not any(nodes_places.fits_amounts(demand, amounts, place.template) for amounts in place.frontier):
         return
-    if nodes_places.blocking_taints(demand, place) or nodes_places.missing_boards(demand, place):
+    if nodes_places.blocking_taints(demand, place):
         return
     own = nodes.individual
     alternatives = [
@@ -278,21 +278,6 @@ class GangNodesInput(TypedDict):
     """Whether usher.yaml bounds every pool that counts."""
     left: NotRequired[str]
     """A place that only taints close to its pods, with the taints."""
-
-
-class TogetherInput(TypedDict):
-    """Pods with accelerators that always run, for which the nodes have no room at the same time."""
-
-    wanted: int
-    most: int
-    sure: bool
-    """Whether usher.yaml bounds every pool that counts."""
-    names: list[str]
-    """Kind and name of the objects that make them."""
-
-
-def _is_for_rdma(resource: str) -> bool:
-    return resource.startswith("rdma/") or resource == "vpc.amazonaws.com/efa"
 
 
 class _Stock(Struct, frozen=True, kw_only=True):
@@ -471,7 +456,7 @@ class NodeVerdicts:
 
     def of_gang(self, workload: model.Workload, members: Sequence[GangMember]) -> GangNodesInput | None:
         """The shortage where fewer pods of a gang could run at the same time than it needs; None where all could."""
-        found = gang_shortage(workload, members, self._room) if workload.gang.wanted else None
+        found = gang_shortage(workload, members, self.room) if workload.gang.wanted else None
         if found is not None and (left := _left_out(members, self.places)):
             found["left"] = left
         return found
@@ -495,33 +480,12 @@ class NodeVerdicts:
             members = [replace(each, pods=wanted) for each in members]
         else:
             return None
-        found = self._room(members)
+        found = self.room(members)
         if found is None or found.most >= wanted:
             return None
         return {"wanted": wanted, "most": found.most, "sure": found.sure}
 
-    def of_together(self, members: Sequence[GangMember], names: Sequence[str]) -> TogetherInput | None:
-        """The shortage where the nodes cannot hold all pods of several workloads that always run."""
-        if any(self.of(each.demand).answer is not Answer.COULD for each in members):
-            return None
-        wanted, found = sum(each.pods for each in members), self._room(members)
-        if found is None or found.most >= wanted:
-            return None
-        return {"wanted": wanted, "most": found.most, "sure": found.sure, "names": list(names)}
-
-    def fabric_of(self, demand: PodDemand) -> str:
-        """The device for RDMA that all nodes which the pod fills offer; empty if the pod asks for one itself."""
-        holding = [place for place in self.places.all if could_hold(demand, place, self.places.nodes)]
-        gpus = demand.amounts.get(nodes_places.GPU, 0)
-        if not gpus or any(map(_is_for_rdma, demand.amounts)) or any(each.nodes is None for each in holding):
-            return ""
-        amounts = [each for place in holding for each in place.frontier]
-        if any(each.get(nodes_places.GPU) != gpus for each in amounts):
-            return ""
-        offered = [{name for name in each if each[name] and _is_for_rdma(name)} for each in amounts]
-        return min(set.intersection(*offered), default="") if offered else ""
-
-    def _room(self, members: Sequence[GangMember]) -> GangRoom | None:
+    def room(self, members: Sequence[GangMember]) -> GangRoom | None:
         key = tuple((_demand_digest(member.demand), member.pods) for member in members)
         is_kept = len(key) <= _MOST and all(each for each, _ in key)
         return self._rooms(_GangQuestion(key, members)) if is_kept else gang_room(members, self.places)

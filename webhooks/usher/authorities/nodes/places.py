@@ -16,7 +16,7 @@ from usher.authorities import limit_range
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts.autoscaled_pools import AutoscaledPool, is_undefined
 from usher.cluster.facts.node_pools import KARPENTER
-from usher.cluster.facts.nodes import PODS, REGISTERED, Amounts, NodeClass, Nodes, Taint, scheduler_amount
+from usher.cluster.facts.nodes import PODS, Amounts, NodeClass, Nodes, Taint, scheduler_amount
 from usher.cluster.facts.store import Store
 from usher.config import pools
 from usher.kinds.reading.values import Absence, Reference
@@ -479,14 +479,6 @@ def _exclusive_slices(demand: PodDemand) -> dict[str, Profile]:
     return {name: each.profile for name, each in found.items() if each is not None and not each.shared}
 
 
-def missing_boards(demand: PodDemand, place: Place) -> tuple[MissingAmount, ...]:
-    """The boards that nodes with HAMi lack: the shares of one container are on as many boards (HAMi:
-    pkg/scheduler/score.go), however often HAMi offers each.
-    """
-    boards, asked = int(place.labels.get(REGISTERED, "0")), demand.in_one_container.get(GPU, 0)
-    return (MissingAmount(resource=GPU, asked=asked, most=boards),) if 0 < boards < asked else ()
-
-
 def fewest_obstacles(demand: PodDemand, place: Place, own: Container[str]) -> Obstacles:
     """The obstacles for the alternative and the nodes of a place that have the fewest."""
     guarding = blocking_taints(demand, place)
@@ -494,8 +486,6 @@ def fewest_obstacles(demand: PodDemand, place: Place, own: Container[str]) -> Ob
         (tuple(missing_amounts(demand, amounts, place.template)) for amounts in place.frontier),
         key=lambda each: Obstacles(amounts=each).weight,
     )
-    if all(each.resource != GPU for each in missing):
-        missing += missing_boards(demand, place)
     if not demand.alternatives:
         return Obstacles(amounts=missing, taints=guarding, nowhere=True)
     labels = min((tuple(unmet_requirements(alternative, place, own)) for alternative in demand.alternatives), key=len)

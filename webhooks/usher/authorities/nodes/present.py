@@ -11,18 +11,19 @@ from typing import Final, NotRequired
 from msgspec import Struct
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import model, paths, quantities
+from usher import model, quantities
 from usher.accelerators import boards, mig
 from usher.accelerators.mig import MIG_RESOURCE_PREFIX, Board, Profile
 from usher.authorities import pod_groups
 from usher.authorities.authority import NODES, Case, Holding, Section
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.nodes import declared_pools
+from usher.authorities.nodes import declared_pools, several
 from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes.declared_pools import PoolsInput
 from usher.authorities.nodes.judge import DomainsInput, GangNodesInput, Nearest, NodeVerdict
 from usher.authorities.nodes.places import MissingAmount, Obstacles, Place, Places, PodDemand
+from usher.authorities.nodes.several import TogetherInput
 from usher.authorities.verdict import Answer, worst
 from usher.config import models
 from usher.model.placement import Requirement
@@ -172,8 +173,8 @@ class NodesInput(TypedDict):
     fromZero: NotRequired[dict[str, str]]
     """Pools without nodes, by the path of a pod set of a Volcano Job that only nodes still to come could hold."""
     fabric: NotRequired[dict[str, str]]
-    """By the path of a pod set that trains: the device for RDMA that all nodes offer which its pods fill."""
-    together: NotRequired[nodes_judge.TogetherInput]
+    """By the path of a pod set whose pods work together: the device for RDMA of all nodes which its pods fill."""
+    together: NotRequired[TogetherInput]
     """Absent where the nodes hold all pods of the workloads of the same files that always run."""
     rollout: NotRequired[GangNodesInput]
     """Absent where a rollout has room for its first new pod, and for kinds without rollouts."""
@@ -192,7 +193,7 @@ def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
             continue
         pools = declared_pools.placements(known).of(pod_set, workload=workload)
         # Another check asks for these tolerations. So a pod set is reported here only if no node fits even with them.
-        demand = written.tolerating(*_asked_elsewhere(pools))
+        demand = written.tolerating(*several.asked_elsewhere(pools))
         verdict = verdicts.of(demand)
         if verdict.answer is not Answer.COULD or verdict.crowded is not None:
             found[pod_set.path] = _pod_set_input(
@@ -200,26 +201,9 @@ def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
             )
         members.append(nodes_judge.gang_member(pod_set, demand, workload.gang))
     result: NodesInput = {"pods": found} if found else _of_several_pods(workload, members, verdicts)
-    if case.beside.together and (together := _together(case.beside.together, verdicts, known)) is not None:
+    if case.beside.together and (together := several.of_together(case.beside.together, verdicts, known)) is not None:
         result["together"] = together
     return result if len(result) > 1 or found else None
-
-
-def _together(
-    workloads: Sequence[model.Workload], verdicts: nodes_judge.NodeVerdicts, known: Knowledge
-) -> nodes_judge.TogetherInput | None:
-    members = [
-        nodes_judge.GangMember(
-            demand=written.tolerating(
-                *_asked_elsewhere(declared_pools.placements(known).of(pod_set, workload=workload))
-            ),
-            pods=pod_set.count.minimum,
-        )
-        for workload in workloads
-        for pod_set, written in zip(workload.pod_sets, nodes_places.demands_of_workload(workload, known), strict=True)
-        if pod_set.asks_accelerators
-    ]
-    return verdicts.of_together(members, [f"{each.kind} {each.name}" for each in workloads])
 
 
 def _of_several_pods(
@@ -239,14 +223,8 @@ def _of_several_pods(
         result["fromZero"] = from_zero
     if (domains := nodes_judge.exclusive_domains(workload, demands, verdicts.places)) is not None:
         result["domains"] = domains
-    if workload.role is model.Role.TRAINING and workload.pods.minimum > 1:
-        fabric = {
-            pod_set.path: name
-            for pod_set, demand in zip(workload.pod_sets, demands, strict=True)
-            if (name := verdicts.fabric_of(demand))
-        }
-        if fabric:
-            result["fabric"] = fabric
+    if fabric := several.unused_fabric(workload, demands, verdicts):
+        result["fabric"] = fabric
     return result
 
 
@@ -256,14 +234,6 @@ def pod_group_slice(case: Case, known: Knowledge) -> GangNodesInput | None:
         return None
     found = input_slice(Case(workload=case.beside.gang), known)
     return found.get("gang") if found is not None else None
-
-
-def _asked_elsewhere(pools: PoolsInput) -> Iterator[Mapping[str, paths.Json]]:
-    for fit in pools["fits"]:
-        for taint in fit["untolerated"]:
-            yield {"key": taint["key"], "operator": "Exists", "effect": taint["effect"]}
-    for key in pools["assumedTaints"]:
-        yield {"key": key, "operator": "Exists"}
 
 
 def _pod_set_input(

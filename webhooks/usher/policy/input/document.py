@@ -88,7 +88,7 @@ class Beside(TypedDict):
     """Kinds and names of other autoscalers with the target of this one."""
     guarded: NotRequired[Guarded]
     servers: NotRequired[dict[str, str]]
-    """Of webhooks, by index: the kind and name of the object whose only pod is its server."""
+    """The kind and name of the object whose only pod serves a webhook, by the index of the webhook."""
     parent: NotRequired[Parent]
     layout: NotRequired[mig_layouts.Reason]
     """Why the GPUs of a node cannot have the layout of its label; an empty text if they can."""

@@ -83,6 +83,10 @@ class Container(shapes.Container):
     """Devices and claims of its runtime that its own resources do not repeat."""
     modelServer: NotRequired[str]
     """The model server that a container without accelerators starts, if it needs one."""
+    oneText: NotRequired[str]
+    """Path of a command that is one text with spaces."""
+    oneProgram: NotRequired[str]
+    """Path of a command that is one Python program without a launcher of ranks."""
     drainSeconds: NotRequired[int]
     """How long its server may finish requests after SIGTERM, by a flag."""
     idleCommand: NotRequired[str]
@@ -138,12 +142,20 @@ def _add_rare_fields(result: Container, container: model.Container) -> None:
         result["parallelism"] = container.parallelism
     if container.model_server:
         result["modelServer"] = container.model_server
+    if container.field_places:
+        result["places"] = dict(container.field_places)
+    _add_facts_of_commands(result, container)
+
+
+def _add_facts_of_commands(result: Container, container: model.Container) -> None:
+    if container.one_text:
+        result["oneText"] = container.one_text
+    if container.one_program:
+        result["oneProgram"] = container.one_program
     if container.drain_seconds:
         result["drainSeconds"] = container.drain_seconds
     if container.idle_command:
         result["idleCommand"] = container.idle_command
-    if container.field_places:
-        result["places"] = dict(container.field_places)
 
 
 def _resource(container: model.Container, name: str) -> Resource:

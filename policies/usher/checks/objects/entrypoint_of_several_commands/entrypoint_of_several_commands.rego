@@ -2,7 +2,7 @@
 # title: The entry point of a RayJob is one command
 # description: |
 #   KubeRay 1.3 and later pastes the entry point into a line of a shell in the pod that submits the job: `ray job submit
-#   ... -- ENTRYPOINT`. What stands behind `&&`, `||`, `;` or a line break is another command of that shell. It runs in the
+#   ... -- ENTRYPOINT`. The text behind `&&`, `||`, `;` or a line break is another command of that shell. It runs in the
 #   submitter, which has no GPU and one CPU, while the cluster runs the first command alone and then idles or ends.
 #
 #   The check skips operators in quotes, and the modes HTTPMode and InteractiveMode, which use no shell.

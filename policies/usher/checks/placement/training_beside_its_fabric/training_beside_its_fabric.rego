@@ -1,9 +1,9 @@
 # METADATA
-# title: Training over several nodes uses their fast network
+# title: Pods that work together over several nodes use their fast network
 # description: |
 #   A pod reaches the fast network of its node only through a device that it asks for, for example rdma/ib or
 #   vpc.amazonaws.com/efa. Without it NCCL uses TCP, often a tenth as fast, and says so only in its log. The check knows the
-#   nodes: it reports pods that train together, ask for all GPUs of their nodes, and do not ask for a device for RDMA that
+#   nodes: it reports pods that train or wait for each other, ask for all GPUs of their nodes, and do not ask for a device for RDMA that
 #   all these nodes offer.
 #
 #   It skips pods with the network of the node, device claims and networks of Multus or GKE, and containers whose author
@@ -20,7 +20,7 @@
 #   code: USH348
 #   about: cluster facts
 #   severity: medium
-#   why: The GPUs wait for a slow network, and the training takes several times as long.
+#   why: The GPUs wait for a slow network, and the work takes several times as long.
 #   remediation: |
 #     Ask for the device, for example rdma/ib of 1, with the capability IPC_LOCK. Or declare the pool with its fabric in
 #     usher.yaml, so that the webhook adds both.
@@ -38,7 +38,7 @@ deny contains finding if {
 
 	finding := {
 		"path": pod_set.path,
-		"message": $"{workload.pod_set_name(pod_set)} trains on whole nodes and does not ask for {device}, which all of them offer, so NCCL uses TCP between nodes",
+		"message": $"{workload.pod_set_name(pod_set)} takes whole nodes and does not ask for {device}, which all of them offer, so NCCL uses TCP between nodes",
 		"remedy": $"ask for {device}, or declare the pool with its fabric in usher.yaml",
 	}
 }

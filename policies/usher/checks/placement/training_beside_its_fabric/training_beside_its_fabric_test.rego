@@ -5,7 +5,7 @@ import data.usher.checks.placement.training_beside_its_fabric as check
 
 found(path, name) := {{
 	"path": path,
-	"message": $"{name} trains on whole nodes and does not ask for rdma/hca_shared_devices_a, which all of them offer, so NCCL uses TCP between nodes",
+	"message": $"{name} takes whole nodes and does not ask for rdma/hca_shared_devices_a, which all of them offer, so NCCL uses TCP between nodes",
 	"remedy": "ask for rdma/hca_shared_devices_a, or declare the pool with its fabric in usher.yaml",
 }}
 
@@ -13,6 +13,7 @@ test_pods_that_fill_nodes_without_their_device_are_found if {
 	check.deny == found("/spec/pytorchReplicaSpecs/Worker/template", "Worker") with input as examples.bad_whole_nodes
 	check.deny == found("/spec/pytorchReplicaSpecs/Worker/template", "Worker") with input as examples.bad_said_to_be_on
 	check.deny == found("/spec/template", "the pod") with input as examples.bad_job
+	check.deny == found("/spec/mpiReplicaSpecs/Worker/template", "Worker") with input as examples.bad_mpijob
 }
 
 test_the_device_is_good if {

@@ -8,6 +8,10 @@
 #   numProcPerNode of TrainJobs and of runtimes for MPI. A number that the launcher chooses (auto, gpu) is right. The check compares only
 #   devices that one process uses as a whole. It skips MIG, shares, and accelerators with several cores, like Neuron
 #   and TPUs.
+#
+#   nprocPerNode of a PyTorchJob and numProcPerNode of a TrainJob reach the pods as the variable PET_NPROC_PER_NODE, which
+#   torchrun alone reads. Where the command of a container with several GPUs starts a Python program itself, the number has
+#   no effect.
 # scope: package
 # related_resources:
 #   - ref: https://docs.pytorch.org/docs/stable/elastic/run.html
@@ -43,6 +47,36 @@ deny contains finding if {
 	}
 }
 
+deny contains finding if {
+	[path, field] := _number_for_torchrun
+	not input.workload.owned
+	some pod_set in workload.accelerator_pod_sets
+	gpus.have_one_user(pod_set)
+	some container in pod_set.containers
+	container.oneProgram
+	container.asksAccelerators
+	not container.processes
+	count_of_gpus := gpus.of_container(pod_set, container)
+	count_of_gpus > 1
+
+	finding := {
+		"path": container.oneProgram,
+		"message": $"{workload.container_name(pod_set, container)} starts one Python program on {count_of_gpus} GPUs, and {field} ({path}) has no effect, because only torchrun reads it",
+		"remedy": "start the program with torchrun",
+		"assumption": "usher assumes that the program starts no processes itself",
+	}
+}
+
+_number_for_torchrun := ["/spec/nprocPerNode", "nprocPerNode"] if {
+	number := input.object.pytorchJob.spec.nprocPerNode
+	number != "1"
+}
+
+_number_for_torchrun := ["/spec/trainer/numProcPerNode", "numProcPerNode"] if {
+	number := input.object.trainJob.spec.trainer.numProcPerNode
+	not number in {1, "1"}
+}
+
 _process_counts := array.concat(_by_container, _by_object)
 
 _by_container := [entry |
@@ -61,9 +95,15 @@ _by_object := [entry |
 	some container in pod_set.containers
 	container.asksAccelerators
 	not container.processes
+	not _without_torchrun(container)
 
 	entry := {"podSet": pod_set, "container": container, "number": _number_of_object.number, "path": _number_of_object.path}
 ]
+
+_without_torchrun(container) if {
+	container.oneProgram
+	_number_for_torchrun
+}
 
 _number_of_object := {"number": number, "path": "/spec/nprocPerNode"} if {
 	number := _number(input.object.pytorchJob.spec.nprocPerNode)

@@ -128,3 +128,23 @@ test_claims_that_leave_the_number_or_the_user_open_are_not_compared if {
 	shares := object.union(request("gpu.nvidia.com", 8, 8), {"route": "share"})
 	check.deny == set() with input as pod_with_claim([shares], [trainer])
 }
+
+_alone(path, container, number, place, field) := {{
+	"path": path,
+	"message": $"{container} starts one Python program on {number} GPUs, and {field} ({place}) has no effect, because only torchrun reads it",
+	"remedy": "start the program with torchrun",
+	"assumption": "usher assumes that the program starts no processes itself",
+}}
+
+test_one_program_does_not_read_the_number if {
+	path := "/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0/command"
+	check.deny == _alone(path, "container pytorch of Worker", 8, "/spec/nprocPerNode", "nprocPerNode") with input as examples.bad_python
+	one := [{"op": "replace", "path": "/object/pytorchJob/spec/nprocPerNode", "value": "1"}]
+	check.deny == set() with input as json.patch(examples.bad_python, [{"op": "remove", "path": "/object/pytorchJob/spec/nprocPerNode"}])
+	count(check.deny) == 1 with input as json.patch(examples.bad_python, one)
+	check.deny == set() with input as json.patch(examples.bad_python, [{"op": "replace", "path": "/workload/owned", "value": true}])
+}
+
+test_a_module_that_launches_ranks_is_good if {
+	check.deny == set() with input as examples.good_module
+}

@@ -7,7 +7,7 @@
 #
 #   The check adds the sleep of the hook and the time that a flag gives the server: --shutdown-timeout of vLLM,
 #   --timeout-graceful-shutdown of uvicorn, --graceful-timeout of gunicorn and --exit-timeout-secs of Triton. Without
-#   such a flag it compares the sleep alone, because a hook as long as the grace period leaves no time for SIGTERM.
+#   these flags it compares the sleep alone, because a hook as long as the grace period leaves no time for SIGTERM.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-termination
