@@ -1,7 +1,7 @@
 """Starts servers as forks of a process that has imported usher already.
 
-To import it takes a server most of its processor time until it is ready, and tests start some 150 of them. What is
-about the start itself starts a process of its own (`e2e.processes.start`).
+To import it takes a server most of its processor time until it is ready, and tests start some 150 of them. Tests of the
+start itself start new processes (`e2e.processes.start`).
 """
 
 import contextlib

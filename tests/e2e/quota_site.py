@@ -21,7 +21,7 @@ CONFIG = Path(__file__).with_name("quota.yaml")
 API_VERSION = "gpu-usher.io/v1alpha1"
 
 _PAUSES = {"usher.authorities.gpu_quota.live.service.LONGEST_PAUSE": 2.0}
-"""Tests wait for looks at the end of reservations, of which there is one in 15 seconds by default."""
+"""Tests wait until a server looks at the end of reservations, which it does every 15 seconds by default."""
 
 
 @contextlib.contextmanager

@@ -108,8 +108,12 @@ def test_other_commands_compare_with_the_definitions_of_the_cluster(
     api: ApiServer, tmp_path: Path, command: str
 ) -> None:
     kubeconfig = api_server.kubeconfig(tmp_path / "kubeconfig", api.url)
-    config = {"apiVersion": "gpu-usher.io/v1alpha1", "kind": "Config"}
-    rules = ["--against", write(tmp_path / "usher.yaml", config)] if command == "replay" else []
-    done = usher(command, write(tmp_path / "one.yaml", TRAINING), *rules, "--kubeconfig", kubeconfig)
+    named: list[str | Path] = [write(tmp_path / "one.yaml", TRAINING)]
+    if command == "replay":
+        named += [
+            "--against",
+            write(tmp_path / "usher.yaml", {"apiVersion": "gpu-usher.io/v1alpha1", "kind": "Config"}),
+        ]
+    done = usher(command, *named, "--kubeconfig", kubeconfig)
     assert set(asked(api)) == {"metadata.name=trainings.example.com"}
     assert command == "replay" or "the field wokers" in done.out

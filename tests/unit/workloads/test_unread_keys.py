@@ -432,3 +432,34 @@ def test_a_selector_with_a_slip_names_the_label_of_the_pods_beside_it(app: str, 
 def test_a_scheduler_with_a_slip_is_important(name: str, meant: str) -> None:
     found = [(each.path, each.remedy, each.important) for each in unread(pod(schedulerName=name))]
     assert found == ([("/spec/schedulerName", f"did you mean {meant}?", True)] if meant else [])
+
+
+def test_a_volume_of_a_template_above_and_a_volume_that_an_operator_adds_may_be_mounted() -> None:
+    value = deployment({"app": "llm"}, {"app": "llm"})
+    containers = value["spec"]["template"]["spec"]["containers"]
+    containers[0]["volumeMounts"] = [{"name": "data"}, {"name": "ssh-auth"}]
+    assert [each.dangling for each in unread(value)] == [True]
+    value["spec"]["volumeClaimTemplates"] = [{"metadata": {"name": "data"}}]
+    assert not any(each.dangling for each in unread(value))
+
+
+@pytest.mark.parametrize("wrong", [None, 1, "", [], [None], {"name": []}])
+def test_names_of_a_wrong_type_do_no_harm(wrong: Any) -> None:
+    templates: list[Any] = [
+        {"name": wrong, "steps": [[{"template": wrong}]], "inputs": {"parameters": [{"name": wrong}]}}
+    ]
+    spec = {"entrypoint": wrong, "templates": templates, "volumes": wrong}
+    unread({"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": {"labels": wrong}, "spec": spec})
+
+
+def test_tolerations_are_compared_where_no_definition_says_what_they_are() -> None:
+    spec: dict[str, Any] = {"tolerations": [{"key": "gpu", "operator": "Exist"}]}
+    value: dict[str, Any] = {
+        "apiVersion": "apps.nvidia.com/v1alpha1",
+        "kind": "NIMService",
+        "metadata": {},
+        "spec": spec,
+    }
+    assert [each.path for each in unread(value)] == ["/spec/tolerations/0/operator"]
+    spec["tolerations"] = [{"gpu": "any"}]
+    assert unread(value) == ()

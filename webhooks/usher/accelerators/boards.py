@@ -35,8 +35,8 @@ PRODUCT_LABEL: Final = "nvidia.com/gpu.product"
 
 
 AMD_PARTITION_LABEL: Final = "amd.com/compute-memory-partition"
-"""Node label with the partitions of its GPUs: `cpx_nps4` (ROCm/k8s-device-plugin docs/user-guide/configuration.md).
-With the naming strategy `single`, amd.com/gpu counts them; with `mixed`, amd.com/cpx_nps4.
+"""Node label with the partitions of its GPUs, cpx_nps4 for example. By the naming strategy `single`, amd.com/gpu counts
+them; with `mixed`, amd.com/cpx_nps4 (ROCm/k8s-device-plugin docs/user-guide/configuration.md).
 """
 AMD_WHOLE: Final = "spx"
 """The mode that leaves a GPU of AMD whole."""

@@ -79,7 +79,7 @@ FORMATS: Final = {
         names_failures=True,
     ),
     "yaml": Format(
-        run="usher.check.formats.yaml_report:write_yaml",
+        run="usher.check.formats.json_report:write_yaml",
         audit="usher.audit.reports.json_document:write_yaml",
         reader="programs, the document of json",
     ),

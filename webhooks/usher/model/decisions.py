@@ -38,7 +38,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     noted: bool = False
     """Whether only the site can confirm the assumption, so that presets other than `strict` note the finding."""
     missing: Need | None = None
-    """The object that is not there, of a finding about one; no report prints it."""
+    """The missing object that a finding is about; no report prints it."""
 
 
 class Note(Struct, frozen=True, kw_only=True):

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from unit.check.formats import made
 from unit.check.formats.hostile import ended
 from usher.check import findings
-from usher.check.formats import annotations, json_report, markdown, sarif, test_cases, text, yaml_report
+from usher.check.formats import annotations, json_report, markdown, sarif, test_cases, text
 from usher.policy.checks import catalogue
 
 GOLDEN = Path(__file__).parents[3] / "data" / "reports"
@@ -56,7 +56,7 @@ CASES: dict[str, tuple[findings.Report, Reporter]] = {
     "check.gitlab.json": (with_rules(made.full()), annotations.write_gitlab),
     "check.tap": (ended(made.full()), test_cases.write_tap),
     "check.md": (with_rules(made.full()), markdown.write),
-    "check.yaml": (made.full(), yaml_report.write_yaml),
+    "check.yaml": (made.full(), json_report.write_yaml),
     "quiet.txt": (made.full(), partial(text.write, width=100, quiet=True)),
     "many.txt": (many(), partial(text.write, width=100)),
     "as-written.txt": (made.made(made.result(), admitted=False), partial(text.write, width=100)),

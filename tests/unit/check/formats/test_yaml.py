@@ -9,13 +9,13 @@ from hypothesis import given
 
 from unit.check.formats import hostile, made
 from usher.check import findings
-from usher.check.formats import json_report, yaml_report
+from usher.check.formats import json_report
 
 
 def both(found: findings.Report) -> tuple[object, object]:
     as_json, as_yaml = io.StringIO(), io.StringIO()
     json_report.write(found, as_json)
-    yaml_report.write_yaml(found, as_yaml)
+    json_report.write_yaml(found, as_yaml)
     return json.loads(as_json.getvalue()), yaml.safe_load(as_yaml.getvalue())
 
 

@@ -70,9 +70,9 @@ def schema() -> dict[str, Any]:
 
 def write_yaml(audit: Audit, stream: TextIO, /) -> None:
     """Writes the document as one YAML document."""
-    from usher.check.formats import yaml_report
+    from usher.check.formats import json_report
 
-    yaml_report.dump(values(audit), stream)
+    json_report.dump_yaml(values(audit), stream)
 
 
 SOURCE: Final = "gpu-usher"

@@ -33,7 +33,7 @@ class ExpiringInput(TypedDict):
     after: str
     """As the NodePool says it: `24h`."""
     grace: NotRequired[str]
-    """The time after which Karpenter ends the pods of such a node whatever they forbid; absent where it waits."""
+    """The time after which Karpenter ends the pods of an expired node, whatever they forbid; absent where it waits."""
 
 
 class BeyondLimitsInput(TypedDict):

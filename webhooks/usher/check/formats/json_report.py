@@ -1,4 +1,4 @@
-"""The report of `usher check` and `usher audit` for programs. Lines and columns count from 1.
+"""The report of `usher check` and `usher audit` for programs, as JSON and as YAML. Lines and columns count from 1.
 
 A shape takes its values from one of our objects. A field reads the attribute with its own name, or the one that
 `attribute` names; in JSON its name is in camelCase. Documents are the same byte for byte between runs: they do not
@@ -13,6 +13,7 @@ from operator import not_
 from typing import Annotated, Any, Final, Literal, TextIO
 
 import orjson
+import yaml
 from pydantic import AliasGenerator, AliasPath, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 from pydantic.alias_generators import to_camel
 
@@ -26,6 +27,9 @@ API_VERSION: Final = "gpu-usher.io/v1alpha1"
 
 MAX_INTEGER: Final = 2**53 - 1
 """The largest integer that every JSON reader keeps exactly; only invented numbers of pods come near it."""
+
+_UNLIMITED: Final = 2**31 - 1
+"""Columns of YAML: a folded line could begin like a command."""
 
 
 class Shape(BaseModel):
@@ -308,3 +312,32 @@ class Report(Shape):
     failures: list[Failure]
     problems: list[Problem]
     notes: list[Note]
+
+
+class _Dumper(yaml.CSafeDumper):
+    """Writes repeated values in full: a reader of JSON expects no aliases."""
+
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - PyYAML's signature
+        return True
+
+
+def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    """A text, in double quotes with escapes if a CI system could find a command in it."""
+    harmless = text.isprintable() and "::" not in text and wording.without_commands(text) == text
+    style = None if harmless else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def write_yaml(found: findings.Report, stream: TextIO, /) -> None:
+    """Writes the report as one YAML document."""
+    dump_yaml(document(found), stream)
+
+
+def dump_yaml(values: Mapping[str, Any], stream: TextIO) -> None:
+    """Writes JSON values as one YAML document in which CI systems find no command."""
+    text = yaml.dump(values, Dumper=_Dumper, sort_keys=True, allow_unicode=True, width=_UNLIMITED)
+    # The JSON escape is also a YAML escape.
+    stream.write(wording.json_without_commands(text))

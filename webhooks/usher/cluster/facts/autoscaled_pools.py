@@ -87,7 +87,7 @@ class MachineType(Struct, frozen=True, kw_only=True):
     labels: Mapping[str, str]
     amounts: Amounts
     note: str = ""
-    """What a NodeClass takes from the nodes of the type, in messages; empty without."""
+    """The devices that a NodeClass takes from the nodes of the type, in messages; empty without."""
 
 
 class AutoscaledPool(Struct, frozen=True, kw_only=True):
@@ -287,7 +287,7 @@ def _of_class(machine: MachineType, amounts: Amounts) -> MachineType:
 
 
 def _of_ec2(spec: Mapping[str, paths.Json], machine: MachineType) -> dict[str, int]:
-    """What an EC2NodeClass gives a machine type.
+    """The room that an EC2NodeClass gives a machine type.
 
     Source: aws/karpenter-provider-aws pkg/providers/instancetype/types.go; pkg/providers/launchtemplate says that EC2
     launches no instance with several network cards and a public address.
@@ -324,13 +324,13 @@ def _disk_of_ec2(spec: Mapping[str, paths.Json]) -> str:
 
 
 def _of_aks(spec: Mapping[str, paths.Json], machine: MachineType) -> dict[str, int]:
-    """What an AKSNodeClass gives a machine type (Azure/karpenter-provider-azure pkg/apis/v1beta1/aksnodeclass.go)."""
+    """The room that an AKSNodeClass gives (Azure/karpenter-provider-azure pkg/apis/v1beta1/aksnodeclass.go)."""
     disk = spec.get("osDiskSizeGB", 128)
     return {**_most_pods(spec, machine), **(_amounts({_STORAGE: f"{disk}Gi"}) if isinstance(disk, int) else {})}
 
 
 def _of_gce(spec: Mapping[str, paths.Json], machine: MachineType) -> dict[str, int]:
-    """What a GCENodeClass gives a machine type (cloudpilot-ai/karpenter-provider-gcp pkg/apis)."""
+    """The room that a GCENodeClass gives a machine type (cloudpilot-ai/karpenter-provider-gcp pkg/apis)."""
     disks = [paths.mapping(each) for each in paths.elements(spec.get("disks"))]
     sizes = [each.get("sizeGiB") for each in disks if each.get("boot") is True]
     local = spec.get("localSsdMode") == "Ephemeral" or any(each.get("category") == "local-ssd" for each in disks)

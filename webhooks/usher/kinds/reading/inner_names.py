@@ -197,7 +197,7 @@ def _dangling(value: paths.Object, group: str, kind: str) -> Iterator[model.Unre
 
 
 def _parts_of_containers(spec: Mapping[str, Any], volumes: Sequence[str]) -> Collection[str]:
-    """What the containers of a pod spec have that may name nothing; empty where one has no image, as in a patch."""
+    """Parts of containers that may name nothing; empty where a container has no image, as in a patch."""
     first = spec.get("initContainers")
     containers = [*spec["containers"], *first] if isinstance(first, list) else spec["containers"]
     found = set[str]()
@@ -205,7 +205,7 @@ def _parts_of_containers(spec: Mapping[str, Any], volumes: Sequence[str]) -> Col
         if not isinstance(each, dict) or "image" not in each or "name" not in each:
             return ()
         found.update(each)
-        if "claims" in (each.get("resources") or ()):
+        if "claims" in paths.mapping(each.get("resources")):
             found.add("claims")
     if len(containers) > 1:
         found.add("several")
@@ -251,7 +251,7 @@ def _of_scope(row: _Row, scope: Any, path: str, others: Sequence[str]) -> Iterat
     for place, use in places.texts_with_paths(scope, row.uses, path):
         for name in dict.fromkeys(_named_in(use, row.pattern)):
             if name not in known:
-                text = f"names the {row.what} {name[:100]}, and {where} has none of that name"
+                text = f"names the {row.what} {name[:100]}, and {where} has no {row.what} of that name"
                 yield _nothing_there(place, text, _meant(name, known.difference(places.ADDED), row.what))
 
 
@@ -279,7 +279,7 @@ def _inputs_not_given(spec: Mapping[str, Any], path: str) -> Iterator[model.Unre
     """Steps and tasks of Argo that leave out an input parameter that has no value of its own."""
     needed: dict[str, list[str]] = {}
     for _, template in places.at(spec, "templates[]", path):
-        if isinstance(template, dict) and isinstance(name := template.get("name"), str):
+        if isinstance(template, dict) and (name := paths.text(template.get("name"))):
             needed[name] = [
                 each["name"]
                 for _, each in places.at(template, "inputs.parameters[]", "")
@@ -306,7 +306,7 @@ class _Target(NamedTuple):
     group: str
     kind: str
     consequence: str = ""
-    """What follows where files with such objects lack this one; empty where only a slip is reported."""
+    """The effect where files have others of its kind and lack this one; empty where only a slip is reported."""
     namespaced: bool = True
 
 
@@ -388,7 +388,7 @@ class Files(NamedTuple):
     around: Lookup
     """The objects of the same file, or of the same directory if they are applied together."""
     beside: Lookup
-    """Those of the same file; its `others` are those of the run, if files count as facts."""
+    """The objects of the same file; its `others` are those of the run, if files count as facts."""
     of_facts: NamesOfFacts | None
     """The names that a cluster has; None without facts about one."""
 
@@ -475,10 +475,8 @@ class _KnownNames(NamedTuple):
 
     def missing_labels(self, value: paths.Object) -> Iterator[model.UnreadKey]:
         """Labels that name a queue or class of Kueue which the files lack; a check of its own has slips."""
-        labels = paths.metadata(value).get("labels")
-        for key, target in (
-            _LABELS.items() if isinstance(labels, dict) and not _LABELS.keys().isdisjoint(labels) else ()
-        ):
+        labels = paths.mapping(paths.metadata(value).get("labels"))
+        for key, target in _LABELS.items() if not _LABELS.keys().isdisjoint(labels) else ():
             names = self.of(target)
             for found in self.missing(target, names, labels, "/metadata/labels") if key in labels and names else ():
                 if not found.remedy.startswith("did you mean"):

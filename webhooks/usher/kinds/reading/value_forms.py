@@ -147,7 +147,7 @@ def is_placeholder(text: str) -> bool:
 
 class _Form(NamedTuple):
     takes: str
-    """What the API server takes, for the message."""
+    """The form that the API server takes, for the message."""
     fits: Callable[[Any], object]
 
 

@@ -9,12 +9,12 @@ test_names_of_a_workflow_are_looked_up if {
 	check.deny == {
 		found(
 			"/spec/entrypoint",
-			"Workflow names the template mian, and spec has none of that name",
+			"Workflow names the template mian, and spec has no template of that name",
 			"did you mean main?",
 		),
 		found(
 			"/spec/templates/0/dag/tasks/1/dependencies/0",
-			"Workflow names the task prepare-data, and spec.templates[0].dag has none of that name",
+			"Workflow names the task prepare-data, and spec.templates[0].dag has no task of that name",
 			"did you mean prepare?",
 		),
 		found(
@@ -29,7 +29,7 @@ test_names_of_a_pod_are_looked_up if {
 	check.deny == {
 		found(
 			"/spec/template/spec/containers/0/volumeMounts/0/name",
-			"Job names the volume datasets, and spec.template.spec has none of that name",
+			"Job names the volume datasets, and spec.template.spec has no volume of that name",
 			"did you mean dataset?",
 		),
 		found(
