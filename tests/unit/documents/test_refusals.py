@@ -258,3 +258,11 @@ def test_a_file_is_refused_beyond_its_limit(filler: str | bytes) -> None:
 def test_the_place_counts_characters_and_not_bytes() -> None:
     assert refusal("é: 😀\nß: 'ü': 1\n").column == 7
     assert refusal(json.dumps({"é": 1})[:-1] + ', "b": "\\ud800"}').column == len('{"\\u00e9": 1, "b": ') + 1
+
+
+def test_all_characters_are_refused_that_yaml_has_not() -> None:
+    """YAML 1.2, c-printable."""
+    taken = (range(0x20, 0x7F), range(0xA0, 0xD800), range(0xE000, 0xFFFE), range(0x10000, 0x110000))
+    expected = {0x9, 0xA, 0xD, 0x85, *(each for part in taken for each in part)}
+
+    assert {each for each in range(0x110000) if not chunks._FORBIDDEN.match(chr(each))} == expected

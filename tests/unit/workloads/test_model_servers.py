@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 import builders
 from unit.workloads.normalised import pod_set
 from usher import model, paths
+from usher.workloads import model_servers
 
 VLLM = "vllm/vllm-openai:v0.20.1"
 
@@ -220,3 +221,13 @@ def test_without_one_size_or_its_bits_nothing_is_known(words: list[str]) -> None
 
     assert found is not None
     assert "model" not in found
+
+
+def test_only_a_server_has_its_patterns_compiled() -> None:
+    compiled = model_servers._compiled
+    compiled.cache_clear()
+
+    assert parallelism(command=["python", "train.py"]) is None
+    assert compiled.cache_info().currsize == 0
+    assert parallelism(command=["vllm", "serve", "model"]) is not None
+    assert compiled.cache_info().currsize > 0

@@ -126,8 +126,8 @@ def _document(file: Chunk, start: int, end: int, line: int) -> Chunk:
     return chunk
 
 
-# Only characters that libyaml's reader accepts are missing here; the byte order mark is handled before.
-_FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# What libyaml's reader refuses; the byte order mark is handled before. A list of what it takes is compiled for long.
+_FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 # A quoted `{{ }}` is plain YAML (Argo and KServe resolve them in the cluster), and so is one in a comment.
 _TEMPLATE: Final = re.compile(r"^[^#\"'\n]*?(\{\{|\{%)", re.MULTILINE)
 

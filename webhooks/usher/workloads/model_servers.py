@@ -19,6 +19,7 @@ A family matches the first words of a command or the end of an image's path, lik
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Final
 
 from msgspec import Struct
@@ -77,42 +78,48 @@ def _sizes_in_profile(profile: paths.Json) -> tuple[int, int]:
     return (0, 0) if match is None else (int(match[1]), int(match[2] or 1))
 
 
+_compiled: Final = cache(re.compile)
+"""Compiles a pattern of `_Server` when a server is there: all of them take longer than a small file is judged."""
+
+
 class _Server(Struct, frozen=True, kw_only=True):
+    """A server, with patterns of its command; an empty one matches nothing."""
+
     name: str
-    program: re.Pattern[str]
+    program: str
     images: frozenset[str]
     """Last parts of the names of images whose entry point is the server."""
-    tensor: re.Pattern[str]
+    tensor: str
     takes_all: bool = False
     """Whether, without a tensor parallel size in its command, it uses all visible GPUs and not one."""
-    pipeline: re.Pattern[str] | None = None
-    data: re.Pattern[str] | None = None
-    local: re.Pattern[str] | None = None
+    pipeline: str = ""
+    data: str = ""
+    local: str = ""
     """The part of the data parallel size that one pod runs."""
-    single: re.Pattern[str] | None = None
+    single: str = ""
     """Flags of a server that runs one data parallel rank in its pod."""
-    shared: re.Pattern[str] | None = None
+    shared: str = ""
     """Flags of a server whose data parallel ranks are among its tensor parallel ranks."""
-    scattered: re.Pattern[str] | None = None
+    scattered: str = ""
     """Flags of data parallel ranks in several pods, while no flag says how many one pod runs."""
-    nodes: re.Pattern[str] | None = None
+    nodes: str = ""
     """The number of pods that share the ranks."""
     variable: str = ""
     """The variable that it reads if no flag gives the tensor parallel size."""
     custom_all_reduce: bool = False
     """Whether its ranks exchange data by a kernel of its own, unless a flag switches that off."""
-    spanning: re.Pattern[str] | None = None
+    spanning: str = ""
     """Flags of a server that may span several pods."""
-    elsewhere: re.Pattern[str] | None = None
+    elsewhere: str = ""
     """Flags that refer to a file or to other servers."""
 
 
-def _flag(*names: str) -> re.Pattern[str]:
-    return re.compile(rf"(?:^|\s)(?:{'|'.join(names)})(?:=|\s{{1,40}})[\"']?([^\s\"';|&\\]{{1,80}})")
+def _flag(*names: str) -> str:
+    return rf"(?:^|\s)(?:{'|'.join(names)})(?:=|\s{{1,40}})[\"']?([^\s\"';|&\\]{{1,80}})"
 
 
-def _any_flag(*names: str) -> re.Pattern[str]:
-    return re.compile(rf"(?:^|\s)(?:{'|'.join(names)})(?=[=\s]|$)")
+def _any_flag(*names: str) -> str:
+    return rf"(?:^|\s)(?:{'|'.join(names)})(?=[=\s]|$)"
 
 
 # Two of vLLM's executors start all ranks of a server in its pod.
@@ -125,9 +132,7 @@ _SERVERS: Final = (
     _Server(
         name="vLLM",
         custom_all_reduce=True,
-        program=re.compile(
-            r"\bvllm\s{1,40}serve\b|\bvllm\.entrypoints\.(?:openai\.)?api_server\b|-m\s{1,40}dynamo\.vllm\b"
-        ),
+        program=r"\bvllm\s{1,40}serve\b|\bvllm\.entrypoints\.(?:openai\.)?api_server\b|-m\s{1,40}dynamo\.vllm\b",
         images=frozenset({"vllm-cuda-rhel9", "vllm-openai", "vllm-openai-rocm"}),
         tensor=_flag("--tensor[-_]parallel[-_]size", "-tp"),
         pipeline=_flag("--pipeline[-_]parallel[-_]size", "-pp"),
@@ -149,7 +154,7 @@ _SERVERS: Final = (
     _Server(
         name="SGLang",
         custom_all_reduce=True,
-        program=re.compile(r"\bsglang\.launch_server\b|\bsglang\s{1,40}serve\b|-m\s{1,40}dynamo\.sglang\b"),
+        program=r"\bsglang\.launch_server\b|\bsglang\s{1,40}serve\b|-m\s{1,40}dynamo\.sglang\b",
         images=frozenset(),
         tensor=_flag("--tensor-parallel-size", "--tp-size", "--tp"),
         pipeline=_flag("--pipeline-parallel-size", "--pp-size", "--pp"),
@@ -162,7 +167,7 @@ _SERVERS: Final = (
     ),
     _Server(
         name="TensorRT-LLM",
-        program=re.compile(r"\btrtllm-serve\b"),
+        program=r"\btrtllm-serve\b",
         images=frozenset(),
         tensor=_flag("--tp_size", "--tensor_parallel_size"),
         pipeline=_flag("--pp_size", "--pipeline_parallel_size"),
@@ -178,24 +183,24 @@ _SERVERS: Final = (
     ),
     _Server(
         name="LMDeploy",
-        program=re.compile(r"\blmdeploy\s{1,40}serve\s{1,40}api_server\b"),
+        program=r"\blmdeploy\s{1,40}serve\s{1,40}api_server\b",
         images=frozenset(),
         tensor=_flag("--tp"),
         elsewhere=_any_flag("--cp", "--dp", "--ep", "--nnodes"),
     ),
     _Server(
         name="Text Generation Inference",
-        program=re.compile(r"\btext-generation-launcher\b"),
+        program=r"\btext-generation-launcher\b",
         images=frozenset({"text-generation-inference", "tgi-gaudi"}),
         tensor=_flag("--num[-_]shard"),
         takes_all=True,
         variable="NUM_SHARD",
         # This flag switches off the number of shards.
-        elsewhere=re.compile(r"(?:^|\s)--sharded(?:=|\s{1,40})[\"']?false"),
+        elsewhere=r"(?:^|\s)--sharded(?:=|\s{1,40})[\"']?false",
     ),
     _Server(
         name="KServe's Hugging Face server",
-        program=re.compile(r"-m\s{1,40}huggingfaceserver\b"),
+        program=r"-m\s{1,40}huggingfaceserver\b",
         images=frozenset({"huggingfaceserver"}),
         tensor=_flag("--tensor[-_]parallel[-_]size", "-tp"),
         pipeline=_flag("--pipeline[-_]parallel[-_]size", "-pp"),
@@ -275,7 +280,7 @@ def _tensor(server: _Server, text: str, container: Mapping[str, paths.Json]) -> 
 
 
 def _server(text: str, image: str, *, has_command: bool) -> _Server | None:
-    found = [server for server in _SERVERS for _ in server.program.finditer(text)]
+    found = [server for server in _SERVERS for _ in _compiled(server.program).finditer(text)]
     if found:
         return found[0] if len(found) == 1 else None
     name = image.rpartition("/")[2].partition("@")[0].partition(":")[0]
@@ -290,13 +295,13 @@ def server_name(container: Mapping[str, paths.Json], words: Sequence[str]) -> st
     return "" if server is None else server.name
 
 
-def _has(flags: re.Pattern[str] | None, text: str) -> bool:
-    return flags is not None and flags.search(text) is not None
+def _has(flags: str, text: str) -> bool:
+    return bool(flags) and _compiled(flags).search(text) is not None
 
 
-def _size(flag: re.Pattern[str] | None, text: str, container: Mapping[str, paths.Json]) -> int | None:
+def _size(flag: str, text: str, container: Mapping[str, paths.Json]) -> int | None:
     """The value of a flag, 1 without it; None if it is unknown or the flag has several values."""
-    values = set() if flag is None else {_flag_value(value, container) for value in flag.findall(text)}
+    values = {_flag_value(value, container) for value in _compiled(flag).findall(text)} if flag else set()
     if not values:
         return 1
     value = values.pop()
@@ -322,7 +327,7 @@ def _place(server: _Server, container: Mapping[str, paths.Json], path: str) -> s
     for field in ("command", "args"):
         entries = container.get(field)
         for index, entry in enumerate(entries if isinstance(entries, list) else []):
-            if isinstance(entry, str) and (server.tensor.search(entry) or server.tensor.search(f"{entry} 1")):
+            if isinstance(entry, str) and (_has(server.tensor, entry) or _has(server.tensor, f"{entry} 1")):
                 return f"{path}/{field}/{index}"
     return f"{path}/{'args' if container.get('args') else 'command'}"
 
