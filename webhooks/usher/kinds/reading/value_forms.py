@@ -181,8 +181,9 @@ _LABEL: Final = _Form(
     _matches_if_plain(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?"),
 )
 _AMOUNT: Final = _Form("an amount, for example 8, 500m or 64Gi", _is_amount)
-_PORT: Final = _Form("a port from 1 to 65535", lambda value: not isinstance(value, int) or 0 < value < 65536)
-_PORT_OR_0: Final = _Form("a port up to 65535", lambda value: not isinstance(value, int) or 0 <= value < 65536)
+_PORTS: Final = 65536
+_PORT: Final = _Form("a port from 1 to 65535", lambda value: not isinstance(value, int) or 0 < value < _PORTS)
+_PORT_OR_0: Final = _Form("a port up to 65535", lambda value: not isinstance(value, int) or 0 <= value < _PORTS)
 _MEDIUM: Final = _Form("Memory, HugePages or nothing", _matches(r"|Memory|HugePages(-.+)?"))
 _DURATION: Final = _Form("a duration in h, m and s, for example 720h, or Never", _matches(r"(([0-9]+(s|m|h))+|Never)"))
 _LIMITED: Final = _Form(
@@ -210,6 +211,7 @@ _RETRIES: Final = _Form(
 )
 _SERVICE: Final = _Form("ClusterIP, NodePort or LoadBalancer", _matches("|ClusterIP|NodePort|LoadBalancer"))
 
+_WEIGHTED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 _OF_OBJECTS: Final = (("metadata.name", _NAME), ("metadata.namespace", _PART), ("metadata.labels.*", _LABEL))
 _OF_POD_SPECS: Final = (
     ("{containers,initContainers}[].name", _PART),
@@ -220,7 +222,7 @@ _OF_POD_SPECS: Final = (
     ("{containers,initContainers}[].resources.{limits,requests}^", _RESOURCE),
     ("{runtimeClassName,priorityClassName,serviceAccountName}", _NAME),
     (
-        "affinity.{nodeAffinity,podAffinity,podAntiAffinity}.preferredDuringSchedulingIgnoredDuringExecution[].weight",
+        f"affinity.{{nodeAffinity,podAffinity,podAntiAffinity}}.{_WEIGHTED}[].weight",
         _WEIGHT,
     ),
     ("nodeSelector.*", _LABEL),
@@ -307,12 +309,17 @@ def _are_known(resources: Mapping[str, Any]) -> bool:
 
 
 def _is_usual(spec: Mapping[str, Any]) -> bool:
-    """As `_are_names`, for a pod spec without ports and disks in memory."""
+    """As `_are_names`, for a pod spec without weights, ports of its host, and fields of it in variables."""
     try:
         parts = [*spec["containers"], *(spec.get("initContainers") or ()), *(spec.get("volumes") or ())]
-        if "affinity" in spec or any("ports" in each or (each.get("emptyDir") or {}).get("medium") for each in parts):
+        if any(_WEIGHTED in each for each in (spec.get("affinity") or {}).values()):
             return False
-        if any("valueFrom" in each for part in parts for each in part.get("env") or ()):
+        if any((each.get("emptyDir") or {}).get("medium", "Memory") != "Memory" for each in parts):
+            return False
+        ports = [port for each in parts for port in each.get("ports") or ()]
+        if any("hostPort" in each or not 0 < each["containerPort"] < _PORTS for each in ports):
+            return False
+        if any("fieldRef" in each.get("valueFrom", ()) for part in parts for each in part.get("env") or ()):
             return False
         selected = (spec.get("nodeSelector") or {}).values()
         classes = [spec[each] for each in _NAMED if each in spec]
