@@ -343,7 +343,9 @@ class Evaluator:
         return workload
 
     def _knowledge(self, request: Request) -> Knowledge:
-        return self.knowledge if request.facts is None else dataclasses.replace(self.knowledge, facts=request.facts)
+        if request.facts is None or request.facts is self.facts:
+            return self.knowledge
+        return dataclasses.replace(self.knowledge, facts=request.facts)
 
     def _find(
         self,

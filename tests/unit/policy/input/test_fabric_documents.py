@@ -1,11 +1,14 @@
 """Interconnect profiles as rules see them."""
 
+from unittest import mock
+
 import orjson
 
 import builders
 from unit.workloads.normalised import VOCABULARY, workload
 from usher import paths
 from usher.authorities.knowledge import Knowledge
+from usher.authorities.nodes import declared_pools
 from usher.cluster.facts.store import Store
 from usher.config import models
 from usher.policy.input import document as input_document
@@ -68,3 +71,17 @@ def test_a_document_holds_the_profiles_of_the_pools_on_which_the_pods_could_run(
 
 def test_without_a_fabric_the_document_has_no_word_of_one() -> None:
     assert fabrics_of("l4") is None
+
+
+def test_two_documents_of_one_workload_share_its_pod_sets_until_the_pools_change() -> None:
+    facts = Store()
+    known = Knowledge(facts=facts, config=CONFIG, vocabulary=VOCABULARY)
+    documents = input_document.Documents(known)
+    read = workload(builders.pod(builders.container(gpus=8), nodeSelector={"product": "h100"}))
+    first, asked = documents.build(read), declared_pools.placements(known)
+
+    with mock.patch.object(asked, "of", side_effect=AssertionError):
+        assert documents.build(read) == first
+    other = mock.Mock(of=lambda *_, **__: declared_pools.NO_POOLS_INPUT, hiding_variables=[])
+    with mock.patch.object(declared_pools, "placements", return_value=other):
+        assert orjson.loads(documents.build(read))["podSets"][0]["fits"] == []

@@ -12,6 +12,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import (
     Final,  # pydantic reads the standard one only from Python 3.12 on
+    NamedTuple,
     NotRequired,
     cast,
 )
@@ -348,6 +349,14 @@ MOST_BYTES: Final = 1_000_000
 NO_KEYS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
+class _Parts(NamedTuple):
+    """What follows from a workload and the pools alone, as JSON, with the names of the fabrics of these pools."""
+
+    workload: bytes
+    pod_sets: bytes
+    fabrics: Sequence[str]
+
+
 class Documents:
     """Builds the input documents for one configuration."""
 
@@ -356,6 +365,8 @@ class Documents:
         self._known = known
         self._all_mig = present.MigAnswers(known.config)
         self._fabrics = input_site.fabrics(known.config)
+        # The rules of mutations and of checks read one object, one after the other.
+        self._last: tuple[model.Workload | None, object, _Parts] = (None, None, _Parts(b"", b"", ()))
 
     def build(
         self,
@@ -377,14 +388,14 @@ class Documents:
         Raises:
             ExhaustedError: the document is larger than MOST_BYTES.
         """
+        parts = self._parts(workload)
         document: Input = {
-            "workload": _workload(workload),
-            "podSets": [self._pod_set(pod_set, workload) for pod_set in workload.pod_sets],
+            "workload": cast(Workload, orjson.Fragment(parts.workload)),
+            "podSets": cast(list[PodSet], orjson.Fragment(parts.pod_sets)),
             "site": self._site(workload),
         }
-        fabrics = {fit["fabric"] for pod_set in document["podSets"] for fit in pod_set["fits"] if "fabric" in fit}
-        if fabrics:
-            document["fabrics"] = {name: self._fabrics[name] for name in sorted(fabrics)}
+        if parts.fabrics:
+            document["fabrics"] = {name: self._fabrics[name] for name in parts.fabrics}
         if workload.view:
             document["object"] = workload.view
         if workload.excess is not None:
@@ -417,6 +428,16 @@ class Documents:
             )
         return result
 
+    def _parts(self, workload: model.Workload) -> "_Parts":
+        last, of_pools, parts = self._last
+        placements = declared_pools.placements(self._known)
+        if last is not workload or of_pools is not placements:
+            pod_sets = [self._pod_set(each, workload, placements) for each in workload.pod_sets]
+            fabrics = {fit["fabric"] for each in pod_sets for fit in each["fits"] if "fabric" in fit}
+            parts = _Parts(orjson.dumps(_workload(workload)), orjson.dumps(pod_sets), sorted(fabrics))
+            self._last = workload, placements, parts
+        return parts
+
     def _site(self, workload: model.Workload) -> input_site.Site:
         found = self._sites.of(workload)
         hiding = declared_pools.placements(self._known).hiding_variables if workload.is_pod else ()
@@ -430,8 +451,10 @@ class Documents:
         there = priority.default_class_name(self._known.facts, declared)
         return {**found, "globalDefaultPriority": there} if there and there != declared else found
 
-    def _pod_set(self, pod_set: model.PodSet, workload: model.Workload) -> PodSet:
-        where = declared_pools.placements(self._known).of(pod_set, workload=workload)
+    def _pod_set(
+        self, pod_set: model.PodSet, workload: model.Workload, placements: declared_pools.PoolPlacements
+    ) -> PodSet:
+        where = placements.of(pod_set, workload=workload)
         result = pod_set_document(pod_set, where)
         mig = self._all_mig.of(pod_set, where)
         if mig is not None:
