@@ -350,7 +350,7 @@ NO_KEYS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class _Parts(NamedTuple):
-    """What follows from a workload and the pools alone, as JSON, with the names of the fabrics of these pools."""
+    """A workload and its pod sets as JSON, with the names of the fabrics of their pools."""
 
     workload: bytes
     pod_sets: bytes
