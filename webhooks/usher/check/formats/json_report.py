@@ -320,7 +320,8 @@ def write_yaml(found: findings.Report, stream: TextIO, /) -> None:
 
 def dump_yaml(values: Mapping[str, Any], stream: TextIO) -> None:
     """Writes JSON values as one YAML document in which CI systems find no command."""
-    import yaml  # its parser makes a JSON report later
+    # Loaded only here: the other formats do without it.
+    import yaml
 
     class Dumper(yaml.CSafeDumper):
         """Writes repeated values in full: a reader of JSON expects no aliases."""
@@ -328,12 +329,12 @@ def dump_yaml(values: Mapping[str, Any], stream: TextIO) -> None:
         def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - PyYAML's signature
             return True
 
-    def represent(dumper: Dumper, text: str) -> yaml.ScalarNode:
+    def write_text(dumper: Dumper, text: str) -> yaml.ScalarNode:
         """A text, in double quotes with escapes if a CI system could find a command in it."""
         harmless = text.isprintable() and "::" not in text and wording.without_commands(text) == text
         return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if harmless else '"')
 
-    Dumper.add_representer(str, represent)
+    Dumper.add_representer(str, write_text)
     text = yaml.dump(values, Dumper=Dumper, sort_keys=True, allow_unicode=True, width=_UNLIMITED)
     # The JSON escape is also a YAML escape.
     stream.write(wording.json_without_commands(text))
