@@ -88,7 +88,12 @@ some_folders = pytest.mark.parametrize(
 )
 
 
-ONLY_IN_FILES = ("USH1481 deciding-key-unread", "USH1482 key-unread", "USH1483 value-refused")
+ONLY_IN_FILES = (
+    "USH1481 deciding-key-unread",
+    "USH1482 key-unread",
+    "USH1483 value-refused",
+    "USH1493 name-leads-nowhere",
+)
 
 
 @some_folders
