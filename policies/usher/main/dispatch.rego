@@ -1104,6 +1104,10 @@ _findings_cluster_facts contains {"check": "sharing/more_shares_than_boards", "f
 	some finding in data.usher.checks.sharing.more_shares_than_boards.deny
 }
 
+_findings_cluster_facts contains {"check": "serving/autoscaler_above_all_nodes", "finding": finding} if {
+	some finding in data.usher.checks.serving.autoscaler_above_all_nodes.deny
+}
+
 _findings_cluster_facts contains {"check": "scaling/rollout_never_fits", "finding": finding} if {
 	some finding in data.usher.checks.scaling.rollout_never_fits.deny
 }
