@@ -59,7 +59,7 @@ def test_its_pods_and_their_accelerators_span_all_that_is_allowed() -> None:
     assert found.totals[0].reason == found.pods.reason
 
 
-def test_pods_of_a_rollout_are_no_growth() -> None:
+def test_pods_of_a_rollout_do_not_count_as_growth() -> None:
     found, alone = workload(WEB, scaler(1, 10)), workload(WEB)
     assert found is not None
     assert alone is not None

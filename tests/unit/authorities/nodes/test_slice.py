@@ -214,7 +214,8 @@ SELECTS: dict[str, Any] = {"nodeSelector": {"node-role.kubernetes.io/control-pla
 
 
 def controller(kind: str = "Deployment", **spec: Any) -> paths.Object:
-    template = {"metadata": {"labels": {"app": "operator"}}, "spec": {"containers": [{"name": "manager"}], **spec}}
+    pod: dict[str, Any] = {"containers": [{"name": "manager"}], **spec}
+    template: paths.Object = {"metadata": {"labels": {"app": "operator"}}, "spec": pod}
     return {
         "apiVersion": "apps/v1",
         "kind": kind,
@@ -223,7 +224,7 @@ def controller(kind: str = "Deployment", **spec: Any) -> paths.Object:
     }
 
 
-def test_ordinary_pods_that_select_a_label_of_no_node_fit_none() -> None:
+def test_ordinary_pods_that_select_a_label_of_no_node_fit_no_node() -> None:
     path = "/spec/template"
     assert verdict(of(controller(**SELECTS), GPU_NODE), path) == "never"
     assert of(controller(nodeSelector={"zone": "a"}), GPU_NODE) is None

@@ -215,7 +215,7 @@ _WHOLE_GPUS: Final = "gpu.nvidia.com"
 
 
 def _claims_above_nodes(workload: model.Workload, known: Knowledge) -> Iterator[tuple[str, AboveNodesInput]]:
-    """The pod sets whose pods each claim more GPUs than any node has; none where a node may have as many.
+    """The pod sets whose pods each claim more GPUs than any node has, unless a node may have as many.
 
     GPU feature discovery labels each node with NVIDIA's GPUs, so a node without the label has none.
     """
@@ -239,7 +239,7 @@ def _is_of_whole_gpus(request: model.AcceleratorRequest) -> bool:
 
 
 def _gpus(place: Place) -> int | None:
-    """The GPUs of a node by its label, 0 without GPUs; None where a place without the label may have some."""
+    """The GPUs of a node by its label, 0 without GPUs; None if a place without the label may have some."""
     count = place.labels.get(_COUNT, "")
     if count.isdecimal():
         return int(count[:9])
