@@ -217,7 +217,7 @@ _WHOLE_GPUS: Final = "gpu.nvidia.com"
 def _claims_above_nodes(workload: model.Workload, known: Knowledge) -> Iterator[tuple[str, AboveNodesInput]]:
     """The pod sets whose pods each claim more GPUs than any node has, unless a node may have as many.
 
-    GPU feature discovery labels each node with NVIDIA's GPUs, so a node without the label has none.
+    GPU feature discovery labels every node that has GPUs of NVIDIA. A node without the label has 0 GPUs.
     """
     claiming = [each for each in workload.pod_sets if each.device_claims and not each.node_name]
     verdicts = judge.node_verdicts(known) if claiming else None
