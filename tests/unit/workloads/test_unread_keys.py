@@ -456,7 +456,7 @@ def test_tolerations_are_compared_where_no_definition_says_what_they_are() -> No
     spec: dict[str, Any] = {"tolerations": [{"key": "gpu", "operator": "Exist"}]}
     value: dict[str, Any] = {
         "apiVersion": "apps.nvidia.com/v1alpha1",
-        "kind": "NIMService",
+        "kind": "NemoDatastore",
         "metadata": {},
         "spec": spec,
     }
