@@ -548,6 +548,10 @@ _findings_accelerator_pods contains {"check": "objects/command_of_one_text", "fi
 	some finding in data.usher.checks.objects.command_of_one_text.deny
 }
 
+_findings_accelerator_pods contains {"check": "objects/gke_network_of_another_machine", "finding": finding} if {
+	some finding in data.usher.checks.objects.gke_network_of_another_machine.deny
+}
+
 _findings contains each if {
 	count(input.podSets) > 0
 	some each in _findings_pods
@@ -1104,6 +1108,10 @@ _findings_cluster_facts contains {"check": "sharing/more_shares_than_boards", "f
 	some finding in data.usher.checks.sharing.more_shares_than_boards.deny
 }
 
+_findings_cluster_facts contains {"check": "serving/autoscaler_above_all_nodes", "finding": finding} if {
+	some finding in data.usher.checks.serving.autoscaler_above_all_nodes.deny
+}
+
 _findings_cluster_facts contains {"check": "scaling/rollout_never_fits", "finding": finding} if {
 	some finding in data.usher.checks.scaling.rollout_never_fits.deny
 }
@@ -1146,6 +1154,10 @@ _findings_cluster_facts contains {"check": "tenancy/gpu_quota_unbounded", "findi
 
 _findings_cluster_facts contains {"check": "cost/training_on_a_consolidating_pool", "finding": finding} if {
 	some finding in data.usher.checks.cost.training_on_a_consolidating_pool.deny
+}
+
+_findings_cluster_facts contains {"check": "objects/claims_above_the_gpus_of_nodes", "finding": finding} if {
+	some finding in data.usher.checks.objects.claims_above_the_gpus_of_nodes.deny
 }
 
 _findings contains each if {

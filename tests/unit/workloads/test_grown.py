@@ -59,6 +59,15 @@ def test_its_pods_and_their_accelerators_span_all_that_is_allowed() -> None:
     assert found.totals[0].reason == found.pods.reason
 
 
+def test_pods_of_a_rollout_do_not_count_as_growth() -> None:
+    found, alone = workload(WEB, scaler(1, 10)), workload(WEB)
+    assert found is not None
+    assert alone is not None
+
+    assert [each.count.grown for each in found.pod_sets] == [10]
+    assert [each.count.grown for each in alone.pod_sets] == [0]
+
+
 def test_a_default_of_the_autoscaler_is_said_to_be_one() -> None:
     found = workload(WEB, readable_growth(scaled_object(name="web")))
 

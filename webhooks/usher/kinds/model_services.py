@@ -61,9 +61,10 @@ def _count(metadata: object, path: str, reading: Reading) -> model.Count:
         reason = "no autoscaling.knative.dev/max-scale bounds what Knative makes"
         return model.Count(minimum=lowest, maximum=None, reason=reason)
     highest = max(lowest, highest, initial)
-    return model.Count(
-        minimum=lowest, maximum=highest, reason="" if lowest == highest else "Knative scales it between its bounds"
-    )
+    if lowest == highest:
+        return model.Count(minimum=lowest, maximum=highest)
+    reason = "Knative scales it between its bounds"
+    return model.Count(minimum=lowest, maximum=highest, reason=reason, grown=highest)
 
 
 def _scale(annotations: Mapping[str, str], path: str, keys: tuple[str, ...], reading: Reading) -> int | None:
@@ -245,7 +246,8 @@ def _vllm_count(spec: Object, deployment: Object, reading: Reading) -> model.Cou
     surge = 0 if strategy == "Recreate" else share_of_replicas(most, DEFAULT_SURGE, _DEPLOYMENT, reading)
     if surge:
         reasons.append(f"{surge} more during a rollout")
-    return model.Count(minimum=lowest, maximum=most + surge, reason=", ".join(reasons))
+    grown = most if most > replicas else 0
+    return model.Count(minimum=lowest, maximum=most + surge, reason=", ".join(reasons), grown=grown)
 
 
 VLLM_RUNTIMES: list[Kind] = [

@@ -101,7 +101,8 @@ def _group_count(group: Mapping[str, paths.Json], path: str, reading: Reading, *
         return model.Count(minimum=replicas * hosts, maximum=replicas * hosts)
     if highest is None:
         return model.Count(minimum=lowest * hosts, maximum=None, reason="in-tree autoscaling without maxReplicas")
-    return model.Count(minimum=lowest * hosts, maximum=highest * hosts, reason="in-tree autoscaling")
+    most = highest * hosts
+    return model.Count(minimum=lowest * hosts, maximum=most, reason="in-tree autoscaling", grown=most)
 
 
 def _autoscaler(cluster: Mapping[str, paths.Json], path: str, reading: Reading) -> Iterator[ContainerPlace]:

@@ -263,6 +263,8 @@ class Count(Struct, frozen=True, kw_only=True):
     minimum: int
     maximum: int | None
     reason: str = ""
+    grown: int = 0
+    """The most pods that an autoscaler may keep, without those of a rollout; 0 without one or without a bound."""
 
 
 class Scheduler(Struct, frozen=True, kw_only=True):

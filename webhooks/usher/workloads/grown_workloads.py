@@ -148,7 +148,12 @@ class _Extent(Struct, frozen=True, kw_only=True):
         """The number of pods of the template at a path."""
         least, most = self.least.get(path, _NONE), self.most.get(path, _NONE)
         unbounded = self.unbounded and least.maximum != most.maximum
-        return model.Count(minimum=least.minimum, maximum=None if unbounded else most.maximum, reason=most.reason)
+        return model.Count(
+            minimum=least.minimum,
+            maximum=None if unbounded else most.maximum,
+            reason=most.reason,
+            grown=0 if self.unbounded else most.minimum,
+        )
 
 
 def grown(
@@ -248,7 +253,8 @@ def _widened(pod_set: model.PodSet, extents: Sequence[_Extent]) -> model.PodSet:
     if (minimum, maximum) == (pod_set.count.minimum, pod_set.count.maximum):
         return pod_set
     reason = "; ".join(filter(None, (extents[widest].reason, counts[widest].reason)))
-    return replace(pod_set, count=model.Count(minimum=minimum, maximum=maximum, reason=reason))
+    grown = counts[widest].grown if minimum != maximum else 0
+    return replace(pod_set, count=model.Count(minimum=minimum, maximum=maximum, reason=reason, grown=grown))
 
 
 def _rank(count: model.Count) -> tuple[bool, int]:

@@ -208,3 +208,33 @@ def test_amounts_are_rounded_so_that_an_excess_never_looks_equal(
 )
 def test_requirements_are_shown_as_people_write_them(operator: str, values: tuple[str, ...], text: str) -> None:
     assert nodes_present.requirement_text(Requirement(key="zone", operator=operator, values=values)) == text
+
+
+SELECTS: dict[str, Any] = {"nodeSelector": {"node-role.kubernetes.io/control-plane": ""}}
+
+
+def controller(kind: str = "Deployment", **spec: Any) -> paths.Object:
+    pod: dict[str, Any] = {"containers": [{"name": "manager"}], **spec}
+    template: paths.Object = {"metadata": {"labels": {"app": "operator"}}, "spec": pod}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": kind,
+        "metadata": {"name": "operator", "namespace": "gpu"},
+        "spec": {"selector": {"matchLabels": {"app": "operator"}}, "template": template},
+    }
+
+
+def test_ordinary_pods_that_select_a_label_of_no_node_fit_no_node() -> None:
+    path = "/spec/template"
+    assert verdict(of(controller(**SELECTS), GPU_NODE), path) == "never"
+    assert of(controller(nodeSelector={"zone": "a"}), GPU_NODE) is None
+
+
+def test_taints_and_amounts_are_not_compared_for_ordinary_pods() -> None:
+    large = controller(nodeSelector={"zone": "a"}, resources={"requests": {"cpu": "9999"}})
+    assert of(large, GPU_NODE) is None
+
+
+def test_a_daemon_set_and_a_pod_may_select_what_no_node_has() -> None:
+    assert of(controller("DaemonSet", **SELECTS), GPU_NODE) is None
+    assert of(builders.pod(builders.container(), **SELECTS), GPU_NODE) is None

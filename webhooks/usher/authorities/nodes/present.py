@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Final, NotRequired
 
 from msgspec import Struct
+from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, quantities
@@ -21,7 +22,7 @@ from usher.authorities.nodes import declared_pools, several
 from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes.declared_pools import PoolsInput
-from usher.authorities.nodes.judge import DomainsInput, GangNodesInput, Nearest, NodeVerdict
+from usher.authorities.nodes.judge import DomainsInput, GangNodesInput, Nearest, NodeVerdict, NodeVerdicts
 from usher.authorities.nodes.places import MissingAmount, Obstacles, Place, Places, PodDemand
 from usher.authorities.nodes.several import TogetherInput
 from usher.authorities.verdict import Answer, worst
@@ -176,6 +177,8 @@ class NodesInput(TypedDict):
     """By the path of a pod set whose pods work together: the device for RDMA of all nodes which its pods fill."""
     together: NotRequired[TogetherInput]
     """Absent where the nodes hold all pods of the workloads of the same files that always run."""
+    growth: NotRequired[GangNodesInput]
+    """Absent where the nodes hold as many pods with accelerators as an autoscaler may make, and without one."""
     rollout: NotRequired[GangNodesInput]
     """Absent where a rollout has room for its first new pod, and for kinds without rollouts."""
 
@@ -183,8 +186,10 @@ class NodesInput(TypedDict):
 def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
     """The obstacles on all nodes; None without obstacles, with unknown nodes, or without requests for accelerators."""
     verdicts = nodes_judge.node_verdicts(known)
-    if verdicts is None or not case.workload.asks_accelerators:
+    if verdicts is None:
         return None
+    if not case.workload.asks_accelerators:
+        return _of_ordinary_pods(case.workload, verdicts, known)
     workload = pod_groups.with_minimum_of_groups(case, known)
     found: dict[str, PodSetNodesInput] = {}
     members: list[nodes_judge.GangMember] = []
@@ -206,6 +211,26 @@ def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
     return result if len(result) > 1 or found else None
 
 
+def _of_ordinary_pods(workload: model.Workload, verdicts: NodeVerdicts, known: Knowledge) -> NodesInput | None:
+    """The pods without accelerators whose labels no node has, whatever else they ask for.
+
+    A DaemonSet may find no node, and a Pod that is bound has found one.
+    """
+    selecting = [each.node_selector or each.has_required_affinity for each in workload.pod_sets]
+    if not any(selecting) or workload.kind == "DaemonSet" or workload.is_pod:
+        return None
+    found: dict[str, PodSetNodesInput] = {}
+    demands = nodes_places.demands_of_workload(workload, known)
+    for pod_set, selects, written in zip(workload.pod_sets, selecting, demands, strict=True):
+        if not selects or pod_set.node_name or not pod_set.count.maximum:
+            continue
+        demand = replace(written, amounts={}, tolerations=({"operator": "Exists"},), claims_devices=False)
+        verdict = verdicts.of(demand)
+        if verdict.answer is Answer.NEVER:
+            found[pod_set.path] = _pod_set_input(pod_set, demand, verdict, verdicts.places, declared=False)
+    return {"pods": found} if found else None
+
+
 def _of_several_pods(
     workload: model.Workload, members: Sequence[nodes_judge.GangMember], verdicts: nodes_judge.NodeVerdicts
 ) -> NodesInput:
@@ -218,6 +243,8 @@ def _of_several_pods(
         result["groups"] = all_groups
     if rollout is not None:
         result["rollout"] = rollout
+    elif (growth := several.of_growth(workload, members, verdicts)) is not None:
+        result["growth"] = growth
     demands = [each.demand for each in members]
     if from_zero := nodes_judge.pools_to_come(workload, demands, verdicts.places):
         result["fromZero"] = from_zero

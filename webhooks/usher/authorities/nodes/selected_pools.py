@@ -36,6 +36,13 @@ class ExpiringInput(TypedDict):
     """The time after which Karpenter ends the pods of an expired node, whatever they forbid; absent where it waits."""
 
 
+class AboveNodesInput(TypedDict):
+    """GPUs that the claims of one pod ask for, and the most that a node has."""
+
+    asked: int
+    most: int
+
+
 class BeyondLimitsInput(TypedDict):
     """Pods of a pod set that ask for more together than the limits of their NodePools allow, or that fill them."""
 
@@ -55,6 +62,8 @@ class NodePoolsInput(TypedDict):
     """NodePools that replace each node at an age that they set."""
     tooSmall: NotRequired[dict[str, TooSmallInput]]
     beyondLimits: NotRequired[dict[str, BeyondLimitsInput]]
+    aboveNodes: NotRequired[dict[str, AboveNodesInput]]
+    """Pod sets whose pods each claim more whole GPUs than any node has."""
     atZero: NotRequired[dict[str, str]]
     """Pools without nodes that alone could hold pods which claim devices."""
 
@@ -62,11 +71,12 @@ class NodePoolsInput(TypedDict):
 def node_pools_slice(case: Case, known: Knowledge) -> NodePoolsInput | None:
     """The pools and machine types that pod sets select; None where nothing is to be said about them."""
     workload = case.workload
+    above = dict(_claims_above_nodes(workload, known))
+    result: NodePoolsInput = {"aboveNodes": above} if above else {}
     # Most pods select no nodes, and reading their demand is a large part of this slice.
     selects = any(each.node_selector or each.has_required_affinity for each in workload.pod_sets)
     if not workload.asks_accelerators or not selects:
-        return None
-    result: NodePoolsInput = {}
+        return result or None
     pools = autoscaled_pools.of_facts(known.facts)
     for pod_set, demand in zip(workload.pod_sets, places.demands_of_workload(workload, known), strict=True):
         path = pod_set.path
@@ -197,3 +207,41 @@ _GKE_DRA: Final = "cloud.google.com/gke-nvidia-gpu-dra-driver"
 """With this label GKE knows which ResourceSlices a new node would have
 (docs.cloud.google.com/kubernetes-engine/docs/how-to/set-up-dra).
 """
+
+
+_COUNT: Final = "nvidia.com/gpu.count"
+_WHOLE_GPUS: Final = "gpu.nvidia.com"
+"""The device class of NVIDIA's driver for whole GPUs. All devices of one pod are on its node."""
+
+
+def _claims_above_nodes(workload: model.Workload, known: Knowledge) -> Iterator[tuple[str, AboveNodesInput]]:
+    """The pod sets whose pods each claim more GPUs than any node has, unless a node may have as many.
+
+    GPU feature discovery labels every node that has GPUs of NVIDIA. A node without the label has 0 GPUs.
+    """
+    claiming = [each for each in workload.pod_sets if each.device_claims and not each.node_name]
+    verdicts = judge.node_verdicts(known) if claiming else None
+    if verdicts is None or verdicts.places.nodes.unreadable or _COUNT in verdicts.places.nodes.individual:
+        return
+    counts = [_gpus(each) for each in verdicts.places.all]
+    known_counts = [each for each in counts if each]
+    if None in counts or not known_counts:
+        return
+    for pod_set in claiming:
+        asked = sum(int(each.minimum.value) for each in pod_set.requests if _is_of_whole_gpus(each))
+        if asked > max(known_counts):
+            yield pod_set.path, {"asked": asked, "most": max(known_counts)}
+
+
+def _is_of_whole_gpus(request: model.AcceleratorRequest) -> bool:
+    is_claim = request.route is model.Route.CLAIM and request.name == _WHOLE_GPUS
+    return is_claim and not request.instead and request.memory is None
+
+
+def _gpus(place: Place) -> int | None:
+    """The GPUs of a node by its label, 0 without GPUs; None if a place without the label may have some."""
+    count = place.labels.get(_COUNT, "")
+    if count.isdecimal():
+        return int(count[:9])
+    may_have = place.nodes is None or any(amounts.get("nvidia.com/gpu") for amounts in place.frontier)
+    return None if may_have else 0

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
@@ -11,7 +12,7 @@ from usher.authorities.nodes import declared_pools
 from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes.declared_pools import PoolsInput
-from usher.authorities.nodes.judge import GangMember, NodeVerdicts
+from usher.authorities.nodes.judge import GangMember, GangNodesInput, NodeVerdicts
 from usher.authorities.nodes.places import PodDemand
 from usher.authorities.verdict import Answer
 
@@ -46,6 +47,23 @@ def of_together(workloads: Sequence[model.Workload], verdicts: NodeVerdicts, kno
         return None
     names = [f"{each.kind} {each.name}" for each in workloads]
     return {"wanted": wanted, "most": found.most, "sure": found.sure, "names": names}
+
+
+def of_growth(workload: model.Workload, members: Sequence[GangMember], verdicts: NodeVerdicts) -> GangNodesInput | None:
+    """The shortage where the nodes cannot hold as many pods with accelerators as an autoscaler may make."""
+    if len(members) < len(workload.pod_sets) or not any(
+        each.count.grown and each.asks_accelerators for each in workload.pod_sets
+    ):
+        return None
+    grown = [
+        replace(member, pods=pod_set.count.grown or pod_set.count.minimum)
+        for pod_set, member in zip(workload.pod_sets, members, strict=True)
+        if pod_set.asks_accelerators
+    ]
+    wanted, found = sum(each.pods for each in grown), verdicts.room(grown)
+    if found is None or found.most >= wanted:
+        return None
+    return {"wanted": wanted, "most": found.most, "sure": found.sure}
 
 
 def asked_elsewhere(pools: PoolsInput) -> Iterator[Mapping[str, paths.Json]]:
