@@ -107,3 +107,11 @@ volume_path(pod_set, index) := $"{field_path(pod_set, "volumes")}/{index}" if no
 container_path(container, field) := container.places[field]
 
 container_path(container, field) := $"{container.path}/{field}" if not container.places[field]
+
+# METADATA
+# title: User without capabilities
+# description: The user of a container that is known not to be root; capabilities that it adds have no effect for it.
+user_without_capabilities(pod_set, container) := user if {
+	user := object.get(container, ["securityContext", "runAsUser"], object.get(pod_set, ["securityContext", "runAsUser"], 0))
+	user > 0
+}

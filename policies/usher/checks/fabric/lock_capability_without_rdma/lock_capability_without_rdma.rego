@@ -57,8 +57,7 @@ deny contains finding if {
 	trim_prefix(upper(capability), "CAP_") == "IPC_LOCK"
 	count(fabric.network_devices(pod_set)) > 0
 	not container.securityContext.privileged
-	user := object.get(container, ["securityContext", "runAsUser"], object.get(pod_set, ["securityContext", "runAsUser"], 0))
-	user > 0
+	user := workload.user_without_capabilities(pod_set, container)
 
 	finding := {
 		"path": $"{workload.container_path(container, "securityContext/capabilities")}/add/{index}",

@@ -7,7 +7,7 @@
 #   namespace under isolation.ipcLock.
 #   The Pod Security levels baseline and restricted both forbid IPC_LOCK, so the API server would refuse the pods. The
 #   webhook therefore adds nothing where it knows that the namespace enforces one of them. A container that drops the
-#   capability keeps dropping it.
+#   capability keeps dropping it, and one that runs as another user than root would get no effect of it.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/security/pod-security-standards/#baseline
@@ -24,6 +24,7 @@ package usher.mutations.fabric.ipc_lock
 
 import data.usher.lib.fabric
 import data.usher.lib.rdma
+import data.usher.lib.workload
 
 intents contains intent if {
 	some entry in fabric.training_containers
@@ -48,6 +49,10 @@ _why_not(entry) := $"fabric {entry.fabric} does not set ipcLock" if not entry.pr
 else := "usher.yaml does not list this namespace under isolation.ipcLock" if not input.site.ipcLockAllowed
 
 else := $"the container sets {rdma.switched_off(entry)}, so it needs no locked memory" if rdma.switched_off(entry)
+
+else := $"the container runs as user {user}, who gets no effect of a capability" if {
+	user := workload.user_without_capabilities(entry.podSet, entry.container)
+}
 
 else := "the pod has no network device, so it cannot use RDMA" if {
 	not fabric.has_network_device(entry.podSet)

@@ -37,6 +37,12 @@ test_a_namespace_that_is_not_listed_is_told_so if {
 	mutation.skips == skipped(worker, "usher.yaml does not list this namespace under isolation.ipcLock") with input as examples.untouched_pytorchjob_elsewhere
 }
 
+test_a_user_who_is_not_root_gets_no_effect_of_it if {
+	mutation.intents == set() with input as examples.untouched_pytorchjob_of_a_user
+	reason := "the container runs as user 1000, who gets no effect of a capability"
+	mutation.skips == skipped(worker, reason) with input as examples.untouched_pytorchjob_of_a_user
+}
+
 test_without_a_network_device_there_is_nothing_to_lock_memory_for if {
 	mutation.intents == set() with input as examples.untouched_jobset_without_device
 	mutation.skips == skipped(training, "the pod has no network device, so it cannot use RDMA") with input as examples.untouched_jobset_without_device
