@@ -296,7 +296,7 @@ def device_classes_input(case: Case, known: Knowledge) -> ClassesInput | None:
     return _which_exist("resource.k8s.io", "DeviceClass", names, known) if names else None
 
 
-_LIMITING: Final = frozenset({"clusterQueue", "kaiQueue", "resourceQuota", "volcanoQueue"})
+_LIMITING: Final = frozenset({"clusterQueue", "gpuQuota", "kaiQueue", "resourceQuota", "volcanoQueue"})
 """Keys of kinds whose objects limit workloads, and whose status has the amounts in use."""
 
 
@@ -308,7 +308,8 @@ def stored_input(case: Case, known: Knowledge) -> Mapping[str, Any] | None:
         return None
     namespace = workload.namespace if shape.key == "resourceQuota" else ""
     reference = Reference(group=workload.group, kind=workload.kind, name=workload.name, namespace=namespace)
-    found = known.facts.find(reference)
+    # Files that are applied hide what the cluster has.
+    found = (known.facts.before or known.facts).find(reference)
     if isinstance(found, Absence):
         return None
     return {shape.key: shapes.read_shape(shape.adapter, found, paths.ROOT, lambda *_: None)}

@@ -49,6 +49,8 @@ class Store:
         self.age: Callable[[], float] = _fresh
         """The age of the oldest facts in seconds; the thread that keeps the store up to date replaces this."""
         self.nodes = NodeTable()
+        self.before: Store | None = None
+        """The store without the objects that this one applies; None without such objects."""
         self._kinds: dict[Key, Mapping[str, Objects]] = {}
         """Objects by kind and namespace; the namespace of cluster-scoped objects is empty."""
         self._missing: frozenset[Key] = frozenset()
@@ -167,7 +169,7 @@ class Store:
         if not new:
             return self
         result = Store()
-        result.revision, result.nodes = self.revision, self.nodes
+        result.revision, result.nodes, result.before = self.revision, self.nodes, self
         result._kinds, result._missing = dict(self._kinds), self._missing
         for value in new:
             result.put(_object_in_namespace(value, _key(value), namespace))
