@@ -128,6 +128,11 @@ class Fields:
             first: the first of the nodes that may be like one.
         """
         parts = [self.nodes[number] for number in _below(self.pod_spec, self.nodes)]
+        policies = [part["imagePullPolicy"] for part in parts if "imagePullPolicy" in part]
+        for number in range(first, len(self.nodes)) if policies else ():
+            node = self.nodes[number]
+            if taken := {name: policies[0] for name in _PULL_POLICIES if self._type_of(node.get(name)) == "string"}:
+                self.nodes[number] = {**node, **taken}
         for part in parts:
             texts = {name: each for name, each in part.items() if isinstance(self._type_of(each), list)}
             for number in range(first, len(self.nodes)) if texts else ():
@@ -169,6 +174,7 @@ def _below(number: int, nodes: Sequence[Node]) -> set[int]:
     return found
 
 
+_PULL_POLICIES: Final = ("pullPolicy", "imagePullPolicy")
 _PARTS_OF_PODS: Final = ("tolerations", "affinity", "topologySpreadConstraints")
 _PARTS_OF_CONTAINERS: Final = ("env", "envFrom", "volumeMounts", "imagePullPolicy", "pullPolicy")
 
