@@ -161,7 +161,7 @@ def _without_key(path: str, row: _Named, named: Mapping[str, Any], found: Mappin
             text = f"names the ConfigMap {name[:100]}, which has no key {wanted}, the file that is read"
             yield _wrong(f"{path}/{row.field}", text, f"call the key {wanted} ({listed})")
         else:
-            text = f"has the default {wanted[:100]}, which is no key of the ConfigMap {name[:100]}"
+            text = f"has the default {wanted[:100]}, which is not a key of the ConfigMap {name[:100]}"
             yield _wrong(f"{path}/{row.default}", text, _meant(wanted, keys, f"name one of its keys ({listed})"))
 
 
@@ -175,7 +175,7 @@ def _of_node(chosen: str, objects: Objects) -> Found:
         name = paths.text(known_keys.part_at(policy, "/spec/devicePlugin/config").get("name"))
         keys = {each for one in config_maps.get(name, {}).values() for each in known_keys.part_at(one, "/data")}
         if keys and chosen not in keys:
-            text = f"chooses the configuration {chosen[:100]}, which is no key of the ConfigMap {name[:100]}"
+            text = f"chooses the configuration {chosen[:100]}, which is not a key of the ConfigMap {name[:100]}"
             remedy = _meant(chosen, keys, f"name one of its keys ({', '.join(sorted(keys)[:5])})")
             yield _wrong(paths.join("/metadata/labels", _CHOSEN), text, remedy)
 
@@ -263,13 +263,13 @@ def _apart(path: str, shard: str, queue: paths.Object, label: str, what: str) ->
 
 
 class _AmdPlugin(NamedTuple):
-    """What the files say about AMD's device plugin."""
+    """AMD's device plugin, as the files describe it."""
 
     where: str
     mixed: bool
     """Whether resources have the names of partitions."""
     partitions: frozenset[str]
-    """The names of partitions that configurations of the device config manager make; empty where they say none."""
+    """The names of partitions that configurations of the device config manager make; empty if they do not say it."""
 
 
 _PARTITION: Final = re.compile(r"amd\.com/[sdtqc]px_nps\d")
@@ -347,6 +347,6 @@ def _not_offered(name: str, plugin: _AmdPlugin) -> tuple[str, str] | None:
         return text, f"ask for the partition ({right}), or set resource_naming_strategy: single"
     # GPUs without a profile stay whole.
     if plugin.mixed and is_partition and plugin.partitions and name not in plugin.partitions | {"amd.com/spx_nps1"}:
-        text = f"asks for {name}, but no profile of the device config manager in these files makes such partitions"
+        text = f"asks for {name}, but no profile of the device config manager in these files makes this partition"
         return text, _meant(name, plugin.partitions, f"ask for one of them ({listed})")
     return None
