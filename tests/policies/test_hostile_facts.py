@@ -130,9 +130,9 @@ def wrong(value: paths.Json, place: Place) -> list[paths.Json]:
             return [{"a": 1}, True]
 
 
-WEAKER: Final = {"USH523": {"USH524"}, "USH1220": {"USH1221"}}
+WEAKER: Final = {"USH523": {"USH524"}, "USH820": {"USH302"}, "USH1220": {"USH1221"}}
 """What holds wherever something else does, and is told only where that is not: a queue that never has room for the pods
-that start together has none for all of them either."""
+that start together has none for all of them either, and boards that have no profile give no nodes to select."""
 
 
 def denied(decision: model.Decision) -> set[str]:

@@ -456,7 +456,7 @@ def test_tolerations_and_pull_policies_of_operators_take_the_texts_of_pods() -> 
     spec: dict[str, Any] = {"tolerations": [{"key": "gpu", "operator": "Exist"}]}
     value: dict[str, Any] = {
         "apiVersion": "apps.nvidia.com/v1alpha1",
-        "kind": "NIMService",
+        "kind": "NemoDatastore",
         "metadata": {},
         "spec": spec,
     }

@@ -308,8 +308,7 @@ def stored_input(case: Case, known: Knowledge) -> Mapping[str, Any] | None:
         return None
     namespace = workload.namespace if shape.key == "resourceQuota" else ""
     reference = Reference(group=workload.group, kind=workload.kind, name=workload.name, namespace=namespace)
-    # Files that are applied hide what the cluster has.
-    found = (known.facts.before or known.facts).find(reference)
+    found = known.facts.find_stored(reference)
     if isinstance(found, Absence):
         return None
     return {shape.key: shapes.read_shape(shape.adapter, found, paths.ROOT, lambda *_: None)}

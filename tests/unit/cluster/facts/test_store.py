@@ -176,8 +176,6 @@ def test_objects_of_the_same_apply_join_the_stored_objects() -> None:
     assert joined.objects(*LOCAL_QUEUE, "ml") == {"a": queue("a"), "b": queue("b")}
     assert store.objects(*LOCAL_QUEUE, "ml") == {"a": queue("a")}
     assert not joined.nodes.known
-    assert joined.before is store
-    assert store.before is None
 
 
 def test_one_object_of_an_unknown_kind_does_not_make_the_kind_known() -> None:

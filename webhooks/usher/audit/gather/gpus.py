@@ -41,7 +41,12 @@ def number(devices: Devices, node: Node | None = None) -> float:
         node: the node of the devices. Without it, `nvidia.com/gpu` counts as a whole device, and a profile as on the
             largest board that has it.
     """
-    return round(float(sum((part for _, part in _counted_parts(devices, node)), start=Fraction())), 6)
+    return round(float(exact_number(devices, node)), 6)
+
+
+def exact_number(devices: Devices, node: Node | None = None) -> Fraction:
+    """As `number`, not rounded: for hours, which add up."""
+    return sum((part for _, part in _counted_parts(devices, node)), start=Fraction())
 
 
 def _counted_parts(devices: Devices, node: Node | None) -> Iterator[tuple[str, Fraction]]:

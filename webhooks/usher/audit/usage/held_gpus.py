@@ -95,7 +95,7 @@ def held_now(pod: estate.Pod, nodes: Mapping[str, estate.Node]) -> float:
     """The GPUs that a pod holds: whole ones, and parts by their share. 0 if it holds no GPU."""
     if not pod.holds:
         return 0.0
-    return gpus.number(pod.devices, nodes.get(pod.node))
+    return float(gpus.exact_number(pod.devices, nodes.get(pod.node)))
 
 
 def joined_allocations(first: Iterable[Allocation], second: Iterable[Allocation]) -> dict[tuple[PodName, str], Line]:

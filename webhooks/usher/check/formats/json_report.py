@@ -13,7 +13,6 @@ from operator import not_
 from typing import Annotated, Any, Final, Literal, TextIO
 
 import orjson
-import yaml
 from pydantic import AliasGenerator, AliasPath, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 from pydantic.alias_generators import to_camel
 
@@ -314,23 +313,6 @@ class Report(Shape):
     notes: list[Note]
 
 
-class _Dumper(yaml.CSafeDumper):
-    """Writes repeated values in full: a reader of JSON expects no aliases."""
-
-    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - PyYAML's signature
-        return True
-
-
-def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
-    """A text, in double quotes with escapes if a CI system could find a command in it."""
-    harmless = text.isprintable() and "::" not in text and wording.without_commands(text) == text
-    style = None if harmless else '"'
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-_Dumper.add_representer(str, _text)
-
-
 def write_yaml(found: findings.Report, stream: TextIO, /) -> None:
     """Writes the report as one YAML document."""
     dump_yaml(document(found), stream)
@@ -338,6 +320,21 @@ def write_yaml(found: findings.Report, stream: TextIO, /) -> None:
 
 def dump_yaml(values: Mapping[str, Any], stream: TextIO) -> None:
     """Writes JSON values as one YAML document in which CI systems find no command."""
-    text = yaml.dump(values, Dumper=_Dumper, sort_keys=True, allow_unicode=True, width=_UNLIMITED)
+    # Loaded only here: the other formats do without it.
+    import yaml
+
+    class Dumper(yaml.CSafeDumper):
+        """Writes repeated values in full: a reader of JSON expects no aliases."""
+
+        def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - PyYAML's signature
+            return True
+
+    def write_text(dumper: Dumper, text: str) -> yaml.ScalarNode:
+        """A text, in double quotes with escapes if a CI system could find a command in it."""
+        harmless = text.isprintable() and "::" not in text and wording.without_commands(text) == text
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if harmless else '"')
+
+    Dumper.add_representer(str, write_text)
+    text = yaml.dump(values, Dumper=Dumper, sort_keys=True, allow_unicode=True, width=_UNLIMITED)
     # The JSON escape is also a YAML escape.
     stream.write(wording.json_without_commands(text))

@@ -49,8 +49,6 @@ class Store:
         self.age: Callable[[], float] = _fresh
         """The age of the oldest facts in seconds; the thread that keeps the store up to date replaces this."""
         self.nodes = NodeTable()
-        self.before: Store | None = None
-        """The store without the objects that this one applies; None without such objects."""
         self._kinds: dict[Key, Mapping[str, Objects]] = {}
         """Objects by kind and namespace; the namespace of cluster-scoped objects is empty."""
         self._missing: frozenset[Key] = frozenset()
@@ -58,6 +56,7 @@ class Store:
         self._alone: Mapping[tuple[Key, str, str], paths.Object] = {}
         """Single known objects of unknown kinds, by kind, namespace and name."""
         self._derived: dict[str, tuple[tuple[int, ...], Any]] = {}
+        self._before: Store | None = None
         self._writing = threading.Lock()
 
     @classmethod
@@ -109,6 +108,10 @@ class Store:
         if found is None and not self.knows(*key):
             found = self._alone.get((key, reference.namespace, reference.name))
         return found if found is not None else self._absence(key)
+
+    def find_stored(self, reference: Reference) -> paths.Object | Absence:
+        """As `find`, without the objects that `with_applied` added."""
+        return (self._before or self).find(reference)
 
     def objects(self, group: str, kind: str, namespace: str = "") -> Objects | Absence:
         """All objects of a kind in a namespace, or cluster-scoped, by name; nodes are in `nodes`.
@@ -169,8 +172,8 @@ class Store:
         if not new:
             return self
         result = Store()
-        result.revision, result.nodes, result.before = self.revision, self.nodes, self
-        result._kinds, result._missing = dict(self._kinds), self._missing
+        result.revision, result.nodes = self.revision, self.nodes
+        result._kinds, result._missing, result._before = dict(self._kinds), self._missing, self
         for value in new:
             result.put(_object_in_namespace(value, _key(value), namespace))
         return result

@@ -13,8 +13,9 @@
 #   ignores objects that a controller made, because it judges their owner. It ignores workloads that usher.yaml routes
 #   to a scheduler that makes gangs of their kind. Another check looks at pods that Volcano places.
 #
-#   The operators of Kubeflow, Ray, HyperPod and AppWrapper make gangs if their start options say so. Where usher.yaml
-#   declares neither pools nor routes, the finding about their objects is only a note.
+#   The operators of Kubeflow, Ray, HyperPod and AppWrapper make gangs if their start options say so. Ray also runs on
+#   the nodes that it has so far, and its program decides how many it waits for. Where usher.yaml declares neither pools
+#   nor routes, the finding about Ray's objects is only a note.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/all_or_nothing/
@@ -177,12 +178,16 @@ default _assumption := {}
 
 _assumption := object.union({"assumption": _operators[input.workload.group]}, _noted)
 
-# Without a described site only the cluster says how its operators start.
-default _noted := {"noted": true}
+# Ray starts with the nodes that it has, and the program decides how many it waits for.
+default _noted := {}
 
-_noted := {} if input.site.gangSchedulers
+_noted := {"noted": true} if {
+	input.workload.group == "ray.io"
+	not input.site.gangSchedulers
+	not _pools_declared
+}
 
-_noted := {} if {
+_pools_declared if {
 	some pod_set in input.podSets
 	pod_set.poolsDeclared
 }

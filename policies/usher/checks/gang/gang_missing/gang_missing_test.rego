@@ -25,14 +25,11 @@ test_pods_with_accelerators_that_nothing_holds_together_are_found if {
 }
 
 test_where_an_operator_might_make_the_gang_it_rests_on_an_assumption if {
-	kubeflow := {
-		"assumption": "usher assumes that the training operator and the MPI operator run without gang scheduling",
-		"noted": true,
-	}
+	kubeflow := {"assumption": "usher assumes that the training operator and the MPI operator run without gang scheduling"}
 	check.deny == {object.union(found(8), kubeflow)} with input as examples.bad_pytorchjob
 	ray := {"assumption": "usher assumes that KubeRay runs without a batch scheduler", "noted": true}
 	check.deny == {object.union(found(4), ray)} with input as examples.bad_rayjob
-	hyperpod := {"assumption": "usher assumes that the HyperPod operator makes no gangs", "noted": true}
+	hyperpod := {"assumption": "usher assumes that the HyperPod operator makes no gangs"}
 	check.deny == {object.union(found(8), hyperpod)} with input as changed("/workload/group", "sagemaker.amazonaws.com")
 }
 
@@ -41,7 +38,7 @@ test_a_described_site_is_known_to_run_operators_without_gangs if {
 		{"op": "add", "path": "/site/gangSchedulers", "value": ["kai"]},
 		{"op": "replace", "path": "/podSets/0/poolsDeclared", "value": true},
 	] {
-		described := json.patch(examples.bad_pytorchjob, [change])
+		described := json.patch(examples.bad_rayjob, [change])
 		{true | some entry in check.deny; not entry.noted} == {true} with input as described
 	}
 }
@@ -167,7 +164,7 @@ test_batch_work_whose_pods_wait_for_each_other_needs_a_gang if {
 }
 
 test_the_object_in_an_app_wrapper_decides if {
-	inside := {"assumption": "usher assumes that the operators of the objects inside make no gangs", "noted": true}
+	inside := {"assumption": "usher assumes that the operators of the objects inside make no gangs"}
 	check.deny == {object.union(found(4), inside)} with input as examples.bad_appwrapper
 }
 
