@@ -43,8 +43,8 @@ SITE = ROOT / "examples" / "usher.yaml"
 
 OF_THE_USER = {"USH443", "USH1201", "USH1202", "USH1236", "USH1237", "USH1433"}
 """Checks whose verdict depends on who makes the object, which only a request tells."""
-UNREAD_KEYS = {"USH1481", "USH1482", "USH1483"}
-"""Checks of keys that nothing reads: the API server drops or refuses these before it asks."""
+UNREAD_KEYS = {"USH1481", "USH1482", "USH1483", "USH1493"}
+"""Checks of keys that nothing reads and of names inside an object: the API server often refuses these first."""
 OF_ADMINISTRATORS = {"PersistentVolume"}
 """Kinds about which `check` only warns, because administrators may make them as they like."""
 WHO = re.compile(r"does not know which user|knows the user")

@@ -127,12 +127,12 @@ class Fields:
         Args:
             first: the first of the nodes that may be like one.
         """
-        parts = [self.nodes[number] for number in _below(self.pod_spec, self.nodes)]
-        policies = [part["imagePullPolicy"] for part in parts if "imagePullPolicy" in part]
-        for number in range(first, len(self.nodes)) if policies else ():
+        policy = self.nodes[abs(self.nodes[abs(self.pod_spec)]["containers"])]["imagePullPolicy"]
+        for number in range(first, len(self.nodes)):
             node = self.nodes[number]
-            if taken := {name: policies[0] for name in _PULL_POLICIES if self._type_of(node.get(name)) == "string"}:
-                self.nodes[number] = {**node, **taken}
+            written = [key for key in _PULL_POLICIES if self._type_of(node.get(key)) == "string"]
+            self.nodes[number] = {**node, **dict.fromkeys(written, policy)} if written else node
+        parts = [self.nodes[number] for number in _below(self.pod_spec, self.nodes)]
         for part in parts:
             texts = {name: each for name, each in part.items() if isinstance(self._type_of(each), list)}
             for number in range(first, len(self.nodes)) if texts else ():
@@ -174,9 +174,9 @@ def _below(number: int, nodes: Sequence[Node]) -> set[int]:
     return found
 
 
-_PULL_POLICIES: Final = ("pullPolicy", "imagePullPolicy")
+_PULL_POLICIES: Final = ("imagePullPolicy", "pullPolicy")
 _PARTS_OF_PODS: Final = ("tolerations", "affinity", "topologySpreadConstraints")
-_PARTS_OF_CONTAINERS: Final = ("env", "envFrom", "volumeMounts", "imagePullPolicy", "pullPolicy")
+_PARTS_OF_CONTAINERS: Final = ("env", "envFrom", "volumeMounts", *_PULL_POLICIES)
 
 
 class Known(NamedTuple):
