@@ -79,3 +79,14 @@ def test_queue_names_both_quotas_that_hold_for_a_namespace(tmp_path: Path, confi
     done = usher("queue", write(tmp_path / "object.yaml", job(8, pods=2)), "--config", config, "--facts", facts)
 
     assert "GPUQuota other and quota research of usher.yaml hold for namespace research" in done.out
+
+
+def test_check_warns_of_a_quota_that_falls_below_what_the_cluster_uses(tmp_path: Path) -> None:
+    stored = builders.gpu_quota("research", 16, status={"version": 1, "used": [{"gpus": 12}], "charges": []})
+    facts = write(tmp_path / "facts.yaml", stored)
+
+    lowered = usher("check", write(tmp_path / "lowered.yaml", builders.gpu_quota("research", 8)), "--facts", facts)
+    enough = usher("check", write(tmp_path / "enough.yaml", builders.gpu_quota("research", 12)), "--facts", facts)
+
+    assert "the limit of gpus falls from 16 to 8, but 12 are in use" in lowered.out
+    assert "USH455" not in enough.out

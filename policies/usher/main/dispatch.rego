@@ -1301,6 +1301,31 @@ _findings_clusterQueue contains {"check": "objects/lending_limit_above_quota", "
 }
 
 _findings contains each if {
+	input.object.gpuQuota
+	some each in _findings_gpuQuota
+}
+
+_findings_gpuQuota contains {"check": "queueing/limit_below_its_use", "finding": finding} if {
+	some finding in data.usher.checks.queueing.limit_below_its_use.deny
+}
+
+_findings_gpuQuota contains {"check": "tenancy/gpu_quota_unit_unknown", "finding": finding} if {
+	some finding in data.usher.checks.tenancy.gpu_quota_unit_unknown.deny
+}
+
+_findings_gpuQuota contains {"check": "tenancy/gpu_quotas_overlap", "finding": finding} if {
+	some finding in data.usher.checks.tenancy.gpu_quotas_overlap.deny
+}
+
+_findings_gpuQuota contains {"check": "tenancy/gpu_quota_of_no_namespace", "finding": finding} if {
+	some finding in data.usher.checks.tenancy.gpu_quota_of_no_namespace.deny
+}
+
+_findings_gpuQuota contains {"check": "tenancy/gpu_quota_unreadable", "finding": finding} if {
+	some finding in data.usher.checks.tenancy.gpu_quota_unreadable.deny
+}
+
+_findings contains each if {
 	input.object.kaiQueue
 	some each in _findings_kaiQueue
 }
@@ -1683,27 +1708,6 @@ _findings_namespace contains {"check": "tenancy/admin_access_by_tenant", "findin
 
 _findings_namespace contains {"check": "tenancy/trusted_namespace_by_tenant", "finding": finding} if {
 	some finding in data.usher.checks.tenancy.trusted_namespace_by_tenant.deny
-}
-
-_findings contains each if {
-	input.object.gpuQuota
-	some each in _findings_gpuQuota
-}
-
-_findings_gpuQuota contains {"check": "tenancy/gpu_quota_unit_unknown", "finding": finding} if {
-	some finding in data.usher.checks.tenancy.gpu_quota_unit_unknown.deny
-}
-
-_findings_gpuQuota contains {"check": "tenancy/gpu_quotas_overlap", "finding": finding} if {
-	some finding in data.usher.checks.tenancy.gpu_quotas_overlap.deny
-}
-
-_findings_gpuQuota contains {"check": "tenancy/gpu_quota_of_no_namespace", "finding": finding} if {
-	some finding in data.usher.checks.tenancy.gpu_quota_of_no_namespace.deny
-}
-
-_findings_gpuQuota contains {"check": "tenancy/gpu_quota_unreadable", "finding": finding} if {
-	some finding in data.usher.checks.tenancy.gpu_quota_unreadable.deny
 }
 
 _findings contains each if {

@@ -30,7 +30,8 @@ def quota(hard: Any) -> model.Workload:
 def test_each_unit_comes_with_its_meaning(unit: str, expected: dict[str, Any]) -> None:
     spec = quota({unit: 8}).view["gpuQuota"]["spec"]
 
-    assert spec["limits"] == [{"hard": {unit: expected}}]
+    amount = {"text": "8", "value": 8, "milli": 8000, "whole": True}
+    assert spec["limits"] == [{"hard": {unit: {**expected, "amount": amount}}}]
     assert (spec["problems"] == []) is expected["known"]
 
 

@@ -452,7 +452,7 @@ def test_names_of_a_wrong_type_do_no_harm(wrong: Any) -> None:
     unread({"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": {"labels": wrong}, "spec": spec})
 
 
-def test_tolerations_are_compared_where_no_definition_says_what_they_are() -> None:
+def test_tolerations_and_pull_policies_of_operators_take_the_texts_of_pods() -> None:
     spec: dict[str, Any] = {"tolerations": [{"key": "gpu", "operator": "Exist"}]}
     value: dict[str, Any] = {
         "apiVersion": "apps.nvidia.com/v1alpha1",
@@ -461,5 +461,6 @@ def test_tolerations_are_compared_where_no_definition_says_what_they_are() -> No
         "spec": spec,
     }
     assert [each.path for each in unread(value)] == ["/spec/tolerations/0/operator"]
-    spec["tolerations"] = [{"gpu": "any"}]
-    assert unread(value) == ()
+    spec["tolerations"] = [{"key": "gpu", "operator": "Exists"}]
+    spec["image"] = {"repository": "a", "pullPolicy": "always"}
+    assert [each.path for each in unread(value)] == ["/spec/image/pullPolicy"]

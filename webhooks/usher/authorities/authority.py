@@ -296,7 +296,7 @@ def device_classes_input(case: Case, known: Knowledge) -> ClassesInput | None:
     return _which_exist("resource.k8s.io", "DeviceClass", names, known) if names else None
 
 
-_LIMITING: Final = frozenset({"clusterQueue", "kaiQueue", "resourceQuota", "volcanoQueue"})
+_LIMITING: Final = frozenset({"clusterQueue", "gpuQuota", "kaiQueue", "resourceQuota", "volcanoQueue"})
 """Keys of kinds whose objects limit workloads, and whose status has the amounts in use."""
 
 

@@ -8,14 +8,14 @@ from msgspec.structs import replace
 from pydantic import BeforeValidator
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import model, paths
+from usher import errors, model, paths, quantities
 from usher.accelerators import boards, mig
 from usher.config.pools import QuotaSpec
 from usher.kinds import kind as kinds_kind
 from usher.kinds.kind import KEEP_SPEC, Facts, Kind, Kueue, KueueUnit, Pods, Starts, api, keeping, scheduled
 from usher.kinds.reading import pod_templates
 from usher.kinds.reading.pod_templates import pod_template
-from usher.kinds.reading.shapes import Metadata, Present, Quantity
+from usher.kinds.reading.shapes import Amount, Metadata, Present, Quantity, amount_of
 from usher.kinds.reading.templates import Place, Template
 from usher.kinds.reading.values import Reading
 
@@ -208,10 +208,21 @@ class QuotaUnit(TypedDict):
     """The known boards that offer a MIG profile; empty for other limits."""
     meant: NotRequired[str]
     """The correct spelling, if the name is probably misspelt."""
+    amount: NotRequired[Amount]
+    """Absent where it cannot be read; the problems of the spec say so."""
 
 
 def _units(value: object) -> object:
-    return {unit: _unit(unit) for unit in value if isinstance(unit, str)} if isinstance(value, dict) else value
+    if not isinstance(value, dict):
+        return value
+    return {unit: _with_amount(_unit(unit), amount) for unit, amount in value.items() if isinstance(unit, str)}
+
+
+def _with_amount(unit: QuotaUnit, amount: object) -> QuotaUnit:
+    try:
+        return {**unit, "amount": amount_of(quantities.parse(amount))}
+    except errors.QuantityError:
+        return unit
 
 
 def _unit(unit: str) -> QuotaUnit:
@@ -233,6 +244,7 @@ def _unit(unit: str) -> QuotaUnit:
 
 
 class QuotaLimit(TypedDict):
+    priorityClasses: NotRequired[list[str]]
     hard: NotRequired[Annotated[dict[str, QuotaUnit], BeforeValidator(_units)]]
 
 
@@ -270,8 +282,15 @@ class GpuQuotaSpec(TypedDict):
     limits: NotRequired[list[QuotaLimit]]
 
 
+class GpuQuotaStatus(TypedDict):
+    used: NotRequired[list[dict[str, Quantity]]]
+    """The amounts in use, in the order of the limits."""
+    counting: NotRequired[bool]
+
+
 class GpuQuota(TypedDict):
     spec: NotRequired[Annotated[GpuQuotaSpec, BeforeValidator(_with_problems)]]
+    status: NotRequired[GpuQuotaStatus]
 
 
 GPU_QUOTAS = [

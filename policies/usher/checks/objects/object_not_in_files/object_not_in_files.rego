@@ -5,12 +5,19 @@
 #   claim, ServiceAccount, Service, workflow template or Tekton task whose name is only a slip for one in the same file
 #   or folder. What a queue of Kueue needs is reported without a slip too: a ResourceFlavor, AdmissionCheck, Topology,
 #   ClusterQueue or parent Cohort that neither the run nor the facts have, where the same file or folder has others. A
-#   LocalQueue is reported if its Namespace in the files has labels that its ClusterQueue does not select. The cluster
-#   may have more than the files, so the finding only warns.
+#   LocalQueue is reported if its Namespace in the files has labels that its ClusterQueue does not select. So are a
+#   ConfigMap of NVIDIA's or AMD's operator in a namespace from which the operator does not mount it, or without the
+#   key that is read; a workload or queue in another shard of KAI-Scheduler than its queue, and a shard without a
+#   SchedulingShard; and a resource of AMD that the naming strategy of the device plugin in the files does not offer.
+#   The cluster may have more than the files, so the finding only warns.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/
 #     description: Kueue on what a ClusterQueue needs
+#   - ref: https://github.com/NVIDIA/KAI-Scheduler/blob/main/docs/operator/scheduling-shards.md
+#     description: KAI-Scheduler on the shards of queues, nodes and workloads
+#   - ref: https://instinct.docs.amd.com/projects/gpu-operator/en/main/device_plugin/device-plugin.html
+#     description: AMD on the names of resources by strategy
 # schemas:
 #   - input: schema.input
 # custom:

@@ -4,7 +4,7 @@
 #   A lower limit stops no pod that runs. Kubernetes refuses every new pod until less is in use, also the pods that
 #   replace those of a Deployment or a Job. Kueue and Volcano admit nothing more, and in a cohort other queues may
 #   reclaim the amount above the quota. KAI-Scheduler starts nothing more above a limit, and does not protect what a
-#   queue has above its quota. The check compares the new amount of accelerators with the use that the object itself
+#   queue has above its quota. usher itself admits no new workload of a GPUQuota. The check compares the new amount of accelerators with the use that the object itself
 #   reports, in files with that of the facts. It accepts a change that raises a limit which is already too low.
 # scope: package
 # related_resources:
@@ -17,7 +17,7 @@
 # custom:
 #   code: USH455
 #   about: objects
-#   kinds: [clusterQueue, kaiQueue, resourceQuota, volcanoQueue]
+#   kinds: [clusterQueue, gpuQuota, kaiQueue, resourceQuota, volcanoQueue]
 #   severity: medium
 #   why: Pods that restart are refused, although no workload asked for more.
 #   closes: [S28]
@@ -63,6 +63,18 @@ deny contains finding if {
 	amounts := [amount | some name, amount in _status("kaiQueue")[in_use]; endswith(name, "/gpu")]
 	used := {"milli": sum([amount.milli | some amount in amounts]), "text": concat(" and ", [amount.text | some amount in amounts])}
 	finding := _finding($"/spec/resources/gpu/{field}", $"the {field} of GPUs", before, now, used)
+}
+
+deny contains finding if {
+	not _status("gpuQuota").counting
+	some index, limit in input.object.gpuQuota.spec.limits
+	old := _before.gpuQuota.spec.limits[index]
+	classes := [class | some class in limit.priorityClasses]
+	classes == [class | some class in old.priorityClasses]
+	some unit, now in limit.hard
+	used := _status("gpuQuota").used[index][unit]
+	for := [$" for {concat(", ", classes)}" | count(classes) > 0]
+	finding := _finding($"/spec/limits/{index}/hard/{unit}", $"the limit of {unit}{concat("", for)}", old.hard[unit].amount, now.amount, used)
 }
 
 _bound(amount, _) := amount if amount.milli >= 0

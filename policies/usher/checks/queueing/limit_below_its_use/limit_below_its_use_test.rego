@@ -44,6 +44,19 @@ test_no_limit_and_other_resources_are_good_in_kai if {
 	check.deny == set() with input as json.patch(examples.bad_kai_limit, [cpu])
 }
 
+test_a_gpu_quota_below_its_use_is_found if {
+	check.deny == found("/spec/limits/0/hard/gpus", "the limit of gpus", 8) with input as examples.bad_gpu_quota
+	check.deny == set() with input as examples.good_gpu_quota
+	lower := json.patch(examples.bad_gpu_quota, [{"op": "replace", "path": "/object/gpuQuota/spec/limits/1/hard/gpus/amount", "value": amount(4)}])
+	check.deny[{
+		"path": "/spec/limits/1/hard/gpus",
+		"message": "the limit of gpus for training falls from 16 to 4, but 6 are in use",
+		"remedy": "keep 6, or wait until less is in use",
+	}] with input as lower
+	counting := json.patch(examples.bad_gpu_quota, [{"op": "add", "path": "/object/gpuQuota/status/counting", "value": true}])
+	check.deny == set() with input as counting
+}
+
 test_a_file_is_compared_with_the_quota_of_the_facts if {
 	check.deny == found("/spec/hard/requests.nvidia.com~1gpu", "requests.nvidia.com/gpu", 8) with input as examples.bad_file
 	check.deny == set() with input as examples.good_file

@@ -1,0 +1,352 @@
+"""Names on which objects of a device stack have to agree: ConfigMaps of operators, shards, resources of partitions.
+
+Sources: api/nvidia/v1, api/nvidia/v1alpha1 and controllers/object_controls.go of NVIDIA/gpu-operator a22dbf6, which
+mounts ConfigMaps into pods of its own namespace; api/v1alpha1/deviceconfig_types.go, internal/plugin and
+docs/device_plugin of ROCm/gpu-operator 6df13c1; cmd/k8s-device-plugin/main.go of ROCm/k8s-device-plugin (by the
+strategy mixed, GPUs that have no partitions keep the name amd.com/gpu); docs/operator/scheduling-shards.md,
+pkg/scheduler/conf, pkg/scheduler/cache/cluster_info/queue.go and pkg/podgrouper of NVIDIA/KAI-Scheduler 72de64f.
+"""
+
+import difflib
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from usher import model, paths
+from usher.kinds.reading import known_keys
+from usher.kinds.reading import value_forms as places
+from usher.kinds.reading.values import Objects
+
+Found = Iterator[model.UnreadKey]
+
+
+def disagreements(value: paths.Object, key: tuple[str, str], objects: Objects) -> Found:
+    """Names in an object that other objects of the same files contradict.
+
+    Args:
+        key: the group and kind of the object.
+        objects: the objects of the same files.
+    """
+    yield from _of_configurations(value, " ".join(key), objects)
+    if objects.cluster_scoped(*_KAI_QUEUE) or objects.cluster_scoped(*_SHARDS):
+        yield from _of_shards(value, key, objects)
+    if plugin := objects.once("AMD's device plugin", lambda: _amd_plugin(objects)):
+        yield from _of_partitions(value, plugin)
+
+
+def _wrong(path: str, text: str, remedy: str) -> model.UnreadKey:
+    return model.UnreadKey(path=path, text=text, remedy=remedy, important=False, dangling=True)
+
+
+def _meant(name: str, known: Collection[str], otherwise: str) -> str:
+    like = difflib.get_close_matches(name[:100], sorted(known)[:200], n=1, cutoff=0.7)
+    return f"did you mean {like[0]}?" if like else otherwise
+
+
+class _Named(NamedTuple):
+    """A ConfigMap that an operator mounts."""
+
+    place: str
+    """The object with the field of the name."""
+    field: str = "name"
+    key: str = ""
+    """The key that the ConfigMap needs; empty where any will do."""
+    default: str = ""
+    """A field beside the name that says which key counts."""
+
+
+_DEFAULT: Final = "default"
+_AMD: Final = "amd.com DeviceConfig"
+_NAMED: Final[Mapping[str, tuple[_Named, ...]]] = {
+    "nvidia.com ClusterPolicy": (
+        _Named("spec.devicePlugin.config", default=_DEFAULT),
+        _Named("spec.migManager.config", key="config.yaml"),
+        _Named("spec.migManager.gpuClientsConfig", key="clients.yaml"),
+        _Named("spec.vgpuDeviceManager.config", key="config.yaml"),
+        _Named("spec.dcgmExporter.config", key="dcgm-metrics.csv"),
+        _Named("spec.driver.licensingConfig", "configMapName", key="gridd.conf"),
+        _Named("spec.driver.repoConfig", "configMapName"),
+        _Named("spec.driver.virtualTopology", "config"),
+        _Named("spec.{driver,vgpuManager}.kernelModuleConfig"),
+        _Named("spec.driver.certConfig"),
+    ),
+    "nvidia.com NVIDIADriver": (
+        _Named("spec.licensingConfig", key="gridd.conf"),
+        _Named("spec.{repoConfig,certConfig,virtualTopologyConfig,kernelModuleConfig}"),
+    ),
+    _AMD: (_Named("spec.{configManager,metricsExporter,testRunner}.config", key="config.json"),),
+}
+"""The ConfigMaps that objects of operators name."""
+
+_USUAL: Final = "gpu-operator"
+_OF_OTHERS: Final = frozenset({"default", "kube-system", "kube-public"})
+"""Namespaces in which hardly anybody runs NVIDIA's operator."""
+
+_ConfigMaps = Mapping[str, Mapping[str, paths.Object]]
+"""ConfigMaps by name, and then by namespace."""
+
+
+def _of_configurations(value: paths.Object, kind: str, objects: Objects) -> Found:
+    if kind == " Node" and (chosen := known_keys.part_at(value, "/metadata/labels").get(_CHOSEN)):
+        yield from _of_node(str(chosen), objects)
+    rows = _NAMED.get(kind, ())
+    found = objects.once("ConfigMaps by name", lambda: _config_maps(objects)) if rows else {}
+    for row in rows if found else ():
+        for path, named in places.at(value, row.place, ""):
+            name = paths.text(named.get(row.field)) if isinstance(named, dict) else ""
+            if not name or places.is_placeholder(name):
+                continue
+            if name not in found:
+                if like := [each for each in sorted(found)[:200] if known_keys.is_slip(name[:100], each)]:
+                    text = f"names the ConfigMap {name[:100]}, which these files do not have"
+                    yield _wrong(f"{path}/{row.field}", text, f"did you mean {like[0]}?")
+                continue
+            own = paths.text(paths.metadata(value).get("namespace")) if kind == _AMD else ""
+            yield from _elsewhere(f"{path}/{row.field}", name, found[name], {own} if own else _homes(objects))
+            yield from _without_key(path, row, named, found[name])
+
+
+def _config_maps(objects: Objects) -> _ConfigMaps:
+    found: defaultdict[str, dict[str, paths.Object]] = defaultdict(dict)
+    for namespace, value in objects.all():
+        if value.get("kind") == "ConfigMap":
+            found[paths.text(paths.metadata(value).get("name"))][namespace] = value
+    return found
+
+
+def _homes(objects: Objects) -> Collection[str]:
+    """The namespaces in which the files run NVIDIA's operator; empty where they do not show it."""
+    return objects.once(
+        "namespaces of NVIDIA's operator",
+        lambda: (
+            {
+                namespace
+                for namespace, value in objects.all()
+                if value.get("kind") == "Deployment" and _is_home(paths.text(paths.metadata(value).get("name")))
+            }
+            or {name for name in objects.names("", "Namespace") if _is_home(name)}
+        ),
+    )
+
+
+def _is_home(name: str) -> bool:
+    return _USUAL in name and "amd" not in name
+
+
+def _elsewhere(path: str, name: str, found: Mapping[str, paths.Object], homes: Collection[str]) -> Found:
+    """A ConfigMap that lies only in namespaces in which its reader does not run."""
+    written = {paths.text(paths.metadata(each).get("namespace")) for each in found.values()}
+    if "" in written or not (written.isdisjoint(homes) if homes else written <= _OF_OTHERS):
+        return
+    where = f"the namespace {min(homes)}" if homes else f"its own namespace (usually {_USUAL})"
+    text = f"names the ConfigMap {name[:100]}, which these files have in the namespace {min(written)}"
+    remedy = f"create the ConfigMap in {min(homes) if homes else 'the namespace of the operator'}"
+    yield _wrong(path, f"{text}; the pods that mount it run in {where} and wait for it there", remedy)
+
+
+def _without_key(path: str, row: _Named, named: Mapping[str, Any], found: Mapping[str, paths.Object]) -> Found:
+    """A key that no ConfigMap of the name has, though each shows its keys."""
+    wanted = row.key or paths.text(named.get(row.default))
+    keys = {
+        each
+        for one in found.values()
+        for part in ("data", "binaryData")
+        for each in known_keys.part_at(one, f"/{part}")
+    }
+    if wanted and keys and wanted not in keys and not places.is_placeholder(wanted):
+        listed = ", ".join(sorted(keys)[:5])
+        name = paths.text(named.get(row.field))
+        if row.key:
+            text = f"names the ConfigMap {name[:100]}, which has no key {wanted}, the file that is read"
+            yield _wrong(f"{path}/{row.field}", text, f"call the key {wanted} ({listed})")
+        else:
+            text = f"has the default {wanted[:100]}, which is not a key of the ConfigMap {name[:100]}"
+            yield _wrong(f"{path}/{row.default}", text, _meant(wanted, keys, f"name one of its keys ({listed})"))
+
+
+_CHOSEN: Final = "nvidia.com/device-plugin.config"
+"""The label of a node that chooses a key of the ConfigMap of the device plugin."""
+
+
+def _of_node(chosen: str, objects: Objects) -> Found:
+    config_maps = objects.once("ConfigMaps by name", lambda: _config_maps(objects))
+    for policy in objects.cluster_scoped("nvidia.com", "ClusterPolicy").values():
+        name = paths.text(known_keys.part_at(policy, "/spec/devicePlugin/config").get("name"))
+        keys = {each for one in config_maps.get(name, {}).values() for each in known_keys.part_at(one, "/data")}
+        if keys and chosen not in keys:
+            text = f"chooses the configuration {chosen[:100]}, which is not a key of the ConfigMap {name[:100]}"
+            remedy = _meant(chosen, keys, f"name one of its keys ({', '.join(sorted(keys)[:5])})")
+            yield _wrong(paths.join("/metadata/labels", _CHOSEN), text, remedy)
+
+
+_KAI_QUEUE: Final = ("scheduling.run.ai", "Queue")
+_SHARDS: Final = ("kai.scheduler", "SchedulingShard")
+_QUEUE_LABEL: Final = "kai.scheduler/queue"
+_SHARD_LABEL: Final = "kai.scheduler/node-pool"
+
+
+def _shard_label(objects: Objects) -> str:
+    """The label of shards, which the configuration of KAI-Scheduler may rename."""
+    for each in objects.cluster_scoped("kai.scheduler", "Config").values():
+        if named := paths.text(known_keys.part_at(each, "/spec/global").get("nodePoolLabelKey")):
+            return named
+    return _SHARD_LABEL
+
+
+def _of_shards(value: paths.Object, key: tuple[str, str], objects: Objects) -> Found:
+    """A shard that no scheduler has, and a workload or a queue in another shard than its queue."""
+    label = objects.once("the label of shards", lambda: _shard_label(objects))
+    queues = objects.cluster_scoped(*_KAI_QUEUE)
+    own = known_keys.part_at(value, "/metadata/labels")
+    if key == _KAI_QUEUE or (key == ("", "Node") and label in own):
+        yield from _unserved("/metadata/labels", own, label, objects)
+        parent = paths.text(known_keys.part_at(value, "/spec").get("parentQueue")) if key == _KAI_QUEUE else ""
+        if parent in queues:
+            place = "/spec/parentQueue"
+            yield from _apart(place, paths.text(own.get(label)), queues[parent], label, "its parent queue")
+        return
+    for path, labels in _labels_of_pods(value, own):
+        # The podgrouper reads the outermost owner first, and then the pod.
+        both = {**labels, **own}
+        queue, shard = paths.text(both.get(_QUEUE_LABEL)), paths.text(both.get(label))
+        if queue and shard:
+            yield from _unserved("/metadata/labels" if label in own else path, both, label, objects)
+        if queue in queues:
+            place = paths.join("/metadata/labels" if _QUEUE_LABEL in own else path, _QUEUE_LABEL)
+            yield from _apart(place, shard, queues[queue], label, "the queue")
+
+
+def _labels_of_pods(value: paths.Object, own: Mapping[str, Any]) -> Sequence[tuple[str, Mapping[str, Any]]]:
+    """The labels of an object, and those of its first template that names a queue."""
+    for _, path, _ in places.pod_specs(value):
+        holder = path.removesuffix("/spec")
+        labels = known_keys.part_at(value, f"{holder}/metadata/labels") if path.startswith("/") else {}
+        if _QUEUE_LABEL in own or _QUEUE_LABEL in labels:
+            return [(f"{holder}/metadata/labels", labels)]
+    return ()
+
+
+def _unserved(path: str, labels: Mapping[str, Any], label: str, objects: Objects) -> Found:
+    served = objects.once(
+        "shards of KAI-Scheduler",
+        lambda: {
+            paths.text(known_keys.part_at(each, "/spec").get("partitionLabelValue"))
+            for each in objects.cluster_scoped(*_SHARDS).values()
+        },
+    )
+    shard = paths.text(labels.get(label))
+    if served and shard and shard not in served and not places.is_placeholder(shard):
+        known = served - {""}
+        remedy = f"name one of them ({', '.join(sorted(known)[:5])})" if known else "remove the label"
+        yield _wrong(
+            paths.join(path, label),
+            f"is in the shard {shard[:100]}, and no SchedulingShard in these files has that partitionLabelValue, so "
+            "no scheduler looks at it",
+            _meant(shard, known, f"{remedy}, or add a SchedulingShard"),
+        )
+
+
+def _apart(path: str, shard: str, queue: paths.Object, label: str, what: str) -> Found:
+    other = paths.text(known_keys.part_at(queue, "/metadata/labels").get(label))
+    name = paths.text(paths.metadata(queue).get("name"))
+    if shard == other or places.is_placeholder(shard + other):
+        return
+    mine, theirs = (f"the shard {each[:100]}" if each else "the default shard" for each in (shard, other))
+    remedy = f"set the label {label}: {other[:100]}" if other else f"remove the label {label}"
+    yield _wrong(
+        path,
+        f"is in {mine}, but {what} {name[:100]} is in {theirs} ({label}); a scheduler sees only queues of its own "
+        "shard, so nothing here starts",
+        f"{remedy}, or label the queue like it",
+    )
+
+
+class _AmdPlugin(NamedTuple):
+    """AMD's device plugin, as the files describe it."""
+
+    where: str
+    mixed: bool
+    """Whether resources have the names of partitions."""
+    partitions: frozenset[str]
+    """The names of partitions that configurations of the device config manager make; empty if they do not say it."""
+
+
+_PARTITION: Final = re.compile(r"amd\.com/[sdtqc]px_nps\d")
+_PARTS: Final = re.compile(r'"computePartition"\s*:\s*"(\w+)"[^{}]*"memoryPartition"\s*:\s*"(\w+)"')
+_STRATEGY: Final = re.compile(r"-resource_naming_strategy[= ]\s*(single|mixed)")
+_MOST: Final = 64 * 1024
+
+
+def _amd_plugin(objects: Objects) -> _AmdPlugin | None:
+    """AMD's device plugin; None where the files do not have it, or have it with several strategies."""
+    found: dict[bool, str] = {}
+    partitions = set[str]()
+    for _, value in objects.all():
+        if value.get("kind") == "ConfigMap":
+            partitions.update(_partitions_made(value))
+        elif (said := _strategy(value)) is not None:
+            found.setdefault(said, f"{value['kind']} {paths.text(paths.metadata(value).get('name'))}")
+    for mixed, where in found.items() if len(found) == 1 else ():
+        return _AmdPlugin(where, mixed, frozenset(partitions))
+    return None
+
+
+def _strategy(value: paths.Object) -> bool | None:
+    """Whether a DeviceConfig or a DaemonSet names resources by partition; None for other objects."""
+    if value.get("kind") == "DeviceConfig" and paths.text(value.get("apiVersion")).startswith("amd.com/"):
+        return _is_mixed(paths.mapping(value.get("spec")))
+    if value.get("kind") == "DaemonSet":
+        for text in places.texts_at(value, "spec.template.spec.containers[].{command[],args[]}"):
+            if said := _STRATEGY.search(text):
+                return said[1] == "mixed"
+    return None
+
+
+def _partitions_made(config_map: paths.Object) -> Iterator[str]:
+    """The resources of the partitions that a configuration of the device config manager makes."""
+    for text in known_keys.part_at(config_map, "/data").values():
+        if isinstance(text, str) and len(text) <= _MOST and "gpu-config-profiles" in text:
+            yield from (f"amd.com/{one}_{other}".lower() for one, other in _PARTS.findall(text))
+
+
+def _is_mixed(spec: Mapping[str, Any]) -> bool | None:
+    """Whether a DeviceConfig names resources by partition; None without the device plugin, or for an unknown name."""
+    plugin = paths.mapping(spec.get("devicePlugin"))
+    if plugin.get("enableDevicePlugin") is False or paths.mapping(spec.get("draDriver")).get("enable"):
+        return None
+    passes = "passthrough" in paths.text(paths.mapping(spec.get("driver")).get("driverType"))
+    said = paths.mapping(plugin.get("devicePluginArguments")).get("resource_naming_strategy")
+    return {"mixed": True, "single": False, None: passes}.get(said) if said is None or isinstance(said, str) else None
+
+
+def _of_partitions(value: paths.Object, plugin: _AmdPlugin) -> Found:
+    """Resources of AMD that the device plugin of the files does not offer."""
+    for spec, path, _ in places.pod_specs(value):
+        for place, resources in places.at(spec, "{containers,initContainers}[].resources", path):
+            asked = paths.mapping(resources) if isinstance(resources, dict) else {}
+            part = "limits" if asked.get("limits") else "requests"
+            for name in known_keys.part_at(asked, f"/{part}"):
+                if reason := _not_offered(name, plugin):
+                    yield _wrong(paths.join(f"{place}/{part}", name), *reason)
+
+
+def _not_offered(name: str, plugin: _AmdPlugin) -> tuple[str, str] | None:
+    is_partition = _PARTITION.fullmatch(name) is not None
+    of_files = f"asks for {name}, but the device plugin of {plugin.where} in these files"
+    listed = ", ".join(sorted(plugin.partitions)[:5])
+    if not plugin.mixed and is_partition:
+        text = f"{of_files} calls all GPUs and partitions amd.com/gpu"
+        return text, "ask for amd.com/gpu, or set resource_naming_strategy: mixed"
+    if plugin.mixed and name == "amd.com/gpu":
+        text = (
+            f"{of_files} has resource_naming_strategy mixed, which gives that name only to GPUs that cannot be "
+            "partitioned; others have the name of their partition"
+        )
+        right = listed or "amd.com/spx_nps1 for a whole GPU"
+        return text, f"ask for the partition ({right}), or set resource_naming_strategy: single"
+    # GPUs without a profile stay whole.
+    if plugin.mixed and is_partition and plugin.partitions and name not in plugin.partitions | {"amd.com/spx_nps1"}:
+        text = f"asks for {name}, but no profile of the device config manager in these files makes this partition"
+        return text, _meant(name, plugin.partitions, f"ask for one of them ({listed})")
+    return None
