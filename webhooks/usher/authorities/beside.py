@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from usher import model, paths
 from usher.accelerators import mig_layouts
-from usher.authorities import neighbours
+from usher.authorities import knowledge
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts import store
 from usher.kinds import registry
@@ -138,7 +138,7 @@ def _of_pods(workload: model.Workload, objects: reading_values.Objects, known: K
         shared_groups=_shared_groups(workload, objects, known),
         links=tuple(_links(workload, objects)),
         mesh=_mesh(workload, objects, known),
-        together=neighbours.together(workload, objects, known),
+        together=knowledge.together(workload, objects, known),
     )
 
 
@@ -147,8 +147,8 @@ def _guarded(budget: model.Workload, objects: reading_values.Objects, known: Kno
     namespace = budget.namespace
     found = objects.find(Reference(group=budget.group, kind=budget.kind, name=budget.name, namespace=namespace))
     selector = None if isinstance(found, reading_values.Absence) else paths.mapping(found.get("spec")).get("selector")
-    makers = neighbours.makers_of(namespace, objects, known)
-    scalers = neighbours.scalers_of(namespace, objects)
+    makers = knowledge.makers_of(namespace, objects, known)
+    scalers = knowledge.scalers_of(namespace, objects)
     selected = [
         (maker, pod_set)
         for maker in makers
@@ -215,7 +215,7 @@ def _of_autoscaler(workload: model.Workload, objects: reading_values.Objects, _k
     )
     if growth is None or not growth.target.name:
         return NOTHING
-    scalers = neighbours.scalers_of(own.namespace, objects)
+    scalers = knowledge.scalers_of(own.namespace, objects)
     others = (each for each in scalers.get(growth.target, ()) if each != growth.source)
     return Beside(scalers=tuple(f"{each.kind} {each.name}" for each in others), parent=_parent(growth.target, objects))
 
@@ -440,7 +440,7 @@ def _by_claim(namespace: str, objects: reading_values.Objects) -> Mapping[str, S
     found: defaultdict[str, list[_Holder]] = defaultdict(list)
     pods = objects.once("Pods by namespace", lambda: _pods_by_namespace(objects)).get(namespace, ())
     for (group, kind), values in (
-        *((key, objects.of_kind(*key, namespace)) for key in sorted(neighbours.SERVING)),
+        *((key, objects.of_kind(*key, namespace)) for key in sorted(knowledge.SERVING)),
         (_POD, pods),
     ):
         for value in values:
@@ -553,12 +553,12 @@ def _of_cluster_policy(_policy: model.Workload, objects: reading_values.Objects,
 
 
 _GATHERED: Final[Mapping[tuple[str, str], Callable[[model.Workload, reading_values.Objects, Knowledge], Beside]]] = {
-    **dict.fromkeys(neighbours.AUTOSCALERS, _of_autoscaler),
+    **dict.fromkeys(knowledge.AUTOSCALERS, _of_autoscaler),
     _POD_GROUP: lambda group, objects, known: Beside(gang=_gang(group, objects, known)),
     _BUDGET: lambda budget, objects, known: Beside(guarded=_guarded(budget, objects, known)),
     **{
         (_HOOKS, f"{sort}WebhookConfiguration"): lambda given, objects, known: Beside(
-            servers=dict(neighbours.servers(given, objects, known))
+            servers=dict(knowledge.servers(given, objects, known))
         )
         for sort in ("Mutating", "Validating")
     },
