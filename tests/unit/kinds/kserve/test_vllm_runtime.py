@@ -112,7 +112,7 @@ def test_a_rollout_makes_a_quarter_more_unless_it_takes_the_old_pods_away_first(
     ("autoscaling", "expected"),
     [
         ({"enabled": False, "maxReplicas": 10}, model.Count(minimum=2, maximum=2)),
-        ({"enabled": True, "maxReplicas": 10}, model.Count(minimum=1, maximum=10, reason="autoscaling")),
+        ({"enabled": True, "maxReplicas": 10}, model.Count(minimum=1, maximum=10, reason="autoscaling", grown=10)),
         (
             {"enabled": True, "minReplicas": 0, "maxReplicas": 1},
             model.Count(minimum=0, maximum=2, reason="autoscaling"),
