@@ -163,7 +163,7 @@ def test_one_kind_that_cannot_be_listed_does_not_hold_up_the_rest(server: WatchS
 
     facts.start()
 
-    wait_until(lambda: facts.ready, description="nobody waits for the queues")
+    wait_until(lambda: facts.ready, description="the facts are ready without the queues")
     assert facts.store.names(*QUEUE) is None
     assert "localqueues.kueue.x-k8s.io" in facts.problems
     facts.stop()

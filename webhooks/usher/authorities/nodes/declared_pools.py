@@ -291,6 +291,8 @@ class PoolPlacements:
         domains = {name.partition("/")[0] for pool in (*config.pools, *found) for name in pool.resources}
         self.hiding_variables = sorted({HIDING_VARIABLES[each] for each in domains if each in HIDING_VARIABLES})
         """Variables that hide devices of these pools from containers, for vendors other than NVIDIA."""
+        self.divide_gpus = any(boards.kind_of_parts(pool.node_selector) for pool in (*config.pools, *found))
+        """Whether a pool offers shares or slices as whole GPUs."""
         self._kept = lru_cache(maxsize=1024)(self._work_out)
 
     def of(self, pod_set: model.PodSet, *, workload: model.Workload) -> PoolsInput:
@@ -547,7 +549,8 @@ def divided_gpus(workload: model.Workload, known: Knowledge) -> str:
     for pod_set in workload.pod_sets:
         if not WHOLE_GPUS.isdisjoint(pod_set.accelerators):
             selected = boards.kind_of_parts(pod_set.node_selector)
-            fits = [] if selected else placements(known).of(pod_set, workload=workload)["fits"]
+            asked = not selected and placements(known).divide_gpus
+            fits = placements(known).of(pod_set, workload=workload)["fits"] if asked else []
             found |= {selected} if selected else {boards.kind_of_parts(fit["labels"]) for fit in fits} or {""}
     return f"{found.pop()} of " if len(found) == 1 and "" not in found else ""
 
