@@ -36,7 +36,10 @@ test_intents_say_of_which_mutation_they_are if {
 }
 
 test_nothing_to_say_is_an_answer_too if {
-	main.findings == {"version": 1, "findings": set(), "unknown": set()} with input as examples.good_daemonset
+	main.findings == {
+		"version": 1, "findings": set(), "unknown": set(),
+		"unprotected": false,
+	} with input as examples.good_daemonset
 	main.intents == {"warnings": set(), "version": 1, "intents": set()} with input as examples.good_daemonset
 }
 
