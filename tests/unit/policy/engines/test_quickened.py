@@ -34,11 +34,13 @@ findings := {{
 	"again": [values, values],
 	"ordered": [[key, value] | some key, value in input.value],
 	"members": [[member, other] | some member in members; some other in members],
-	"lists": [list | some list in {{[number, name] | some number in numbers.range(1, input.size); some name in members}}],
+	"pairs": [pair | some pair in pairs],
 	"deep": [value | value := input.value[_].ab.eight888],
 	"smaller": {{name | some name in {orjson.dumps(NAMES).decode()}; name < input.text}},
 	"equal": {{name | some name in {orjson.dumps(NAMES).decode()}; name == input.text}},
 }}
+
+pairs := {{[number, name] | some number in numbers.range(1, input.size); some name in members}}
 
 members := {{member | some member in input.value}} | {{name | some name, _ in input.value}}
 
