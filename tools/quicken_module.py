@@ -9,7 +9,7 @@ rule in a map from numbers, which grows and hashes. The new code
   once (`opa_value_get`, `opa_strncmp`);
 * takes entries of lists directly, and finds the next entry of a small set or object by the address of the one before,
   without hashing it (`opa_value_iter`);
-* takes small blocks from the end of the heap where none was freed (`opa_malloc`);
+* takes a small block from the end of the heap, unless one of its size was freed (`opa_malloc`);
 * remembers values of rules in an array (`opa_memoize_init`, `opa_memoize_get`, `opa_memoize_insert`).
 
 Objects keep their order, because hashes stay the same. The functions that are replaced have to be those that this
