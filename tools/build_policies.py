@@ -42,7 +42,7 @@ def main() -> None:
         "--binaryen",
         type=Path,
         required=True,
-        help="the folder of its library; the module stays as it is where there is none",
+        help="the folder of its library; where it is missing, the module stays as it is",
     )
     parser.add_argument("--policies", type=Path, required=True)
     arguments = parser.parse_args()
