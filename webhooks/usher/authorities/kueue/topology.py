@@ -122,6 +122,8 @@ class TopologyNodes(Struct):
     from_classes: frozenset[str] = frozenset()
     """Extended resources that device classes serve; nodes need not advertise them."""
     forests: dict[object, Forest] = field(default_factory=dict)
+    counted: tuple[tuple[Forest, object, int], ...] = ()
+    """The last results of `most_slices`, each with what was asked; flavors and numbers of pods share them."""
 
     def forest(self, flavor: Flavor, levels: Sequence[str]) -> Forest:
         """The domains of a flavor."""
@@ -149,7 +151,7 @@ class TopologyNodes(Struct):
 
 
 _MOST_FORESTS: Final = 64
-"""How many flavors and topologies are kept."""
+"""How many flavors and topologies are kept, and how many counts of them."""
 
 
 class PodsToPlace(Struct, frozen=True, kw_only=True):
@@ -251,6 +253,16 @@ def most_slices(asked: PodsToPlace, forest: Forest, nodes: TopologyNodes) -> int
     """The most slices that find room in one domain of the required level; in all nodes where no level is required."""
     if not forest.whole.children:
         return 0
+    question = (asked.each, asked.leader, asked.placement)
+    for of, before, held in nodes.counted:
+        if of is forest and before == question:
+            return held
+    held = _most_slices(asked, forest, nodes)
+    nodes.counted = ((forest, question, held), *nodes.counted[: _MOST_FORESTS - 1])
+    return held
+
+
+def _most_slices(asked: PodsToPlace, forest: Forest, nodes: TopologyNodes) -> int:
     counting = _Counting(asked, forest, nodes.places)
     level = asked.placement.required
     domains = [forest.whole] if not level else forest.domains(level)
