@@ -86,7 +86,8 @@ def _levels(queue: Object, flavors: Sequence[Object]) -> list[str]:
     own = {each["name"] for group in queue["spec"]["resourceGroups"] for each in group["flavors"]}
     named = {each["spec"].get("topologyName") for each in flavors if each["metadata"]["name"] in own}
     known = [each for each in TOPOLOGIES if each["metadata"]["name"] in named]
-    return [str(level["nodeLabel"]) for each in known for level in each["spec"]["levels"]]
+    # Those of one Topology, as users write them for the flavor that they mean.
+    return [str(level["nodeLabel"]) for each in known[:1] for level in each["spec"]["levels"]]
 
 
 def _flavor(choose: random.Random, name: str, kind: str) -> Object:
@@ -153,9 +154,9 @@ def _group(choose: random.Random, flavors: Sequence[Object], resources: Sequence
 
 def _quota(choose: random.Random, resource: str, *, cohort: bool) -> Object:
     if resource == GPU:
-        nominal, step = choose.choice([0, 8, 16, 16, 24, 32]), choose.choice([0, 4, 8])
+        nominal, step = choose.choice([0, 8, 16, 16, 24, 32, 32]), choose.choice([0, 4, 8])
     elif resource == "pods":
-        nominal, step = choose.choice([2, 5]), choose.choice([0, 2])
+        nominal, step = choose.choice([4, 8]), choose.choice([0, 2])
     elif choose.random() < 0.8:
         nominal, step = 1000, 0
     else:

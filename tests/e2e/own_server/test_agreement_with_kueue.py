@@ -55,10 +55,15 @@ def set_up(cluster: Cluster, of: World) -> None:
         cluster.create(each, strict=True)
 
     def looked_at() -> bool:
-        made = [
-            each for each in cluster.objects("ClusterQueue", api_version=KUEUE) if each["metadata"]["name"] in of.queues
+        ready = [
+            {each["metadata"]["name"]: condition(each, "Active").get("status") for each in found}
+            for found in (
+                cluster.objects("ClusterQueue", api_version=KUEUE),
+                cluster.objects("LocalQueue", namespace=NAMESPACE, api_version=KUEUE),
+            )
         ]
-        return len(made) == len(of.queues) and all(condition(each, "Active") for each in made)
+        # Each LocalQueue has the name of its ClusterQueue, and follows it.
+        return all(ready[0].get(name) and ready[0][name] == ready[1].get(name) for name in of.queues)
 
     wait_until(looked_at, description=f"Kueue has looked at the queues of world {of.number}")
 

@@ -57,8 +57,21 @@ OF_CONTROLLER: Final[Mapping[str, Sequence[paths.Object]]] = {
             ),
             "status": empty("any"),
         },
-        queues.local_queue("racks"),
-        queues.local_queue("flat"),
+        queues.flavor("cpus", labels={"pool": "h100"}, topologyName="racks"),
+        queues.flavor("gone", labels={"pool": "gone"}, topologyName="racks"),
+        {
+            **queues.cluster_queue(
+                "split",
+                queues.gpu_group(32, flavor="h100"),
+                queues.group(("cpus", [queues.quota(32, resource="cpu")])),
+            ),
+            "status": empty("h100"),
+        },
+        {
+            **queues.cluster_queue("second", queues.group(("gone", [queues.quota(16)]), ("h100", [queues.quota(32)]))),
+            "status": empty("h100"),
+        },
+        *(queues.local_queue(name) for name in ("racks", "flat", "split", "second")),
         queues.configuration("integrations: {frameworks: [batch/job, jobset.x-k8s.io/jobset]}"),
     ],
 }
