@@ -44,12 +44,12 @@ class Seen(NamedTuple):
 
     @property
     def false_fits(self) -> bool:
-        return self.answer is Answer.FITS and not self.starts
+        return self.answer is Answer.FITS and not self.starts and not self.denying
 
     @property
     def false_could(self) -> bool:
-        """Whether a workload that could start waits although nothing else runs."""
-        return self.answer is Answer.COULD and not self.starts and self.idle
+        """Whether a workload that could start, and that no check denies, waits although nothing else runs."""
+        return self.answer is Answer.COULD and not self.starts and self.idle and not self.denying
 
     @property
     def false_not_now(self) -> bool:

@@ -26,9 +26,10 @@ ABOUT_STARTING: Final = frozenset(
         "placement/gang-larger-than-all-nodes",
         "placement/no-node-ever-fits",
         "queueing/kai-queue-limit-below-workload",
+        "queueing/topology-annotations-refused",
     }
 )
-"""Checks that say that a workload never starts."""
+"""Checks that say that a workload never starts, or that the controller refuses it."""
 
 _ELSEWHERE: Final[Sequence[paths.Object]] = [
     {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "theirs", "namespace": "other"}},
