@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from e2e.cluster import Object
 from unit.policy import agreeing
-from usher.authorities.authority import Outlook
+from usher.authorities.authority import Outlook, answer_of_sections
 from usher.authorities.verdict import Answer
 
 SEED: Final = int(os.environ.get("AGREEMENT_SEED", "20261127"))
@@ -62,8 +62,9 @@ class Seen(NamedTuple):
 
 
 def seen(number: int, case: Object, outlook: Outlook, denying: Sequence[str], authority: str, **did: object) -> Seen:
-    sections = [each for each in outlook.sections if each.authority == authority]
-    answer = sections[0].answer if sections else Answer.UNKNOWN
+    """What was seen; `authority` is the one that answers for the controller, and empty for all of them."""
+    sections = [each for each in outlook.sections if each.authority == authority or not authority]
+    answer = answer_of_sections(sections)
     reasons = tuple(text for each in sections for text in each.reasons)
     assert not agreeing.without_reason(outlook), "an unknown answer carries its reason"
     return Seen(

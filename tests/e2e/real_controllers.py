@@ -1,4 +1,4 @@
-"""Real controllers beside a control plane of tests: Kueue, with its definitions and webhooks.
+"""Real controllers beside a control plane of tests: Kueue with its webhooks, and Volcano without.
 
 `scripts/controllers` builds them. Each ends with the context that started it.
 """
@@ -97,6 +97,59 @@ def kueue(cluster: Cluster) -> Iterator[None]:
         yield
     finally:
         processes.stop(running.process)
+
+
+VOLCANO_CONFIGURATION: Final = """\
+actions: "enqueue, allocate, backfill"
+tiers:
+- plugins: [{name: priority}, {name: gang, enablePreemptable: false}, {name: conformance}]
+- plugins:
+  - {name: overcommit}
+  - {name: drf, enablePreemptable: false}
+  - {name: predicates}
+  - {name: proportion}
+  - {name: nodeorder}
+  - {name: binpack}
+"""
+"""VC:installer/helm/chart/volcano/config/volcano-scheduler.conf."""
+
+
+@contextlib.contextmanager
+def volcano(cluster: Cluster) -> Iterator[None]:
+    """While the context lasts, Volcano's scheduler and controllers run; its webhooks do not."""
+    (folder := cluster.directory / "volcano").mkdir()
+    (folder / "scheduler.conf").write_text(VOLCANO_CONFIGURATION)
+    define(cluster, BUILT / "volcano" / "definitions")
+    cluster.ensure_namespace("volcano-system")
+    more = {
+        "controller-manager": (),
+        "scheduler": (
+            f"--scheduler-conf={folder / 'scheduler.conf'}",
+            "--schedule-period=100ms",
+            f"--cache-dump-dir={folder}",
+        ),
+    }
+    running = []
+    try:
+        for name, arguments in more.items():
+            health, metrics = ports.free(2)
+            command = [
+                BUILT / "volcano" / name,
+                f"--kubeconfig={cluster.kubeconfig}",
+                "--leader-elect=false",
+                "--enable-healthz",
+                f"--healthz-address={processes.LOOPBACK}:{health}",
+                f"--listen-address={processes.LOOPBACK}:{metrics}",
+                *arguments,
+            ]
+            url = f"http://{processes.LOOPBACK}:{health}/healthz"
+            log = cluster.directory / f"volcano-{name}.log"
+            running.append(processes.start(name, command, health=url, log=log, env={"HOME": str(folder)}))
+        processes.wait_until_ready(running, tls=cluster.tls)
+        yield
+    finally:
+        for each in running:
+            processes.stop(each.process)
 
 
 def define(cluster: Cluster, folder: Path) -> None:

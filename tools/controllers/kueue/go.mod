@@ -183,8 +183,12 @@ exclude (
 )
 
 exclude (
+	k8s.io/utils v0.0.0-20260626114624-be93311217bd
 	k8s.io/utils v0.0.0-20260319190234-28399d86e0b5
 	k8s.io/utils v0.0.0-20260507154919-ff6756f316d2
 )
 
-exclude sigs.k8s.io/structured-merge-diff/v6 v6.4.0
+exclude (
+	sigs.k8s.io/structured-merge-diff/v6 v6.4.0
+	sigs.k8s.io/structured-merge-diff/v6 v6.4.2
+)
