@@ -5,6 +5,7 @@ each. Between cases the nodes are empty. Volcano runs as its chart installs it, 
 """
 
 import contextlib
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
@@ -57,16 +58,28 @@ def is_open(cluster: Cluster, name: str) -> bool:
     return bool(found.get("status", {}).get("state") == "Open")
 
 
-def placed(cluster: Cluster) -> int:
+def placed(cluster: Cluster) -> Counter[str]:
+    """The number of pods on nodes, by the task of a Job of Volcano."""
     pods = cluster.objects("Pod", namespace=NAMESPACE)
-    return sum(bool(each["spec"].get("nodeName")) for each in pods)
+    return Counter(
+        each["metadata"]["annotations"].get("volcano.sh/task-spec", "") for each in pods if each["spec"].get("nodeName")
+    )
+
+
+def starts_of(found: Counter[str], case: Case) -> bool:
+    """Whether as many pods run as must start together, and some of each task.
+
+    usher also says "never" of a task that no node ever holds, though the other tasks start without it.
+    """
+    tasks = {each["name"] for each in case.workload["spec"].get("tasks", ()) if each["replicas"]}
+    return found.total() >= case.minimum and tasks <= found.keys()
 
 
 def tried(cluster: Cluster, case: Case, *, patience: float) -> bool:
     """Whether Volcano places as many pods as must start together."""
     cluster.create(case.workload)
     try:
-        wait_until(lambda: placed(cluster) >= case.minimum, description="the pods are placed", timeout=patience)
+        wait_until(lambda: starts_of(placed(cluster), case), description="the pods are placed", timeout=patience)
     except TimeoutError:
         return False
     return True
