@@ -20,7 +20,7 @@ from usher.policy.evaluator import Evaluator
 from usher.policy.explaining import Outlooks
 
 NUMBERS: Final = (50, 500, 5000)
-ROUNDS: Final = 7
+ROUNDS: Final = 5
 
 _KINDS: Final = {
     "nodes": ("v1", "Node"),
