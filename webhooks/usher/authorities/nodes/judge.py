@@ -320,8 +320,8 @@ def gang_shortage(
 def gang_room(members: Sequence[GangMember], places: Places) -> GangRoom | None:
     """How many pods of a gang could run at the same time, at most; None where there is no bound.
 
-    Compares each pod set alone, and each resource for all pod sets together. Packing is ignored: fewer pods may fit,
-    but never more.
+    Compares each pod set alone, each resource for all pod sets together, and as many pods as there are of the least
+    amounts that any of them asks for. Packing is ignored otherwise: fewer pods may fit, but never more.
     """
     if places.nodes.unreadable or any(_is_undecided(member.demand) for member in members):
         return None
@@ -334,7 +334,10 @@ def gang_room(members: Sequence[GangMember], places: Places) -> GangRoom | None:
     union = _union(stocks)
     resources = sorted({name for member in members for name in member.demand.amounts})
     together = (_pods_with(name, members, union) for name in resources)
-    found = min([alone, *together])
+    least = {name: min(member.demand.amounts.get(name, 0) for member in members) for name in resources}
+    smallest = replace(members[0].demand, amounts={name: amount for name, amount in least.items() if amount})
+    of_least = sum(stock.nodes * _pods_on_largest_node(smallest, stock) for stock in union.values())
+    found = min([alone, of_least, *together])
     if found >= min(_UNBOUNDED, sum(member.pods for member in members)):
         return None
     return GangRoom(most=found, sure=all(stock.sure for stock in union.values()))
