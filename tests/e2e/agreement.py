@@ -33,6 +33,8 @@ class Seen(NamedTuple):
     reasons: tuple[str, ...]
     denying: tuple[str, ...]
     starts: bool
+    whole: bool
+    """Whether it starts with pods of each part."""
     idle: bool
     """Whether nothing else ran."""
     said: str
@@ -40,7 +42,8 @@ class Seen(NamedTuple):
 
     @property
     def false_never(self) -> bool:
-        return self.starts and (self.answer is Answer.NEVER or bool(self.denying))
+        """Whether a workload starts of which usher says "never"; usher says so too of a part that no node ever holds."""
+        return self.whole and (self.answer is Answer.NEVER or bool(self.denying))
 
     @property
     def false_fits(self) -> bool:
@@ -74,6 +77,7 @@ def seen(number: int, case: Object, outlook: Outlook, denying: Sequence[str], au
         reasons=reasons,
         denying=tuple(denying),
         starts=bool(did["starts"]),
+        whole=bool(did.get("whole", did["starts"])),
         idle=bool(did["idle"]),
         said=str(did["said"]),
     )

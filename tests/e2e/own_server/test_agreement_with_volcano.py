@@ -66,23 +66,21 @@ def placed(cluster: Cluster) -> Counter[str]:
     )
 
 
-def starts_of(found: Counter[str], case: Case) -> bool:
-    """Whether as many pods run as must start together, and some of each task.
-
-    usher also says "never" of a task that no node ever holds, though the other tasks start without it.
-    """
-    tasks = {each["name"] for each in case.workload["spec"].get("tasks", ()) if each["replicas"]}
-    return found.total() >= case.minimum and tasks <= found.keys()
-
-
-def tried(cluster: Cluster, case: Case, *, patience: float) -> bool:
-    """Whether Volcano places as many pods as must start together."""
+def tried(cluster: Cluster, case: Case, *, patience: float) -> tuple[bool, bool]:
+    """Whether Volcano places as many pods as must start together, and then some of each task."""
     cluster.create(case.workload)
+    tasks = {each["name"] for each in case.workload["spec"].get("tasks", ()) if each["replicas"]}
     try:
-        wait_until(lambda: starts_of(placed(cluster), case), description="the pods are placed", timeout=patience)
+        wait_until(
+            lambda: placed(cluster).total() >= case.minimum, description="enough pods are placed", timeout=patience
+        )
     except TimeoutError:
-        return False
-    return True
+        return False, False
+    try:
+        wait_until(lambda: tasks <= placed(cluster).keys(), description="pods of each task are placed", timeout=1)
+    except TimeoutError:
+        return True, False
+    return True, True
 
 
 def said(cluster: Cluster) -> str:
@@ -129,7 +127,7 @@ def world_seen(cluster: Cluster, number: int, cases: int) -> Iterator[Seen]:
         facts = real_controllers.facts(cluster, KINDS, lambda _: True)
         (outlook,), denying = agreeing.looked_at([case.workload], facts, pools=volcano_worlds.POOLS)
         hopeful = outlook.answer in (Answer.COULD, Answer.FITS)
-        starts = tried(cluster, case, patience=6 if hopeful else 2)
+        starts, whole = tried(cluster, case, patience=6 if hopeful else 2)
         yield agreement.seen(
             number * IN_A_WORLD + index,
             case._asdict(),
@@ -137,6 +135,7 @@ def world_seen(cluster: Cluster, number: int, cases: int) -> Iterator[Seen]:
             denying,
             "",
             starts=starts,
+            whole=whole,
             idle=True,
             said="" if starts else said(cluster),
         )
