@@ -69,11 +69,11 @@ def objects(nodes: int, *, topology: bool) -> Iterator[paths.Object]:
     about: paths.Object = {"name": "racks"}
     yield {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Topology", "metadata": about, "spec": {"levels": levels}}
     for path, listed in cluster_objects.kinds(nodes).items():
-        named = _KINDS.get(path.rpartition("/")[2])
-        for number in range(listed.count) if named is not None else ():
-            value: paths.Object = {"apiVersion": named[0], "kind": named[1], **listed.make(number)}  # type: ignore[dict-item]  # JSON
+        api_version, kind = _KINDS.get(path.rpartition("/")[2], ("", ""))
+        for number in range(listed.count if kind else 0):
+            value: paths.Object = {"apiVersion": api_version, "kind": kind, **listed.make(number)}  # type: ignore[dict-item]  # JSON
             spec = value.get("spec")
-            if named[1] == "ResourceFlavor" and topology and isinstance(spec, dict):
+            if kind == "ResourceFlavor" and topology and isinstance(spec, dict):
                 spec["topologyName"] = "racks"
             yield value
 
@@ -81,7 +81,7 @@ def objects(nodes: int, *, topology: bool) -> Iterator[paths.Object]:
 def _costs(made: Evaluator, facts: Iterable[paths.Object], *, topology: bool) -> tuple[float, float]:
     """Seconds of the first answer with a new store, and of the answers after it."""
     facts = list(facts)
-    first, following = [], []
+    first, following = list[float](), list[float]()
     for turn in range(ROUNDS):
         store = Store.of(facts)
         evaluator = Evaluator(engine=made.engine, entries=made.catalogue, config=models.Config(), facts=store)
@@ -103,7 +103,7 @@ def _question(number: int, *, topology: bool) -> paths.Object:
 
 def asked(evaluator: Evaluator, store: Store, job: paths.Object) -> object:
     around = values.Objects([job], namespace="team-0")
-    request = Request(value=job, namespace="team-0", objects=around, facts=store, place="queue")
+    request = Request(value=job, namespace="team-0", objects=around, facts=store, place="check")
     return Outlooks(evaluator, store).of(request)
 
 

@@ -42,7 +42,7 @@ class Seen(NamedTuple):
 
     @property
     def false_never(self) -> bool:
-        """Whether a workload starts of which usher says "never"; usher says so too of a part that no node ever holds."""
+        """Whether each part of a workload starts, of which usher says "never" because of any part."""
         return self.whole and (self.answer is Answer.NEVER or bool(self.denying))
 
     @property

@@ -44,7 +44,7 @@ POOLS: Final[paths.Json] = [
 ]
 """The nodes above as usher.yaml declares them: nothing adds more."""
 
-TOPOLOGIES: Final = [
+TOPOLOGIES: Final[list[Object]] = [
     queues.topology("hosts", "rack", HOST),
     queues.topology("blocks", "block", "rack", HOST),
     queues.topology("racks", "block", "rack"),
@@ -241,7 +241,7 @@ def _topology(choose: random.Random, levels: Sequence[str], pods: int) -> dict[s
     if choose.random() < (0.2 if levels else 0.95):
         return {}
     prefix, levels = "kueue.x-k8s.io/podset-", levels or ["rack"]
-    level = choose.choice([*4 * levels, "row"]) if choose.random() < 0.3 else choose.choice(levels)
+    level = choose.choice([*4 * list(levels), "row"]) if choose.random() < 0.3 else choose.choice(levels)
     found = choose.choice(
         [
             {f"{prefix}required-topology": level},

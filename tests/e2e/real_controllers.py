@@ -121,7 +121,7 @@ def volcano(cluster: Cluster) -> Iterator[None]:
     (folder / "scheduler.conf").write_text(VOLCANO_CONFIGURATION)
     define(cluster, BUILT / "volcano" / "definitions")
     cluster.ensure_namespace("volcano-system")
-    more = {
+    more: dict[str, tuple[str, ...]] = {
         "controller-manager": (),
         "scheduler": (
             f"--scheduler-conf={folder / 'scheduler.conf'}",
@@ -129,11 +129,11 @@ def volcano(cluster: Cluster) -> Iterator[None]:
             f"--cache-dump-dir={folder}",
         ),
     }
-    running = []
+    running = list[processes.Running]()
     try:
         for name, arguments in more.items():
             health, metrics = ports.free(2)
-            command = [
+            command: list[str | Path] = [
                 BUILT / "volcano" / name,
                 f"--kubeconfig={cluster.kubeconfig}",
                 "--leader-elect=false",

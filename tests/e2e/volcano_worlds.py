@@ -61,7 +61,7 @@ def _queue(choose: random.Random, name: str) -> Object:
         capability["cpu"] = str(choose.choice([2, 8, 16, 32]))
     if choose.random() < 0.2:
         capability["memory"] = choose.choice(["1Gi", "8Gi", "64Gi"])
-    found = queues.volcano_queue(name, state="", **capability)
+    found: Object = queues.volcano_queue(name, state="", **capability)
     if choose.random() < 0.15:
         found["spec"]["guarantee"] = {"resource": {GPU: str(min(int(capability.get("gpu", 4)), 4))}}
     return found

@@ -232,8 +232,8 @@ class FlavorMatcher(Struct):
             if self._takes_in_every_version(name, group, unit):
                 sure.append(name)
         if found:
-            full = tuple(refusal.flavor for _, refusal in refusals if refusal.held is not None)
-            return MatchingFlavors(flavors=tuple(found), sure=tuple(sure), full=full)
+            crowded = tuple(refusal.flavor for _, refusal in refusals if refusal.held is not None)
+            return MatchingFlavors(flavors=tuple(found), sure=tuple(sure), full=crowded)
         unmatched = UnmatchedPods(
             pods=refusals[0][0] if refusals else unit[0],
             resources=tuple(sorted(name for name in group.resources if any(each.names(name) for each in unit))),
