@@ -42,7 +42,7 @@ class Seen(NamedTuple):
 
     @property
     def false_never(self) -> bool:
-        """Whether each part of a workload starts, of which usher says "never" because of any part."""
+        """Whether usher says "never" because of any part of a workload whose parts all start."""
         return self.whole and (self.answer is Answer.NEVER or bool(self.denying))
 
     @property

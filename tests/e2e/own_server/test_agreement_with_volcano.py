@@ -25,7 +25,8 @@ pytestmark = [pytest.mark.oracle, real_controllers.needs("volcano")]
 
 IN_A_WORLD: Final = 10
 MOST_UNKNOWN: Final = 0.2
-"""The share of cases."""
+MOST_UNSURE: Final = 0.03
+"""Shares of the cases; the second of those that could start and wait."""
 
 SCHEDULING: Final = "scheduling.volcano.sh/v1beta1"
 JOBS: Final = "batch.volcano.sh/v1alpha1"
@@ -153,5 +154,6 @@ def test_volcano_does_what_usher_says(scheduling: Cluster) -> None:
 
     agreement.record("volcano", real_controllers.version_of("volcano", "volcano.sh/volcano"), found)
     assert [str(each) for each in found if each.false_never] == []
-    assert [str(each) for each in found if each.false_fits or each.false_could] == []
+    assert [str(each) for each in found if each.false_fits] == []
+    assert len(unsure := [str(each) for each in found if each.false_could]) <= MOST_UNSURE * len(found), unsure
     assert sum(each.answer is Answer.UNKNOWN for each in found) <= MOST_UNKNOWN * len(found)
