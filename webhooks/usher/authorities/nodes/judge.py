@@ -329,10 +329,9 @@ def gang_room(members: Sequence[GangMember], places: Places) -> GangRoom | None:
     alone = sum(min(each.pods, _pods_alone(each.demand, its)) for each, its in zip(members, stocks, strict=True))
     union = _union(stocks)
     resources = sorted({name for member in members for name in member.demand.amounts})
-    together = (_pods_with(name, members, union) for name in resources)
     least = {name: min(member.demand.amounts.get(name, 0) for member in members) for name in resources}
     smallest = replace(members[0].demand, amounts={name: amount for name, amount in least.items() if amount})
-    found = min([alone, _pods_alone(smallest, union), *together])
+    found = min([alone, _pods_alone(smallest, union), *(_pods_with(name, members, union) for name in resources)])
     if found >= min(_UNBOUNDED, sum(member.pods for member in members)):
         return None
     return GangRoom(most=found, sure=all(stock.sure for stock in union.values()))
