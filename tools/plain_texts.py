@@ -57,7 +57,7 @@ def docstrings(source: str) -> list[tuple[int, str]]:
     """Line and text of each docstring: of modules, classes, functions and attributes."""
     return [
         (node.lineno, node.value.value)
-        for node in _statements(_tree(source))
+        for node in statements(_tree(source))
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
     ]
 
@@ -69,7 +69,7 @@ def of_test(source: str) -> str:
     docstring = tree.body[:1] if ast.get_docstring(tree) is not None else []
     names = [
         (places.of(node)[0], re.compile(rf"def ({node.name})\b"))
-        for node in _statements(tree)
+        for node in statements(tree)
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
     ]
     found = [match.span(1) for start, name in names if (match := name.search(source, start))]
@@ -111,12 +111,12 @@ class _Places:
         return self._starts[number - 1] + len(self._lines[number - 1].encode()[:column].decode())
 
 
-def _statements(node: ast.AST) -> Iterator[ast.AST]:
+def statements(node: ast.AST) -> Iterator[ast.AST]:
     """All statements in a module or in a statement."""
     for name in ("body", "handlers", "orelse", "finalbody", "cases"):
         for child in getattr(node, name, ()):
             yield child
-            yield from _statements(child)
+            yield from statements(child)
 
 
 def _literals(node: ast.AST) -> Iterator[ast.Constant | ast.JoinedStr]:
