@@ -119,7 +119,8 @@ def usher_process(
 
 
 def manifest(*objects: paths.Json) -> str:
-    return yaml.safe_dump_all(objects, sort_keys=False)
+    text: str = yaml.dump_all(objects, Dumper=yaml.CSafeDumper, sort_keys=False)
+    return text
 
 
 def write(file: Path, *objects: paths.Json) -> Path:
