@@ -56,6 +56,19 @@ class AcceleratorRequest(Struct, frozen=True, kw_only=True):
     """Bytes of memory that a claim requests from each device; several claims may share a device."""
 
 
+class DeviceClaim(Struct, frozen=True, kw_only=True):
+    """A device claim of a pod, or the template of one."""
+
+    title: str
+    spec: paths.Json
+    """The ResourceClaimSpec as written."""
+    shared: str = ""
+    """The claim that pods share; empty where each pod has its own."""
+    node_selector: paths.Json = None
+    """The nodes that reach its devices, where it has them already."""
+    allocated: bool = False
+
+
 class UnclearDevices(NamedTuple):
     """A claim or device class that cannot be read, so that pods may get other devices or more."""
 
@@ -334,6 +347,8 @@ class PodSet(Struct, frozen=True, kw_only=True):
     """The scheduler for which the kind's operator makes a PodGroup of the pods; empty where that is unknown."""
     device_claims: int
     """The number of entries in `spec.resourceClaims`, for accelerators or anything else."""
+    claims: tuple[DeviceClaim, ...] = ()
+    """These claims, without those that are not known."""
     accelerators: Resources
     """Effective request of one pod, by accelerator resource (docs/domain/requests.md#request-of-one-pod)."""
     requests: tuple[AcceleratorRequest, ...]

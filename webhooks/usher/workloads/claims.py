@@ -20,6 +20,7 @@ from itertools import chain, islice
 from typing import Any, Final, NamedTuple
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from usher import model, paths, quantities
 from usher.accelerators import mig
@@ -242,6 +243,8 @@ class Claim(NamedTuple):
     giving: frozenset[str] = frozenset()
     """Names of the requests for them, and the empty text for the whole claim."""
     unclear: tuple[model.UnclearDevices, ...] = ()
+    written: model.DeviceClaim | None = None
+    """None for a claim that is not known."""
 
 
 def read_claim_spec(spec: Place, inner: Reading, *, reading: Reading, vocabulary: Vocabulary, path: str) -> Claim:
@@ -408,6 +411,7 @@ class Claimed(Struct, frozen=True, kw_only=True):
     giving: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """The `resources.claims` by which a container gets accelerators: `name`, and `request` or the empty text."""
     unclear: tuple[model.UnclearDevices, ...] = ()
+    claims: tuple[model.DeviceClaim, ...] = ()
 
 
 NO_CLAIMS: Final = Claimed()
@@ -440,6 +444,7 @@ def claims_of_pod(  # noqa: PLR0913 - the claims and their readers
     giving: dict[str, frozenset[str]] = {}
     counted: set[str] = set()
     unclear: dict[model.UnclearDevices, None] = {}
+    written: list[model.DeviceClaim] = []
     for entry in named:
         claim = _read_claim(entry, reading, vocabulary, known)
         unclear.update(dict.fromkeys(claim.unclear))
@@ -452,7 +457,9 @@ def claims_of_pod(  # noqa: PLR0913 - the claims and their readers
         if not shared_by or shared_by not in counted:
             requests += requests_of_claim(claim, path=entry.path, shared_by=shared_by)
             counted.add(shared_by)
-    return Claimed(requests=tuple(requests), giving=giving, unclear=tuple(unclear))
+        if claim.written is not None:
+            written.append(replace(claim.written, shared=shared_by))
+    return Claimed(requests=tuple(requests), giving=giving, unclear=tuple(unclear), claims=tuple(written))
 
 
 class _Named(NamedTuple):
@@ -531,7 +538,14 @@ def _read_claim(entry: _Named, reading: Reading, vocabulary: Vocabulary, known: 
         spec = Place(inner.mapping(*spec).get("spec"), "/spec/spec")
     claim = read_claim_spec(spec, inner, reading=reading, vocabulary=vocabulary, path=path)
     _record_problems(inner, reference, path, reading)
-    known[reference] = claim._replace(unclear=unclear_since(before, reading))
+    allocation = paths.mapping(paths.mapping(found.get("status")).get("allocation"))
+    written = model.DeviceClaim(
+        title=str(reference),
+        spec=spec.value,
+        allocated=bool(allocation),
+        node_selector=allocation.get("nodeSelector"),
+    )
+    known[reference] = claim._replace(unclear=unclear_since(before, reading), written=written)
     return known[reference]
 
 

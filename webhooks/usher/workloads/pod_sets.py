@@ -362,6 +362,7 @@ def read_pod_set(
         scheduling_group=group,
         pod_group=template.traits.pod_group,
         device_claims=len(entries),
+        claims=claimed.claims,
         accelerators=devices.of_one_pod,
         requests=devices.requests,
         unclear_devices=devices.unclear,
