@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import orjson
 
 from usher import errors, memo, model, paths
-from usher.accelerators.device_selectors import NotEvaluated, Selector, SelectorError, compiled
+from usher.accelerators.device_selectors import NotEvaluated, Selector, SelectorError, Subject, compiled
 from usher.accelerators.names import CLAIM_PREFIX
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts.device_slices import (
@@ -150,7 +150,7 @@ class Claims:
         if any(claim.reachable and not claim.reachable.holds(name, labels) for claim in claims):
             return Room(0, 0, "a claim has its devices on other nodes already")
         found = [*self._table.of_node(name, labels)]
-        problem = next((pool.problem for pool, _ in found if pool.problem), "")
+        problem = next((pool.problem for pool, _ in found if pool.problem and _may_come_from(pool.driver, claims)), "")
         devices = [device for pool, those in found if not pool.problem for device in those]
         counters = {each: amount for pool, _ in found for each, amount in pool.counters.items()}
         if in_use is not None:
@@ -166,6 +166,19 @@ class Claims:
 
 
 _MOST_ROOMS: Final = 1024
+
+
+def _may_come_from(driver: str, claims: Sequence[_Claim]) -> bool:
+    """Whether unknown devices of a driver could matter. All devices of a node count for a request for all."""
+    options = [option for claim in claims for request in claim.requests for option in request]
+    return any(each.number is None or all(_may_select(one, driver) for one in each.selectors) for each in options)
+
+
+def _may_select(selector: Selector | NotEvaluated, driver: str) -> bool:
+    try:
+        return isinstance(selector, NotEvaluated) or selector.matches(Subject(driver, {}, {}))
+    except (NotEvaluated, SelectorError):
+        return True
 
 
 class _Item(NamedTuple):
@@ -234,11 +247,11 @@ class _Puzzle:
             return Room(0, 0, str(stop), stops=True, weight=_STOPPED)
         except _TooLong:
             sure, reason = 0, "its claims leave too many choices to try them all"
-        if sure >= pods:
+        if sure >= pods and not problem:
             return Room(sure, sure)
         most = self._most() if sure >= limit else self._tried(sure + 1)
         if problem:
-            return Room(sure, UNBOUNDED, problem)
+            return Room(sure, UNBOUNDED, problem, stops=any(each.number is None for each in self.options))
         if most > sure:
             unsure = next(
                 (each.unsure for row in self.rows for each in row if isinstance(each, _Taken) and each.unsure), ""

@@ -93,31 +93,33 @@ _ALL_TRIED: Final = 100
 def _verdict_by_devices(demand: PodDemand, claims: Claims, places: Places) -> NodeVerdict:
     """The verdict on a pod with claims, where the devices of the nodes are known."""
     without = replace(demand, devices=None)
-    fits, maybe, stopped, nearest = False, "", "", (-1.0, "", "")
+    is_large = len(places.nodes.by_name) > _ALL_TRIED
+    found: list[tuple[float, str, Room]] = []
     for place in places.all:
-        for name, room in rooms(without, claims, place, places.nodes):
-            fits = fits or room.sure > 0
-            stopped = stopped or (room.reason if room.stops else "")
-            maybe = maybe or (room.reason if room.most and not room.sure else "")
-            nearest = max(nearest, (room.weight, name, room.reason))
-        if fits and len(places.nodes.by_name) > _ALL_TRIED:
+        found += ((room.weight, name, room) for name, room in rooms(without, claims, place, places.nodes))
+        if is_large and any(room.sure for _, _, room in found):
             break
-    adding = next(
-        (each.name for each in places.all if each.nodes is None and could_hold(without, each, places.nodes)), ""
-    )
-    if fits and not stopped:
+    stops = [room for _, _, room in found if room.stops]
+    fits = any(room.sure for _, _, room in found)
+    if fits and not stops:
         return _FITS
-    if fits and len(places.nodes.by_name) > _ALL_TRIED:
-        return _unknown_verdict(stopped)
     if places.nodes.unreadable:
         return _unknown_verdict(_unreadable(places.nodes))
-    if not stopped and (maybe or adding):
-        return _unknown_verdict(maybe or f"usher does not know the devices of nodes that {adding} would add")
-    if not nearest[1]:
+    never = any(not room.most for room in stops)
+    if stops and (not never or (fits and is_large)):
+        return _unknown_verdict(stops[0].reason)
+    open_places = [room.reason for _, _, room in found if room.most] + [
+        f"usher does not know the devices of nodes that {each.name} would add"
+        for each in places.all
+        if each.nodes is None and could_hold(without, each, places.nodes)
+    ]
+    if open_places and not never:
+        return _unknown_verdict(open_places[0])
+    if not found:
         return _verdict_by_obstacles(without, places)
-    place = Place(name=f"node {nearest[1]}", labels={}, taints=(), frontier=())
-    obstacles = Obstacles(devices=nearest[2])
-    return NodeVerdict(answer=Answer.NEVER, nearest=Nearest(place=place, obstacles=obstacles))
+    _, name, room = max(found, key=lambda each: each[:2])
+    place = Place(name=f"node {name}", labels={}, taints=(), frontier=())
+    return NodeVerdict(answer=Answer.NEVER, nearest=Nearest(place=place, obstacles=Obstacles(devices=room.reason)))
 
 
 def rooms(
@@ -391,7 +393,7 @@ def gang_room(members: Sequence[GangMember], places: Places) -> GangRoom | None:
     alone = 0
     for member, its in zip(members, stocks, strict=True):
         if member.demand.devices is not None:
-            alone += min(member.pods, _pods_with_devices(member, member.demand.devices, places))
+            alone += min(member.pods, pods_with_devices(member, member.demand.devices, places))
             continue
         alone += min(
             member.pods, sum(stock.nodes * _pods_on_largest_node(member.demand, stock) for stock in its.values())
@@ -405,8 +407,8 @@ def gang_room(members: Sequence[GangMember], places: Places) -> GangRoom | None:
     return GangRoom(most=found, sure=all(stock.sure for stock in union.values()))
 
 
-def _pods_with_devices(member: GangMember, claims: Claims, places: Places) -> int:
-    """How many pods find devices and other resources at once, at most."""
+def pods_with_devices(member: GangMember, claims: Claims, places: Places, *, sure: bool = False) -> int:
+    """How many pods find devices and other resources at once: at most, or for sure."""
     without, found = replace(member.demand, devices=None), [0]
     for place in places.all:
         if place.nodes is None:
@@ -417,7 +419,7 @@ def _pods_with_devices(member: GangMember, claims: Claims, places: Places) -> in
             own = place.nodes.nodes[name].amounts
             served = _served(member.demand, own)
             amounts = [own.get(each, 0) // asked for each, asked in member.demand.amounts.items() if each not in served]
-            found.append(min([room.most, own.get(PODS, _UNBOUNDED), *amounts]))
+            found.append(min([room.sure if sure else room.most, own.get(PODS, _UNBOUNDED), *amounts]))
     return max(found) if claims.share_a_node else sum(found)
 
 

@@ -317,6 +317,9 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
         reasons.append(
             f"{gang['wanted']:,} pods must run at the same time, and the nodes hold {gang['most']:,}{condition}"
         )
+    elif Answer.NEVER not in answers and (left := several.devices_left_over(workload, members, places)):
+        answers.append(Answer.UNKNOWN)
+        reasons.append(left)
     to_come = several.pools_to_come(workload, [each.demand for each in members], places)
     if to_come and Answer.NEVER not in answers:
         answers.append(Answer.NOT_NOW)

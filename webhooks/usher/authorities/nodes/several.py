@@ -187,6 +187,30 @@ def exclusive_domains(
     return {"key": key, "path": path, "groups": groups, "domains": len(values), "lacking": lacking}
 
 
+def devices_left_over(workload: model.Workload, members: Sequence[GangMember], places: Places) -> str:
+    """Why a gang may wait although the devices suffice: the scheduler chooses them for one pod after another."""
+
+    def for_sure(members: Sequence[GangMember]) -> nodes_judge.GangRoom:
+        counts = (
+            nodes_judge.pods_with_devices(each, each.demand.devices, places, sure=True)
+            if each.demand.devices is not None
+            else each.pods
+            for each in members
+        )
+        most = sum(min(each.pods, count) for each, count in zip(members, counts, strict=True))
+        return nodes_judge.GangRoom(most=most, sure=True)
+
+    if not workload.gang.wanted or all(each.demand.devices is None for each in members):
+        return ""
+    found = nodes_judge.gang_shortage(workload, members, for_sure)
+    if found is None:
+        return ""
+    return (
+        f"{found['wanted']:,} pods must run at the same time; the scheduler chooses devices for one pod after another, "
+        f"and may leave enough for only {found['most']:,}"
+    )
+
+
 def devices_in_use(demand: PodDemand, places: Places, facts: Store) -> str:
     """Why no node has the devices that a pod claims free now; empty where one has, and for pods without claims."""
     if demand.devices is None:

@@ -93,6 +93,7 @@ class _Slice(NamedTuple):
 
 class Pool(Struct, frozen=True, kw_only=True, eq=False):
     slices: tuple[_Slice, ...]
+    driver: str
     counters: Mapping[tuple[str, ...], int]
     problem: str = ""
     """Why the scheduler takes no device of the pool; empty for a usable pool."""
@@ -147,12 +148,12 @@ def _read_pool(key: tuple[str, str], values: Sequence[paths.Object]) -> Pool:
         }
         slices = tuple(_read_slice(name, spec, key, counters) for name, spec in sorted(specs, key=lambda each: each[0]))
     except (_Unreadable, errors.QuantityError, SelectorError) as error:
-        return Pool(slices=(), counters={}, problem=f"{title} cannot be read: {error}")
+        return Pool(slices=(), driver=key[0], counters={}, problem=f"{title} cannot be read: {error}")
     problem = "" if wanted == len(specs) else f"{title} has {len(specs)} of {wanted} slices, so its driver changes it"
     names = [device.id for each in slices for device in each.devices]
     if len({*names}) < len(names):
         problem = f"two devices of {title} have one name"
-    return Pool(slices=slices, counters=counters, problem=problem)
+    return Pool(slices=slices, driver=key[0], counters=counters, problem=problem)
 
 
 def _read_slice(
