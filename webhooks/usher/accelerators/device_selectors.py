@@ -1,9 +1,9 @@
-"""Evaluates the CEL selectors of device claims and DeviceClasses for one device, with a bound on steps.
+"""Evaluates the CEL selectors of device claims and DeviceClasses for one device, without loops.
 
-It has the part of CEL that selectors use: comparisons, `in`, `&&`, `||`, `!`, `? :`, lists, `has`, `cel.bind`,
-`.?`, functions of texts, and Kubernetes' quantities and versions. Anything else raises `NotEvaluated`. As in the
-allocator, an error (a missing attribute) is no "no match": it raises `SelectorError`
-(k8s.io/dynamic-resource-allocation cel/compile.go DeviceMatches).
+An evaluation takes no more steps than its text has characters. It has the part of CEL that selectors use: comparisons,
+`in`, `&&`, `||`, `!`, `? :`, lists, `has`, `cel.bind`, `.?`, functions of texts, quantities and versions of Kubernetes.
+Anything else raises `NotEvaluated`. As in the allocator, an error (a missing attribute) is no "no match": it raises
+`SelectorError` (k8s.io/dynamic-resource-allocation cel/compile.go DeviceMatches).
 """
 
 import operator
@@ -15,7 +15,6 @@ from typing import Any, Final, NamedTuple
 from usher import errors, quantities
 from usher.quantities import Quantity
 
-MOST_STEPS: Final = 10_000
 _LONGEST: Final = 10_240
 """CELSelectorExpressionMaxLength of k8s.io/api resource/v1/types.go."""
 _DEEPEST: Final = 40
@@ -76,10 +75,10 @@ class Subject(NamedTuple):
 class _Scope:
     """The values of names during one evaluation."""
 
-    __slots__ = ("device", "names", "steps")
+    __slots__ = ("device", "names")
 
     def __init__(self, device: Subject) -> None:
-        self.device, self.names, self.steps = device, dict[str, object](), 0
+        self.device, self.names = device, dict[str, object]()
 
 
 _Code = Callable[[_Scope], Any]
@@ -140,8 +139,6 @@ def _compiled(expression: str) -> Selector | NotEvaluated:
         return Selector(expression)
     except NotEvaluated as error:
         return error
-    except RecursionError:
-        return NotEvaluated("too many brackets")
 
 
 def compiled(expression: str) -> Selector:
@@ -245,7 +242,7 @@ def _quantity(text: str) -> Quantity:
 
 
 def _compared(left: Any, right: Any) -> int:  # noqa: ANN401 - quantities and versions
-    return (left > right) - (left < right)
+    return int(left > right) - int(left < right)
 
 
 def _integer(value: Quantity) -> int:
@@ -278,7 +275,7 @@ _METHODS: Final[Mapping[tuple[type, str], tuple[Callable[..., Any], tuple[type, 
     (Version, "minor"): (lambda value: value.numbers[1], ()),
     (Version, "patch"): (lambda value: value.numbers[2], ()),
 }
-_METHOD_NAMES: Final = frozenset(name for _, name in _METHODS) | {"orValue", "hasValue", "includes"}
+_METHOD_NAMES: Final = frozenset(name for _, name in _METHODS) | {"orValue", "hasValue"}
 _FUNCTIONS: Final[Mapping[str, tuple[Callable[..., Any], tuple[type, ...]]]] = {
     "quantity": (_quantity, (str,)),
     "semver": (Version.parse, (str,)),
@@ -304,9 +301,6 @@ def _applied(name: str, target: object, values: list[object]) -> object:
         if name == "hasValue" and not values:
             return target.value is not _NOTHING
         raise NotEvaluated(f"{name}() of an optional value")
-    if name == "includes" and len(values) == 1:
-        # An attribute with one value includes that value (cel/compile.go, behind DRAListTypeAttributes).
-        return _within(values[0], target if isinstance(target, list) else [target])
     found = _METHODS.get((type(target), name))
     if found is None or len(values) != len(found[1]) or not all(map(isinstance, values, found[1])):
         raise SelectorError(f"{name}() does not take such values")
@@ -397,7 +391,7 @@ class _Parser:
     def _unary(self) -> _Code:
         if self._take("!"):
             operand = self._deeper()
-            return lambda scope: not _truth(_count(scope, operand))
+            return lambda scope: not _truth(operand(scope))
         return self._postfix()
 
     def _deeper(self) -> _Code:
@@ -468,7 +462,7 @@ class _Parser:
             return code
         if text == "[":
             parts = self._arguments("]")
-            return lambda scope: [_count(scope, each) for each in parts]
+            return lambda scope: [each(scope) for each in parts]
         if text in ("true", "false"):
             return _constant(text == "true")
         if text == "has" and self._take("("):
@@ -477,7 +471,7 @@ class _Parser:
             return self._bind()
         if text in _FUNCTIONS and self._take("("):
             values = self._arguments(")")
-            return lambda scope: _called(text, [_count(scope, each) for each in values])
+            return lambda scope: _called(text, [each(scope) for each in values])
         if kind == "name" and text in self._bound:
             return lambda scope: scope.names[text]
         raise NotEvaluated(repr(text) if text else "an unfinished expression")
@@ -523,14 +517,7 @@ class _Parser:
         if name not in _METHOD_NAMES:
             raise NotEvaluated(f"{name}()")
         arguments = self._arguments(")")
-        return lambda scope: _applied(name, _count(scope, target), [each(scope) for each in arguments])
-
-
-def _count(scope: _Scope, code: _Code) -> Any:  # noqa: ANN401 - any value of CEL
-    scope.steps += 1
-    if scope.steps > MOST_STEPS:
-        raise NotEvaluated(f"more than {MOST_STEPS:,} steps")
-    return code(scope)
+        return lambda scope: _applied(name, target(scope), [each(scope) for each in arguments])
 
 
 def _constant(value: object) -> _Code:
@@ -538,7 +525,7 @@ def _constant(value: object) -> _Code:
 
 
 def _binary(apply: Callable[[Any, Any], Any], left: _Code, right: _Code) -> _Code:
-    return lambda scope: apply(_count(scope, left), _count(scope, right))
+    return lambda scope: apply(left(scope), right(scope))
 
 
 class _Field:
@@ -550,7 +537,7 @@ class _Field:
         self.target, self.name = target, name
 
     def __call__(self, scope: _Scope) -> object:
-        return _member(_count(scope, self.target), self.name)
+        return _member(self.target(scope), self.name)
 
 
 def _field(target: _Code, name: str) -> _Code:
@@ -563,7 +550,7 @@ def _having(code: _Code, name: str) -> _Code:
     target = code.target
 
     def having(scope: _Scope) -> bool:
-        value = _count(scope, target)
+        value = target(scope)
         if not isinstance(value, dict):
             raise SelectorError(f"a value without the field {name}")
         return name in value
@@ -578,7 +565,7 @@ def _truth(value: object) -> bool:
 
 
 def _choice(condition: _Code, then: _Code, otherwise: _Code) -> _Code:
-    return lambda scope: _count(scope, then if _truth(_count(scope, condition)) else otherwise)
+    return lambda scope: (then if _truth(condition(scope)) else otherwise)(scope)
 
 
 def _joining(parts: list[_Code], *, decides: bool) -> _Code:
@@ -588,7 +575,7 @@ def _joining(parts: list[_Code], *, decides: bool) -> _Code:
         failed: SelectorError | NotEvaluated | None = None
         for part in parts:
             try:
-                if _truth(_count(scope, part)) is decides:
+                if _truth(part(scope)) is decides:
                     return decides
             except SelectorError as error:
                 failed = failed or error
@@ -604,9 +591,9 @@ def _joining(parts: list[_Code], *, decides: bool) -> _Code:
 def _binding(name: str, value: _Code, body: _Code) -> _Code:
     def bound(scope: _Scope) -> object:
         before = scope.names
-        scope.names = {**before, name: _count(scope, value)}
+        scope.names = {**before, name: value(scope)}
         try:
-            return _count(scope, body)
+            return body(scope)
         finally:
             scope.names = before
 

@@ -541,7 +541,7 @@ def _read_claim(entry: _Named, reading: Reading, vocabulary: Vocabulary, known: 
     allocation = paths.mapping(paths.mapping(found.get("status")).get("allocation"))
     written = model.DeviceClaim(
         title=str(reference),
-        spec=spec.value,
+        spec=dict(inner.mapping(*spec)),
         allocated=bool(allocation),
         node_selector=allocation.get("nodeSelector"),
     )

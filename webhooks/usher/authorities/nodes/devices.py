@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import orjson
 
 from usher import errors, memo, model, paths
-from usher.accelerators.device_selectors import NotEvaluated, Selector, SelectorError, Subject, compiled
+from usher.accelerators.device_selectors import NotEvaluated, Selector, SelectorError, compiled
 from usher.accelerators.names import CLAIM_PREFIX
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts.device_slices import (
@@ -23,6 +23,7 @@ from usher.cluster.facts.device_slices import (
     Where,
     integer,
     mappings,
+    may_select,
     nanos,
 )
 from usher.cluster.facts.nodes import Amounts
@@ -84,9 +85,6 @@ class _Taken(NamedTuple):
     """Why it cannot have the device now."""
     unsure: str = ""
     """Why usher does not know whether it selects the device."""
-
-
-_Row = Sequence[_Taken | _Stop | None]
 
 
 _STOPPED: Final = 2.0
@@ -157,7 +155,7 @@ class Claims:
             for each, amount in in_use.consumed(pool for pool, _ in found):
                 counters[each] -= amount
         puzzle = _Puzzle(claims, devices, counters, in_use)
-        key = (puzzle.signature(), pods, problem)
+        key = (puzzle.signature(), pods, problem, *sorted(resources.items()))
         if key not in self._rooms:
             if len(self._rooms) > _MOST_ROOMS:
                 self._rooms.clear()
@@ -171,14 +169,7 @@ _MOST_ROOMS: Final = 1024
 def _may_come_from(driver: str, claims: Sequence[_Claim]) -> bool:
     """Whether unknown devices of a driver could matter. All devices of a node count for a request for all."""
     options = [option for claim in claims for request in claim.requests for option in request]
-    return any(each.number is None or all(_may_select(one, driver) for one in each.selectors) for each in options)
-
-
-def _may_select(selector: Selector | NotEvaluated, driver: str) -> bool:
-    try:
-        return isinstance(selector, NotEvaluated) or selector.matches(Subject(driver, {}, {}))
-    except (NotEvaluated, SelectorError):
-        return True
+    return any(each.number is None or all(may_select(one, driver) for one in each.selectors) for each in options)
 
 
 class _Item(NamedTuple):
@@ -207,7 +198,7 @@ class _Puzzle:
             for request in claim.requests:
                 first = self.items[-1].options[-1] + 1 if self.items else 0
                 self.items.append(_Item(0, index, range(first, first + len(request))))
-        self.rows = [_row(device, self.options, now) for device in devices]
+        self.rows = [[_taken(device, option, now) for option in self.options] for device in devices]
         self.left = [
             [
                 each.value - (in_use.shares[device.id][name] if device.id in in_use.shares else 0)
@@ -220,7 +211,7 @@ class _Puzzle:
         self.constraints = [
             (index, *constraint) for index, claim in enumerate(claims) for constraint in claim.constraints
         ]
-        self.values = [[_value(device, attribute) for _, attribute, _, _ in self.constraints] for device in devices]
+        self.values = [[device.attribute(attribute) for _, attribute, _, _ in self.constraints] for device in devices]
 
     def signature(self) -> object:
         """Equal for nodes whose devices serve the claims equally."""
@@ -249,7 +240,7 @@ class _Puzzle:
             sure, reason = 0, "its claims leave too many choices to try them all"
         if sure >= pods and not problem:
             return Room(sure, sure)
-        most = self._most() if sure >= limit else self._tried(sure + 1)
+        most = self._most() if sure >= limit else self._tried(sure, limit)
         if problem:
             return Room(sure, UNBOUNDED, problem, stops=any(each.number is None for each in self.options))
         if most > sure:
@@ -259,16 +250,17 @@ class _Puzzle:
             return Room(sure, most, unsure or reason)
         return Room(sure, sure, *self._lack())
 
-    def _tried(self, pods: int) -> int:
-        """The most pods, where one fewer than `pods` can be served for sure."""
+    def _tried(self, sure: int, limit: int) -> int:
+        """The most pods, if `sure` of them are served one after another."""
         most = self._most()
-        if most < pods:
-            return most
-        items = [each for pod in range(pods) for each in self.items_of(pod)]
-        try:
-            return most if _Search(self, hopeful=True).places(items) else pods - 1
-        except (_TooLong, _Stop):
-            return most
+        for pods in range(sure + 1, min(most, limit) + 1):
+            items = [each for pod in range(pods) for each in self.items_of(pod)]
+            try:
+                if not _Search(self, hopeful=True).places(items):
+                    return pods - 1
+            except (_TooLong, _Stop):
+                break
+        return most
 
     def items_of(self, pod: int) -> list[_Item]:
         """The requests of one pod; a claim that pods share counts with the first of them."""
@@ -307,6 +299,9 @@ class _Puzzle:
     def _most(self) -> int:
         """A bound on the pods, by the number of devices and their capacity alone."""
         own = [each for each in self.items_of(1) if not any(self.options[option].admin for option in each.options)]
+        for claim in range(len(self.claims)):
+            if sum(self._needs(each) for each in self.items if each.claim == claim) > _MOST_RESULTS:
+                return 0
         groups = [[each] for each in own] + ([own] if len(own) > 1 else [])
         most = UNBOUNDED
         for group in groups:
@@ -403,8 +398,12 @@ class _Search:
         asked, device, shared = self._puzzle.options[option], self._puzzle.devices[index], self._shared[index]
         multiple, results = device.subject.multiple, self._results[item.pod, item.claim]
         counted = () if multiple and shared else device.consumes
+        if any(self._counters[each] < amount for each, amount in counted):
+            return None
         lists = self._values_to_extend(item, asked, index)
-        if lists is None or any(self._counters[each] < amount for each, amount in counted):
+        if lists is None and asked.number is None:
+            raise _Stop(f"a constraint of {self._puzzle.claims[item.claim].title} forbids to take all {asked.title}")
+        if lists is None:
             return None
         whole, capacity = not (multiple or asked.admin or index in self._used), taken.of_capacity if multiple else ()
         self._change(index, counted, capacity, -1)
@@ -461,10 +460,6 @@ class _Search:
         return found
 
 
-def _row(device: Device, options: Sequence[_Option], now: InUse | None) -> _Row:
-    return [_taken(device, option, now) for option in options]
-
-
 def _taken(device: Device, option: _Option, now: InUse | None) -> _Taken | _Stop | None:
     """What an option takes of a device; None where it does not select the device."""
     if now is not None and not option.admin and device.id in now.whole:
@@ -480,23 +475,12 @@ def _taken(device: Device, option: _Option, now: InUse | None) -> _Taken | _Stop
             unsure = f"a selector of {option.title} has {error}, which usher does not evaluate"
         except SelectorError as error:
             return _Stop(f"a selector of {option.title} fails on device {device.id[2]} of {device.id[1]}: {error}")
-    if not option.amounts.keys() <= {name for name, _ in device.capacity}:
-        return None
-    consumed = [each.consumed(option.amounts.get(name)) for name, each in device.capacity]
-    amounts = tuple(each for each in consumed if each is not None)
-    if len(amounts) < len(consumed) or any(
-        one > each.value for one, (_, each) in zip(amounts, device.capacity, strict=True)
-    ):
+    amounts = device.consumed(option.amounts)
+    if amounts is None:
         return None
     kept_off = placement.untolerated(option.tolerations, device.taints) if now is not None else []
     blocked = f"{option.title} does not tolerate the taint {kept_off[0]} of device {device.id[2]}" if kept_off else ""
     return _Taken(amounts, blocked, unsure)
-
-
-def _value(device: Device, attribute: str) -> object:
-    domain, _, name = attribute.rpartition("/")
-    found = device.subject.attributes.get((domain, name))
-    return None if found is None else (type(found).__name__, str(found))
 
 
 class _Classes:
@@ -550,7 +534,7 @@ class _Classes:
             (
                 paths.text(one.get("matchAttribute") or one.get("distinctAttribute")),
                 bool(one.get("matchAttribute")),
-                frozenset(each for each in _texts(one.get("requests"))),
+                frozenset(map(str, names if isinstance(names := one.get("requests"), list) else ())),
             )
             for one in mappings(devices.get("constraints"))
         )
@@ -604,10 +588,6 @@ def _read_claims(pod_set: model.PodSet, resources: frozenset[str], table: Device
         return Claims(table, classes, (), stop=str(stop))
     except errors.QuantityError as error:
         return Claims(table, classes, (), unknown=f"a claim of the pod cannot be read: {error}")
-
-
-def _texts(value: object) -> list[str]:
-    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
 def _selector(text: str) -> Selector | NotEvaluated:

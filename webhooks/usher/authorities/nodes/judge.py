@@ -4,7 +4,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final, NotRequired
+from typing import TYPE_CHECKING, Final, NotRequired
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,13 +14,15 @@ from usher import model
 from usher.authorities import verdict
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import places as nodes_places
-from usher.authorities.nodes.devices import Claims, Room
 from usher.authorities.nodes.places import Alternative, Obstacles, Place, Places, PodDemand, fewest_obstacles
 from usher.authorities.verdict import Answer
 from usher.cluster.facts import autoscaled_pools
 from usher.cluster.facts.nodes import PODS, Amounts, NodeClass, Nodes, Own
 from usher.kinds import registry
 from usher.model import placement
+
+if TYPE_CHECKING:
+    from usher.authorities.nodes.devices import Claims, Room
 
 
 class Nearest(Struct, frozen=True, kw_only=True):
@@ -90,7 +92,7 @@ _ALL_TRIED: Final = 100
 """Of so many nodes the scheduler tries all (minFeasibleNodesToFind in pkg/scheduler/schedule_one.go)."""
 
 
-def _verdict_by_devices(demand: PodDemand, claims: Claims, places: Places) -> NodeVerdict:
+def _verdict_by_devices(demand: PodDemand, claims: "Claims", places: Places) -> NodeVerdict:
     """The verdict on a pod with claims, where the devices of the nodes are known."""
     without = replace(demand, devices=None)
     is_large = len(places.nodes.by_name) > _ALL_TRIED
@@ -123,8 +125,8 @@ def _verdict_by_devices(demand: PodDemand, claims: Claims, places: Places) -> No
 
 
 def rooms(
-    demand: PodDemand, claims: Claims, place: Place, nodes: Nodes, *, pods: int = 1
-) -> Iterator[tuple[str, Room]]:
+    demand: PodDemand, claims: "Claims", place: Place, nodes: Nodes, *, pods: int = 1
+) -> Iterator[tuple[str, "Room"]]:
     """The existing nodes of a place that could hold a pod, with the pods that their devices serve."""
     for found in _holding(demand, place, nodes) if place.nodes is not None else ():
         assert place.nodes is not None  # noqa: S101 - asked before
@@ -407,7 +409,7 @@ def gang_room(members: Sequence[GangMember], places: Places) -> GangRoom | None:
     return GangRoom(most=found, sure=all(stock.sure for stock in union.values()))
 
 
-def pods_with_devices(member: GangMember, claims: Claims, places: Places, *, sure: bool = False) -> int:
+def pods_with_devices(member: GangMember, claims: "Claims", places: Places, *, sure: bool = False) -> int:
     """How many pods find devices and other resources at once: at most, or for sure."""
     without, found = replace(member.demand, devices=None), [0]
     for place in places.all:
@@ -513,13 +515,13 @@ _MOST: Final = 64
 @dataclass(frozen=True, slots=True)
 class _Question:
     key: bytes
-    devices: Claims | None
+    devices: "Claims | None"
     demand: PodDemand = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class _GangQuestion:
-    key: tuple[tuple[bytes, int, Claims | None], ...]
+    key: tuple[tuple[bytes, int, "Claims | None"], ...]
     members: Sequence[GangMember] = field(compare=False)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import orjson
 from msgspec import Struct
@@ -16,8 +16,6 @@ from usher.accelerators.mig import MIG_RESOURCE_PREFIX, Board, Profile
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities import limit_range
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.nodes import devices
-from usher.authorities.nodes.devices import Claims
 from usher.cluster.facts.autoscaled_pools import AutoscaledPool, is_undefined
 from usher.cluster.facts.node_pools import KARPENTER
 from usher.cluster.facts.nodes import PODS, Amounts, NodeClass, Nodes, Taint, scheduler_amount
@@ -27,6 +25,9 @@ from usher.kinds.reading.values import Absence, Reference
 from usher.model import placement
 from usher.model.placement import Requirement
 from usher.workloads import pod_sets
+
+if TYPE_CHECKING:
+    from usher.authorities.nodes.devices import Claims
 
 MOST_ALTERNATIVES: Final = 64
 MOST_VALUES: Final = 4096
@@ -61,7 +62,7 @@ class PodDemand(Struct, frozen=True, kw_only=True):
     """Resources that device classes may serve on nodes that do not advertise them."""
     in_one_container: Amounts
     """The most that any one container asks for."""
-    devices: Claims | None = None
+    devices: "Claims | None" = None
     """What it claims, where the devices of nodes are known."""
 
     def digest(self) -> bytes:
@@ -204,7 +205,10 @@ def demands_of_workload(workload: model.Workload, known: Knowledge) -> list[PodD
         demand = demand_of_pod_set(pod_set, known.vocabulary, from_classes=classes).tolerating(
             *_tolerations_of_runtime_class(pod_set, known.facts), *added
         )
-        if demand.claims_devices or demand.from_classes:
+        if (demand.claims_devices or demand.from_classes) and known.facts.knows("resource.k8s.io", "ResourceSlice"):
+            # Most runs have no slices, and need not wait for this import.
+            from usher.authorities.nodes import devices
+
             demand = replace(demand, devices=devices.claims_of(pod_set, demand.from_classes, known))
         found.append(demand)
     return found

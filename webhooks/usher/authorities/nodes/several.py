@@ -16,7 +16,6 @@ from usher.authorities.nodes.declared_pools import PoolsInput
 from usher.authorities.nodes.judge import GangMember, GangNodesInput, NodeVerdicts
 from usher.authorities.nodes.places import Places, PodDemand
 from usher.authorities.verdict import Answer
-from usher.cluster.facts.device_slices import CLAIM, InUse
 from usher.cluster.facts.store import Store
 
 
@@ -215,6 +214,8 @@ def devices_in_use(demand: PodDemand, places: Places, facts: Store) -> str:
     """Why no node has the devices that a pod claims free now; empty where one has, and for pods without claims."""
     if demand.devices is None:
         return ""
+    from usher.cluster.facts.device_slices import CLAIM, InUse
+
     in_use, found, without = InUse(facts.everywhere(*CLAIM).values()), [""], replace(demand, devices=None)
     for place in places.all:
         for name, room in nodes_judge.rooms(without, demand.devices, place, places.nodes) if place.nodes else ():

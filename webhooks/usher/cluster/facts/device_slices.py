@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 from usher import errors, paths, quantities
-from usher.accelerators.device_selectors import SelectorError, Subject, Version
+from usher.accelerators.device_selectors import NotEvaluated, Selector, SelectorError, Subject, Version, compiled
 from usher.cluster.facts.nodes import Taint
 from usher.model import placement
 
@@ -84,6 +84,24 @@ class Device(Struct, frozen=True, kw_only=True, eq=False):
     where: Where | None
     """None where the slice says it for all its devices."""
 
+    def attribute(self, name: str) -> object:
+        """The value of an attribute with its domain, comparable with others; None without it."""
+        domain, _, short = name.rpartition("/")
+        found = self.subject.attributes.get((domain, short))
+        return None if found is None else (type(found).__name__, str(found))
+
+    def consumed(self, asked: Mapping[str, int]) -> tuple[int, ...] | None:
+        """What a request takes of each capacity; None for a request that the device cannot serve even if it is free."""
+        if not asked.keys() <= {name for name, _ in self.capacity}:
+            return None
+        found = []
+        for name, each in self.capacity:
+            amount = each.consumed(asked.get(name))
+            if amount is None or amount > each.value:
+                return None
+            found.append(amount)
+        return tuple(found)
+
 
 class _Slice(NamedTuple):
     name: str
@@ -97,6 +115,14 @@ class Pool(Struct, frozen=True, kw_only=True, eq=False):
     counters: Mapping[tuple[str, ...], int]
     problem: str = ""
     """Why the scheduler takes no device of the pool; empty for a usable pool."""
+
+
+def may_select(selector: Selector | NotEvaluated, driver: str) -> bool:
+    """Whether a selector may select devices of a driver that are not known."""
+    try:
+        return isinstance(selector, NotEvaluated) or selector.matches(Subject(driver, {}, {}))
+    except (NotEvaluated, SelectorError):
+        return True
 
 
 class DeviceTable:
@@ -130,6 +156,33 @@ class DeviceTable:
                     found += (one for one in each.devices if one.where is None or one.where.holds(name, labels))
             if found or (pool.problem and not pool.slices):
                 yield pool, tuple(found)
+
+
+def shared_memory(table: DeviceTable, classes: Mapping[str, paths.Object]) -> dict[str, tuple[int, int | None]]:
+    """Classes whose devices claims share by memory: the step to which it is rounded up, and the default, in bytes.
+
+    A class counts only if all devices that it selects are shared in this way.
+    """
+    devices = [one for pool in table.pools.values() for each in pool.slices for one in each.devices]
+    shared = [each for each in devices if each.subject.multiple]
+    found: dict[str, tuple[int, int | None]] = {}
+    for name, value in classes.items() if shared else ():
+        texts = [
+            paths.text(paths.mapping(each.get("cel")).get("expression"))
+            for each in mappings(paths.mapping(value.get("spec")).get("selectors"))
+        ]
+        try:
+            selectors = [compiled(text) for text in texts]
+            selected = [each for each in devices if all(one.matches(each.subject) for one in selectors)]
+        except (NotEvaluated, SelectorError):
+            continue
+        memory = [dict(each.capacity).get("memory") for each in selected if each.subject.multiple]
+        known = [each for each in memory if each is not None]
+        if selected and len(known) == len(selected):
+            step = max(each.step or each.least or quantities.NANO for each in known)
+            default = max((each.default or 0 for each in known), default=0)
+            found[name] = max(step // quantities.NANO, 1), default // quantities.NANO or None
+    return found
 
 
 def _read_pool(key: tuple[str, str], values: Sequence[paths.Object]) -> Pool:
