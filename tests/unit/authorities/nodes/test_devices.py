@@ -10,9 +10,12 @@ from typing import Any, Final
 
 import pytest
 
+import builders
+from unit.policy.agreeing import NAMESPACE, looked_at
 from usher import model, paths
 from usher.authorities.nodes.devices import Claims, Room, _Classes, _read_claims
-from usher.cluster.facts.device_slices import DeviceTable, InUse
+from usher.authorities.verdict import Answer
+from usher.cluster.facts.device_slices import DeviceTable, InUse, shared_memory
 
 DRIVER: Final = "driver-a"
 NODE: Final = "node-1"
@@ -441,3 +444,67 @@ def test_a_claim_over_a_thousand_devices_ends_in_time() -> None:
     assert time.process_time() - start < 3
     assert answer.sure == 0
     assert answer.reason
+
+
+def _job(pods: int, *, minimum: int) -> tuple[paths.Object, list[paths.Object]]:
+    """A Job whose pods each claim one device, and the facts about it but for nodes and slices."""
+    spec: Any = {
+        "resourceClaims": [{"name": "c", "resourceClaimTemplateName": "one"}],
+        "schedulingGroup": {"podGroupName": "group"},
+    }
+    template = builders.template(builders.container(limits={"cpu": 1}), **spec)
+    job = builders.job(template, name="train", namespace=NAMESPACE, parallelism=pods, completions=pods)
+    named = {"namespace": NAMESPACE}
+    claim = {"spec": {"devices": {"requests": [request()]}}}
+    return job, [
+        {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", **CLASS},
+        {
+            "apiVersion": "resource.k8s.io/v1",
+            "kind": "ResourceClaimTemplate",
+            "metadata": {"name": "one", **named},
+            "spec": claim,
+        },
+        {
+            "apiVersion": "scheduling.k8s.io/v1alpha2",
+            "kind": "PodGroup",
+            "metadata": {"name": "group", **named},
+            "spec": {"schedulingPolicy": {"gang": {"minCount": minimum}}},
+        },
+    ]
+
+
+@pytest.mark.parametrize(
+    ("minimum", "slices", "expected"),
+    [
+        (4, [slice_of(*many(2)), slice_of(*many(2), name="2", pool="pool-2", nodeName="node-2")], Answer.COULD),
+        (5, [slice_of(*many(2)), slice_of(*many(2), name="2", pool="pool-2", nodeName="node-2")], Answer.NEVER),
+        (3, [slice_of(*many(3), allNodes=True)], Answer.COULD),
+        (4, [slice_of(*many(3), allNodes=True)], Answer.NEVER),
+        (1, [], Answer.UNKNOWN),
+    ],
+)
+def test_a_gang_needs_devices_for_all_its_pods_at_once(
+    minimum: int, slices: list[paths.Object], expected: Answer
+) -> None:
+    job, facts = _job(6, minimum=minimum)
+    nodes = [builders.node(name, labels={"pool": "all"}) for name in (NODE, "node-2")]
+    pools: paths.Json = [
+        {"name": "all", "nodeSelector": {"pool": "all"}, "resources": ["a.com/gpu"], "scalesFromZero": False}
+    ]
+    (outlook,), _ = looked_at([job], [*nodes, *slices, *facts], pools=pools)
+
+    assert outlook.answer is expected, outlook.sections
+
+
+def test_shares_count_as_their_memory_and_not_as_gpus() -> None:
+    shared = device("1", memory=policy(**RANGE), allowMultipleAllocations=True)
+    classes = {"class-a": CLASS, "class-b": {"spec": {"selectors": [{"cel": {"expression": "true"}}]}}}
+
+    gib = 2**30
+    assert shared_memory(DeviceTable([slice_of(shared)]), classes) == {
+        "class-a": (4 * gib, 10 * gib),
+        "class-b": (4 * gib, 10 * gib),
+    }
+    mixed = [slice_of(shared), slice_of(device("2", memory="80Gi"), name="2", pool="pool-2", driver="driver-b")]
+    assert shared_memory(DeviceTable(mixed), classes) == {"class-a": (4 * gib, 10 * gib)}
+    assert shared_memory(DeviceTable([slice_of(ONE)]), classes) == {}

@@ -69,12 +69,8 @@ class _Stop(Exception):  # noqa: N818 - ends a search
     """The allocator stops with an error, so the scheduler places the pod on no node."""
 
 
-class _Unclear(Exception):  # noqa: N818 - never leaves this module
-    """usher cannot say what a claim asks for."""
-
-
-class _TooLong(Exception):  # noqa: N818 - ends a search
-    pass
+class _Unclear(Exception):  # noqa: N818 - ends a search
+    """usher cannot say what a claim asks for, or whether devices suffice."""
 
 
 class _Taken(NamedTuple):
@@ -85,10 +81,6 @@ class _Taken(NamedTuple):
     """Why it cannot have the device now."""
     unsure: str = ""
     """Why usher does not know whether it selects the device."""
-
-
-_STOPPED: Final = 2.0
-"""The weight of a node at which the scheduler stops; it is told before all others."""
 
 
 class Room(NamedTuple):
@@ -103,7 +95,7 @@ class Room(NamedTuple):
     stops: bool = False
     """Whether the scheduler stops at this node, and places the pod nowhere."""
     weight: float = 0
-    """The part of the devices that the node has of what one pod asks for."""
+    """The part of the devices that the node has of what one pod asks for; 2 where the scheduler stops."""
 
 
 class Claims:
@@ -112,14 +104,22 @@ class Claims:
     def __init__(
         self, table: DeviceTable, classes: "_Classes", claims: Sequence[_Claim], *, unknown: str = "", stop: str = ""
     ) -> None:
-        self._table, self._classes, self._claims = table, classes, claims
+        self.table, self._classes, self._claims = table, classes, claims
         self._unknown, self._stop = unknown, stop
         self._rooms: dict[object, Room] = {}
 
     @property
     def share_a_node(self) -> bool:
         """Whether all pods share a claim for devices that one node alone reaches."""
-        return any(claim.shared for claim in self._claims) and self._table.is_local
+        return self.table.is_local and any(claim.shared for claim in self._claims)
+
+    def most_of_all(self) -> int:
+        """A bound on the pods by all devices of the cluster, for devices that several nodes reach."""
+        if self._unknown or any(pool.problem for pool in self.table.pools.values()):
+            return UNBOUNDED
+        devices = [one for pool in self.table.pools.values() for each in pool.slices for one in each.devices]
+        counters = {each: amount for pool in self.table.pools.values() for each, amount in pool.counters.items()}
+        return _Puzzle(self._claims, devices, counters, None).most()
 
     def room(self, name: str, labels: Mapping[str, str], resources: Amounts, *, pods: int = 1) -> Room:
         """How many pods a node serves at once, if no other claim had a device.
@@ -147,7 +147,7 @@ class Claims:
             return Room(0, UNBOUNDED, self._unknown)
         if any(claim.reachable and not claim.reachable.holds(name, labels) for claim in claims):
             return Room(0, 0, "a claim has its devices on other nodes already")
-        found = [*self._table.of_node(name, labels)]
+        found = [*self.table.of_node(name, labels)]
         problem = next((pool.problem for pool, _ in found if pool.problem and _may_come_from(pool.driver, claims)), "")
         devices = [device for pool, those in found if not pool.problem for device in those]
         counters = {each: amount for pool, _ in found for each, amount in pool.counters.items()}
@@ -235,12 +235,12 @@ class _Puzzle:
         try:
             sure = _Search(self, hopeful=False).one_after_another(limit)
         except _Stop as stop:
-            return Room(0, 0, str(stop), stops=True, weight=_STOPPED)
-        except _TooLong:
+            return Room(0, 0, str(stop), stops=True, weight=2)
+        except _Unclear:
             sure, reason = 0, "its claims leave too many choices to try them all"
         if sure >= pods and not problem:
             return Room(sure, sure)
-        most = self._most() if sure >= limit else self._tried(sure, limit)
+        most = self.most() if sure >= limit else self._tried(sure, limit)
         if problem:
             return Room(sure, UNBOUNDED, problem, stops=any(each.number is None for each in self.options))
         if most > sure:
@@ -252,13 +252,13 @@ class _Puzzle:
 
     def _tried(self, sure: int, limit: int) -> int:
         """The most pods, if `sure` of them are served one after another."""
-        most = self._most()
+        most = self.most()
         for pods in range(sure + 1, min(most, limit) + 1):
             items = [each for pod in range(pods) for each in self.items_of(pod)]
             try:
                 if not _Search(self, hopeful=True).places(items):
                     return pods - 1
-            except (_TooLong, _Stop):
+            except (_Unclear, _Stop):
                 break
         return most
 
@@ -296,7 +296,7 @@ class _Puzzle:
             for each in taken
         )
 
-    def _most(self) -> int:
+    def most(self) -> int:
         """A bound on the pods, by the number of devices and their capacity alone."""
         own = [each for each in self.items_of(1) if not any(self.options[option].admin for option in each.options)]
         for claim in range(len(self.claims)):
@@ -388,7 +388,7 @@ class _Search:
     def _step(self) -> None:
         self._steps += 1
         if self._steps > _MOST_STEPS:
-            raise _TooLong
+            raise _Unclear
 
     def _take(self, item: _Item, option: int, index: int) -> Callable[[], None] | None:
         """Takes a device, and returns what gives it back; None where the request cannot have it."""

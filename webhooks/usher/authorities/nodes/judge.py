@@ -422,7 +422,9 @@ def pods_with_devices(member: GangMember, claims: "Claims", places: Places, *, s
             served = _served(member.demand, own)
             amounts = [own.get(each, 0) // asked for each, asked in member.demand.amounts.items() if each not in served]
             found.append(min([room.sure if sure else room.most, own.get(PODS, _UNBOUNDED), *amounts]))
-    return max(found) if claims.share_a_node else sum(found)
+    if claims.share_a_node or (sure and not claims.table.is_local):
+        return max(found)
+    return sum(found) if claims.table.is_local else min(sum(found), claims.most_of_all())
 
 
 def _left_out(members: Sequence[GangMember], places: Places) -> str:
