@@ -2,8 +2,8 @@
 
 A claim reserves its devices even if no container names it.
 
-usher does not evaluate CEL. It reads comparisons joined by `&&`; any other expression can only narrow the selection or
-make it unknown (docs/domain/device-claims.md#selectors).
+To name the devices without a node, usher reads comparisons joined by `&&`; any other expression can only narrow the
+selection or make it unknown (docs/domain/device-claims.md#selectors). `authorities.nodes.devices` evaluates selectors.
 
 The capacity of a request only selects devices with that much, unless a device allows several allocations. Then the
 request takes that much of it, rounded up by its driver's rules (k8s.io/api resource/v1 `CapacityRequirements`).
