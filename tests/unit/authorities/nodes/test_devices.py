@@ -13,8 +13,8 @@ import pytest
 import builders
 from unit.policy.agreeing import NAMESPACE, looked_at
 from usher import model, paths
-from usher.authorities.nodes.devices import Claims, Room, _Classes, _read_claims
-from usher.authorities.verdict import Answer
+from usher.authorities.nodes.devices import Claims, _Classes, _read_claims
+from usher.authorities.verdict import Answer, Room
 from usher.cluster.facts.device_slices import DeviceTable, InUse, shared_memory
 
 DRIVER: Final = "driver-a"
@@ -455,7 +455,7 @@ def _job(pods: int, *, minimum: int) -> tuple[paths.Object, list[paths.Object]]:
     template = builders.template(builders.container(limits={"cpu": 1}), **spec)
     job = builders.job(template, name="train", namespace=NAMESPACE, parallelism=pods, completions=pods)
     named = {"namespace": NAMESPACE}
-    claim = {"spec": {"devices": {"requests": [request()]}}}
+    claim: Any = {"spec": {"devices": {"requests": [request()]}}}
     return job, [
         {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", **CLASS},
         {
@@ -498,7 +498,7 @@ def test_a_gang_needs_devices_for_all_its_pods_at_once(
 
 def test_shares_count_as_their_memory_and_not_as_gpus() -> None:
     shared = device("1", memory=policy(**RANGE), allowMultipleAllocations=True)
-    classes = {"class-a": CLASS, "class-b": {"spec": {"selectors": [{"cel": {"expression": "true"}}]}}}
+    classes: dict[str, Any] = {"class-a": CLASS, "class-b": {"spec": {"selectors": [{"cel": {"expression": "true"}}]}}}
 
     gib = 2**30
     assert shared_memory(DeviceTable([slice_of(shared)]), classes) == {

@@ -14,6 +14,7 @@ from usher import errors, memo, model, paths
 from usher.accelerators.device_selectors import NotEvaluated, Selector, SelectorError, compiled
 from usher.accelerators.names import CLAIM_PREFIX
 from usher.authorities.knowledge import Knowledge
+from usher.authorities.verdict import Room
 from usher.cluster.facts.device_slices import (
     NOTHING_IN_USE,
     SLICE,
@@ -83,23 +84,8 @@ class _Taken(NamedTuple):
     """Why usher does not know whether it selects the device."""
 
 
-class Room(NamedTuple):
-    """How many pods the devices of one node serve at once."""
-
-    sure: int
-    """So many the scheduler places, one after another."""
-    most: int
-    """No more than this, in any order."""
-    reason: str = ""
-    """Why there are no more; empty where there are enough."""
-    stops: bool = False
-    """Whether the scheduler stops at this node, and places the pod nowhere."""
-    weight: float = 0
-    """The part of the devices that the node has of what one pod asks for; 2 where the scheduler stops."""
-
-
 class Claims:
-    """What the claims of one pod ask for, with answers for each node."""
+    """`verdict.ClaimedDevices` by the devices of a cluster."""
 
     def __init__(
         self, table: DeviceTable, classes: "_Classes", claims: Sequence[_Claim], *, unknown: str = "", stop: str = ""
@@ -109,12 +95,14 @@ class Claims:
         self._rooms: dict[object, Room] = {}
 
     @property
+    def is_local(self) -> bool:
+        return self.table.is_local
+
+    @property
     def share_a_node(self) -> bool:
-        """Whether all pods share a claim for devices that one node alone reaches."""
         return self.table.is_local and any(claim.shared for claim in self._claims)
 
     def most_of_all(self) -> int:
-        """A bound on the pods by all devices of the cluster, for devices that several nodes reach."""
         if self._unknown or any(pool.problem for pool in self.table.pools.values()):
             return UNBOUNDED
         devices = [one for pool in self.table.pools.values() for each in pool.slices for one in each.devices]
@@ -122,15 +110,9 @@ class Claims:
         return _Puzzle(self._claims, devices, counters, None).most()
 
     def room(self, name: str, labels: Mapping[str, str], resources: Amounts, *, pods: int = 1) -> Room:
-        """How many pods a node serves at once, if no other claim had a device.
-
-        Args:
-            resources: the extended resources that device classes serve to one pod on this node.
-        """
         return self._room(name, labels, resources, pods, None)
 
     def taken(self, in_use: InUse, name: str, labels: Mapping[str, str], resources: Amounts) -> str:
-        """Why a node that could serve a pod does not serve it now; empty where it does."""
         found = self._room(name, labels, resources, 1, in_use)
         return "" if found.sure else found.reason
 

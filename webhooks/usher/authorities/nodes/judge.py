@@ -4,7 +4,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NotRequired
+from typing import Final, NotRequired
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,14 +15,11 @@ from usher.authorities import verdict
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes.places import Alternative, Obstacles, Place, Places, PodDemand, fewest_obstacles
-from usher.authorities.verdict import Answer
+from usher.authorities.verdict import Answer, ClaimedDevices, Room
 from usher.cluster.facts import autoscaled_pools
 from usher.cluster.facts.nodes import PODS, Amounts, NodeClass, Nodes, Own
 from usher.kinds import registry
 from usher.model import placement
-
-if TYPE_CHECKING:
-    from usher.authorities.nodes.devices import Claims, Room
 
 
 class Nearest(Struct, frozen=True, kw_only=True):
@@ -92,7 +89,7 @@ _ALL_TRIED: Final = 100
 """Of so many nodes the scheduler tries all (minFeasibleNodesToFind in pkg/scheduler/schedule_one.go)."""
 
 
-def _verdict_by_devices(demand: PodDemand, claims: "Claims", places: Places) -> NodeVerdict:
+def _verdict_by_devices(demand: PodDemand, claims: ClaimedDevices, places: Places) -> NodeVerdict:
     """The verdict on a pod with claims, where the devices of the nodes are known."""
     without = replace(demand, devices=None)
     is_large = len(places.nodes.by_name) > _ALL_TRIED
@@ -125,8 +122,8 @@ def _verdict_by_devices(demand: PodDemand, claims: "Claims", places: Places) -> 
 
 
 def rooms(
-    demand: PodDemand, claims: "Claims", place: Place, nodes: Nodes, *, pods: int = 1
-) -> Iterator[tuple[str, "Room"]]:
+    demand: PodDemand, claims: ClaimedDevices, place: Place, nodes: Nodes, *, pods: int = 1
+) -> Iterator[tuple[str, Room]]:
     """The existing nodes of a place that could hold a pod, with the pods that their devices serve."""
     for found in _holding(demand, place, nodes) if place.nodes is not None else ():
         assert place.nodes is not None  # noqa: S101 - asked before
@@ -409,7 +406,7 @@ def gang_room(members: Sequence[GangMember], places: Places) -> GangRoom | None:
     return GangRoom(most=found, sure=all(stock.sure for stock in union.values()))
 
 
-def pods_with_devices(member: GangMember, claims: "Claims", places: Places, *, sure: bool = False) -> int:
+def pods_with_devices(member: GangMember, claims: ClaimedDevices, places: Places, *, sure: bool = False) -> int:
     """How many pods find devices and other resources at once: at most, or for sure."""
     without, found = replace(member.demand, devices=None), [0]
     for place in places.all:
@@ -422,9 +419,9 @@ def pods_with_devices(member: GangMember, claims: "Claims", places: Places, *, s
             served = _served(member.demand, own)
             amounts = [own.get(each, 0) // asked for each, asked in member.demand.amounts.items() if each not in served]
             found.append(min([room.sure if sure else room.most, own.get(PODS, _UNBOUNDED), *amounts]))
-    if claims.share_a_node or (sure and not claims.table.is_local):
+    if claims.share_a_node or (sure and not claims.is_local):
         return max(found)
-    return sum(found) if claims.table.is_local else min(sum(found), claims.most_of_all())
+    return sum(found) if claims.is_local else min(sum(found), claims.most_of_all())
 
 
 def _left_out(members: Sequence[GangMember], places: Places) -> str:
@@ -517,13 +514,13 @@ _MOST: Final = 64
 @dataclass(frozen=True, slots=True)
 class _Question:
     key: bytes
-    devices: "Claims | None"
+    devices: ClaimedDevices | None
     demand: PodDemand = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class _GangQuestion:
-    key: tuple[tuple[bytes, int, "Claims | None"], ...]
+    key: tuple[tuple[bytes, int, ClaimedDevices | None], ...]
     members: Sequence[GangMember] = field(compare=False)
 
 

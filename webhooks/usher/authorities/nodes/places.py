@@ -3,7 +3,7 @@
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import orjson
 from msgspec import Struct
@@ -16,6 +16,7 @@ from usher.accelerators.mig import MIG_RESOURCE_PREFIX, Board, Profile
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities import limit_range
 from usher.authorities.knowledge import Knowledge
+from usher.authorities.verdict import ClaimedDevices
 from usher.cluster.facts.autoscaled_pools import AutoscaledPool, is_undefined
 from usher.cluster.facts.node_pools import KARPENTER
 from usher.cluster.facts.nodes import PODS, Amounts, NodeClass, Nodes, Taint, scheduler_amount
@@ -25,9 +26,6 @@ from usher.kinds.reading.values import Absence, Reference
 from usher.model import placement
 from usher.model.placement import Requirement
 from usher.workloads import pod_sets
-
-if TYPE_CHECKING:
-    from usher.authorities.nodes.devices import Claims
 
 MOST_ALTERNATIVES: Final = 64
 MOST_VALUES: Final = 4096
@@ -62,7 +60,7 @@ class PodDemand(Struct, frozen=True, kw_only=True):
     """Resources that device classes may serve on nodes that do not advertise them."""
     in_one_container: Amounts
     """The most that any one container asks for."""
-    devices: "Claims | None" = None
+    devices: ClaimedDevices | None = None
     """What it claims, where the devices of nodes are known."""
 
     def digest(self) -> bytes:
