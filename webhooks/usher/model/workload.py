@@ -54,6 +54,8 @@ class AcceleratorRequest(Struct, frozen=True, kw_only=True):
     """The resource of the MIG profile that the selectors of a claim choose; empty if they choose no profile."""
     memory: int | None = None
     """Bytes of memory that a claim requests from each device; several claims may share a device."""
+    is_share: bool = False
+    """Whether a claim takes only a part of each device, and other claims may have the rest."""
 
 
 class DeviceClaim(Struct, frozen=True, kw_only=True):

@@ -234,6 +234,7 @@ class ClassRequest(NamedTuple):
     instead: tuple[str, ...] = ()
     """Alternatives that the pod may get instead: other classes, or known names for them."""
     part: DevicePart = WHOLE_DEVICE
+    is_share: bool = False
 
 
 class Claim(NamedTuple):
@@ -267,7 +268,10 @@ def read_claim_spec(spec: Place, inner: Reading, *, reading: Reading, vocabulary
         MAX_REQUESTS, devices.get("requests"), devices_path + "/requests", inner
     ):
         name = inner.text(request.get("name"), request_path + "/name")
-        for asked in _asked_by_request(request_path, request, inner, like):
+        for each in _asked_by_request(request_path, request, inner, like):
+            meaning = vocabulary.device_class_meaning(each.device_class)
+            memory = each.part.memory or meaning.memory_default
+            asked = each._replace(is_share=meaning.memory_step is not None and memory is not None)
             together[asked.device_class, asked.route, asked.part].append(asked)
             giving |= {"", name}
     if value.get("resourceClassName") is not None:
@@ -295,6 +299,7 @@ def requests_of_claim(claim: Claim, *, path: str, shared_by: str = "") -> Iterat
             instead=asked.instead,
             selects=asked.part.selects,
             memory=asked.part.memory,
+            is_share=asked.is_share,
         )
 
 

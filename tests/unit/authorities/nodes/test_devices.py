@@ -12,10 +12,15 @@ import pytest
 
 import builders
 from unit.policy.agreeing import NAMESPACE, looked_at
+from unit.workloads.normalised import VOCABULARY
 from usher import model, paths
+from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes.devices import Claims, _Classes, _read_claims
 from usher.authorities.verdict import Answer, Room
+from usher.check.devices import of_workload
 from usher.cluster.facts.device_slices import DeviceTable, InUse, shared_memory
+from usher.cluster.facts.store import Store
+from usher.config import models
 
 DRIVER: Final = "driver-a"
 NODE: Final = "node-1"
@@ -508,3 +513,24 @@ def test_shares_count_as_their_memory_and_not_as_gpus() -> None:
     mixed = [slice_of(shared), slice_of(device("2", memory="80Gi"), name="2", pool="pool-2", driver="driver-b")]
     assert shared_memory(DeviceTable(mixed), classes) == {"class-a": (4 * gib, 10 * gib)}
     assert shared_memory(DeviceTable([slice_of(ONE)]), classes) == {}
+
+
+def test_a_share_is_a_share_in_sums_and_for_quotas_and_not_a_gpu() -> None:
+    shared = slice_of(device("1", memory=policy(**RANGE), allowMultipleAllocations=True), driver="gpu.nvidia.com")
+    whole = slice_of(device("1", memory="80Gi"), driver="gpu.nvidia.com")
+    chosen: Any = {"selectors": [{"cel": {"expression": 'device.driver == "gpu.nvidia.com"'}}]}
+    job, facts = _job(3, minimum=1)
+    claim = request(capacity={"requests": {"memory": "4Gi"}}, deviceClassName="gpu.nvidia.com")
+    facts[0] = {**facts[0], "metadata": {"name": "gpu.nvidia.com"}, "spec": chosen}
+    facts[1] = {**facts[1], "spec": {"spec": {"devices": {"requests": [claim]}}}}
+
+    def read(found: paths.Object) -> tuple[list[str], int | None]:
+        store = Store.of([found, *facts])
+        known = Knowledge(facts=store, config=models.Config(), vocabulary=VOCABULARY)
+        workload = known.workload(job, namespace=NAMESPACE)
+        assert workload is not None
+        step = known.vocabulary_of_cluster.device_class_meaning("gpu.nvidia.com").memory_step
+        return [f"{amount.number} {name}" for name, amount in of_workload(workload).items()], step
+
+    assert read(shared) == (["3 shares of gpu.nvidia.com"], 4 * 2**30)
+    assert read(whole) == (["3 gpu.nvidia.com"], None)
