@@ -420,10 +420,11 @@ def test_a_claim_with_devices_ties_its_pods_to_their_nodes() -> None:
     claim = model.DeviceClaim(
         title="c", spec={}, shared="c", allocated=True, node_selector={"nodeSelectorTerms": [term]}
     )
-    found = of_claims([], claim)
+    found, nothing = of_claims([], claim), InUse(())
 
-    assert room(found).sure == 1
-    assert room(found, node="node-2").most == 0
+    assert found.taken(nothing, NODE, {}, {}) == ""
+    assert found.taken(nothing, "node-2", {}, {}) == "c has its devices on other nodes already"
+    assert room(found, node="node-2").sure == 1, "it may lose them again"
 
 
 def test_an_extended_resource_is_served_by_its_class() -> None:

@@ -116,19 +116,25 @@ class Claims:
         found = self._room(name, labels, resources, 1, in_use)
         return "" if found.sure else found.reason
 
+    def _all_claims(self, resources: Amounts) -> list[_Claim]:
+        if self._stop:
+            raise _Stop(self._stop)
+        if self._unknown:
+            raise _Unclear(self._unknown)
+        return [*self._claims, *([self._classes.claim_of_resources(resources)] if resources else [])]
+
     def _room(self, name: str, labels: Mapping[str, str], resources: Amounts, pods: int, in_use: InUse | None) -> Room:
         try:
-            claims = [*self._claims, *([self._classes.claim_of_resources(resources)] if resources else [])]
+            claims = self._all_claims(resources)
         except _Stop as stop:
             return Room(0, 0, str(stop), stops=True)
         except _Unclear as unclear:
             return Room(0, UNBOUNDED, str(unclear))
-        if self._stop:
-            return Room(0, 0, self._stop, stops=True)
-        if self._unknown:
-            return Room(0, UNBOUNDED, self._unknown)
-        if any(claim.reachable and not claim.reachable.holds(name, labels) for claim in claims):
-            return Room(0, 0, "a claim has its devices on other nodes already")
+        if in_use is not None:
+            beyond = [each for each in claims if each.reachable and not each.reachable.holds(name, labels)]
+            if beyond:
+                return Room(0, 0, f"{beyond[0].title} has its devices on other nodes already")
+            claims = [each._replace(requests=()) if each.reachable else each for each in claims]
         found = [*self.table.of_node(name, labels)]
         problem = next((pool.problem for pool, _ in found if pool.problem and _may_come_from(pool.driver, claims)), "")
         devices = [device for pool, those in found if not pool.problem for device in those]
@@ -496,9 +502,6 @@ class _Classes:
         )
 
     def claim(self, each: model.DeviceClaim) -> _Claim:
-        if each.allocated:
-            where = Where.of({"nodeSelector": each.node_selector, "allNodes": each.node_selector is None})
-            return _Claim(each.title, bool(each.shared), (), reachable=where)
         devices = paths.mapping(paths.mapping(each.spec).get("devices"))
         requests = []
         for request in mappings(devices.get("requests")):
@@ -520,7 +523,9 @@ class _Classes:
             )
             for one in mappings(devices.get("constraints"))
         )
-        return _Claim(each.title, bool(each.shared), tuple(requests), constraints)
+        where = Where.of({"nodeSelector": each.node_selector, "allNodes": each.node_selector is None})
+        reachable = where if each.allocated else None
+        return _Claim(each.title, bool(each.shared), tuple(requests), constraints, reachable)
 
     def claim_of_resources(self, resources: Amounts) -> _Claim:
         """The claim that the scheduler makes for extended resources (extendeddynamicresources.go)."""
