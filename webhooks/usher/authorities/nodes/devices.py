@@ -16,6 +16,9 @@ from usher.accelerators.names import CLAIM_PREFIX
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.verdict import Room
 from usher.cluster.facts.device_slices import (
+    ASKED_SHAPE,
+    CLAIM_SHAPE,
+    CLASS_SHAPE,
     NOTHING_IN_USE,
     SLICE,
     Device,
@@ -23,6 +26,7 @@ from usher.cluster.facts.device_slices import (
     InUse,
     Where,
     integer,
+    is_shaped,
     mappings,
     may_select,
     nanos,
@@ -103,7 +107,7 @@ class Claims:
         return self.table.is_local and any(claim.shared for claim in self._claims)
 
     def most_of_all(self) -> int:
-        if self._unknown or any(pool.problem for pool in self.table.pools.values()):
+        if self._unknown or self.table.problem or any(pool.problem for pool in self.table.pools.values()):
             return UNBOUNDED
         devices = [one for pool in self.table.pools.values() for each in pool.slices for one in each.devices]
         counters = {each: amount for pool in self.table.pools.values() for each, amount in pool.counters.items()}
@@ -119,8 +123,8 @@ class Claims:
     def _all_claims(self, resources: Amounts) -> list[_Claim]:
         if self._stop:
             raise _Stop(self._stop)
-        if self._unknown:
-            raise _Unclear(self._unknown)
+        if self._unknown or self.table.problem:
+            raise _Unclear(self._unknown or self.table.problem)
         return [*self._claims, *([self._classes.claim_of_resources(resources)] if resources else [])]
 
     def _room(self, name: str, labels: Mapping[str, str], resources: Amounts, pods: int, in_use: InUse | None) -> Room:
@@ -484,6 +488,8 @@ class _Classes:
         name = paths.text(asked.get("deviceClassName"))
         if name not in self._classes:
             raise _Stop(f"DeviceClass {name} does not exist")
+        if not is_shaped(self._classes[name], {"spec": CLASS_SHAPE}) or not is_shaped(asked, ASKED_SHAPE):
+            raise _Unclear(f"DeviceClass {name}, or a request for it, has a field of a wrong type")
         spec = paths.mapping(self._classes[name].get("spec"))
         texts = [
             paths.text(paths.mapping(each.get("cel")).get("expression"))
@@ -502,6 +508,8 @@ class _Classes:
         )
 
     def claim(self, each: model.DeviceClaim) -> _Claim:
+        if not is_shaped(each.spec, CLAIM_SHAPE):
+            raise _Unclear(f"{each.title} has a field of a wrong type")
         devices = paths.mapping(paths.mapping(each.spec).get("devices"))
         requests = []
         for request in mappings(devices.get("requests")):
@@ -573,7 +581,7 @@ def _read_claims(pod_set: model.PodSet, resources: frozenset[str], table: Device
         return Claims(table, classes, [classes.claim(each) for each in pod_set.claims])
     except _Stop as stop:
         return Claims(table, classes, (), stop=str(stop))
-    except errors.QuantityError as error:
+    except (errors.QuantityError, _Unclear) as error:
         return Claims(table, classes, (), unknown=f"a claim of the pod cannot be read: {error}")
 
 

@@ -6,7 +6,7 @@ complete (k8s.io/dynamic-resource-allocation structured/internal/incubating/pool
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
@@ -130,7 +130,15 @@ class DeviceTable:
 
     def __init__(self, slices: Iterable[paths.Object]) -> None:
         grouped: defaultdict[tuple[str, str], list[paths.Object]] = defaultdict(list)
+        self.problem = ""
+        """Why nothing follows from the slices; empty where all can be read."""
         for value in slices:
+            readable = is_shaped(value, _SLICE) and paths.mapping(paths.mapping(value.get("spec")).get("pool")).get(
+                "name"
+            )
+            if not readable or not paths.mapping(value.get("spec")).get("driver"):
+                self.problem = f"ResourceSlice {paths.text(paths.metadata(value).get('name'))} cannot be read"
+                continue
             spec = paths.mapping(value.get("spec"))
             pool = paths.text(paths.mapping(spec.get("pool")).get("name"))
             grouped[paths.text(spec.get("driver")), pool].append(value)
@@ -156,6 +164,64 @@ class DeviceTable:
                     found += (one for one in each.devices if one.where is None or one.where.holds(name, labels))
             if found or (pool.problem and not pool.slices):
                 yield pool, tuple(found)
+
+
+_ANYTHING: Final[Mapping[str, Any]] = {}
+_DEVICE: Final[dict[str, Any]] = {
+    "name": str,
+    "attributes": {"*": _ANYTHING},
+    "capacity": {"*": object},
+    "allowMultipleAllocations": bool,
+    "consumesCounters": [{"counterSet": str, "counters": {"*": _ANYTHING}}],
+    "taints": [{"key": str, "value": str, "effect": str}],
+    "nodeName": str,
+    "allNodes": bool,
+    "nodeSelector": {"nodeSelectorTerms": [_ANYTHING]},
+}
+_SLICE: Final[dict[str, Any]] = {
+    "spec": {
+        "driver": str,
+        "pool": {"name": str, "generation": int, "resourceSliceCount": int},
+        "nodeName": str,
+        "allNodes": bool,
+        "nodeSelector": {"nodeSelectorTerms": [_ANYTHING]},
+        "perDeviceNodeSelection": bool,
+        "sharedCounters": [{"name": str, "counters": {"*": _ANYTHING}}],
+        "devices": [{**_DEVICE, "basic": _DEVICE}],
+    }
+}
+
+
+_SELECTORS: Final[list[Any]] = [{"cel": {"expression": str}}]
+CLASS_SHAPE: Final[dict[str, Any]] = {"selectors": _SELECTORS, "extendedResourceName": str}
+ASKED_SHAPE: Final[dict[str, Any]] = {
+    "selectors": _SELECTORS,
+    "deviceClassName": str,
+    "allocationMode": str,
+    "count": int,
+    "adminAccess": bool,
+    "tolerations": [{"key": str, "operator": str, "value": str, "effect": str}],
+    "capacity": {"requests": {}},
+}
+CLAIM_SHAPE: Final[dict[str, Any]] = {
+    "devices": {
+        "requests": [{"name": str, "exactly": {}, "firstAvailable": [{"name": str}]}],
+        "constraints": [{"requests": [str], "matchAttribute": str, "distinctAttribute": str}],
+    }
+}
+
+
+def is_shaped(value: object, shape: Any) -> bool:  # noqa: ANN401 - types, and lists and objects of them
+    """Whether all fields of a shape have its types; fields may be missing, and `*` means all fields."""
+    if value is None:
+        return True
+    if isinstance(shape, list):
+        return isinstance(value, list) and all(each is not None and is_shaped(each, shape[0]) for each in value)
+    if isinstance(shape, Mapping):
+        return isinstance(value, dict) and all(
+            is_shaped(each, shape.get(name, shape.get("*", object))) for name, each in value.items()
+        )
+    return isinstance(value, shape) and not (shape is int and isinstance(value, bool))
 
 
 def shared_memory(table: DeviceTable, classes: Mapping[str, paths.Object]) -> dict[str, tuple[int, int | None]]:
