@@ -486,10 +486,12 @@ class _Classes:
 
     def option(self, names: tuple[str, ...], asked: Mapping[str, paths.Json]) -> _Option:
         name = paths.text(asked.get("deviceClassName"))
+        if not name or not is_shaped(asked, ASKED_SHAPE):
+            raise _Unclear("a request of a claim has a field of a wrong type")
         if name not in self._classes:
             raise _Stop(f"DeviceClass {name} does not exist")
-        if not is_shaped(self._classes[name], {"spec": CLASS_SHAPE}) or not is_shaped(asked, ASKED_SHAPE):
-            raise _Unclear(f"DeviceClass {name}, or a request for it, has a field of a wrong type")
+        if not is_shaped(self._classes[name], {"spec": CLASS_SHAPE}):
+            raise _Unclear(f"DeviceClass {name} has a field of a wrong type")
         spec = paths.mapping(self._classes[name].get("spec"))
         texts = [
             paths.text(paths.mapping(each.get("cel")).get("expression"))

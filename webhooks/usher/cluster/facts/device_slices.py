@@ -167,16 +167,17 @@ class DeviceTable:
 
 
 _ANYTHING: Final[Mapping[str, Any]] = {}
+_REQUIRED: Final[list[Any]] = [{"key": str, "operator": str, "values": [str]}]
 _DEVICE: Final[dict[str, Any]] = {
     "name": str,
-    "attributes": {"*": _ANYTHING},
+    "attributes": {"*": {"string": str, "int": int, "bool": bool, "version": str}},
     "capacity": {"*": object},
     "allowMultipleAllocations": bool,
     "consumesCounters": [{"counterSet": str, "counters": {"*": _ANYTHING}}],
     "taints": [{"key": str, "value": str, "effect": str}],
     "nodeName": str,
     "allNodes": bool,
-    "nodeSelector": {"nodeSelectorTerms": [_ANYTHING]},
+    "nodeSelector": {"nodeSelectorTerms": [{"matchExpressions": _REQUIRED, "matchFields": _REQUIRED}]},
 }
 _SLICE: Final[dict[str, Any]] = {
     "spec": {
@@ -184,7 +185,7 @@ _SLICE: Final[dict[str, Any]] = {
         "pool": {"name": str, "generation": int, "resourceSliceCount": int},
         "nodeName": str,
         "allNodes": bool,
-        "nodeSelector": {"nodeSelectorTerms": [_ANYTHING]},
+        "nodeSelector": {"nodeSelectorTerms": [{"matchExpressions": _REQUIRED, "matchFields": _REQUIRED}]},
         "perDeviceNodeSelection": bool,
         "sharedCounters": [{"name": str, "counters": {"*": _ANYTHING}}],
         "devices": [{**_DEVICE, "basic": _DEVICE}],
@@ -339,6 +340,8 @@ def _attribute(value: paths.Json) -> object:
 
 
 def _capacity(value: Mapping[str, paths.Json]) -> Capacity:
+    if not is_shaped(value.get("requestPolicy"), {"validRange": {}, "validValues": [object]}):
+        raise _Unreadable("the policy of a capacity has a field of a wrong type")
     policy = paths.mapping(value.get("requestPolicy"))
     within = paths.mapping(policy.get("validRange"))
     known = {name: nanos(each) for name, each in within.items() if each is not None}
