@@ -156,6 +156,8 @@ class DeviceClassMeaning(Struct, frozen=True, kw_only=True):
     """The extended resource that stands for a device of the class; None without one."""
     offered_as: tuple[str, ...] = ()
     """The resources of nodes that have these devices, `*` ends a prefix; empty if usher knows no resource."""
+    memory_default: int | None = None
+    """Bytes of a claim that names no amount; None if it takes a whole device."""
     memory_step: int | None = None
     """Bytes to which the driver rounds up the memory of claims that share a device; None if claims take whole ones."""
 
@@ -324,12 +326,19 @@ class Vocabulary:
     - FABRIC, SETTING: not an accelerator.
     """
 
-    def __init__(self, section: sections.Accelerators, served: Mapping[str, str] = _NOTHING_SERVED) -> None:
+    def __init__(
+        self,
+        section: sections.Accelerators,
+        served: Mapping[str, str] = _NOTHING_SERVED,
+        shares: "Mapping[str, tuple[int, int | None]] | None" = None,
+    ) -> None:
         """The meanings of names.
 
         Args:
             served: device classes by the extended resource that their devices serve.
+            shares: classes whose devices many claims share: the step of their memory, and its default, in bytes.
         """
+        self._shares = shares or {}
         self._section = section
         self._served = served
         self._resources: Mapping[str, sections.Resource] = section.resources
@@ -342,9 +351,11 @@ class Vocabulary:
         self._looks_like = lru_cache(maxsize=_REMEMBERED)(looks_like_accelerator)
         self._meant = lru_cache(maxsize=_REMEMBERED)(meant_name)
 
-    def serving(self, served: Mapping[str, str]) -> "Vocabulary":
-        """The vocabulary for more device classes that serve extended resources."""
-        return Vocabulary(self._section, {**self._served, **served})
+    def serving(
+        self, served: Mapping[str, str], shares: "Mapping[str, tuple[int, int | None]] | None" = None
+    ) -> "Vocabulary":
+        """The vocabulary for more device classes that serve extended resources, or whose devices claims share."""
+        return Vocabulary(self._section, {**self._served, **served}, {**self._shares, **(shares or {})})
 
     def contains(self, name: str) -> bool:
         """Whether a positive amount of the resource gives a pod an accelerator, a part of one, or access to some.
@@ -382,6 +393,9 @@ class Vocabulary:
         """The devices of a class. For a class in usher.yaml, its resource gives unit and vendor."""
         known = meaning_of_class(name)
         said = self._classes.get(name)
+        if (said is None or said.memory_step is None) and name in self._shares:
+            step, default = self._shares[name]
+            known = replace(known, memory_step=step, memory_default=default)
         if said is None:
             return known
         if not said.accelerator:
@@ -395,7 +409,8 @@ class Vocabulary:
             driver=known.driver,
             resource=resource,
             offered_as=(said.resource,) if said.resource else known.offered_as,
-            memory_step=said.memory_step,
+            memory_step=said.memory_step or known.memory_step,
+            memory_default=known.memory_default,
         )
 
     def driver(self, name: str) -> bool | None:

@@ -23,6 +23,7 @@ from usher.workloads.normalise import normalise
 from usher.workloads.roles import Roles
 
 DEVICE_CLASS: Final = (CLAIM_GROUP, "DeviceClass")
+_SLICE: Final = (CLAIM_GROUP, "ResourceSlice")
 _NODE: Final = ("", "Node")
 
 AUTOSCALERS: Final = frozenset(kind.group_and_kind for kind in registry.KINDS if kind.autoscaler and kind.plural)
@@ -113,11 +114,17 @@ class Knowledge:
         """The vocabulary, with the extended resources that device classes among the facts serve."""
         if self.facts.empty:
             return self.vocabulary
-        return self.derived("vocabulary", [DEVICE_CLASS], self._serving)
+        return self.derived("vocabulary", [DEVICE_CLASS, _SLICE], self._serving)
 
     def _serving(self) -> Vocabulary:
-        served = served_resources(self.facts, self.vocabulary)
-        return self.vocabulary.serving(served) if served else self.vocabulary
+        served, shares = served_resources(self.facts, self.vocabulary), dict[str, tuple[int, int | None]]()
+        slices, classes = self.facts.objects(*_SLICE), self.facts.objects(*DEVICE_CLASS)
+        if not isinstance(slices, Absence) and not isinstance(classes, Absence):
+            # Most runs have no slices, and need not wait for this import.
+            from usher.cluster.facts.device_slices import DeviceTable, shared_memory
+
+            shares = shared_memory(self.derived("devices", [_SLICE], lambda: DeviceTable(slices.values())), classes)
+        return self.vocabulary.serving(served, shares) if served or shares else self.vocabulary
 
     def lookup(self, objects: values.Lookup) -> values.Lookup:
         """Looks up in `objects` first, and then in the facts."""

@@ -7,7 +7,7 @@ and the defaults of pkg/webhooks/admission/jobs/mutate/mutate_job.go.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from msgspec import Struct, field
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
@@ -36,6 +36,51 @@ def worst(answers: Iterable[Answer]) -> Answer:
     """The worst of several answers; FITS where there are no answers."""
     order = list(Answer)
     return min(answers, key=order.index, default=Answer.FITS)
+
+
+class Room(NamedTuple):
+    """How many pods the devices of one node serve at once."""
+
+    sure: int
+    """So many the scheduler places, one after another."""
+    most: int
+    """No more than this, in any order."""
+    reason: str = ""
+    """Why there are no more; empty where there are enough."""
+    stops: bool = False
+    """Whether the scheduler stops at this node, and places the pod nowhere."""
+    weight: float = 0
+    """The part of the devices that the node has of what one pod asks for; 2 where the scheduler stops."""
+
+
+class ClaimedDevices(Protocol):
+    """What the claims of one pod ask for, with answers for each node."""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether each device belongs to one node."""
+        ...
+
+    @property
+    def share_a_node(self) -> bool:
+        """Whether all pods share a claim for devices that one node alone reaches."""
+        ...
+
+    def most_of_all(self) -> int:
+        """A bound on the pods by all devices of the cluster, for devices that several nodes reach."""
+        ...
+
+    def room(self, name: str, labels: Mapping[str, str], resources: Mapping[str, int], *, pods: int = 1) -> Room:
+        """How many pods a node serves at once, if no other claim had a device.
+
+        Args:
+            resources: the extended resources that device classes serve to one pod on this node.
+        """
+        ...
+
+    def taken(self, in_use: Any, name: str, labels: Mapping[str, str], resources: Mapping[str, int]) -> str:  # noqa: ANN401
+        """Why a node that could serve a pod does not serve it now; empty where it does."""
+        ...
 
 
 class Reach(StrEnum):

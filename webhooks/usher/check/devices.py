@@ -57,7 +57,9 @@ def of_workload(workload: model.Workload, divided: str = "") -> Devices:
     for each in workload.totals:
         # A share of a GPU is not a whole GPU, even if its resource has the same name.
         part = SHARES if each.route is model.Route.SHARE else divided
-        name = f"{part}{each.name}" if part and each.name in WHOLE_GPUS else each.name
+        # A share without a resource is one of a device class.
+        is_device = each.name in WHOLE_GPUS or (part is SHARES and "/" not in each.name)
+        name = f"{part}{each.name}" if part and is_device else each.name
         most = each.minimum if each.maximum is None else each.maximum
         amount = Amount(
             number=_number(most),

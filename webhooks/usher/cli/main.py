@@ -260,8 +260,8 @@ COMMANDS: Final = {
     "uninstall": "Remove gpu-usher from a cluster.",
     "completion": "Print the completion of your shell.",
 }
-"""The help of each command. Its module has the name of the command, and is imported when the command runs, so that
-`usher --help` is quick.
+"""The help of each command. Its module has the name of the command (`init` is in `config`), and is imported when the
+command runs, so that `usher --help` is quick.
 """
 
 
@@ -289,7 +289,8 @@ class _Commands(click.Group):
             return completion
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(importlib.import_module(f"usher.cli.{cmd_name}"), cmd_name)
+        module = "config" if cmd_name == "init" else cmd_name
+        command: click.Command = getattr(importlib.import_module(f"usher.cli.{module}"), cmd_name)
         return command
 
     def resolve_command(

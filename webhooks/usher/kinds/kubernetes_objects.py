@@ -282,7 +282,7 @@ DEVICES = [
         **api("resource.k8s.io", "ResourceClaim", "resourceclaims", "v1", "v1beta2", "v1beta1"),
         key="resourceClaim",
         shape=ResourceClaim,
-        facts=Facts(keep=KEEP_SPEC),
+        facts=Facts(keep=keeping("/spec", "/status/allocation"), momentary=frozenset({"allocation"})),
     ),
     Kind(
         **api("resource.k8s.io", "ResourceClaimTemplate", "resourceclaimtemplates", "v1", "v1beta2", "v1beta1"),
@@ -292,6 +292,11 @@ DEVICES = [
     ),
     Kind(
         **api("resource.k8s.io", "DeviceClass", "deviceclasses", "v1", "v1beta2", "v1beta1"),
+        cluster_scoped=True,
+        facts=Facts(keep=KEEP_SPEC),
+    ),
+    Kind(
+        **api("resource.k8s.io", "ResourceSlice", "resourceslices", "v1", "v1beta2", "v1beta1"),
         cluster_scoped=True,
         facts=Facts(keep=KEEP_SPEC),
     ),

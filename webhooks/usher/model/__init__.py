@@ -12,6 +12,7 @@ from usher.model.workload import (
     Container,
     ContainerType,
     Count,
+    DeviceClaim,
     EnvironmentSource,
     EnvironmentVariable,
     Excess,

@@ -54,6 +54,21 @@ class AcceleratorRequest(Struct, frozen=True, kw_only=True):
     """The resource of the MIG profile that the selectors of a claim choose; empty if they choose no profile."""
     memory: int | None = None
     """Bytes of memory that a claim requests from each device; several claims may share a device."""
+    is_share: bool = False
+    """Whether a claim takes only a part of each device, and other claims may have the rest."""
+
+
+class DeviceClaim(Struct, frozen=True, kw_only=True):
+    """A device claim of a pod, or the template of one."""
+
+    title: str
+    spec: paths.Json
+    """The ResourceClaimSpec as written."""
+    shared: str = ""
+    """The claim that pods share; empty where each pod has its own."""
+    node_selector: paths.Json = None
+    """The nodes that reach its devices, where it has them already."""
+    allocated: bool = False
 
 
 class UnclearDevices(NamedTuple):
@@ -334,6 +349,8 @@ class PodSet(Struct, frozen=True, kw_only=True):
     """The scheduler for which the kind's operator makes a PodGroup of the pods; empty where that is unknown."""
     device_claims: int
     """The number of entries in `spec.resourceClaims`, for accelerators or anything else."""
+    claims: tuple[DeviceClaim, ...] = ()
+    """These claims, without those that are not known."""
     accelerators: Resources
     """Effective request of one pod, by accelerator resource (docs/domain/requests.md#request-of-one-pod)."""
     requests: tuple[AcceleratorRequest, ...]

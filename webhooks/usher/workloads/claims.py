@@ -2,8 +2,8 @@
 
 A claim reserves its devices even if no container names it.
 
-usher does not evaluate CEL. It reads comparisons joined by `&&`; any other expression can only narrow the selection or
-make it unknown (docs/domain/device-claims.md#selectors).
+To name the devices without a node, usher reads comparisons joined by `&&`; any other expression can only narrow the
+selection or make it unknown (docs/domain/device-claims.md#selectors). `authorities.nodes.devices` evaluates selectors.
 
 The capacity of a request only selects devices with that much, unless a device allows several allocations. Then the
 request takes that much of it, rounded up by its driver's rules (k8s.io/api resource/v1 `CapacityRequirements`).
@@ -20,6 +20,7 @@ from itertools import chain, islice
 from typing import Any, Final, NamedTuple
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from usher import model, paths, quantities
 from usher.accelerators import mig
@@ -233,6 +234,7 @@ class ClassRequest(NamedTuple):
     instead: tuple[str, ...] = ()
     """Alternatives that the pod may get instead: other classes, or known names for them."""
     part: DevicePart = WHOLE_DEVICE
+    is_share: bool = False
 
 
 class Claim(NamedTuple):
@@ -242,6 +244,8 @@ class Claim(NamedTuple):
     giving: frozenset[str] = frozenset()
     """Names of the requests for them, and the empty text for the whole claim."""
     unclear: tuple[model.UnclearDevices, ...] = ()
+    written: model.DeviceClaim | None = None
+    """None for a claim that is not known."""
 
 
 def read_claim_spec(spec: Place, inner: Reading, *, reading: Reading, vocabulary: Vocabulary, path: str) -> Claim:
@@ -264,7 +268,10 @@ def read_claim_spec(spec: Place, inner: Reading, *, reading: Reading, vocabulary
         MAX_REQUESTS, devices.get("requests"), devices_path + "/requests", inner
     ):
         name = inner.text(request.get("name"), request_path + "/name")
-        for asked in _asked_by_request(request_path, request, inner, like):
+        for each in _asked_by_request(request_path, request, inner, like):
+            meaning = vocabulary.device_class_meaning(each.device_class)
+            memory = each.part.memory or meaning.memory_default
+            asked = each._replace(is_share=meaning.memory_step is not None and memory is not None)
             together[asked.device_class, asked.route, asked.part].append(asked)
             giving |= {"", name}
     if value.get("resourceClassName") is not None:
@@ -292,6 +299,7 @@ def requests_of_claim(claim: Claim, *, path: str, shared_by: str = "") -> Iterat
             instead=asked.instead,
             selects=asked.part.selects,
             memory=asked.part.memory,
+            is_share=asked.is_share,
         )
 
 
@@ -408,6 +416,7 @@ class Claimed(Struct, frozen=True, kw_only=True):
     giving: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """The `resources.claims` by which a container gets accelerators: `name`, and `request` or the empty text."""
     unclear: tuple[model.UnclearDevices, ...] = ()
+    claims: tuple[model.DeviceClaim, ...] = ()
 
 
 NO_CLAIMS: Final = Claimed()
@@ -440,6 +449,7 @@ def claims_of_pod(  # noqa: PLR0913 - the claims and their readers
     giving: dict[str, frozenset[str]] = {}
     counted: set[str] = set()
     unclear: dict[model.UnclearDevices, None] = {}
+    written: list[model.DeviceClaim] = []
     for entry in named:
         claim = _read_claim(entry, reading, vocabulary, known)
         unclear.update(dict.fromkeys(claim.unclear))
@@ -452,7 +462,9 @@ def claims_of_pod(  # noqa: PLR0913 - the claims and their readers
         if not shared_by or shared_by not in counted:
             requests += requests_of_claim(claim, path=entry.path, shared_by=shared_by)
             counted.add(shared_by)
-    return Claimed(requests=tuple(requests), giving=giving, unclear=tuple(unclear))
+        if claim.written is not None:
+            written.append(replace(claim.written, shared=shared_by))
+    return Claimed(requests=tuple(requests), giving=giving, unclear=tuple(unclear), claims=tuple(written))
 
 
 class _Named(NamedTuple):
@@ -531,7 +543,14 @@ def _read_claim(entry: _Named, reading: Reading, vocabulary: Vocabulary, known: 
         spec = Place(inner.mapping(*spec).get("spec"), "/spec/spec")
     claim = read_claim_spec(spec, inner, reading=reading, vocabulary=vocabulary, path=path)
     _record_problems(inner, reference, path, reading)
-    known[reference] = claim._replace(unclear=unclear_since(before, reading))
+    allocation = paths.mapping(paths.mapping(found.get("status")).get("allocation"))
+    written = model.DeviceClaim(
+        title=str(reference),
+        spec=dict(inner.mapping(*spec)),
+        allocated=bool(allocation),
+        node_selector=allocation.get("nodeSelector"),
+    )
+    known[reference] = claim._replace(unclear=unclear_since(before, reading), written=written)
     return known[reference]
 
 

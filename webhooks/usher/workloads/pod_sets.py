@@ -362,6 +362,7 @@ def read_pod_set(
         scheduling_group=group,
         pod_group=template.traits.pod_group,
         device_claims=len(entries),
+        claims=claimed.claims,
         accelerators=devices.of_one_pod,
         requests=devices.requests,
         unclear_devices=devices.unclear,
@@ -461,24 +462,28 @@ def totals_of_pod_sets(pod_sets: Iterable[model.PodSet]) -> tuple[model.Total, .
     shared: defaultdict[tuple[str, str, model.Route, DevicePart], list[model.Total]] = defaultdict(list)
     for pod_set in pod_sets:
         for request in pod_set.requests:
+            route = _route(request)
             if request.claim:
                 part = DevicePart(request.selects, request.memory)
-                shared[request.claim, request.name, request.route, part].append(
-                    _total_of_shared_claim(request, pod_set.count)
-                )
+                shared[request.claim, request.name, route, part].append(_total_of_shared_claim(request, pod_set.count))
             else:
-                own[request.name, request.route].append(_total_of_request(request, pod_set.count))
+                own[request.name, route].append(_total_of_request(request, pod_set.count))
     for (_, name, route, _), amounts in shared.items():
         own[name, route].append(_join_totals(amounts, max))
     totals = (_join_totals(own[key], _sum) for key in sorted(own))
     return tuple(total for total in totals if total.maximum != quantities.ZERO)
 
 
+def _route(request: model.AcceleratorRequest) -> model.Route:
+    """The route under which a request counts: a claim for a part of a device is a share."""
+    return model.Route.SHARE if request.is_share else request.route
+
+
 def _total_of_request(request: model.AcceleratorRequest, count: model.Count) -> model.Total:
     minimum = request.minimum * count.minimum
     maximum = total_amount(request.maximum, count.maximum)
     reason = f"{request.reason}; {count.reason}" if maximum is None or minimum.nanos != maximum.nanos else ""
-    return model.Total(route=request.route, name=request.name, minimum=minimum, maximum=maximum, reason=reason)
+    return model.Total(route=_route(request), name=request.name, minimum=minimum, maximum=maximum, reason=reason)
 
 
 def _total_of_shared_claim(request: model.AcceleratorRequest, count: model.Count) -> model.Total:
@@ -486,7 +491,7 @@ def _total_of_shared_claim(request: model.AcceleratorRequest, count: model.Count
     minimum = request.minimum if count.minimum else quantities.ZERO
     maximum = quantities.ZERO if count.maximum == 0 else request.maximum
     reason = f"{request.reason}; {'' if count.minimum else count.reason}" if minimum != maximum else ""
-    return model.Total(route=request.route, name=request.name, minimum=minimum, maximum=maximum, reason=reason)
+    return model.Total(route=_route(request), name=request.name, minimum=minimum, maximum=maximum, reason=reason)
 
 
 def total_amount(each: quantities.Quantity | None, pods: int | None) -> quantities.Quantity | None:

@@ -100,9 +100,10 @@ def _claimed_device(
     if "/" in like:
         return _device_of_resource(like, vocabulary.meaning(like), devices)
     described = vocabulary.device_class_meaning(like)
-    step = vocabulary.device_class_meaning(device_class).memory_step
-    if step is not None and request.memory is not None and described.unit is not Unit.PARTITION:
-        return devices.of_memory(described.vendor, max(1, math.ceil(Fraction(request.memory, step))) * step)
+    shared = vocabulary.device_class_meaning(device_class)
+    step, memory = shared.memory_step, shared.memory_default if request.memory is None else request.memory
+    if step is not None and memory is not None and described.unit is not Unit.PARTITION:
+        return devices.of_memory(described.vendor, max(1, math.ceil(Fraction(memory, step))) * step)
     if described.resource is not None and mig.profile_of_resource(described.resource) is not None:
         return _device_of_resource(described.resource, vocabulary.meaning(described.resource), devices)
     if described.unit is Unit.PARTITION and described.vendor == "nvidia":

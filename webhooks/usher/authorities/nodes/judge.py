@@ -1,25 +1,23 @@
 """Judges whether empty nodes could ever hold one pod of each pod set, and a whole gang at once."""
 
-import dataclasses
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final, NotRequired
 
-import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import memo, model, paths
+from usher import model
 from usher.authorities import verdict
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes.places import Alternative, Obstacles, Place, Places, PodDemand, fewest_obstacles
-from usher.authorities.verdict import Answer
+from usher.authorities.verdict import Answer, ClaimedDevices, Room
 from usher.cluster.facts import autoscaled_pools
-from usher.cluster.facts.nodes import PODS, NodeClass, Nodes
+from usher.cluster.facts.nodes import PODS, Amounts, NodeClass, Nodes, Own
 from usher.kinds import registry
 from usher.model import placement
 
@@ -54,6 +52,8 @@ def judge(demand: PodDemand, places: Places) -> NodeVerdict:
     """The verdict on one pod. The cost grows with the number of node classes, not of nodes."""
     if demand.too_large:
         return _unknown_verdict("its node affinity has more terms and values than usher reads")
+    if demand.devices is not None and not demand.node_name:
+        return _verdict_by_devices(demand, demand.devices, places)
     if not demand.from_classes:
         return _verdict(demand, places)
     found = _verdict(replace(demand, from_classes=frozenset()), places)
@@ -85,6 +85,65 @@ def _unknown_verdict(reason: str) -> NodeVerdict:
     return NodeVerdict(answer=Answer.UNKNOWN, reason=reason)
 
 
+_ALL_TRIED: Final = 100
+"""Of so many nodes the scheduler tries all (minFeasibleNodesToFind in pkg/scheduler/schedule_one.go)."""
+
+
+def _verdict_by_devices(demand: PodDemand, claims: ClaimedDevices, places: Places) -> NodeVerdict:
+    """The verdict on a pod with claims, where the devices of the nodes are known."""
+    without = replace(demand, devices=None)
+    is_large = len(places.nodes.by_name) > _ALL_TRIED
+    found: list[tuple[float, str, Room]] = []
+    for place in places.all:
+        found += ((room.weight, name, room) for name, room in rooms(without, claims, place, places.nodes))
+        if is_large and any(room.sure for _, _, room in found):
+            break
+    stops = [room for _, _, room in found if room.stops]
+    fits = any(room.sure for _, _, room in found)
+    if fits and not stops:
+        return _FITS
+    if places.nodes.unreadable:
+        return _unknown_verdict(_unreadable(places.nodes))
+    never = any(not room.most for room in stops)
+    if stops and (not never or (fits and is_large)):
+        return _unknown_verdict(stops[0].reason)
+    open_places = [room.reason for _, _, room in found if room.most] + [
+        f"usher does not know the devices of nodes that {each.name} would add"
+        for each in places.all
+        if each.nodes is None and could_hold(without, each, places.nodes)
+    ]
+    if open_places and not never:
+        return _unknown_verdict(open_places[0])
+    if not found:
+        return _verdict_by_obstacles(without, places)
+    _, name, room = max(found, key=lambda each: each[:2])
+    place = Place(name=f"node {name}", labels={}, taints=(), frontier=())
+    return NodeVerdict(answer=Answer.NEVER, nearest=Nearest(place=place, obstacles=Obstacles(devices=room.reason)))
+
+
+def rooms(
+    demand: PodDemand, claims: ClaimedDevices, place: Place, nodes: Nodes, *, pods: int = 1
+) -> Iterator[tuple[str, Room]]:
+    """The existing nodes of a place that could hold a pod, with the pods that their devices serve."""
+    for found in _holding(demand, place, nodes) if place.nodes is not None else ():
+        assert place.nodes is not None  # noqa: S101 - asked before
+        for name in place.nodes.nodes if found is None else (found,):
+            own = place.nodes.nodes[name]
+            if nodes_places.fits_amounts(demand, own.amounts, None):
+                yield name, claims.room(*seen_by_claims(demand, place, name), pods=pods)
+
+
+def seen_by_claims(demand: PodDemand, place: Place, name: str) -> tuple[str, Mapping[str, str], Amounts]:
+    """A node as claims see it: its name, its labels, and the resources that its devices have to serve."""
+    own = place.nodes.nodes[name] if place.nodes is not None else Own({}, {})
+    return name, {**place.labels, **own.labels}, _served(demand, own.amounts)
+
+
+def _served(demand: PodDemand, amounts: Amounts) -> Amounts:
+    """The resources that a node with these amounts serves by device classes."""
+    return {name: demand.amounts[name] for name in demand.from_classes if not amounts.get(name)}
+
+
 def could_hold(demand: PodDemand, place: Place, nodes: Nodes) -> bool:
     """Whether some node of the place could hold one pod."""
     return any(True for _ in _holding(demand, place, nodes))
@@ -107,7 +166,11 @@ def holding_nodes(demand: PodDemand, place: Place, nodes: Nodes) -> int:
 
 
 def _holding(demand: PodDemand, place: Place, nodes: Nodes) -> Iterator[str | None]:
-    """The names of nodes where individual labels decide; None where the class decides."""
+    """The names of nodes where individual labels or devices decide; None where the class decides."""
+    if demand.devices is not None and place.nodes is not None:
+        found = rooms(replace(demand, devices=None), demand.devices, place, nodes)
+        yield from (name for name, room in found if room.most)
+        return
     if not any(nodes_places.fits_amounts(demand, amounts, place.template) for amounts in place.frontier):
         return
     if nodes_places.blocking_taints(demand, place):
@@ -326,15 +389,37 @@ def gang_room(members: Sequence[GangMember], places: Places) -> GangRoom | None:
     if places.nodes.unreadable or any(_is_undecided(member.demand) for member in members):
         return None
     stocks = [_stocks(member.demand, places) for member in members]
-    alone = sum(min(each.pods, _pods_alone(each.demand, its)) for each, its in zip(members, stocks, strict=True))
+    alone = 0
+    for member, its in zip(members, stocks, strict=True):
+        claims = member.demand.devices
+        most = _pods_alone(member.demand, its) if claims is None else pods_with_devices(member, claims, places)
+        alone += min(member.pods, most)
     union = _union(stocks)
-    resources = sorted({name for member in members for name in member.demand.amounts})
+    resources = sorted({name for each in members for name in each.demand.amounts.keys() - each.demand.from_classes})
     least = {name: min(member.demand.amounts.get(name, 0) for member in members) for name in resources}
     smallest = replace(members[0].demand, amounts={name: amount for name, amount in least.items() if amount})
     found = min([alone, _pods_alone(smallest, union), *(_pods_with(name, members, union) for name in resources)])
     if found >= min(_UNBOUNDED, sum(member.pods for member in members)):
         return None
     return GangRoom(most=found, sure=all(stock.sure for stock in union.values()))
+
+
+def pods_with_devices(member: GangMember, claims: ClaimedDevices, places: Places, *, sure: bool = False) -> int:
+    """How many pods find devices and other resources at once: at most, or for sure."""
+    without, found = replace(member.demand, devices=None), [0]
+    for place in places.all:
+        if place.nodes is None:
+            if could_hold(without, place, places.nodes):
+                return _UNBOUNDED
+            continue
+        for name, room in rooms(without, claims, place, places.nodes, pods=member.pods):
+            own = place.nodes.nodes[name].amounts
+            served = _served(member.demand, own)
+            amounts = [own.get(each, 0) // asked for each, asked in member.demand.amounts.items() if each not in served]
+            found.append(min([room.sure if sure else room.most, own.get(PODS, _UNBOUNDED), *amounts]))
+    if claims.share_a_node or (sure and not claims.is_local):
+        return max(found)
+    return sum(found) if claims.is_local else min(sum(found), claims.most_of_all())
 
 
 def _left_out(members: Sequence[GangMember], places: Places) -> str:
@@ -348,7 +433,8 @@ def _left_out(members: Sequence[GangMember], places: Places) -> str:
 
 
 def _is_undecided(demand: PodDemand) -> bool:
-    return demand.too_large or demand.claims_devices or bool(demand.from_classes) or bool(demand.node_name)
+    claims = demand.devices is None and (demand.claims_devices or bool(demand.from_classes))
+    return demand.too_large or claims or bool(demand.node_name)
 
 
 def _stocks(demand: PodDemand, places: Places) -> _Stocks:
@@ -423,9 +509,6 @@ def _amount(resource: str, place: Place) -> int:
     return max(amounts.get(resource, other) for amounts in place.frontier)
 
 
-_LARGEST: Final = 4096
-"""The most bytes of a demand that is kept; real pods have a few hundred."""
-
 _MOST: Final = 64
 """The most members of a gang that is kept."""
 
@@ -433,12 +516,13 @@ _MOST: Final = 64
 @dataclass(frozen=True, slots=True)
 class _Question:
     key: bytes
+    devices: ClaimedDevices | None
     demand: PodDemand = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class _GangQuestion:
-    key: tuple[tuple[bytes, int], ...]
+    key: tuple[tuple[bytes, int, ClaimedDevices | None], ...]
     members: Sequence[GangMember] = field(compare=False)
 
 
@@ -452,8 +536,8 @@ class NodeVerdicts:
 
     def of(self, demand: PodDemand) -> NodeVerdict:
         """Whether any node could hold one pod."""
-        key = _demand_digest(demand)
-        return self._kept(_Question(key, demand)) if key else judge(demand, self.places)
+        key = demand.digest()
+        return self._kept(_Question(key, demand.devices, demand)) if key else judge(demand, self.places)
 
     def of_gang(self, workload: model.Workload, members: Sequence[GangMember]) -> GangNodesInput | None:
         """The shortage where fewer pods of a gang could run at the same time than it needs; None where all could."""
@@ -487,83 +571,9 @@ class NodeVerdicts:
         return {"wanted": wanted, "most": found.most, "sure": found.sure}
 
     def room(self, members: Sequence[GangMember]) -> GangRoom | None:
-        key = tuple((_demand_digest(member.demand), member.pods) for member in members)
-        is_kept = len(key) <= _MOST and all(each for each, _ in key)
+        key = tuple((member.demand.digest(), member.pods, member.demand.devices) for member in members)
+        is_kept = len(key) <= _MOST and all(each for each, _, _ in key)
         return self._rooms(_GangQuestion(key, members)) if is_kept else gang_room(members, self.places)
-
-
-class DomainsInput(TypedDict):
-    """Groups of pods that each want a domain of a label for themselves, more than there are."""
-
-    key: str
-    path: str
-    """The annotation that says so."""
-    groups: int
-    domains: int
-    """Values of the label on nodes that could hold the pods."""
-    lacking: int
-    """Nodes that could hold the pods and do not have the label."""
-
-
-def pools_to_come(workload: model.Workload, demands: Sequence[PodDemand], places: Places) -> dict[str, str]:
-    """The pools that would have to add the first node, for pods that Volcano makes only once nodes have room.
-
-    Its PodGroup stays Pending until then (VC:pkg/scheduler/actions/enqueue, VC:pkg/controllers/job).
-    """
-    if not workload.gang_native:
-        return {}
-    found = {}
-    for pod_set, demand in zip(workload.pod_sets, demands, strict=False):
-        holding = [place for place in places.all if could_hold(demand, place, places.nodes)]
-        if holding and all(place.nodes is None for place in holding):
-            found[pod_set.path] = ", ".join(dict.fromkeys(place.name.partition(" (")[0] for place in holding))
-    return found
-
-
-def shortage_of_all_groups(
-    workload: model.Workload, members: Sequence[GangMember], verdicts: NodeVerdicts
-) -> GangNodesInput | None:
-    """The shortage of all groups together, where nothing keeps the pods of one group from taking another's nodes."""
-    several = max((pod_set.groups for pod_set in workload.pod_sets), default=1) > 1
-    placed_alone = all(pod_set.scheduler_name in ("", "default-scheduler") for pod_set in workload.pod_sets)
-    if not several or not placed_alone or workload.gang.formed_by not in ("", model.GANG_IF_CONFIGURED):
-        return None
-    if not workload.gang.waits:
-        return None
-    gang = dataclasses.replace(workload.gang, wanted=True, minimum=workload.pods.minimum)
-    return verdicts.of_gang(replace(workload, gang=gang), members)
-
-
-_EXCLUSIVE: Final = ("alpha.jobset.sigs.k8s.io/exclusive-topology", "leaderworkerset.sigs.k8s.io/exclusive-topology")
-"""Annotations that give each group of pods a domain of a label for itself (JS:pkg/util/placement, LW:pkg/webhooks)."""
-
-_BY_HAND: Final = "alpha.jobset.sigs.k8s.io/node-selector"
-"""With it an administrator has labelled a domain for each Job before."""
-
-
-def exclusive_domains(workload: model.Workload, demands: Sequence[PodDemand], places: Places) -> DomainsInput | None:
-    """The domains for groups that each want one; None where there are enough, or where nodes may be added."""
-    annotation = next((each for each in _EXCLUSIVE if workload.annotations.get(each)), "")
-    if not annotation or workload.annotations.get(_BY_HAND):
-        return None
-    key, values, lacking = workload.annotations[annotation], set[str](), 0
-    for place in places.all:
-        if not any(could_hold(demand, place, places.nodes) for demand in demands):
-            continue
-        if place.nodes is None:
-            return None
-        own = places.nodes.individual.get(key)
-        with_label = {name for names in (own or {}).values() for name in names} & place.nodes.nodes.keys()
-        values |= {value for value, names in (own or {}).items() if names & place.nodes.nodes.keys()}
-        values |= {place.labels[key]} if key in place.labels else set()
-        lacking += 0 if key in place.labels else place.nodes.count - len(with_label)
-    # Templates beside each other, of a leader and its workers, describe the same groups.
-    made = {each.path.rpartition("/")[0]: each.groups for each in workload.pod_sets if each.count.minimum}
-    groups = sum(made.values())
-    if groups <= len(values):
-        return None
-    path = paths.join("/metadata/annotations", annotation)
-    return {"key": key, "path": path, "groups": groups, "domains": len(values), "lacking": lacking}
 
 
 def node_verdicts(known: Knowledge) -> NodeVerdicts | None:
@@ -578,23 +588,3 @@ def node_verdicts(known: Knowledge) -> NodeVerdicts | None:
 def _verdicts(known: Knowledge) -> NodeVerdicts:
     added, nodes = autoscaled_pools.of_facts(known.facts), known.facts.nodes.now
     return NodeVerdicts(nodes_places.places_of_cluster(nodes, known.config.pools, known.vocabulary, added))
-
-
-def _demand_digest(demand: PodDemand) -> bytes:
-    """A digest of a demand; empty for one that is too large to be kept."""
-    text = orjson.dumps(
-        (
-            dict(demand.amounts),
-            [
-                [[each.key, each.operator, each.values] for part in terms for each in part]
-                for terms in demand.alternatives
-            ],
-            [[len(part) for part in terms] for terms in demand.alternatives],
-            demand.tolerations,
-            demand.node_name,
-            demand.claims_devices,
-            sorted(demand.from_classes),
-            dict(demand.in_one_container),
-        )
-    )
-    return memo.digest(text) if len(text) <= _LARGEST else b""

@@ -1,19 +1,22 @@
 """Places where pods may run, existing nodes or pools; the demand of one pod there, and the obstacles."""
 
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
 from typing import Final, NamedTuple
 
+import orjson
 from msgspec import Struct
 from msgspec.structs import replace
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import model, paths, quantities
+from usher import memo, model, paths, quantities
 from usher.accelerators import boards, mig, names
 from usher.accelerators.mig import MIG_RESOURCE_PREFIX, Board, Profile
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities import limit_range
 from usher.authorities.knowledge import Knowledge
+from usher.authorities.verdict import ClaimedDevices
 from usher.cluster.facts.autoscaled_pools import AutoscaledPool, is_undefined
 from usher.cluster.facts.node_pools import KARPENTER
 from usher.cluster.facts.nodes import PODS, Amounts, NodeClass, Nodes, Taint, scheduler_amount
@@ -29,6 +32,10 @@ MOST_VALUES: Final = 4096
 """The most terms of a pod, and values in all terms; real pods have far fewer."""
 
 _OF_DEVICES: Final = frozenset({names.Unit.DEVICE, names.Unit.PARTITION, names.Unit.SHARE})
+
+
+_LARGEST: Final = 4096
+"""The most bytes of a demand that is kept; real pods have a few hundred."""
 
 
 class Alternative(NamedTuple):
@@ -53,6 +60,27 @@ class PodDemand(Struct, frozen=True, kw_only=True):
     """Resources that device classes may serve on nodes that do not advertise them."""
     in_one_container: Amounts
     """The most that any one container asks for."""
+    devices: ClaimedDevices | None = None
+    """What it claims, where the devices of nodes are known."""
+
+    def digest(self) -> bytes:
+        """A digest of it, without the devices; empty for a demand that is too large to be kept."""
+        text = orjson.dumps(
+            (
+                dict(self.amounts),
+                [
+                    [[each.key, each.operator, each.values] for part in terms for each in part]
+                    for terms in self.alternatives
+                ],
+                [[len(part) for part in terms] for terms in self.alternatives],
+                self.tolerations,
+                self.node_name,
+                self.claims_devices,
+                sorted(self.from_classes),
+                dict(self.in_one_container),
+            )
+        )
+        return memo.digest(text) if len(text) <= _LARGEST else b""
 
     def tolerating(self, *tolerations: Mapping[str, paths.Json]) -> "PodDemand":
         """The demand with more tolerations."""
@@ -170,12 +198,18 @@ def demands_of_workload(workload: model.Workload, known: Knowledge) -> list[PodD
     """The demand of each pod set on nodes, with the tolerations that its pods get before scheduling."""
     added = tuple(_tolerations_of_flavors(workload, known.facts))
     classes = resources_of_device_classes(known.facts)
-    return [
-        demand_of_pod_set(pod_set, known.vocabulary, from_classes=classes).tolerating(
+    found = []
+    for pod_set in limit_range.as_admitted(workload, known.facts).pod_sets:
+        demand = demand_of_pod_set(pod_set, known.vocabulary, from_classes=classes).tolerating(
             *_tolerations_of_runtime_class(pod_set, known.facts), *added
         )
-        for pod_set in limit_range.as_admitted(workload, known.facts).pod_sets
-    ]
+        if (demand.claims_devices or demand.from_classes) and known.facts.knows("resource.k8s.io", "ResourceSlice"):
+            # Most runs have no slices, and need not wait for this import.
+            from usher.authorities.nodes import devices
+
+            demand = replace(demand, devices=devices.claims_of(pod_set, demand.from_classes, known))
+        found.append(demand)
+    return found
 
 
 def resources_of_device_classes(facts: Store) -> frozenset[str]:
@@ -394,9 +428,11 @@ class Obstacles(Struct, frozen=True, kw_only=True):
     """Unmet requirements on the name of the node."""
     nowhere: bool = False
     """Whether the affinity cannot match any node, with any labels."""
+    devices: str = ""
+    """Why the devices of the node cannot serve the claims of a pod."""
 
     def __bool__(self) -> bool:
-        return any((self.amounts, self.taints, self.labels, self.names, self.nowhere))
+        return any((self.amounts, self.taints, self.labels, self.names, self.nowhere, self.devices))
 
     @property
     def weight(self) -> tuple[int, Fraction]:
@@ -490,3 +526,49 @@ def fewest_obstacles(demand: PodDemand, place: Place, own: Container[str]) -> Ob
         return Obstacles(amounts=missing, taints=guarding, nowhere=True)
     labels = min((tuple(unmet_requirements(alternative, place, own)) for alternative in demand.alternatives), key=len)
     return Obstacles(amounts=missing, taints=guarding, labels=labels)
+
+
+_PRODUCT: Final = "nvidia.com/gpu.product"
+_COUNT: Final = "nvidia.com/gpu.count"
+
+
+class RepartitioningInput(TypedDict):
+    """GPUs of one node that would hold all MIG instances of a pod after another division."""
+
+    place: str
+    board: str
+    gpus: int
+    """How many GPUs of the node the pod takes."""
+    of: int
+    """How many GPUs the node has."""
+    mix: str
+    """The instances after the division: `3g.40gb + 4 x 1g.10gb`."""
+
+
+def find_repartitioning(demand: PodDemand, places: Iterable[Place]) -> RepartitioningInput | None:
+    """The first place whose GPUs could hold all MIG instances of a pod after another division; None without one."""
+    found = {name: mig.profile_of_resource(name) for name in demand.amounts}
+    instances = {
+        each.profile: demand.amounts[name] for name, each in found.items() if each is not None and not each.shared
+    }
+    if not instances:
+        return None
+    mix = " + ".join(f"{count} x {profile}" if count > 1 else str(profile) for profile, count in instances.items())
+    for place in places:
+        per_node = place.labels.get(_COUNT, "")
+        product = boards.by_product(place.labels.get(_PRODUCT, ""))
+        # With the strategy `single`, the label counts slices, not GPUs.
+        if product is None or product.profile is not None or not per_node.isdecimal():
+            continue
+        needed = mig.gpus_needed(product.board, instances)
+        if needed is None or not needed.exact or needed.at_least > int(per_node[:9]):
+            continue
+        if not blocking_taints(demand, place):
+            return {
+                "place": place.name,
+                "board": product.board.name,
+                "gpus": needed.at_least,
+                "of": int(per_node[:9]),
+                "mix": mix,
+            }
+    return None

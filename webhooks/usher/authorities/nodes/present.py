@@ -22,9 +22,9 @@ from usher.authorities.nodes import declared_pools, several
 from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes.declared_pools import PoolsInput
-from usher.authorities.nodes.judge import DomainsInput, GangNodesInput, Nearest, NodeVerdict, NodeVerdicts
+from usher.authorities.nodes.judge import GangNodesInput, Nearest, NodeVerdict, NodeVerdicts
 from usher.authorities.nodes.places import MissingAmount, Obstacles, Place, Places, PodDemand
-from usher.authorities.nodes.several import TogetherInput
+from usher.authorities.nodes.several import DomainsInput, TogetherInput
 from usher.authorities.verdict import Answer, worst
 from usher.config import models
 from usher.model.placement import Requirement
@@ -56,52 +56,6 @@ def requirement_text(wanted: Requirement) -> str:
 def label_values(key: str, places: Places) -> list[str]:
     """Some values of a label on the nodes, in order; empty for a label that differs from node to node."""
     return sorted({place.labels[key] for place in places.all if key in place.labels})[:_VALUES]
-
-
-_PRODUCT: Final = "nvidia.com/gpu.product"
-_COUNT: Final = "nvidia.com/gpu.count"
-
-
-class RepartitioningInput(TypedDict):
-    """GPUs of one node that would hold all MIG instances of a pod after another division."""
-
-    place: str
-    board: str
-    gpus: int
-    """How many GPUs of the node the pod takes."""
-    of: int
-    """How many GPUs the node has."""
-    mix: str
-    """The instances after the division: `3g.40gb + 4 x 1g.10gb`."""
-
-
-def find_repartitioning(demand: PodDemand, places: Iterable[Place]) -> RepartitioningInput | None:
-    """The first place whose GPUs could hold all MIG instances of a pod after another division; None without one."""
-    found = {name: mig.profile_of_resource(name) for name in demand.amounts}
-    instances = {
-        each.profile: demand.amounts[name] for name, each in found.items() if each is not None and not each.shared
-    }
-    if not instances:
-        return None
-    mix = " + ".join(f"{count} x {profile}" if count > 1 else str(profile) for profile, count in instances.items())
-    for place in places:
-        per_node = place.labels.get(_COUNT, "")
-        product = boards.by_product(place.labels.get(_PRODUCT, ""))
-        # With the strategy `single`, the label counts slices, not GPUs.
-        if product is None or product.profile is not None or not per_node.isdecimal():
-            continue
-        needed = mig.gpus_needed(product.board, instances)
-        if needed is None or not needed.exact or needed.at_least > int(per_node[:9]):
-            continue
-        if not nodes_places.blocking_taints(demand, place):
-            return {
-                "place": place.name,
-                "board": product.board.name,
-                "gpus": needed.at_least,
-                "of": int(per_node[:9]),
-                "mix": mix,
-            }
-    return None
 
 
 _VERDICTS: Final = {Answer.COULD: "fits", Answer.NEVER: "never", Answer.UNKNOWN: "unknown"}
@@ -141,6 +95,8 @@ class NearestInput(TypedDict):
     """Whether the affinity cannot match any node."""
     node: NotRequired[str]
     """The node name that the pod asks for and that no node has."""
+    devices: NotRequired[str]
+    """Why the devices of the node cannot serve the claims of the pod."""
 
 
 class CrowdedInput(TypedDict):
@@ -157,7 +113,7 @@ class PodSetNodesInput(TypedDict):
     nearest: NotRequired[NearestInput]
     large: NotRequired[NearestInput]
     """The nearest place that only taints close, where the nearest of all is too small."""
-    divided: NotRequired[RepartitioningInput]
+    divided: NotRequired[nodes_places.RepartitioningInput]
     crowded: NotRequired[CrowdedInput]
     declared: bool
     """Whether usher.yaml declares a pool for these pods; else an autoscaler may add other nodes."""
@@ -239,16 +195,16 @@ def _of_several_pods(
     gang, rollout = verdicts.of_gang(workload, members), verdicts.of_rollout(workload, members)
     if gang is not None:
         result["gang"] = gang
-    elif (all_groups := nodes_judge.shortage_of_all_groups(workload, members, verdicts)) is not None:
+    elif (all_groups := several.shortage_of_all_groups(workload, members, verdicts)) is not None:
         result["groups"] = all_groups
     if rollout is not None:
         result["rollout"] = rollout
     elif (growth := several.of_growth(workload, members, verdicts)) is not None:
         result["growth"] = growth
     demands = [each.demand for each in members]
-    if from_zero := nodes_judge.pools_to_come(workload, demands, verdicts.places):
+    if from_zero := several.pools_to_come(workload, demands, verdicts.places):
         result["fromZero"] = from_zero
-    if (domains := nodes_judge.exclusive_domains(workload, demands, verdicts.places)) is not None:
+    if (domains := several.exclusive_domains(workload, demands, verdicts.places)) is not None:
         result["domains"] = domains
     if fabric := several.unused_fabric(workload, demands, verdicts):
         result["fabric"] = fabric
@@ -274,7 +230,7 @@ def _pod_set_input(
         if verdict.large is not None:
             result["large"] = _nearest_input(pod_set, verdict.large, places)
         missing = verdict.nearest.obstacles.amounts
-        divided = find_repartitioning(demand, places.all) if missing else None
+        divided = nodes_places.find_repartitioning(demand, places.all) if missing else None
         if divided is not None:
             result["divided"] = divided
     if verdict.crowded is not None:
@@ -298,6 +254,8 @@ def _nearest_input(pod_set: model.PodSet, nearest: nodes_judge.Nearest, places: 
     }
     if nearest.place is not None:
         result["place"] = nearest.place.name
+    if obstacles.devices:
+        result["devices"] = obstacles.devices
     if obstacles.names:
         result["node"] = ", ".join(value for each in obstacles.names for value in each.values)
     return result
@@ -342,6 +300,8 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
     for pod_set, demand in zip(workload.pod_sets, nodes_places.demands_of_workload(workload, known), strict=True):
         verdict = verdicts.of(demand)
         holding.append(_holding_nodes(pod_set, demand, verdict, places))
+        if verdict.answer is Answer.COULD and (taken := several.devices_in_use(demand, places, known.facts)):
+            holding[-1] = replace(holding[-1], answer=Answer.NOT_NOW, missing=(taken,))
         members.append(nodes_judge.gang_member(pod_set, demand, workload.gang))
         if verdict.nearest is not None:
             remedies |= dict.fromkeys(_fitting_texts(pod_set, verdict.nearest))
@@ -357,7 +317,10 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
         reasons.append(
             f"{gang['wanted']:,} pods must run at the same time, and the nodes hold {gang['most']:,}{condition}"
         )
-    to_come = nodes_judge.pools_to_come(workload, [each.demand for each in members], places)
+    elif Answer.NEVER not in answers and (left := several.devices_left_over(workload, members, places)):
+        answers.append(Answer.UNKNOWN)
+        reasons.append(left)
+    to_come = several.pools_to_come(workload, [each.demand for each in members], places)
     if to_come and Answer.NEVER not in answers:
         answers.append(Answer.NOT_NOW)
         pools = "; ".join(dict.fromkeys(to_come.values()))
@@ -405,6 +368,8 @@ def _obstacle_texts(obstacles: Obstacles, places: Places) -> Iterator[str]:
         yield f"{requirement_text(wanted)} is not met" + (f" (nodes have {there})" if there else "")
     for wanted in obstacles.names:
         yield f"the pods must be on node {', '.join(wanted.values)}"
+    if obstacles.devices:
+        yield obstacles.devices
     if obstacles.nowhere:
         yield "their affinity matches no node"
 
@@ -423,7 +388,7 @@ def _fitting_texts(pod_set: model.PodSet, nearest: Nearest) -> Iterator[str]:
 def _dividing_texts(demand: PodDemand, nearest: Nearest, places: Places) -> Iterator[str]:
     """A MIG division of a node that would hold a pod."""
     wanted = nearest.place is not None and nearest.obstacles.amounts
-    divided = find_repartitioning(demand, places.all) if wanted else None
+    divided = nodes_places.find_repartitioning(demand, places.all) if wanted else None
     if divided is not None:
         yield (
             f"divide {divided['gpus']} of {divided['of']} GPUs of a node of {divided['place']} "

@@ -1,5 +1,6 @@
 """Shortages of several workloads at once, and the fast network of the nodes that pods fill."""
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -13,8 +14,9 @@ from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes.declared_pools import PoolsInput
 from usher.authorities.nodes.judge import GangMember, GangNodesInput, NodeVerdicts
-from usher.authorities.nodes.places import PodDemand
+from usher.authorities.nodes.places import Places, PodDemand
 from usher.authorities.verdict import Answer
+from usher.cluster.facts.store import Store
 
 
 class TogetherInput(TypedDict):
@@ -104,3 +106,119 @@ def _fabric(demand: PodDemand, verdicts: NodeVerdicts) -> str:
 
 def _is_for_rdma(resource: str) -> bool:
     return resource.startswith("rdma/") or resource == "vpc.amazonaws.com/efa"
+
+
+class DomainsInput(TypedDict):
+    """Groups of pods that each want a domain of a label for themselves, more than there are."""
+
+    key: str
+    path: str
+    """The annotation that says so."""
+    groups: int
+    domains: int
+    """Values of the label on nodes that could hold the pods."""
+    lacking: int
+    """Nodes that could hold the pods and do not have the label."""
+
+
+def pools_to_come(
+    workload: model.Workload, demands: Sequence[PodDemand], places: nodes_places.Places
+) -> dict[str, str]:
+    """The pools that would have to add the first node, for pods that Volcano makes only once nodes have room.
+
+    Its PodGroup stays Pending until then (VC:pkg/scheduler/actions/enqueue, VC:pkg/controllers/job).
+    """
+    if not workload.gang_native:
+        return {}
+    found = {}
+    for pod_set, demand in zip(workload.pod_sets, demands, strict=False):
+        holding = [place for place in places.all if nodes_judge.could_hold(demand, place, places.nodes)]
+        if holding and all(place.nodes is None for place in holding):
+            found[pod_set.path] = ", ".join(dict.fromkeys(place.name.partition(" (")[0] for place in holding))
+    return found
+
+
+def shortage_of_all_groups(
+    workload: model.Workload, members: Sequence[GangMember], verdicts: NodeVerdicts
+) -> GangNodesInput | None:
+    """The shortage of all groups together, where nothing keeps the pods of one group from taking another's nodes."""
+    several = max((pod_set.groups for pod_set in workload.pod_sets), default=1) > 1
+    placed_alone = all(pod_set.scheduler_name in ("", "default-scheduler") for pod_set in workload.pod_sets)
+    if not several or not placed_alone or workload.gang.formed_by not in ("", model.GANG_IF_CONFIGURED):
+        return None
+    if not workload.gang.waits:
+        return None
+    gang = dataclasses.replace(workload.gang, wanted=True, minimum=workload.pods.minimum)
+    return verdicts.of_gang(replace(workload, gang=gang), members)
+
+
+_EXCLUSIVE: Final = ("alpha.jobset.sigs.k8s.io/exclusive-topology", "leaderworkerset.sigs.k8s.io/exclusive-topology")
+"""Annotations that give each group of pods a domain of a label for itself (JS:pkg/util/placement, LW:pkg/webhooks)."""
+
+_BY_HAND: Final = "alpha.jobset.sigs.k8s.io/node-selector"
+"""With it an administrator has labelled a domain for each Job before."""
+
+
+def exclusive_domains(
+    workload: model.Workload, demands: Sequence[PodDemand], places: nodes_places.Places
+) -> DomainsInput | None:
+    """The domains for groups that each want one; None where there are enough, or where nodes may be added."""
+    annotation = next((each for each in _EXCLUSIVE if workload.annotations.get(each)), "")
+    if not annotation or workload.annotations.get(_BY_HAND):
+        return None
+    key, values, lacking = workload.annotations[annotation], set[str](), 0
+    for place in places.all:
+        if not any(nodes_judge.could_hold(demand, place, places.nodes) for demand in demands):
+            continue
+        if place.nodes is None:
+            return None
+        own = places.nodes.individual.get(key)
+        with_label = {name for names in (own or {}).values() for name in names} & place.nodes.nodes.keys()
+        values |= {value for value, names in (own or {}).items() if names & place.nodes.nodes.keys()}
+        values |= {place.labels[key]} if key in place.labels else set()
+        lacking += 0 if key in place.labels else place.nodes.count - len(with_label)
+    # Templates beside each other, of a leader and its workers, describe the same groups.
+    made = {each.path.rpartition("/")[0]: each.groups for each in workload.pod_sets if each.count.minimum}
+    groups = sum(made.values())
+    if groups <= len(values):
+        return None
+    path = paths.join("/metadata/annotations", annotation)
+    return {"key": key, "path": path, "groups": groups, "domains": len(values), "lacking": lacking}
+
+
+def devices_left_over(workload: model.Workload, members: Sequence[GangMember], places: Places) -> str:
+    """Why a gang may wait although the devices suffice: the scheduler chooses them for one pod after another."""
+
+    def for_sure(members: Sequence[GangMember]) -> nodes_judge.GangRoom:
+        counts = (
+            nodes_judge.pods_with_devices(each, each.demand.devices, places, sure=True)
+            if each.demand.devices is not None
+            else each.pods
+            for each in members
+        )
+        most = sum(min(each.pods, count) for each, count in zip(members, counts, strict=True))
+        return nodes_judge.GangRoom(most=most, sure=True)
+
+    if not workload.gang.wanted or all(each.demand.devices is None for each in members):
+        return ""
+    found = nodes_judge.gang_shortage(workload, members, for_sure)
+    if found is None:
+        return ""
+    return (
+        f"{found['wanted']:,} pods must run at the same time; the scheduler chooses devices for one pod after another, "
+        f"and may leave enough for only {found['most']:,}"
+    )
+
+
+def devices_in_use(demand: PodDemand, places: Places, facts: Store) -> str:
+    """Why no node has the devices that a pod claims free now; empty where one has, and for pods without claims."""
+    if demand.devices is None:
+        return ""
+    from usher.cluster.facts.device_slices import CLAIM, InUse
+
+    in_use, found, without = InUse(facts.everywhere(*CLAIM).values()), [""], replace(demand, devices=None)
+    for place in places.all:
+        for name, room in nodes_judge.rooms(without, demand.devices, place, places.nodes) if place.nodes else ():
+            if room.sure:
+                found.append(demand.devices.taken(in_use, *nodes_judge.seen_by_claims(demand, place, name)))
+    return "" if "" in found[1:] else found[-1]

@@ -2,8 +2,9 @@
 # title: Every pod fits on some empty node
 # description: |
 #   The check compares every pod with all nodes of the cluster, and with the pools of usher.yaml that scale from zero.
-#   It compares all resources, node selector and required affinity, taints, and a node that the pod names. Pods that fit
-#   no node stay pending forever. Only lasting properties count: a node that is full, cordoned, not ready or has an
+#   It compares all resources, node selector and required affinity, taints, and a node that the pod names. Where the
+#   ResourceSlices and DeviceClasses of the cluster are known, it also compares the claims of a pod with the devices of
+#   each node, as the scheduler chooses them. Pods that fit no node stay pending forever. Only lasting properties count: a node that is full, cordoned, not ready or has an
 #   unhealthy GPU may fit later. usher does not know what DaemonSets use, so the check misses a pod that needs the last
 #   byte of a node. The finding names the node or pool that misses the least: fewest kinds of obstacles first, then the
 #   smallest obstacles. The check gpu-toleration-present handles the taints of declared pools and the taints that
@@ -78,7 +79,7 @@ _missing(nearest) := "the cluster has no nodes, and no pool of usher.yaml scales
 
 _other(nearest) := array.concat(
 	["its required node affinity matches no node" | nearest.nowhere],
-	[$"no node there is named {nearest.node}" | nearest.node],
+	array.concat([$"no node there is named {nearest.node}" | nearest.node], [nearest.devices | nearest.devices]),
 )
 
 _label(label) := $"only other nodes have label {label.wants}" if label.elsewhere
@@ -102,6 +103,9 @@ _path(pod_set, nearest) := path if {
 	pod_set.nodeName != ""
 } else := workload.field_path(pod_set, "tolerations") if {
 	_only(nearest, "taints")
+} else := workload.field_path(pod_set, "resourceClaims") if {
+	nearest.devices
+	pod_set.deviceClaims > 0
 } else := placement.selection_path(pod_set) if {
 	nearest.shortages == []
 } else := pod_set.specPath
@@ -110,6 +114,8 @@ _remedy(found) := "divide the GPUs in this way, or ask for slices that nodes hav
 	found.divided
 } else := $"tolerate {concat(" and ", found.large.taints)}, if these nodes are for the pods, or ask for what other nodes have" if {
 	found.large
+} else := "ask for devices that one node has together; `usher queue` shows what each node lacks" if {
+	found.nearest.devices
 } else := nodes.larger_disk if {
 	found.nearest.shortages[0].resource == "ephemeral-storage"
 	startswith(found.nearest.place, "NodePool ")

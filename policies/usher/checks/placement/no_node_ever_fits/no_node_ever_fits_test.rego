@@ -20,6 +20,22 @@ test_more_than_the_largest_node_has_is_found if {
 	)} with input as examples.bad_pod_of_sixteen
 }
 
+test_claims_are_compared_with_the_devices_of_each_node if {
+	remedy := "ask for devices that one node has together; `usher queue` shows what each node lacks"
+	check.deny == {found(
+		"/spec/resourceClaims", "the pod",
+		"the closest match is node gpu-0; ResourceClaimTemplate ml-research/three-gpus asks for 3 gpu.nvidia.com, and it has 2",
+		remedy,
+	)} with input as examples.bad_claim
+	check.deny == {found(
+		"/spec/resourceClaims", "the pod",
+		"the closest match is node gpu-0; a selector of gpu.nvidia.com fails on device gpu-0 of gpu-0: no such key: profile",
+		remedy,
+	)} with input as examples.bad_selector
+	check.deny == set() with input as examples.good_claim
+	check.unknown == set() with input as examples.good_claim
+}
+
 test_every_pod_set_and_every_resource_counts if {
 	path := "/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0/resources/limits/cpu"
 	check.deny == {found(
