@@ -1988,6 +1988,26 @@ _findings_unread_keys contains {"check": "objects/object_not_in_files", "finding
 	some finding in data.usher.checks.objects.object_not_in_files.deny
 }
 
+_findings_unread_keys contains {"check": "objects/controller_cannot_use", "finding": finding} if {
+	some finding in data.usher.checks.objects.controller_cannot_use.deny
+}
+
+_findings_unread_keys contains {"check": "objects/variable_unread", "finding": finding} if {
+	some finding in data.usher.checks.objects.variable_unread.deny
+}
+
+_findings_unread_keys contains {"check": "objects/metric_not_exported", "finding": finding} if {
+	some finding in data.usher.checks.objects.metric_not_exported.deny
+}
+
+_findings_unread_keys contains {"check": "objects/image_of_other_devices", "finding": finding} if {
+	some finding in data.usher.checks.objects.image_of_other_devices.deny
+}
+
+_findings_unread_keys contains {"check": "objects/agent_without_its_folder", "finding": finding} if {
+	some finding in data.usher.checks.objects.agent_without_its_folder.deny
+}
+
 _findings contains each if {
 	input.object.mutatingWebhookConfiguration
 	some each in _findings_mutatingWebhookConfiguration

@@ -161,6 +161,8 @@ class PodSetNodesInput(TypedDict):
     crowded: NotRequired[CrowdedInput]
     declared: bool
     """Whether usher.yaml declares a pool for these pods; else an autoscaler may add other nodes."""
+    poolsAlone: NotRequired[bool]
+    """Whether only pools of autoscalers are known, and no nodes."""
 
 
 class NodesInput(TypedDict):
@@ -187,7 +189,7 @@ def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
     """The obstacles on all nodes; None without obstacles, with unknown nodes, or without requests for accelerators."""
     verdicts = nodes_judge.node_verdicts(known)
     if verdicts is None:
-        return None
+        return _of_pools_alone(case.workload, known)
     if not case.workload.asks_accelerators:
         return _of_ordinary_pods(case.workload, verdicts, known)
     workload = pod_groups.with_minimum_of_groups(case, known)
@@ -209,6 +211,27 @@ def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
     if case.beside.together and (together := several.of_together(case.beside.together, verdicts, known)) is not None:
         result["together"] = together
     return result if len(result) > 1 or found else None
+
+
+def _of_pools_alone(workload: model.Workload, known: Knowledge) -> NodesInput | None:
+    """The pods that no known pool of an autoscaler could hold, though some of them offer the accelerators."""
+    verdicts = nodes_judge.verdicts_of_pools(known) if workload.asks_accelerators else None
+    if verdicts is None:
+        return None
+    found: dict[str, PodSetNodesInput] = {}
+    for pod_set, written in zip(workload.pod_sets, nodes_places.demands_of_workload(workload, known), strict=True):
+        wanted = {name for name in written.amounts if known.vocabulary.contains(name)}
+        offered = any(wanted <= amounts.keys() for place in verdicts.places.all for amounts in place.frontier)
+        if not wanted or not offered or pod_set.node_name:
+            continue
+        pools = declared_pools.placements(known).of(pod_set, workload=workload)
+        demand = written.tolerating(*several.asked_elsewhere(pools))
+        verdict = verdicts.of(demand)
+        if verdict.answer is Answer.NEVER and verdict.nearest is not None and verdict.nearest.place is not None:
+            declared = pools["poolsDeclared"]
+            result = _pod_set_input(pod_set, demand, verdict, verdicts.places, declared=declared)
+            found[pod_set.path] = {**result, "poolsAlone": True}
+    return {"pods": found} if found else None
 
 
 def _of_ordinary_pods(workload: model.Workload, verdicts: NodeVerdicts, known: Knowledge) -> NodesInput | None:

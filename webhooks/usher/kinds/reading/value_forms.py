@@ -7,6 +7,14 @@ The form is what a type does not say: of names, amounts, durations. Sources: pkg
 kubernetes/kubernetes v1.36 and staging/src/k8s.io/apimachinery/pkg/util/validation/validation.go for names, labels and
 ports; pkg/apis/crds/karpenter.sh_nodepools.yaml of kubernetes-sigs/karpenter 2266468;
 ray-operator/controllers/ray/utils/validation.go of ray-project/kuberay for numbers of workers.
+
+Last come values that only a controller or a program refuses. Sources beside `program_names.json`:
+ResourceDiscoveryScriptPlugin.scala of apache/spark; orterun(1) of Open MPI on slots, and the hostfile in
+pkg/controller/mpi_job_controller.go of kubeflow/mpi-operator; SetDefaults_Job and validateJobSpec of
+kubernetes/kubernetes v1.36 with pkg/webhooks/jobset_webhook.go of kubernetes-sigs/jobset; inference_service_validation.go
+of kserve/kserve, and kserve/kserve#6044; the task groups of pkg/cache/placeholder.go of apache/yunikorn-k8shim;
+docs/usage/customization-guide.md of kubernetes-sigs/node-feature-discovery; pkg/controllers/job/plugins of
+volcano-sh/volcano; pkg/utils/pod of kubernetes-sigs/lws; tools/server/README.md of ggml-org/llama.cpp on metrics.
 """
 
 import re
@@ -14,7 +22,10 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
+import orjson
+
 from usher import errors, model, paths, quantities
+from usher.kinds.reading import environment
 
 Steps = tuple[str, ...]
 
@@ -346,3 +357,206 @@ def _refused(value: Mapping[str, Any], place: str, form: _Form, path: str) -> It
                 important=True,
                 refused=True,
             )
+
+
+def _triggers(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Triggers that KEDA does not know, and metadata that they lack or do not read."""
+    known = environment.program_names()["triggers"]
+    for where, trigger in at(value, "spec.triggers[]"):
+        kind, metadata = (trigger.get(each) for each in ("type", "metadata")) if isinstance(trigger, dict) else ("", {})
+        if not isinstance(kind, str) or not isinstance(metadata, dict) or is_placeholder(kind):
+            continue
+        if kind not in known and (like := environment.near(kind, known)):
+            text = f"has a trigger of the type {kind[:60]} at {paths.readable(where)}, which KEDA does not know"
+            yield environment.misread(f"{where}/type", text, f"did you mean {like}?", "controller")
+        row = known.get(kind, {"needs": "", "others": ""})
+        needs = row["needs"].split()
+        names = {*needs, *row["others"].split(), "metricName", "metricType"}
+        strays = [each for each in metadata if each.removesuffix("FromEnv") not in names]
+        missing = [each for each in needs if each not in metadata and f"{each}FromEnv" not in metadata]
+        for name in missing:
+            stray = strays[0] if len(missing) == len(strays) == 1 else environment.near(name, strays, 0.5)
+            text = (
+                f"has a trigger {kind} at {paths.readable(where)} without {name} in its metadata, so KEDA makes no HPA"
+            )
+            remedy = f"rename {stray} to {name}" if stray else f"add {name} to {paths.readable(where)}.metadata"
+            yield environment.misread(f"{where}/metadata", text, remedy, "controller")
+            strays = [each for each in strays if each != stray]
+        for stray in strays if needs else ():
+            if like := environment.near(stray, names.difference(metadata), 0.85):
+                text = f"has {stray} in the metadata of a trigger {kind}, and KEDA does not read it"
+                yield environment.misread(
+                    paths.join(f"{where}/metadata", stray), text, f"did you mean {like}?", "controller"
+                )
+
+
+_DEVICES_OF_SPARK: Final = re.compile(r"spark\.(driver|executor)\.resource\.gpu\.amount")
+
+
+def _without_script(value: paths.Object) -> Iterator[model.UnreadKey]:
+    for where, spec in at(value, "spec{,.template}"):
+        options = spec.get("sparkConf") if isinstance(spec, dict) else None
+        if not isinstance(options, dict) or "sparkConfigMap" in spec or "spark.resources.discoveryPlugin" in options:
+            continue
+        for key, amount in options.items():
+            script = key.replace(".amount", ".discoveryScript")
+            if _DEVICES_OF_SPARK.fullmatch(key) and str(amount) != "0" and script not in options:
+                text = f"sets {key} without {script}: Spark does not start a process that cannot find its GPUs"
+                remedy = f"set {script}, for example to /opt/spark/examples/src/main/scripts/getGpusResources.sh"
+                yield environment.misread(paths.join(f"{where}/sparkConf", key), text, remedy, "controller")
+
+
+_PROCESSES: Final = re.compile(r"\bmpi(?:run|exec)\b[^;&|]*?\s--?np?[\s=]+(\d+)\b", re.DOTALL)
+_OTHER_SLOTS: Final = re.compile(r"oversubscribe|\s-H\s|--?host|hwthread|\$|ppr:|--?machinefile", re.IGNORECASE)
+
+
+def _above_slots(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """More processes of Open MPI than the hostfile of an MPIJob has slots."""
+    spec = paths.mapping(value.get("spec"))
+    roles = paths.mapping(spec.get("mpiReplicaSpecs"))
+    workers = paths.mapping(roles.get("Worker")).get("replicas", 1)
+    slots = spec.get("slotsPerWorker", 1)
+    if (
+        spec.get("mpiImplementation", "OpenMPI") != "OpenMPI"
+        or not isinstance(workers, int)
+        or not isinstance(slots, int)
+    ):
+        return
+    pods = workers + (spec.get("runLauncherAsWorker") is True)
+    for where, launcher in at(roles, "Launcher.template.spec.containers[]", "/spec/mpiReplicaSpecs"):
+        text = " ".join(texts_at(launcher, "command[] args[]"))
+        found = _PROCESSES.search(text)
+        if found and int(found[1]) > pods * slots and not _OTHER_SLOTS.search(text):
+            message = (
+                f"starts {found[1]} processes, but its {pods} workers have {pods * slots} slots, so mpirun refuses"
+            )
+            remedy = f"set slotsPerWorker to {-(-int(found[1]) // pods)}, or start {pods * slots} processes"
+            yield environment.misread(
+                f"{where}/command" if "command" in launcher else where, message, remedy, "controller"
+            )
+
+
+def _without_completions(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Indexed Jobs without completions, which the API server refuses. Jobs of a JobSet are indexed by default."""
+    is_set = value.get("kind") == "JobSet"
+    for where, job in at(value, "spec.replicatedJobs[].template.spec" if is_set else "spec"):
+        mode = job.get("completionMode", "Indexed" if is_set else "") if isinstance(job, dict) else ""
+        if mode == "Indexed" and job.get("completions") is None and job.get("parallelism") is not None:
+            text = f"has indexed pods without completions at {paths.readable(where)}, so the API server refuses the Job"
+            remedy = f"set completions to {job['parallelism']}, the number of pods"
+            yield environment.misread(where, text, remedy, "", refused=True)
+
+
+_MODES: Final = frozenset({"RawDeployment", "Standard"})
+_METRICS_OF_HPA: Final = frozenset({"cpu", "memory"})
+
+
+def _of_inference_service(value: paths.Object) -> Iterator[model.UnreadKey]:
+    annotations = paths.mapping(paths.metadata(value).get("annotations"))
+    by_hpa = annotations.get("serving.kserve.io/autoscalerClass") == "hpa"
+    if annotations.get("serving.kserve.io/deploymentMode") in _MODES and by_hpa:
+        for where, metric in at(value, "spec.{predictor,transformer,explainer}.scaleMetric"):
+            if isinstance(metric, str) and metric not in _METRICS_OF_HPA:
+                text = f"scales by {metric[:60]} with an HPA, where KServe takes cpu and memory"
+                remedy = "set scaleMetric to cpu or memory, or autoscalerClass to keda with a metric of its own"
+                yield environment.misread(where, text, remedy, "controller")
+
+
+def _of_llm_service(value: paths.Object) -> Iterator[model.UnreadKey]:
+    for where, part in at(value, "spec{,.prefill}"):
+        stages = paths.mapping(part.get("parallelism")).get("pipeline", 1) if isinstance(part, dict) else 1
+        if not isinstance(stages, int) or stages <= 1 or "worker" in part:
+            continue
+        given = " ".join(texts_at(part, "template.containers[].{command[],args[],env[].value}"))
+        if "pipeline-parallel-size" not in given and not texts_at(part, "template.containers[].command[]"):
+            text = f"sets parallelism.pipeline to {stages} without worker: no preset of KServe hands it to a server of one pod"
+            remedy = "use parallelism.tensor, or set --pipeline-parallel-size in VLLM_ADDITIONAL_ARGS"
+            yield environment.misread(f"{where}/parallelism/pipeline", text, remedy, "controller")
+
+
+_TASK_GROUP: Final = "yunikorn.apache.org/task-group-name"
+_TASK_GROUPS: Final = "yunikorn.apache.org/task-groups"
+
+
+def _task_groups(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Task groups of YuniKorn that pods name and that no annotation beside them defines."""
+    found = list(_annotations_of_pods(value, ""))
+    written = [each[_TASK_GROUPS] for _, each in found if _TASK_GROUPS in each]
+    if not any(_TASK_GROUP in each for _, each in found) or len(written) != 1:
+        return
+    try:
+        names = [str(each["name"]) for each in orjson.loads(written[0])]
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return
+    for where, each in found:
+        name = each.get(_TASK_GROUP)
+        if isinstance(name, str) and name not in names and not is_placeholder(name):
+            text = f"has pods of the task group {name[:60]}, which {_TASK_GROUPS} does not define, so they replace no placeholder"
+            like = environment.near(name, names, 0.6)
+            remedy = f"did you mean {like}?" if like else f"name one of them ({', '.join(names[:5])})"
+            yield environment.misread(paths.join(where, _TASK_GROUP), text, remedy, "controller")
+
+
+def _annotations_of_pods(value: Any, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:  # noqa: ANN401 - any JSON
+    if isinstance(value, dict):
+        metadata, spec = value.get("metadata"), value.get("spec")
+        if isinstance(metadata, dict) and isinstance(spec, dict) and "containers" in spec:
+            yield f"{path}/metadata/annotations", paths.mapping(metadata.get("annotations"))
+        for key, each in value.items():
+            if isinstance(each, (dict, list)) and key not in _NO_PODS:
+                yield from _annotations_of_pods(each, paths.join(path, key))
+    elif isinstance(value, list):
+        for index, each in enumerate(value):
+            yield from _annotations_of_pods(each, f"{path}/{index}")
+
+
+def _features(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Features that node feature discovery does not have; other sources may add features of their own."""
+    known = environment.program_names()["features"]
+    sources = {*(each.partition(".")[0] for each in known), "kubernetes", "node"}
+    for where, name in texts_with_paths(value, "spec.rules[].{,matchAny[].}matchFeatures[].feature"):
+        if name not in known and name.partition(".")[0] in sources:
+            text = f"matches the feature {name[:60]}, which node feature discovery does not have, so it sets no label"
+            like = environment.near(name, known, 0.75)
+            remedy = f"did you mean {like}?" if like else f"use one of its features: {', '.join(sorted(known)[:6])} ..."
+            yield environment.misread(where, text, remedy, "controller")
+
+
+_KEDA: Final = ("keda.sh ScaledObject", "keda.sh ScaledJob")
+_OF_KINDS: Final[Mapping[str, Callable[[paths.Object], Iterator[model.UnreadKey]]]] = {
+    **dict.fromkeys(_KEDA, _triggers),
+    "sparkoperator.k8s.io SparkApplication": _without_script,
+    "sparkoperator.k8s.io ScheduledSparkApplication": _without_script,
+    "kubeflow.org MPIJob": _above_slots,
+    "batch Job": _without_completions,
+    "jobset.x-k8s.io JobSet": _without_completions,
+    "serving.kserve.io InferenceService": _of_inference_service,
+    "serving.kserve.io LLMInferenceService": _of_llm_service,
+    "nfd.k8s-sigs.io NodeFeatureRule": _features,
+}
+"""What controllers of kinds refuse, or cannot use."""
+_METRICS: Final = {
+    **dict.fromkeys(_KEDA, "spec.triggers[].metadata.query"),
+    "autoscaling HorizontalPodAutoscaler": "spec.metrics[].{pods,external,object}.metric.name",
+}
+"""Places with names of metrics."""
+
+
+def refused_by_programs(value: paths.Object, key: tuple[str, str], *, makes_pods: bool) -> Iterator[model.UnreadKey]:
+    """The values of an object that its controller or a program in its pods refuses or does not read.
+
+    Args: as of refused_forms.
+    """
+    kind = " ".join(key)
+    if (rule := _OF_KINDS.get(kind)) is not None:
+        yield from rule(value)
+    if kind in _METRICS:
+        for where, text in texts_with_paths(value, _METRICS[kind]):
+            yield from environment.unknown_metrics(text, where, is_query=kind in _KEDA)
+    if not makes_pods:
+        return
+    sets = environment.set_by_controller(kind, value)
+    for spec, path, _ in pod_specs(value):
+        for where, container in at(spec, "{containers,initContainers}[]", path):
+            yield from environment.misread_variables(container, where, sets)
+    yield from _task_groups(value)

@@ -322,6 +322,8 @@ class UnreadKey(TypedDict):
     """Whether the key exists, and the API server refuses its value."""
     dangling: bool
     """Whether it is a name that leads to nothing."""
+    topic: NotRequired[str]
+    """The subject of a check of its own: `controller`, `variable`, `image`, `metric` or `agent`."""
 
 
 class Input(TypedDict):
@@ -410,6 +412,7 @@ class Documents:
                     "important": each.important,
                     "refused": each.refused,
                     "dangling": each.dangling,
+                    **({"topic": each.topic} if each.topic else {}),
                 }
                 for each in workload.unread_keys
             ]
