@@ -1160,6 +1160,10 @@ _findings_cluster_facts contains {"check": "objects/claims_above_the_gpus_of_nod
 	some finding in data.usher.checks.objects.claims_above_the_gpus_of_nodes.deny
 }
 
+_findings_cluster_facts contains {"check": "tenancy/critical_class_without_quota", "finding": finding} if {
+	some finding in data.usher.checks.tenancy.critical_class_without_quota.deny
+}
+
 _findings contains each if {
 	input.object.kueueWorkload
 	some each in _findings_kueueWorkload

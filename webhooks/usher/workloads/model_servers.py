@@ -182,6 +182,15 @@ _SERVERS: Final = (
         ),
     ),
     _Server(
+        # triton-inference-server/tensorrtllm_backend scripts/launch_triton_server.py: a process for each rank.
+        name="Triton with TensorRT-LLM",
+        program=r"\blaunch_triton_server\.py\b|\bmpirun\s[^;&|]{0,300}?\btritonserver\b",
+        images=frozenset(),
+        tensor=_flag("--world[-_]size", "-n", "-np"),
+        takes_all=True,
+        spanning=_any_flag("--multi[-_]node", "-H", "--?host", "--?hostfile"),
+    ),
+    _Server(
         name="LMDeploy",
         program=r"\blmdeploy\s{1,40}serve\s{1,40}api_server\b",
         images=frozenset(),
@@ -213,7 +222,7 @@ _SERVERS: Final = (
 _OF_RUNTIME: Final = replace(_SERVERS[-1], name="the server of its runtime")
 """For the model of an InferenceService, whose image a ServingRuntime gives."""
 
-_HINTS: Final = "vllm sglang lmdeploy trtllm text-generation tgi- huggingfaceserver --tensor"
+_HINTS: Final = "vllm sglang lmdeploy trtllm text-generation tgi- huggingfaceserver --tensor tritonserver launch_triton"
 HINTS: Final = (*_HINTS.split(), NIM_HINT)
 """The command or the image of every server has one of these words."""
 

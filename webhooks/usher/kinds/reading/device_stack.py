@@ -374,6 +374,9 @@ def agents_without_folder(value: paths.Object) -> Found:
         whole = any(each.rstrip("/").endswith("kubelet") or each == "/" for each in mounted)
         for where, container in places.at(spec, "containers[]", path):
             image = paths.text(container.get("image")) if isinstance(container, dict) else ""
+            command = " ".join(places.texts_at(container, "command[]"))
+            if command and "plugin" not in command and "exporter" not in command:
+                continue  # one image may hold several programs, for example gpu-feature-discovery
             for pattern, variable, folder, effect in _AGENTS:
                 switched = not variable or str(_variable(container, variable)).lower() in {"true", "1"}
                 if switched and re.search(pattern, image) and not whole and not any(folder in each for each in mounted):
