@@ -2012,6 +2012,10 @@ _findings_unread_keys contains {"check": "objects/agent_without_its_folder", "fi
 	some finding in data.usher.checks.objects.agent_without_its_folder.deny
 }
 
+_findings_unread_keys contains {"check": "objects/probe_without_an_answer", "finding": finding} if {
+	some finding in data.usher.checks.objects.probe_without_an_answer.deny
+}
+
 _findings contains each if {
 	input.object.mutatingWebhookConfiguration
 	some each in _findings_mutatingWebhookConfiguration

@@ -489,7 +489,7 @@ class UnreadKey(Struct, frozen=True, kw_only=True):
     kept: bool = False
     """Whether the API server keeps the key or value, because the definition of the kind takes any there."""
     topic: str = ""
-    """The subject of a check of its own: `controller`, `variable`, `image`, `metric` or `agent`; empty for the others."""
+    """The subject of a check of its own, for example `variable`; without one, the other fields decide."""
 
 
 class Workload(Struct, frozen=True, kw_only=True):

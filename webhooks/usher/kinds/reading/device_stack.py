@@ -172,13 +172,20 @@ _CHOSEN: Final = "nvidia.com/device-plugin.config"
 
 def _of_node(chosen: str, objects: Objects) -> Found:
     config_maps = objects.once("ConfigMaps by name", lambda: _config_maps(objects))
-    for policy in objects.cluster_scoped("nvidia.com", "ClusterPolicy").values():
-        name = paths.text(known_keys.part_at(policy, "/spec/devicePlugin/config").get("name"))
+    policies = objects.cluster_scoped("nvidia.com", "ClusterPolicy").values()
+    named = [paths.text(known_keys.part_at(each, "/spec/devicePlugin/config").get("name")) for each in policies]
+    # The plugin's own chart mounts one ConfigMap; without a ClusterPolicy the only one with its configurations counts.
+    own = [name for name, found in config_maps.items() if any(map(_configures_plugin, found.values()))]
+    for name in named or (own if len(own) == 1 else ()):
         keys = {each for one in config_maps.get(name, {}).values() for each in known_keys.part_at(one, "/data")}
         if keys and chosen not in keys:
             text = f"chooses the configuration {chosen[:100]}, which is not a key of the ConfigMap {name[:100]}"
             remedy = _meant(chosen, keys, f"name one of its keys ({', '.join(sorted(keys)[:5])})")
             yield _wrong(paths.join("/metadata/labels", _CHOSEN), text, remedy)
+
+
+def _configures_plugin(config_map: paths.Object) -> bool:
+    return any(each.reader == "the device plugin" for each in known_keys.configurations(config_map.get("data")))
 
 
 _KAI_QUEUE: Final = ("scheduling.run.ai", "Queue")
@@ -422,6 +429,7 @@ def images_of_other_devices(workload: model.Workload) -> Found:
             each for key, each in pod_set.node_selector.items() if key in _BOARD_LABELS and _BLACKWELL.search(each)
         ]
         for container in pod_set.containers:
+            yield from _options_of_other_devices(pod_set, container)
             if not container.image or "nvidia.com/gpu" not in container.accelerators:
                 continue
             path = f"{container.path}/image"
@@ -443,3 +451,29 @@ def _older_cuda(image: str) -> str:
         return f"20{found[1]}"
     found = _CUDA.search(image)
     return f"CUDA {found[1]}.{found[2]}" if found and (int(found[1]), int(found[2])) < _FIRST else ""
+
+
+_OLD_BOARDS: Final = re.compile(
+    r"\b(tesla-?)?(t4g?|v100|p100|p4|k80)\b|\b(g4dn|g5g|p3|p3dn|p2)\b|nc\d+.*_t4|_v3$", re.IGNORECASE
+)
+_HALF: Final = re.compile(r"--dtype(?:=|\s+)[\"']?(?:bf16|bfloat16)\b")
+
+
+def _options_of_other_devices(pod_set: model.PodSet, container: model.Container) -> Found:
+    """Options of vLLM that the selected GPUs do not have: bfloat16 needs Ampere or later."""
+    text = " ".join(container.command)
+    if container.parallelism is None or container.parallelism["server"] != "vLLM":
+        return
+    if "nvidia.com/gpu.shared" in container.accelerators and not re.search(r"gpu[-_]memory[-_]utilization", text):
+        message = (
+            "starts vLLM on a share of a GPU without --gpu-memory-utilization, so it takes 90 % of the whole memory"
+        )
+        yield misread(container.path, message, "set --gpu-memory-utilization to its part of the memory", "image")
+    if not _HALF.search(text):
+        return
+    selected = [
+        each for key, each in pod_set.node_selector.items() if key in _BOARD_LABELS and _OLD_BOARDS.search(each)
+    ]
+    if selected:
+        message = f"selects {selected[0]} and starts vLLM with bfloat16, which GPUs before Ampere do not have"
+        yield misread(container.path, message, "set --dtype to half", "image")

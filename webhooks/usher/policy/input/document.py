@@ -323,7 +323,7 @@ class UnreadKey(TypedDict):
     dangling: bool
     """Whether it is a name that leads to nothing."""
     topic: NotRequired[str]
-    """The subject of a check of its own: `controller`, `variable`, `image`, `metric` or `agent`."""
+    """The subject of a check of its own, for example `variable`; without one, the other fields decide."""
 
 
 class Input(TypedDict):
