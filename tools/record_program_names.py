@@ -49,7 +49,7 @@ prompt_tokens prompt_seconds tokens_predicted tokens_predicted_seconds n_decode 
 predicted_tokens_seconds n_busy_slots_per_decode requests_processing requests_deferred""",
 }
 """Features of node feature discovery (docs/usage/customization-guide.md), and metrics of servers without endings:
-vllm/v1/metrics/loggers.py and vllm/engine/metrics.py of vllm-project/vllm, tools/server/README.md of ggml-org/llama.cpp.
+vllm/v1/metrics/loggers.py and vllm/engine/metrics.py of vLLM, tools/server/README.md of llama.cpp.
 """
 _COMPLETE = """
 aws-sqs-queue cpu cron external external-push gcp-storage kafka kubernetes-workload loki memory mysql nats-jetstream

@@ -91,7 +91,7 @@ class _Server(Struct, frozen=True, kw_only=True):
     """Last parts of the names of images whose entry point is the server."""
     tensor: str
     takes_all: bool = False
-    """Whether, without a tensor parallel size in its command, it uses all visible GPUs and not one."""
+    """Whether it uses all visible GPUs and not one without a tensor parallel size."""
     pipeline: str = ""
     data: str = ""
     local: str = ""
@@ -125,7 +125,6 @@ def _any_flag(*names: str) -> str:
 # Two of vLLM's executors start all ranks of a server in its pod.
 _EXECUTOR: Final = r"--distributed[-_]executor[-_]backend(?!(?:=|\s{1,40})[\"']?(?:mp|uni)\b)"
 _OTHER_NODES: Final = _any_flag("--nnodes", _EXECUTOR)
-
 _NO_CUSTOM_ALL_REDUCE: Final = _any_flag("--disable[-_]custom[-_]all[-_]reduce")
 
 _SERVERS: Final = (
@@ -184,7 +183,7 @@ _SERVERS: Final = (
         takes_all=True,
         program=r"\blaunch_triton_server\.py\b|\bmpirun\s[^;&|]{0,300}?\btritonserver\b",
         tensor=_flag("--world[-_]size", "-n", "-np"),
-        spanning=_any_flag("--multi[-_]node", "-H", "--?host", "--?hostfile"),
+        spanning=_any_flag("--multi[-_]node", "-H", "--?host(?:file)?"),
     ),
     _Server(
         name="LMDeploy",

@@ -32,7 +32,9 @@ def _triggers(value: paths.Object) -> Iterator[model.UnreadKey]:
     """Triggers that KEDA does not know, and metadata that they lack or do not read."""
     known = program_names()["triggers"]
     for where, trigger in at(value, "spec.triggers[]"):
-        kind, metadata = (trigger.get(each) for each in ("type", "metadata")) if isinstance(trigger, dict) else ("", {})
+        if not isinstance(trigger, dict):
+            continue
+        kind, metadata = trigger.get("type"), trigger.get("metadata")
         if not isinstance(kind, str) or not isinstance(metadata, dict) or is_placeholder(kind):
             continue
         if kind not in known and (like := near(kind, known)):

@@ -1,11 +1,13 @@
 # METADATA
-# title: The image of a container can use its GPUs
+# title: A program can use the GPUs of its container
 # description: |
 #   Some programs have one image for CPUs and another for GPUs: with the first, the container holds GPUs that its
 #   program does not use. An image from before CUDA 12.8 has no code for Blackwell (B200, B300, GB200, RTX PRO, RTX 50),
 #   so the program ends with "no kernel image is available". usher reads the CUDA of an image from its tag (`cu124`),
 #   and knows the images of vLLM and of NVIDIA by their versions. Images of CUDA itself (`nvidia/cuda`) say nothing
 #   about the program.
+#   Two options of vLLM count too: bfloat16 needs a GPU of Ampere or later, and on a share of a GPU (`nvidia.com/gpu.shared`)
+#   vLLM takes 90 % of the memory of the whole GPU, unless --gpu-memory-utilization says less.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/cuda/archive/12.8.0/cuda-toolkit-release-notes/index.html
@@ -22,7 +24,7 @@
 #   severity: medium
 #   why: The GPUs idle, or the program ends when it starts.
 #   closes: []
-#   remediation: Use the image for these GPUs.
+#   remediation: Use the image and the options for these GPUs.
 package usher.checks.objects.image_of_other_devices
 
 deny contains finding if {
