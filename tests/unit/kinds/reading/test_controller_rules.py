@@ -1,6 +1,5 @@
-"""What controllers and programs refuse or do not read, though definitions take it."""
+"""Values that controllers and programs refuse or do not read, though definitions take them."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -8,7 +7,7 @@ import yaml
 
 from usher.kinds.reading import controller_rules, environment
 
-_Json = Mapping[str, Any]
+_Json = dict[str, Any]
 
 
 def _found(value: _Json) -> list[tuple[str, str]]:
@@ -47,7 +46,8 @@ def test_a_misspelt_variable_is_found_with_what_was_meant(written: str, meant: s
 
 
 @pytest.mark.parametrize(
-    "name", ["NCCL_IB_HCA", "HCCL_SOCKET_IFNAME", "NCCL_OWN_PLUGIN", "VLLM_USE_FLASHINFER_MOE_FP8", "VLLM_NEW", "CCL_LOG"]
+    "name",
+    ["NCCL_IB_HCA", "HCCL_SOCKET_IFNAME", "NCCL_OWN_PLUGIN", "VLLM_USE_FLASHINFER_MOE_FP8", "VLLM_NEW", "CCL_LOG"],
 )
 def test_known_variables_and_those_of_other_programs_pass(name: str) -> None:
     assert _found(_deployment(_container(env=[{"name": name, "value": "1"}]))) == []
@@ -130,52 +130,70 @@ def test_mpirun_starts_no_more_processes_than_there_are_slots(command: list[str]
     ("text", "remedies"),
     [
         (
-            "{apiVersion: kueue.x-k8s.io/v1beta1, kind: ClusterQueue, metadata: {name: a}, spec: {preemption: "
-            "{borrowWithinCohort: {policy: LowerPriority}}}}",
+            (
+                "{apiVersion: kueue.x-k8s.io/v1beta1, kind: ClusterQueue, metadata: {name: a}, spec: {preemption: "
+                "{borrowWithinCohort: {policy: LowerPriority}}}}"
+            ),
             ["set reclaimWithinCohort to LowerPriority or Any, or borrowWithinCohort.policy to Never"],
         ),
         (
-            "{apiVersion: kueue.x-k8s.io/v1beta1, kind: ClusterQueue, metadata: {name: a}, spec: {preemption: "
-            "{reclaimWithinCohort: Any, borrowWithinCohort: {policy: LowerPriority}}}}",
+            (
+                "{apiVersion: kueue.x-k8s.io/v1beta1, kind: ClusterQueue, metadata: {name: a}, spec: {preemption: "
+                "{reclaimWithinCohort: Any, borrowWithinCohort: {policy: LowerPriority}}}}"
+            ),
             [],
         ),
         (
-            "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: a}, spec: {minReplicas: 0, "
-            "metrics: [{type: Resource}]}}",
+            (
+                "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: a}, spec: {minReplicas: 0, "
+                "metrics: [{type: Resource}]}}"
+            ),
             ["set minReplicas to 1, or scale to zero with KEDA"],
         ),
         (
-            "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: a}, spec: {minReplicas: 0, "
-            "metrics: [{type: External}]}}",
+            (
+                "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: a}, spec: {minReplicas: 0, "
+                "metrics: [{type: External}]}}"
+            ),
             [],
         ),
         (
-            "{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {name: a}, spec: {replicatedJobs: [{name: "
-            "w, template: {spec: {parallelism: 4}}}]}}",
+            (
+                "{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {name: a}, spec: {replicatedJobs: [{name: "
+                "w, template: {spec: {parallelism: 4}}}]}}"
+            ),
             ["set completions to 4, the number of pods"],
         ),
         (
-            "{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {name: a}, spec: {replicatedJobs: [{name: "
-            "w, template: {spec: {parallelism: 4, completionMode: NonIndexed}}}]}}",
+            (
+                "{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {name: a}, spec: {replicatedJobs: [{name: "
+                "w, template: {spec: {parallelism: 4, completionMode: NonIndexed}}}]}}"
+            ),
             [],
         ),
         (
-            "{apiVersion: nfd.k8s-sigs.io/v1alpha1, kind: NodeFeatureRule, metadata: {name: a}, spec: {rules: [{"
-            "matchFeatures: [{feature: pci.devices}, {feature: vendor.flags}, {feature: pci.device}]}]}}",
+            (
+                "{apiVersion: nfd.k8s-sigs.io/v1alpha1, kind: NodeFeatureRule, metadata: {name: a}, spec: {rules: [{"
+                "matchFeatures: [{feature: pci.devices}, {feature: vendor.flags}, {feature: pci.device}]}]}}"
+            ),
             ["did you mean pci.device?"],
         ),
         (
-            "{apiVersion: serving.kserve.io/v1beta1, kind: InferenceService, metadata: {name: 7b, annotations: "
-            "{serving.kserve.io/autoscalerClass: hpa, serving.kserve.io/deploymentMode: Standard}}, spec: {predictor: "
-            "{scaleMetric: concurrency}}}",
+            (
+                "{apiVersion: serving.kserve.io/v1beta1, kind: InferenceService, metadata: {name: 7b, annotations: "
+                "{serving.kserve.io/autoscalerClass: hpa, serving.kserve.io/deploymentMode: Standard}}, spec: {predictor: "
+                "{scaleMetric: concurrency}}}"
+            ),
             [
                 "begin the name with a letter",
                 "set scaleMetric to cpu or memory, or autoscalerClass to keda with a metric of its own",
             ],
         ),
         (
-            "{apiVersion: serving.kserve.io/v1alpha1, kind: LLMInferenceService, metadata: {name: a}, spec: "
-            "{parallelism: {tensor: 2, pipeline: 2}, worker: {containers: []}}}",
+            (
+                "{apiVersion: serving.kserve.io/v1alpha1, kind: LLMInferenceService, metadata: {name: a}, spec: "
+                "{parallelism: {tensor: 2, pipeline: 2}, worker: {containers: []}}}"
+            ),
             [],
         ),
     ],
@@ -236,7 +254,7 @@ def test_a_board_is_selected_by_the_name_that_nodes_have(product: str, count: in
     assert len(_found(_deployment(_container(), affinity=affinity))) == count
 
 
-def test_an_amount_of_a_resource_is_no_annotation() -> None:
+def test_an_amount_among_the_annotations_is_found() -> None:
     value = yaml.safe_load(
         "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {template: {metadata: {annotations: "
         "{nvidia.com/gpumem: '3000', hami.io/vgpu-mode: a}}, spec: {containers: [{name: a, image: a}]}}}}"
@@ -255,18 +273,71 @@ def test_an_amount_of_a_resource_is_no_annotation() -> None:
         ({"image": "vllm/vllm-openai:v0.11.0"}, {"path": "/ready", "port": 8000}, ["ask /health"]),
         ({"image": "vllm/vllm-openai:v0.11.0", "command": ["/run.sh"]}, {"path": "/ready", "port": 1}, []),
         ({"image": "vllm/vllm-openai:v0.11.0", "args": ["--port=$(P)"]}, {"path": "/health", "port": 1}, []),
-        ({"command": ["python", "-m", "sglang.launch_server"]}, {"path": "/health", "port": 8000}, ["ask port 30000"]),
+        (
+            {"command": ["python", "-m", "sglang.launch_server", "--host=0.0.0.0"]},
+            {"path": "/health", "port": 8000},
+            ["ask port 30000"],
+        ),
         ({"command": ["tritonserver", "--model-repository=/m"]}, {"path": "/v2/health/ready", "port": 8000}, []),
         ({"command": ["tritonserver", "--model-repository=/m"]}, {"path": "/", "port": 8000}, ["ask /v2/health/ready"]),
         ({"image": "ollama/ollama:0.11"}, {"path": "/", "port": 11434}, []),
-        ({"image": "ghcr.io/ggml-org/llama.cpp:server-cuda"}, {"path": "/health", "port": "http"}, ["ask port 8080"]),
+        ({"image": "ghcr.io/ggml-org/llama.cpp:server-cuda"}, {"path": "/health", "port": 80}, ["ask port 8080"]),
     ],
 )
 def test_a_probe_asks_what_the_server_answers(container: _Json, probe: _Json, remedies: list[str]) -> None:
-    ports = [{"name": "http", "containerPort": 80}]
-    value = _deployment(_container(**container, ports=ports, readinessProbe={"httpGet": probe}))
+    value = _deployment(_container(**container, readinessProbe={"httpGet": probe}))
 
     assert [remedy for _, remedy in _found(value)] == remedies
+
+
+@pytest.mark.parametrize(
+    ("command", "port", "remedies"),
+    [
+        ("vllm serve m", 8000, []),
+        ("vllm serve m", 80, ["declare port 8000, or set --port to 80"]),
+        ("vllm serve m --port 80", 80, []),
+        ("python -m sglang.launch_server --host 0.0.0.0", 30000, []),
+        ("python -m sglang.launch_server", 30000, ["add --host 0.0.0.0"]),
+        ("trtllm-serve m", 8000, ["add --host 0.0.0.0"]),
+    ],
+)
+def test_a_server_listens_where_others_reach_it(command: str, port: int, remedies: list[str]) -> None:
+    value = _deployment({**_container(command=command.split()), "ports": [{"containerPort": port}]})
+
+    assert [remedy for _, remedy in _found(value)] == remedies
+
+
+@pytest.mark.parametrize(
+    ("flags", "spec", "count"),
+    [
+        ("--nnodes=2", {}, 1),
+        ("--nnodes=1", {}, 0),
+        ("--nnodes=2 --node_rank=$RANK", {}, 0),
+        ("--nnodes=2 --rdzv_backend=c10d", {}, 0),
+        ("--nnodes=2", {"elasticPolicy": {}}, 0),
+    ],
+)
+def test_torchrun_on_several_nodes_needs_a_rank_or_a_rendezvous(flags: str, spec: _Json, count: int) -> None:
+    container = {**_container(command=["torchrun", *flags.split(), "a.py"]), "name": "pytorch"}
+    roles = {"Worker": {"replicas": 2, "template": {"spec": {"containers": [container]}}}}
+    value = {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "metadata": {"name": "a"},
+        "spec": {"pytorchReplicaSpecs": roles, **spec},
+    }
+
+    assert len(_found(value)) == count
+
+
+def test_former_labels_of_kai_scheduler_are_found_on_its_pods() -> None:
+    text = (
+        "{apiVersion: v1, kind: Pod, metadata: {name: a, labels: {runai/queue: test}}, spec: {schedulerName: %s, "
+        "containers: [{name: a, image: a}]}}"
+    )
+
+    assert _remedies(text % "kai-scheduler") == ["write kai.scheduler/queue"]
+    assert _remedies(text % "default-scheduler") == []
 
 
 def test_probes_of_pods_with_several_containers_are_not_compared() -> None:

@@ -1,4 +1,4 @@
-"""What only the controller of an object refuses or cannot use, though its definition takes it.
+"""Values that only the controller of an object refuses or cannot use, though its definition takes them.
 
 Sources beside `program_names.json`: ResourceDiscoveryScriptPlugin.scala of apache/spark; orterun(1) of Open MPI on
 slots, and the hostfile in pkg/controller/mpi_job_controller.go of kubeflow/mpi-operator; SetDefaults_Job and
@@ -235,13 +235,56 @@ def _of_llm_service(value: paths.Object) -> Iterator[model.UnreadKey]:
             yield misread(f"{where}/parallelism/pipeline", text, remedy, "controller")
 
 
+_TORCHRUN: Final = re.compile(
+    r"\b(?:torchrun|torch\.distributed\.(?:run|launch))\b.*?--nnodes[=\s]+[\"']?(\d+)\b", re.DOTALL
+)
+_RANKS: Final = re.compile(r"node[-_]rank|rdzv|standalone|PET_|\bsrun\b")
+_RANKED_BY_NONE: Final = frozenset({
+    "apps StatefulSet", "batch Job", "batch.volcano.sh Job", "jobset.x-k8s.io JobSet", "kubeflow.org PyTorchJob",
+    "leaderworkerset.x-k8s.io LeaderWorkerSet",
+})  # fmt: skip
+
+
+def _without_ranks(value: paths.Object, kind: str) -> Iterator[model.UnreadKey]:
+    """Starts of torchrun on several nodes that all begin as the first node (pytorch.org, torchrun).
+
+    The training operator gives ranks only with a Master or an elasticPolicy (pkg/controller.v1/pytorch/envvar.go).
+    """
+    spec = paths.mapping(value.get("spec"))
+    if "elasticPolicy" in spec or "Master" in paths.mapping(spec.get("pytorchReplicaSpecs")):
+        return
+    for pod, path, _ in pod_specs(value) if kind in _RANKED_BY_NONE else ():
+        for where, container in at(pod, "containers[]", path):
+            text = " ".join(texts_at(container, "command[] args[]"))
+            found = _TORCHRUN.search(text)
+            names = " ".join(texts_at(container, "env[].name"))
+            if found and int(found[1]) > 1 and not _RANKS.search(f"{text} {names}") and "envFrom" not in container:
+                message = (
+                    f"starts torchrun on {found[1]} nodes without rank or rendezvous, so each waits as the first node"
+                )
+                remedy = "add --rdzv_backend=c10d --rdzv_endpoint=HOST:29500, or --node_rank and --master_addr"
+                yield misread(where, message, remedy, "controller")
+
+
+_OLD_LABELS: Final = {"runai/queue": "kai.scheduler/queue", "runai/node-pool": "kai.scheduler/node-pool"}
+
+
+def _former_labels(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Labels of KAI-Scheduler before 0.5 on pods that name it."""
+    for where, labels in _metadata_of_pods(value, "", "labels"):
+        for old, new in _OLD_LABELS.items():
+            if old in labels and new not in labels and '"kai-scheduler"' in orjson.dumps(value.get("spec")).decode():
+                text = f"has pods with the label {old}, which KAI-Scheduler no longer reads"
+                yield misread(paths.join(where, old), text, f"write {new}", "controller")
+
+
 _TASK_GROUP: Final = "yunikorn.apache.org/task-group-name"
 _TASK_GROUPS: Final = "yunikorn.apache.org/task-groups"
 
 
 def _task_groups(value: paths.Object) -> Iterator[model.UnreadKey]:
     """Task groups of YuniKorn that pods name and that no annotation beside them defines."""
-    found = list(_annotations_of_pods(value, ""))
+    found = list(_metadata_of_pods(value, "", "annotations"))
     written = [each[_TASK_GROUPS] for _, each in found if _TASK_GROUPS in each]
     if not any(_TASK_GROUP in each for _, each in found) or len(written) != 1:
         return
@@ -258,17 +301,18 @@ def _task_groups(value: paths.Object) -> Iterator[model.UnreadKey]:
             yield misread(paths.join(where, _TASK_GROUP), text, remedy, "controller")
 
 
-def _annotations_of_pods(value: Any, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:  # noqa: ANN401 - any JSON
+def _metadata_of_pods(value: Any, path: str, part: str) -> Iterator[tuple[str, Mapping[str, Any]]]:  # noqa: ANN401 - any JSON
+    """The labels or annotations of pods and templates of pods, each with its place."""
     if isinstance(value, dict):
         metadata, spec = value.get("metadata"), value.get("spec")
         if isinstance(metadata, dict) and isinstance(spec, dict) and "containers" in spec:
-            yield f"{path}/metadata/annotations", paths.mapping(metadata.get("annotations"))
+            yield f"{path}/metadata/{part}", paths.mapping(metadata.get(part))
         for key, each in value.items():
             if isinstance(each, (dict, list)) and key not in {"status", "selector", "data"}:
-                yield from _annotations_of_pods(each, paths.join(path, key))
+                yield from _metadata_of_pods(each, paths.join(path, key), part)
     elif isinstance(value, list):
         for index, each in enumerate(value):
-            yield from _annotations_of_pods(each, f"{path}/{index}")
+            yield from _metadata_of_pods(each, f"{path}/{index}", part)
 
 
 def _features(value: paths.Object) -> Iterator[model.UnreadKey]:
@@ -298,7 +342,7 @@ _OF_KINDS: Final[Mapping[str, Callable[[paths.Object], Iterator[model.UnreadKey]
     "kueue.x-k8s.io ClusterQueue": _of_cluster_queue,
     **{f"kubeflow.org {kind}": _without_named_container for kind in _CONTAINERS},
 }
-"""What controllers of kinds refuse, or cannot use."""
+"""The rules of each kind."""
 _METRICS: Final = {
     **dict.fromkeys(_KEDA, "spec.triggers[].metadata.query"),
     "autoscaling HorizontalPodAutoscaler": "spec.metrics[].{pods,external,object}.metric.name",
@@ -346,14 +390,14 @@ def _boards_without_their_name(spec: Mapping[str, Any], path: str) -> Iterator[m
 
 
 def _amounts_as_annotations(value: paths.Object) -> Iterator[model.UnreadKey]:
-    for where, found in _annotations_of_pods(value, ""):
+    for where, found in _metadata_of_pods(value, "", "annotations"):
         for key in filter(_AMOUNTS.fullmatch, map(str, found)):
             text = f"sets {key} as an annotation of its pods, where nothing reads it"
             yield misread(paths.join(where, key), text, f"write {key} in limits of the container", "controller")
 
 
 class _Answers(NamedTuple):
-    """What a model server answers."""
+    """The ports and paths of a model server."""
 
     program: str
     """Words of its command."""
@@ -368,6 +412,8 @@ class _Answers(NamedTuple):
     """The path for a probe."""
     others: frozenset[int] = frozenset()
     """Ports with metrics."""
+    host: str = ""
+    """The address on which it listens without --host, if only its own pod reaches that."""
 
 
 _SERVERS: Final = (
@@ -382,6 +428,7 @@ _SERVERS: Final = (
         "",
         30000,
         r"/(health|health_generate|ping|metrics|docs|v1/models|(get_)?(model|server)_info)",
+        host="127.0.0.1",
     ),
     _Answers(
         r"\btext-generation-launcher\b|\btext-embeddings-router\b",
@@ -405,7 +452,7 @@ _SERVERS: Final = (
         8080,
         r"/(v1/)?(health|models|metrics|props|slots)|/",
     ),
-    _Answers(r"\btrtllm-serve\b", "", 8000, r"/(health|version|metrics|v1/models)"),
+    _Answers(r"\btrtllm-serve\b", "", 8000, r"/(health|version|metrics|v1/models)", host="localhost"),
     _Answers(r"\bollama\s+serve\b", r"(^|/)ollama/ollama:", 11434, r"/|/api/(tags|version|ps)", r"^$", "/api/version"),
 )
 _ELSEWHERE: Final = re.compile(r"\bOLLAMA_HOST\b|\bLLAMA_ARG_PORT\b|\bPORT\b|nginx|--uds|--root-path|--api-prefix|\$")
@@ -426,7 +473,16 @@ def _unanswered(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]
         return
     given = re.findall(rf"(?:^|\s){server.flag}(?:=|\s+)[\"']?(\d+)\b", words)
     ports = {int(each) for each in given} or {server.port}
-    named = {each.get("name"): each.get("containerPort") for _, each in at(container, "ports[]") if "name" in each}
+    entries = [each for _, each in at(container, "ports[]") if isinstance(each, dict)]
+    named = {each.get("name", index): each.get("containerPort") for index, each in enumerate(entries)}
+    declared = [each for each in named.values() if isinstance(each, int)]
+    if server.host and not re.search(r"(?:^|\s)--host[=\s]", words) and (declared or "readinessProbe" in container):
+        text = f"starts a server that listens on {server.host}, where neither probes nor Services reach it"
+        yield misread(f"{path}/containers/0", text, "add --host 0.0.0.0", "probe")
+    if len(declared) == 1 and not ports & {*declared} and declared[0] not in server.others:
+        text = f"declares port {declared[0]}, but the server listens on {', '.join(map(str, sorted(ports)))}"
+        remedy = f"declare port {min(ports)}, or set {server.flag.strip('(?:)').partition('|')[0]} to {declared[0]}"
+        yield misread(f"{path}/containers/0/ports", text, remedy, "probe")
     for where, get in at(container, "{livenessProbe,readinessProbe,startupProbe}.httpGet", f"{path}/containers/0"):
         asked = str(get.get("path", "/")).partition("?")[0].rstrip("/") or "/"
         port = str(named.get(get.get("port"), get.get("port")))
@@ -464,3 +520,5 @@ def refused(value: paths.Object, key: tuple[str, str], *, makes_pods: bool) -> I
     yield from _amounts_as_annotations(value)
     yield from _task_groups(value)
     yield from _hosts_of_no_pod(value)
+    yield from _without_ranks(value, kind)
+    yield from _former_labels(value)

@@ -442,7 +442,7 @@ def images_of_other_devices(workload: model.Workload) -> Found:
 
 
 def _older_cuda(image: str) -> str:
-    """What shows that an image has no code for Blackwell; empty if nothing does, as for images of CUDA itself."""
+    """The reason why an image has no code for Blackwell; empty without one, as for images of CUDA itself."""
     if re.search(r"nvidia/cuda:", image):
         return ""
     if _VLLM.search(image):

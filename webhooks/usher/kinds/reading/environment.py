@@ -363,7 +363,7 @@ def near(name: str, names: Iterable[str], least: float = 0.8) -> str:
 _OF_FAMILIES: Final = re.compile(r"(TORCH_)?(NCCL|CCL|NCLL|NCLC|VLLM|VLMM|VLL?M)_", re.IGNORECASE)
 _SURE_PART: Final = 0.75
 _SHORT: Final = 4
-"""Letters of a part of a name from which on a slip is told from another word."""
+"""Letters of a part of a name from which on a slip differs from another word."""
 
 
 @lru_cache(maxsize=4096)
@@ -414,7 +414,7 @@ _SETS_NONE: Final = frozenset({
     "jobset.x-k8s.io JobSet", "kubeflow.org MPIJob", "kubeflow.org PyTorchJob", "kubeflow.org TFJob",
     "leaderworkerset.x-k8s.io LeaderWorkerSet", "ray.io RayCluster", "ray.io RayJob", "ray.io RayService",
 })  # fmt: skip
-"""Kinds whose controllers set none of these variables but those that `set_by_controller` names."""
+"""Kinds whose controllers set only the variables that `set_by_controller` names."""
 
 
 def set_by_controller(kind: str, value: paths.Object) -> frozenset[str] | None:

@@ -1,10 +1,13 @@
 # METADATA
-# title: The controller of an object can use what it says
+# title: The controller of an object can use its fields
 # description: |
 #   Definitions of operators check types, not what an operator needs. So the object is stored, and its controller makes
 #   nothing of it. usher knows the metadata that triggers of KEDA need, GPUs of Spark without a discovery script, more
 #   processes of mpirun than the slots of an MPIJob, metrics of an HPA that KServe refuses, pipeline stages of an
 #   LLMInferenceService of one pod, task groups of YuniKorn, and features of node feature discovery.
+#   It also compares the container that the training operator looks for, addresses of the first rank with the names of the
+#   pods, torchrun on several nodes without ranks, amounts of resources among the annotations, names of boards in node
+#   selectors, former labels of KAI-Scheduler, and what the webhooks of Kueue and KServe refuse.
 # scope: package
 # related_resources:
 #   - ref: https://keda.sh/docs/latest/scalers/

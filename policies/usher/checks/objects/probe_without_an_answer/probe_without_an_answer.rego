@@ -1,10 +1,12 @@
 # METADATA
-# title: A probe asks what its server answers
+# title: A probe asks the port and a path of its server
 # description: |
 #   A probe to a port on which the server does not listen, or to a path that it does not have, never succeeds: the pod
 #   never gets requests, or the kubelet restarts it for ever. usher knows the ports and paths of vLLM, SGLang, Text
 #   Generation Inference, Text Embeddings Inference, Triton, llama.cpp, TensorRT-LLM and Ollama, and the flags that
 #   change the port. It skips pods with several containers, and commands with variables.
+#   A single declared port is compared too, and SGLang and trtllm-serve need --host, because they listen on the address of
+#   the pod's own loopback without it.
 # scope: package
 # related_resources:
 #   - ref: https://docs.vllm.ai/en/latest/serving/openai_compatible_server/
