@@ -145,28 +145,28 @@ def test_mpirun_starts_no_more_processes_than_there_are_slots(command: list[str]
         ),
         (
             (
-                "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: a}, spec: {minReplicas: 0, "
+                "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {}, spec: {minReplicas: 0, "
                 "metrics: [{type: Resource}]}}"
             ),
             ["set minReplicas to 1, or scale to zero with KEDA"],
         ),
         (
             (
-                "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: a}, spec: {minReplicas: 0, "
+                "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {}, spec: {minReplicas: 0, "
                 "metrics: [{type: External}]}}"
             ),
             [],
         ),
         (
             (
-                "{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {name: a}, spec: {replicatedJobs: [{name: "
+                "{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {}, spec: {replicatedJobs: [{name: "
                 "w, template: {spec: {parallelism: 4}}}]}}"
             ),
             ["set completions to 4, the number of pods"],
         ),
         (
             (
-                "{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {name: a}, spec: {replicatedJobs: [{name: "
+                "{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {}, spec: {replicatedJobs: [{name: "
                 "w, template: {spec: {parallelism: 4, completionMode: NonIndexed}}}]}}"
             ),
             [],
@@ -181,8 +181,8 @@ def test_mpirun_starts_no_more_processes_than_there_are_slots(command: list[str]
         (
             (
                 "{apiVersion: serving.kserve.io/v1beta1, kind: InferenceService, metadata: {name: 7b, annotations: "
-                "{serving.kserve.io/autoscalerClass: hpa, serving.kserve.io/deploymentMode: Standard}}, spec: {predictor: "
-                "{scaleMetric: concurrency}}}"
+                "{serving.kserve.io/autoscalerClass: hpa, serving.kserve.io/deploymentMode: Standard}}, spec: "
+                "{predictor: {scaleMetric: concurrency}}}"
             ),
             [
                 "begin the name with a letter",

@@ -274,7 +274,7 @@ def _former_labels(value: paths.Object) -> Iterator[model.UnreadKey]:
     for where, labels in _metadata_of_pods(value, "", "labels"):
         for old, new in _OLD_LABELS.items():
             if old in labels and new not in labels and '"kai-scheduler"' in orjson.dumps(value.get("spec")).decode():
-                text = f"has pods with the label {old}, which KAI-Scheduler no longer reads"
+                text = f"carries the label {old} at {paths.readable(where)}, which KAI-Scheduler no longer reads"
                 yield misread(paths.join(where, old), text, f"write {new}", "controller")
 
 
