@@ -2,8 +2,8 @@
 
     .venv/bin/python tools/record_program_names.py FOLDER >webhooks/usher/kinds/reading/program_names.json
 
-FOLDER holds a checkout of kedacore/keda (`keda`) and of NVIDIA/nccl (`nccl`), and versions of vllm/envs.py of
-vllm-project/vllm (`vllm/*.py`). `_MORE` has names that these files do not show.
+FOLDER holds a checkout of kedacore/keda (`keda`) and of NVIDIA/nccl (`nccl`), and in folder `vllm` versions of
+module envs of vllm-project/vllm. `_MORE` has names that these files do not show.
 """
 
 import argparse
@@ -49,7 +49,7 @@ prompt_tokens prompt_seconds tokens_predicted tokens_predicted_seconds n_decode 
 predicted_tokens_seconds n_busy_slots_per_decode requests_processing requests_deferred""",
 }
 """Features of node feature discovery (docs/usage/customization-guide.md), and metrics of servers without endings:
-vllm/v1/metrics/loggers.py and vllm/engine/metrics.py of vLLM, tools/server/README.md of llama.cpp.
+vllm/v1/metrics and vllm/engine of vLLM, tools/server/README.md of llama.cpp.
 """
 _COMPLETE = """
 aws-sqs-queue cpu cron external external-push gcp-storage kafka kubernetes-workload loki memory mysql nats-jetstream

@@ -178,7 +178,7 @@ _SERVERS: Final = (
             "disaggregated",
         ),
     ),
-    _Server(  # scripts/launch_triton_server.py of triton-inference-server/tensorrtllm_backend
+    _Server(  # scripts of triton-inference-server/tensorrtllm_backend
         name="Triton with TensorRT-LLM",
         takes_all=True,
         program=r"\blaunch_triton_server\.py\b|\bmpirun\s[^;&|]{0,300}?\btritonserver\b",

@@ -574,13 +574,6 @@ def node_verdicts(known: Knowledge) -> NodeVerdicts | None:
     return known.derived("verdicts of nodes", kinds, lambda: _verdicts(known))
 
 
-def verdicts_of_pools(known: Knowledge) -> NodeVerdicts | None:
-    """The verdicts on the nodes that autoscalers add, where the nodes are unknown; None without a known pool."""
-    if known.facts.nodes.known or not autoscaled_pools.of_facts(known.facts):
-        return None
-    return known.derived("verdicts of pools", [*autoscaled_pools.KINDS], lambda: _verdicts(known))
-
-
 def _verdicts(known: Knowledge) -> NodeVerdicts:
     added, nodes = autoscaled_pools.of_facts(known.facts), known.facts.nodes.now
     return NodeVerdicts(nodes_places.places_of_cluster(nodes, known.config.pools, known.vocabulary, added))

@@ -1,7 +1,6 @@
 """The data about nodes for Rego and `usher queue`: obstacles of pods, the meaning of their resources, and their GPUs.
 
-Rego does not know boards and profiles. It gets the answers, where a pod set asks for nvidia.com/mig-* or selects nodes
-whose GPUs are slices.
+Rego knows no boards and profiles. It gets answers where a pod set asks for nvidia.com/mig-*, or for nodes of slices.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -189,7 +188,11 @@ def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
     """The obstacles on all nodes; None without obstacles, with unknown nodes, or without requests for accelerators."""
     verdicts = nodes_judge.node_verdicts(known)
     if verdicts is None:
-        return _of_pools_alone(case.workload, known)
+        alone: dict[str, PodSetNodesInput] = {
+            pod_set.path: {**_pod_set_input(pod_set, demand, verdict, places, declared=declared), "poolsAlone": True}
+            for pod_set, demand, verdict, places, declared in several.without_pool(case.workload, known)
+        }
+        return {"pods": alone} if alone else None
     if not case.workload.asks_accelerators:
         return _of_ordinary_pods(case.workload, verdicts, known)
     workload = pod_groups.with_minimum_of_groups(case, known)
@@ -199,39 +202,17 @@ def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
         if pod_set.placed and pod_set.node_name:
             continue
         pools = declared_pools.placements(known).of(pod_set, workload=workload)
-        # Another check asks for these tolerations. So a pod set is reported here only if no node fits even with them.
+        # Another check asks for these tolerations, so this one reports what fits no node even with them.
         demand = written.tolerating(*several.asked_elsewhere(pools))
         verdict = verdicts.of(demand)
         if verdict.answer is not Answer.COULD or verdict.crowded is not None:
-            found[pod_set.path] = _pod_set_input(
-                pod_set, demand, verdict, verdicts.places, declared=pools["poolsDeclared"]
-            )
+            declared = pools["poolsDeclared"]
+            found[pod_set.path] = _pod_set_input(pod_set, demand, verdict, verdicts.places, declared=declared)
         members.append(nodes_judge.gang_member(pod_set, demand, workload.gang))
     result: NodesInput = {"pods": found} if found else _of_several_pods(workload, members, verdicts)
     if case.beside.together and (together := several.of_together(case.beside.together, verdicts, known)) is not None:
         result["together"] = together
     return result if len(result) > 1 or found else None
-
-
-def _of_pools_alone(workload: model.Workload, known: Knowledge) -> NodesInput | None:
-    """The pods that no known pool of an autoscaler could hold, though some of them offer the accelerators."""
-    verdicts = nodes_judge.verdicts_of_pools(known) if workload.asks_accelerators else None
-    if verdicts is None:
-        return None
-    found: dict[str, PodSetNodesInput] = {}
-    for pod_set, written in zip(workload.pod_sets, nodes_places.demands_of_workload(workload, known), strict=True):
-        wanted = {name for name in written.amounts if known.vocabulary.contains(name)}
-        offered = any(wanted <= amounts.keys() for place in verdicts.places.all for amounts in place.frontier)
-        if not wanted or not offered or pod_set.node_name:
-            continue
-        pools = declared_pools.placements(known).of(pod_set, workload=workload)
-        demand = written.tolerating(*several.asked_elsewhere(pools))
-        verdict = verdicts.of(demand)
-        if verdict.answer is Answer.NEVER and verdict.nearest is not None and verdict.nearest.place is not None:
-            declared = pools["poolsDeclared"]
-            result = _pod_set_input(pod_set, demand, verdict, verdicts.places, declared=declared)
-            found[pod_set.path] = {**result, "poolsAlone": True}
-    return {"pods": found} if found else None
 
 
 def _of_ordinary_pods(workload: model.Workload, verdicts: NodeVerdicts, known: Knowledge) -> NodesInput | None:
@@ -296,8 +277,7 @@ def _pod_set_input(
         result["nearest"] = _nearest_input(pod_set, verdict.nearest, places)
         if verdict.large is not None:
             result["large"] = _nearest_input(pod_set, verdict.large, places)
-        missing = verdict.nearest.obstacles.amounts
-        divided = find_repartitioning(demand, places.all) if missing else None
+        divided = find_repartitioning(demand, places.all) if verdict.nearest.obstacles.amounts else None
         if divided is not None:
             result["divided"] = divided
     if verdict.crowded is not None:

@@ -2,7 +2,7 @@
 
 Sources of the names: `program_names.json`; the method of pkg/controllers/job/plugins/{env,svc} of volcano-sh/volcano,
 pkg/utils/pod/pod_utils.go of kubernetes-sigs/lws and pkg/controller/job/indexed_job_utils.go of kubernetes/kubernetes
-for variables that controllers set; vllm/v1/metrics/loggers.py of vllm-project/vllm and tools/server/README.md of
+for variables that controllers set; vllm/v1/metrics of vllm-project/vllm and tools/server/README.md of
 ggml-org/llama.cpp for metrics.
 """
 
