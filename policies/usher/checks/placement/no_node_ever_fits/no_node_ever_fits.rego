@@ -33,8 +33,8 @@ import data.usher.lib.workload
 
 deny contains object.union(finding, _assumption(pod_set, found)) if {
 	some pod_set in input.podSets
+	nodes.never_fits(pod_set)
 	found := nodes.of(pod_set)
-	found.verdict == "never"
 
 	finding := {
 		"path": _path(pod_set, found.nearest),
