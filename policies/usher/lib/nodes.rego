@@ -14,7 +14,16 @@ of(pod_set) := input.cluster.nodes.pods[pod_set.path]
 # METADATA
 # title: Whether no node can ever hold the pods
 # description: If true, a check reports what is missing, and guesses from the declared pools add nothing.
-never_fits(pod_set) if of(pod_set).verdict == "never"
+never_fits(pod_set) if {
+	of(pod_set).verdict == "never"
+	not _of_selected_nodes(pod_set)
+}
+
+# The pods select nodes that are too small, which selected-nodes-too-small reports, and pools alone are known.
+_of_selected_nodes(pod_set) if {
+	of(pod_set).poolsAlone
+	input.cluster.nodePools.tooSmall[pod_set.path]
+}
 
 # METADATA
 # title: A missing amount in a message

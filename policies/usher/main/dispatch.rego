@@ -1160,6 +1160,10 @@ _findings_cluster_facts contains {"check": "objects/claims_above_the_gpus_of_nod
 	some finding in data.usher.checks.objects.claims_above_the_gpus_of_nodes.deny
 }
 
+_findings_cluster_facts contains {"check": "tenancy/critical_class_without_quota", "finding": finding} if {
+	some finding in data.usher.checks.tenancy.critical_class_without_quota.deny
+}
+
 _findings contains each if {
 	input.object.kueueWorkload
 	some each in _findings_kueueWorkload
@@ -1986,6 +1990,30 @@ _findings_unread_keys contains {"check": "objects/name_leads_nowhere", "finding"
 
 _findings_unread_keys contains {"check": "objects/object_not_in_files", "finding": finding} if {
 	some finding in data.usher.checks.objects.object_not_in_files.deny
+}
+
+_findings_unread_keys contains {"check": "objects/controller_cannot_use", "finding": finding} if {
+	some finding in data.usher.checks.objects.controller_cannot_use.deny
+}
+
+_findings_unread_keys contains {"check": "objects/variable_unread", "finding": finding} if {
+	some finding in data.usher.checks.objects.variable_unread.deny
+}
+
+_findings_unread_keys contains {"check": "objects/metric_not_exported", "finding": finding} if {
+	some finding in data.usher.checks.objects.metric_not_exported.deny
+}
+
+_findings_unread_keys contains {"check": "objects/image_of_other_devices", "finding": finding} if {
+	some finding in data.usher.checks.objects.image_of_other_devices.deny
+}
+
+_findings_unread_keys contains {"check": "objects/agent_without_its_folder", "finding": finding} if {
+	some finding in data.usher.checks.objects.agent_without_its_folder.deny
+}
+
+_findings_unread_keys contains {"check": "objects/probe_without_an_answer", "finding": finding} if {
+	some finding in data.usher.checks.objects.probe_without_an_answer.deny
 }
 
 _findings contains each if {

@@ -15,7 +15,6 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 from usher import paths
 from usher.kinds import (
     argo,
-    argo_rollouts,
     autoscaling,
     dynamo,
     grove,
@@ -57,7 +56,7 @@ KINDS: Final[tuple[Kind, ...]] = (
     *queues.KUEUE,
     *volcano.KINDS,
     *argo.KINDS,
-    *argo_rollouts.KINDS,
+    *kubernetes.ROLLOUTS,
     *tekton.KINDS,
     *spark.KINDS,
     *queues.APP_WRAPPERS,

@@ -505,6 +505,8 @@ class UnreadKey(Struct, frozen=True, kw_only=True):
     """Whether it is a name that leads to nothing: to no part of the object if important, else to no other object."""
     kept: bool = False
     """Whether the API server keeps the key or value, because the definition of the kind takes any there."""
+    topic: str = ""
+    """The subject of a check of its own, for example `variable`; without one, the other fields decide."""
 
 
 class Workload(Struct, frozen=True, kw_only=True):

@@ -87,11 +87,11 @@ class _Server(Struct, frozen=True, kw_only=True):
 
     name: str
     program: str
-    images: frozenset[str]
+    images: frozenset[str] = frozenset()
     """Last parts of the names of images whose entry point is the server."""
     tensor: str
     takes_all: bool = False
-    """Whether, without a tensor parallel size in its command, it uses all visible GPUs and not one."""
+    """Whether it uses all visible GPUs and not one without a tensor parallel size."""
     pipeline: str = ""
     data: str = ""
     local: str = ""
@@ -125,7 +125,6 @@ def _any_flag(*names: str) -> str:
 # Two of vLLM's executors start all ranks of a server in its pod.
 _EXECUTOR: Final = r"--distributed[-_]executor[-_]backend(?!(?:=|\s{1,40})[\"']?(?:mp|uni)\b)"
 _OTHER_NODES: Final = _any_flag("--nnodes", _EXECUTOR)
-
 _NO_CUSTOM_ALL_REDUCE: Final = _any_flag("--disable[-_]custom[-_]all[-_]reduce")
 
 _SERVERS: Final = (
@@ -155,7 +154,6 @@ _SERVERS: Final = (
         name="SGLang",
         custom_all_reduce=True,
         program=r"\bsglang\.launch_server\b|\bsglang\s{1,40}serve\b|-m\s{1,40}dynamo\.sglang\b",
-        images=frozenset(),
         tensor=_flag("--tensor-parallel-size", "--tp-size", "--tp"),
         pipeline=_flag("--pipeline-parallel-size", "--pp-size", "--pp"),
         data=_flag("--data-parallel-size", "--dp-size", "--dp"),
@@ -168,7 +166,6 @@ _SERVERS: Final = (
     _Server(
         name="TensorRT-LLM",
         program=r"\btrtllm-serve\b",
-        images=frozenset(),
         tensor=_flag("--tp_size", "--tensor_parallel_size"),
         pipeline=_flag("--pp_size", "--pipeline_parallel_size"),
         spanning=_any_flag("trtllm-llmapi-launch"),
@@ -181,10 +178,16 @@ _SERVERS: Final = (
             "disaggregated",
         ),
     ),
+    _Server(  # scripts of triton-inference-server/tensorrtllm_backend
+        name="Triton with TensorRT-LLM",
+        takes_all=True,
+        program=r"\blaunch_triton_server\.py\b|\bmpirun\s[^;&|]{0,300}?\btritonserver\b",
+        tensor=_flag("--world[-_]size", "-n", "-np"),
+        spanning=_any_flag("--multi[-_]node", "-H", "--?host(?:file)?"),
+    ),
     _Server(
         name="LMDeploy",
         program=r"\blmdeploy\s{1,40}serve\s{1,40}api_server\b",
-        images=frozenset(),
         tensor=_flag("--tp"),
         elsewhere=_any_flag("--cp", "--dp", "--ep", "--nnodes"),
     ),
@@ -195,7 +198,6 @@ _SERVERS: Final = (
         tensor=_flag("--num[-_]shard"),
         takes_all=True,
         variable="NUM_SHARD",
-        # This flag switches off the number of shards.
         elsewhere=r"(?:^|\s)--sharded(?:=|\s{1,40})[\"']?false",
     ),
     _Server(
@@ -204,7 +206,6 @@ _SERVERS: Final = (
         images=frozenset({"huggingfaceserver"}),
         tensor=_flag("--tensor[-_]parallel[-_]size", "-tp"),
         pipeline=_flag("--pipeline[-_]parallel[-_]size", "-pp"),
-        # Without a size, its other backend may use every GPU.
         takes_all=True,
         elsewhere=_any_flag("--backend(?:=|\\s{1,40})huggingface", "--data[-_]parallel[-_]size", "-dp"),
     ),
@@ -213,7 +214,7 @@ _SERVERS: Final = (
 _OF_RUNTIME: Final = replace(_SERVERS[-1], name="the server of its runtime")
 """For the model of an InferenceService, whose image a ServingRuntime gives."""
 
-_HINTS: Final = "vllm sglang lmdeploy trtllm text-generation tgi- huggingfaceserver --tensor"
+_HINTS: Final = "vllm sglang lmdeploy trtllm text-generation tgi- huggingfaceserver --tensor triton"
 HINTS: Final = (*_HINTS.split(), NIM_HINT)
 """The command or the image of every server has one of these words."""
 

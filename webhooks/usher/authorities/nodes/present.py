@@ -1,7 +1,6 @@
 """The data about nodes for Rego and `usher queue`: obstacles of pods, the meaning of their resources, and their GPUs.
 
-Rego does not know boards and profiles. It gets the answers, where a pod set asks for nvidia.com/mig-* or selects nodes
-whose GPUs are slices.
+Rego knows no boards and profiles. It gets answers where a pod set asks for nvidia.com/mig-*, or for nodes of slices.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -117,6 +116,8 @@ class PodSetNodesInput(TypedDict):
     crowded: NotRequired[CrowdedInput]
     declared: bool
     """Whether usher.yaml declares a pool for these pods; else an autoscaler may add other nodes."""
+    poolsAlone: NotRequired[bool]
+    """Whether only pools of autoscalers are known, and no nodes."""
 
 
 class NodesInput(TypedDict):
@@ -143,7 +144,11 @@ def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
     """The obstacles on all nodes; None without obstacles, with unknown nodes, or without requests for accelerators."""
     verdicts = nodes_judge.node_verdicts(known)
     if verdicts is None:
-        return None
+        alone: dict[str, PodSetNodesInput] = {
+            pod_set.path: {**_pod_set_input(pod_set, demand, verdict, places, declared=declared), "poolsAlone": True}
+            for pod_set, demand, verdict, places, declared in several.without_pool(case.workload, known)
+        }
+        return {"pods": alone} if alone else None
     if not case.workload.asks_accelerators:
         return _of_ordinary_pods(case.workload, verdicts, known)
     workload = pod_groups.with_minimum_of_groups(case, known)
@@ -153,13 +158,12 @@ def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
         if pod_set.placed and pod_set.node_name:
             continue
         pools = declared_pools.placements(known).of(pod_set, workload=workload)
-        # Another check asks for these tolerations. So a pod set is reported here only if no node fits even with them.
+        # Another check asks for these tolerations, so this one reports what fits no node even with them.
         demand = written.tolerating(*several.asked_elsewhere(pools))
         verdict = verdicts.of(demand)
         if verdict.answer is not Answer.COULD or verdict.crowded is not None:
-            found[pod_set.path] = _pod_set_input(
-                pod_set, demand, verdict, verdicts.places, declared=pools["poolsDeclared"]
-            )
+            declared = pools["poolsDeclared"]
+            found[pod_set.path] = _pod_set_input(pod_set, demand, verdict, verdicts.places, declared=declared)
         members.append(nodes_judge.gang_member(pod_set, demand, workload.gang))
     result: NodesInput = {"pods": found} if found else _of_several_pods(workload, members, verdicts)
     if case.beside.together and (together := several.of_together(case.beside.together, verdicts, known)) is not None:

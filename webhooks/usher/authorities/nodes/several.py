@@ -13,9 +13,10 @@ from usher.authorities.nodes import declared_pools
 from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes.declared_pools import PoolsInput
-from usher.authorities.nodes.judge import GangMember, GangNodesInput, NodeVerdicts
+from usher.authorities.nodes.judge import GangMember, GangNodesInput, NodeVerdict, NodeVerdicts
 from usher.authorities.nodes.places import Places, PodDemand
 from usher.authorities.verdict import Answer
+from usher.cluster.facts import autoscaled_pools
 from usher.cluster.facts.store import Store
 
 
@@ -222,3 +223,28 @@ def devices_in_use(demand: PodDemand, places: Places, facts: Store) -> str:
             if room.sure:
                 found.append(demand.devices.taken(in_use, *nodes_judge.seen_by_claims(demand, place, name)))
     return "" if "" in found[1:] else found[-1]
+
+
+def without_pool(
+    workload: model.Workload, known: Knowledge
+) -> Iterator[tuple[model.PodSet, PodDemand, NodeVerdict, Places, bool]]:
+    """The pods that no known pool of an autoscaler could hold, where nodes are unknown and a pool offers devices."""
+    added = autoscaled_pools.of_facts(known.facts)
+    if known.facts.nodes.known or not added or not workload.asks_accelerators:
+        return
+    verdicts = known.derived("verdicts of pools", [*autoscaled_pools.KINDS], lambda: _verdicts_of_pools(known))
+    for pod_set, written in zip(workload.pod_sets, nodes_places.demands_of_workload(workload, known), strict=True):
+        wanted = {name for name in written.amounts if known.vocabulary.contains(name)}
+        offered = any(wanted <= amounts.keys() for place in verdicts.places.all for amounts in place.frontier)
+        if not wanted or not offered or pod_set.node_name:
+            continue
+        pools = declared_pools.placements(known).of(pod_set, workload=workload)
+        demand = written.tolerating(*asked_elsewhere(pools))
+        verdict = verdicts.of(demand)
+        if verdict.answer is Answer.NEVER and verdict.nearest is not None and verdict.nearest.place is not None:
+            yield pod_set, demand, verdict, verdicts.places, pools["poolsDeclared"]
+
+
+def _verdicts_of_pools(known: Knowledge) -> NodeVerdicts:
+    added, nodes = autoscaled_pools.of_facts(known.facts), known.facts.nodes.now
+    return NodeVerdicts(nodes_places.places_of_cluster(nodes, known.config.pools, known.vocabulary, added))

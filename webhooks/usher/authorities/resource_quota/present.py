@@ -26,6 +26,7 @@ from usher.authorities.verdict import (
     unreadable_input,
 )
 from usher.kinds.reading.shapes import Amount, amount_of
+from usher.kinds.reading.values import Absence, Reference
 
 
 class QuotaShortageInput(TypedDict):
@@ -75,7 +76,34 @@ class ResourceQuotasInput(TypedDict):
     """Accelerators of the pods that neither a ResourceQuota nor a GPUQuota counts."""
     doubts: NotRequired[list[UnclearQuotaInput]]
     """Quotas that may count the pods at a place; usher cannot decide it."""
+    critical: NotRequired[dict[str, str]]
+    """Critical classes that no quota of the namespace allows on GKE, by the path of the pod set."""
     unreadable: NotRequired[list[UnreadableInput]]
+
+
+_CRITICAL: Final = frozenset({"system-node-critical", "system-cluster-critical"})
+_OF_GKE: Final = Reference(group="", kind="ResourceQuota", name="gcp-critical-pods", namespace="kube-system")
+_GKE_NODE: Final = "cloud.google.com/gke-nodepool"
+"""The quota that GKE makes, and a label of its nodes."""
+
+
+def _refused_critical(workload: model.Workload, namespace: NamespaceLimits, known: Knowledge) -> dict[str, str]:
+    """Critical classes that GKE admits only where a quota of the namespace names them (its LimitedResources)."""
+    wanted = {each.path: each.priority_class_name for each in workload.pod_sets}
+    wanted = {path: name for path, name in wanted.items() if name in _CRITICAL}
+    quotas = namespace.quotas
+    if not wanted or quotas is None or quotas.unreadable or workload.namespace == "kube-system":
+        return {}
+    allowed = {
+        name for quota in quotas.all for scope in quota.scopes if scope.name == "PriorityClass" for name in scope.values
+    }
+    return {path: name for path, name in wanted.items() if name not in allowed} if _is_gke(known) else {}
+
+
+def _is_gke(known: Knowledge) -> bool:
+    return not isinstance(known.facts.find(_OF_GKE), Absence) or any(
+        _GKE_NODE in each.labels for each in known.facts.nodes.now.classes
+    )
 
 
 class _Limits(Struct, frozen=True, kw_only=True):
@@ -116,6 +144,8 @@ def input_slice(case: Case, known: Knowledge) -> ResourceQuotasInput | None:
     needed = () if verdict is None else verdict.needed
     case.grounds.append(_Limits(name=workload.namespace, namespace=namespace, needed=needed))
     result = _input_of_ranges(workload, namespace)
+    if critical := _refused_critical(workload, namespace, known):
+        result["critical"] = critical
     if verdict is not None:
         _add_verdict(result, verdict, workload, namespace)
         _add_uncounted(result, verdict, workload, known)

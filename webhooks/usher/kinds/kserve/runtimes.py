@@ -177,6 +177,8 @@ def merge_container(
     )
     if len(parts) == 1:
         return ContainerPlace(value=value, path=path, type=kind, name=name, environment=environment)
+    if "image" not in value and isinstance(image := first_field(parts, "image").value, str):
+        value = {**value, "image": image}
     resources = field_layers(parts, "resources", reading)
     claims = first_field(resources, "claims")
     if resources and claims.path != resources[0].path + "/claims":

@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 from usher import model, paths
 from usher.kinds.reading import known_keys
 from usher.kinds.reading import value_forms as places
+from usher.kinds.reading.environment import misread
 from usher.kinds.reading.values import Objects
 
 Found = Iterator[model.UnreadKey]
@@ -171,13 +172,20 @@ _CHOSEN: Final = "nvidia.com/device-plugin.config"
 
 def _of_node(chosen: str, objects: Objects) -> Found:
     config_maps = objects.once("ConfigMaps by name", lambda: _config_maps(objects))
-    for policy in objects.cluster_scoped("nvidia.com", "ClusterPolicy").values():
-        name = paths.text(known_keys.part_at(policy, "/spec/devicePlugin/config").get("name"))
+    policies = objects.cluster_scoped("nvidia.com", "ClusterPolicy").values()
+    named = [paths.text(known_keys.part_at(each, "/spec/devicePlugin/config").get("name")) for each in policies]
+    # The plugin's own chart mounts one ConfigMap; without a ClusterPolicy the only one with its configurations counts.
+    own = [name for name, found in config_maps.items() if any(map(_configures_plugin, found.values()))]
+    for name in named or (own if len(own) == 1 else ()):
         keys = {each for one in config_maps.get(name, {}).values() for each in known_keys.part_at(one, "/data")}
         if keys and chosen not in keys:
             text = f"chooses the configuration {chosen[:100]}, which is not a key of the ConfigMap {name[:100]}"
             remedy = _meant(chosen, keys, f"name one of its keys ({', '.join(sorted(keys)[:5])})")
             yield _wrong(paths.join("/metadata/labels", _CHOSEN), text, remedy)
+
+
+def _configures_plugin(config_map: paths.Object) -> bool:
+    return any(each.reader == "the device plugin" for each in known_keys.configurations(config_map.get("data")))
 
 
 _KAI_QUEUE: Final = ("scheduling.run.ai", "Queue")
@@ -350,3 +358,122 @@ def _not_offered(name: str, plugin: _AmdPlugin) -> tuple[str, str] | None:
         text = f"asks for {name}, but no profile of the device config manager in these files makes this partition"
         return text, _meant(name, plugin.partitions, f"ask for one of them ({listed})")
     return None
+
+
+_AGENTS: Final = (
+    (r"dcgm-exporter", "DCGM_EXPORTER_KUBERNETES", "pod-resources", "its metrics name no pods"),
+    (r"amd.*device-metrics-exporter", "", "pod-resources", "its metrics name no pods"),
+    (r"neuron-monitor", "", "pod-resources", "its metrics name no pods"),
+    (
+        r"(k8s|neuron|efa-k8s|vgpu|gaudi|habanalabs|intel-gpu|rdma-shared|sriov-network)[\w-]*device-plugin",
+        "",
+        "device-plugins",
+        "the kubelet gets no devices from it",
+    ),
+)
+"""Images of agents of nodes, the variable that switches a use on, the folder of the kubelet, and the effect without."""
+
+
+def agents_without_folder(value: paths.Object) -> Found:
+    """Agents in a DaemonSet that mount no folder of the kubelet in which they look for its socket."""
+    for spec, path, _ in places.pod_specs(value):
+        mounted = places.texts_at(spec, "volumes[].hostPath.path")
+        whole = any(each.rstrip("/").endswith("kubelet") or each == "/" for each in mounted)
+        for where, container in places.at(spec, "containers[]", path):
+            image = paths.text(container.get("image")) if isinstance(container, dict) else ""
+            command = " ".join(places.texts_at(container, "command[]"))
+            if command and "plugin" not in command and "exporter" not in command:
+                continue  # one image may hold several programs, for example gpu-feature-discovery
+            for pattern, variable, folder, effect in _AGENTS:
+                switched = not variable or str(_variable(container, variable)).lower() in {"true", "1"}
+                if switched and re.search(pattern, image) and not whole and not any(folder in each for each in mounted):
+                    text = f"runs {image[:100]} without the host path /var/lib/kubelet/{folder}, so {effect}"
+                    remedy = f"mount the host path /var/lib/kubelet/{folder} at the same place"
+                    yield misread(f"{where}/image", text, remedy, "agent")
+
+
+def _variable(container: Mapping[str, Any], name: str) -> object:
+    env = container.get("env")
+    found = [each.get("value") for each in env if isinstance(each, dict) and each.get("name") == name] if env else []
+    return found[0] if found else None
+
+
+_FOR_CPUS: Final = re.compile(
+    r"(^|/)(kserve/huggingfaceserver:(latest|v0\.(1[5-9]|[2-9]\d)\.\d+[-\w]*(?<!-gpu))$"
+    r"|ggml-org/llama\.cpp:(server|full|light)(-b\d+)?$|text-embeddings-inference:cpu-"
+    r"|tensorflow/(tensorflow|serving):(latest|\d[\d.]*)(-jupyter)?$)"
+    r"|/vllm-cpu[-\w]*:|:[\w.-]*-cpu(-[\w.-]+)?$"
+)
+"""Images of programs that were built for CPUs alone; a tag with -cpu says so itself."""
+
+_BLACKWELL: Final = re.compile(
+    r"\b(g?b[23]00)\b|blackwell|rtx-?pro-?[2-6]\d{3}\b|rtx-?50[5-9]0|^p6e?-|\ba4x?-(high|ultra|mega|max)gpu|^g7e\.",
+    re.IGNORECASE,
+)
+_BOARD_LABELS: Final = frozenset({
+    "nvidia.com/gpu.product", "nvidia.com/gpu.family", "cloud.google.com/gke-accelerator",
+    "node.kubernetes.io/instance-type", "karpenter.k8s.aws/instance-gpu-name", "eks.amazonaws.com/instance-gpu-name",
+    "karpenter.k8s.aws/instance-family", "eks.amazonaws.com/instance-family", "gpu.nvidia.com/class",
+})  # fmt: skip
+_CUDA: Final = re.compile(r"[:_-](?:py3-)?cu(?:da)?-?(1[0-3])[._]?(\d)")
+_VLLM: Final = re.compile(r"vllm/vllm-openai:v0\.[0-8]\.")
+_MONTHLY: Final = re.compile(r"nvcr\.io/nvidia/(?:pytorch|tensorflow|tritonserver|nemo|jax):(2[0-4])\.\d\d")
+_FIRST: Final = (12, 8)
+"""The first CUDA with code for Blackwell (CUDA 12.8 release notes); vLLM has it since 0.9.0, and NVIDIA since 25.01."""
+
+
+def images_of_other_devices(workload: model.Workload) -> Found:
+    """Images that cannot use the GPUs that their container asks for, or those of the nodes that the pod selects."""
+    for pod_set in workload.pod_sets:
+        boards = [
+            each for key, each in pod_set.node_selector.items() if key in _BOARD_LABELS and _BLACKWELL.search(each)
+        ]
+        for container in pod_set.containers:
+            yield from _options_of_other_devices(pod_set, container)
+            if not container.image or "nvidia.com/gpu" not in container.accelerators:
+                continue
+            path = f"{container.path}/image"
+            if _FOR_CPUS.search(container.image):
+                text = f"has a container with GPUs and the image {container.image[:120]}, whose program uses only CPUs"
+                yield misread(path, text, "use the image for GPUs, or ask for no GPU", "image")
+            elif boards and (cuda := _older_cuda(container.image)):
+                text = f"selects {boards[0]}, but the image {container.image[:120]} is from {cuda}, before Blackwell"
+                yield misread(path, text, "use an image with CUDA 12.8 or later", "image")
+
+
+def _older_cuda(image: str) -> str:
+    """The reason why an image has no code for Blackwell; empty without one, as for images of CUDA itself."""
+    if re.search(r"nvidia/cuda:", image):
+        return ""
+    if _VLLM.search(image):
+        return "the time of CUDA 12.4"
+    if found := _MONTHLY.search(image):
+        return f"20{found[1]}"
+    found = _CUDA.search(image)
+    return f"CUDA {found[1]}.{found[2]}" if found and (int(found[1]), int(found[2])) < _FIRST else ""
+
+
+_OLD_BOARDS: Final = re.compile(
+    r"\b(tesla-?)?(t4g?|v100|p100|p4|k80)\b|\b(g4dn|g5g|p3|p3dn|p2)\b|nc\d+.*_t4|_v3$", re.IGNORECASE
+)
+_HALF: Final = re.compile(r"--dtype(?:=|\s+)[\"']?(?:bf16|bfloat16)\b")
+
+
+def _options_of_other_devices(pod_set: model.PodSet, container: model.Container) -> Found:
+    """Options of vLLM that the selected GPUs do not have: bfloat16 needs Ampere or later."""
+    text = " ".join(container.command)
+    if container.parallelism is None or container.parallelism["server"] != "vLLM":
+        return
+    if "nvidia.com/gpu.shared" in container.accelerators and not re.search(r"gpu[-_]memory[-_]utilization", text):
+        message = (
+            "starts vLLM on a share of a GPU without --gpu-memory-utilization, so it takes 90 % of the whole memory"
+        )
+        yield misread(container.path, message, "set --gpu-memory-utilization to its part of the memory", "image")
+    if not _HALF.search(text):
+        return
+    selected = [
+        each for key, each in pod_set.node_selector.items() if key in _BOARD_LABELS and _OLD_BOARDS.search(each)
+    ]
+    if selected:
+        message = f"selects {selected[0]} and starts vLLM with bfloat16, which GPUs before Ampere do not have"
+        yield misread(container.path, message, "set --dtype to half", "image")

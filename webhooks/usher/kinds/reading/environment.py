@@ -1,10 +1,19 @@
-"""The environment variables of a container that rules read."""
+"""The environment variables of a container that rules read, and names that no program reads.
 
+Sources of the names: `program_names.json`; the method of pkg/controllers/job/plugins/{env,svc} of volcano-sh/volcano,
+pkg/utils/pod/pod_utils.go of kubernetes-sigs/lws and pkg/controller/job/indexed_job_utils.go of kubernetes/kubernetes
+for variables that controllers set; vllm/v1/metrics of vllm-project/vllm and tools/server/README.md of
+ggml-org/llama.cpp for metrics.
+"""
+
+import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
-from typing import Final
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, Final
 
+import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -326,3 +335,176 @@ def _mounted(files: Mapping[str, Iterable[str]], path: str) -> list[model.Accele
             path=paths.join(path, next(iter(files))),
         )
     ]
+
+
+_NAMES: Final = Path(__file__).with_name("program_names.json")
+
+
+@cache
+def program_names() -> Mapping[str, Any]:
+    """Variables that programs read, and metadata of KEDA's triggers; read when the first object needs them."""
+    found = orjson.loads(_NAMES.read_bytes())
+    metrics = {server: names.split() for server, names in found["metrics"].items()}
+    sets = {key: frozenset(found[key].split()) for key in ("variables", "features")}
+    return {**found, **sets, "metrics": metrics}
+
+
+def misread(path: str, text: str, remedy: str, topic: str, *, refused: bool = False) -> model.UnreadKey:
+    """A value that a controller or a program does not take."""
+    return model.UnreadKey(path=path, text=text, remedy=remedy, important=refused, refused=refused, topic=topic)
+
+
+def near(name: str, names: Iterable[str], least: float = 0.8) -> str:
+    """The known name that a name is most like; empty without one."""
+    found = difflib.get_close_matches(name[:100], sorted(names)[:500], n=1, cutoff=least)
+    return found[0] if found else ""
+
+
+_OF_FAMILIES: Final = re.compile(r"(TORCH_)?(NCCL|CCL|NCLL|NCLC|VLLM|VLMM|VLL?M)_", re.IGNORECASE)
+_SURE_PART: Final = 0.75
+_SHORT: Final = 4
+"""Letters of a part of a name from which on a slip differs from another word."""
+
+
+@lru_cache(maxsize=4096)
+def _meant_variable(name: str) -> str:
+    """The variable of NCCL, PyTorch or vLLM that a name is a slip for; empty for known and for other names."""
+    if not _OF_FAMILIES.match(name) or len(name) > 100:
+        return ""
+    known = program_names()["variables"]
+    if name in known:
+        return ""
+    if name.upper() in known:
+        return name.upper()
+    parts = name.upper().split("_")
+    same = (each for each in sorted(known) if each.count("_") == len(parts) - 1)
+    found = [each for each in same if _is_slip(parts, each.split("_"))]
+    return found[0] if len(found) == 1 else ""
+
+
+def _is_slip(parts: list[str], others: list[str]) -> bool:
+    """Whether all parts but one are the same, and that one nearly so; of the first part only letters may be missing."""
+    differing = [(one, other) for one, other in zip(parts, others, strict=True) if one != other]
+    if len(differing) != 1 or len(parts) < 2:
+        return False
+    one, other = differing[0]
+    if parts[0] != others[0]:
+        return len(parts) > 2 and (sorted(one) == sorted(other) or one == "CCL")
+    alike = sorted(one) == sorted(other) or difflib.SequenceMatcher(None, one, other).ratio() > _SURE_PART
+    return alike and min(len(one), len(other)) >= _SHORT and re.sub(r"\D", "", one) == re.sub(r"\D", "", other)
+
+
+_SET_BY_CONTROLLERS: Final = (
+    (re.compile(r"JOB_COMPLETION_INDEX"), "indexed", "set completionMode: Indexed of a Job"),
+    (
+        re.compile(r"LWS_(?:LEADER_ADDRESS|GROUP_SIZE|WORKER_INDEX)"),
+        "groups",
+        "use a LeaderWorkerSet, or set it in env",
+    ),
+    (re.compile(r"V[CK]_TASK_INDEX"), "env", "add `env: []` to the plugins of a Job of Volcano"),
+    (re.compile(r"VC_\w+_(?:HOSTS|NUM)"), "svc", "add `svc: []` to the plugins of a Job of Volcano"),
+)
+"""Variables that only some controllers set: the name, what sets it, and the remedy."""
+
+_USED: Final = re.compile(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
+_MARKS: Final = ("JOB_COMPLETION_INDEX", "LWS_", "_TASK_INDEX", "VC_")
+
+_SETS_NONE: Final = frozenset({
+    "apps DaemonSet", "apps Deployment", "apps StatefulSet", "batch CronJob", "batch Job", "batch.volcano.sh Job",
+    "jobset.x-k8s.io JobSet", "kubeflow.org MPIJob", "kubeflow.org PyTorchJob", "kubeflow.org TFJob",
+    "leaderworkerset.x-k8s.io LeaderWorkerSet", "ray.io RayCluster", "ray.io RayJob", "ray.io RayService",
+})  # fmt: skip
+"""Kinds whose controllers set only the variables that `set_by_controller` names."""
+
+
+def set_by_controller(kind: str, value: paths.Object) -> frozenset[str] | None:
+    """The sorts of variables that the controller of an object sets in its pods; None where usher does not know them."""
+    if kind not in _SETS_NONE:
+        return None
+    spec = paths.mapping(value.get("spec"))
+    found = {"groups"} if kind.endswith(" LeaderWorkerSet") else set[str]()
+    if kind.endswith(" JobSet") and "NonIndexed" not in str(spec.get("replicatedJobs")):
+        found.add("indexed")
+    jobs = [spec, paths.mapping(paths.mapping(spec.get("jobTemplate")).get("spec"))]
+    if kind.startswith("batch ") and any(each.get("completionMode") == "Indexed" for each in jobs):
+        found.add("indexed")
+    return frozenset({*found, *paths.mapping(spec.get("plugins"))})
+
+
+def misread_variables(container: object, path: str, sets: frozenset[str] | None) -> Iterator[model.UnreadKey]:
+    """Misspelt variables of a container, ones that its program no longer reads, and ones that nothing sets.
+
+    Args:
+        container: the container as written.
+        path: its place.
+        sets: the sorts of variables that its controller sets; None if unknown.
+    """
+    if not isinstance(container, dict):
+        return
+    given = container.get("env")
+    names = [each.get("name") if isinstance(each, dict) else None for each in given] if isinstance(given, list) else []
+    for index, name in enumerate(names):
+        if isinstance(name, str) and (meant := _meant_variable(name)) and meant not in names:
+            text = f"sets the variable {name}, and no program reads it"
+            yield misread(f"{path}/env/{index}/name", text, f"did you mean {meant}?", "variable")
+        elif name == "VLLM_USE_V1" and _is_without_v0(container.get("image")):
+            text = "sets the variable VLLM_USE_V1, which vLLM 0.12 and later do not read"
+            yield misread(f"{path}/env/{index}/name", text, "remove it: V1 is the only engine", "variable")
+    if sets is None or "envFrom" in container:
+        return
+    for field in ("command", "args"):
+        words = container.get(field)
+        for index, word in enumerate(words if isinstance(words, list) else ()):
+            if isinstance(word, str) and any(mark in word for mark in _MARKS):
+                for name, remedy in _unset(word, sets, names):
+                    text = f"uses the variable {name} in a command, and nothing sets it"
+                    yield misread(f"{path}/{field}/{index}", text, remedy, "variable")
+
+
+def _unset(word: str, sets: frozenset[str], names: list[Any]) -> Iterator[tuple[str, str]]:
+    for name in dict.fromkeys(next(filter(None, found)) for found in _USED.findall(word)):
+        if name in names or re.search(rf"\b{name}=", word):
+            continue
+        for pattern, sort, remedy in _SET_BY_CONTROLLERS:
+            if sort not in sets and pattern.fullmatch(name):
+                yield name, remedy
+
+
+_VLLM_VERSION: Final = re.compile(r"vllm/vllm-openai:v0\.(\d+)\.")
+_LAST_WITH_V0: Final = 11
+
+
+def _is_without_v0(image: object) -> bool:
+    found = _VLLM_VERSION.search(image) if isinstance(image, str) else None
+    return found is not None and int(found[1]) > _LAST_WITH_V0
+
+
+_METRIC: Final = re.compile(r"(?<![\w:])(vllm|llamacpp)([:_])([a-z]\w*)")
+_ENDS: Final = re.compile(r"_(total|bucket|sum|count|created)$")
+_GONE: Final = {
+    "llamacpp:kv_cache_usage_ratio": "llamacpp:requests_deferred",
+    "llamacpp:kv_cache_tokens": "llamacpp:requests_deferred",
+}
+"""Metrics of former versions, with one to use instead."""
+
+
+def unknown_metrics(text: str, path: str, *, is_query: bool) -> Iterator[model.UnreadKey]:
+    """Metrics of a model server in a query or a name that the server does not export by this name.
+
+    Args:
+        is_query: whether Prometheus reads the name, and no adapter that may rename it.
+    """
+    for server, mark, rest in dict.fromkeys(_METRIC.findall(text)):
+        name, base = f"{server}{mark}{rest}", _ENDS.sub("", rest)
+        known = program_names()["metrics"][server]
+        if instead := _GONE.get(f"{server}:{rest}"):
+            remedy = f"scale by {instead}"
+        elif base in known and (mark == ":" or not is_query):
+            continue
+        elif base in known:
+            remedy = f"write {server}:{rest}"
+        elif mark == ":" and (like := near(base, known, 0.85)):
+            remedy = f"did you mean {server}:{like}?"
+        else:
+            continue
+        yield misread(path, f"scales by {name}, which the server does not export", remedy, "metric")

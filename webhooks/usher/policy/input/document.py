@@ -322,6 +322,8 @@ class UnreadKey(TypedDict):
     """Whether the key exists, and the API server refuses its value."""
     dangling: bool
     """Whether it is a name that leads to nothing."""
+    topic: NotRequired[str]
+    """The subject of a check of its own, for example `variable`; without one, the other fields decide."""
 
 
 class Input(TypedDict):
@@ -402,17 +404,7 @@ class Documents:
             excess = workload.excess
             document["excess"] = {"path": excess.path, "text": excess.text, "remedy": excess.remedy}
         if workload.unread_keys:
-            document["unreadKeys"] = [
-                {
-                    "path": each.path,
-                    "text": each.text,
-                    "remedy": each.remedy,
-                    "important": each.important,
-                    "refused": each.refused,
-                    "dangling": each.dangling,
-                }
-                for each in workload.unread_keys
-            ]
+            document["unreadKeys"] = [_unread_key_input(each) for each in workload.unread_keys]
         if old is not None:
             document["old"] = _old_object_input(old)
         if review is not None:
@@ -460,6 +452,20 @@ class Documents:
         if mig is not None:
             result["mig"] = mig
         return result
+
+
+def _unread_key_input(found: model.UnreadKey) -> UnreadKey:
+    result: UnreadKey = {
+        "path": found.path,
+        "text": found.text,
+        "remedy": found.remedy,
+        "important": found.important,
+        "refused": found.refused,
+        "dangling": found.dangling,
+    }
+    if found.topic:
+        result["topic"] = found.topic
+    return result
 
 
 def _old_object_input(workload: model.Workload) -> Old:

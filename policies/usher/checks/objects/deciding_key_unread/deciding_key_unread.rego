@@ -26,6 +26,7 @@ package usher.checks.objects.deciding_key_unread
 
 deny contains finding if {
 	some each in input.unreadKeys
+	not each.topic
 	not each.dangling
 	not each.refused
 	each.important

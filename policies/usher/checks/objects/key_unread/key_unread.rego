@@ -22,6 +22,7 @@ package usher.checks.objects.key_unread
 
 deny contains finding if {
 	some each in input.unreadKeys
+	not each.topic
 	not each.dangling
 	not each.important
 

@@ -34,12 +34,12 @@ import data.usher.lib.workload
 
 deny contains object.union(finding, _assumption(pod_set, found)) if {
 	some pod_set in input.podSets
+	nodes.never_fits(pod_set)
 	found := nodes.of(pod_set)
-	found.verdict == "never"
 
 	finding := {
 		"path": _path(pod_set, found.nearest),
-		"message": $"{workload.pod_set_name(pod_set)} fits no node of the cluster, even if the node is empty: {_missing(found.nearest)}{_slices(found)}{_large(found)}",
+		"message": $"{workload.pod_set_name(pod_set)} fits no node {_of(found)}, even if the node is empty: {_missing(found)}{_slices(found)}{_large(found)}",
 		"remedy": _remedy(found),
 	}
 }
@@ -51,7 +51,12 @@ unknown contains {"path": pod_set.specPath, "reason": reason} if {
 	reason := $"usher does not know whether any node can hold {workload.pod_set_name(pod_set)}: {found.reason}"
 }
 
-_missing(nearest) := concat("; ", array.concat([where], parts)) if {
+_of(found) := "that the known pools of autoscalers add" if {
+	found.poolsAlone
+} else := "of the cluster"
+
+_missing(found) := concat("; ", array.concat([where], parts)) if {
+	nearest := found.nearest
 	nearest.place
 	where := $"the closest match is {nearest.place}"
 	parts := array.concat(
@@ -59,7 +64,7 @@ _missing(nearest) := concat("; ", array.concat([where], parts)) if {
 			[nodes.shortage_text(shortage) | some shortage in nearest.shortages],
 			[$"the pods do not tolerate the taint {taint}" | some taint in nearest.taints],
 		),
-		array.concat([_label(label) | some label in nearest.labels], _other(nearest)),
+		array.concat([_label(label, found) | some label in nearest.labels], _other(nearest)),
 	)
 }
 
@@ -67,14 +72,14 @@ _large(found) := $". Only the taint {concat(" and ", found.large.taints)} keeps 
 	found.large
 } else := ""
 
-_missing(nearest) := $"no node is named {nearest.node}" if {
-	not nearest.place
-	nearest.node
+_missing(found) := $"no node is named {found.nearest.node}" if {
+	not found.nearest.place
+	found.nearest.node
 }
 
-_missing(nearest) := "the cluster has no nodes, and no pool of usher.yaml scales from zero" if {
-	not nearest.place
-	not nearest.node
+_missing(found) := "the cluster has no nodes, and no pool of usher.yaml scales from zero" if {
+	not found.nearest.place
+	not found.nearest.node
 }
 
 _other(nearest) := array.concat(
@@ -82,9 +87,11 @@ _other(nearest) := array.concat(
 	array.concat([$"no node there is named {nearest.node}" | nearest.node], [nearest.devices | nearest.devices]),
 )
 
-_label(label) := $"only other nodes have label {label.wants}" if label.elsewhere
+_label(label, found) := $"only other nodes have label {label.wants}" if label.elsewhere
 
 else := $"Karpenter knows no value of the label in {label.wants} before a node has it, so it adds no node" if label.undefined
+
+else := $"no node there gets label {label.wants}" if found.poolsAlone
 
 else := $"no node has label {label.wants}{_values(label)}"
 
@@ -143,6 +150,8 @@ _only(nearest, kind) if {
 _assumption(pod_set, found) := {"assumption": "the webhook adds tolerations to the pods; it cannot edit this template"} if {
 	not pod_set.changeable
 	found.nearest.taints != []
+} else := {"assumption": "usher assumes that the pods run on nodes of these pools, because it knows no other nodes"} if {
+	found.poolsAlone
 } else := {"assumption": "usher assumes that no autoscaler adds nodes of another kind, because usher.yaml declares no pool for these pods"} if {
 	not found.declared
 } else := {}

@@ -264,3 +264,15 @@ test_a_larger_disk_is_a_matter_of_the_node_class if {
 	others := json.patch(of_karpenter, [{"op": "add", "path": "/cluster/nodes/pods//nearest/taints", "value": ["a=b:NoSchedule"]}])
 	{finding.remedy | some finding in check.deny} == {ask_for_less} with input as others
 }
+
+test_pools_without_known_nodes_are_an_assumption if {
+	missing := {"place": "NodePool small", "labels": [{"wants": "zone=a", "there": []}]}
+	document := json.patch(
+		nearest_to(examples.bad_pod_of_sixteen, missing),
+		[{"op": "add", "path": "/cluster/nodes/pods//poolsAlone", "value": true}],
+	)
+	{[finding.message, finding.assumption] | some finding in check.deny} == {[
+		"the pod fits no node that the known pools of autoscalers add, even if the node is empty: the closest match is NodePool small; no node there gets label zone=a",
+		"usher assumes that the pods run on nodes of these pools, because it knows no other nodes",
+	]} with input as document
+}

@@ -1,0 +1,34 @@
+# METADATA
+# title: Agents of nodes reach the sockets of the kubelet
+# description: |
+#   A device plugin registers at a socket in /var/lib/kubelet/device-plugins, and an exporter asks a socket in
+#   /var/lib/kubelet/pod-resources which pod has a device. Without that host path the plugin offers no devices, and
+#   metrics have no names of pods. usher looks at the images of device plugins and exporters in a DaemonSet. A host path
+#   to the whole folder of the kubelet is enough.
+# scope: package
+# related_resources:
+#   - ref: https://kubernetes.io/docs/concepts/extend-kubernetes/compute-storage-net/device-plugins/
+#     description: Kubernetes on the sockets of the kubelet
+#   - ref: https://github.com/NVIDIA/dcgm-exporter
+#     description: NVIDIA on names of pods in metrics
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH1539
+#   about: unread keys
+#   severity: medium
+#   why: Nodes offer no devices, or no metric says which pod uses a GPU.
+#   closes: []
+#   remediation: Mount the folder of the kubelet.
+package usher.checks.objects.agent_without_its_folder
+
+deny contains finding if {
+	some each in input.unreadKeys
+	each.topic == "agent"
+
+	finding := {
+		"path": each.path,
+		"message": $"{input.workload.kind} {each.text}",
+		"remedy": each.remedy,
+	}
+}

@@ -1,0 +1,39 @@
+# METADATA
+# title: The controller of an object can use its fields
+# description: |
+#   Definitions of operators check types, not what an operator needs. So the object is stored, and its controller makes
+#   nothing of it. usher knows the metadata that triggers of KEDA need, GPUs of Spark without a discovery script, more
+#   processes of mpirun than the slots of an MPIJob, metrics of an HPA that KServe refuses, pipeline stages of an
+#   LLMInferenceService of one pod, task groups of YuniKorn, and features of node feature discovery.
+#   It also compares the container that the training operator looks for, addresses of the first rank with the names of the
+#   pods, torchrun on several nodes without ranks, amounts of resources among the annotations, names of boards in node
+#   selectors, former labels of KAI-Scheduler, and what the webhooks of Kueue and KServe refuse.
+# scope: package
+# related_resources:
+#   - ref: https://keda.sh/docs/latest/scalers/
+#     description: KEDA on the metadata of each trigger
+#   - ref: https://spark.apache.org/docs/latest/configuration.html#custom-resource-scheduling-and-configuration-overview
+#     description: Spark on GPUs
+#   - ref: https://yunikorn.apache.org/docs/user_guide/gang_scheduling/
+#     description: YuniKorn on task groups
+# schemas:
+#   - input: schema.input
+# custom:
+#   code: USH1535
+#   about: unread keys
+#   severity: medium
+#   why: The object exists and has no effect, or its pods fail when they start.
+#   closes: []
+#   remediation: Write what the controller needs.
+package usher.checks.objects.controller_cannot_use
+
+deny contains finding if {
+	some each in input.unreadKeys
+	each.topic == "controller"
+
+	finding := {
+		"path": each.path,
+		"message": $"{input.workload.kind} {each.text}",
+		"remedy": each.remedy,
+	}
+}

@@ -1,0 +1,348 @@
+"""Values that controllers and programs refuse or do not read, though definitions take them."""
+
+from typing import Any
+
+import pytest
+import yaml
+
+from usher.kinds.reading import controller_rules, environment
+
+_Json = dict[str, Any]
+
+
+def _found(value: _Json) -> list[tuple[str, str]]:
+    """The paths and remedies of the findings about an object."""
+    key = str(value["apiVersion"]).rpartition("/")[0], str(value["kind"])
+    return [(each.path, each.remedy) for each in controller_rules.refused(value, key, makes_pods=True)]
+
+
+def _remedies(text: str) -> list[str]:
+    return [remedy for _, remedy in _found(yaml.safe_load(text))]
+
+
+def _container(**fields: object) -> _Json:
+    return {"name": "main", "image": "registry.example.com/main:1", **fields}
+
+
+def _deployment(container: _Json, **spec: object) -> _Json:
+    template = {"metadata": {}, "spec": {"containers": [container], **spec}}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "llm"}, "spec": {"template": template}}
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("NCCL_SOCKET_IFNMAE", "NCCL_SOCKET_IFNAME"),
+        ("CCL_NET_GDR_LEVEL", "NCCL_NET_GDR_LEVEL"),
+        ("nccl_debug", "NCCL_DEBUG"),
+        ("VLLM_ATTENTION_BACKEDN", "VLLM_ATTENTION_BACKEND"),
+        ("TORCH_NCCL_ASYNC_ERROR_HANDLNG", "TORCH_NCCL_ASYNC_ERROR_HANDLING"),
+    ],
+)
+def test_a_misspelt_variable_is_found_with_what_was_meant(written: str, meant: str) -> None:
+    value = _deployment(_container(env=[{"name": written, "value": "1"}]))
+
+    assert [remedy for _, remedy in _found(value)] == [f"did you mean {meant}?"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["NCCL_IB_HCA", "HCCL_SOCKET_IFNAME", "NCCL_OWN_PLUGIN", "VLLM_USE_FLASHINFER_MOE_FP8", "VLLM_NEW", "CCL_LOG"],
+)
+def test_known_variables_and_those_of_other_programs_pass(name: str) -> None:
+    assert _found(_deployment(_container(env=[{"name": name, "value": "1"}]))) == []
+
+
+def test_every_recorded_variable_is_known() -> None:
+    names = sorted(environment.program_names()["variables"])
+    value = _deployment(_container(env=[{"name": name, "value": "1"} for name in names]))
+
+    assert len(names) > 400
+    assert _found(value) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "kind", "spec", "count"),
+    [
+        ("echo $LWS_LEADER_ADDRESS", "Deployment", {}, 1),
+        ("echo ${LWS_LEADER_ADDRESS}", "StatefulSet", {}, 1),
+        ("LWS_LEADER_ADDRESS=a; echo $LWS_LEADER_ADDRESS", "Deployment", {}, 0),
+        ("echo $VC_WORKER_HOSTS", "batch.volcano.sh Job", {"plugins": {"env": []}}, 1),
+        ("echo $VC_WORKER_HOSTS", "batch.volcano.sh Job", {"plugins": {"svc": []}}, 0),
+        ("echo $JOB_COMPLETION_INDEX", "batch Job", {"completionMode": "Indexed", "completions": 2}, 0),
+        ("echo $JOB_COMPLETION_INDEX", "example.com Unknown", {}, 0),
+    ],
+)
+def test_a_variable_that_no_controller_sets_is_found(command: str, kind: str, spec: _Json, count: int) -> None:
+    group, _, name = kind.rpartition(" ")
+    pods = {"template": {"spec": {"containers": [_container(command=["bash", "-c", command])]}}}
+    value = {"apiVersion": f"{group or 'apps'}/v1", "kind": name, "metadata": {}, "spec": {**spec, **pods}}
+
+    assert len(_found(value)) == count
+
+
+@pytest.mark.parametrize(
+    ("metadata", "remedies"),
+    [
+        ({"serverAddress": "a", "query": "up", "threshold": "1"}, []),
+        ({"serverAddress": "a", "query": "up", "treshold": "1"}, ["rename treshold to threshold"]),
+        ({"serverAddress": "a", "query": "up"}, ["add threshold to spec.triggers[0].metadata"]),
+        (
+            {"serverAddress": "a", "query": "up", "threshold": "1", "ignoreNulValues": "true"},
+            ["did you mean ignoreNullValues?"],
+        ),
+        (
+            {"serverAddress": "a", "query": "sum(vllm_num_requests_waiting)", "threshold": "1"},
+            ["write vllm:num_requests_waiting"],
+        ),
+        ({"serverAddress": "a", "query": "sum(rate(vllm:request_success_total[1m]))", "threshold": "1"}, []),
+    ],
+)
+def test_triggers_of_keda_are_compared_with_what_they_need(metadata: _Json, remedies: list[str]) -> None:
+    spec = {"scaleTargetRef": {"name": "llm"}, "triggers": [{"type": "prometheus", "metadata": metadata}]}
+    value = {"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "metadata": {"name": "llm"}, "spec": spec}
+
+    assert [remedy for _, remedy in _found(value)] == remedies
+
+
+@pytest.mark.parametrize(
+    ("command", "remedies"),
+    [
+        (["mpirun", "-np", "4", "./a"], []),
+        (["mpirun", "-np", "8", "./a"], ["set slotsPerWorker to 4, or start 4 processes"]),
+        (["mpirun", "--oversubscribe", "-np", "8", "./a"], []),
+        (["bash", "-c", "mpirun -n 8 ./a"], ["set slotsPerWorker to 4, or start 4 processes"]),
+        (["bash", "-c", "mpirun -n $N ./a"], []),
+    ],
+)
+def test_mpirun_starts_no_more_processes_than_there_are_slots(command: list[str], remedies: list[str]) -> None:
+    roles = {
+        "Launcher": {"template": {"spec": {"containers": [_container(command=command)]}}},
+        "Worker": {"replicas": 2, "template": {"spec": {"containers": [_container()]}}},
+    }
+    spec = {"slotsPerWorker": 2, "mpiReplicaSpecs": roles}
+    value = {"apiVersion": "kubeflow.org/v2beta1", "kind": "MPIJob", "metadata": {"name": "a"}, "spec": spec}
+
+    assert [remedy for _, remedy in _found(value)] == remedies
+
+
+@pytest.mark.parametrize(
+    ("text", "remedies"),
+    [
+        (
+            (
+                "{apiVersion: kueue.x-k8s.io/v1beta1, kind: ClusterQueue, metadata: {name: a}, spec: {preemption: "
+                "{borrowWithinCohort: {policy: LowerPriority}}}}"
+            ),
+            ["set reclaimWithinCohort to LowerPriority or Any, or borrowWithinCohort.policy to Never"],
+        ),
+        (
+            (
+                "{apiVersion: kueue.x-k8s.io/v1beta1, kind: ClusterQueue, metadata: {name: a}, spec: {preemption: "
+                "{reclaimWithinCohort: Any, borrowWithinCohort: {policy: LowerPriority}}}}"
+            ),
+            [],
+        ),
+        (
+            (
+                "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {}, spec: {minReplicas: 0, "
+                "metrics: [{type: Resource}]}}"
+            ),
+            ["set minReplicas to 1, or scale to zero with KEDA"],
+        ),
+        (
+            (
+                "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {}, spec: {minReplicas: 0, "
+                "metrics: [{type: External}]}}"
+            ),
+            [],
+        ),
+        (
+            (
+                "{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {}, spec: {replicatedJobs: [{name: "
+                "w, template: {spec: {parallelism: 4}}}]}}"
+            ),
+            ["set completions to 4, the number of pods"],
+        ),
+        (
+            (
+                "{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {}, spec: {replicatedJobs: [{name: "
+                "w, template: {spec: {parallelism: 4, completionMode: NonIndexed}}}]}}"
+            ),
+            [],
+        ),
+        (
+            (
+                "{apiVersion: nfd.k8s-sigs.io/v1alpha1, kind: NodeFeatureRule, metadata: {name: a}, spec: {rules: [{"
+                "matchFeatures: [{feature: pci.devices}, {feature: vendor.flags}, {feature: pci.device}]}]}}"
+            ),
+            ["did you mean pci.device?"],
+        ),
+        (
+            (
+                "{apiVersion: serving.kserve.io/v1beta1, kind: InferenceService, metadata: {name: 7b, annotations: "
+                "{serving.kserve.io/autoscalerClass: hpa, serving.kserve.io/deploymentMode: Standard}}, spec: "
+                "{predictor: {scaleMetric: concurrency}}}"
+            ),
+            [
+                "begin the name with a letter",
+                "set scaleMetric to cpu or memory, or autoscalerClass to keda with a metric of its own",
+            ],
+        ),
+        (
+            (
+                "{apiVersion: serving.kserve.io/v1alpha1, kind: LLMInferenceService, metadata: {name: a}, spec: "
+                "{parallelism: {tensor: 2, pipeline: 2}, worker: {containers: []}}}"
+            ),
+            [],
+        ),
+    ],
+)
+def test_webhooks_and_controllers_refuse_what_they_cannot_use(text: str, remedies: list[str]) -> None:
+    assert _remedies(text) == remedies
+
+
+@pytest.mark.parametrize(("name", "count"), [("pytorch", 0), ("trainer", 1), ("$NAME", 0)])
+def test_the_training_operator_needs_a_container_of_its_name(name: str, count: int) -> None:
+    pods = {"Worker": {"template": {"spec": {"containers": [{**_container(), "name": name}]}}}}
+    value = {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "metadata": {"name": "a"},
+        "spec": {"pytorchReplicaSpecs": pods},
+    }
+
+    assert len(_found(value)) == count
+
+
+@pytest.mark.parametrize(
+    ("host", "count"),
+    [
+        ("train-worker-0-0.train", 0),
+        ("train-workers-0-0.train", 1),
+        ("other-workers-0-0.train", 0),
+        ("train-head", 0),
+    ],
+)
+def test_the_address_of_the_first_rank_is_that_of_a_pod(host: str, count: int) -> None:
+    container = _container(env=[{"name": "MASTER_ADDR", "value": host}, {"name": "NOTE", "value": "train-x-0"}])
+    job = {"name": "worker", "template": {"spec": {"template": {"spec": {"containers": [container]}}}}}
+    spec = {"replicatedJobs": [job]}
+    value = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "train"}, "spec": spec}
+
+    assert len(_found(value)) == count
+
+
+def test_hosts_in_commands_are_compared_too() -> None:
+    command = ["bash", "-c", "torchrun --rdzv_endpoint=train-master-0:29500 --master_addr train-chief-0 a.py"]
+    roles = {"Master": {"template": {"spec": {"containers": [{**_container(command=command), "name": "pytorch"}]}}}}
+    spec = {"pytorchReplicaSpecs": roles}
+    value = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "train"}, "spec": spec}
+
+    assert [remedy for _, remedy in _found(value)] == ["write the name of one of its pods (train-master-0)"]
+
+
+@pytest.mark.parametrize(
+    ("product", "count"), [("L4", 1), ("NVIDIA-L4", 0), ("h100", 1), ("NVIDIA-H100-80GB-HBM3", 0), ("Tesla-T4", 0)]
+)
+def test_a_board_is_selected_by_the_name_that_nodes_have(product: str, count: int) -> None:
+    selector = {"nvidia.com/gpu.product": product}
+    terms = [{"matchExpressions": [{"key": "nvidia.com/gpu.product", "operator": "In", "values": [product]}]}]
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
+
+    assert len(_found(_deployment(_container(), nodeSelector=selector))) == count
+    assert len(_found(_deployment(_container(), affinity=affinity))) == count
+
+
+def test_an_amount_among_the_annotations_is_found() -> None:
+    value = yaml.safe_load(
+        "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {template: {metadata: {annotations: "
+        "{nvidia.com/gpumem: '3000', hami.io/vgpu-mode: a}}, spec: {containers: [{name: a, image: a}]}}}}"
+    )
+
+    assert _found(value) == [
+        ("/spec/template/metadata/annotations/nvidia.com~1gpumem", "write nvidia.com/gpumem in limits of the container")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("container", "probe", "remedies"),
+    [
+        ({"image": "vllm/vllm-openai:v0.11.0"}, {"path": "/health", "port": 8000}, []),
+        ({"image": "vllm/vllm-openai:v0.11.0"}, {"path": "/health", "port": 8080}, ["ask port 8000"]),
+        ({"image": "vllm/vllm-openai:v0.11.0"}, {"path": "/ready", "port": 8000}, ["ask /health"]),
+        ({"image": "vllm/vllm-openai:v0.11.0", "command": ["/run.sh"]}, {"path": "/ready", "port": 1}, []),
+        ({"image": "vllm/vllm-openai:v0.11.0", "args": ["--port=$(P)"]}, {"path": "/health", "port": 1}, []),
+        (
+            {"command": ["python", "-m", "sglang.launch_server", "--host=0.0.0.0"]},
+            {"path": "/health", "port": 8000},
+            ["ask port 30000"],
+        ),
+        ({"command": ["tritonserver", "--model-repository=/m"]}, {"path": "/v2/health/ready", "port": 8000}, []),
+        ({"command": ["tritonserver", "--model-repository=/m"]}, {"path": "/", "port": 8000}, ["ask /v2/health/ready"]),
+        ({"image": "ollama/ollama:0.11"}, {"path": "/", "port": 11434}, []),
+        ({"image": "ghcr.io/ggml-org/llama.cpp:server-cuda"}, {"path": "/health", "port": 80}, ["ask port 8080"]),
+    ],
+)
+def test_a_probe_asks_what_the_server_answers(container: _Json, probe: _Json, remedies: list[str]) -> None:
+    value = _deployment(_container(**container, readinessProbe={"httpGet": probe}))
+
+    assert [remedy for _, remedy in _found(value)] == remedies
+
+
+@pytest.mark.parametrize(
+    ("command", "port", "remedies"),
+    [
+        ("vllm serve m", 8000, []),
+        ("vllm serve m", 80, ["declare port 8000, or set --port to 80"]),
+        ("vllm serve m --port 80", 80, []),
+        ("python -m sglang.launch_server --host 0.0.0.0", 30000, []),
+        ("python -m sglang.launch_server", 30000, ["add --host 0.0.0.0"]),
+        ("trtllm-serve m", 8000, ["add --host 0.0.0.0"]),
+    ],
+)
+def test_a_server_listens_where_others_reach_it(command: str, port: int, remedies: list[str]) -> None:
+    value = _deployment({**_container(command=command.split()), "ports": [{"containerPort": port}]})
+
+    assert [remedy for _, remedy in _found(value)] == remedies
+
+
+@pytest.mark.parametrize(
+    ("flags", "spec", "count"),
+    [
+        ("--nnodes=2", {}, 1),
+        ("--nnodes=1", {}, 0),
+        ("--nnodes=2 --node_rank=$RANK", {}, 0),
+        ("--nnodes=2 --rdzv_backend=c10d", {}, 0),
+        ("--nnodes=2", {"elasticPolicy": {}}, 0),
+    ],
+)
+def test_torchrun_on_several_nodes_needs_a_rank_or_a_rendezvous(flags: str, spec: _Json, count: int) -> None:
+    container = {**_container(command=["torchrun", *flags.split(), "a.py"]), "name": "pytorch"}
+    roles = {"Worker": {"replicas": 2, "template": {"spec": {"containers": [container]}}}}
+    value = {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "metadata": {"name": "a"},
+        "spec": {"pytorchReplicaSpecs": roles, **spec},
+    }
+
+    assert len(_found(value)) == count
+
+
+def test_former_labels_of_kai_scheduler_are_found_on_its_pods() -> None:
+    text = (
+        "{apiVersion: v1, kind: Pod, metadata: {name: a, labels: {runai/queue: test}}, spec: {schedulerName: %s, "
+        "containers: [{name: a, image: a}]}}"
+    )
+
+    assert _remedies(text % "kai-scheduler") == ["write kai.scheduler/queue"]
+    assert _remedies(text % "default-scheduler") == []
+
+
+def test_probes_of_pods_with_several_containers_are_not_compared() -> None:
+    server = {**_container(), "image": "vllm/vllm-openai:v0.11.0", "readinessProbe": {"httpGet": {"port": 1}}}
+    value = _deployment(server)
+    value["spec"]["template"]["spec"]["containers"].append(_container())
+
+    assert _found(value) == []

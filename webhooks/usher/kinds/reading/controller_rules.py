@@ -1,0 +1,524 @@
+"""Values that only the controller of an object refuses or cannot use, though its definition takes them.
+
+Sources beside `program_names.json`: ResourceDiscoveryScriptPlugin.scala of apache/spark; orterun(1) of Open MPI on
+slots, and the hostfile in pkg/controller/mpi_job_controller.go of kubeflow/mpi-operator; SetDefaults_Job and
+validateJobSpec of kubernetes/kubernetes v1.36 with pkg/webhooks/jobset_webhook.go of kubernetes-sigs/jobset;
+ValidateHorizontalPodAutoscaler of kubernetes/kubernetes; pkg/apis/serving/v1beta1/inference_service_validation.go of
+kserve/kserve, and kserve/kserve#6044; pkg/cache/placeholder.go of apache/yunikorn-k8shim;
+pkg/webhooks/clusterqueue_webhook.go of kubernetes-sigs/kueue; pkg/webhooks/*_webhook.go and DefaultContainerName in
+pkg/apis/kubeflow.org/v1 of kubeflow/training-operator; names of pods: pkg/jobs of kubernetes-sigs/jobset,
+pkg/controllers/job/helpers of volcano-sh/volcano, pkg/controller.v1/common of kubeflow/training-operator.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from usher import model, paths
+from usher.kinds.reading.environment import (
+    misread,
+    misread_variables,
+    near,
+    program_names,
+    set_by_controller,
+    unknown_metrics,
+)
+from usher.kinds.reading.value_forms import at, is_placeholder, pod_specs, texts_at, texts_with_paths
+
+
+def _triggers(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Triggers that KEDA does not know, and metadata that they lack or do not read."""
+    known = program_names()["triggers"]
+    for where, trigger in at(value, "spec.triggers[]"):
+        if not isinstance(trigger, dict):
+            continue
+        kind, metadata = trigger.get("type"), trigger.get("metadata")
+        if not isinstance(kind, str) or not isinstance(metadata, dict) or is_placeholder(kind):
+            continue
+        if kind not in known and (like := near(kind, known)):
+            text = f"has a trigger of the type {kind[:60]} at {paths.readable(where)}, which KEDA does not know"
+            yield misread(f"{where}/type", text, f"did you mean {like}?", "controller")
+        row = known.get(kind, {"needs": "", "others": ""})
+        needs = row["needs"].split()
+        names = {*needs, *row["others"].split(), "metricName", "metricType"}
+        strays = [each for each in metadata if each.removesuffix("FromEnv") not in names]
+        missing = [each for each in needs if each not in metadata and f"{each}FromEnv" not in metadata]
+        for name in missing:
+            stray = strays[0] if len(missing) == len(strays) == 1 else near(name, strays, 0.5)
+            text = (
+                f"has a trigger {kind} at {paths.readable(where)} without {name} in its metadata, so KEDA makes no HPA"
+            )
+            remedy = f"rename {stray} to {name}" if stray else f"add {name} to {paths.readable(where)}.metadata"
+            yield misread(f"{where}/metadata", text, remedy, "controller")
+            strays = [each for each in strays if each != stray]
+        for stray in strays if needs else ():
+            if like := near(stray, names.difference(metadata), 0.85):
+                text = f"has {stray} in the metadata of a trigger {kind}, and KEDA does not read it"
+                yield misread(paths.join(f"{where}/metadata", stray), text, f"did you mean {like}?", "controller")
+
+
+_DEVICES_OF_SPARK: Final = re.compile(r"spark\.(driver|executor)\.resource\.gpu\.amount")
+
+
+def _without_script(value: paths.Object) -> Iterator[model.UnreadKey]:
+    for where, spec in at(value, "spec{,.template}"):
+        options = spec.get("sparkConf") if isinstance(spec, dict) else None
+        if not isinstance(options, dict) or "sparkConfigMap" in spec or "spark.resources.discoveryPlugin" in options:
+            continue
+        for key, amount in options.items():
+            script = key.replace(".amount", ".discoveryScript")
+            if _DEVICES_OF_SPARK.fullmatch(key) and str(amount) != "0" and script not in options:
+                text = f"sets {key} without {script}: Spark does not start a process that cannot find its GPUs"
+                remedy = f"set {script}, for example to /opt/spark/examples/src/main/scripts/getGpusResources.sh"
+                yield misread(paths.join(f"{where}/sparkConf", key), text, remedy, "controller")
+
+
+_PROCESSES: Final = re.compile(r"\bmpi(?:run|exec)\b[^;&|]*?\s--?np?[\s=]+(\d+)\b", re.DOTALL)
+_OTHER_SLOTS: Final = re.compile(r"oversubscribe|\s-H\s|--?host|hwthread|\$|ppr:|--?machinefile", re.IGNORECASE)
+
+
+def _above_slots(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """More processes of Open MPI than the hostfile of an MPIJob has slots."""
+    spec = paths.mapping(value.get("spec"))
+    roles = paths.mapping(spec.get("mpiReplicaSpecs"))
+    workers = paths.mapping(roles.get("Worker")).get("replicas", 1)
+    slots = spec.get("slotsPerWorker", 1)
+    if (
+        spec.get("mpiImplementation", "OpenMPI") != "OpenMPI"
+        or not isinstance(workers, int)
+        or not isinstance(slots, int)
+    ):
+        return
+    pods = workers + (spec.get("runLauncherAsWorker") is True)
+    for where, launcher in at(roles, "Launcher.template.spec.containers[]", "/spec/mpiReplicaSpecs"):
+        text = " ".join(texts_at(launcher, "command[] args[]"))
+        found = _PROCESSES.search(text)
+        if found and int(found[1]) > pods * slots and not _OTHER_SLOTS.search(text):
+            message = (
+                f"starts {found[1]} processes, but its {pods} workers have {pods * slots} slots, so mpirun refuses"
+            )
+            remedy = f"set slotsPerWorker to {-(-int(found[1]) // pods)}, or start {pods * slots} processes"
+            yield misread(f"{where}/command" if "command" in launcher else where, message, remedy, "controller")
+
+
+def _without_completions(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Indexed Jobs without completions, which the API server refuses. Jobs of a JobSet are indexed by default."""
+    is_set = value.get("kind") == "JobSet"
+    for where, job in at(value, "spec.replicatedJobs[].template.spec" if is_set else "spec"):
+        mode = job.get("completionMode", "Indexed" if is_set else "") if isinstance(job, dict) else ""
+        if mode == "Indexed" and job.get("completions") is None and job.get("parallelism") is not None:
+            text = f"has indexed pods without completions at {paths.readable(where)}, so the API server refuses the Job"
+            remedy = f"set completions to {job['parallelism']}, the number of pods"
+            yield misread(where, text, remedy, "", refused=True)
+
+
+_CONTAINERS: Final = {
+    "JAXJob": ("jaxReplicaSpecs", "jax"),
+    "PaddleJob": ("paddleReplicaSpecs", "paddle"),
+    "PyTorchJob": ("pytorchReplicaSpecs", "pytorch"),
+    "TFJob": ("tfReplicaSpecs", "tensorflow"),
+    "XGBoostJob": ("xgbReplicaSpecs", "xgboost"),
+}
+"""The container that the training operator looks for in each role, by kind."""
+
+
+def _without_named_container(value: paths.Object) -> Iterator[model.UnreadKey]:
+    field, name = _CONTAINERS[str(value.get("kind"))]
+    for where, spec in at(value, f"spec.{field}.*.template.spec"):
+        names = texts_at(spec, "containers[].name")
+        if names and name not in names and not any(map(is_placeholder, names)):
+            text = f"has no container {name} at {paths.readable(where)}, so the training operator refuses it"
+            remedy = f"name the container {name}" if len(names) == 1 else f"name one of the containers {name}"
+            yield misread(f"{where}/containers/0/name", text, remedy, "controller")
+
+
+def _to_zero(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """An HPA to zero without a metric that exists then, which the API server refuses."""
+    spec = paths.mapping(value.get("spec"))
+    kinds = set(texts_at(spec, "metrics[].type"))
+    if spec.get("minReplicas") == 0 and kinds.isdisjoint({"Object", "External"}):
+        text = "has minReplicas 0 without a metric of the type Object or External, so the API server refuses it"
+        remedy = "set minReplicas to 1, or scale to zero with KEDA"
+        yield misread("/spec/minReplicas", text, remedy, "", refused=True)
+
+
+def _of_cluster_queue(value: paths.Object) -> Iterator[model.UnreadKey]:
+    for where, preemption in at(value, "spec.preemption"):
+        borrows = texts_at(preemption, "borrowWithinCohort.policy")
+        if borrows and borrows[0] != "Never" and preemption.get("reclaimWithinCohort", "Never") == "Never":
+            text = "borrows by preemption, but reclaimWithinCohort is Never, so Kueue refuses it"
+            remedy = "set reclaimWithinCohort to LowerPriority or Any, or borrowWithinCohort.policy to Never"
+            yield misread(f"{where}/borrowWithinCohort/policy", text, remedy, "controller")
+
+
+_HOSTS: Final = re.compile(
+    r"(?:--(?:master[-_]addr|rdzv[-_]endpoint|dist-init-addr|coordinator[-_]address|head[-_]node[-_]addr)[=\s]+"
+    r"|\bMASTER_ADDR=)[\"']?([a-z0-9][-a-z0-9]*)(?=[.:\s\"']|$)"
+)
+_ADDRESSES: Final = frozenset({"MASTER_ADDR", "PET_MASTER_ADDR", "PET_RDZV_ENDPOINT", "COORDINATOR_ADDRESS"})
+
+
+def _pods_of(value: paths.Object) -> tuple[str, list[str]]:
+    """The name of an object, and patterns of the names of its pods as hosts; no pattern for other kinds."""
+    name, kind = re.escape(paths.text(paths.metadata(value).get("name"))), value.get("kind")
+    number = r"\d+"
+    if kind == "JobSet":
+        jobs = texts_at(value, "spec.replicatedJobs[].name")
+        return name, [rf"{name}-{re.escape(each)}-{number}-{number}" for each in jobs]
+    if kind == "Job" and str(value.get("apiVersion")).startswith("batch.volcano"):
+        return name, [rf"{name}-{re.escape(each)}-{number}" for each in texts_at(value, "spec.tasks[].name")]
+    field = _CONTAINERS.get(str(kind), ("mpiReplicaSpecs" if kind == "MPIJob" else "", ""))[0]
+    roles = paths.mapping(paths.mapping(value.get("spec")).get(field)) if field else {}
+    return name, [rf"{name}-{each.lower()}-{number}" for each in roles]
+
+
+def _hosts_of_no_pod(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Addresses of the first rank that begin as names of own pods do, and that no pod has."""
+    name, pods = _pods_of(value)
+    for spec, path, _ in pod_specs(value) if pods and name else ():
+        for where, text in texts_with_paths(spec, "containers[].{command[],args[],env[].value}", path):
+            is_variable = where.endswith("/value")
+            if is_variable and not _is_address(spec, where.removeprefix(path)):
+                continue
+            for host in [re.split(r"[.:]", text)[0]] if is_variable else _HOSTS.findall(text):
+                own = re.match(rf"{name}-\D", host) and re.search(r"-\d+$", host)
+                if own and not any(re.fullmatch(each, host) for each in pods):
+                    listed = ", ".join(each.replace("\\d+", "0").replace("\\", "") for each in pods[:3])
+                    message = f"addresses the pod {host[:100]}, which it does not make"
+                    yield misread(where, message, f"write the name of one of its pods ({listed})", "controller")
+
+
+def _is_address(spec: Mapping[str, Any], place: str) -> bool:
+    """Whether a value is that of a variable with the address of the first rank."""
+    _, _, container, _, variable, _ = place.split("/")
+    entry = spec["containers"][int(container)]["env"][int(variable)]
+    return entry.get("name") in _ADDRESSES
+
+
+_MODES: Final = frozenset({"RawDeployment", "Standard"})
+_METRICS_OF_HPA: Final = frozenset({"cpu", "memory"})
+
+
+_AUTOSCALERS: Final = ("hpa", "keda", "external", "none")
+
+
+def _of_inference_service(value: paths.Object) -> Iterator[model.UnreadKey]:
+    annotations = paths.mapping(paths.metadata(value).get("annotations"))
+    chosen = annotations.get("serving.kserve.io/autoscalerClass")
+    if isinstance(chosen, str) and chosen not in _AUTOSCALERS and not is_placeholder(chosen):
+        where = "/metadata/annotations/serving.kserve.io~1autoscalerClass"
+        text = f"names the autoscalerClass {chosen[:60]}, which KServe refuses"
+        yield misread(where, text, f"write one of {', '.join(_AUTOSCALERS)}", "controller")
+    if re.match(r"\d", name := paths.text(paths.metadata(value).get("name"))):
+        text = f"has the name {name[:60]}, and KServe refuses names that begin with a digit"
+        yield misread("/metadata/name", text, "begin the name with a letter", "controller")
+    by_hpa = chosen == "hpa"
+    if annotations.get("serving.kserve.io/deploymentMode") in _MODES and by_hpa:
+        for where, metric in at(value, "spec.{predictor,transformer,explainer}.scaleMetric"):
+            if isinstance(metric, str) and metric not in _METRICS_OF_HPA:
+                text = f"scales by {metric[:60]} with an HPA, where KServe takes cpu and memory"
+                remedy = "set scaleMetric to cpu or memory, or autoscalerClass to keda with a metric of its own"
+                yield misread(where, text, remedy, "controller")
+
+
+def _of_llm_service(value: paths.Object) -> Iterator[model.UnreadKey]:
+    for where, part in at(value, "spec{,.prefill}"):
+        stages = paths.mapping(part.get("parallelism")).get("pipeline", 1) if isinstance(part, dict) else 1
+        if not isinstance(stages, int) or stages <= 1 or "worker" in part:
+            continue
+        given = " ".join(texts_at(part, "template.containers[].{command[],args[],env[].value}"))
+        if "pipeline-parallel-size" not in given and not texts_at(part, "template.containers[].command[]"):
+            text = f"sets parallelism.pipeline to {stages} without worker, and KServe drops it for a server of one pod"
+            remedy = "use parallelism.tensor, or set --pipeline-parallel-size in VLLM_ADDITIONAL_ARGS"
+            yield misread(f"{where}/parallelism/pipeline", text, remedy, "controller")
+
+
+_TORCHRUN: Final = re.compile(
+    r"\b(?:torchrun|torch\.distributed\.(?:run|launch))\b.*?--nnodes[=\s]+[\"']?(\d+)\b", re.DOTALL
+)
+_RANKS: Final = re.compile(r"node[-_]rank|rdzv|standalone|PET_|\bsrun\b")
+_RANKED_BY_NONE: Final = frozenset({
+    "apps StatefulSet", "batch Job", "batch.volcano.sh Job", "jobset.x-k8s.io JobSet", "kubeflow.org PyTorchJob",
+    "leaderworkerset.x-k8s.io LeaderWorkerSet",
+})  # fmt: skip
+
+
+def _without_ranks(value: paths.Object, kind: str) -> Iterator[model.UnreadKey]:
+    """Starts of torchrun on several nodes that all begin as the first node (pytorch.org, torchrun).
+
+    The training operator gives ranks only with a Master or an elasticPolicy (pkg/controller.v1/pytorch/envvar.go).
+    """
+    spec = paths.mapping(value.get("spec"))
+    if "elasticPolicy" in spec or "Master" in paths.mapping(spec.get("pytorchReplicaSpecs")):
+        return
+    for pod, path, _ in pod_specs(value) if kind in _RANKED_BY_NONE else ():
+        for where, container in at(pod, "containers[]", path):
+            text = " ".join(texts_at(container, "command[] args[]"))
+            found = _TORCHRUN.search(text)
+            names = " ".join(texts_at(container, "env[].name"))
+            if found and int(found[1]) > 1 and not _RANKS.search(f"{text} {names}") and "envFrom" not in container:
+                message = (
+                    f"starts torchrun on {found[1]} nodes without rank or rendezvous, so each waits as the first node"
+                )
+                remedy = "add --rdzv_backend=c10d --rdzv_endpoint=HOST:29500, or --node_rank and --master_addr"
+                yield misread(where, message, remedy, "controller")
+
+
+_OLD_LABELS: Final = {"runai/queue": "kai.scheduler/queue", "runai/node-pool": "kai.scheduler/node-pool"}
+
+
+def _former_labels(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Labels of KAI-Scheduler before 0.5 on pods that name it."""
+    for where, labels in _metadata_of_pods(value, "", "labels"):
+        for old, new in _OLD_LABELS.items():
+            if old in labels and new not in labels and '"kai-scheduler"' in orjson.dumps(value.get("spec")).decode():
+                text = f"carries the label {old} at {paths.readable(where)}, which KAI-Scheduler no longer reads"
+                yield misread(paths.join(where, old), text, f"write {new}", "controller")
+
+
+_TASK_GROUP: Final = "yunikorn.apache.org/task-group-name"
+_TASK_GROUPS: Final = "yunikorn.apache.org/task-groups"
+
+
+def _task_groups(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Task groups of YuniKorn that pods name and that no annotation beside them defines."""
+    found = list(_metadata_of_pods(value, "", "annotations"))
+    written = [each[_TASK_GROUPS] for _, each in found if _TASK_GROUPS in each]
+    if not any(_TASK_GROUP in each for _, each in found) or len(written) != 1:
+        return
+    try:
+        names = [str(each["name"]) for each in orjson.loads(written[0])]
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return
+    for where, each in found:
+        name = each.get(_TASK_GROUP)
+        if isinstance(name, str) and name not in names and not is_placeholder(name):
+            text = f"has pods of the task group {name[:60]}, which its task-groups do not define; placeholders stay"
+            like = near(name, names, 0.6)
+            remedy = f"did you mean {like}?" if like else f"name one of them ({', '.join(names[:5])})"
+            yield misread(paths.join(where, _TASK_GROUP), text, remedy, "controller")
+
+
+def _metadata_of_pods(value: Any, path: str, part: str) -> Iterator[tuple[str, Mapping[str, Any]]]:  # noqa: ANN401 - any JSON
+    """The labels or annotations of pods and templates of pods, each with its place."""
+    if isinstance(value, dict):
+        metadata, spec = value.get("metadata"), value.get("spec")
+        if isinstance(metadata, dict) and isinstance(spec, dict) and "containers" in spec:
+            yield f"{path}/metadata/{part}", paths.mapping(metadata.get(part))
+        for key, each in value.items():
+            if isinstance(each, (dict, list)) and key not in {"status", "selector", "data"}:
+                yield from _metadata_of_pods(each, paths.join(path, key), part)
+    elif isinstance(value, list):
+        for index, each in enumerate(value):
+            yield from _metadata_of_pods(each, f"{path}/{index}", part)
+
+
+def _features(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Features that node feature discovery does not have; other sources may add features of their own."""
+    known = program_names()["features"]
+    sources = {*(each.partition(".")[0] for each in known), "kubernetes", "node"}
+    for where, name in texts_with_paths(value, "spec.rules[].{,matchAny[].}matchFeatures[].feature"):
+        if name not in known and name.partition(".")[0] in sources:
+            text = f"matches the feature {name[:60]}, which node feature discovery does not have, so it sets no label"
+            like = near(name, known, 0.75)
+            remedy = f"did you mean {like}?" if like else f"use one of its features: {', '.join(sorted(known)[:6])} ..."
+            yield misread(where, text, remedy, "controller")
+
+
+_KEDA: Final = ("keda.sh ScaledObject", "keda.sh ScaledJob")
+_OF_KINDS: Final[Mapping[str, Callable[[paths.Object], Iterator[model.UnreadKey]]]] = {
+    **dict.fromkeys(_KEDA, _triggers),
+    "sparkoperator.k8s.io SparkApplication": _without_script,
+    "sparkoperator.k8s.io ScheduledSparkApplication": _without_script,
+    "kubeflow.org MPIJob": _above_slots,
+    "batch Job": _without_completions,
+    "jobset.x-k8s.io JobSet": _without_completions,
+    "serving.kserve.io InferenceService": _of_inference_service,
+    "serving.kserve.io LLMInferenceService": _of_llm_service,
+    "nfd.k8s-sigs.io NodeFeatureRule": _features,
+    "autoscaling HorizontalPodAutoscaler": _to_zero,
+    "kueue.x-k8s.io ClusterQueue": _of_cluster_queue,
+    **{f"kubeflow.org {kind}": _without_named_container for kind in _CONTAINERS},
+}
+"""The rules of each kind."""
+_METRICS: Final = {
+    **dict.fromkeys(_KEDA, "spec.triggers[].metadata.query"),
+    "autoscaling HorizontalPodAutoscaler": "spec.metrics[].{pods,external,object}.metric.name",
+}
+"""Places with names of metrics."""
+
+
+_PRODUCT: Final = "nvidia.com/gpu.product"
+_BARE: Final = {
+    **{
+        name: f"NVIDIA-{name}"
+        for name in ("A10", "A10G", "A30", "A40", "B200", "B300", "GB200", "GB300", "H20", "H200")
+    },
+    **{name: f"NVIDIA-{name}" for name in ("L4", "L40", "L40S")},
+    "A100": "NVIDIA-A100-SXM4-80GB",
+    "H100": "NVIDIA-H100-80GB-HBM3",
+    "T4": "Tesla-T4",
+    "V100": "Tesla-V100-SXM2-32GB",
+}
+"""Boards, with the name that drivers give them; some have several."""
+_AMOUNTS: Final = re.compile(
+    r"nvidia\.com/(gpu|gpumem|gpumem-percentage|gpucores|mig-.+)|amd\.com/gpu|habana\.ai/gaudi|google\.com/tpu"
+    r"|volcano\.sh/vgpu-(number|memory|cores)|aws\.amazon\.com/neuron(core)?"
+)
+"""Resources of containers."""
+
+
+_REQUIRED: Final = (
+    "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[].matchExpressions[]"
+)
+
+
+def _boards_without_their_name(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
+    """Boards that a pod selects without the name that gpu-feature-discovery writes."""
+    chosen = [(paths.join(f"{path}/nodeSelector", _PRODUCT), paths.mapping(spec.get("nodeSelector")).get(_PRODUCT))]
+    for where, each in at(spec, _REQUIRED, path):
+        if isinstance(each, dict) and each.get("key") == _PRODUCT and each.get("operator") == "In":
+            chosen += [(f"{where}/values", text) for text in texts_at(each, "values[]")]
+    for where, text in chosen:
+        name = text.upper().removeprefix("NVIDIA-") if isinstance(text, str) else ""
+        right = _BARE.get(name)
+        if right is not None and text != right:
+            wrong = f"selects nodes with {_PRODUCT}: {text}, but gpu-feature-discovery writes names like {right}"
+            yield misread(where, wrong, f"write the value of your nodes, for example {right}", "controller")
+
+
+def _amounts_as_annotations(value: paths.Object) -> Iterator[model.UnreadKey]:
+    for where, found in _metadata_of_pods(value, "", "annotations"):
+        for key in filter(_AMOUNTS.fullmatch, map(str, found)):
+            text = f"sets {key} as an annotation of its pods, where nothing reads it"
+            yield misread(paths.join(where, key), text, f"write {key} in limits of the container", "controller")
+
+
+class _Answers(NamedTuple):
+    """The ports and paths of a model server."""
+
+    program: str
+    """Words of its command."""
+    image: str
+    """Its image, whose entry point starts it."""
+    port: int
+    """The port without a flag."""
+    paths: str
+    """The paths that answer requests without a body."""
+    flag: str = r"--port"
+    right: str = "/health"
+    """The path for a probe."""
+    others: frozenset[int] = frozenset()
+    """Ports with metrics."""
+    host: str = ""
+    """The address on which it listens without --host, if only its own pod reaches that."""
+
+
+_SERVERS: Final = (
+    _Answers(
+        r"\bvllm\s+serve\b|\bvllm\.entrypoints\.openai\.api_server\b",
+        r"(^|/)vllm-openai(-rocm)?:",
+        8000,
+        r"/(health|ping|load|version|metrics|docs|v1/models|is_sleeping|server_info)",
+    ),
+    _Answers(
+        r"\bsglang\.launch_server\b|\bsglang\s+serve\b",
+        "",
+        30000,
+        r"/(health|health_generate|ping|metrics|docs|v1/models|(get_)?(model|server)_info)",
+        host="127.0.0.1",
+    ),
+    _Answers(
+        r"\btext-generation-launcher\b|\btext-embeddings-router\b",
+        r"huggingface/text-(generation|embeddings)-inference:",
+        80,
+        r"/(health|info|metrics|docs|ping|v1/models)?",
+        r"(?:--port|-p)",
+    ),
+    _Answers(
+        r"\btritonserver\s",
+        "",
+        8000,
+        r"/(v2(/health/(live|ready)|/models/.+)?|metrics)",
+        r"--http-port",
+        "/v2/health/ready",
+        frozenset({8002}),
+    ),
+    _Answers(
+        r"\bllama-server\b",
+        r"ggml-org/llama\.cpp:server",
+        8080,
+        r"/(v1/)?(health|models|metrics|props|slots)|/",
+    ),
+    _Answers(r"\btrtllm-serve\b", "", 8000, r"/(health|version|metrics|v1/models)", host="localhost"),
+    _Answers(r"\bollama\s+serve\b", r"(^|/)ollama/ollama:", 11434, r"/|/api/(tags|version|ps)", r"^$", "/api/version"),
+)
+_ELSEWHERE: Final = re.compile(r"\bOLLAMA_HOST\b|\bLLAMA_ARG_PORT\b|\bPORT\b|nginx|--uds|--root-path|--api-prefix|\$")
+
+
+def _unanswered(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
+    """Probes of a model server that is alone in its pod, to a port or a path that it does not answer."""
+    containers = spec.get("containers")
+    sidecars = [each for each in spec.get("initContainers") or () if str(each).find("'Always'") >= 0]
+    if not isinstance(containers, list) or len(containers) != 1 or sidecars or not isinstance(containers[0], dict):
+        return
+    container = containers[0]
+    words, image = " ".join(texts_at(container, "command[] args[]")), paths.text(container.get("image"))
+    has_command = bool(container.get("command"))
+    server = next(filter(lambda each: _starts(each, words, "" if has_command else image), _SERVERS), None)
+    names = " ".join(texts_at(container, "env[].name"))
+    if server is None or _ELSEWHERE.search(f"{words} {names}") or "envFrom" in container:
+        return
+    given = re.findall(rf"(?:^|\s){server.flag}(?:=|\s+)[\"']?(\d+)\b", words)
+    ports = {int(each) for each in given} or {server.port}
+    entries = [each for _, each in at(container, "ports[]") if isinstance(each, dict)]
+    named = {each.get("name", index): each.get("containerPort") for index, each in enumerate(entries)}
+    declared = [each for each in named.values() if isinstance(each, int)]
+    if server.host and not re.search(r"(?:^|\s)--host[=\s]", words) and (declared or "readinessProbe" in container):
+        text = f"starts a server that listens on {server.host}, where neither probes nor Services reach it"
+        yield misread(f"{path}/containers/0", text, "add --host 0.0.0.0", "probe")
+    if len(declared) == 1 and not ports & {*declared} and declared[0] not in server.others:
+        text = f"declares port {declared[0]}, but the server listens on {', '.join(map(str, sorted(ports)))}"
+        remedy = f"declare port {min(ports)}, or set {server.flag.strip('(?:)').partition('|')[0]} to {declared[0]}"
+        yield misread(f"{path}/containers/0/ports", text, remedy, "probe")
+    for where, get in at(container, "{livenessProbe,readinessProbe,startupProbe}.httpGet", f"{path}/containers/0"):
+        asked = str(get.get("path", "/")).partition("?")[0].rstrip("/") or "/"
+        port = str(named.get(get.get("port"), get.get("port")))
+        if port.isdecimal() and int(port) not in ports | server.others:
+            text = f"asks port {port} in a probe, but the server listens on {', '.join(map(str, sorted(ports)))}"
+            yield misread(f"{where}/port", text, f"ask port {min(ports)}", "probe")
+        elif not re.fullmatch(server.paths, asked):
+            text = f"asks {asked[:80]} in a probe, which the server does not answer with a success"
+            yield misread(f"{where}/path", text, f"ask {server.right}", "probe")
+
+
+def _starts(server: _Answers, words: str, image: str) -> bool:
+    return bool(re.search(server.program, words) or (image and server.image and re.search(server.image, image)))
+
+
+def refused(value: paths.Object, key: tuple[str, str], *, makes_pods: bool) -> Iterator[model.UnreadKey]:
+    """The values of an object that its controller or a program in its pods refuses or does not read.
+
+    Args: as of refused_forms.
+    """
+    kind = " ".join(key)
+    if (rule := _OF_KINDS.get(kind)) is not None:
+        yield from rule(value)
+    if kind in _METRICS:
+        for where, text in texts_with_paths(value, _METRICS[kind]):
+            yield from unknown_metrics(text, where, is_query=kind in _KEDA)
+    if not makes_pods:
+        return
+    sets = set_by_controller(kind, value)
+    for spec, path, _ in pod_specs(value):
+        yield from _boards_without_their_name(spec, path)
+        yield from _unanswered(spec, path)
+        for where, container in at(spec, "{containers,initContainers}[]", path):
+            yield from misread_variables(container, where, sets)
+    yield from _amounts_as_annotations(value)
+    yield from _task_groups(value)
+    yield from _hosts_of_no_pod(value)
+    yield from _without_ranks(value, kind)
+    yield from _former_labels(value)
