@@ -9,11 +9,14 @@ This module reads only lines that mean the same in any context; for others the c
 (`composing`).
 """
 
+import contextlib
 import enum
 import functools
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+import orjson
 from msgspec import Struct
 
 from usher import errors, paths
@@ -181,6 +184,7 @@ _MAX_DEPTH: Final = 100
 
 # Tabs, other line ends, byte order marks and control characters: what they mean depends on where they stand.
 # The characters that are not here would be a set that takes 10 ms to compile.
+_UNDOUBTED: Final = b"\n" + bytes(range(0x20, 0x7F))
 _DOUBTFUL: Final = re.compile("[\x00-\t\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
 
@@ -195,19 +199,113 @@ class Read(Struct, frozen=True):
 def read(text: str) -> Read | None:
     """The value of one document; None if its meaning is in doubt."""
     # Without a last line feed, a literal block at the end lacks it too.
-    if not text.endswith("\n") or _DOUBTFUL.search(text):
+    if not text.endswith("\n") or _is_doubtful(text):
         return None
+    lines = text.split("\n")
+    number = len(lines)
+    before = _FORMS.get(number)
+    if before is not None:
+        with contextlib.suppress(Doubt, errors.InputError):  # its lines may have other meanings
+            if (alike := before.read(lines)) is not None:
+                return alike
     try:
-        return _Document(text).read()
+        found = _Document(lines).read()
     except (Doubt, errors.InputError):
         return None
+    if number <= _LONGEST_FORM:
+        if len(_FORMS) >= _MOST_FORMS:
+            _FORMS.clear()
+        _FORMS[number] = _Form(lines)
+    return found
+
+
+def _is_doubtful(text: str) -> bool:
+    # Nearly all documents are ASCII, where this takes a fraction of the pattern's time.
+    if text.isascii():
+        return bool(text.encode().translate(None, _UNDOUBTED))
+    return _DOUBTFUL.search(text) is not None
+
+
+_LONGEST_FORM: Final = 300
+_MOST_FORMS: Final = 64
+
+
+class _Form:
+    """The lines of a document that was read. One that differs from it in some values alone is read from these lines.
+
+    Programs write thousands of documents of one form.
+    """
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+        self._read: Read | None = None
+        self._text = b""
+        """Its value as JSON."""
+        self._places: Mapping[int, tuple[str | int, ...]] = {}
+        """By the number of a line, the keys and indexes that lead to its value."""
+
+    def read(self, lines: Sequence[str]) -> Read | None:
+        """The value of a document with as many lines; None if it has another form.
+
+        Raises:
+            Doubt: a line means nothing in this form.
+            InputError: kubectl would refuse a line in this form.
+        """
+        if self._read is None:
+            self._learn()
+        if self._read is None or not self._text:
+            return None
+        places, found = self._places, list[tuple[tuple[str | int, ...], paths.Json]]()
+        for number, (line, before) in enumerate(zip(lines, self._lines, strict=True)):
+            if line == before:
+                continue
+            if number not in places or (parsed := parse_line(line))[:4] != parse_line(before)[:4]:
+                return None
+            *_, holds, value = parsed
+            if holds not in _ON_ONE_LINE:
+                return None
+            found.append((places[number], parse_flow(value) if holds is Holds.FLOW else value))
+        result = orjson.loads(self._text)
+        for (*above, last), value in found:
+            holder = result
+            for step in above:
+                holder = holder[step]
+            holder[last] = value
+        return Read(result, self._read.line)
+
+    def _learn(self) -> None:
+        document = _Document(self._lines)
+        self._read, places = document.read(), document.places
+        if self._read.value is None:
+            return
+        ways = dict[int, tuple[str | int, ...]]()
+        pending: list[tuple[Any, tuple[str | int, ...]]] = [(self._read.value, ())]
+        while pending:
+            value, way = pending.pop()
+            ways[id(value)] = way
+            entries = value.items() if isinstance(value, dict) else enumerate(value)
+            pending.extend((each, (*way, key)) for key, each in entries if isinstance(each, dict | list))
+        self._places = {number: (*ways[id(holder)], key) for number, (holder, key) in places.items()}
+        try:
+            text = orjson.dumps(self._read.value)
+        except orjson.JSONEncodeError:  # an integer beyond 64 bits
+            return
+        self._text = text if orjson.loads(text) == self._read.value else b""
+
+
+_ON_ONE_LINE: Final = frozenset({Holds.SCALAR, Holds.FLOW})
+
+_FORMS: Final[dict[int, _Form]] = {}
+"""The last document of each number of lines."""
 
 
 class _Document:
     """The lines of a document, and the collections that are open where the next line starts."""
 
-    def __init__(self, text: str) -> None:
-        self._lines = text.split("\n")
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+        self.places: dict[int, tuple[paths.Object | list[paths.Json], str | int]] = {}
+        """By the number of a line, the collection that holds its value, and the key or index of the value there."""
         self._next = 0
         self._root: paths.Object = {}
         # Column and value of each open collection. A key without a value yet may open one.
@@ -216,25 +314,29 @@ class _Document:
         self._due: tuple[paths.Object, str] | None = (self._root, "")
 
     def read(self) -> Read:
-        first, lines, count, parsed = -1, self._lines, len(self._lines), parse_line
+        first, lines, count, parsed, places = -1, self._lines, len(self._lines), parse_line, self.places
         while self._next < count:
-            column, width, key, holds, value = parsed(lines[self._next])
+            number = self._next
+            column, width, key, holds, value = parsed(lines[number])
             self._next += 1
             if holds is Holds.NOTHING:
                 continue
             if first < 0:
-                first = self._next - 1
+                first = number
             if holds is Holds.FLOW:
                 value = parse_flow(value)
             elif holds is Holds.LITERAL:
                 value = self._literal(value, column + width if key else column)
             if not key:
-                self._list(column).append(value)
+                items = self._list(column)
+                places[number] = items, len(items)
+                items.append(value)
                 continue
             mapping = self._entry(column, width) if width else self._mapping(column)
             if key in mapping:
                 raise Doubt
             mapping[key] = value
+            places[number] = mapping, key
             if holds is Holds.NO_VALUE:
                 self._due = (mapping, key)
         value = self._root.get("")

@@ -498,6 +498,9 @@ class Request(Struct, frozen=True, kw_only=True):
     """Finds objects of any file that are applied together with this one; `objects` does not include them."""
     growths: tuple[Growth, ...] = ()
     """How far autoscalers of the same files let the object grow. No mutation reads them: the webhook has no files."""
+    company: str = ""
+    """What the objects around this one have in common: like objects of the same company are judged once. Empty where an
+    answer may also depend on which of them it is about."""
     facts: Store | None = None
     """Facts to use instead of those of the evaluator."""
     place: selection.Place = "admission"
