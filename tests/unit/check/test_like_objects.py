@@ -173,7 +173,7 @@ def pod(number: int, **fields: Any) -> paths.Object:
     made: Any = builders.pod(
         builders.container(gpus=1, env={"RUN_NAME": f"run-{number}"}),
         name=f"train-{number}",
-        labels={"app.kubernetes.io/instance": f"run-{number}"},
+        labels={"app.kubernetes.io/instance": f"run-{number}", "batch.kubernetes.io/job-completion-index": str(number)},
     )
     container = made["spec"]["containers"][0]
     container |= {"image": f"registry.example.com/train:1.{number}", "command": ["python", "t.py", f"--seed={number}"]}

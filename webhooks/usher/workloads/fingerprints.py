@@ -226,7 +226,7 @@ class _Without(NamedTuple):
 
     def _entries(self, entries: paths.Object, *, is_label: bool) -> Iterator[tuple[str, paths.Json]]:
         for key, value in entries.items():
-            unread = key.startswith(_UNREAD_DOMAINS) or (is_label and key in _UNREAD_LABELS)
+            unread = key in NUMBERS or key.startswith(_UNREAD_DOMAINS) or (is_label and key in _UNREAD_LABELS)
             if (
                 unread
                 and key not in self.kept
