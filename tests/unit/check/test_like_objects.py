@@ -147,6 +147,7 @@ def test_changed_copies_of_real_objects_have_it_too(
         for number in (0, 1, 2, 12)
     ]
 
+    evaluator._compared = evaluator._found_like = 0
     assert report(evaluator, copies) == judged_each(evaluator, copies)
     assert judged_number(evaluator, copies, monkeypatch) < len(copies) * 2 / 3
 
@@ -184,6 +185,7 @@ def pod(number: int, **fields: Any) -> paths.Object:
 def test_pods_that_differ_in_names_images_variables_and_options_are_judged_once(
     evaluator: Evaluator, monkeypatch: pytest.MonkeyPatch, *, together: bool
 ) -> None:
+    evaluator._compared = evaluator._found_like = 0
     pods = [pod(number) for number in range(10)]
     batches = (
         [file(*pods, source="all.yaml")]
@@ -196,7 +198,25 @@ def test_pods_that_differ_in_names_images_variables_and_options_are_judged_once(
     assert [each.identity.name for each in found.results] == [f"train-{number}" for number in range(10)]
 
 
+def test_objects_that_all_differ_are_seldom_compared_until_some_are_alike(
+    evaluator: Evaluator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluator._compared = evaluator._found_like = 0
+    different = [file(pod(0, metadata={"name": f"p{n}", "namespace": f"n{n}"}), source=f"{n}.yaml") for n in range(400)]
+    alike = [file(pod(n), source=f"like-{n}.yaml") for n in range(400)]
+    compared, digest = count(), fingerprints.likeness
+    monkeypatch.setattr(fingerprints, "likeness", lambda *of: (next(compared), digest(*of))[1])
+
+    report(evaluator, different)
+    number = next(compared)
+    assert judged_number(evaluator, alike, monkeypatch) < 200
+
+    assert number < 200
+    assert next(compared) - number > 200
+
+
 def test_jobs_are_judged_once(evaluator: Evaluator, monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluator._compared = evaluator._found_like = 0
     jobs = [builders.job(builders.template(builders.container(gpus=1)), name=f"train-{each}") for each in range(5)]
     batches = [file(each, source=f"{index}/job.yaml") for index, each in enumerate(jobs)]
 

@@ -57,6 +57,8 @@ class Subject(Struct, frozen=True, kw_only=True):
 
 __all__ = ["Evaluator", "Operation", "Request", "User"]
 
+_COMPARED: Final = 256
+
 LIKE_PODS: Final = 1024
 """How many different Pods the evaluator remembers answers for."""
 
@@ -114,6 +116,8 @@ class Evaluator:
             LIKE_PODS, at_once=True
         )
         self._read_by_site = fingerprints.read_by(config.roles)
+        self._compared = self._found_like = 0
+        """How many of the last objects of files were compared, and were like one that was judged."""
 
     def decide(self, request: Request) -> model.Decision:
         """The decision about an object; a finding about its size if it is too much to judge.
@@ -200,7 +204,7 @@ class Evaluator:
     def _admitted_like(self, request: Request) -> tuple[merge.Merged, Subject]:
         """The mutations and findings of an object, from a like one where one was judged before."""
         like = None
-        if request.company and self.facts.empty and (request.facts is None or request.facts is self.facts):
+        if request.company and self.facts.empty and request.facts in (None, self.facts) and self._may_be_like():
             like = fingerprints.likeness(request.value, self._read_by_site)
         if like is None:
             return self._admitted(request)
@@ -215,7 +219,17 @@ class Evaluator:
         if made or kept is None:
             return made[0] if made else self._admitted(request)
         merged, subject = kept
+        self._found_like += 1
         return replace(merged, value=editing.repeated(request.value, merged.operations)), subject
+
+    def _may_be_like(self) -> bool:
+        """Whether to compare an object with earlier ones: all while a tenth of them were like others, else a fourth."""
+        self._compared += 1
+        if self._compared == _COMPARED:
+            self._compared, self._found_like = self._compared // 2, self._found_like // 2
+        if self._compared < _COMPARED // 4 or self._found_like * 10 >= self._compared:
+            return True
+        return self._compared % 4 == 0
 
     def _admitted(self, request: Request) -> tuple[merge.Merged, Subject]:
         workload, known = self.workload(request), self._knowledge(request)
