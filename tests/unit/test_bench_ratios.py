@@ -40,7 +40,7 @@ def test_a_ratio_may_grow_by_a_tenth(worse: Callable[[str, str, str], Iterator[s
     ]
 
 
-def test_a_row_that_is_not_recorded_is_no_pass(worse: Callable[[str, str, str], Iterator[str]]) -> None:
+def test_a_row_that_is_not_recorded_fails(worse: Callable[[str, str, str], Iterator[str]]) -> None:
     measured = TABLE.format(files=1, one=1)
 
     assert list(worse(measured.replace("| one file", "| two files"), measured, "of its processor seconds")) == [

@@ -390,7 +390,7 @@ class Surroundings:
         self._around: dict[str, reading_values.Lookup] = {}
         self._digests: dict[str, bytes | None] = {}
         self._alike: dict[str, tuple[bool, bool]] = {}
-        """By directory, whether other objects may name only such kinds, and whether there are any."""
+        """By directory, whether other objects may name only `LIKE_KINDS`, and whether there are any."""
         self._with_facts = [each for each in files if any(map(is_fact, each.named))]
         self._facts: dict[str, Store] = {}
         self._named: reading_values.Objects | None = None
@@ -407,8 +407,8 @@ class Surroundings:
         return self._around[name]
 
     def company(self, batch: Batch) -> str:
-        """What the objects of a file have around them, for `Request.company`; empty where it may hold other kinds than
-        those of which like objects are judged once, because objects of these kinds may name each other.
+        """The surroundings of the objects of a file, for `Request.company`. Empty beside objects of other kinds than
+        `LIKE_KINDS`, which objects may name.
         """
         name, alone = directory_of_batch(batch), len(batch.items) == 1
         if self.scalers.found or not all(map(_is_like, (item.value for item in batch.items))):

@@ -423,7 +423,7 @@ class Written(Struct, frozen=True):
     key: tuple[int, int] | None
     """None for an element of a list."""
     value: tuple[int, int] | None
-    """None for a value that is no scalar of this line. An element that is a mapping ends behind its line."""
+    """None for a value that is not a scalar of this line. An element that is a mapping ends behind its line."""
     goes_on: bool = False
     """Whether the value has more lines."""
 

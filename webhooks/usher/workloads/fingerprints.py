@@ -135,7 +135,7 @@ class Likeness(NamedTuple):
 
 
 class SiteReads(NamedTuple):
-    """What the rules about roles of a site read, so that digests keep it."""
+    """The parts of objects that rules about roles read, so digests keep them."""
 
     commands: bool
     """Whether they may read options of commands, or tags of images."""
@@ -143,7 +143,7 @@ class SiteReads(NamedTuple):
 
 
 def read_by(rules: Iterable[RoleRule]) -> SiteReads:
-    """What some rules about roles read."""
+    """The parts of objects that some rules about roles read."""
     rules = [*rules]
     words = [word for rule in rules for pattern in rule.commands for word in pattern.split()]
     tags = any({*":@"} & {*image} for rule in rules for image in rule.images)
