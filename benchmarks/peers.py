@@ -1,4 +1,4 @@
-"""Measures `usher check` beside conftest in every size, with three kinds of GPU pods of which a tenth are wrong.
+"""Measures `usher check` beside conftest in every size, with three kinds of GPU pods. A tenth of them are wrong.
 
 usher judges by all its checks, after its mutations; conftest by five rules. The tools take turns, and the least of the
 rounds counts. The ratios are to conftest in the same run, so they hold on other machines too. `--compare PAGE` fails if
@@ -30,7 +30,7 @@ KINDS = {
 }
 SIZES = {"read": (1_000,), "names": (1_000, 10_000), "job": (1_000,)}
 RATIO = "of its processor seconds"
-OF_CONFTEST = ("conftest: seconds", "processor seconds", "MB")
+OF_CONFTEST = ("conftest: seconds", "processor seconds")
 CHANGED_IN = 100
 """One file of so many changes before a run with remembered verdicts."""
 
@@ -67,8 +67,8 @@ def report() -> list[str]:
     lines = [
         f"The least of {ROUNDS} rounds; a tenth of the pods are wrong.",
         "",
-        f"| pods | usher | seconds | of conftest | processor seconds | {RATIO} | MB | {' | '.join(OF_CONFTEST)} |",
-        f"| --- | --- {'| ---: ' * 8}|",
+        f"| pods | usher | seconds | of conftest | processor seconds | {RATIO} | {' | '.join(OF_CONFTEST)} |",
+        f"| --- | --- {'| ---: ' * 6}|",
     ]
     return [*lines, *(line(row, own, peers[tuple(row.peer)]) for row, own in zip(rows, taken, strict=True))]
 
@@ -84,10 +84,8 @@ def line(row: Row, own: Sequence[Taken], peer: Sequence[Taken]) -> str:
         f"{seconds / of_peer:.2f}",
         f"{processor:.2f}",
         f"{processor / processor_of_peer:.2f}",
-        f"{max(each.megabytes for each in own):.0f}",
         f"{of_peer:.2f}",
         f"{processor_of_peer:.2f}",
-        f"{max(each.megabytes for each in peer):.0f}",
     )
     return f"| {' | '.join(cells)} |"
 

@@ -289,7 +289,7 @@ FORMS = [
 
 
 @pytest.mark.parametrize(("before", "after"), FORMS)
-def test_a_document_is_read_as_if_none_of_its_form_had_been_read_before(before: str, after: str) -> None:
+def test_a_document_is_read_as_if_it_were_the_first_of_its_form(before: str, after: str) -> None:
     """The reader starts from the last document with as many lines, and may take only values from it."""
     changed = PLAIN.replace(before, after)
     assert changed != PLAIN
