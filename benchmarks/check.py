@@ -6,23 +6,16 @@ The tools take turns. conftest and gator are built by Go where they are missing;
 import os
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import built_peers
 import commands
 import sections
 from commands import Taken
 
-ROOT = Path(__file__).parents[1]
-PEERS = ROOT / ".tools" / "peers"
-RULES = ROOT / "benchmarks" / "peers"
-MODULES = {
-    "conftest": "github.com/open-policy-agent/conftest@v0.71.1",
-    "gator": "github.com/open-policy-agent/gatekeeper/v3/cmd/gator@v3.23.1",
-}
 PODS = 10_000
 CHANGED = PODS // 100
 ROUNDS = 3
@@ -170,19 +163,12 @@ def cases_of(pods: Path, cache: Path) -> dict[str, tuple[Sequence[str], Callable
         "usher, 1 % changed": (check, filled),
         "usher, one process, no cache": ([*check, "--jobs", "1", "--no-cache"], unchanged),
     }
-    if conftest := peer("conftest"):
-        found["conftest"] = ([conftest, "test", "--policy", str(RULES / "conftest.rego"), str(pods)], unchanged)
-    if gator := peer("gator"):
-        found["gator"] = ([gator, "test", f"--filename={RULES / 'gator'}", f"--filename={pods}"], unchanged)
+    if conftest := built_peers.conftest(pods):
+        found["conftest"] = (conftest, unchanged)
+    if gator := built_peers.peer("gator"):
+        rules = built_peers.RULES / "gator"
+        found["gator"] = ([gator, "test", f"--filename={rules}", f"--filename={pods}"], unchanged)
     return found
-
-
-def peer(name: str) -> str | None:
-    """A tool of others, built where that is possible."""
-    if not (PEERS / name).exists() and shutil.which("go"):
-        environment = {**os.environ, "GOBIN": str(PEERS), "GOFLAGS": "-mod=mod"}
-        subprocess.run(["go", "install", MODULES[name]], env=environment, check=False)
-    return str(PEERS / name) if (PEERS / name).exists() else shutil.which(name)
 
 
 def run(command: Sequence[str], cache: Path) -> Taken:

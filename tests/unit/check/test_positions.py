@@ -1,11 +1,16 @@
 """The line, and the part of it, that a finding points at."""
 
+import io
 import textwrap
+from collections.abc import Iterator
 from unittest.mock import Mock
 
 import pytest
 
-from usher.check import batches, findings
+import shared_files
+from shared_files import Corpus
+from usher import paths
+from usher.check import batches, findings, sources
 from usher.check.batches import Item, Pointer
 from usher.documents import reader
 
@@ -85,7 +90,8 @@ def test_an_object_without_text_has_no_places() -> None:
 
 
 def test_the_text_of_a_list_is_read_once_for_all_its_objects(monkeypatch: pytest.MonkeyPatch) -> None:
-    one = textwrap.indent("apiVersion: v1\nkind: Service\nmetadata: {name: a}\n", "    ").replace("    ", "  - ", 1)
+    # The exact reader takes it, because its texts go on in the next line.
+    one = textwrap.indent("apiVersion: v1\nkind:\n  Service\nmetadata: {name: a}\n", "    ").replace("    ", "  - ", 1)
     (document,) = reader.parse("apiVersion: v1\nkind: List\nitems:\n" + one * 3, source="list.yaml")
     items = [Item(value={}, document=document, prefix=prefix) for prefix, _ in batches.flatten(document.value)]
     trace = Mock(wraps=reader.trace)
@@ -93,5 +99,31 @@ def test_the_text_of_a_list_is_read_once_for_all_its_objects(monkeypatch: pytest
 
     lines = [place.line for each in items if (place := Pointer(each).place("/kind")) is not None]
 
-    assert lines == [5, 8, 11]
+    assert lines == [6, 10, 14]
     trace.assert_called_once_with(document)
+
+
+def pointers(value: paths.Json, pointer: str = paths.ROOT) -> Iterator[str]:
+    """The pointer to each part of a value, and to something missing in it."""
+    yield pointer
+    yield f"{pointer}/missing"
+    if isinstance(value, dict | list):
+        for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from pointers(each, paths.join(pointer, key))
+
+
+@pytest.mark.parametrize("corpus", shared_files.thorough_corpora)
+def test_plainly_written_places_are_those_of_the_exact_reader(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    quick, number = 0, 0
+    for batch in sources.read([str(corpus.folder)], stdin=io.BytesIO()):
+        for each in batch.items:
+            pointer, wanted = Pointer(each), list(pointers(each.value))
+            found = [pointer.place(place) for place in wanted]
+            document = each.document
+            assert document is not None
+            quick += sum(pointer._written(document, place) is not None for place in wanted)
+            number += len(wanted)
+            with monkeypatch.context() as patched:
+                patched.setattr(Pointer, "_written", lambda *_: None)
+                assert found == [pointer.place(place) for place in wanted]
+    assert quick > number / 2

@@ -368,3 +368,9 @@ def test_every_field_is_described() -> None:
     }
 
     assert bare == set()
+
+
+def test_defaults_are_those_of_an_empty_file() -> None:
+    """They are made without validators, which would say nothing about defaults."""
+    assert models.Config.defaults() == models.Config.model_validate({})
+    assert models.Config.defaults().model_dump_json() == models.Config().model_dump_json()

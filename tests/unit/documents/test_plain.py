@@ -258,3 +258,70 @@ values = st.recursive(
 @given(st.dictionaries(st.text("abcxyz", min_size=1, max_size=5), values, max_size=4), st.sampled_from([None, False]))
 def test_it_agrees_on_what_others_write(value: Any, flow: bool | None) -> None:
     agrees(yaml.dump(value, default_flow_style=flow, allow_unicode=True))
+
+
+FORMS = [
+    ("name: train-1", "name: train-2"),
+    ("name: train-1", "name: 7"),
+    ("name: train-1", "name: ~"),
+    ("name: train-1", "name:"),
+    ("name: train-1", "name: |"),
+    ("name: train-1", "name: [a, b]"),
+    ("name: train-1", "title: train-1"),
+    ("name: train-1", " name: train-1"),
+    ("name: train-1", "# name: train-1"),
+    ("labels: {app: train, \"tier\": 'gpu'}", "labels: {app: other}"),
+    ("labels: {app: train, \"tier\": 'gpu'}", "labels: other"),
+    ("- --epochs=10", "- --epochs=20"),
+    ("- --epochs=10", "- |"),
+    ("- --epochs=10", "--epochs=10"),
+    ("      set -e", "      set: e"),
+    ("      done", "      # done"),
+    ("      done", "      done: 1"),
+    ("      done", "    - done"),
+    ("# The pod of an example.", "# Another."),
+    ("# The pod of an example.", "the: pod"),
+    ("      # the end", "      medium: Memory"),
+    ("emptyDir:", "emptyDir: # none"),
+    ("    - |", "    - |-"),
+    ("limits: { nvidia.com/gpu: 8, cpu: 0.5, memory: 1e3 }", "limits: { nvidia.com/gpu: 12345678901234567890 }"),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), FORMS)
+def test_a_document_is_read_as_if_it_were_the_first_of_its_form(before: str, after: str) -> None:
+    """The reader starts from the last document with as many lines, and may take only values from it."""
+    changed = PLAIN.replace(before, after)
+    assert changed != PLAIN
+    plain._FORMS.clear()
+    alone = plain.read(changed)
+
+    for first in (PLAIN, changed):
+        plain._FORMS.clear()
+        plain.read(first)
+        plain.read(first.replace("nvidia.com/gpu: 8", "nvidia.com/gpu: 4"))
+        assert plain.read(changed) == alone
+        again = plain.read(PLAIN)
+        plain._FORMS.clear()
+        assert again == plain.read(PLAIN)
+
+
+def test_documents_of_one_form_share_no_value() -> None:
+    first, *others = (plain.read(PLAIN.replace("train-1", f"train-{number}")) for number in range(4))
+
+    for found in others:
+        value: Any = None if found is None else found.value
+        value["metadata"]["labels"]["app"] = "changed"
+    assert first == plain.read(PLAIN.replace("train-1", "train-0"))
+
+
+def test_a_document_of_the_same_form_is_not_parsed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain._FORMS.clear()
+    for number in range(2):
+        plain.read(PLAIN.replace("train-1", f"train-{number}"))
+    monkeypatch.setattr(plain, "_Document", None)
+
+    found = plain.read(PLAIN.replace("train-1", "train-7"))
+
+    value: Any = None if found is None else found.value
+    assert value["metadata"]["name"] == "train-7"

@@ -1,7 +1,7 @@
 """The objects that a source hands to the runner, one file or page of a list at a time, and their places in the text."""
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterator
+from typing import Any, Final, TypeVar
 
 from msgspec import Struct
 
@@ -121,19 +121,20 @@ def meant_as_workload(value: paths.Json) -> bool:
 # The place to show for an object as a whole, and for fields missing at its top.
 _HEAD = "/kind"
 
-_KEPT: Final[dict[str, tuple[reader.Document, reader.Places]]] = {}
-"""The places in the last document, under "last". A List has thousands of objects in one text, which is read
-only once.
+_KEPT: Final[dict[str, tuple[reader.Document, Any]]] = {}
+"""The places in the last document, by the way in which they are found. A List has thousands of objects in one text,
+which is read only once.
 """
 
+_Places = TypeVar("_Places", reader.Places, reader.WrittenPlaces)
 
-def _places(document: reader.Document) -> reader.Places:
-    kept = _KEPT.get("last")
-    if kept is not None and kept[0] is document:
-        return kept[1]
-    found = reader.Places(document)
-    _KEPT["last"] = document, found
-    return found
+
+def _places(document: reader.Document, make: Callable[[reader.Document], _Places]) -> _Places:
+    kept = _KEPT.get(make.__name__)
+    if kept is None or kept[0] is not document:
+        kept = _KEPT[make.__name__] = document, make(document)
+    result: _Places = kept[1]
+    return result
 
 
 class Pointer:
@@ -141,7 +142,6 @@ class Pointer:
 
     def __init__(self, item: Item) -> None:
         self._item = item
-        self._places: reader.Places | None = None
 
     def place(self, pointer: str) -> findings.Place | None:
         """The place of the value at a pointer, or of the nearest value above if it is missing.
@@ -149,18 +149,39 @@ class Pointer:
         It is the place of a text or number itself, but of the key for a mapping or list, because the key names it. None
         for objects without text.
         """
-        if self._item.document is None:
+        document = self._item.document
+        if document is None:
             return None
-        if self._places is None:
-            self._places = _places(self._item.document)
-        span = self._span(self._places, pointer)
-        excerpt = self._places.excerpt(span)
+        found = self._written(document, pointer)
+        if found is None:
+            known = _places(document, reader.Places)
+            span = self._span(known, pointer)
+            found = span, known.excerpt(span)
+        span, excerpt = found
         return findings.Place(
             line=span.line,
             column=span.column,
             end_column=self._end(span, excerpt),
             excerpt=findings.Excerpt(text=excerpt.text, column=excerpt.column, end_column=excerpt.end_column),
         )
+
+    def _written(self, document: reader.Document, pointer: str) -> tuple[reader.Span, reader.Excerpt] | None:
+        """The place in a plainly written document; None where only the exact reader knows it."""
+        prefix = self._item.prefix
+        nearest = wanted = prefix + pointer
+        while nearest != prefix and not self._exists(nearest):
+            nearest = nearest.rpartition("/")[0]
+        head = nearest == prefix and self._exists(nearest + _HEAD)
+        return _places(document, reader.WrittenPlaces).find(
+            nearest + _HEAD if head else nearest, shows_value=head or (nearest == wanted and self._is_scalar(nearest))
+        )
+
+    def _exists(self, pointer: str) -> bool:
+        try:
+            paths.resolve(self._item.document.value if self._item.document else None, pointer)
+        except LookupError:
+            return False
+        return True
 
     @staticmethod
     def _end(span: reader.Span, excerpt: reader.Excerpt) -> int:

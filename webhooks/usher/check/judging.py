@@ -236,6 +236,8 @@ class _Applied(Struct, frozen=True, kw_only=True):
     policies: SitePolicies | None
     beside: Store
     """The queues and quotas in the files of the run; empty where facts are given."""
+    company: str
+    """As in `Request`."""
 
 
 class Share(Struct, frozen=True):
@@ -290,6 +292,7 @@ def judge(  # noqa: PLR0913 - the file, its judges, and how to end
         scalers=surroundings.scalers,
         policies=policies,
         beside=surroundings.facts_around(batch) if together else Store(),
+        company=surroundings.company(batch),
     )
     for item in share.of(batch.items):
         before_each()
@@ -378,6 +381,7 @@ def _judged(
             objects=applied.objects,
             around=reading_values.NO_OBJECTS if as_it_is else applied.around,
             growths=() if as_it_is else applied.scalers.of(item.value, source),
+            company="" if as_it_is else applied.company,
             facts=applied.facts,
             place=settings.command.value,
             owner_is_hidden=item.owner_is_hidden,

@@ -1,6 +1,7 @@
 """The context of the objects of a run: outlines of its files, their directories and the autoscalers."""
 
 import hashlib
+import itertools
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,6 +23,7 @@ from usher.kinds.reading import values as reading_values
 from usher.kinds.reading.counts import Growth
 from usher.kinds.reading.values import Reference
 from usher.workloads import grown_workloads
+from usher.workloads.fingerprints import LIKE_KINDS
 from usher.workloads.grown_workloads import growth_of
 
 
@@ -359,6 +361,14 @@ def _nothing(_outline: Outline) -> Sequence[paths.Object]:
     return ()
 
 
+_RUNS: Final = itertools.count()
+"""A number for each run, because evaluators outlive runs."""
+
+
+def _is_like(value: paths.Object) -> bool:
+    return group_and_kind(value) in LIKE_KINDS
+
+
 class Surroundings:
     """The autoscalers of a run, and the objects of each directory."""
 
@@ -372,12 +382,15 @@ class Surroundings:
             load: reads the objects of files whose outlines do not have them.
         """
         self.scalers = Scalers(files, namespace=namespace)
+        self._run = next(_RUNS)
         self._files = files
         self._namespace = namespace
         self._load = load
         self._directories = outlines_by_directory(files)
         self._around: dict[str, reading_values.Lookup] = {}
         self._digests: dict[str, bytes | None] = {}
+        self._alike: dict[str, tuple[bool, bool]] = {}
+        """By directory, whether other objects may name only `LIKE_KINDS`, and whether there are any."""
         self._with_facts = [each for each in files if any(map(is_fact, each.named))]
         self._facts: dict[str, Store] = {}
         self._named: reading_values.Objects | None = None
@@ -392,6 +405,23 @@ class Surroundings:
             values = [value for each in self._directories[name] for value in self._offered(each)]
             self._around[name] = reading_values.Objects(values, namespace=self._namespace)
         return self._around[name]
+
+    def company(self, batch: Batch) -> str:
+        """The surroundings of the objects of a file, for `Request.company`. Empty beside objects of other kinds than
+        `LIKE_KINDS`, which objects may name.
+        """
+        name, alone = directory_of_batch(batch), len(batch.items) == 1
+        if self.scalers.found or not all(map(_is_like, (item.value for item in batch.items))):
+            return ""
+        if name in self._directories:
+            if name not in self._alike:
+                offered = [value for each in self._directories[name] for value in self._offered(each)]
+                self._alike[name] = all(map(_is_like, offered)), bool(offered)
+            is_alike, has_objects = self._alike[name]
+            if not is_alike:
+                return ""
+            alone = alone and not has_objects
+        return f"{self._run}" if alone else f"{self._run} {name} {batch.source} {batch.part}"
 
     def facts_around(self, batch: Batch, *, without: str = "") -> Store:
         """The queues and quotas in the files of the run that count for the objects of a file.

@@ -454,7 +454,7 @@ def load_config(file: Path | None, *, own: Sequence[OwnChecks] = (), choice: Rul
         ConfigError: the file cannot be used; usher never falls back to other rules.
     """
     if file is None and choice == NO_CHOICE:
-        return models.Config()
+        return models.Config.defaults()
     from usher.config import load
     from usher.policy import config_problems
     from usher.policy.checks import catalogue

@@ -118,10 +118,10 @@ class Audit(Section):
         max_length=16,
         description="Labels that name the team: the first one that the workload has, or else its namespace.",
     )
-    idle: Idle = Field(default=Idle(), description="When an allocated GPU counts as idle.")
+    idle: Idle = Field(default=Idle.defaults(), description="When an allocated GPU counts as idle.")
     pending: Duration = Field(default="1h", description="How long pods may wait before an audit reports them.")
-    prices: Prices = Field(default=Prices(), description="What GPUs cost.")
-    targets: Targets = Field(default=Targets(), description="Targets beside which reports show actual values.")
+    prices: Prices = Field(default=Prices.defaults(), description="What GPUs cost.")
+    targets: Targets = Field(default=Targets.defaults(), description="Targets beside which reports show actual values.")
 
 
 __all__ = [
@@ -337,24 +337,28 @@ class Config(Section):
     )
     kind: Literal["Config"] = Field(default="Config", description="Config.")
     accelerators: Accelerators = Field(
-        default=Accelerators(), description="Resources and device classes that usher does not know by itself."
+        default=Accelerators.defaults(), description="Resources and device classes that usher does not know by itself."
     )
     fabrics: dict[Name, Fabric] = Field(default={}, description="Interconnect profiles beside the shipped ones.")
     pools: list[Pool] = Field(default=[], max_length=200, description="The node pools with accelerators.")
-    gangs: Gangs = Field(default=Gangs(), description="What usher does with pods that start together.")
+    gangs: Gangs = Field(default=Gangs.defaults(), description="What usher does with pods that start together.")
     roles: RoleRules = Field(default=[], description="The first rule that matches a workload gives it its role.")
     queues: list[Queue] = Field(default=[], description="The first entry that matches a workload decides.")
     routing: list[Route] = Field(default=[], description="The first entry that matches a workload decides.")
     quotas: list[Quota] = Field(
         default=[], description="Quotas of GPUs, like GPUQuota objects; at most one may apply to a namespace."
     )
-    priorities: Priorities = Field(default=Priorities(), description="Priority classes, and who may use which.")
-    isolation: Isolation = Field(
-        default=Isolation(), description="Namespaces that get exceptions from the isolation of pods."
+    priorities: Priorities = Field(
+        default=Priorities.defaults(), description="Priority classes, and who may use which."
     )
-    shared_memory: SharedMemory = Field(default=SharedMemory(), description="Shared memory that mutations add.")
+    isolation: Isolation = Field(
+        default=Isolation.defaults(), description="Namespaces that get exceptions from the isolation of pods."
+    )
+    shared_memory: SharedMemory = Field(
+        default=SharedMemory.defaults(), description="Shared memory that mutations add."
+    )
     lifecycle: list[Lifecycle] = Field(default=[], description="The first entry that matches a workload decides.")
-    facts: Facts = Field(default=Facts(), description="How old the facts of the cluster may be.")
+    facts: Facts = Field(default=Facts.defaults(), description="How old the facts of the cluster may be.")
     identities: dict[Name, Identity] = Field(
         default={},
         description="Users and groups, by the name of their identity. administrators, controllers and schedulers have "
@@ -363,9 +367,11 @@ class Config(Section):
     parameters: list[ParameterValues] = Field(
         default=[], description="Parameters of checks; for each value the last entry that matches decides."
     )
-    enforcement: Enforcement = Field(default=Enforcement(), description="What findings do, and exceptions.")
-    mutations: Mutations = Field(default=Mutations(), description="Which mutations apply where.")
-    audit: Audit = Field(default=Audit(), description="Teams, prices and targets for the reports of `usher audit`.")
+    enforcement: Enforcement = Field(default=Enforcement.defaults(), description="What findings do, and exceptions.")
+    mutations: Mutations = Field(default=Mutations.defaults(), description="Which mutations apply where.")
+    audit: Audit = Field(
+        default=Audit.defaults(), description="Teams, prices and targets for the reports of `usher audit`."
+    )
     check_pages: str | None = Field(
         default=None,
         pattern=r"^https?://[!-~]+$",

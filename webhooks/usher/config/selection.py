@@ -8,7 +8,7 @@ import difflib
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
-from typing import Annotated, Final, Literal, TypeVar
+from typing import Annotated, Final, Literal, Self, TypeVar
 
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
@@ -55,6 +55,11 @@ class Section(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True, defer_build=True
     )
+
+    @classmethod
+    def defaults(cls) -> Self:
+        """The section with all its defaults. It needs no validators, whose building takes as long as many imports."""
+        return cls.model_construct()
 
 
 class Selector(Section):

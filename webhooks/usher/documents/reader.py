@@ -422,6 +422,27 @@ class Places(Mapping[str, Position]):
         return self._chunk.line + number, column
 
 
+class WrittenPlaces:
+    """The places of the keys and texts of a plainly written document, each in a line of its own."""
+
+    def __init__(self, document: Document) -> None:
+        self._line = document.chunk.line
+        self._lines = None if document.is_json else plain.lines_of(document.chunk.text)
+
+    def find(self, pointer: str, *, shows_value: bool) -> tuple[Span, Excerpt] | None:
+        """The span of a value or of its key, with its line; None where only `Places` knows it."""
+        found = self._lines.find(pointer) if self._lines is not None else None
+        if found is None:
+            return None
+        # A null may have no text; then its key gives the place.
+        columns = found.value if found.value and (shows_value or found.key is None) else found.key
+        if columns is None:
+            return None
+        (start, end), line = columns, self._line + found.line
+        span = Span(line=line, column=start + 1, end_line=line + found.goes_on, end_column=end + 1)
+        return span, _cut(line, found.text, start, max(end, start + 1))
+
+
 def _flat(root: composing.Node) -> dict[str, composing.Node]:
     nodes: dict[str, composing.Node] = {}
     pending = [(paths.ROOT, root)]

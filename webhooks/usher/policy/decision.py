@@ -498,6 +498,9 @@ class Request(Struct, frozen=True, kw_only=True):
     """Finds objects of any file that are applied together with this one; `objects` does not include them."""
     growths: tuple[Growth, ...] = ()
     """How far autoscalers of the same files let the object grow. No mutation reads them: the webhook has no files."""
+    company: str = ""
+    """A name for the objects around this one. Like objects of one company are judged once; empty for an object that is
+    judged alone."""
     facts: Store | None = None
     """Facts to use instead of those of the evaluator."""
     place: selection.Place = "admission"

@@ -32,7 +32,7 @@ from usher.policy.engines.engine import Engine, Entrypoint
 from usher.policy.excused_findings import Side
 from usher.policy.input import document as input_document
 from usher.policy.mutating import Mutating, MutationRules
-from usher.policy.mutation import merge
+from usher.policy.mutation import editing, merge
 from usher.workloads import fingerprints, identity, unread_keys
 
 
@@ -56,6 +56,8 @@ class Subject(Struct, frozen=True, kw_only=True):
 
 
 __all__ = ["Evaluator", "Operation", "Request", "User"]
+
+_COMPARED: Final = 256
 
 LIKE_PODS: Final = 1024
 """How many different Pods the evaluator remembers answers for."""
@@ -109,6 +111,13 @@ class Evaluator:
         self._last_merged: tuple[Request | None, merge.Merged] = (None, merge.Merged(value={}))
         self._subjects: Memo[_Key, Subject] = Memo(LIKE_PODS)
         self._patches: Memo[_Key, merge.Merged] = Memo(LIKE_PODS)
+        # Files are judged once, so the second of two like objects must find the answer to the first.
+        self._admissions: Memo[tuple[str, str, bytes], tuple[merge.Merged, Subject] | None] = Memo(
+            LIKE_PODS, at_once=True
+        )
+        self._read_by_site = fingerprints.read_by(config.roles)
+        self._compared = self._found_like = 0
+        """How many of the last objects of files were compared, and were like one that was judged."""
 
     def decide(self, request: Request) -> model.Decision:
         """The decision about an object; a finding about its size if it is too much to judge.
@@ -184,17 +193,52 @@ class Evaluator:
             EngineError: the engine gave no usable answer.
             MutationError: an intent is not supported.
         """
-        workload, known = self.workload(request), self._knowledge(request)
-        sent = request
         try:
-            merged = self._merged(request, workload)
-            if merged.operations:
-                request = replace(request, value=merged.value)
-            if merged.operations or request.growths:
-                workload = request.grown(partial(self._read_workload, request=request))
-            return merged, self._decision(self._subject(request, workload, known), request, known)
+            merged, subject = self._admitted_like(request)
         except errors.ExhaustedError as error:
-            return merge.Merged(value=sent.value), self.exhausted(sent, error)
+            return merge.Merged(value=request.value), self.exhausted(request, error)
+        if merged.operations:
+            request = replace(request, value=merged.value)
+        return merged, self._decision(subject, request, self._knowledge(request))
+
+    def _admitted_like(self, request: Request) -> tuple[merge.Merged, Subject]:
+        """The mutations and findings of an object, from a like one where one was judged before."""
+        like = None
+        if request.company and self.facts.empty and request.facts in (None, self.facts) and self._may_be_like():
+            like = fingerprints.likeness(request.value, self._read_by_site)
+        if like is None:
+            return self._admitted(request)
+        made = list[tuple[merge.Merged, Subject]]()
+
+        def make() -> tuple[merge.Merged, Subject] | None:
+            made.append(self._admitted(request))
+            merged, _ = made[0]
+            return made[0] if _is_shared(merged, like) else None
+
+        kept = self._admissions.get((request.namespace, request.company, like.digest), make)
+        if made or kept is None:
+            return made[0] if made else self._admitted(request)
+        merged, subject = kept
+        self._found_like += 1
+        return replace(merged, value=editing.repeated(request.value, merged.operations)), subject
+
+    def _may_be_like(self) -> bool:
+        """Whether to compare an object with earlier ones: all while a tenth of them were like others, else a fourth."""
+        self._compared += 1
+        if self._compared == _COMPARED:
+            self._compared, self._found_like = self._compared // 2, self._found_like // 2
+        if self._compared < _COMPARED // 4 or self._found_like * 10 >= self._compared:
+            return True
+        return self._compared % 4 == 0
+
+    def _admitted(self, request: Request) -> tuple[merge.Merged, Subject]:
+        workload, known = self.workload(request), self._knowledge(request)
+        merged = self._merged(request, workload)
+        if merged.operations:
+            request = replace(request, value=merged.value)
+        if merged.operations or request.growths:
+            workload = request.grown(partial(self._read_workload, request=request))
+        return merged, self._subject(request, workload, known)
 
     def mutate(self, request: Request, *, only: str = "") -> merge.Merged:
         """The object with all mutations applied.
@@ -412,6 +456,17 @@ class Evaluator:
         if workload.namespace in models.DEFAULT_EXEMPT_NAMESPACES:
             return f"usher exempts namespace {workload.namespace} by default"
         return f"usher.yaml exempts namespace {workload.namespace}"
+
+
+def _is_shared(merged: merge.Merged, like: fingerprints.Likeness) -> bool:
+    """Whether the mutations of an object are those of like objects: no intent looks at a value outside the digest."""
+    intents = (
+        *merged.applied,
+        *(each.intent for each in merged.skipped),
+        *(intent for conflict in merged.conflicts for intent in conflict),
+    )
+    wanted = (intent.value for intent in intents if isinstance(intent.value, dict))
+    return all(like.left_out.isdisjoint(text for text in value.values() if isinstance(text, str)) for value in wanted)
 
 
 def _definitions_of(facts: Store) -> Definitions:

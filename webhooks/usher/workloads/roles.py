@@ -518,5 +518,5 @@ def _conditions_hold(rule: RoleRule, subject: Subject) -> bool:
     )
 
 
-DEFAULT_ROLES: Final = Roles(models.Config())
+DEFAULT_ROLES: Final = Roles(models.Config.defaults())
 """Roles without usher.yaml."""

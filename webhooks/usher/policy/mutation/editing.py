@@ -1,6 +1,6 @@
 """Edits a copy of an object, records the edits as RFC 6902 operations, and says why an intent changes nothing."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, Literal, NotRequired, TypeVar
 
 import orjson
@@ -104,6 +104,22 @@ class Edit:
         # A copy, because later edits inside the value must not change this operation or another place.
         parent[keys[-1]] = copied(value)
         self.operations.append({"op": "add", "path": pointer, "value": value})
+
+
+def repeated(original: paths.Object, operations: Sequence[Operation]) -> paths.Object:
+    """A copy of an object with the operations that another edit made in an object like it."""
+    if not operations:
+        return original
+    edit = Edit(original)
+    for operation in operations:
+        pointer = str(operation["path"])
+        if operation["op"] == "remove":
+            edit.remove(pointer)
+        elif pointer.endswith("/-"):
+            edit.append(pointer.removesuffix("/-"), operation["value"])
+        else:
+            edit.add(pointer, operation["value"])
+    return edit.value
 
 
 def _has(value: paths.Json, keyed: model.Keyed) -> bool:
