@@ -677,6 +677,10 @@ _findings_pods contains {"check": "serving/component_needs_grove", "finding": fi
 	some finding in data.usher.checks.serving.component_needs_grove.deny
 }
 
+_findings_pods contains {"check": "gang/native_group_members_differ", "finding": finding} if {
+	some finding in data.usher.checks.gang.native_group_members_differ.deny
+}
+
 _findings contains each if {
 	input.object.rayCluster
 	some each in _findings_rayCluster
@@ -1158,6 +1162,10 @@ _findings_cluster_facts contains {"check": "cost/training_on_a_consolidating_poo
 
 _findings_cluster_facts contains {"check": "objects/claims_above_the_gpus_of_nodes", "finding": finding} if {
 	some finding in data.usher.checks.objects.claims_above_the_gpus_of_nodes.deny
+}
+
+_findings_cluster_facts contains {"check": "gang/native_gang_not_formed", "finding": finding} if {
+	some finding in data.usher.checks.gang.native_gang_not_formed.deny
 }
 
 _findings contains each if {
@@ -2169,6 +2177,10 @@ _unknown_cluster_facts contains {"check": "tenancy/gpu_quota_exceeded", "unknown
 	some unknown in data.usher.checks.tenancy.gpu_quota_exceeded.unknown
 }
 
+_unknown_cluster_facts contains {"check": "gang/native_gang_not_formed", "unknown": unknown} if {
+	some unknown in data.usher.checks.gang.native_gang_not_formed.unknown
+}
+
 _unknown contains each if {
 	input.object.volcanoPodGroup
 	some each in _unknown_volcanoPodGroup
@@ -2351,6 +2363,10 @@ _intents_pods contains {"mutation": "gang/kai_routing", "intent": intent} if {
 	some intent in data.usher.mutations.gang.kai_routing.intents
 }
 
+_intents_pods contains {"mutation": "gang/native_routing", "intent": intent} if {
+	some intent in data.usher.mutations.gang.native_routing.intents
+}
+
 _warnings contains each if {
 	input.workload.asksAccelerators
 	some each in _warnings_accelerator_pods
@@ -2383,6 +2399,10 @@ _warnings_pods contains {"mutation": "gang/volcano_routing", "warning": warning}
 
 _warnings_pods contains {"mutation": "gang/kai_routing", "warning": warning} if {
 	some warning in data.usher.mutations.gang.kai_routing.warnings
+}
+
+_warnings_pods contains {"mutation": "gang/native_routing", "warning": warning} if {
+	some warning in data.usher.mutations.gang.native_routing.warnings
 }
 
 _skips contains each if {
@@ -2485,6 +2505,10 @@ _skips_pods contains {"mutation": "gang/volcano_routing", "skip": skip} if {
 
 _skips_pods contains {"mutation": "gang/kai_routing", "skip": skip} if {
 	some skip in data.usher.mutations.gang.kai_routing.skips
+}
+
+_skips_pods contains {"mutation": "gang/native_routing", "skip": skip} if {
+	some skip in data.usher.mutations.gang.native_routing.skips
 }
 
 default _unprotected := false

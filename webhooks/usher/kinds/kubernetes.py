@@ -18,7 +18,7 @@ from usher.kinds.kind import MINIMUM_OF_OWNER, Kind, Kueue, KueueUnit, Pods, Sta
 from usher.kinds.reading.counts import concurrent_pods, in_turns, share_of_replicas
 from usher.kinds.reading.pod_templates import pod_template
 from usher.kinds.reading.shapes import IntOrString, Present
-from usher.kinds.reading.templates import Place, Template
+from usher.kinds.reading.templates import JOB_CONTROLLER, Place, Template
 from usher.kinds.reading.values import Reading
 
 
@@ -133,8 +133,22 @@ def _items(value: paths.Json) -> Iterator[Mapping[str, paths.Json]]:
     return (each for each in (value if isinstance(value, list) else ()) if isinstance(each, dict))
 
 
+class GangPolicy(TypedDict):
+    minCount: NotRequired[int]
+
+
+class SchedulingPolicy(TypedDict):
+    gang: NotRequired[GangPolicy]
+
+
+class JobScheduling(TypedDict):
+    schedulingPolicy: NotRequired[SchedulingPolicy]
+
+
 class JobSpec(TypedDict):
     activeDeadlineSeconds: NotRequired[int]
+    completions: NotRequired[int]
+    scheduling: NotRequired[JobScheduling]
 
 
 class Job(TypedDict):
@@ -167,7 +181,7 @@ def _job(job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
     found = pod_template(
         Place(spec.get("template"), "/spec/template"), reading, count=model.Count(minimum=pods, maximum=pods)
     )
-    yield _with_gang(found, spec, pods)
+    yield _with_gang(found, Place(spec, "/spec"), pods, reading)
 
 
 def _cron_job(cron_job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
@@ -181,11 +195,21 @@ def _cron_job(cron_job: Mapping[str, paths.Json], reading: Reading) -> Iterator[
     else:
         count = model.Count(minimum=0, maximum=None, reason="concurrencyPolicy Allow lets runs overlap")
     found = pod_template(Place(job_spec.get("template"), job_path + "/template"), reading, count=count)
-    yield _with_gang(found, job_spec, pods)
+    yield _with_gang(found, Place(job_spec, job_path), pods, reading)
 
 
-def _with_gang(found: Template, spec: Mapping[str, paths.Json], pods: int) -> Template:
-    """The template, marked as a gang if the JobSpec shows that its pods wait for each other."""
+_MINIMUM: Final = "/scheduling/schedulingPolicy/gang/minCount"
+"""From Kubernetes 1.37 on; without the number the gang has `parallelism` pods (API:batch/v1/types.go, KEP-5547)."""
+
+
+def _with_gang(found: Template, job: Place, pods: int, reading: Reading) -> Template:
+    """The template, marked as a gang if the JobSpec shows that its pods wait for each other, or asks for a gang."""
+    spec = reading.mapping(job.value, job.path)
+    if "scheduling" in spec:
+        at = f"{job.path}/scheduling"
+        scheduling = reading.mapping(spec.get("scheduling"), at)
+        if reading.mapping(scheduling.get("schedulingPolicy"), at + "/schedulingPolicy").get("gang") is not None:
+            found = replace(found, traits=found.traits._replace(pod_group=JOB_CONTROLLER))
     return replace(found, waits=wait_for_each_other(spec, pods), in_turns=in_turns(spec))
 
 
@@ -215,7 +239,8 @@ JOBS = [
             kueue_keeps_empty=True,
             queue_label_path="/metadata",
             volcano="annotation `scheduling.volcano.sh/group-min-member` on the Job",
-            gang_places=OF_VOLCANO,
+            gang_places=replace(OF_VOLCANO, native="/spec/scheduling"),
+            gang_minimum_path="/spec" + _MINIMUM,
             lifecycle_places=model.LifecyclePlaces(
                 ttl="/spec/ttlSecondsAfterFinished",
                 deadline="/spec/activeDeadlineSeconds",
@@ -240,6 +265,7 @@ JOBS = [
             kueue=Kueue.CHILDREN,
             # Kueue does not know CronJobs, but the Jobs that a CronJob makes carry the metadata of the job template.
             queue_label_path="/spec/jobTemplate/metadata",
+            gang_minimum_path="/spec/jobTemplate/spec" + _MINIMUM,
             # The history limits of the CronJob delete its Jobs.
             lifecycle_places=model.LifecyclePlaces(deadline="/spec/jobTemplate/spec/activeDeadlineSeconds"),
         ),
