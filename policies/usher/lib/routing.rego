@@ -120,6 +120,10 @@ else := "the webhook does not route this object, because the JobTemplates of its
 
 else := _by_operator("nvidia.com/volcano-queue") if input.workload.group == "nvidia.com"
 
+else := _by_operator("rbg.workloads.x-k8s.io/group-gang-scheduling-volcano-queue") if {
+	input.workload.group == "workloads.x-k8s.io"
+}
+
 else := $"the webhook does not route this object, because Volcano cannot make a gang of a {input.workload.kind}; use a kind that Volcano supports" if {
 	not input.workload.gangPlaces.queue
 }

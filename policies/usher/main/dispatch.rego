@@ -552,6 +552,10 @@ _findings_accelerator_pods contains {"check": "objects/gke_network_of_another_ma
 	some finding in data.usher.checks.objects.gke_network_of_another_machine.deny
 }
 
+_findings_accelerator_pods contains {"check": "serving/role_group_gang_too_small", "finding": finding} if {
+	some finding in data.usher.checks.serving.role_group_gang_too_small.deny
+}
+
 _findings contains each if {
 	count(input.podSets) > 0
 	some each in _findings_pods

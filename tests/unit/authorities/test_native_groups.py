@@ -1,4 +1,4 @@
-"""PodGroups of Kubernetes: the slice for Rego, and the gang that an object asks for (API:scheduling/v1beta1/types.go)."""
+"""PodGroups of Kubernetes: the slice for Rego, and the gang of an object (API:scheduling/v1beta1/types.go)."""
 
 import pytest
 
@@ -100,7 +100,7 @@ def test_a_job_asks_for_a_gang_itself(policy: paths.Json, minimum: int | None) -
 
 
 @pytest.mark.parametrize("policy", [{"basic": {}}, {}, None])
-def test_a_job_with_another_policy_is_no_gang(policy: paths.Json) -> None:
+def test_a_job_with_another_policy_makes_no_gang(policy: paths.Json) -> None:
     assert not workload(own_gang(policy)).gang.wanted
     assert pod_groups.input_slice(case(own_gang(policy)), knowing(Store())) is None
 

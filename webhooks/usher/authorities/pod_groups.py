@@ -27,7 +27,7 @@ from usher.kinds.reading.values import Absence, Reference
 KAI_LABEL: Final = "kai.scheduler/queue"
 KAI_QUEUE: Final = ("scheduling.run.ai", "Queue")
 _KAI_ANNOTATIONS: Final = {"grove.io": KAI_LABEL, "nvidia.com": "nvidia.com/kai-scheduler-queue"}
-"""Annotations from which operators take the queue, by the group of their kinds (`kinds.grove`, `kinds.dynamo`)."""
+"""Annotations from which operators take the queue, by the group of their kinds (`serving_groups`, `dynamo`)."""
 
 
 class PodGroupInput(TypedDict):

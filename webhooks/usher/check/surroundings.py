@@ -237,6 +237,7 @@ NAMED_KINDS: Final = frozenset(
     {
         *(("trainer.kubeflow.org", kind) for kind in ("ClusterTrainingRuntime", "TrainingRuntime")),
         *(("serving.kserve.io", kind) for kind in ("ClusterServingRuntime", "ServingRuntime")),
+        *(("ome.io", kind) for kind in ("ClusterServingRuntime", "ServingRuntime")),
         ("serving.kserve.io", "LLMInferenceServiceConfig"),
         DEFINITION,
         (_KUEUE, "AdmissionCheck"),

@@ -499,8 +499,9 @@ class Route(Selector):
 
     scheduler: Literal["volcano", "kai", "native"] = Field(
         default="volcano",
-        description="Which scheduler makes the gangs; `native` is that of Kubernetes 1.37 or later with the feature gates "
-        "GenericWorkload and WorkloadWithJob on. It makes gangs of Jobs (`kinds: [batch/Job]`) and has no queues.",
+        description="Which scheduler makes the gangs; `native` is that of Kubernetes 1.37 or later with the feature "
+        "gates GenericWorkload and WorkloadWithJob on. It makes gangs of Jobs (`kinds: [batch/Job]`) and has no "
+        "queues.",
     )
     scheduler_name: Name | None = Field(
         default=None,

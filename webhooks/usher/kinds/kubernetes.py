@@ -56,6 +56,7 @@ PODS = [
             ("batch", "Job"),
             ("", "ReplicationController"),
             ("grove.io", "PodClique"),
+            ("workloads.x-k8s.io", "RoleInstance"),
         ),
         named_by_others=False,
         finished=kind.finished_by_field("/phase", "Succeeded", "Failed"),
@@ -225,6 +226,8 @@ JOBS = [
             ("keda.sh", "ScaledJob"),
             ("apps.nvidia.com", "NIMCache"),
             ("kubeflow.org", "MPIJob"),
+            ("kaito.sh", "Workspace"),
+            ("ome.io", "BenchmarkJob"),
         ),
         pods=Pods(
             templates=_job,
@@ -358,6 +361,8 @@ APPS = [
             ("apps.nvidia.com", "NIMService"),
             ("production-stack.vllm.ai", "VLLMRuntime"),
             ("nvidia.com", "DynamoComponentDeployment"),
+            ("kaito.sh", "RAGEngine"),
+            ("ome.io", "InferenceService"),
         ),
         pods=Pods(
             template_can_change=True,
@@ -383,6 +388,7 @@ APPS = [
         owned_by=(
             ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"),
             ("kubeflow.org", "Notebook"),
+            ("kaito.sh", "Workspace"),
         ),
         pods=Pods(
             template_can_change=True,

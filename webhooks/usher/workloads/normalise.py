@@ -231,13 +231,6 @@ _CHARTS: Final = frozenset({
 _GPUS: Final = frozenset({"gpu", "gpus"})
 """Words for GPUs in kinds of operators that choose the resource themselves."""
 
-_MACHINES: Final[Mapping[tuple[str, str], str]] = {
-    ("kaito.sh", "InferenceSet"): "/spec/template/resource",
-    ("kaito.sh", "RAGEngine"): "/spec/compute",
-    ("kaito.sh", "Workspace"): "/resource",
-}
-"""Kinds whose pods get the accelerators of a machine type, each with the field for it (KAITO: api/v1beta1)."""
-
 
 def read_unrecognised(
     value: paths.Object, *, known: Kind | None, namespace: str, vocabulary: Vocabulary
@@ -259,10 +252,6 @@ def read_unrecognised(
             f"{full_name} has values for a chart that asks for accelerators: render the chart, "
             "e.g. helm template | usher check -"
         )
-    machines = _MACHINES.get((group, kind), "")
-    if found == [] and machines and _holds_field(value, machines):
-        found = [machines]
-        reason = f"unrecognised kind {full_name} gets the accelerators of its machines, which is not judged"
     if found is None:
         found, reason = [paths.ROOT], f"{full_name} is too large to be searched for pod specs: not judged"
     if known is not None:
@@ -286,13 +275,6 @@ def read_unrecognised(
         exists=bool(paths.metadata(value).get("uid")),
         unknowns=reading.found(),
     )
-
-
-def _holds_field(value: paths.Object, pointer: str) -> bool:
-    try:
-        return paths.resolve(value, pointer) is not None
-    except LookupError:
-        return False
 
 
 _OF_KUEUE: Final = "kueue.x-k8s.io/"
