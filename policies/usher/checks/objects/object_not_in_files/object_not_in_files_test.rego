@@ -22,21 +22,6 @@ test_flavors_of_a_queue_are_looked_up if {
 	} with input as examples.bad_cluster_queue
 }
 
-test_what_multikueue_needs_is_looked_up if {
-	consequence := "which these files do not have; without it, the check stays inactive"
-	check.deny == {found(
-		"/spec/parameters/name",
-		$"AdmissionCheck names the MultiKueueConfig everywhere, {consequence}",
-		"name one that they have (elsewhere), or add it",
-	)} with input as examples.bad_admission_check
-	check.deny == {found(
-		"/spec/clusters/1",
-		$"MultiKueueConfig names the MultiKueueCluster europe, {consequence}",
-		"name one that they have (asia), or add it",
-	)} with input as examples.bad_clusters
-	check.deny == set() with input as examples.good_admission_check
-}
-
 test_labels_of_a_namespace_are_compared if {
 	check.deny == {found(
 		"/spec/clusterQueue",
