@@ -137,7 +137,7 @@ def _placement(resource: Place, reading: Reading) -> dict[str, Place]:
 
 
 def _of_machine(resource: Place, reading: Reading) -> dict[str, paths.Json]:
-    """What a pod asks for: all GPUs of the machine type, one partition, or some GPUs of a node that exists."""
+    """The request of one pod: all GPUs of the machine type, one partition, or some GPUs of a node that exists."""
     value, path = reading.mapping(*resource), resource.path
     at = path + "/partition"
     machine = reading.text(value.get("instanceType"), path + "/instanceType")
@@ -212,7 +212,7 @@ def _ome_service(service: Object, reading: Reading) -> Iterator[Template]:
 
 
 def _runtime(service: Object, spec: Object, reading: Reading) -> Object | None:
-    """The spec of the runtime that a service names; None where it names none or usher does not find it."""
+    """The spec of the runtime that a service names; None where it has no name or usher does not find it."""
     path = "/spec/runtime"
     named = reading.mapping(spec.get("runtime"), path)
     name = reading.text(named.get("name"), path + "/name")

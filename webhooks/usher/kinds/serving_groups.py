@@ -290,7 +290,7 @@ class RoleBasedGroup(TypedDict):
 
 
 class _Holder(NamedTuple):
-    """What all roles of one object share."""
+    """The parts that all roles of one object share."""
 
     role_templates: Mapping[str, Place]
     are_readable: bool
