@@ -57,6 +57,9 @@ _FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
         "apps.nvidia.com",
         "grove.io",
         "nvidia.com",
+        "workloads.x-k8s.io",
+        "kaito.sh",
+        "ome.io",
     ),
     "Workflows": ("argoproj.io", "tekton.dev"),
 }

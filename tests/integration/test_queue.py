@@ -167,3 +167,29 @@ def test_what_may_not_be_listed_is_named_and_not_taken_for_missing(api: ApiServe
     assert done.code == 2
     assert "nodes: not read: " in done.err
     assert "  nodes: unknown\n    the nodes are not known\n" in done.out
+
+
+def test_other_clusters_answer_for_the_same_workload(tmp_path: Path) -> None:
+    small = write(
+        tmp_path / "small.yaml",
+        queues.flavor("a100"),
+        queues.cluster_queue("production-queue", queues.gpu_group(8)),
+        queues.local_queue("big", "production-queue", namespace="research"),
+    )
+    asked = ("queue", QUEUE / "not-now.yaml", *SITE, "--also", f"same={QUEUE / 'cluster.yaml'}")
+    (workload,) = usher(*asked, "--format", "json").json["workloads"]
+    done = usher(*asked, "--also", f"small={small}")
+
+    assert done.code == 0
+    text = done.out.partition("\n  other clusters\n")[2]
+    assert text.startswith("  same   not now: 40 nvidia.com/gpu asked for")
+    assert "\n  small  " in text
+    assert [(each["name"], each["answer"]) for each in workload["clusters"]] == [("same", workload["answer"])]
+    assert "asked for" in workload["clusters"][0]["reason"]
+
+
+@pytest.mark.parametrize("also", ["small", "=facts.yaml", "small="])
+def test_another_cluster_needs_a_name_and_facts(also: str) -> None:
+    done = usher("queue", QUEUE / "not-now.yaml", *SITE, "--also", also)
+
+    assert (done.code, f"--also {also}: expected NAME=FACTS" in done.err) == (2, True)

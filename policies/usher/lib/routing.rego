@@ -33,6 +33,14 @@ to_kai if {
 }
 
 # METADATA
+# title: Whether the scheduler of Kubernetes gets the workload as a gang
+to_native if {
+	input.site.route.scheduler == "native"
+	not why_no_gang
+	not why_not_native
+}
+
+# METADATA
 # title: Whether usher.yaml routes the workload to a scheduler that can make a gang of it
 # description: Also true if the webhook skips the workload because of its own settings, which other checks report.
 makes_gang if {
@@ -43,6 +51,11 @@ makes_gang if {
 makes_gang if {
 	input.site.route.scheduler == "kai"
 	not why_not_on_kai
+}
+
+makes_gang if {
+	input.site.route.scheduler == "native"
+	not why_not_native
 }
 
 # METADATA
@@ -86,6 +99,11 @@ else := "each of its groups has only one pod, which needs no gang" if _groups_of
 
 else := "one of its templates names another scheduler" if _names_another_scheduler
 
+else := $"its pods name a PodGroup of Kubernetes, which {input.site.route.schedulerName} does not read" if {
+	input.site.route.scheduler != "native"
+	_names_a_native_group
+}
+
 else := "Kueue places its pods by topology" if kueue.asks_topology
 
 else := $"the workload is in queue {kueue.queue_name} of Kueue, and a second scheduler would hold its pods again" if kueue.in_queue
@@ -101,6 +119,10 @@ else := "the webhook does not route this object, because the JobTemplates of its
 }
 
 else := _by_operator("nvidia.com/volcano-queue") if input.workload.group == "nvidia.com"
+
+else := _by_operator("rbg.workloads.x-k8s.io/group-gang-scheduling-volcano-queue") if {
+	input.workload.group == "workloads.x-k8s.io"
+}
 
 else := $"the webhook does not route this object, because Volcano cannot make a gang of a {input.workload.kind}; use a kind that Volcano supports" if {
 	not input.workload.gangPlaces.queue
@@ -135,6 +157,29 @@ else := $"the webhook does not route this object, because it cannot set schedule
 
 else := $"the webhook does not route this object, because KAI-Scheduler refuses pods that ask for whole GPUs and, by the annotation {entry.annotation}, for a part of one; remove either" if {
 	entry := sharing.fractions_beside_gpus[0]
+}
+
+# METADATA
+# title: Why the scheduler of Kubernetes cannot start the workload as a gang
+# description: Undefined if it can. Only the Job controller makes PodGroups itself.
+why_not_native := "its pods name a PodGroup of Kubernetes already" if _names_a_native_group
+
+else := $"the webhook does not route this object, because Kubernetes makes no PodGroup for a {input.workload.kind}; create one and name it in schedulingGroup of every template" if {
+	not input.workload.gangPlaces.native
+}
+
+else := "the webhook does not route this object, because the cluster does not serve PodGroups of Kubernetes; turn on the feature gates GenericWorkload and WorkloadWithJob" if {
+	input.cluster.podGroups.served == false
+}
+
+else := "the webhook does not route this object, because not all of its pods run at once" if _runs_in_turns
+
+# The pods that follow would wait for others that have ended.
+_runs_in_turns if input.object.job.spec.completions > input.workload.pods.minimum
+
+_names_a_native_group if {
+	some pod_set in input.podSets
+	pod_set.schedulingGroup
 }
 
 # METADATA

@@ -191,7 +191,7 @@ def test_a_group_that_needs_one_pod_is_not_a_gang(least: str) -> None:
 def test_an_in_tree_pod_group_forms_a_gang() -> None:
     template = builders.template(schedulingGroup={"podGroupName": "group"})
 
-    assert gang(builders.job(template)) == model.Gang(wanted=True, formed_by="an in-tree PodGroup")
+    assert gang(builders.job(template)) == model.Gang(wanted=True, formed_by=model.GANG_OF_KUBERNETES)
     assert not gang(builders.job(builders.template(schedulingGroup={}))).wanted
 
 

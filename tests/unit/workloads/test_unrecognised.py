@@ -28,33 +28,6 @@ def test_an_operator_may_name_the_resource_of_its_gpus_itself(name: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("kind", "fields", "path"),
-    [
-        ("Workspace", {"resource": {"instanceType": "Standard_NC24ads_A100_v4"}}, "/resource"),
-        (
-            "InferenceSet",
-            {"spec": {"template": {"resource": {"instanceType": "Standard_NC24ads_A100_v4"}}}},
-            "/spec/template/resource",
-        ),
-        ("RAGEngine", {"spec": {"compute": {"instanceType": "Standard_NC4as_T4_v3"}}}, "/spec/compute"),
-    ],
-)
-def test_a_machine_type_of_kaito_stands_for_accelerators(kind: str, fields: paths.Object, path: str) -> None:
-    value: paths.Object = {"apiVersion": "kaito.sh/v1beta1", "kind": kind, "metadata": {"name": "phi"}, **fields}
-
-    assert not_judged(value) == [
-        (
-            path,
-            f"unrecognised kind {kind} (kaito.sh/v1beta1) gets the accelerators of its machines, which is not judged",
-        )
-    ]
-
-
-def test_a_rag_engine_without_machines_has_nothing_to_judge() -> None:
-    assert not_judged(builders.custom("kaito.sh/v1beta1", "RAGEngine", {"embedding": {"remote": {}}})) is None
-
-
-@pytest.mark.parametrize(
     ("api_version", "kind"),
     [
         ("helm.toolkit.fluxcd.io/v2", "HelmRelease"),

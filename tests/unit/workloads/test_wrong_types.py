@@ -22,6 +22,8 @@ UNREAD = re.compile(
     r"|.*/image"
     r"|/spec/schedule"
     r"|/pipelineInfo|/schemaVersion"
+    # A single value of a patch is reported in the template that it changes.
+    r"|.*/nodeSelector/zone"
 )
 
 QUANTITY = re.compile(r".*/(requests|limits|overhead)/(?!\d+$)[^/]+")
@@ -34,6 +36,7 @@ PART_OF_A_PIPELINE = re.compile(
 )
 NEEDED = re.compile(
     rf"{PART_OF_A_PIPELINE.pattern}|.*/\d+|.*ReplicaSpecs/[^/]+|/spec/runtimeRef(/name)?|{QUANTITY.pattern}"
+    r"|/resource(/instanceType)?|/spec/roles/\d+/instanceType|.*/standalonePattern/templateRef/name"
 )
 NAME_OF_A_CLAIM = re.compile(r".*/(resourceClaims|draResources)/\d+/(resourceClaimName|claimCreationSpec)")
 NAME_OF_A_VARIABLE = re.compile(r".*/env/\d+/name")

@@ -21,12 +21,13 @@ from usher.authorities.knowledge import Knowledge
 from usher.authorities.verdict import Answer, SourceObject, worst
 from usher.cluster.facts import nodes, store
 from usher.kinds.reading.shapes import Amount, amount_of
+from usher.kinds.reading.templates import JOB_CONTROLLER
 from usher.kinds.reading.values import Absence, Reference
 
 KAI_LABEL: Final = "kai.scheduler/queue"
 KAI_QUEUE: Final = ("scheduling.run.ai", "Queue")
 _KAI_ANNOTATIONS: Final = {"grove.io": KAI_LABEL, "nvidia.com": "nvidia.com/kai-scheduler-queue"}
-"""Annotations from which operators take the queue, by the group of their kinds (`kinds.grove`, `kinds.dynamo`)."""
+"""Annotations from which operators take the queue, by the group of their kinds (`serving_groups`, `dynamo`)."""
 
 
 class PodGroupInput(TypedDict):
@@ -44,6 +45,10 @@ class PodGroupInput(TypedDict):
     least: int
     """The fewest and the most pods of the workload that name it; no most where other objects name it as well."""
     most: NotRequired[int]
+    policy: NotRequired[str]
+    """`gang` or `basic` of a PodGroup of Kubernetes; absent where the group is unknown or has another policy."""
+    priorityClass: NotRequired[str]
+    """The class of a PodGroup of Kubernetes, empty without one; absent where the group is unknown."""
 
 
 class KaiQueueInput(TypedDict):
@@ -66,6 +71,8 @@ class PodGroupsInput(TypedDict):
     """The PodGroups of Kubernetes and of the coscheduling plugin that a workload names."""
 
     named: list[PodGroupInput]
+    served: NotRequired[bool]
+    """Whether the cluster serves PodGroups of Kubernetes; absent where that is unknown."""
 
 
 class KaiInput(TypedDict):
@@ -101,8 +108,12 @@ class _GroupKind(NamedTuple):
     naming: Naming
 
 
+_NATIVE: Final = _GroupKind(
+    "scheduling.k8s.io", "the scheduler of Kubernetes", "/spec/schedulingPolicy/gang/minCount", _in_tree
+)
+
 _GROUPS: Final = (
-    _GroupKind("scheduling.k8s.io", "the scheduler of Kubernetes", "/spec/schedulingPolicy/gang/minCount", _in_tree),
+    _NATIVE,
     _GroupKind("scheduling.x-k8s.io", "the coscheduling plugin", "/spec/minMember", _of_plugin),
 )
 
@@ -167,7 +178,19 @@ def input_slice(case: Case, known: Knowledge) -> PodGroupsInput | None:
     if case.workload.owner is not None:
         return None
     found: list[PodGroupInput] = [each for kind in _GROUPS for each in _groups(case, known, kind)]
-    return {"named": found} if found else None
+    if not found and not _has_controller_for_groups(case.workload, known):
+        return None
+    result: PodGroupsInput = {"named": found}
+    if known.facts.knows(_NATIVE.group, "PodGroup"):
+        result["served"] = known.facts.objects(_NATIVE.group, "PodGroup") is not Absence.MISSING
+    return result
+
+
+def _has_controller_for_groups(workload: model.Workload, known: Knowledge) -> bool:
+    """Whether the controller of the kind makes PodGroups of Kubernetes, and the object or usher.yaml asks for one."""
+    asks = workload.gang.scheduler == JOB_CONTROLLER
+    is_routed = workload.gang_places.native and any(each.scheduler == "native" for each in known.config.routing)
+    return asks or bool(is_routed)
 
 
 def _groups(case: Case, known: Knowledge, kind: _GroupKind) -> Iterator[PodGroupInput]:
@@ -195,6 +218,12 @@ def _groups(case: Case, known: Knowledge, kind: _GroupKind) -> Iterator[PodGroup
             minimum = _minimum(kind, name, value)
             if minimum is not None:
                 result["minimum"] = minimum
+            if kind is _NATIVE:
+                source = SourceObject(f"PodGroup {name}", value)
+                policies = source.mapping("/spec/schedulingPolicy").keys() & {"gang", "basic"}
+                if len(policies) == 1:
+                    (result["policy"],) = policies
+                result["priorityClass"] = source.text("/spec/priorityClassName")
         yield result
 
 
@@ -402,6 +431,8 @@ _KAI_SCHEDULERS: Final = ("kai-scheduler", "runai-scheduler")
 
 
 def _sections_of_groups(case: Case, known: Knowledge, kind: _GroupKind) -> Iterator[Section]:
+    if kind is _NATIVE and known.facts.objects(kind.group, "PodGroup") is Absence.MISSING:
+        return  # The API server drops the name of the group, and the pods start one by one.
     for each in _groups(case, known, kind):
         named = {"group": kind.group, "kind": "PodGroup", "name": each["name"]}
         reference = Reference(**named, namespace=case.workload.namespace)
@@ -430,6 +461,11 @@ def _reasons_of_group(
     minimum = group.get("minimum")
     if minimum is not None and shared is not None and None not in own and pods < minimum:
         yield f"{name} waits for {minimum:,} pods, {pods:,} of these files name it, and usher knows no other pods"
+    if (wanted := group.get("priorityClass")) is not None:
+        classes = {each.priority_class_name for each in case.workload.pod_sets if kind.naming(each)[0] == group["name"]}
+        if classes != {wanted}:
+            written = ", ".join(sorted(each or "no class" for each in classes))
+            yield f"{name} has {wanted or 'no class'}, its pods have {written}, and both must have one priority"
     if kind.naming is _in_tree and SourceObject(name, value).at("/spec/schedulingConstraints"):
         yield f"{name} wants its pods in one topology domain, and usher does not know the room of each domain"
 

@@ -239,6 +239,7 @@ NAMED_KINDS: Final = frozenset(
     {
         *(("trainer.kubeflow.org", kind) for kind in ("ClusterTrainingRuntime", "TrainingRuntime")),
         *(("serving.kserve.io", kind) for kind in ("ClusterServingRuntime", "ServingRuntime")),
+        *(("ome.io", kind) for kind in ("ClusterServingRuntime", "ServingRuntime")),
         ("serving.kserve.io", "LLMInferenceServiceConfig"),
         DEFINITION,
         (_KUEUE, "AdmissionCheck"),
@@ -268,7 +269,7 @@ PROVED: Final = frozenset(
         *("tenancy/gpu_quota_exceeded", "tenancy/gpu_quota_unbounded"),
         *("gang/pod_group_minimum_above_pods", "gang/kai_queue_unusable", "cost/training_on_a_consolidating_pool"),
         *("placement/selected_nodes_too_small", "placement/more_than_the_node_pool_may_add"),
-        "queueing/kai_queue_promises_too_much",
+        *("queueing/kai_queue_promises_too_much", "gang/native_gang_not_formed", "gang/native_group_members_differ"),
     }
 )
 """Checks whose findings stay true whatever else the cluster has. They never say that an object is missing."""

@@ -23,6 +23,7 @@ Examples:
   usher queue job.yaml --facts cluster.json.gz   use a snapshot, see `usher snapshot`
   usher queue job.yaml --facts live              use the cluster of the current context, as it is now
   usher queue job.yaml --context prod            use another cluster
+  usher queue job.yaml --facts manager.json.gz --also asia=asia.json.gz --also eu=eu.json.gz
   helm template chart/ | usher queue - --facts live -n ml-research
 
 \b
@@ -36,6 +37,12 @@ Exit codes:
 @inputs.facts_option
 @inputs.cluster_options
 @inputs.old_live_option
+@click.option(
+    "--also",
+    multiple=True,
+    metavar="NAME=FACTS",
+    help="Answer for another cluster too, by a file of `usher snapshot` or a folder of manifests. Can be repeated.",
+)
 @inputs.namespace_option
 @inputs.as_written_option
 @click.option("--allow-unknown", is_flag=True, help="Accept workloads whose answer is unknown.")
@@ -49,6 +56,7 @@ def queue(
     facts: tuple[str, ...],
     kubeconfig: Path | None,
     context_name: str | None,
+    also: tuple[str, ...],
     namespace: str,
     as_written: bool,
     allow_unknown: bool,
@@ -59,7 +67,7 @@ def queue(
     For the queue of Kueue or Volcano, each quota, the priority and the nodes: how much the workload needs, how much
     there is at most, how much is free now, and what would make it fit. usher adds to a workload what the mutating
     webhook would add. --kubeconfig and --context imply --facts live. Without facts, the queues and quotas in the folder
-    of FILE count.
+    of FILE count. --also answers for other clusters, for example the workers of MultiKueue.
     """
     from usher.authorities.verdict import Answer
     from usher.check.formats import queue as formats_queue
@@ -76,6 +84,10 @@ def queue(
     made = inputs.evaluator(inputs.find_config(config), engine="wasm", opa_url=None, known=known)
     with made as evaluator:
         found = list(_outlooks(file, evaluator, namespace=namespace, as_written=as_written, around=around))
+    if also and file == "-":
+        raise errors.InputError("--also reads the manifests again: give a file instead of -")
+    for each in also:
+        found = _with_cluster(found, each, file, inputs.find_config(config), namespace=namespace, as_written=as_written)
     if around is not None:
         text = f"usher: the queues and quotas are those of the files in {around.folder}; --facts reads others"
         click.echo(text, err=True)
@@ -89,6 +101,28 @@ def queue(
     if Answer.UNKNOWN in answers and not allow_unknown:
         click.echo("usher: the answer for a workload is unknown (exit code 2); --allow-unknown accepts that", err=True)
         context.exit(main.FAILED)
+
+
+def _with_cluster(
+    found: list[ShownOutlook], named: str, file: str, config: Path | None, *, namespace: str, as_written: bool
+) -> list[ShownOutlook]:
+    """The outlooks, with the answers for another cluster.
+
+    Raises:
+        InputError: the text does not name facts, or they cannot be read.
+    """
+    from usher.check.formats.queue import OtherCluster
+
+    name, _, place = named.partition("=")
+    given = inputs.given_facts((place,), kubeconfig=None, context_name=None) if name and place else None
+    if given is None:
+        raise errors.InputError(f"--also {named}: expected NAME=FACTS, for example asia=asia.json.gz")
+    with inputs.evaluator(config, engine="wasm", opa_url=None, known=given.store) as evaluator:
+        others = list(_outlooks(file, evaluator, namespace=namespace, as_written=as_written, around=None))
+    return [
+        each._replace(clusters=(*each.clusters, OtherCluster(name, other.outlook)))
+        for each, other in zip(found, others, strict=True)
+    ]
 
 
 class _Around(NamedTuple):

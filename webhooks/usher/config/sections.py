@@ -485,7 +485,7 @@ class Queue(Selector):
     )
 
 
-SCHEDULER_NAMES: Final = {"volcano": "volcano", "kai": "kai-scheduler"}
+SCHEDULER_NAMES: Final = {"volcano": "volcano", "kai": "kai-scheduler", "native": "default-scheduler"}
 """Schedulers for gangs, with their default names."""
 
 ROUTED_KINDS: Final = ("PyTorchJob", "MPIJob")
@@ -497,9 +497,15 @@ class Route(Selector):
     (docs/domain/volcano.md#routing).
     """
 
-    scheduler: Literal["volcano", "kai"] = Field(default="volcano", description="Which scheduler makes the gangs.")
+    scheduler: Literal["volcano", "kai", "native"] = Field(
+        default="volcano",
+        description="Which scheduler makes the gangs; `native` is that of Kubernetes 1.37 or later with the feature "
+        "gates GenericWorkload and WorkloadWithJob on. It makes gangs of Jobs (`kinds: [batch/Job]`) and has no "
+        "queues.",
+    )
     scheduler_name: Name | None = Field(
-        default=None, description="The name of the scheduler in pods; by default volcano or kai-scheduler."
+        default=None,
+        description="The name of the scheduler in pods; by default volcano, kai-scheduler or default-scheduler.",
     )
     kinds: list[str] = Field(
         default=list(ROUTED_KINDS), min_length=1, description="Kinds of objects whose operators make gangs."

@@ -232,6 +232,7 @@ LEADER_WORKER_SETS: list[Kind] = [
             ("apps.nvidia.com", "NIMService"),
             ("serving.kserve.io", "LLMInferenceService"),
             ("nvidia.com", "DynamoComponentDeployment"),
+            ("ome.io", "InferenceService"),
         ),
         pods=Pods(
             templates=_leader_worker_set,

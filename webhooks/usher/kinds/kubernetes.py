@@ -25,7 +25,7 @@ from usher.kinds.kind import MINIMUM_OF_OWNER, Kind, Kueue, KueueUnit, Pods, Sta
 from usher.kinds.reading.counts import concurrent_pods, in_turns, share_of_replicas
 from usher.kinds.reading.pod_templates import pod_template
 from usher.kinds.reading.shapes import IntOrString, Present
-from usher.kinds.reading.templates import PLAIN, Place, Template, Traits
+from usher.kinds.reading.templates import JOB_CONTROLLER, PLAIN, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
 
 
@@ -63,6 +63,7 @@ PODS = [
             ("batch", "Job"),
             ("", "ReplicationController"),
             ("grove.io", "PodClique"),
+            ("workloads.x-k8s.io", "RoleInstance"),
         ),
         named_by_others=False,
         finished=kind.finished_by_field("/phase", "Succeeded", "Failed"),
@@ -140,8 +141,22 @@ def _items(value: paths.Json) -> Iterator[Mapping[str, paths.Json]]:
     return (each for each in (value if isinstance(value, list) else ()) if isinstance(each, dict))
 
 
+class GangPolicy(TypedDict):
+    minCount: NotRequired[int]
+
+
+class SchedulingPolicy(TypedDict):
+    gang: NotRequired[GangPolicy]
+
+
+class JobScheduling(TypedDict):
+    schedulingPolicy: NotRequired[SchedulingPolicy]
+
+
 class JobSpec(TypedDict):
     activeDeadlineSeconds: NotRequired[int]
+    completions: NotRequired[int]
+    scheduling: NotRequired[JobScheduling]
 
 
 class Job(TypedDict):
@@ -174,7 +189,7 @@ def _job(job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
     found = pod_template(
         Place(spec.get("template"), "/spec/template"), reading, count=model.Count(minimum=pods, maximum=pods)
     )
-    yield _with_gang(found, spec, pods)
+    yield _with_gang(found, Place(spec, "/spec"), pods, reading)
 
 
 def _cron_job(cron_job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
@@ -188,11 +203,21 @@ def _cron_job(cron_job: Mapping[str, paths.Json], reading: Reading) -> Iterator[
     else:
         count = model.Count(minimum=0, maximum=None, reason="concurrencyPolicy Allow lets runs overlap")
     found = pod_template(Place(job_spec.get("template"), job_path + "/template"), reading, count=count)
-    yield _with_gang(found, job_spec, pods)
+    yield _with_gang(found, Place(job_spec, job_path), pods, reading)
 
 
-def _with_gang(found: Template, spec: Mapping[str, paths.Json], pods: int) -> Template:
-    """The template, marked as a gang if the JobSpec shows that its pods wait for each other."""
+_MINIMUM: Final = "/scheduling/schedulingPolicy/gang/minCount"
+"""From Kubernetes 1.37 on; without the number the gang has `parallelism` pods (API:batch/v1/types.go, KEP-5547)."""
+
+
+def _with_gang(found: Template, job: Place, pods: int, reading: Reading) -> Template:
+    """The template, marked as a gang if the JobSpec shows that its pods wait for each other, or asks for a gang."""
+    spec = reading.mapping(job.value, job.path)
+    if "scheduling" in spec:
+        at = f"{job.path}/scheduling"
+        scheduling = reading.mapping(spec.get("scheduling"), at)
+        if reading.mapping(scheduling.get("schedulingPolicy"), at + "/schedulingPolicy").get("gang") is not None:
+            found = replace(found, traits=found.traits._replace(pod_group=JOB_CONTROLLER))
     return replace(found, waits=wait_for_each_other(spec, pods), in_turns=in_turns(spec))
 
 
@@ -208,6 +233,8 @@ JOBS = [
             ("keda.sh", "ScaledJob"),
             ("apps.nvidia.com", "NIMCache"),
             ("kubeflow.org", "MPIJob"),
+            ("kaito.sh", "Workspace"),
+            ("ome.io", "BenchmarkJob"),
         ),
         pods=Pods(
             templates=_job,
@@ -222,7 +249,8 @@ JOBS = [
             kueue_keeps_empty=True,
             queue_label_path="/metadata",
             volcano="annotation `scheduling.volcano.sh/group-min-member` on the Job",
-            gang_places=OF_VOLCANO,
+            gang_places=replace(OF_VOLCANO, native="/spec/scheduling"),
+            gang_minimum_path="/spec" + _MINIMUM,
             lifecycle_places=model.LifecyclePlaces(
                 ttl="/spec/ttlSecondsAfterFinished",
                 deadline="/spec/activeDeadlineSeconds",
@@ -247,6 +275,7 @@ JOBS = [
             kueue=Kueue.CHILDREN,
             # Kueue does not know CronJobs, but the Jobs that a CronJob makes carry the metadata of the job template.
             queue_label_path="/spec/jobTemplate/metadata",
+            gang_minimum_path="/spec/jobTemplate/spec" + _MINIMUM,
             # The history limits of the CronJob delete its Jobs.
             lifecycle_places=model.LifecyclePlaces(deadline="/spec/jobTemplate/spec/activeDeadlineSeconds"),
         ),
@@ -339,6 +368,8 @@ APPS = [
             ("apps.nvidia.com", "NIMService"),
             ("production-stack.vllm.ai", "VLLMRuntime"),
             ("nvidia.com", "DynamoComponentDeployment"),
+            ("kaito.sh", "RAGEngine"),
+            ("ome.io", "InferenceService"),
         ),
         pods=Pods(
             template_can_change=True,
@@ -364,6 +395,7 @@ APPS = [
         owned_by=(
             ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"),
             ("kubeflow.org", "Notebook"),
+            ("kaito.sh", "Workspace"),
         ),
         pods=Pods(
             template_can_change=True,

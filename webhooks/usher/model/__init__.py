@@ -6,6 +6,8 @@ A value that a finding or a patch may point at keeps its `path`: a JSON Pointer 
 from usher.model.decisions import Decision, Finding, Intent, Judgement, Need, Note, Outcome
 from usher.model.workload import (
     GANG_IF_CONFIGURED,
+    GANG_OF_JOBS,
+    GANG_OF_KUBERNETES,
     NO_GANG_PLACES,
     NO_LIFECYCLE_PLACES,
     AcceleratorRequest,

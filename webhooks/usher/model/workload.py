@@ -414,6 +414,12 @@ class Owner(Struct, frozen=True, kw_only=True):
 GANG_IF_CONFIGURED = "its operator, if it is configured to"
 """Who forms a gang whose object has a number of pods that start together, but names no group."""
 
+GANG_OF_KUBERNETES = "a PodGroup of Kubernetes, if its policy is gang and the cluster has GenericWorkload on"
+"""The API server drops `schedulingGroup` while the feature is off, as it is by default (KEP-4671)."""
+
+GANG_OF_JOBS = "the Job controller, if the cluster has WorkloadWithJob on"
+"""Off by default in Kubernetes 1.37; earlier releases do not have the field (KEP-5547)."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Gang:
@@ -444,6 +450,8 @@ class GangPlaces(Struct, frozen=True, kw_only=True):
     priority_class: str | None = None
     scheduler: str | None = None
     """The scheduler of the whole object, beside the ones of its templates."""
+    native: str | None = None
+    """The field by which its controller makes a PodGroup of Kubernetes."""
     on_templates: bool = False
     """Whether every template must name the scheduler too; in other kinds the operator writes it there."""
     counted_by_operator: bool = True

@@ -11,7 +11,7 @@ from usher.kinds import registry
 from usher.kinds.kind import MINIMUM_OF_OWNER, Kind, Pods, minimum_of_owner
 from usher.kinds.reading import pod_templates, values
 from usher.kinds.reading import shapes as reading_shapes
-from usher.kinds.reading.templates import AS_CONFIGURED, Template
+from usher.kinds.reading.templates import AS_CONFIGURED, JOB_CONTROLLER, Template
 from usher.kinds.reading.values import MAX_PODS, Context, FindInner, Inner, Reading
 from usher.workloads import identity
 from usher.workloads import pod_sets as workloads_pod_sets
@@ -89,6 +89,7 @@ _OF_OPERATORS: Final[Mapping[str, str]] = {
     "coscheduling": "a PodGroup of the coscheduling plugin that its operator makes",
     "kai-scheduler": "a PodGroup of KAI-Scheduler that its operator makes",
     AS_CONFIGURED: model.GANG_IF_CONFIGURED,
+    JOB_CONTROLLER: model.GANG_OF_JOBS,
 }
 _GANG_LABELS: Final[Mapping[str, str]] = {
     "kueue.x-k8s.io/pod-group-name": "a pod group of Kueue",
@@ -184,7 +185,7 @@ def _formed_by(pod_sets: tuple[model.PodSet, ...], metadata: Sequence[Metadata])
                 if present.get(key) and (key != MINIMUM_OF_OWNER or _is_of_owner(present, templates)):
                     return what
     if any(pod_set.scheduling_group for pod_set in pod_sets):
-        return "an in-tree PodGroup"
+        return model.GANG_OF_KUBERNETES
     return _OF_OPERATORS.get(_made_for(pod_sets), "")
 
 
@@ -230,13 +231,6 @@ _CHARTS: Final = frozenset({
 _GPUS: Final = frozenset({"gpu", "gpus"})
 """Words for GPUs in kinds of operators that choose the resource themselves."""
 
-_MACHINES: Final[Mapping[tuple[str, str], str]] = {
-    ("kaito.sh", "InferenceSet"): "/spec/template/resource",
-    ("kaito.sh", "RAGEngine"): "/spec/compute",
-    ("kaito.sh", "Workspace"): "/resource",
-}
-"""Kinds whose pods get the accelerators of a machine type, each with the field for it (KAITO: api/v1beta1)."""
-
 
 def read_unrecognised(
     value: paths.Object, *, known: Kind | None, namespace: str, vocabulary: Vocabulary
@@ -258,10 +252,6 @@ def read_unrecognised(
             f"{full_name} has values for a chart that asks for accelerators: render the chart, "
             "e.g. helm template | usher check -"
         )
-    machines = _MACHINES.get((group, kind), "")
-    if found == [] and machines and _holds_field(value, machines):
-        found = [machines]
-        reason = f"unrecognised kind {full_name} gets the accelerators of its machines, which is not judged"
     if found is None:
         found, reason = [paths.ROOT], f"{full_name} is too large to be searched for pod specs: not judged"
     if known is not None:
@@ -285,13 +275,6 @@ def read_unrecognised(
         exists=bool(paths.metadata(value).get("uid")),
         unknowns=reading.found(),
     )
-
-
-def _holds_field(value: paths.Object, pointer: str) -> bool:
-    try:
-        return paths.resolve(value, pointer) is not None
-    except LookupError:
-        return False
 
 
 _OF_KUEUE: Final = "kueue.x-k8s.io/"

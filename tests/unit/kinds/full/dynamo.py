@@ -1,4 +1,4 @@
-"""Full objects of the kinds in kinds/grove.py and kinds/dynamo.py."""
+"""Full objects of the kinds in kinds/serving_groups.py and kinds/dynamo.py."""
 
 import builders
 from unit.kinds.full.parts import METADATA, container, pod_spec_fields, template

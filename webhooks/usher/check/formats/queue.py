@@ -60,6 +60,20 @@ class ShownOutlook(NamedTuple):
 
     place: str
     outlook: Outlook
+    clusters: tuple["OtherCluster", ...] = ()
+
+
+class OtherCluster(NamedTuple):
+    """The answer for one workload in another cluster."""
+
+    name: str
+    outlook: Outlook
+
+    @property
+    def reason(self) -> str:
+        """The first reason of the section that decides; empty without one."""
+        deciding = (each for each in self.outlook.sections if each.answer is self.outlook.answer)
+        return next((reason for each in deciding for reason in each.reasons), "")
 
 
 def write_text(shown: Iterable[ShownOutlook], stream: TextIO, /, *, width: int | None = None) -> None:
@@ -70,6 +84,15 @@ def write_text(shown: Iterable[ShownOutlook], stream: TextIO, /, *, width: int |
             lines.write()
         lines.write(wording.printable(each.place))
         _write(each.outlook, lines)
+        if each.clusters:
+            lines.write()
+            lines.write("  other clusters")
+            lines.labelled([Row(other.name, _of_cluster(other)) for other in each.clusters])
+
+
+def _of_cluster(other: OtherCluster) -> str:
+    answer = _ANSWERS[other.outlook.answer]
+    return f"{answer}: {other.reason}" if other.reason else answer
 
 
 def _write(outlook: Outlook, lines: Lines) -> None:
@@ -295,6 +318,14 @@ class Section(Shape):
     nodes: list[Nodes] = attribute("holding")
 
 
+class ClusterAnswer(Shape):
+    """The answer in another cluster, and the first reason for it."""
+
+    name: str
+    answer: str = attribute("outlook", "answer")
+    reason: TextIfAny
+
+
 class Workload(Shape):
     place: str
     api_version: str = attribute("outlook", "workload", "api_version")
@@ -308,6 +339,7 @@ class Workload(Shape):
     priorities: list[Rank] = attribute("outlook", "ranks")
     authorities: list[Section] = attribute("outlook", "sections")
     remedies: list[str] = attribute("outlook", "remedies")
+    clusters: Annotated[list[ClusterAnswer], IF_ANY]
 
 
 class QueueOutlook(Shape):

@@ -4,7 +4,8 @@ Sources: AR:workflow/validate/validate.go; TK:pkg/apis/pipeline/v1/pipeline_vali
 JS:pkg/webhooks/jobset_webhook.go; VC:pkg/webhooks/admission/jobs/validate and pkg/controllers/job/plugins;
 KR:ray-operator/pkg/webhooks/v1/raycluster_webhook.go; validatePodSpec and ValidateVolumeMounts in
 pkg/apis/core/validation/validation.go and ValidateResourceClaim in pkg/apis/resource/validation/validation.go of
-kubernetes/kubernetes v1.36; KQ:pkg/cache/scheduler/clusterqueue.go (updateQueueStatus) for what a queue waits for.
+kubernetes/kubernetes v1.36; KQ:pkg/cache/scheduler/clusterqueue.go (updateQueueStatus) for what a queue waits for,
+KQ:pkg/controller/admissionchecks/multikueue/admissioncheck.go for what MultiKueue needs.
 """
 
 import difflib
@@ -308,10 +309,13 @@ class _Target(NamedTuple):
     consequence: str = ""
     """The effect where files have others of its kind and lack this one; empty where only a slip is reported."""
     namespaced: bool = True
+    kind_at: str = ""
+    """The place of the kind, where the name may be that of another one."""
 
 
 _KUEUE: Final = "kueue.x-k8s.io"
 _INACTIVE: Final = "the queue stays inactive"
+_PARAMETERS: Final = "spec.parameters.kind"
 
 _TARGETS: Final[Mapping[str, tuple[_Target, ...]]] = {
     f"{_KUEUE} ClusterQueue": (
@@ -324,6 +328,16 @@ _TARGETS: Final[Mapping[str, tuple[_Target, ...]]] = {
             namespaced=False,
         ),
         _Target("spec.{cohort,cohortName}", _KUEUE, "Cohort", namespaced=False),
+    ),
+    f"{_KUEUE} AdmissionCheck": tuple(
+        _Target("spec.parameters.name", _KUEUE, kind, "the check stays inactive", namespaced=False, kind_at=_PARAMETERS)
+        for kind in ("MultiKueueConfig", "ProvisioningRequestConfig")
+    ),
+    f"{_KUEUE} MultiKueueConfig": (
+        _Target("spec.clusters[]", _KUEUE, "MultiKueueCluster", "the check stays inactive", namespaced=False),
+    ),
+    f"{_KUEUE} MultiKueueCluster": (
+        _Target("spec.{kubeConfig,clusterSource.kubeConfig}.location", "", "Secret", namespaced=False),
     ),
     f"{_KUEUE} Cohort": (
         _Target("spec.{parent,parentName}", _KUEUE, "Cohort", "its parent has no quota to lend", namespaced=False),
@@ -428,6 +442,8 @@ def _missing_objects(
         return
     own = paths.text(paths.metadata(value).get("name"))
     for target in _TARGETS.get(" ".join(key), ()):
+        if target.kind_at and target.kind not in places.texts_at(value, target.kind_at):
+            continue
         names = known.of(target) - ({own} if key == (target.group, target.kind) else set())
         yield from known.missing(target, names, value, "") if names else ()
     yield from known.missing_referred(value)

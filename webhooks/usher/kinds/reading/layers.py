@@ -5,7 +5,7 @@ the parts that could be read, because an entry may come from another place than 
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from usher import paths
 from usher.kinds.reading import environment
@@ -151,4 +151,62 @@ def _size(value: object) -> int:
         children = node.values() if isinstance(node, Mapping) else node if isinstance(node, list) else ()
         found += len(children)
         stack += [child for child in children if isinstance(child, dict | list)]
+    return found
+
+
+_MERGED_BY: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("containers", "initContainers", "ephemeralContainers", "env", "volumes"), "name"),
+    **dict.fromkeys(("imagePullSecrets", "resourceClaims", "claims", "schedulingGates"), "name"),
+    "ports": "containerPort",
+    "volumeMounts": "mountPath",
+}
+"""Lists of a pod spec whose entries a strategic merge patch merges, by the key of an entry (API:core/v1/types.go)."""
+
+
+def patched(value: Any, patch: Place, reading: Reading, *, typed: bool = False) -> Any:  # noqa: ANN401 - any JSON
+    """A pod template with a strategic merge patch: null removes, entries of lists merge by name, other lists give way.
+
+    Args:
+        typed: whether the patch is an object of Go, so that null means nothing. Else directives (`$patch`) are unknown.
+    """
+    if value is not None and not isinstance(value, dict):
+        return dict(reading.mapping(*patch)) if typed else value
+    found = dict(value or {})
+    for key, each in reading.mapping(*patch).items():
+        path = paths.join(patch.path, key)
+        if key.startswith("$") and not typed:
+            reading.unknown(path, "usher does not apply directives of patches")
+        elif each is None and typed:
+            found.setdefault(key, None)
+        elif each is None:
+            found.pop(key, None)
+        elif key in _MERGED_BY and not isinstance(each, list):
+            reading.unknown(path, "expected a list")
+        elif isinstance(found.get(key), dict) and not isinstance(each, dict):
+            reading.unknown(path, "expected an object")
+        elif isinstance(each, list) and key in _MERGED_BY:
+            found[key] = _merged(found.get(key), Place(each, path), _MERGED_BY[key], reading, typed=typed)
+        else:
+            below = Place(each, path)
+            found[key] = patched(found.get(key), below, reading, typed=typed) if isinstance(each, dict) else each
+    return found
+
+
+def _merged(value: paths.Json, patch: Place, key: str, reading: Reading, *, typed: bool) -> paths.Json:
+    """A list with the entries of another: those with the key of one change it, others follow."""
+    if value is not None and not isinstance(value, list):
+        return value
+    found = list(value or ())
+    named = [(each.get(key) if isinstance(each, dict) else None) for each in found]
+    places = {name: index for index, name in enumerate(named) if isinstance(name, str | int)}
+    for path, each in reading.items(*patch):
+        name = each.get(key)
+        if not isinstance(name, str | int | None):
+            reading.unknown(f"{path}/{key}", "expected a text or a number")
+            continue
+        index = None if name is None else places.get(name)
+        if index is None:
+            found.append(dict(each))
+        else:
+            found[index] = patched(found[index], Place(each, path), reading, typed=typed)
     return found

@@ -23,6 +23,10 @@ AS_CONFIGURED = "as configured"
 """Used instead of a scheduler: the operator makes a PodGroup for the scheduler that it is configured with."""
 
 
+JOB_CONTROLLER = "job-controller"
+"""Used instead of a scheduler: the Job controller makes the PodGroup of Kubernetes for `spec.scheduling`."""
+
+
 class Place(NamedTuple):
     """A value and its path."""
 

@@ -143,6 +143,7 @@ class GangPlaces(TypedDict):
     minimum: NotRequired[str]
     priorityClass: NotRequired[str]
     scheduler: NotRequired[str]
+    native: NotRequired[str]
     onTemplates: bool
     """Whether every template must name the scheduler as well."""
     countedByOperator: bool
@@ -168,6 +169,8 @@ def gang_places(places: model.GangPlaces) -> GangPlaces:
         result["priorityClass"] = places.priority_class
     if places.scheduler is not None:
         result["scheduler"] = places.scheduler
+    if places.native is not None:
+        result["native"] = places.native
     return result
 
 

@@ -29,6 +29,7 @@ _GANG_PLACES: Final = {
     "minimum": "minimum",
     "priorityClass": "priority_class",
     "scheduler": "scheduler",
+    "native": "native",
 }
 """Settings of a gang, with the attributes of `model.GangPlaces` that hold their places in a kind."""
 

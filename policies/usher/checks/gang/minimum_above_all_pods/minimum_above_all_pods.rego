@@ -58,6 +58,14 @@ deny contains finding if {
 	finding := _finding(path, volcano.min_member_annotation, minimum, most)
 }
 
+# The API server refuses the Job (k8s.io/kubernetes pkg/apis/batch/validation), or drops the field.
+deny contains finding if {
+	minimum := input.object.job.spec.scheduling.schedulingPolicy.gang.minCount
+	most := input.workload.pods.maximum
+	minimum > most
+	finding := _finding("/spec/scheduling/schedulingPolicy/gang/minCount", "minCount", minimum, most)
+}
+
 _finding(path, name, minimum, most) := {
 	"path": path,
 	"message": $"{name} is {minimum}, but there are never more than {most} pods, so no pod ever starts",

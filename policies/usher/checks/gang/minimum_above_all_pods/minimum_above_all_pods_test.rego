@@ -72,3 +72,12 @@ test_an_autoscaler_may_make_more_pods_of_other_kinds if {
 	deployment := object.union(examples.bad_job, {"workload": {"group": "apps", "kind": "Deployment"}})
 	check.deny == set() with input as deployment
 }
+
+test_the_minimum_of_a_job_itself_is_at_most_its_pods if {
+	path := "/spec/scheduling/schedulingPolicy/gang/minCount"
+	check.deny == {found(path, "minCount", 5, 4)} with input as examples.bad_job_of_kubernetes
+	lower := json.patch(examples.bad_job_of_kubernetes, [{"op": "replace", "path": path_in_input, "value": 4}])
+	check.deny == set() with input as lower
+}
+
+path_in_input := "/object/job/spec/scheduling/schedulingPolicy/gang/minCount"

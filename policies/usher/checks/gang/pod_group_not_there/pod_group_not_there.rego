@@ -25,12 +25,19 @@ import data.usher.lib.volcano
 deny contains finding if {
 	some group in volcano.groups
 	group.exists == false
+	not _name_dropped(group)
 
 	finding := {
 		"path": group.path,
 		"message": $"PodGroup {text.excerpt(group.name)} does not exist in this namespace, so {group.of} does not place its pods",
 		"remedy": "create the PodGroup in the namespace of the workload",
 	}
+}
+
+# Another check reports that the API server drops the name, and that the pods do not wait.
+_name_dropped(group) if {
+	group.of == "the scheduler of Kubernetes"
+	input.cluster.podGroups.served == false
 }
 
 unknown contains {

@@ -48,3 +48,8 @@ test_a_group_of_kubernetes_that_is_not_there_is_found if {
 		"remedy": "create the PodGroup in the namespace of the workload",
 	}} with input as examples.bad_job_of_kubernetes
 }
+
+test_a_cluster_that_drops_the_name_does_not_wait_for_the_group if {
+	document := json.patch(examples.bad_job_of_kubernetes, [{"op": "add", "path": "/cluster/podGroups/served", "value": false}])
+	check.deny == set() with input as document
+}

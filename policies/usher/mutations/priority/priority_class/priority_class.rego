@@ -6,7 +6,8 @@
 #   the workload, those without accelerators included, because the workers stop when Kubernetes evicts their launcher.
 #   On Volcano the gang gets the same class.
 #   The webhook skips the whole workload if any part of it names another class, because somebody chose that class. It
-#   also skips a workload with a template that it cannot change. It skips objects that a controller made: their template
+#   also skips a workload with a template that it cannot change, and pods of a PodGroup of Kubernetes that is not known
+#   to have this class, because the scheduler would never place them. It skips objects that a controller made: their template
 #   got the class, or has no class on purpose.
 #   Kubernetes writes the default class of the cluster into a Pod without a class before any webhook sees the Pod.
 #   usher.yaml names this default class in `priorities.globalDefault`. The webhook replaces it, together with its value
@@ -77,10 +78,25 @@ _why_not := "usher.yaml names no priority class for this workload" if not _class
 
 else := "a controller made this object from a template that already has its class, or has no class on purpose" if input.workload.owned
 
+else := $"its pods name PodGroup {text.excerpt(_group)} of Kubernetes, and no pod is scheduled unless the group has the same class" if _group
+
 else := $"the workload already has class {text.excerpt(_chosen[0])}, and all of its pods need the same class" if _chosen != []
 
 else := $"a change to the template of {workload.pod_set_name(pod_set)} would not reach its pods, and all pods need the same class" if {
 	pod_set := _unchangeable[0]
+}
+
+# The class of a PodGroup cannot change, so pods only get a class that their group is known to have.
+_group := [pod_set.schedulingGroup |
+	some pod_set in input.podSets
+	pod_set.schedulingGroup
+	not _has_class(pod_set.schedulingGroup)
+][0]
+
+_has_class(name) if {
+	some group in input.cluster.podGroups.named
+	group.name == name
+	group.priorityClass == _class
 }
 
 # Classes that the author named: not the default class, which Kubernetes writes into Pods without a class.

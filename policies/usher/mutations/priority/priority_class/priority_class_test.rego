@@ -98,3 +98,13 @@ test_templates_that_cannot_be_changed_are_left_alone if {
 test_where_nothing_is_declared_nothing_is_given if {
 	mutation.intents == set() with input as examples.untouched_pytorchjob_elsewhere
 }
+
+test_pods_of_a_group_only_get_its_class if {
+	patched := json.patch(examples.before_job, [{"op": "add", "path": "/podSets/0/schedulingGroup", "value": "pretrain"}])
+	reason := `its pods name PodGroup "pretrain" of Kubernetes, and no pod is scheduled unless the group has the same class`
+	mutation.intents == set() with input as patched
+	mutation.skips == {{"at": "", "reason": reason}} with input as patched
+	group := {"of": "the scheduler of Kubernetes", "name": "pretrain", "priorityClass": "research"}
+	known := object.union(patched, {"cluster": {"podGroups": {"named": [group]}}})
+	count(mutation.intents) == 1 with input as known
+}

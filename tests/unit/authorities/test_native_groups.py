@@ -1,0 +1,121 @@
+"""PodGroups of Kubernetes: the slice for Rego, and the gang of an object (API:scheduling/v1beta1/types.go)."""
+
+import pytest
+
+import builders
+from unit.authorities.knowing import case, knowing
+from unit.workloads.normalised import workload
+from usher import model, paths
+from usher.authorities import pod_groups
+from usher.cluster.facts.store import Store
+from usher.config import models
+
+GROUP = ("scheduling.k8s.io", "PodGroup")
+
+
+def group(policy: paths.Json, **spec: paths.Json) -> paths.Object:
+    return {
+        "apiVersion": "scheduling.k8s.io/v1beta1",
+        "kind": "PodGroup",
+        "metadata": {"name": "train", "namespace": "ml"},
+        "spec": {"schedulingPolicy": policy, **spec},
+    }
+
+
+def member(name: str = "train") -> paths.Object:
+    template = builders.template(builders.container(gpus=8), schedulingGroup={"podGroupName": name})
+    return builders.job(template, namespace="ml", parallelism=4, completions=4)
+
+
+def own_gang(policy: paths.Json) -> paths.Object:
+    """A Job with `spec.scheduling`."""
+    job = builders.job(builders.template(builders.container(gpus=8)), namespace="ml", parallelism=4, completions=4)
+    return builders.replaced(job, "/spec/scheduling", {"schedulingPolicy": policy})
+
+
+def known_group(value: paths.Object) -> pod_groups.PodGroupInput:
+    found = pod_groups.input_slice(case(member()), knowing(Store.of([value])))
+    assert found is not None
+    assert found["served"]
+    return found["named"][0]
+
+
+def test_a_group_says_its_policy_its_minimum_and_its_class() -> None:
+    assert known_group(group({"gang": {"minCount": 4}}, priorityClassName="high")) == {
+        "of": "the scheduler of Kubernetes",
+        "name": "train",
+        "path": "/spec/template/spec/schedulingGroup/podGroupName",
+        "field": "minCount",
+        "least": 4,
+        "most": 4,
+        "exists": True,
+        "minimum": 4,
+        "policy": "gang",
+        "priorityClass": "high",
+    }
+
+
+def test_a_basic_group_has_no_minimum() -> None:
+    found = known_group(group({"basic": {}}))
+
+    assert (found["policy"], found["priorityClass"], "minimum" in found) == ("basic", "", False)
+
+
+@pytest.mark.parametrize("policy", [{}, {"gang": {"minCount": 4}, "basic": {}}, "gang", None])
+def test_a_policy_that_the_api_server_refuses_is_unknown(policy: paths.Json) -> None:
+    assert "policy" not in known_group(group(policy))
+
+
+def test_a_cluster_that_serves_no_groups_is_known_not_to() -> None:
+    facts = Store()
+    facts.lacks(GROUP)
+    found = pod_groups.input_slice(case(member()), knowing(facts))
+
+    assert found is not None
+    assert not found["served"]
+    assert list(pod_groups.outlook_sections(case(member()), knowing(facts))) == []
+
+
+def test_without_facts_it_is_unknown_whether_groups_are_served() -> None:
+    found = pod_groups.input_slice(case(member()), knowing(Store()))
+
+    assert found is not None
+    assert "served" not in found
+    assert "exists" not in found["named"][0]
+
+
+def test_a_queue_says_that_no_pod_starts_with_another_class() -> None:
+    known = knowing(Store.of([group({"gang": {"minCount": 4}}, priorityClassName="high")]))
+    (section,) = pod_groups.outlook_sections(case(member()), known)
+
+    assert section.reasons == ("PodGroup train has high, its pods have no class, and both must have one priority",)
+
+
+@pytest.mark.parametrize(("policy", "minimum"), [({"gang": {}}, None), ({"gang": {"minCount": 3}}, 3)])
+def test_a_job_asks_for_a_gang_itself(policy: paths.Json, minimum: int | None) -> None:
+    gang = workload(own_gang(policy)).gang
+
+    assert (gang.wanted, gang.formed_by, gang.minimum) == (True, model.GANG_OF_JOBS, minimum)
+    assert pod_groups.input_slice(case(own_gang(policy)), knowing(Store())) == {"named": []}
+
+
+@pytest.mark.parametrize("policy", [{"basic": {}}, {}, None])
+def test_a_job_with_another_policy_makes_no_gang(policy: paths.Json) -> None:
+    assert not workload(own_gang(policy)).gang.wanted
+    assert pod_groups.input_slice(case(own_gang(policy)), knowing(Store())) is None
+
+
+def test_the_runs_of_a_cron_job_ask_for_gangs_too() -> None:
+    spec: paths.Object = {"schedule": "@daily", "jobTemplate": {"spec": own_gang({"gang": {}})["spec"]}}
+
+    assert workload(builders.custom("batch/v1", "CronJob", spec)).gang.formed_by == model.GANG_OF_JOBS
+
+
+def test_a_route_to_kubernetes_needs_to_know_whether_it_serves_groups() -> None:
+    config = models.Config.model_validate({"routing": [{"scheduler": "native", "kinds": ["batch/Job"]}]})
+    facts = Store()
+    facts.lacks(GROUP)
+    plain = builders.job(builders.template(builders.container(gpus=8)))
+
+    assert pod_groups.input_slice(case(plain), knowing(facts, config)) == {"named": [], "served": False}
+    assert config.routing[0].name == "default-scheduler"

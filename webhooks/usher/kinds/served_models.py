@@ -1,0 +1,411 @@
+"""Models that an operator serves by pods of its own making: those of KAITO (kaito.sh) and OME (ome.io).
+
+KAITO makes its pods from a machine type: each asks for all GPUs of one machine. Sources: pkg/sku, pkg/workspace and
+pkg/ragengine of kaito-project/kaito at 056b8280. The pods of an InferenceService of OME come from a runtime. Sources:
+pkg/controller/v1beta1/inferenceservice of sgl-project/ome at 17b77eda.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from msgspec.structs import replace
+
+from usher import model, paths
+from usher.kinds.kind import (
+    Facts,
+    FindTemplates,
+    Kind,
+    KueueUnit,
+    Pods,
+    Starts,
+    api,
+    keep_spec_without_secrets,
+    scheduled,
+)
+from usher.kinds.reading import layers
+from usher.kinds.reading.counts import DEFAULT_SURGE, share_of_replicas
+from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
+from usher.kinds.reading.templates import LISTS, ONE, TERMS, ContainerPlace, Place, Template, Traits
+from usher.kinds.reading.values import Reading, Reference
+
+Object = Mapping[str, paths.Json]
+
+_GPU: Final = "nvidia.com/gpu"
+
+_KAITO: Final = "kaito.sh"
+_GPUS_OF_MACHINES: Final[Mapping[str, int]] = {
+    name: gpus
+    for gpus, names in {
+        1: "Standard_NV36ads_A10_v5 Standard_NC24ads_A100_v4 Standard_NC40ads_H100_v5 Standard_NCC40ads_H100_v5 "
+        "Standard_NG32ads_V620_v1 Standard_NG32adms_V620_v1 Standard_NC4_A2 Standard_NC8_A2 Standard_NC4_A16 "
+        "Standard_NC8_A16 g6.xlarge g6.2xlarge g6.4xlarge g6.8xlarge g6.16xlarge gr6.4xlarge g5.xlarge g5.2xlarge "
+        "g5.4xlarge g5.8xlarge g5.16xlarge g4ad.xlarge g4ad.2xlarge g4ad.4xlarge trn1.2xlarge inf2.xlarge inf2.8xlarge",
+        2: "Standard_NV72ads_A10_v5 Standard_NC48ads_A100_v4 Standard_NC80adis_H100_v5 Standard_NC16_A2 "
+        "Standard_NC32_A2 Standard_NC16_A16 Standard_NC32_A16 g4ad.8xlarge",
+        4: "Standard_NC96ads_A100_v4 g6.12xlarge g6.24xlarge g5.12xlarge g5.24xlarge g4ad.16xlarge",
+        6: "inf2.24xlarge",
+        8: "Standard_ND96asr_A100_v4 Standard_ND96amsr_A100_v4 Standard_ND96isr_H100_v5 Standard_ND96isr_H200_v5 "
+        "p4d.24xlarge p4de.24xlarge p5.48xlarge p5e.48xlarge p5en.48xlarge g6.48xlarge g5.48xlarge",
+        12: "inf2.48xlarge",
+        16: "trn1.32xlarge trn1n.32xlarge",
+    }.items()
+    for name in names.split()
+}
+"""GPUs of the machine types that KAITO knows (pkg/sku); it asks for as many nvidia.com/gpu, whatever their vendor."""
+
+_KAITO_TOLERATES: Final[list[paths.Json]] = [
+    {"key": _GPU, "operator": "Exists", "effect": "NoSchedule"},
+    {"key": "sku", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"},
+]
+_KAITO_TRAITS: Final = Traits(changeable=False)
+_BY_MODEL: Final = "KAITO computes the number of nodes from the size of the model"
+
+
+def _workspace(workspace: Object, reading: Reading) -> Iterator[Template]:
+    status = reading.mapping(workspace.get("status"), "/status")
+    nodes = reading.count(status.get("targetNodeCount"), "/status/targetNodeCount", default=0, of="nodes")
+    yield from _of_workspace(workspace, "", nodes, reading)
+
+
+def _of_workspace(holder: Object, path: str, nodes: int, reading: Reading) -> Iterator[Template]:
+    """The pods of a workspace: one for each node, or one that tunes a model.
+
+    Args:
+        nodes: `status.targetNodeCount`, which KAITO sets once; 0 until then.
+    """
+    resource = Place(holder.get("resource"), path + "/resource")
+    asked = reading.mapping(*resource)
+    reading.text(asked.get("instanceType"), resource.path + "/instanceType")
+    inference = reading.mapping(holder.get("inference"), path + "/inference")
+    if holder.get("tuning") is not None:
+        yield _kaito_pod(resource, "tuning", ONE, reading)
+        return
+    count = reading.count(asked.get("count"), resource.path + "/count", default=1, of="nodes")
+    if nodes:
+        pods = model.Count(minimum=nodes, maximum=nodes)
+    elif inference.get("template") is None:
+        pods = model.Count(minimum=1, maximum=None, reason=_BY_MODEL)
+    else:
+        pods = model.Count(minimum=count, maximum=count)
+    if inference.get("template") is None:
+        yield _kaito_pod(resource, "inference", pods, reading)
+        return
+    place = Place(inference["template"], path + "/inference/template")
+    found = pod_template(place, reading, count=pods)
+    spec = reading.mapping(found.spec.value, found.spec.path)
+    tolerations = [*reading.sequence(spec.get("tolerations"), found.spec.path + "/tolerations"), *_KAITO_TOLERATES]
+    kept = {key: each for key, each in spec.items() if key not in ("affinity", "tolerations")}
+    fields = {**_placement(resource, reading), "tolerations": Place(tolerations, found.spec.path + "/tolerations")}
+    yield replace(found, spec=Place(kept, found.spec.path), fields=fields)
+
+
+def _kaito_pod(resource: Place, container: str, count: model.Count, reading: Reading, *, gpus: bool = True) -> Template:
+    """A pod that KAITO writes whole."""
+    asked = _of_machine(resource, reading) if gpus else {}
+    place = Place(asked, resource.path)
+    value: dict[str, paths.Json] = {"volumeMounts": [{"name": "dshm", "mountPath": "/dev/shm"}]}  # noqa: S108
+    volumes: paths.Json = [{"name": "dshm", "emptyDir": {"medium": "Memory"}}]
+    tolerations = [
+        *_KAITO_TOLERATES,
+        *({"key": name, "operator": "Exists", "effect": "NoSchedule"} for name in asked if name != _GPU),
+    ]
+    return Template(
+        name="",
+        path=resource.path,
+        spec=Place(None, resource.path),
+        count=count,
+        traits=_KAITO_TRAITS,
+        containers=(ContainerPlace(value=value, path=resource.path, name=container, requests=place, limits=place),),
+        fields={
+            **_placement(resource, reading),
+            "tolerations": Place(tolerations, resource.path),
+            "volumes": Place(volumes, resource.path),
+        },
+        waits=count.minimum > 1,
+    )
+
+
+def _placement(resource: Place, reading: Reading) -> dict[str, Place]:
+    """The required node affinity, which has the labels of `labelSelector`."""
+    path = resource.path + "/labelSelector"
+    selector = reading.mapping(reading.mapping(*resource).get("labelSelector"), path)
+    labels = reading.strings(selector.get("matchLabels"), path + "/matchLabels")
+    if not labels:
+        return {}
+    terms = [{"key": key, "operator": "In", "values": [value]} for key, value in labels.items()]
+    return {TERMS: Place([{"matchExpressions": terms}], path)}
+
+
+def _of_machine(resource: Place, reading: Reading) -> dict[str, paths.Json]:
+    """The request of one pod: all GPUs of the machine type, one partition, or some GPUs of a node that exists."""
+    value, path = reading.mapping(*resource), resource.path
+    at = path + "/partition"
+    machine = reading.text(value.get("instanceType"), path + "/instanceType")
+    partition = reading.mapping(value.get("partition"), at)
+    profile = reading.text(partition.get("profile"), at + "/profile")
+    mode = reading.text(partition.get("mode"), at + "/mode")
+    if mode == "mig" and profile:
+        return {f"nvidia.com/mig-{profile.replace('+', '.')}": "1"}
+    if mode == "accelerator" and partition.get("count") is not None:
+        return {_GPU: str(reading.count(partition["count"], at + "/count", default=1, of="GPUs"))}
+    if machine in _GPUS_OF_MACHINES:
+        return {_GPU: str(_GPUS_OF_MACHINES[machine])}
+    if machine:
+        reading.unknown(path + "/instanceType", f"KAITO does not know the machine type {machine}")
+    elif value.get("instanceType") is None and (resource.value is None or value):
+        reason = "without an instanceType the GPUs are those of the nodes that labelSelector selects"
+        reading.unknown(path + "/instanceType" if value else path, reason)
+    return {}
+
+
+def _inference_set(inference_set: Object, reading: Reading) -> Iterator[Template]:
+    """The workspaces of a set (api/v1beta1/inferenceset_types.go)."""
+    spec = reading.mapping(inference_set.get("spec"), "/spec")
+    replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
+    template = reading.mapping(spec.get("template"), "/spec/template")
+    for each in _of_workspace(template, "/spec/template", 0, reading):
+        yield template_times(each, model.Count(minimum=replicas, maximum=replicas))
+
+
+def _multi_role(inference: Object, reading: Reading) -> Iterator[Template]:
+    """The prefill and decode pods: each role is an InferenceSet (api/v1alpha1/multiroleinference_types.go)."""
+    spec = reading.mapping(inference.get("spec"), "/spec")
+    for path, role in reading.items(spec.get("roles"), "/spec/roles"):
+        replicas = reading.count(role.get("replicas"), path + "/replicas", default=1)
+        made = model.Count(minimum=replicas, maximum=None, reason=_BY_MODEL)
+        found = _kaito_pod(Place(role, path), "inference", made, reading)
+        yield replace(found, name=reading.text(role.get("type"), path + "/type"))
+
+
+def _rag_engine(engine: Object, reading: Reading) -> Iterator[Template]:
+    """The one pod of an engine: it has GPUs only to embed texts itself."""
+    spec = reading.mapping(engine.get("spec"), "/spec")
+    compute = Place(spec.get("compute"), "/spec/compute")
+    embedding = reading.mapping(spec.get("embedding"), "/spec/embedding")
+    machine = reading.text(reading.mapping(*compute).get("instanceType"), "/spec/compute/instanceType")
+    known = embedding.get("local") is not None and machine in _GPUS_OF_MACHINES
+    yield _kaito_pod(compute, "ragengine", ONE, reading, gpus=known)
+
+
+_COMPONENTS: Final = ("engine", "decoder", "router")
+_OME: Final = "ome.io"
+_RUNTIMES: Final = ("ServingRuntime", "ClusterServingRuntime")
+
+
+def _ome_service(service: Object, reading: Reading) -> Iterator[Template]:
+    """The pods of the components that a service has: each completes the same component of its runtime."""
+    spec = reading.mapping(service.get("spec"), "/spec")
+    runtime = _runtime(service, spec, reading)
+    if spec.get("acceleratorSelector") is not None:
+        reading.unknown("/spec/acceleratorSelector", "an AcceleratorClass decides the accelerators of its pods")
+    for name in _COMPONENTS:
+        if spec.get(name) is None:
+            continue
+        path = f"/spec/{name}"
+        own = reading.mapping(spec[name], path)
+        if runtime is None and not {"runner", "leader", "containers"} & own.keys():
+            reading.unknown(path, "OME chooses a runtime by the model, and usher does not: its pods are not judged")
+            continue
+        below = None if runtime is None else runtime.get(f"{name}Config")
+        merged = own if below is None else layers.patched(below, Place(own, path), reading, typed=True)
+        yield from _component(name, Place(merged, path), is_own=below is None, reading=reading)
+
+
+def _runtime(service: Object, spec: Object, reading: Reading) -> Object | None:
+    """The spec of the runtime that a service names; None where it has no name or usher does not find it."""
+    path = "/spec/runtime"
+    named = reading.mapping(spec.get("runtime"), path)
+    name = reading.text(named.get("name"), path + "/name")
+    if not name:
+        return None
+    metadata = reading.mapping(service.get("metadata"), "/metadata")
+    within = reading.text(metadata.get("namespace"), "/metadata/namespace") or reading.context.namespace
+    kinds = (named["kind"],) if named.get("kind") in _RUNTIMES else _RUNTIMES
+    for kind in kinds:
+        reference = Reference(group=_OME, kind=str(kind), name=name, namespace=within if kind == _RUNTIMES[0] else "")
+        found = reading.context.objects.find(reference)
+        if isinstance(found, dict):
+            return reading.mapping(found.get("spec"), path + "/name")
+    reading.unknown(path + "/name", f"runtime {name} is not known: its pods are not judged")
+    return None
+
+
+def _ome_runtime(runtime: Object, reading: Reading) -> Iterator[Template]:
+    spec = reading.mapping(runtime.get("spec"), "/spec")
+    for name in _COMPONENTS:
+        path = f"/spec/{name}Config"
+        if spec.get(name + "Config") is not None:
+            yield from _component(name, Place(spec[name + "Config"], path), is_own=True, reading=reading)
+
+
+def _component(name: str, component: Place, *, is_own: bool, reading: Reading) -> Iterator[Template]:
+    """The pods of one component: a Deployment, or a LeaderWorkerSet with a leader or workers (utils/deployment.go)."""
+    value = reading.mapping(*component)
+    least = reading.count(value.get("minReplicas"), component.path + "/minReplicas", default=1)
+    if value.get("leader") is None and value.get("worker") is None:
+        most = max(reading.count(value.get("maxReplicas"), component.path + "/maxReplicas", default=0), least)
+        more = share_of_replicas(most, DEFAULT_SURGE, component.path, reading)
+        reason = f"{more} more during a rollout" if more else ""
+        grown = most if most > least else 0
+        count = model.Count(minimum=least, maximum=most + more, reason=reason, grown=grown)
+        yield _ome_pod(component, name, count, is_own=is_own, reading=reading)
+        return
+    groups = model.Count(minimum=least, maximum=least + 1, reason="1 more group during a rollout")
+    workers = reading.mapping(value.get("worker"), component.path + "/worker")
+    size = reading.count(workers.get("size"), component.path + "/worker/size", default=0)
+    for part, number in (("leader", 1), ("worker", size)):
+        if value.get(part) is None or not number:
+            continue
+        each = Place(value[part], f"{component.path}/{part}")
+        count = model.Count(minimum=number, maximum=number)
+        found = _ome_pod(each, f"{name}-{part}", count, is_own=is_own, reading=reading)
+        unit = model.Unit(name, size + 1)
+        yield replace(template_times(found, groups), waits=size > 0, groups=max(least, 1), unit=unit)
+
+
+def _ome_pod(holder: Place, name: str, count: model.Count, *, is_own: bool, reading: Reading) -> Template:
+    value = reading.mapping(*holder)
+    lists = {each: Place(value.get(each), f"{holder.path}/{each}") for each, _ in LISTS}
+    containers = list(listed_containers(lists, reading))
+    if value.get("runner") is not None:
+        runner = reading.mapping(value["runner"], holder.path + "/runner")
+        containers.append(ContainerPlace(value=runner, path=holder.path + "/runner"))
+    return Template(
+        name=name,
+        path=holder.path,
+        spec=holder,
+        metadata=holder,
+        count=count,
+        traits=Traits(changeable=is_own, operator_environment=frozenset({"MODEL_PATH", "PARALLELISM_SIZE", "LWS_*"})),
+        containers=tuple(containers),
+    )
+
+
+def _benchmark(benchmark: Object, reading: Reading) -> Iterator[Template]:
+    """The one pod that measures a service, with what `podOverride` changes (pkg/controller/v1beta1/benchmark)."""
+    path = "/spec/podOverride"
+    override = reading.mapping(reading.mapping(benchmark.get("spec"), "/spec").get("podOverride"), path)
+    container = ContainerPlace(value=override, path=path, name="benchmark")
+    yield Template(name="", path=path, spec=Place(override, path), traits=_KAITO_TRAITS, containers=(container,))
+
+
+_OF_MODELS: Final = scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from="")
+_KAITO_SOURCE: Final = "pkg/sku, pkg/workspace and pkg/ragengine of kaito-project/kaito"
+_OME_SOURCE: Final = "pkg/controller/v1beta1/inferenceservice of sgl-project/ome"
+_OF_MACHINE: Final = (
+    "one for each node, with all GPUs of `instanceType`: `resource.count` (1 if missing) for a template of its own, "
+    "else as many as KAITO computes from the model, without bound"
+)
+_OF_OME: Final = (
+    "for each component `minReplicas` (1 if missing) up to `maxReplicas`, and 25 % more during a rollout; with a "
+    "leader or workers `minReplicas` groups of 1 and `worker.size` (0 if missing), and 1 more group during a rollout"
+)
+
+
+def _served(  # noqa: PLR0913 - the facts about one kind
+    names: tuple[str, str, str],
+    versions: tuple[str, ...],
+    read: FindTemplates,
+    where: tuple[str, ...],
+    counted: str,
+    *,
+    source: str,
+    changes: str = "nothing: its fields are not those of a pod",
+    is_template: bool = False,
+    role: model.Role = model.Role.INFERENCE,
+    owner: tuple[str, str] | None = None,
+    scale: str = "",
+) -> Kind:
+    group, kind, plural = names
+    return Kind(
+        **api(group, kind, plural, *versions),
+        cluster_scoped=kind.startswith("Cluster"),
+        scale=scale,
+        owned_by=() if owner is None else (owner,),
+        facts=Facts(keep=keep_spec_without_secrets) if is_template else None,
+        pods=Pods(
+            templates=read,
+            template_paths=where,
+            counted=counted,
+            source=source,
+            **_OF_MODELS,
+            role=role,
+            is_template=is_template,
+            changes=changes,
+        ),
+    )
+
+
+_COMPONENT_PATHS: Final = tuple(f"spec.{each}" for each in _COMPONENTS)
+_RUNTIME_PATHS: Final = tuple(f"spec.{each}Config" for each in _COMPONENTS)
+
+KINDS: list[Kind] = [
+    _served(
+        (_KAITO, "Workspace", "workspaces"),
+        ("v1beta1", "v1alpha1"),
+        _workspace,
+        ("inference.template", "resource"),
+        _OF_MACHINE + "; one that tunes",
+        source=_KAITO_SOURCE,
+        changes="`inference.template`; its other fields are not those of a pod",
+        owner=(_KAITO, "InferenceSet"),
+    ),
+    _served(
+        (_KAITO, "InferenceSet", "inferencesets"),
+        ("v1beta1", "v1alpha1"),
+        _inference_set,
+        ("spec.template.inference.template", "spec.template.resource"),
+        "`replicas` (1 if missing) times " + _OF_MACHINE,
+        source=_KAITO_SOURCE,
+        owner=(_KAITO, "MultiRoleInference"),
+        scale="/spec/replicas",
+    ),
+    _served(
+        (_KAITO, "MultiRoleInference", "multiroleinferences"),
+        ("v1alpha1",),
+        _multi_role,
+        ("spec.roles[]",),
+        "for each role `replicas` (1 if missing) times as many nodes as KAITO computes from the model",
+        source=_KAITO_SOURCE,
+    ),
+    _served(
+        (_KAITO, "RAGEngine", "ragengines"),
+        ("v1beta1", "v1alpha1"),
+        _rag_engine,
+        ("spec.compute",),
+        "1, with GPUs only for `embedding.local`",
+        source=_KAITO_SOURCE,
+        role=model.Role.SERVICE,
+    ),
+    _served(
+        (_OME, "InferenceService", "inferenceservices"),
+        ("v1beta1",),
+        _ome_service,
+        _COMPONENT_PATHS,
+        _OF_OME,
+        source=_OME_SOURCE,
+        changes="components that no runtime completes",
+    ),
+    *(
+        _served(
+            (_OME, kind, kind.lower() + "s"),
+            ("v1beta1",),
+            _ome_runtime,
+            _RUNTIME_PATHS,
+            _OF_OME + ", for each service that uses it",
+            source=_OME_SOURCE,
+            changes="the components",
+            is_template=True,
+        )
+        for kind in _RUNTIMES
+    ),
+    _served(
+        (_OME, "BenchmarkJob", "benchmarkjobs"),
+        ("v1beta1",),
+        _benchmark,
+        ("spec.podOverride",),
+        "1",
+        source="pkg/controller/v1beta1/benchmark of sgl-project/ome",
+        role=model.Role.BATCH,
+    ),
+]
