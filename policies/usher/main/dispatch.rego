@@ -552,6 +552,10 @@ _findings_accelerator_pods contains {"check": "objects/gke_network_of_another_ma
 	some finding in data.usher.checks.objects.gke_network_of_another_machine.deny
 }
 
+_findings_accelerator_pods contains {"check": "serving/role_group_gang_too_small", "finding": finding} if {
+	some finding in data.usher.checks.serving.role_group_gang_too_small.deny
+}
+
 _findings contains each if {
 	count(input.podSets) > 0
 	some each in _findings_pods
@@ -675,6 +679,10 @@ _findings_pods contains {"check": "serving/clique_set_runs_nothing", "finding": 
 
 _findings_pods contains {"check": "serving/component_needs_grove", "finding": finding} if {
 	some finding in data.usher.checks.serving.component_needs_grove.deny
+}
+
+_findings_pods contains {"check": "gang/native_group_members_differ", "finding": finding} if {
+	some finding in data.usher.checks.gang.native_group_members_differ.deny
 }
 
 _findings contains each if {
@@ -1158,6 +1166,10 @@ _findings_cluster_facts contains {"check": "cost/training_on_a_consolidating_poo
 
 _findings_cluster_facts contains {"check": "objects/claims_above_the_gpus_of_nodes", "finding": finding} if {
 	some finding in data.usher.checks.objects.claims_above_the_gpus_of_nodes.deny
+}
+
+_findings_cluster_facts contains {"check": "gang/native_gang_not_formed", "finding": finding} if {
+	some finding in data.usher.checks.gang.native_gang_not_formed.deny
 }
 
 _findings_cluster_facts contains {"check": "tenancy/critical_class_without_quota", "finding": finding} if {
@@ -2197,6 +2209,10 @@ _unknown_cluster_facts contains {"check": "tenancy/gpu_quota_exceeded", "unknown
 	some unknown in data.usher.checks.tenancy.gpu_quota_exceeded.unknown
 }
 
+_unknown_cluster_facts contains {"check": "gang/native_gang_not_formed", "unknown": unknown} if {
+	some unknown in data.usher.checks.gang.native_gang_not_formed.unknown
+}
+
 _unknown contains each if {
 	input.object.volcanoPodGroup
 	some each in _unknown_volcanoPodGroup
@@ -2379,6 +2395,10 @@ _intents_pods contains {"mutation": "gang/kai_routing", "intent": intent} if {
 	some intent in data.usher.mutations.gang.kai_routing.intents
 }
 
+_intents_pods contains {"mutation": "gang/native_routing", "intent": intent} if {
+	some intent in data.usher.mutations.gang.native_routing.intents
+}
+
 _warnings contains each if {
 	input.workload.asksAccelerators
 	some each in _warnings_accelerator_pods
@@ -2411,6 +2431,10 @@ _warnings_pods contains {"mutation": "gang/volcano_routing", "warning": warning}
 
 _warnings_pods contains {"mutation": "gang/kai_routing", "warning": warning} if {
 	some warning in data.usher.mutations.gang.kai_routing.warnings
+}
+
+_warnings_pods contains {"mutation": "gang/native_routing", "warning": warning} if {
+	some warning in data.usher.mutations.gang.native_routing.warnings
 }
 
 _skips contains each if {
@@ -2513,6 +2537,10 @@ _skips_pods contains {"mutation": "gang/volcano_routing", "skip": skip} if {
 
 _skips_pods contains {"mutation": "gang/kai_routing", "skip": skip} if {
 	some skip in data.usher.mutations.gang.kai_routing.skips
+}
+
+_skips_pods contains {"mutation": "gang/native_routing", "skip": skip} if {
+	some skip in data.usher.mutations.gang.native_routing.skips
 }
 
 default _unprotected := false
