@@ -1,4 +1,4 @@
-"""Kinds by description: the format, its expressions, what is refused, and the kinds that ship in it."""
+"""Kinds by description: the format, its expressions, the refusals, and the kinds that ship in it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -151,7 +151,7 @@ def test_problems_name_the_place_and_the_remedy() -> None:
     found = read(
         """
         - {kind: Deployment.apps, versions: [v1], podSets: [{podTemplate: spec.template}]}
-        - {kind: Team.example.com, versions: [v1], makes: [None.example.com], podSets: [{podTemplate: t, pods: replicas}]}
+        - {kind: Team.example.com, versions: [v1], makes: [Gone.a.com], podSets: [{podTemplate: t, pods: replicas}]}
         - {kind: Team.example.com, versions: [v1], embedded: {object: spec.o, kind: Nothing.example.com, times: "#"}}
         """
     )
@@ -161,7 +161,7 @@ def test_problems_name_the_place_and_the_remedy() -> None:
         for each in described.problems(found, registry.SHIPPED)
     ] == [
         ("/0/kind", "usher knows Deployment.apps itself"),
-        ("/1/makes/0", "None.example.com is unknown to usher"),
+        ("/1/makes/0", "Gone.a.com is unknown to usher"),
         ("/1/podSets/0/pods", "unknown name replicas"),
         ("/2/versions/0", "another entry describes Team.example.com in v1"),
         ("/2/embedded/kind", "Nothing.example.com is unknown to usher"),

@@ -440,7 +440,7 @@ def _by_claim(namespace: str, objects: reading_values.Objects) -> Mapping[str, S
     found: defaultdict[str, list[_Holder]] = defaultdict(list)
     pods = objects.once("Pods by namespace", lambda: _pods_by_namespace(objects)).get(namespace, ())
     for (group, kind), values in (
-        *((key, objects.of_kind(*key, namespace)) for key in sorted(knowledge.SERVING)),
+        *((key, objects.of_kind(*key, namespace)) for key in sorted(registry.SERVING)),
         (_POD, pods),
     ):
         for value in values:

@@ -12,7 +12,7 @@ from pydantic import GetCoreSchemaHandler, TypeAdapter
 from pydantic_core import CoreSchema
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import paths
+from usher import model, paths
 from usher.config.described_kinds import DescribedKind
 from usher.kinds import (
     argo,
@@ -92,6 +92,11 @@ WORKLOADS: Final[dict[Key, Kind]] = {key: kind for key, kind in BY_KEY.items() i
 
 PODS: Final[dict[Key, Pods]] = {key: kind.pods for key, kind in BY_KEY.items() if kind.pods is not None}
 """How these kinds make pods."""
+
+_WITHOUT_END: Final = {model.Role.SERVICE, model.Role.INFERENCE, model.Role.INTERACTIVE}
+
+SERVING: Final[set[Key]] = {key for key, pods in PODS.items() if pods.role in _WITHOUT_END and not pods.is_template}
+"""Kinds whose pods run without an end. Jobs, for example those that download a model, give a disk back."""
 
 OBJECTS: Final[Mapping[Key, Kind]] = {key: kind for key, kind in BY_KEY.items() if kind.key and kind.pods is None}
 """Kinds without pods that rules read."""
@@ -201,6 +206,7 @@ def use(descriptions: Sequence[DescribedKind]) -> None:
         for table in (BY_KEY, WORKLOADS, PODS, SCALES):
             table.pop(kind.group_and_kind, None)
         _SCALED.pop((kind.group, kind.plural), None)
+        SERVING.discard(kind.group_and_kind)
         LISTED.remove(kind)
     new = [kind for kind in described.kinds_of(descriptions) if kind.group_and_kind not in SHIPPED]
     for kind in _with_owners((*KINDS, *new), descriptions):
@@ -219,6 +225,7 @@ def _add(key: Key, kind: Kind) -> None:
         return
     if kind.pods is not None:
         PODS[key] = kind.pods
+        SERVING.update({key} if kind.pods.role in _WITHOUT_END else ())
     if kind.scale:
         SCALES[key], _SCALED[kind.group, kind.plural] = kind.scale, kind
     LISTED.append(kind)
