@@ -1,6 +1,7 @@
 """A kind that usher.yaml describes: every command and the webhook know it from the description alone."""
 
 import base64
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -169,3 +170,56 @@ def test_two_evaluators_with_different_kinds_do_not_mix(tmp_path: Path) -> None:
         decision = evaluator.decide(Request(value=team_job(), namespace="ml-research", place="check"))
         assert decision.workload is not None
         assert len(decision.workload.pod_sets) == pods
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "kinds-of-your-own.md"
+EXAMPLES = re.findall(
+    r"^### (.+?)\n.*?```yaml\n(workloads:.*?)```\n\n```yaml\n(object:.*?)```",
+    PAGE.read_text(),
+    re.DOTALL | re.MULTILINE,
+)
+
+
+@pytest.mark.parametrize(("title", "description", "expected"), EXAMPLES, ids=[each[0] for each in EXAMPLES])
+def test_each_example_of_the_page_is_read_as_it_says(
+    tmp_path: Path, title: str, description: str, expected: str
+) -> None:
+    config, file = tmp_path / "usher.yaml", tmp_path / "expected.yaml"
+    config.write_text(f"apiVersion: gpu-usher.io/v1alpha1\nkind: Config\n{description}")
+    file.write_text(expected)
+
+    run = usher("workload", "test", file, "--config", config)
+
+    assert (run.out, run.err, run.code) == ("1 object, 0 read differently\n", "", 0), title
+    assert len(EXAMPLES) == 6
+
+
+def test_workload_test_says_in_what_the_reading_differs(tmp_path: Path) -> None:
+    write(tmp_path / "job.yaml", team_job(count="many"))
+    write(
+        tmp_path / "a.yaml",
+        {"file": "job.yaml", "podSets": {"worker": {"pods": 4, "devices": {builders.GPU: 2}}, "other": {}}},
+        {"object": team_job(), "podSets": {"worker": {"pods": 4, "devices": {builders.GPU: 8}}}, "unknown": ["spec.x"]},
+    )
+
+    run = usher("workload", "test", "a.yaml", "--config", SITE, cwd=tmp_path)
+
+    assert run.code == 1
+    assert run.out.splitlines() == [
+        "a.yaml:1: pod set other is missing",
+        "a.yaml:1: pod set worker: devices is {'nvidia.com/gpu': 8}, expected {'nvidia.com/gpu': 2}",
+        "a.yaml:1: pod set worker: most is 1, expected 4",
+        "a.yaml:1: pod set worker: pods is 1, expected 4",
+        "a.yaml:1: spec.workers.count is unknown: expected a whole number, found a string",
+        "a.yaml:9: spec.x is expected to be unknown",
+        "2 objects, 2 read differently",
+    ]
+
+
+@pytest.mark.parametrize("text", ["podSets: {}\n", "", "file: gone.yaml\n"])
+def test_workload_test_refuses_a_file_without_objects(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.yaml").write_text(text)
+
+    run = usher("workload", "test", "a.yaml", "--config", SITE, cwd=tmp_path)
+
+    assert (run.code, run.out) == (2, "")

@@ -92,7 +92,7 @@ class DescribedPods(Section):
     pods: Expression = Field(default="1", description="How many pods there are.")
     most: Expression | None = Field(default=None, description="How many there may become; by default as `pods`.")
     scheduler: Expression | None = Field(
-        default=None, description="The scheduler of pods whose template names none; by default that of the kind."
+        default=None, description="The scheduler of pods whose template leaves it out; by default that of the kind."
     )
     groups: Expression | None = Field(default=None, description="How many groups the pods form that start apart.")
     later: Expression | None = Field(default=None, description="Whether the pods begin when others have started.")
@@ -161,7 +161,7 @@ class DescribedKind(Section):
     priority: FieldPath | None = Field(default=None, description="The field with the priority class of the gang.")
     suspend: FieldPath | None = Field(default=None, description="The boolean that holds the pods back.")
     queue: DescribedQueue | None = Field(default=None, description="Where the names of queues stand.")
-    gang: DescribedGang | None = Field(default=None, description="Its pods start together; how that is told.")
+    gang: DescribedGang | None = Field(default=None, description="Its pods start together, and who makes their group.")
     changeable: bool = Field(default=True, description="Whether a change of the template reaches the pods.")
     waits: bool = Field(default=False, description="Whether its pods wait for each other.")
     counted: str = Field(default="", max_length=500, description="The number of pods in words, for documentation.")
