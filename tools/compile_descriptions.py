@@ -8,7 +8,7 @@ import orjson
 import yaml
 from pydantic import TypeAdapter
 
-from usher.config.described_kinds import DescribedKind
+from usher.config.described_kinds import ShippedKind
 
 FOLDER: Final = Path(__file__).parents[1] / "webhooks/usher/kinds/descriptions"
 
@@ -19,7 +19,7 @@ def compiled() -> bytes:
     Raises:
         ValidationError: a description does not fit the format.
     """
-    adapter = TypeAdapter(list[DescribedKind])
+    adapter = TypeAdapter(list[ShippedKind])
     found = [
         each
         for file in sorted(FOLDER.glob("*.yaml"))

@@ -77,7 +77,7 @@ def compare(*, files: tuple[str, ...], config: Path | None) -> None:
     """Compare what usher reads of objects with what you expect, for kinds that usher.yaml describes.
 
     A document of FILES has an `object`, or a `file` with one, and `podSets` by name: `pods`, `most` if there may be
-    more, and `devices` of one pod. `unknown` lists the fields that usher cannot read; by default it can read all of them.
+    more, and `devices` of one pod. `unknown` lists the fields that usher cannot read.
     """
     from usher.accelerators.vocabulary import Vocabulary
     from usher.check.formats import workload_reading

@@ -1,6 +1,6 @@
 """Kinds that usher.yaml describes, in the format of those that ship with usher (docs/kinds-of-your-own.md)."""
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
@@ -90,11 +90,18 @@ class DescribedPods(Section):
     )
     patch: FieldPath | None = Field(default=None, description="The field with a patch of the template.")
     pods: Expression = Field(default="1", description="How many pods there are.")
-    most: Expression | None = Field(default=None, description="How many there may become; by default as `pods`.")
+    most: Expression | None = Field(
+        default=None, description="How many there may become, or `unbounded`; by default as `pods`."
+    )
     scheduler: Expression | None = Field(
         default=None, description="The scheduler of pods whose template leaves it out; by default that of the kind."
     )
+    least: Expression | None = Field(default=None, description="How few there may become; by default as `pods`.")
+    because: Expression | None = Field(default=None, description="Why the number may change, in words.")
     groups: Expression | None = Field(default=None, description="How many groups the pods form that start apart.")
+    in_turns: Expression | None = Field(
+        default=None, description="Whether later pods start when earlier ones have ended."
+    )
     later: Expression | None = Field(default=None, description="Whether the pods begin when others have started.")
 
     @model_validator(mode="after")
@@ -162,6 +169,12 @@ class DescribedKind(Section):
     suspend: FieldPath | None = Field(default=None, description="The boolean that holds the pods back.")
     queue: DescribedQueue | None = Field(default=None, description="Where the names of queues stand.")
     gang: DescribedGang | None = Field(default=None, description="Its pods start together, and who makes their group.")
+    trains: str = Field(
+        default="", max_length=253, description="The container that does the work; by default each with accelerators."
+    )
+    environment: list[str] = Field(
+        default=[], max_length=64, description="Variables that the operator sets; `*` ends a prefix."
+    )
     changeable: bool = Field(default=True, description="Whether a change of the template reaches the pods.")
     waits: bool = Field(default=False, description="Whether its pods wait for each other.")
     counted: str = Field(default="", max_length=500, description="The number of pods in words, for documentation.")
@@ -172,3 +185,9 @@ class DescribedKind(Section):
         if bool(self.pod_sets) == (self.embedded is not None):
             raise ValueError("a kind has either podSets or embedded; write one of them")
         return self
+
+
+class ShippedKind(DescribedKind):
+    """A kind that ships with usher: it also has fields of its record (`kinds.kind.Pods`) that sites need not know."""
+
+    record: dict[str, Any] = Field(default={})

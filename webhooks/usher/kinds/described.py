@@ -3,7 +3,8 @@
 `scripts/generate` checks descriptions/*.yaml and writes them as one file of JSON, because YAML takes long to read.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -20,8 +21,9 @@ from usher.config.described_kinds import (
     DescribedPods,
     DescribedQueue,
     DescribedSource,
+    ShippedKind,
 )
-from usher.kinds.kind import Key, Kind, Kueue, KueueUnit, Pods, Starts, scheduled
+from usher.kinds.kind import Key, Kind, Kueue, KueueUnit, Pods, Starts
 from usher.kinds.reading.expressions import (
     MOST_STEPS,
     ExpressionError,
@@ -29,6 +31,8 @@ from usher.kinds.reading.expressions import (
     Run,
     Scope,
     UnusableError,
+    Value,
+    Way,
     compiled,
 )
 from usher.kinds.reading.pod_templates import listed_containers, read_embedded, template_times
@@ -39,7 +43,9 @@ _FOLDER: Final = Path(__file__).parent / "descriptions"
 COMPILED: Final = _FOLDER / "descriptions.json"
 """All shipped descriptions."""
 
-_NAMES: Final = ("object", "item", "outer", "key")
+_NAMES: Final = ("object", "item", "outer", "key", "index")
+UNBOUNDED: Final = "unbounded"
+"""Used instead of an expression for the most pods."""
 
 
 def key_of(name: str) -> Key:
@@ -48,8 +54,11 @@ def key_of(name: str) -> Key:
     return group, kind
 
 
+_way = lru_cache(maxsize=1024)(Way)
+
+
 def _pointer(path: str) -> str:
-    return "/" + path.replace(".", "/") if path else paths.ROOT
+    return _way(path).pointer
 
 
 class _Pods:
@@ -64,18 +73,30 @@ class _Pods:
             names.append(name)
         self._name = compiled(described.name, names)
         self._pods = compiled(described.pods, names)
-        self._when = None if described.when is None else compiled(described.when, names)
-        self._most = None if described.most is None else compiled(described.most, names)
-        self._groups = None if described.groups is None else compiled(described.groups, names)
-        self._later = None if described.later is None else compiled(described.later, names)
+        bounded = None if described.most == UNBOUNDED else described.most
+        self._when, self._least, self._most, self._because, self._groups, self._in_turns, self._later = (
+            None if text is None else compiled(text, names)
+            for text in (
+                described.when,
+                described.least,
+                bounded,
+                described.because,
+                described.groups,
+                described.in_turns,
+                described.later,
+            )
+        )
         scheduler = described.scheduler or (f"at(object, '{kind.scheduler}')" if kind.scheduler else None)
         self._scheduler = None if scheduler is None else compiled(scheduler, names)
         self._gang = kind.gang
-        self._changeable = kind.changeable
+        self._own = Traits(
+            trains=kind.trains, operator_environment=frozenset(kind.environment), changeable=kind.changeable
+        )
 
     def templates(self, whole: Found, reading: Reading, steps: list[int]) -> Iterator[Template]:
-        for item, outer, key in self._items(whole, self._described.each, (), "", reading):
-            scope = Scope({"object": whole, "item": item, "outer": outer, "key": key}, reading, steps)
+        for index, (item, outer, key) in enumerate(self._items(whole, self._described.each, (), "", reading)):
+            names: dict[str, Value] = {"object": whole, "item": item, "outer": outer, "key": key, "index": index}
+            scope = Scope(names, reading, steps)
             try:
                 found = self._template(item, scope)
             except UnusableError as error:
@@ -97,29 +118,52 @@ class _Pods:
         holder = _below(item, path, reading)
         if path != way:
             for entry_path, name, entry in reading.entries(*holder):
-                yield from self._items(Found(dict(entry), entry_path), rest, (*outer, item), name, reading)
+                yield from self._items(
+                    Found(entry if isinstance(entry, dict) else dict(entry), entry_path),
+                    rest,
+                    (*outer, item),
+                    name,
+                    reading,
+                )
         else:
             for entry_path, entry in reading.items(*holder):
-                yield from self._items(Found(dict(entry), entry_path), rest, (*outer, item), key, reading)
+                yield from self._items(
+                    Found(entry if isinstance(entry, dict) else dict(entry), entry_path),
+                    rest,
+                    (*outer, item),
+                    key,
+                    reading,
+                )
 
     def _template(self, item: Found, scope: Scope) -> Template | None:
         for name, run in self._let:
             scope.names[name] = run(scope)
         if self._when is not None and not scope.truth(self._when(scope)):
             return None
-        pods = scope.number(self._pods(scope))
-        most = pods if self._most is None else max(scope.number(self._most(scope)), pods)
+        count = self._count(scope)
         found = self._placed(item, scope)
         groups = 1 if self._groups is None else max(scope.number(self._groups(scope)), 1)
         return replace(
             found,
             name=scope.text(self._name(scope)),
-            count=model.Count(minimum=pods, maximum=most, reason=f"it may grow to {most}" if most > pods else ""),
+            count=count,
             traits=self._traits(found, scope),
             requests=tuple(self._devices(item, scope.reading)),
             groups=groups,
+            in_turns=self._in_turns is not None and scope.truth(self._in_turns(scope)),
             later=self._later is not None and scope.truth(self._later(scope)),
         )
+
+    def _count(self, scope: Scope) -> model.Count:
+        pods = scope.number(self._pods(scope))
+        least = pods if self._least is None else min(scope.number(self._least(scope)), pods)
+        reason = "" if self._because is None else scope.text(self._because(scope))
+        if self._described.most == UNBOUNDED:
+            return model.Count(minimum=least, maximum=None, reason=reason or "its description names no bound")
+        most = pods if self._most is None else max(scope.number(self._most(scope)), pods)
+        if most > pods and self._because is None:
+            reason = f"it may grow to {most}"
+        return model.Count(minimum=least, maximum=most, reason=reason)
 
     def _placed(self, item: Found, scope: Scope) -> Template:
         """The parts of the template at their places; the other fields follow."""
@@ -166,7 +210,7 @@ class _Pods:
         place, patches = _below(item, path, reading), []
         source = described.template_from
         if source is not None and place.value is None:
-            name = scope.text(scope.below(item, source.name.split(".")))
+            name = scope.text(scope.below(item, _way(source.name)))
             place = _named_template(scope, source, name) if name else place
             patches.append(source.patch)
         value, patched = reading.mapping(*place), False
@@ -191,10 +235,12 @@ class _Pods:
         group = ""
         if self._gang is not None:
             group = scheduler if scheduler in self._gang.by else "" if self._gang.by else AS_CONFIGURED
-        return found.traits._replace(
+        if self._scheduler is None and self._gang is None and found.traits.changeable:
+            return self._own
+        return self._own._replace(
             scheduler=model.Scheduler(name=named, reason="the object names it for all its pods") if named else None,
             pod_group=group,
-            changeable=self._changeable and found.traits.changeable,
+            changeable=self._own.changeable and found.traits.changeable,
         )
 
     def _devices(self, item: Found, reading: Reading) -> Iterator[model.AcceleratorRequest]:
@@ -214,17 +260,14 @@ class _Pods:
 
 def _below(item: Found, path: str, reading: Reading) -> Place:
     """The value at a path of fields from an entry on."""
-    holder, place = item.value, item.path
-    for key in path.split(".") if path else ():
-        holder = reading.mapping(holder, place).get(key)
-        place = f"{place}/{key}"
-    return Place(holder, place)
+    way = _way(path)
+    return Place(way.value_in(item.value, item.path, reading), item.path + way.pointer)
 
 
 def _named_template(scope: Scope, source: DescribedSource, name: str) -> Place:
     """The template of the entry with a name in another list of the object."""
     whole = scope.names["object"]
-    listed = scope.below(whole, source.list.split("."))
+    listed = scope.below(whole, _way(source.list))
     for path, entry in scope.reading.items(listed.value, listed.path):
         if entry.get("name") == name:
             return _below(Found(dict(entry), path), source.pod_template, scope.reading)
@@ -289,7 +332,7 @@ class _Embedded:
             group, kind = key_of(self._described.kind)
             version = f"{group}/{self._described.version}" if group else self._described.version
             value = {**value, "apiVersion": version, "kind": kind}
-        scope = Scope({"object": whole, "item": whole, "outer": (), "key": ""}, reading, steps)
+        scope = Scope({"object": whole, "item": whole, "outer": (), "key": "", "index": 0}, reading, steps)
         try:
             times = scope.number(self._times(scope))
         except UnusableError as error:
@@ -320,7 +363,7 @@ class _Templates:
         if version not in self._by_version:
             kind = next((each for each in self._described if version in each.versions), self._described[0])
             self._by_version[version] = _parts(kind)
-        whole, steps = Found(dict(value), paths.ROOT), [MOST_STEPS]
+        whole, steps = Found(value if isinstance(value, dict) else dict(value), paths.ROOT), [MOST_STEPS]
         for part in self._by_version[version]:
             yield from part.templates(whole, reading, steps)
 
@@ -345,53 +388,88 @@ def _counted(kind: DescribedKind) -> str:
     return kind.counted or "; ".join(f"`{each}`" for each in dict.fromkeys(told))
 
 
-def _kind_of(described: Sequence[DescribedKind]) -> Kind:
+_NO_SHAPES: Final[Mapping[str, type]] = {}
+
+_OF_RECORD: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "kueue": lambda value: Kueue[value],
+    "kueue_unit": lambda value: KueueUnit[value],
+    "starts": lambda value: Starts[value],
+    "gang_places": lambda value: model.GangPlaces(**value),
+    "lifecycle_places": lambda value: model.LifecyclePlaces(**value),
+}
+"""How values of `record` become those of `kinds.kind.Pods`; the others stay."""
+
+
+def _kind_of(described: Sequence[DescribedKind], shapes: Mapping[str, type]) -> Kind:
     """The record of one kind, whose descriptions have different versions."""
     first = described[0]
     group, name = key_of(first.kind)
-    gang = first.gang
-    kueue, volcano = (None, None) if first.queue is None else (first.queue.kueue, first.queue.volcano_annotation)
-    schedulers = ", ".join(gang.by) if gang is not None and gang.by else "the scheduler of its configuration"
+    record = first.record if isinstance(first, ShippedKind) else {}
+    key, owners = record.get("key", ""), tuple(key_of(each) for each in record.get("owned_by", ()))
+    more = {
+        field: _OF_RECORD[field](value) if field in _OF_RECORD else value
+        for field, value in record.items()
+        if field not in ("key", "owned_by")
+    }
     return Kind(
         group=group,
         kind=name,
         versions=tuple(dict.fromkeys(version for each in described for version in each.versions)),
         plural=first.plural or f"{name.lower()}s",
         scale=_pointer(first.scale) if first.scale else "",
-        pods=Pods(
-            templates=_Templates(described),
-            template_paths=tuple(dict.fromkeys(path for each in described for path in _template_paths(each))),
-            counted=_counted(first),
-            source=first.source or "workloads of usher.yaml",
-            **scheduled(
-                KueueUnit.POD if kueue is None else KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=""
-            ),
-            role=model.Role(first.role),
-            runs_any_program=True,
-            suspend_path=_pointer(first.suspend) if first.suspend else None,
-            kueue=Kueue.NEVER if kueue is None else Kueue.OPTION,
-            queue_label_path=None if kueue is None else _pointer(kueue),
-            volcano="" if gang is None else f"its operator's PodGroup, for {schedulers}",
-            gang_places=model.GangPlaces(
-                queue=None if volcano is None else paths.join("/metadata/annotations", volcano),
-                priority_class=_pointer(first.priority) if first.priority else None,
-                scheduler=_pointer(first.scheduler) if first.scheduler else None,
-                on_templates=first.scheduler is None,
-            )
-            if gang is not None
-            else model.NO_GANG_PLACES,
-            gang_minimum_path=_pointer(gang.minimum) if gang is not None and gang.minimum else None,
-            needs_gang=first.waits,
-        ),
+        owned_by=owners,
+        key=key,
+        shape=shapes.get(key),
+        pods=Pods(**{**_pods_of(described), **more}),
     )
 
 
-def kinds_of(described: Iterable[DescribedKind]) -> tuple[Kind, ...]:
-    """The records of the kinds that these descriptions describe."""
+def _pods_of(described: Sequence[DescribedKind]) -> dict[str, Any]:
+    """The fields of `Pods` that follow from descriptions of one kind."""
+    first = described[0]
+    gang, queue = first.gang, first.queue
+    kueue = None if queue is None else queue.kueue
+    places = model.NO_GANG_PLACES
+    if gang is not None:
+        annotation = None if queue is None else queue.volcano_annotation
+        places = model.GangPlaces(
+            queue=None if annotation is None else paths.join("/metadata/annotations", annotation),
+            priority_class=_pointer(first.priority) if first.priority else None,
+            scheduler=_pointer(first.scheduler) if first.scheduler else None,
+            on_templates=first.scheduler is None,
+        )
+    schedulers = ", ".join(gang.by) if gang is not None and gang.by else "the scheduler of its configuration"
+    return {
+        "templates": _Templates(described),
+        "template_paths": tuple(dict.fromkeys(path for each in described for path in _template_paths(each))),
+        "counted": _counted(first),
+        "source": first.source or "workloads of usher.yaml",
+        "kueue_unit": KueueUnit.POD if kueue is None else KueueUnit.WHOLE,
+        "starts": Starts.TOGETHER,
+        "shrinks": True,
+        "minimum_from": "",
+        "role": model.Role(first.role),
+        "runs_any_program": True,
+        "suspend_path": _pointer(first.suspend) if first.suspend else None,
+        "kueue": Kueue.NEVER if kueue is None else Kueue.OPTION,
+        "queue_label_path": None if kueue is None else _pointer(kueue),
+        "volcano": "" if gang is None else f"its operator's PodGroup, for {schedulers}",
+        "gang_places": places,
+        "gang_minimum_path": _pointer(gang.minimum) if gang is not None and gang.minimum else None,
+        "needs_gang": first.waits,
+    }
+
+
+def kinds_of(described: Iterable[DescribedKind], *, shapes: Mapping[str, type] = _NO_SHAPES) -> tuple[Kind, ...]:
+    """The records of the kinds that these descriptions describe.
+
+    Args:
+        shapes: the shapes of shipped kinds, by the key of the kind.
+    """
     by_name: dict[str, list[DescribedKind]] = {}
     for each in described:
         by_name.setdefault(each.kind, []).append(each)
-    return tuple(_kind_of(each) for each in by_name.values())
+    return tuple(_kind_of(each, shapes) for each in by_name.values())
 
 
 def owned_by(described: Iterable[DescribedKind]) -> Mapping[Key, tuple[Key, ...]]:
@@ -443,9 +521,9 @@ def _wrong_expressions(kind: DescribedKind, here: str) -> Iterator[Problem]:
         for name, text in pods.let.items():
             yield from _wrong(text, names, f"{place}/let/{name}")
             names.append(name)
-        for field in ("name", "pods", "when", "most", "groups", "later", "scheduler"):
-            text = getattr(pods, field)
-            if text is not None:
+        for field in ("name", "pods", "when", "least", "most", "because", "groups", "inTurns", "later", "scheduler"):
+            text = getattr(pods, "in_turns" if field == "inTurns" else field)
+            if text not in (None, UNBOUNDED):
                 yield from _wrong(text, names, f"{place}/{field}")
 
 
@@ -479,11 +557,9 @@ def _section(value: Any, made: Any) -> Any:  # noqa: ANN401 - any section
     return made.model_construct(**fields)
 
 
-def shipped() -> Sequence[DescribedKind]:
+def shipped() -> Sequence[ShippedKind]:
     """The descriptions that ship with usher."""
-    return [_section(each, DescribedKind) for each in orjson.loads(COMPILED.read_bytes())]
+    return [_section(each, ShippedKind) for each in orjson.loads(COMPILED.read_bytes())]
 
 
 SHIPPED: Final = shipped()
-
-KINDS: Final[tuple[Kind, ...]] = kinds_of(SHIPPED)

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 from usher import model, paths
 from usher.kinds import kind, kubernetes_objects
 from usher.kinds.kind import MINIMUM_OF_OWNER, Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
-from usher.kinds.reading.counts import concurrent_pods, in_turns, share_of_replicas
+from usher.kinds.reading.counts import concurrent_pods, in_turns
 from usher.kinds.reading.pod_templates import pod_template
 from usher.kinds.reading.shapes import IntOrString, Present
 from usher.kinds.reading.templates import Place, Template
@@ -32,18 +32,6 @@ def _pod(pod: Mapping[str, paths.Json], _reading: Reading) -> Iterator[Template]
         # Pods of a cluster have conditions; on CREATE the API server drops whatever a user writes here.
         placed=isinstance(status, dict) and bool(status.get("conditions")),
     )
-
-
-def _replication_controller(controller: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    spec = reading.mapping(controller.get("spec"), "/spec")
-    replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
-    yield pod_template(
-        Place(spec.get("template"), "/spec/template"), reading, count=model.Count(minimum=replicas, maximum=replicas)
-    )
-
-
-def _pod_template(value: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    yield pod_template(Place(value.get("template"), "/template"), reading)
 
 
 PODS = [
@@ -70,32 +58,6 @@ PODS = [
             kueue=Kueue.DEFAULT,
             queue_label_path="/metadata",
             volcano="annotation `scheduling.k8s.io/group-name`, which its operator sets",
-        ),
-    ),
-    Kind(
-        **api("", "ReplicationController", "replicationcontrollers", "v1"),
-        scale="/spec/replicas",
-        pods=Pods(
-            template_can_change=True,
-            templates=_replication_controller,
-            template_paths=("spec.template",),
-            counted="`replicas` (1 if missing)",
-            source="API:core/v1/types.go",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.SERVICE,
-            runs_any_program=True,
-        ),
-    ),
-    Kind(
-        **api("", "PodTemplate", "podtemplates", "v1"),
-        pods=Pods(
-            templates=_pod_template,
-            template_paths=("template",),
-            counted="1 for each pod that is made from it",
-            source="API:core/v1/types.go",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            runs_any_program=True,
-            is_template=True,
         ),
     ),
 ]
@@ -287,125 +249,11 @@ class StatefulSet(TypedDict):
     spec: NotRequired[StatefulSetSpec]
 
 
-def _replicated(workload: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    spec = reading.mapping(workload.get("spec"), "/spec")
-    replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
-    yield pod_template(
-        Place(spec.get("template"), "/spec/template"), reading, count=model.Count(minimum=replicas, maximum=replicas)
-    )
-
-
-def _deployment(workload: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    """The template of a Deployment.
-
-    A rollout runs `maxSurge` more pods, rounded up; not with Recreate or without pods.
-    """
-    spec = reading.mapping(workload.get("spec"), "/spec")
-    replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
-    strategy = reading.mapping(spec.get("strategy"), "/spec/strategy")
-    rolling = reading.mapping(strategy.get("rollingUpdate"), "/spec/strategy/rollingUpdate")
-    surge = share_of_replicas(replicas, rolling.get("maxSurge"), "/spec/strategy/rollingUpdate/maxSurge", reading)
-    if reading.text(strategy.get("type"), "/spec/strategy/type") == "Recreate" or not replicas:
-        surge = 0
-    count = model.Count(
-        minimum=replicas, maximum=replicas + surge, reason=f"{surge} more during a rollout" if surge else ""
-    )
-    yield pod_template(Place(spec.get("template"), "/spec/template"), reading, count=count)
-
-
-def _daemon_set(workload: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    spec = reading.mapping(workload.get("spec"), "/spec")
-    count = model.Count(minimum=0, maximum=None, reason="one pod on every node that fits")
-    yield pod_template(Place(spec.get("template"), "/spec/template"), reading, count=count)
-
-
-APPS = [
-    Kind(
-        **api("apps", "Deployment", "deployments", "v1"),
-        key="deployment",
-        shape=Deployment,
-        scale="/spec/replicas",
-        owned_by=(
-            ("serving.knative.dev", "Revision"),
-            ("serving.kserve.io", "InferenceService"),
-            ("serving.kserve.io", "LLMInferenceService"),
-            ("apps.nvidia.com", "NIMService"),
-            ("production-stack.vllm.ai", "VLLMRuntime"),
-            ("nvidia.com", "DynamoComponentDeployment"),
-        ),
-        pods=Pods(
-            template_can_change=True,
-            rolls_out=True,
-            templates=_deployment,
-            template_paths=("spec.template",),
-            counted="`replicas` (1 if missing), and `maxSurge` (25 % if missing, rounded up) more during a rollout",
-            source="API:apps/v1/types.go",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=MINIMUM_OF_OWNER),
-            role=model.Role.SERVICE,
-            runs_any_program=True,
-            kueue=Kueue.DEFAULT,
-            queue_label_path="/metadata",
-            volcano="annotation `scheduling.volcano.sh/group-min-member` on the object, with `strategy.type: Recreate`",
-            gang_places=OF_VOLCANO,
-        ),
-    ),
-    Kind(
-        **api("apps", "StatefulSet", "statefulsets", "v1"),
-        key="statefulSet",
-        shape=StatefulSet,
-        scale="/spec/replicas",
-        owned_by=(
-            ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"),
-            ("kubeflow.org", "Notebook"),
-        ),
-        pods=Pods(
-            template_can_change=True,
-            templates=_replicated,
-            template_paths=("spec.template",),
-            counted="`replicas` (1 if missing)",
-            source="API:apps/v1/types.go",
-            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=MINIMUM_OF_OWNER),
-            role=model.Role.SERVICE,
-            runs_any_program=True,
-            kueue=Kueue.DEFAULT,
-            queue_label_path="/metadata",
-            volcano="annotation `scheduling.volcano.sh/group-min-member` on the object, with "
-            "`podManagementPolicy: Parallel`",
-            gang_places=OF_VOLCANO,
-        ),
-    ),
-    Kind(
-        **api("apps", "ReplicaSet", "replicasets", "v1"),
-        scale="/spec/replicas",
-        owned_by=(("apps", "Deployment"), ("argoproj.io", "Rollout")),
-        pods=Pods(
-            templates=_replicated,
-            template_paths=("spec.template",),
-            counted="`replicas` (1 if missing)",
-            source="API:apps/v1/types.go",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=MINIMUM_OF_OWNER),
-            role=model.Role.SERVICE,
-            runs_any_program=True,
-        ),
-    ),
-    Kind(
-        **api("apps", "DaemonSet", "daemonsets", "v1"),
-        pods=Pods(
-            template_can_change=True,
-            templates=_daemon_set,
-            template_paths=("spec.template",),
-            counted="one on every node that fits: without bound",
-            source="API:apps/v1/types.go",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=False, minimum_from=""),
-            role=model.Role.SYSTEM,
-            runs_any_program=True,
-        ),
-    ),
-]
+SHAPES: Final[Mapping[str, type]] = {"deployment": Deployment, "statefulSet": StatefulSet}
+"""The shapes of kinds that descriptions/kubernetes.yaml describes, by their keys."""
 
 KINDS = (
     *PODS,
-    *APPS,
     *JOBS,
     *kubernetes_objects.NAMESPACES,
     *kubernetes_objects.NODES,

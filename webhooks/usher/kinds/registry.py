@@ -46,7 +46,6 @@ _OF_FAMILIES: Final[tuple[Kind, ...]] = (
     *kubeflow.TRAINING_JOBS,
     *kubeflow_trainer.KINDS,
     *kubeflow.NOTEBOOKS,
-    *job_groups.JOB_SETS,
     *job_groups.LEADER_WORKER_SETS,
     *ray.KINDS,
     *kserve.KINDS,
@@ -69,7 +68,7 @@ _OF_FAMILIES: Final[tuple[Kind, ...]] = (
     *job_groups.SLURM_NODES,
     *kubeflow_pipelines.KINDS,
     *queues.GPU_QUOTAS,
-    *described.KINDS,
+    *described.kinds_of(described.SHIPPED, shapes={**kubernetes.SHAPES, **kubeflow.SHAPES}),
 )
 
 

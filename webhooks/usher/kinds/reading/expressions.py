@@ -30,6 +30,29 @@ class Found(NamedTuple):
     """Used instead of a missing value."""
 
 
+class Way:
+    """Fields from a value on, as `a.b.c` names them; no fields lead to the value itself."""
+
+    __slots__ = ("_keys", "_last", "pointer")
+
+    def __init__(self, path: str) -> None:
+        *above, self._last = path.split(".")
+        self._keys = [(key, "".join(f"/{each}" for each in above[:number])) for number, key in enumerate(above)]
+        self.pointer = "/" + path.replace(".", "/") if path else paths.ROOT
+
+    def value_in(self, value: paths.Json, path: str, reading: Reading) -> paths.Json:
+        """The value on this way from a value at a path; holders that are not objects are recorded."""
+        if not self._last:
+            return value
+        for key, pointer in self._keys:
+            if value is None:
+                return None
+            value = value.get(key) if type(value) is dict else reading.mapping(value, path + pointer).get(key)
+        if type(value) is dict:
+            return value.get(self._last)
+        return reading.mapping(value, path + self.pointer.rpartition("/")[0]).get(self._last)
+
+
 Value = bool | int | str | Sequence["Value"] | Found | None
 
 
@@ -85,25 +108,33 @@ class Scope:
             raise UnusableError(f"expected a list, found {_shown(value)}")
         return value
 
-    def below(self, value: Value, keys: Sequence[str], default: Value = None) -> Found:
-        """The value at a path of keys; missing where one of its holders is missing."""
+    def below(self, value: Value, way: "Way", default: Value = None) -> Found:
+        """The value on a way; missing where one of its holders is missing."""
         if not isinstance(value, Found):
             raise UnusableError(f"expected an object, found {_shown(value)}")
-        holder, path = value.value, value.path
-        for key in keys:
-            holder = self.reading.mapping(holder, path).get(key)
-            path = f"{path}/{key}"
-        return Found(holder, path, default)
+        return Found(way.value_in(value.value, value.path, self.reading), value.path + way.pointer, default)
 
-    def plain(self, value: Value) -> Value:
-        """The value for a comparison."""
+    def equal(self, one: Value, other: Value) -> bool:
+        """Whether two values are equal; a field that is compared with a text has to be one."""
+        first, second = self._plain(one), self._plain(other)
+        if isinstance(first, str) or isinstance(second, str):
+            first, second = self._text_of(one, second), self._text_of(other, first)
+        return first == second and type(first) is type(second)
+
+    def _text_of(self, value: Value, beside: Value) -> Value:
+        missing = isinstance(value, Found) and value.value is None and value.default is None
+        return (
+            self.text(value)
+            if isinstance(value, Found) and isinstance(beside, str) and not missing
+            else self._plain(value)
+        )
+
+    def _plain(self, value: Value) -> Value:
         if not isinstance(value, Found):
             return value
         if value.value is None:
-            return self.plain(value.default)
-        if isinstance(value.value, str | bool | int):
-            return value.value
-        raise UnusableError(f"{paths.readable(value.path)} cannot be compared")
+            return self._plain(value.default)
+        return value.value if isinstance(value.value, str | bool | int) else None
 
 
 def _shown(value: Value) -> str:
@@ -298,11 +329,11 @@ class _Parser:
             raise ExpressionError(f"{path!r} is not a path of fields of a spec, as in 'spec.replicas'")
         default = self._choice() if self._take(",") else _constant(None)
         self._expect(")")
-        keys = path.split(".")
+        way = Way(path)
 
         def run(scope: Scope) -> Value:
             scope.step()
-            return scope.below(holder(scope), keys, default(scope))
+            return scope.below(holder(scope), way, default(scope))
 
         return run
 
@@ -317,7 +348,8 @@ class _Parser:
             return self._quantified(holder, name)
         if name == "status":
             raise ExpressionError("status is written by the operator; name a field of the spec")
-        return lambda scope: scope.below(holder(scope), (name,))
+        way = Way(name)
+        return lambda scope: scope.below(holder(scope), way)
 
     def _index(self, holder: Run) -> Run:
         number = int(self._word("number")[:_MOST_DIGITS])
@@ -388,22 +420,30 @@ def _summed(sign: str, one: Run, other: Run) -> Run:
 
 def _compared(sign: str, one: Run, other: Run) -> Run:
     def run(scope: Scope) -> Value:
-        first = scope.plain(one(scope))
+        first, second = one(scope), other(scope)
         if sign == "in":
-            scope.steps[0] -= len(entries := scope.entries(other(scope)))
+            entries = scope.entries(second)
+            scope.steps[0] -= len(entries)
             scope.step()
-            return first in [scope.plain(each) for each in entries]
-        second = scope.plain(other(scope))
+            return any(scope.equal(first, each) for each in entries)
         if sign in ("==", "!="):
-            return (first == second and type(first) is type(second)) is (sign == "==")
-        first, second = scope.number(first), scope.number(second)
-        return {"<": first < second, ">": first > second, "<=": first <= second, ">=": first >= second}[sign]
+            return scope.equal(first, second) is (sign == "==")
+        low, high = scope.number(first), scope.number(second)
+        return {"<": low < high, ">": low > high, "<=": low <= high, ">=": low >= high}[sign]
 
     return run
 
 
 def _size(given: Sequence[Run]) -> Run:
-    return lambda scope: len(scope.entries(given[0](scope)))
+    """`size(value)`: the entries of a list or of an object."""
+
+    def run(scope: Scope) -> Value:
+        value = given[0](scope)
+        if isinstance(value, Found) and value.default is None and not isinstance(value.value, list):
+            return len(scope.reading.mapping(value.value, value.path))
+        return len(scope.entries(value))
+
+    return run
 
 
 def _has(given: Sequence[Run]) -> Run:
@@ -412,6 +452,14 @@ def _has(given: Sequence[Run]) -> Run:
         return (value.value if isinstance(value, Found) else value) is not None
 
     return run
+
+
+def _text(given: Sequence[Run]) -> Run:
+    return lambda scope: str(scope.number(given[0](scope)))
+
+
+def _lower(given: Sequence[Run]) -> Run:
+    return lambda scope: scope.text(given[0](scope)).lower()
 
 
 def _bound(best: Callable[[Sequence[int]], int], *beside: int) -> Callable[[Sequence[Run]], Run]:
@@ -433,11 +481,13 @@ def _share(given: Sequence[Run]) -> Run:
 
 _FUNCTIONS: Final[Mapping[str, tuple[int, int, Callable[[Sequence[Run]], Run] | None]]] = {
     "has": (1, 1, _has),
+    "lower": (1, 1, _lower),
     "max": (2, 4, _bound(max)),
     "max1": (1, 1, _bound(max, 1)),
     "min": (2, 4, _bound(min)),
     "share": (3, 3, _share),
     "size": (1, 1, _size),
+    "text": (1, 1, _text),
 }
 """Functions beside `at`, each with the least and the most values that it takes."""
 
