@@ -50,6 +50,29 @@ def test_a_machine_type_of_kaito_stands_for_accelerators(kind: str, fields: path
     ]
 
 
+@pytest.mark.parametrize(
+    ("api_version", "kind", "spec", "path"),
+    [
+        ("ome.io/v1beta1", "InferenceService", {"model": {"name": "llama"}}, "/spec"),
+        ("ome.io/v1beta1", "BenchmarkJob", {"endpoint": {}}, "/spec"),
+        (
+            "workload.serving.volcano.sh/v1alpha1",
+            "ModelBooster",
+            {"backend": {"workers": [{"pods": 1}]}},
+            "/spec/backend",
+        ),
+        ("kaito.sh/v1alpha1", "MultiRoleInference", {"roles": [{"replicas": 1}]}, "/spec/roles"),
+    ],
+)
+def test_a_kind_whose_pods_are_hidden_elsewhere_does_not_pass_unseen(
+    api_version: str, kind: str, spec: paths.Object, path: str
+) -> None:
+    found = not_judged(builders.custom(api_version, kind, spec))
+
+    assert found is not None
+    assert [each[0] for each in found] == [path]
+
+
 def test_a_rag_engine_without_machines_has_nothing_to_judge() -> None:
     assert not_judged(builders.custom("kaito.sh/v1beta1", "RAGEngine", {"embedding": {"remote": {}}})) is None
 

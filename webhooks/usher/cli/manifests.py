@@ -481,7 +481,7 @@ def fabric_files(*, config: Path | None, namespaces: tuple[str, ...], files: tup
     \b
     usher manifests fabric-files --pod-namespace research --fabric-file nccl.conf=nccl.conf | kubectl apply -f -
     """
-    from usher.install.manifests.fabric_files import config_maps
+    from usher.install.manifests.roles import config_maps
 
     if not namespaces:
         raise click.UsageError("name the namespaces of the pods with --pod-namespace")

@@ -1,6 +1,6 @@
 """Kinds that usher.yaml describes, in the format of those that ship with usher (docs/kinds-of-your-own.md)."""
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
@@ -23,6 +23,8 @@ def _of_author(path: str) -> str:
 _FIELDS: Final = r"[A-Za-z_][-A-Za-z0-9_]*(\.[A-Za-z_][-A-Za-z0-9_]*)*"
 FieldPath = Annotated[str, StringConstraints(pattern=rf"^{_FIELDS}$", max_length=400), AfterValidator(_of_author)]
 """Fields from the object or the entry on, with dots between them."""
+OwnPath = Annotated[str, StringConstraints(pattern=rf"^({_FIELDS})?$", max_length=400), AfterValidator(_of_author)]
+"""A path, or an empty text for the object or the entry itself."""
 EntriesPath = Annotated[
     str, StringConstraints(pattern=rf"^{_FIELDS}(\.\*)?$", max_length=400), AfterValidator(_of_author)
 ]
@@ -74,7 +76,7 @@ class DescribedPods(Section):
     name: Expression = Field(default="''", description="The name of the pod set.")
     pod_template: FieldPath | None = Field(default=None, description="The field with metadata and spec of the pods.")
     pod_spec: FieldPath | None = Field(default=None, description="The field with the fields of a pod spec.")
-    metadata: FieldPath | Literal[""] | None = Field(
+    metadata: OwnPath | None = Field(
         default=None, description="The field with labels and annotations, beside podSpec; empty for the entry itself."
     )
     fields: dict[str, FieldPath] = Field(

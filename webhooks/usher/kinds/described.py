@@ -379,8 +379,8 @@ def _template_paths(kind: DescribedKind) -> Iterator[str]:
         yield f"those of the object at {kind.embedded.object}"
     for pods in kind.pod_sets:
         ways = [f"{way.removesuffix('.*')}.<name>" if way.endswith(".*") else f"{way}[]" for way in pods.each]
-        place = pods.pod_template or pods.pod_spec or (pods.containers and pods.containers.list)
-        yield ".".join([*ways, *filter(None, [place])])
+        listed = "" if pods.containers is None else pods.containers.list
+        yield ".".join(filter(None, [*ways, pods.pod_template or pods.pod_spec or listed]))
 
 
 def _counted(kind: DescribedKind) -> str:

@@ -230,12 +230,23 @@ _CHARTS: Final = frozenset({
 _GPUS: Final = frozenset({"gpu", "gpus"})
 """Words for GPUs in kinds of operators that choose the resource themselves."""
 
-_MACHINES: Final[Mapping[tuple[str, str], str]] = {
-    ("kaito.sh", "InferenceSet"): "/spec/template/resource",
-    ("kaito.sh", "RAGEngine"): "/spec/compute",
-    ("kaito.sh", "Workspace"): "/resource",
+_OF_MACHINES: Final = "gets the accelerators of its machines"
+_OF_RUNTIME: Final = "gets its pods from a runtime that its model chooses"
+
+_HIDDEN: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
+    ("kaito.sh", "InferenceSet"): ("/spec/template/resource", _OF_MACHINES),
+    ("kaito.sh", "MultiRoleInference"): ("/spec/roles", _OF_MACHINES),
+    ("kaito.sh", "RAGEngine"): ("/spec/compute", _OF_MACHINES),
+    ("kaito.sh", "Workspace"): ("/resource", _OF_MACHINES),
+    ("inference.sagemaker.aws.amazon.com", "InferenceEndpointConfig"): ("/spec", _OF_MACHINES),
+    ("inference.sagemaker.aws.amazon.com", "JumpStartModel"): ("/spec", _OF_MACHINES),
+    ("ome.io", "BenchmarkJob"): ("/spec", "makes a Job of its own"),
+    ("ome.io", "InferenceService"): ("/spec", _OF_RUNTIME),
+    ("workload.serving.volcano.sh", "ModelBooster"): ("/spec/backend", "makes ModelServings of its workers"),
 }
-"""Kinds whose pods get the accelerators of a machine type, each with the field for it (KAITO: api/v1beta1)."""
+"""Kinds that show neither a pod template nor accelerators, each with the field that decides them (KAITO: api/v1beta1,
+OME: pkg/apis/ome/v1beta1, Kthena: pkg/apis/workload/v1alpha1). Without an entry they would pass unseen.
+"""
 
 
 def read_unrecognised(
@@ -258,10 +269,10 @@ def read_unrecognised(
             f"{full_name} has values for a chart that asks for accelerators: render the chart, "
             "e.g. helm template | usher check -"
         )
-    machines = _MACHINES.get((group, kind), "")
-    if found == [] and machines and _holds_field(value, machines):
-        found = [machines]
-        reason = f"unrecognised kind {full_name} gets the accelerators of its machines, which is not judged"
+    hidden, why = _HIDDEN.get((group, kind), ("", ""))
+    if found == [] and hidden and _holds_field(value, hidden):
+        found = [hidden]
+        reason = f"unrecognised kind {full_name} {why}, which is not judged"
     if found is None:
         found, reason = [paths.ROOT], f"{full_name} is too large to be searched for pod specs: not judged"
     if known is not None:
