@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from integration import api_server
+from integration import api_server, editor
 from integration.api_server import ApiServer, status
 from integration.command import Run, usher, write
 from usher.cli import inputs
@@ -117,3 +117,13 @@ def test_other_commands_compare_with_the_definitions_of_the_cluster(
     done = usher(command, *named, "--kubeconfig", kubeconfig)
     assert set(asked(api)) == {"metadata.name=trainings.example.com"}
     assert command == "replay" or "the field wokers" in done.out
+
+
+async def test_an_editor_compares_with_the_definitions_of_the_cluster(api: ApiServer, tmp_path: Path) -> None:
+    kubeconfig = api_server.kubeconfig(tmp_path / "kubeconfig", api.url)
+    file = write(tmp_path / "one.yaml", TRAINING)
+    async with editor.started("--kubeconfig", kubeconfig, cwd=tmp_path) as ours:
+        ours.open(file.as_uri(), file.read_text(encoding="utf-8"))
+        found = [each.message for each in (await ours.next(file.as_uri())).diagnostics]
+    assert set(asked(api)) == {"metadata.name=trainings.example.com"}
+    assert any("the field wokers" in each for each in found)
