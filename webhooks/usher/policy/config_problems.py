@@ -133,15 +133,15 @@ def _of_site(config: models.Config) -> Iterator[Problem]:
             meant = f"; did you mean {longer}?" if longer else selection.nearest_word(board, known)
             meant = meant or f"; there are {', '.join(known)}"
             yield f"/pools/{index}/gpu/board", f"usher knows no board {board} that MIG divides{meant}"
-    excess, known = dict(_excess(config)), _kinds(config)
+    excess, kinds = dict(_excess(config)), _kinds(config)
     yield from excess.items()
     for pointer, entries in _lists(config):
         for index, entry in enumerate(entries):
             for number, kind in enumerate(entry.kinds):
-                if kind not in known:
+                if kind not in kinds:
                     yield (
                         f"{pointer}/{index}/kinds/{number}",
-                        f"usher knows no workloads of kind {kind}{selection.nearest_word(kind, known)}",
+                        f"usher knows no workloads of kind {kind}{selection.nearest_word(kind, kinds)}",
                     )
             if pointer in excess:
                 continue
