@@ -6,9 +6,10 @@ import sys
 from collections.abc import Generator
 from functools import cache, partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
+import yaml
 from coverage import Coverage
 from hypothesis import settings
 from xdist.remote import Producer
@@ -42,6 +43,18 @@ def _load_once(directory: Path | None = None) -> catalogue.Bundle:
 
 catalogue.load = _load_once
 
+
+def _read(stream: Any) -> Any:
+    """As yaml.safe_load, by libyaml, which reads the same many times faster than the parser in Python."""
+    return yaml.load(stream, yaml.CSafeLoader)
+
+
+def _read_all(stream: Any) -> Any:
+    return yaml.load_all(stream, yaml.CSafeLoader)
+
+
+yaml.safe_load, yaml.safe_load_all = _read, _read_all
+
 # A deadline would be a timed assertion: other tests run at the same time. CI tries the same examples for each change,
 # so that it judges the change; other runs look for new ones, and `scripts/test --thorough` looks longest.
 settings.register_profile("change", deadline=None, max_examples=30, derandomize=bool(os.environ.get("CI")))
@@ -60,6 +73,9 @@ def any_size(monkeypatch: pytest.MonkeyPatch) -> None:
 os.register_at_fork(after_in_child=partial(sys.settrace, None))
 
 _E2E: Final = "tests/e2e"
+_SECOND_SERVER: Final = f"{_E2E}/test_p"
+"""Modules from this name on share an API server, those before it another one: one process waits half of its time."""
+
 _OWN_SERVER: Final = f"{_E2E}/own_server"
 """Modules here start an API server of their own, so each of them may run in any process."""
 
@@ -67,10 +83,10 @@ _COVERAGE_OF_PROCESSES: Final = "COVERAGE_PROCESS_CONFIG"
 """The variable by which `patch = subprocess` measures processes."""
 
 
-class OneControlPlane(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
-    """Runs all tests that share the real API server in one process, and each other module in one process too.
+class TwoControlPlanes(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
+    """Runs the tests that share a real API server in one process each, and each other module in one process too.
 
-    The tests with an API server take longest, so they start first: those that share it, then the modules with one of
+    The tests with an API server take longest, so they start first: those that share one, then the modules with one of
     their own. After them come the modules with the most tests. A module is never split: the scheduler looks through
     all its pieces after each test.
 
@@ -80,7 +96,9 @@ class OneControlPlane(LoadScopeScheduling):  # type: ignore[misc]  # xdist has n
 
     def _split_scope(self, nodeid: str) -> str:
         module = nodeid.partition("::")[0]
-        return _E2E if module.startswith(f"{_E2E}/") and not module.startswith(f"{_OWN_SERVER}/") else module
+        if not module.startswith(f"{_E2E}/") or module.startswith(f"{_OWN_SERVER}/"):
+            return module
+        return _E2E if module < _SECOND_SERVER else f"{_E2E} (second)"
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         for scope in sorted((each for each in self.workqueue if each.startswith(_E2E)), reverse=True):
@@ -107,9 +125,9 @@ def pytest_unconfigure() -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneControlPlane:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> TwoControlPlanes:
     """Asked by xdist where tests run in several processes."""
-    return OneControlPlane(config, log)
+    return TwoControlPlanes(config, log)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,4 +1,4 @@
-"""Starts servers as forks of a process that has imported usher already.
+"""Starts servers, and `usher` in scripts, as forks of a process that has imported usher already.
 
 To import it takes a server most of its processor time until it is ready, and tests start some 150 of them. Tests of the
 start itself start new processes (`e2e.processes.start`).
@@ -11,6 +11,8 @@ import importlib
 import json
 import os
 import random
+import select
+import shlex
 import signal
 import socket
 import struct
@@ -23,7 +25,16 @@ from pathlib import Path
 from types import FrameType
 from typing import BinaryIO, Final, NoReturn
 
-_IMPORTED: Final = ("usher.cli.main", "usher.cli.serve", "usher.server.serve", "usher.server.live_cluster")
+_IMPORTED: Final = (
+    "usher.cli.main",
+    "usher.cli.check",
+    "usher.check.runner",
+    "usher.policy.assembly",
+    "usher.cli.serve",
+    "usher.server.serve",
+    "usher.server.live_cluster",
+)
+_CLIENT: Final = Path(__file__).with_name("forked_command.py")
 
 _END_WITH_PARENT: Final = 1
 """PR_SET_PDEATHSIG of prctl(2)."""
@@ -92,12 +103,29 @@ def start(
 
     `constants` are values of it that differ, by `module.NAME`.
     """
-    asked = {"arguments": list(arguments), "env": dict(env), "cwd": str(Path.cwd()), "constants": constants or {}}
+    cwd = str(Path.cwd())
+    asked = {"arguments": list(arguments), "env": dict(env), "cwd": cwd, "path": [cwd], "constants": constants or {}}
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with _starting, theirs:
         connection, _ = _forking_process()
-        socket.send_fds(connection, [json.dumps(asked).encode()], [log.fileno(), theirs.fileno()])
+        with Path(os.devnull).open("rb") as nothing:
+            files = [nothing.fileno(), log.fileno(), log.fileno(), theirs.fileno()]
+            socket.send_fds(connection, [json.dumps(asked).encode()], files)
     return Forked(ours)
+
+
+def shell_command() -> str:
+    """The command `usher` for a shell: for scripts that call it, where its start is not the subject."""
+    if not can_start({key: os.environ[key] for key in os.environ if key.startswith(("PYTHONPATH", "COVERAGE"))}):
+        return f"{shlex.quote(sys.executable)} -m usher"
+    with _starting:
+        _, process = _forking_process()
+    return f"{shlex.quote(sys.executable)} -I -S {shlex.quote(str(_CLIENT))} {_name(process.pid)}"
+
+
+def _name(pid: int) -> str:
+    """The address in the abstract name space of Linux at which a forking process takes commands of scripts."""
+    return f"usher-of-tests-{pid}"
 
 
 @functools.cache
@@ -126,34 +154,44 @@ def end() -> None:
 def _next_start(connection: socket.socket) -> list[str]:
     """Returns in a new fork, for each start that is asked for, with the arguments of the server."""
     signal.signal(signal.SIGCHLD, _reap)
+    scripts = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    scripts.bind(f"\0{_name(os.getpid())}")
+    scripts.listen(64)
     while True:
-        message, files, _, _ = socket.recv_fds(connection, 1 << 20, 2)
-        if not message:
+        ready, _, _ = select.select([connection, scripts], [], [])
+        caller = connection if connection in ready else scripts.accept()[0]
+        message, files, _, _ = socket.recv_fds(caller, 1 << 20, 4)
+        if caller is connection and not message:
             sys.exit()
-        if os.fork() == 0:
+        if caller is not connection:
+            files.append(caller.detach())
+        if message and os.fork() == 0:
             break
         for each in files:
             os.close(each)
+    scripts.close()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     end_with_parent = ctypes.CDLL(None).prctl
     end_with_parent(_END_WITH_PARENT, signal.SIGKILL)
     server = os.fork()
     if server:
-        _keep(server, socket.socket(fileno=files[1]))
+        _keep(server, socket.socket(fileno=files.pop()), files)
     os.setpgid(0, 0)
     end_with_parent(_END_WITH_PARENT, signal.SIGKILL)
     asked = json.loads(message)
     connection.detach()
-    with Path(os.devnull).open("rb") as nothing:
-        os.dup2(nothing.fileno(), 0)
-    for standard in (1, 2):
-        os.dup2(files[0], standard)
+    for standard, file in enumerate(files[:3]):
+        os.dup2(file, standard)
     for each in files:
         os.close(each)
+    # What Python knows about a stream, for example whether it can seek, it asks when it opens the stream.
+    sys.stdin = os.fdopen(0, closefd=False)
+    sys.stdout = os.fdopen(1, "w", closefd=False)
+    sys.stderr = os.fdopen(2, "w", 1, errors="backslashreplace", closefd=False)
     os.environ.clear()
     os.environ.update(asked["env"])
     os.chdir(asked["cwd"])
-    sys.path[0] = asked["cwd"]
+    sys.path[:1] = asked["path"]
     time.tzset()
     random.seed()
     for path, value in asked.get("constants", {}).items():
@@ -171,8 +209,10 @@ def _reap(_number: int, _frame: FrameType | None) -> None:
             pass
 
 
-def _keep(server: int, tests: socket.socket) -> NoReturn:
-    """Waits for the end of a server, as its parent."""
+def _keep(server: int, tests: socket.socket, files: Sequence[int]) -> NoReturn:
+    """Waits for the end of a server, as its parent. It holds no stream of the server open."""
+    for each in files:
+        os.close(each)
     tests.send(_NUMBER.pack(server))
     _, status = os.waitpid(server, 0)
     with contextlib.suppress(OSError):

@@ -1,5 +1,6 @@
 """Which webhooks a real API server would call about a request: its own code evaluates our match conditions."""
 
+import atexit
 import json
 import shutil
 import subprocess
@@ -67,12 +68,44 @@ def configuration(config: models.Config | None = None) -> Object:
 
 
 def answers(requests: Iterable[Object], *, of: Object | None = None) -> Sequence[Answer]:
-    lines = [of or configuration(), *requests]
-    text = "\n".join(json.dumps(line) for line in lines)
-    done = subprocess.run([SCRIPT], input=text, capture_output=True, text=True, check=False, timeout=600)
-    assert done.returncode == 0, done.stderr
-    found = [json.loads(line) for line in done.stdout.splitlines()]
+    process = _process(json.dumps(of or configuration()))
+    assert process.stdin is not None
+    assert process.stdout is not None
+    found = []
+    for request in requests:
+        process.stdin.write(f"{json.dumps(request)}\n")
+        process.stdin.flush()
+        line = process.stdout.readline()
+        assert line, f"{SCRIPT} ended; it says why on standard error"
+        found.append(json.loads(line))
     return [Answer(webhooks=one.get("webhooks", {}), unreadable=one.get("unreadable", "")) for one in found]
+
+
+_running: Final[dict[str, subprocess.Popen[str]]] = {}
+_MOST: Final = 4
+
+
+def _process(webhooks: str) -> subprocess.Popen[str]:
+    """A process that has these webhooks: to compile their conditions takes most of the time of a test."""
+    if webhooks not in _running:
+        while len(_running) >= _MOST:
+            _end(_running.pop(next(iter(_running))))
+        process = subprocess.Popen([SCRIPT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert process.stdin is not None
+        process.stdin.write(f"{webhooks}\n")
+        _running[webhooks] = process
+    return _running[webhooks]
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    with process:
+        process.kill()
+
+
+@atexit.register
+def _end_all() -> None:
+    for process in _running.values():
+        _end(process)
 
 
 def answer(request: Object, *, of: Object | None = None) -> Answer:

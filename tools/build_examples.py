@@ -97,25 +97,30 @@ def read_yaml(file: Path) -> Any:  # noqa: ANN401 - a manifest is arbitrary YAML
     return _documents(file)[0]
 
 
-def others(file: Path) -> list[paths.Object]:
-    """The documents after the example: objects of the same file, which `usher check` knows and a review does not."""
-    return _documents(file)[1:]
-
-
 def _documents(file: Path) -> list[Any]:
     """Read by libyaml, which is many times faster than the parser in Python."""
     return list(yaml.load_all(file.read_bytes(), yaml.CSafeLoader))
 
 
+def others(file: Path) -> list[paths.Object]:
+    """The documents after the example: objects of the same file, which `usher check` knows and a review does not."""
+    return _documents(file)[1:]
+
+
 def objects(file: Path) -> values.Lookup:
     """Looks up the other objects of a file; nothing for a file with one document."""
-    return values.Objects(_documents(file)) if others(file) else values.NO_OBJECTS
+    return _lookup(_documents(file))
+
+
+def _lookup(documents: list[Any]) -> values.Lookup:
+    return values.Objects(documents) if documents[1:] else values.NO_OBJECTS
 
 
 def input_document(file: Path, config: models.Config, keys: Mapping[str, str], cluster: Store) -> object:
     """What the rules see of a manifest, or of an AdmissionReview with a user or an old object."""
+    documents = _documents(file)
     try:
-        found = trials.input_of_example(read_yaml(file), objects(file), config=config, keys=keys, cluster=cluster)
+        found = trials.input_of_example(documents[0], _lookup(documents), config=config, keys=keys, cluster=cluster)
     except errors.InputError as error:
         raise SystemExit(f"{file}: {error}") from None
     return orjson.loads(found)

@@ -38,6 +38,12 @@ trim_suffix type_name union upper
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--opa", type=Path, required=True)
+    parser.add_argument(
+        "--binaryen",
+        type=Path,
+        required=True,
+        help="the folder of its library; where it is missing, the module stays as it is",
+    )
     parser.add_argument("--policies", type=Path, required=True)
     arguments = parser.parse_args()
     policies: Path = arguments.policies
@@ -53,7 +59,8 @@ def main() -> None:
         {kind: [entry.model_dump(mode="json") for entry in entries[kind]] for kind in entries},
     )
     (policies / catalogue.REVISION_FILE).write_text(revision_rule(policies), encoding="utf-8")
-    (policies / catalogue.WASM).write_bytes(wasm(arguments.opa, policies))
+    if arguments.binaryen.is_dir():
+        (policies / catalogue.WASM).write_bytes(wasm(arguments.opa, arguments.binaryen, policies))
     files = catalogue.digests(catalogue.contents(policies))
     write_json(policies / catalogue.MANIFEST, {"opa": opa_version(arguments.opa), "files": files})
     print(f"{sum(map(len, entries.values()))} checks and mutations, revision {catalogue.revision(files)}")
@@ -116,7 +123,7 @@ revision := "{revision}"
 """
 
 
-def wasm(opa: Path, policies: Path) -> bytes:
+def wasm(opa: Path, binaryen: Path, policies: Path) -> bytes:
     with tempfile.TemporaryDirectory() as directory:
         archive = Path(directory) / "bundle.tar.gz"
         entrypoints = [argument for entrypoint in Entrypoint for argument in ("-e", entrypoint)]
@@ -129,7 +136,7 @@ def wasm(opa: Path, policies: Path) -> bytes:
             member = tar.extractfile("/policy.wasm")
             assert member is not None
             try:
-                return quicken_module.quickened(member.read())
+                return quicken_module.optimised(quicken_module.quickened(member.read()), binaryen)
             except quicken_module.QuickenError as error:
                 sys.exit(f"tools/quicken_module.py: {error}")
 

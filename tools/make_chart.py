@@ -61,19 +61,19 @@ def _static(base: Path) -> Iterator[Object]:
     for name in yaml.safe_load((base / "kustomization.yaml").read_text())["resources"]:
         if name in TEMPLATES:
             continue
-        for each in yaml.safe_load_all((base / name).read_text()):
+        for each in yaml.load_all((base / name).read_text(), yaml.CSafeLoader):
             if (each["kind"], each["metadata"]["name"]) != ("Namespace", "gpu-usher"):
                 yield _labelled(each)
 
 
 def _monitoring(folder: Path) -> Iterator[Object]:
     for name in MONITORING:
-        for each in yaml.safe_load_all((folder / name).read_text()):
+        for each in yaml.load_all((folder / name).read_text(), yaml.CSafeLoader):
             yield each if each["kind"].startswith("Cluster") else _in_namespace(each)
 
 
 def _floor(file: Path) -> Iterator[Object]:
-    yield from yaml.safe_load_all(file.read_text())
+    yield from yaml.load_all(file.read_text(), yaml.CSafeLoader)
 
 
 def _in_namespace(value: Object) -> Object:

@@ -7,11 +7,13 @@ holds the limits.
 import argparse
 import ast
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Final
+
+from plain_texts import statements
 
 PACKAGE: Final = Path(__file__).parents[1] / "webhooks/usher"
 
@@ -47,28 +49,32 @@ class Module:
 
 def modules(package: Path = PACKAGE) -> list[Module]:
     """All modules of a package, by name."""
-    trees = {_name(file, package): (file, ast.parse(file.read_text())) for file in sorted(package.rglob("*.py"))}
-    return [
-        Module(
-            name=name,
-            is_package=file.name == "__init__.py",
-            lines=len(file.read_text().splitlines()),
-            import_lines=sum(_length(node) for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)),
-            functions={
-                f"{name}:{node.name}:{node.lineno}": _length(node)
-                for node in ast.walk(tree)
-                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-            },
-            imports=frozenset(_imported(tree, package.name, frozenset(trees))) - {name},
-            hidden_imports=sum(
-                isinstance(below, ast.Import | ast.ImportFrom)
-                for node in ast.walk(tree)
-                if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
-                for below in ast.walk(node)
-            ),
-        )
-        for name, (file, tree) in trees.items()
-    ]
+    files = {_name(file, package): file for file in sorted(package.rglob("*.py"))}
+    return [_module(name, file, package.name, frozenset(files)) for name, file in files.items()]
+
+
+def _module(name: str, file: Path, package: str, known: frozenset[str]) -> Module:
+    source = file.read_text()
+    found = list(statements(ast.parse(source)))
+    imports = [node for node in found if isinstance(node, ast.Import | ast.ImportFrom)]
+    return Module(
+        name=name,
+        is_package=file.name == "__init__.py",
+        lines=len(source.splitlines()),
+        import_lines=sum(map(_length, imports)),
+        functions={
+            f"{name}:{node.name}:{node.lineno}": _length(node)
+            for node in found
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        },
+        imports=frozenset(_imported(imports, package, known)) - {name},
+        hidden_imports=sum(
+            isinstance(below, ast.Import | ast.ImportFrom)
+            for node in found
+            if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+            for below in ast.walk(node)
+        ),
+    )
 
 
 def single_importers(found: list[Module]) -> dict[str, str]:
@@ -140,8 +146,8 @@ def _length(node: ast.stmt) -> int:
     return (node.end_lineno or node.lineno) - node.lineno + 1
 
 
-def _imported(tree: ast.Module, package: str, known: frozenset[str]) -> Iterator[str]:
-    for node in ast.walk(tree):
+def _imported(imports: Iterable[ast.Import | ast.ImportFrom], package: str, known: frozenset[str]) -> Iterator[str]:
+    for node in imports:
         if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] == package:
             parent = node.module.partition(".")[2]
             for alias in node.names:

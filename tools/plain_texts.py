@@ -1,10 +1,9 @@
 """The texts that people read in a source file. Everything else in the file becomes blank, so that positions stay."""
 
 import ast
-import io
 import re
-import tokenize
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -18,6 +17,10 @@ _LINK_TARGET: Final = re.compile(r"\]\([^)]*\)")
 _FIELD: Final = re.compile(r"\{[^{}]*\}")
 _JOINT: Final = re.compile(r"[\"']\s*\n\s*[frbFRB]*[\"']")
 _REGO_COMMENT: Final = re.compile(r"[ \t]*#(.*)")
+_PYTHON_COMMENT: Final = re.compile(r"#.*")
+
+# A file is read for its words and for its docstrings, one after the other.
+_tree: Final = lru_cache(maxsize=1)(ast.parse)
 
 
 def of_file(path: Path) -> str:
@@ -42,8 +45,10 @@ def of_rego(source: str) -> str:
 def of_python(source: str) -> str:
     """Comments, docstrings, and string literals of several words without their replacement fields."""
     places = _Places(source)
-    strings = [places.of(node) for node in _strings(ast.parse(source))]
-    spans = [*(span for span in strings if " " in source[slice(*span)]), *_python_comments(source)]
+    literals = [(node, places.of(node)) for node in _literals(_tree(source))]
+    spans = [span for node, span in literals if not _is_bytes(node) and " " in source[slice(*span)]]
+    code = _without(source, [span for _, span in literals])
+    spans += [comment.span() for comment in _PYTHON_COMMENT.finditer(code)]
     texts = _only(source, iter(spans))
     return _blank(_FIELD, _JOINT.sub(lambda joint: re.sub(r"\S", " ", joint[0]), texts))
 
@@ -52,7 +57,7 @@ def docstrings(source: str) -> list[tuple[int, str]]:
     """Line and text of each docstring: of modules, classes, functions and attributes."""
     return [
         (node.lineno, node.value.value)
-        for node in ast.walk(ast.parse(source))
+        for node in statements(_tree(source))
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
     ]
 
@@ -60,11 +65,11 @@ def docstrings(source: str) -> list[tuple[int, str]]:
 def of_test(source: str) -> str:
     """The names of tests as words, and the docstring of the module; string literals of tests are data."""
     places = _Places(source)
-    tree = ast.parse(source)
+    tree = _tree(source)
     docstring = tree.body[:1] if ast.get_docstring(tree) is not None else []
     names = [
         (places.of(node)[0], re.compile(rf"def ({node.name})\b"))
-        for node in ast.walk(tree)
+        for node in statements(tree)
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
     ]
     found = [match.span(1) for start, name in names if (match := name.search(source, start))]
@@ -106,21 +111,44 @@ class _Places:
         return self._starts[number - 1] + len(self._lines[number - 1].encode()[:column].decode())
 
 
-def _python_comments(source: str) -> Iterator[Span]:
-    starts = [0, *accumulate(len(line) + 1 for line in source.split("\n"))]
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT:
-            start = starts[token.start[0] - 1] + token.start[1]
-            yield start, start + len(token.string)
-
-
-def _strings(tree: ast.AST) -> Iterator[ast.Constant | ast.JoinedStr]:
-    """String literals from the outside in: an f-string as a whole, without the literals in its fields."""
-    for child in ast.iter_child_nodes(tree):
-        if isinstance(child, ast.JoinedStr) or (isinstance(child, ast.Constant) and isinstance(child.value, str)):
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """All statements in a module or in a statement."""
+    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+        for child in getattr(node, name, ()):
             yield child
+            yield from statements(child)
+
+
+def _literals(node: ast.AST) -> Iterator[ast.Constant | ast.JoinedStr]:
+    """Literals of text and bytes from the outside in: an f-string as a whole, without the literals in its fields."""
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.JoinedStr):
+            yield node
+        elif isinstance(node, ast.Constant):
+            if isinstance(node.value, str | bytes):
+                yield node
         else:
-            yield from _strings(child)
+            for name in node._fields:
+                child = getattr(node, name, None)
+                if isinstance(child, list):
+                    waiting += [each for each in child if isinstance(each, ast.AST)]
+                elif isinstance(child, ast.AST):
+                    waiting.append(child)
+
+
+def _is_bytes(node: ast.Constant | ast.JoinedStr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, bytes)
+
+
+def _without(source: str, spans: list[Span]) -> str:
+    """The source with dots in place of spans, which do not overlap."""
+    parts, position = [], 0
+    for start, end in sorted(spans):
+        parts += [source[position:start], "." * (end - start)]
+        position = end
+    return "".join([*parts, source[position:]])
 
 
 def _rego_spans(source: str) -> Iterator[Span]:

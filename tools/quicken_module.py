@@ -1,4 +1,4 @@
-"""Makes the compiled policies faster: other code for six small functions of OPA's runtime, with the same results.
+"""Makes the compiled policies faster: other code for seven small functions of OPA's runtime, with the same results.
 
 OPA compiles the rules beside a runtime in C that comes with it (github.com/open-policy-agent/opa, wasm/src). Nine
 tenths of an evaluation are spent there, and most of that with two things. Rules read fields of objects by names that
@@ -6,15 +6,21 @@ are constants; the runtime hashes the name each time, and compares it byte by by
 rule in a map from numbers, which grows and hashes. The new code
 
 * keeps the hash of a constant name in the two bytes of `opa_string_t` that nothing uses, and compares eight bytes at
-  once (`opa_value_get`, `opa_strncmp`), and takes entries of lists directly (`opa_value_iter`);
+  once (`opa_value_get`, `opa_strncmp`);
+* takes entries of lists directly, and finds the next entry of a small set or object by the address of the one before,
+  without hashing it (`opa_value_iter`);
+* takes a small block from the end of the heap, unless one of its size was freed (`opa_malloc`);
 * remembers values of rules in an array (`opa_memoize_init`, `opa_memoize_get`, `opa_memoize_insert`).
 
 Objects keep their order, because hashes stay the same. The functions that are replaced have to be those that this
 module knows: `scripts/policies` fails when another OPA has others.
 """
 
+import ctypes
 import hashlib
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import wasmtime
@@ -25,6 +31,7 @@ _IMPORT: Final = 2
 KNOWN: Final = {
     "opa_value_get": "11886defce67010a",
     "opa_value_iter": "8f90a1da78792830",
+    "opa_malloc": "9a1191664e2768f6",
     "opa_strncmp": "c3307faca7d09de9",
     "opa_memoize_init": "79da65e74229e15f",
     "opa_memoize_get": "1cee11785a6ad2f4",
@@ -104,9 +111,33 @@ _VALUE_GET: Final = """
 _VALUE_ITER: Final = """
 (func (param $list i32) (param $key i32) (result i32)
   (local $next i64)
+  (local $buckets i32) (local $end i32) (local $entry i32) (local $following i32) (local $found i32)
   (block $slow
     (br_if $slow (i32.eqz (local.get $list)))
-    (br_if $slow (i32.ne (i32.load8_u (local.get $list)) (i32.const 5)))
+    (if (i32.ne (i32.load8_u (local.get $list)) (i32.const 5))
+      (then
+        (br_if $slow (i32.gt_u (i32.sub (i32.load8_u (local.get $list)) (i32.const 6)) (i32.const 1)))
+        (if (i32.eqz (i32.load offset=12 (local.get $list))) (then (return (i32.const 0))))
+        (br_if $slow (i32.gt_u (i32.load offset=8 (local.get $list)) (i32.const 32)))
+        (local.set $following
+          (select (i32.const 8) (i32.const 4) (i32.eq (i32.load8_u (local.get $list)) (i32.const 6))))
+        (local.set $buckets (i32.load offset=4 (local.get $list)))
+        (local.set $end
+          (i32.add (local.get $buckets) (i32.shl (i32.load offset=8 (local.get $list)) (i32.const 2))))
+        (local.set $found (i32.eqz (local.get $key)))
+        (loop $bucket
+          (local.set $entry (i32.load (local.get $buckets)))
+          (block $last
+            (loop $entries
+              (br_if $last (i32.eqz (local.get $entry)))
+              (if (local.get $found) (then (return (i32.load (local.get $entry)))))
+              (local.set $found (i32.eq (i32.load (local.get $entry)) (local.get $key)))
+              (local.set $entry (i32.load (i32.add (local.get $entry) (local.get $following))))
+              (br $entries)))
+          (local.set $buckets (i32.add (local.get $buckets) (i32.const 4)))
+          (br_if $bucket (i32.lt_u (local.get $buckets) (local.get $end))))
+        (br_if $slow (i32.eqz (local.get $found)))
+        (return (i32.const 0))))
     (if (local.get $key)
       (then
         (br_if $slow (i32.ne (i32.load16_u (local.get $key)) (i32.const 0x103)))
@@ -119,6 +150,35 @@ _VALUE_ITER: Final = """
           (i32.load offset=4 (local.get $list))
           (i32.shl (i32.wrap_i64 (local.get $next)) (i32.const 3))))))
   (return (call {original} (local.get $list) (local.get $key))))
+"""
+
+_ADDRESSES: Final = {"free_16": 119296, "free_64": 119328, "heap_pointer": 119712, "heap_top": 119716}
+"""Variables of `malloc.c` in this runtime; the digest of `opa_malloc` includes the addresses that it uses."""
+
+# A list of free blocks of one size (wasm/src/malloc.c): that size at 4, the first block at 16, its end at 20. A block
+# begins with its size and two addresses that are 0 while it is in use.
+_MALLOC: Final = """
+(func (param $size i32) (result i32)
+  (local $list i32) (local $block i32) (local $end i32)
+  (block $slow
+    (br_if $slow (i32.gt_u (local.get $size) (i32.const 64)))
+    (local.set $list (i32.const {free_64}))
+    (local.set $end (i32.const 76))
+    (if (i32.le_u (local.get $size) (i32.const 16))
+      (then
+        (br_if $slow (i32.le_u (local.get $size) (i32.const 8)))
+        (local.set $list (i32.const {free_16}))
+        (local.set $end (i32.const 28))))
+    (br_if $slow
+      (i32.ne (i32.load offset=16 (local.get $list)) (i32.add (local.get $list) (i32.const 20))))
+    (local.set $block (i32.load (i32.const {heap_pointer})))
+    (local.set $end (i32.add (local.get $block) (local.get $end)))
+    (br_if $slow (i32.ge_u (local.get $end) (i32.load (i32.const {heap_top}))))
+    (i32.store (i32.const {heap_pointer}) (local.get $end))
+    (i64.store align=4 (local.get $block) (i64.extend_i32_u (i32.load offset=4 (local.get $list))))
+    (i32.store offset=8 (local.get $block) (i32.const 0))
+    (return (i32.add (local.get $block) (i32.const 12))))
+  (return (call {original} (local.get $size))))
 """
 
 _STRNCMP: Final = """
@@ -195,6 +255,7 @@ def quickened(module: bytes) -> bytes:
         "constants_end": _end_of_data(_content(sections, _DATA)),
         "hash": index["opa_value_hash"],
         "malloc": index["opa_malloc"],
+        **_ADDRESSES,
         "table": _count(_content(sections, _GLOBAL)),
         "rules": imported + len(bodies),
         "bytes": 4 * (imported + len(bodies)),
@@ -202,6 +263,7 @@ def quickened(module: bytes) -> bytes:
     for name, text in (
         ("opa_value_get", _VALUE_GET),
         ("opa_value_iter", _VALUE_ITER),
+        ("opa_malloc", _MALLOC),
         ("opa_strncmp", _STRNCMP),
         ("opa_memoize_init", _MEMOIZE_INIT),
         ("opa_memoize_get", _MEMOIZE_GET),
@@ -225,6 +287,39 @@ def quickened(module: bytes) -> bytes:
         for each in sections
         for content in (changed.get(each.id, each.content),)
     )
+
+
+class _Written(ctypes.Structure):
+    """BinaryenModuleAllocateAndWriteResult of binaryen-c.h."""
+
+    _fields_ = (("binary", ctypes.c_void_p), ("size", ctypes.c_size_t), ("source_map", ctypes.c_void_p))
+
+
+_FEATURES: Final = ("BulkMemory", "SignExt", "MutableGlobals", "NontrappingFPToInt")
+"""The extensions of WebAssembly that OPA's runtime uses."""
+
+
+def optimised(module: bytes, binaryen: Path) -> bytes:
+    """The module as Binaryen's `wasm-opt -O3` leaves it: a third smaller, because functions have no names any more.
+
+    Args:
+        binaryen: the folder of its library.
+    """
+    library = ctypes.CDLL(str(binaryen / ("libbinaryen.dylib" if sys.platform == "darwin" else "libbinaryen.so")))
+    library.BinaryenModuleRead.restype = ctypes.c_void_p
+    library.BinaryenModuleAllocateAndWrite.restype = _Written
+    features = 0
+    for name in _FEATURES:
+        feature = library[f"BinaryenFeature{name}"]
+        feature.restype = ctypes.c_uint32
+        features |= feature()
+    library.BinaryenSetOptimizeLevel(3)
+    library.BinaryenSetShrinkLevel(0)
+    read = ctypes.c_void_p(library.BinaryenModuleRead(module, ctypes.c_size_t(len(module))))
+    library.BinaryenModuleSetFeatures(read, ctypes.c_uint32(features))
+    library.BinaryenModuleOptimize(read)
+    written = library.BinaryenModuleAllocateAndWrite(read, None)
+    return ctypes.string_at(written.binary, written.size)
 
 
 def _body(text: str) -> bytes:

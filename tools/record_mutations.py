@@ -122,21 +122,17 @@ def subjects(kind: Kind, folder: Path) -> list[Subject]:
 
 def recorded(kind: Kind, folder: Path, evaluator: Evaluator) -> dict[str, list[dict[str, Any]]]:
     """The results by mutation, each with its objects and namespaces."""
-    mutations = evaluator.catalogue.mutations.values()
-    found = {entry.key: list(_together(results(entry, kind, folder, evaluator))) for entry in mutations}
-    return dict(sorted(found.items()))
-
-
-def results(
-    entry: catalogue.Entry, kind: Kind, folder: Path, evaluator: Evaluator
-) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Names of object and namespace, and the result of one mutation for it."""
+    entries = sorted(evaluator.catalogue.mutations.values(), key=lambda entry: entry.key)
+    found: dict[str, list[tuple[str, str, dict[str, Any]]]] = {entry.key: [] for entry in entries}
     for subject in subjects(kind, folder):
         for namespace in ("",) if kind.cluster_scoped else NAMESPACES:
             request = subject.request(namespace)
-            workload = evaluator.decide(request).workload
-            merged, skips = evaluator.mutate(request, only=entry.key), evaluator.skips(request)
-            yield subject.name, namespace, outcome(entry, workload, merged, skips).as_json()
+            workload, skips = evaluator.decide(request).workload, evaluator.skips(request)
+            for entry in entries:
+                merged = evaluator.mutate(request, only=entry.key)
+                result = outcome(entry, workload, merged, skips).as_json()
+                found[entry.key].append((subject.name, namespace, result))
+    return {key: list(_together(results)) for key, results in found.items()}
 
 
 def outcome(

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import yaml
 
+import forked_server
 from integration import ci_python, command
 
 ROOT: Final = Path(__file__).parents[2]
@@ -107,7 +108,9 @@ def runner(home: Path, *, installed: bool = True) -> Runner:
     if installed:
         program = home / "gpu-usher" / "bin" / "python"
         program.parent.mkdir(parents=True)
-        program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
+        # The action runs `python -I -m usher`, and other modules to install it.
+        forked = f'[ "$1 $2 $3" = "-I -m usher" ] && {{ shift 3; exec {forked_server.shell_command()} "$@"; }}'
+        program.write_text(f'#!/bin/sh\n{forked}\nexec {shlex.quote(sys.executable)} "$@"\n')
         program.chmod(0o755)
         (home / "gpu-usher" / "installed").write_text(f"{ROOT}\n")
     return Runner(home=home)

@@ -1,6 +1,7 @@
 """A `python3` for the scripts of CI systems: its environments have the packages of the tests, and pip only writes.
 
-pip writes down its arguments. Where it was asked for gpu-usher, the sources of this checkout count as installed.
+pip writes down its arguments. Where it was asked for gpu-usher, the sources of this checkout count as installed, and
+usher is a fork (forked_server.py).
 """
 
 import shlex
@@ -8,6 +9,8 @@ import sys
 import sysconfig
 from pathlib import Path
 from typing import Final
+
+import forked_server
 
 ROOT: Final = Path(__file__).parents[2]
 
@@ -21,10 +24,13 @@ cp {pip} "$folder/bin/python"
 """
 
 _PIP: Final = """#!/bin/sh
-[ "$2 $3" = "-m pip" ] || exec "$(dirname "$0")/real" "$@"
+here=$(dirname "$0")
+[ "$1 $2 $3" = "-I -m usher" ] && [ -e "$here/installed" ] && {{ shift 3; exec {usher} "$@"; }}
+[ "$2 $3" = "-m pip" ] || exec "$here/real" "$@"
 echo "$*" >>{log}
 case "$*" in *gpu-usher==*)
-  for site in "$(dirname "$0")"/../lib/python*/site-packages; do echo {sources} >"$site/sources.pth"; done
+  for site in "$here"/../lib/python*/site-packages; do echo {sources} >"$site/sources.pth"; done
+  touch "$here/installed"
 esac
 """
 
@@ -42,7 +48,7 @@ def write(home: Path) -> None:
     }
     quoted = {name: shlex.quote(str(part)) for name, part in parts.items()}
     for file, text in ((python, _PYTHON), (pip, _PIP)):
-        file.write_text(text.format(**quoted))
+        file.write_text(text.format(**quoted, usher=forked_server.shell_command()))
         file.chmod(0o755)
 
 

@@ -4,13 +4,13 @@ import itertools
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 import yaml
 
+import forked_server
 from integration import action, ci_python, command, gitlab_component
 from integration.command import bad, good, write
 from integration.test_pre_commit_hook import Repository
@@ -184,7 +184,7 @@ def test_the_output_of_gitops_tools_is_judged(
     (tmp_path / "rendered.yaml").write_text(rendered)
     for name, script in (
         (program, f"cat {shlex.quote(str(tmp_path / 'rendered.yaml'))}"),
-        ("usher", f'exec {shlex.quote(sys.executable)} -m usher "$@"'),
+        ("usher", f'exec {forked_server.shell_command()} "$@"'),
     ):
         (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{script}\n")
         (tmp_path / "bin" / name).chmod(0o755)

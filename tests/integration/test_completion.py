@@ -3,12 +3,12 @@
 import shlex
 import shutil
 import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+import forked_server
 from integration import command
 
 pytestmark = pytest.mark.process
@@ -59,7 +59,7 @@ def folder(tmp_path: Path) -> Path:
     work, program = tmp_path / "work", tmp_path / "bin" / "usher"
     for each in (work / "jobs", program.parent):
         each.mkdir(parents=True)
-    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m usher "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {forked_server.shell_command()} "$@"\n')
     program.chmod(0o755)
     (work / "job.yaml").touch()
     return work

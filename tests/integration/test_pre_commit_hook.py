@@ -3,7 +3,6 @@
 The hook is a local one here, because pre-commit would install usher from the network; all else of it is the same.
 """
 
-import shlex
 import shutil
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+import forked_server
 from integration import command
 from integration.command import bad, good, write
 
@@ -30,7 +30,7 @@ class Repository:
         self.files.mkdir()
         program = home / "bin" / "usher"
         program.parent.mkdir()
-        program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m usher "$@"\n')
+        program.write_text(f'#!/bin/sh\nexec {forked_server.shell_command()} "$@"\n')
         program.chmod(0o755)
         self.run("git", "init", "--quiet")
         local = {"repo": "local", "hooks": [{**hook, **changes, "language": "system"}]}

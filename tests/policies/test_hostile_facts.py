@@ -145,12 +145,17 @@ def implied(codes: set[str]) -> set[str]:
 
 @every_site
 def test_a_value_of_a_wrong_type_never_denies_anything(key: str) -> None:
-    """At every place of every fact of every example: no check finds what it does not find in the facts as they are."""
+    """At every place of every fact of every example: no check finds what it does not find in the facts as they are.
+
+    A change is tried with one of the types at each place, in turn.
+    """
     site = SITES[key]
     before = {name: implied(denied(site.decide(name, site.facts))) for name in site.requests}
     for number, fact in enumerate(site.facts):
-        for place in places(fact):
-            for new in wrong(at(fact, place), place):
+        for index, place in enumerate(places(fact)):
+            values = wrong(at(fact, place), place)
+            start = index % max(len(values), 1)
+            for new in values if generated_examples.are_thorough() else values[start : start + 1]:
                 facts = [*site.facts]
                 facts[number] = with_value(fact, place, new)
                 for name, expected in before.items():

@@ -36,11 +36,27 @@ def steps(workflow: Path) -> list[Any]:
     return [step for job in read(workflow)["jobs"].values() for step in job.get("steps", [])]
 
 
-@pytest.mark.parametrize(("workflow", "command"), [("ci", ".ci/run"), ("thorough", ".ci/run --thorough")])
-def test_ci_runs_what_a_contributor_can_run(workflow: str, command: str) -> None:
+ORACLES: Final = "scripts/test --oracles"
+
+
+@pytest.mark.parametrize(
+    ("workflow", "expected"),
+    [
+        ("ci", [".ci/run"]),
+        (
+            "thorough",
+            [
+                ".ci/run --thorough",
+                ORACLES,
+                f"AGREEMENT_CASES=150 AGREEMENT_SEED=${{{{ github.run_number }}}} {ORACLES}",
+            ],
+        ),
+    ],
+)
+def test_ci_runs_what_a_contributor_can_run(workflow: str, expected: list[str]) -> None:
     commands = [step["run"] for step in steps(GITHUB / f"workflows/{workflow}.yml") if "run" in step]
 
-    assert commands == [command]
+    assert commands == expected
     assert (ROOT / ".ci/run").stat().st_mode & 0o111
 
 

@@ -22,7 +22,10 @@ def names(lines: Iterable[str]) -> set[str]:
     return {re.split(r"[^A-Za-z0-9-]", line)[0].lower() for line in lines}
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-fleet.lock", "requirements-tracing.lock"])
+@pytest.mark.parametrize(
+    "name",
+    ["requirements.lock", "requirements-fleet.lock", "requirements-tracing.lock", "requirements-policies.lock"],
+)
 def test_every_package_has_a_hash(name: str) -> None:
     packages = re.split(r"^(?=[a-z])", (ROOT / name).read_text(), flags=re.MULTILINE)[1:]
 

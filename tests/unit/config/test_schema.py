@@ -1,5 +1,6 @@
 """The schema of usher.yaml, from which editors and docs/configuration.md explain each field."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from usher.config import models
 PAGE = Path(__file__).parents[3] / "docs" / "configuration.md"
 
 
+@cache
 def sections() -> dict[str, dict[str, Any]]:
     schema = models.Config.model_json_schema()
     return {"Config": schema, **schema["$defs"]}

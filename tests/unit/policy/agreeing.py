@@ -20,15 +20,19 @@ NAMESPACE: Final = "research"
 
 ABOUT_STARTING: Final = frozenset(
     {
-        "gang/minimum-above-all-pods",
-        "gang/pod-group-minimum-above-pods",
-        "gang/volcano-queue-never-fits",
-        "placement/gang-larger-than-all-nodes",
-        "placement/no-node-ever-fits",
-        "queueing/kai-queue-limit-below-workload",
+        "gang/minimum_above_all_pods",
+        "gang/pod_group_minimum_above_pods",
+        "gang/volcano_queue_never_fits",
+        "placement/gang_larger_than_all_nodes",
+        "placement/no_node_ever_fits",
+        "queueing/flavor_never_matches",
+        "queueing/kai_queue_limit_below_workload",
+        "queueing/queue_never_admissible",
+        "queueing/resource_not_in_queue",
+        "queueing/topology_annotations_refused",
     }
 )
-"""Checks that say that a workload never starts."""
+"""Checks that say that a workload never starts, or that the controller refuses it."""
 
 _ELSEWHERE: Final[Sequence[paths.Object]] = [
     {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "theirs", "namespace": "other"}},
@@ -58,6 +62,7 @@ def looked_at(
     """
     store = Store.of([*facts, *_ELSEWHERE]).with_applied(objects, namespace=NAMESPACE)
     base = _engine()
+    assert base.catalogue.checks.keys() >= ABOUT_STARTING
     config = models.Config.model_validate({"pools": pools or []})
     evaluator = Evaluator(engine=base.engine, entries=base.catalogue, config=config, facts=store)
     around = values.Objects([*objects, *beside], namespace="")

@@ -1,10 +1,12 @@
 """Cases in which usher and a real controller once disagreed. Each names the line of the controller that decides."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import document_agreement
 import pytest
 import yaml
 
@@ -57,8 +59,21 @@ OF_CONTROLLER: Final[Mapping[str, Sequence[paths.Object]]] = {
             ),
             "status": empty("any"),
         },
-        queues.local_queue("racks"),
-        queues.local_queue("flat"),
+        queues.flavor("cpus", labels={"pool": "h100"}, topologyName="racks"),
+        queues.flavor("gone", labels={"pool": "gone"}, topologyName="racks"),
+        {
+            **queues.cluster_queue(
+                "split",
+                queues.gpu_group(32, flavor="h100"),
+                queues.group(("cpus", [queues.quota(32, resource="cpu")])),
+            ),
+            "status": empty("h100"),
+        },
+        {
+            **queues.cluster_queue("second", queues.group(("gone", [queues.quota(16)]), ("h100", [queues.quota(32)]))),
+            "status": empty("h100"),
+        },
+        *(queues.local_queue(name) for name in ("racks", "flat", "split", "second")),
         queues.configuration("integrations: {frameworks: [batch/job, jobset.x-k8s.io/jobset]}"),
     ],
 }
@@ -196,3 +211,13 @@ def test_the_documentation_counts_the_cases() -> None:
     names = {"in-tree": "Kubernetes' scheduler", "kai": "KAI-Scheduler", "kueue": "Kueue", "volcano": "Volcano"}
 
     assert {each: rows[name] for each, name in names.items()} == {each: str(len(cases(each))) for each in names}
+
+
+def test_the_documentation_has_the_recorded_runs() -> None:
+    root = Path(__file__).parents[3]
+    runs = {file.stem: json.loads(file.read_text()) for file in sorted((root / "tests/data/agreement").glob("*.json"))}
+
+    assert runs.keys() == {"kueue", "volcano"}
+    assert all(run["false never"] == run["false fits now"] == 0 for run in runs.values())
+    text = "\n".join(document_agreement.tables(runs))
+    assert f"<!-- runs -->\n{text}\n<!-- /runs -->" in (root / "docs" / "feasibility.md").read_text()

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
+import generated_examples
 from usher import model
 from usher.review import admission_review
 
@@ -76,7 +77,7 @@ def generated_decisions(count: int) -> Iterator[model.Decision]:
 
 
 def test_no_decision_makes_a_validating_answer_that_the_api_server_would_not_take() -> None:
-    for decision in generated_decisions(10_000):
+    for decision in generated_decisions(generated_examples.up_to(10_000)):
         answer = validated(decision)
 
         assert "patch" not in answer

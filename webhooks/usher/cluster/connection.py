@@ -26,7 +26,7 @@ _LONGEST: Final = 1000
 _TRY: Final = "log in again, and see that `kubectl auth whoami` works"
 
 
-class Loader(kube_config.KubeConfigLoader):
+class Loader(kube_config.KubeConfigLoader):  # type: ignore[misc]  # no types
     """One context of a kubeconfig.
 
     After a failed credential plugin, the client would continue as `system:anonymous`, with a log entry or without one.
@@ -39,10 +39,10 @@ class Loader(kube_config.KubeConfigLoader):
             ConfigException: the files do not have the context.
             OSError: a file cannot be read.
         """
-        merged = kube_config.KubeConfigMerger(file)  # type: ignore[no-untyped-call]  # no types
+        merged = kube_config.KubeConfigMerger(file)
         if merged.config is None:
             raise config_exception.ConfigException("it holds no configuration")
-        super().__init__(  # type: ignore[no-untyped-call]  # no types
+        super().__init__(
             config_dict=merged.config,
             config_base_path=None,
             active_context=context,
@@ -65,7 +65,7 @@ class Loader(kube_config.KubeConfigLoader):
                 f"{self._place}: the kubeconfig does not have this user; write one of `kubectl config get-users` into "
                 "the context"
             )
-        self.load_and_set(configuration)  # type: ignore[no-untyped-call]  # no types
+        self.load_and_set(configuration)
         if self._has("auth-provider") and not configuration.api_key and not configuration.cert_file:
             raise errors.ClusterError(f"{self._place}: its auth-provider gives no token that usher can use; {_TRY}")
 
@@ -84,7 +84,7 @@ class Loader(kube_config.KubeConfigLoader):
     def _load_auth_provider_token(self) -> object:
         """The token of OpenID Connect or Google Cloud, if the user has one; an expired token is renewed."""
         try:
-            return super()._load_auth_provider_token()  # type: ignore[no-untyped-call]  # no types
+            return super()._load_auth_provider_token()
         except Exception as error:  # noqa: BLE001 - whatever the library of the provider raises
             raise errors.ClusterError(
                 f"{self._place}: its auth-provider gives no token: {http_clients.plain_line(str(error))}; {_TRY}"
@@ -95,7 +95,7 @@ class Loader(kube_config.KubeConfigLoader):
         if not self._has("exec"):
             return False
         cluster: Any = self._cluster
-        base = self._get_base_path(cluster.path)  # type: ignore[no-untyped-call]  # no types
+        base = self._get_base_path(cluster.path)
         status = self._answer_of_plugin(base)
         # https://kubernetes.io/docs/reference/access-authn-authz/authentication/#input-and-output-formats
         if status.get("token"):
@@ -106,13 +106,13 @@ class Loader(kube_config.KubeConfigLoader):
         else:
             raise errors.ClusterError(f"{self._plugin} gives neither a token nor a certificate with its key; {_TRY}")
         if status.get("expirationTimestamp"):
-            self.expiry = dateutil.parse_rfc3339(status["expirationTimestamp"])  # type: ignore[no-untyped-call]  # no types
+            self.expiry = dateutil.parse_rfc3339(status["expirationTimestamp"])
         return True
 
     def _answer_of_plugin(self, folder: str) -> Mapping[str, Any]:
         try:
-            plugin = exec_provider.ExecProvider(self._exec, folder, self._cluster)  # type: ignore[no-untyped-call]  # no types
-            status = plugin.run()  # type: ignore[no-untyped-call]  # no types
+            plugin = exec_provider.ExecProvider(self._exec, folder, self._cluster)
+            status = plugin.run()
         except FileNotFoundError:
             hint = self._exec.safe_get("installHint")
             remedy = http_clients.plain_line(str(hint)) if hint else "install it, or add its folder to PATH"
@@ -138,7 +138,7 @@ class Loader(kube_config.KubeConfigLoader):
     def _as_file(self, status: Mapping[str, Any], key: str) -> str:
         found: str = kube_config.FileOrData(
             status, None, data_key_name=key, file_base_path="", base64_file_content=False
-        ).as_file()  # type: ignore[no-untyped-call]  # no types
+        ).as_file()
         return found
 
 
@@ -160,7 +160,7 @@ def load(*, kubeconfig: Path | None, context: str | None) -> tuple[client.Config
     configuration.proxy = configuration.no_proxy = None
     try:
         if kubeconfig is None and context is None and not _has_kubeconfig() and _runs_in_cluster():
-            incluster_config.load_incluster_config(configuration)  # type: ignore[no-untyped-call]  # no types
+            incluster_config.load_incluster_config(configuration)
             _choose_proxy(configuration)
             return configuration, f"the cluster of this pod ({configuration.host})"
         file = str(kubeconfig) if kubeconfig is not None else kube_config.KUBE_CONFIG_DEFAULT_LOCATION
@@ -178,7 +178,7 @@ def context_name(*, kubeconfig: Path | None) -> str:
         return ""
     try:
         file = str(kubeconfig) if kubeconfig is not None else None
-        _, active = kube_config.list_kube_config_contexts(file)  # type: ignore[no-untyped-call]  # no types
+        _, active = kube_config.list_kube_config_contexts(file)
         return str(active["name"])
     except (config_exception.ConfigException, OSError, ValueError, KeyError, TypeError, yaml.YAMLError):
         return ""

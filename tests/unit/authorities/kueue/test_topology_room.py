@@ -1,7 +1,7 @@
 """How many pods the nodes of a Topology hold (KQ:pkg/cache/scheduler/tas_flavor_snapshot.go:1336, 1930)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
@@ -10,10 +10,18 @@ from hypothesis import strategies as st
 import builders
 from builders import GPU, container, template
 from builders.queues import cluster_queue, configuration, flavor, gpu_group, group, quota, topology
+from unit.authorities.knowing import knowing
 from unit.authorities.kueue.judging import RACK, judged
+from unit.workloads.normalised import workload
 from usher import paths
+from usher.authorities.kueue import demand as kueue_demand
+from usher.authorities.kueue import judge as kueue_judge
+from usher.authorities.kueue import queues as kueue_queues
+from usher.authorities.kueue import topology as kueue_topology
 from usher.authorities.kueue.flavor_fit import KueueVerdict
 from usher.authorities.verdict import Answer
+from usher.cluster.facts.store import Store
+from usher.config import models
 
 HOST: Final = "kubernetes.io/hostname"
 PODSET: Final = "kueue.x-k8s.io/podset-"
@@ -283,3 +291,24 @@ def test_never_is_said_exactly_where_no_domain_holds_the_pods(
         if held:
             fewer = judged(job(held, gpus, {**required, **sliced}), *WORLD, *nodes)
             assert fewer.answer is Answer.COULD
+
+
+def test_one_count_of_the_nodes_serves_every_number_of_pods_and_every_flavor_of_the_nodes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counts = []
+    count = kueue_topology._most_slices
+
+    def counting(*arguments: Any) -> int:
+        counts.append(arguments)
+        return count(*arguments)
+
+    monkeypatch.setattr(kueue_topology, "_most_slices", counting)
+    known = knowing(Store.of([*WORLD, flavor("other", labels=POOL, topologyName="racks"), *NODES]), models.Config())
+    queue = cluster_queue("both", group(("a100", [quota(1000)]), ("other", [quota(1000)])))
+    seen = kueue_judge.for_namespace("research", known)
+    for pods in (2, 4, 5):
+        (demand,) = kueue_demand.demands(workload(job(pods, 2, IN_ONE_HOST)), seen.configuration, seen.additions)
+        kueue_judge.judge(demand, kueue_queues.cluster_queue("both", queue), seen.cluster, seen.configuration)
+
+    assert len(counts) == 1

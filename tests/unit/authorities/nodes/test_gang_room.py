@@ -38,6 +38,12 @@ def test_pod_sets_share_what_there_is() -> None:
     assert room((1, 8), (4, 8)) == GangRoom(most=4, sure=True)
 
 
+def test_a_node_holds_no_more_pods_of_several_sets_than_of_the_least_amounts_of_any() -> None:
+    """Each node holds one pod of more than 4 GPUs, though there are enough GPUs for all of them."""
+    assert room((3, 5), (3, 5)) == GangRoom(most=4, sure=True)
+    assert room((3, 5), (3, 4)) is None
+
+
 def test_nodes_without_a_maximum_may_become_more() -> None:
     assert room((5, 8), pools=[POOL]) == GangRoom(most=4, sure=False)
     assert room((5, 8), pools=[]) == GangRoom(most=4, sure=False)

@@ -11,13 +11,13 @@ from click.testing import CliRunner, Result
 from cryptography import x509
 
 from unit.server.certs.directories import authority_of_others, snapshot, write_authority, write_pair, written
-from usher.cli.certs import certs
+from usher.cli.main import main
 from usher.server.certs import certificates, issue
 from usher.server.certs.certificates import new_authority
 
 
 def usher_certs(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(certs, [str(argument) for argument in arguments])
+    return CliRunner().invoke(main, ["certs", *map(str, arguments)])
 
 
 def leaf_in(data: dict[str, str]) -> x509.Certificate:

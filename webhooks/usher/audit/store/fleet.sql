@@ -5,8 +5,8 @@ CREATE TEMP TABLE present AS SELECT cluster, count(DISTINCT shard) AS shards FRO
 
 -- name: kept_findings
 -- Shards know all objects without a namespace, and each shard reports them.
-CREATE TEMP VIEW kept_findings AS
-SELECT findings.* REPLACE (
+CREATE TEMP TABLE kept_findings AS
+SELECT findings.* EXCLUDE (shard, fingerprint, namespace) REPLACE (
     CASE WHEN namespace = '' AND list_contains(getvariable('about_workloads'), code)
         THEN fsum(gpus) OVER same ELSE gpus END AS gpus
 )
@@ -19,7 +19,7 @@ QUALIFY namespace <> '' OR (
 
 -- name: kept_readiness
 -- Items about tenants look at the workloads of the shard, so an item gets the verdict of the worst shard.
-CREATE TEMP VIEW kept_readiness AS
+CREATE TEMP TABLE kept_readiness AS
 SELECT cluster, id, min(area) AS area, min(title) AS title,
     CASE WHEN list_contains(getvariable('proven_once'), id) AND bool_or(standing = 'pass') THEN 'pass'
     ELSE arg_min(standing, list_position(['fail', 'not known', 'pass', 'does not apply', standing], standing)) END

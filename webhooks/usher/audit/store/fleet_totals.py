@@ -301,7 +301,7 @@ PROVEN_ONCE: Final = ("ai-operator",)
 
 
 def prepare(database: Database) -> None:
-    """Makes the views of rows that count once. Load all parts before."""
+    """Makes the tables of rows that count once. Load all parts before."""
     database.set_names("about_absence", sorted(ABOUT_ABSENCE))
     database.set_names("about_workloads", sorted(ABOUT_WORKLOADS))
     database.set_names("proven_once", PROVEN_ONCE)

@@ -177,6 +177,8 @@ class KueueVerdict(Struct, frozen=True, kw_only=True):
     """The chosen flavors; only where the answer is COULD and Kueue's own order finds room for every pod set."""
     takes_all: bool = True
     """False where all pods would fit, but Kueue may not find the room because it never revises a choice."""
+    full: str = ""
+    """The flavor that Kueue chooses for its quota although its nodes hold too few of the pods."""
     pod_set_limit: PodSetLimit | None = None
     """Set where the workload has more pod sets than Kueue accepts."""
     uncovered: tuple[str, ...] = ()
@@ -201,8 +203,8 @@ class MatchingFlavors(Struct, frozen=True, kw_only=True):
     """The flavors that take it in every version of Kueue that may run."""
     unmatched: UnmatchedPods | None = None
     """Set where no flavor takes the unit."""
-    crowded: bool = False
-    """Whether a flavor is left out because its nodes hold too few of the pods."""
+    full: tuple[str, ...] = ()
+    """The flavors that are left out because their nodes hold too few of the pods."""
 
 
 class FlavorMatcher(Struct):
@@ -230,8 +232,8 @@ class FlavorMatcher(Struct):
             if self._takes_in_every_version(name, group, unit):
                 sure.append(name)
         if found:
-            crowded = any(refusal.held is not None for _, refusal in refusals)
-            return MatchingFlavors(flavors=tuple(found), sure=tuple(sure), crowded=crowded)
+            crowded = tuple(refusal.flavor for _, refusal in refusals if refusal.held is not None)
+            return MatchingFlavors(flavors=tuple(found), sure=tuple(sure), full=crowded)
         unmatched = UnmatchedPods(
             pods=refusals[0][0] if refusals else unit[0],
             resources=tuple(sorted(name for name in group.resources if any(each.names(name) for each in unit))),
@@ -248,13 +250,22 @@ class FlavorMatcher(Struct):
         refused = kueue_configuration.flavor_refusal(flavor, asked.whole, keys)
         if refused is not None or not self.configuration.places_by_topology:
             return refused
+        only, named = self._only_topologies(), kueue_demand.named_resources(asked.whole)
+        overlaps = not group.resources.isdisjoint(named)
+        placed = flavor.topology and overlaps and (only or kueue_configuration.asks_topology(asked.pod_set))
+        if placed and asked.pods and self._has_flavor_before(group, asked, named):
+            # KQ:pkg/scheduler/flavorassigner/tas_flavorassigner.go:162
+            reason = "another resource group gives the pods a flavor with a Topology too, and Kueue takes only one"
+            return FlavorRefusal(flavor=name, reason=reason, by_topology=True)
         return kueue_configuration.topology_refusal(
-            flavor,
-            asked.pod_set,
-            self._levels(flavor, asked),
-            overlaps=not group.resources.isdisjoint(kueue_demand.named_resources(asked.whole)),
-            only_topologies=self._only_topologies(),
+            flavor, asked.pod_set, self._levels(flavor, asked), overlaps=overlaps, only_topologies=only
         )
+
+    def _has_flavor_before(self, group: ResourceGroup, asked: CountedPods, named: frozenset[str]) -> bool:
+        """Whether an earlier group of the queue gives the pods a flavor for what they ask for themselves."""
+        groups = self.queue.quotas.groups
+        earlier = (each.resources for each in groups[: groups.index(group)])
+        return any(name in named and asked.names(name) for resources in earlier for name in resources)
 
     def _takes_in_every_version(self, name: str, group: ResourceGroup, unit: Unit) -> bool:
         flavor = (self.cluster.flavors or {}).get(name)

@@ -29,6 +29,7 @@ from usher.authorities.kueue.flavor_fit import (
     FlavorShortage,
     GroupRoom,
     KueueVerdict,
+    MatchingFlavors,
     PodSetLimit,
     Unit,
     UnmatchedPods,
@@ -192,9 +193,6 @@ def _read_all_of_kind(
 
 POD_SET_GROUP: Final = "kueue.x-k8s.io/podset-group-name"
 
-_Flavors = Sequence[Sequence[str]]
-"""Flavors for each unit."""
-
 
 class _Search(Struct):
     """The search for flavors of one queue for one demand."""
@@ -205,6 +203,8 @@ class _Search(Struct):
     supply: Supply
     choices: list[FlavorChoice] = field(default_factory=list)
     takes_all: bool = True
+    full: str = ""
+    """A flavor that Kueue chooses although its nodes hold too few of the pods."""
     unmatched: list[UnmatchedPods] = field(default_factory=list)
     shortages: list[FlavorShortage] = field(default_factory=list)
     unknowns: dict[str, None] = field(default_factory=dict)
@@ -221,7 +221,6 @@ class _Search(Struct):
         if unmatched:
             self.unmatched += unmatched
             return
-        self.takes_all = self.takes_all and not any(each.crowded for each in matched)
         allowed, sure = [each.flavors for each in matched], [each.sure for each in matched]
         resources = sorted({name for unit in units for each in unit for name in group.resources if each.total(name)})
         found = can_assign(units, allowed, resources, self._bound)
@@ -236,14 +235,23 @@ class _Search(Struct):
         elif sure != allowed and not (all(sure) and can_assign(units, sure, resources, self._certain)):
             self.unknowns[LABELS_BY_VERSION] = None
         else:
-            self._take(units, allowed, sure, resources)
+            self._take(group, units, matched, resources)
 
-    def _take(self, units: Sequence[Unit], allowed: _Flavors, sure: _Flavors, resources: list[str]) -> None:
+    def _take(
+        self, group: ResourceGroup, units: Sequence[Unit], matched: Sequence[MatchingFlavors], resources: list[str]
+    ) -> None:
+        """Takes the flavors that Kueue chooses: by quota, so that it looks at their nodes only afterwards."""
+        allowed = [_in_order(group, (*each.flavors, *each.full)) for each in matched]
+        sure = [_in_order(group, (*each.sure, *each.full)) for each in matched]
         flavors = choose_in_order(units, allowed, resources, self.queue, self.supply)
         if flavors is None or (
             sure != allowed and flavors != choose_in_order(units, sure, resources, self.queue, self.supply)
         ):
             self.takes_all = False
+            return
+        full = [name for name, each in zip(flavors, matched, strict=True) if name in each.full]
+        if full:
+            self.takes_all, self.full = False, full[0]
             return
         for unit, flavor in zip(units, flavors, strict=True):
             for each in unit:
@@ -300,7 +308,11 @@ def judge(
     if unknowns or not demand.exact:
         return KueueVerdict(answer=Answer.UNKNOWN, unknowns=tuple(unknowns))
     choices = tuple(search.choices) if search.takes_all else ()
-    return KueueVerdict(answer=Answer.COULD, choices=choices, takes_all=search.takes_all)
+    return KueueVerdict(answer=Answer.COULD, choices=choices, takes_all=search.takes_all, full=search.full)
+
+
+def _in_order(group: ResourceGroup, names: Sequence[str]) -> list[str]:
+    return [name for name in group.flavors if name in names]
 
 
 def _asking(pod_set: model.PodSet) -> str:

@@ -214,7 +214,7 @@ class _Queueing:
             answer = Answer.COULD
             reasons.append("Kueue may count more: usher does not know the LimitRanges, or the RuntimeClass of the pods")
         if answer in (Answer.FITS, Answer.COULD):
-            unsure = list(dict.fromkeys(self._unsure(queue)))
+            unsure = list(dict.fromkeys((*self._unsure(queue), *_first_full(ever))))
             answer = Answer.UNKNOWN if unsure else answer
             reasons += unsure
         if answer is Answer.FITS and self._with_topology(queue):
@@ -326,6 +326,16 @@ class _Queueing:
             used=None if reserved is None else quantity_of(resource, reserved),
             free=None if free is None else quantity_of(resource, free),
         )
+
+
+def _first_full(verdicts: Sequence[KueueVerdict]) -> Iterator[str]:
+    """KQ:pkg/scheduler/flavorassigner/flavorassigner.go:860 looks at the nodes after the choice."""
+    for verdict in verdicts:
+        if verdict.full:
+            yield (
+                f"Kueue chooses flavor {verdict.full} for its quota, and its nodes hold too few of the pods; another "
+                "flavor is chosen only while other workloads use that quota"
+            )
 
 
 def _unknown_section(way: Sequence[str], reason: str) -> Section:

@@ -122,6 +122,8 @@ class TopologyNodes(Struct):
     from_classes: frozenset[str] = frozenset()
     """Extended resources that device classes serve; nodes need not advertise them."""
     forests: dict[object, Forest] = field(default_factory=dict)
+    counted: tuple[tuple[Forest, object, int], ...] = ()
+    """The last results of `most_slices`, each with what was asked; flavors and numbers of pods share them."""
 
     def forest(self, flavor: Flavor, levels: Sequence[str]) -> Forest:
         """The domains of a flavor."""
@@ -149,7 +151,7 @@ class TopologyNodes(Struct):
 
 
 _MOST_FORESTS: Final = 64
-"""How many flavors and topologies are kept."""
+"""How many flavors and topologies are kept, and how many counts of them."""
 
 
 class PodsToPlace(Struct, frozen=True, kw_only=True):
@@ -251,6 +253,16 @@ def most_slices(asked: PodsToPlace, forest: Forest, nodes: TopologyNodes) -> int
     """The most slices that find room in one domain of the required level; in all nodes where no level is required."""
     if not forest.whole.children:
         return 0
+    question = (asked.each, asked.leader, asked.placement)
+    for of, before, held in nodes.counted:
+        if of is forest and before == question:
+            return held
+    held = _most_slices(asked, forest, nodes)
+    nodes.counted = ((forest, question, held), *nodes.counted[: _MOST_FORESTS - 1])
+    return held
+
+
+def _most_slices(asked: PodsToPlace, forest: Forest, nodes: TopologyNodes) -> int:
     counting = _Counting(asked, forest, nodes.places)
     level = asked.placement.required
     domains = [forest.whole] if not level else forest.domains(level)
@@ -336,10 +348,6 @@ def _pods_in_amounts(demand: PodDemand, amounts: Amounts, *, open_to: int | None
     return min(found)
 
 
-_MOST_PLACED: Final = 2048
-"""How many pods are placed one by one to show that several pod sets find room together."""
-
-
 def open_questions(unit: Sequence[CountedPods], flavor: Flavor, topology: Topology, nodes: TopologyNodes) -> list[str]:
     """The questions that `room_refusal` leaves open about pods in a flavor; empty where empty nodes hold all of them.
 
@@ -348,7 +356,7 @@ def open_questions(unit: Sequence[CountedPods], flavor: Flavor, topology: Topolo
     """
     found = []
     sets = {each.pod_set.annotations.get(_GROUP) or each.pod_set.path for each in unit}
-    if len(sets) > 1 and not _fit_one_by_one(unit, flavor, topology, nodes):
+    if len(sets) > 1 and not _fit_in_any_order(unit, flavor, topology, nodes):
         found.append("its pod sets share the nodes of a Topology, and usher does not place them together")
     own = nodes.places.nodes.individual
     for each in unit:
@@ -369,29 +377,33 @@ def open_questions(unit: Sequence[CountedPods], flavor: Flavor, topology: Topolo
 _GROUP: Final = "kueue.x-k8s.io/podset-group-name"
 
 
-def _fit_one_by_one(unit: Sequence[CountedPods], flavor: Flavor, topology: Topology, nodes: TopologyNodes) -> bool:
-    """Whether the pods of several sets find nodes, the largest pods first. False where a set needs one domain."""
-    if sum(each.pods for each in unit) > _MOST_PLACED or topology.levels[-1] != HOSTNAME:
+def _fit_in_any_order(unit: Sequence[CountedPods], flavor: Flavor, topology: Topology, nodes: TopologyNodes) -> bool:
+    """Whether each set finds nodes wherever Kueue puts the others. False where a set needs one domain or slices.
+
+    KQ:pkg/cache/scheduler/tas_flavor_snapshot.go:606 places one set after the other, and revises no choice.
+    """
+    annotations = [key for each in unit for key in each.pod_set.annotations]
+    if topology.levels[-1] != HOSTNAME or kueue_flavors.REQUIRED_TOPOLOGY in annotations:
         return False
-    if any(kueue_flavors.REQUIRED_TOPOLOGY in each.pod_set.annotations for each in unit):
+    if kueue_flavors.SLICE_SIZE in annotations or kueue_flavors.SLICE_CONSTRAINTS in annotations:
         return False
-    free = [
-        (place, dict(own.amounts))
+    own = [
+        (place, each.amounts)
         for place in nodes.places.all
         if place.nodes is not None
-        for own in place.nodes.nodes.values()
-        if len(_domain_path(place.nodes, own, flavor.node_labels, topology.levels) or ()) == len(topology.levels)
+        for each in place.nodes.nodes.values()
+        if len(_domain_path(place.nodes, each, flavor.node_labels, topology.levels) or ()) == len(topology.levels)
     ]
     asked = [(nodes.demand(each, flavor), each.pods) for each in unit]
-    demands = sorted(asked, key=lambda pair: -sum(pair[0].amounts.values()))
-    for demand, pods in demands:
-        left = pods
-        for place, amounts in free:
-            if left and not nodes_places.blocking_taints(demand, place):
-                taken = min(left, _pods_in_amounts(demand, amounts, open_to=0))
-                left -= taken
-                for name, asks in ({**demand.amounts, PODS: 1} if PODS in amounts else demand.amounts).items():
-                    amounts[name] = amounts.get(name, 0) - taken * asks
-        if left:
+    for index, (demand, pods) in enumerate(asked):
+        blocked = {id(place) for place, _ in own if nodes_places.blocking_taints(demand, place)}
+        held = sum(_pods_in_amounts(demand, amounts, open_to=0) for place, amounts in own if id(place) not in blocked)
+        others = (each for place, each in enumerate(asked) if place != index)
+        if held - sum(_room_taken(demand, other) * number for other, number in others) < pods:
             return False
     return True
+
+
+def _room_taken(demand: PodDemand, other: PodDemand) -> int:
+    """For how many fewer pods a node has room once it holds a pod of another demand, at most."""
+    return max((-(-other.amounts.get(name, 0) // asks) for name, asks in demand.amounts.items()), default=1) or 1

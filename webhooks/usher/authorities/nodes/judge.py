@@ -320,21 +320,18 @@ def gang_shortage(
 def gang_room(members: Sequence[GangMember], places: Places) -> GangRoom | None:
     """How many pods of a gang could run at the same time, at most; None where there is no bound.
 
-    Compares each pod set alone, and each resource for all pod sets together. Packing is ignored: fewer pods may fit,
-    but never more.
+    Compares each pod set alone, each resource for all pod sets together, and as many pods as there are of the least
+    amounts that any of them asks for. Packing is ignored otherwise: fewer pods may fit, but never more.
     """
     if places.nodes.unreadable or any(_is_undecided(member.demand) for member in members):
         return None
     stocks = [_stocks(member.demand, places) for member in members]
-    alone = 0
-    for member, its in zip(members, stocks, strict=True):
-        alone += min(
-            member.pods, sum(stock.nodes * _pods_on_largest_node(member.demand, stock) for stock in its.values())
-        )
+    alone = sum(min(each.pods, _pods_alone(each.demand, its)) for each, its in zip(members, stocks, strict=True))
     union = _union(stocks)
     resources = sorted({name for member in members for name in member.demand.amounts})
-    together = (_pods_with(name, members, union) for name in resources)
-    found = min([alone, *together])
+    least = {name: min(member.demand.amounts.get(name, 0) for member in members) for name in resources}
+    smallest = replace(members[0].demand, amounts={name: amount for name, amount in least.items() if amount})
+    found = min([alone, _pods_alone(smallest, union), *(_pods_with(name, members, union) for name in resources)])
     if found >= min(_UNBOUNDED, sum(member.pods for member in members)):
         return None
     return GangRoom(most=found, sure=all(stock.sure for stock in union.values()))
@@ -385,6 +382,10 @@ def _union(stocks: Iterable[_Stocks]) -> dict[str, _Stock]:
             if key not in found or found[key].nodes < stock.nodes:
                 found[key] = stock
     return found
+
+
+def _pods_alone(demand: PodDemand, stocks: _Stocks) -> int:
+    return sum(stock.nodes * _pods_on_largest_node(demand, stock) for stock in stocks.values())
 
 
 def _pods_on_largest_node(demand: PodDemand, stock: _Stock) -> int:

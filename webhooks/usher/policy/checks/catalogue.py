@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Final
@@ -141,7 +142,7 @@ def page_address(base: str | None, name: str, code: str) -> str:
     return f"{base.rstrip('/')}/{name}.md" if base else ""
 
 
-class Catalogue(Struct, frozen=True, kw_only=True):
+class Catalogue(Struct, frozen=True, kw_only=True, dict=True):
     """All checks and mutations of a bundle, by key."""
 
     checks: Mapping[str, Entry]
@@ -188,7 +189,7 @@ class Catalogue(Struct, frozen=True, kw_only=True):
         entry = self.mutations.get(mutation)
         return entry is not None and entry.silent
 
-    @property
+    @cached_property
     def keys_of_checks(self) -> dict[str, str]:
         """Keys of checks by the words that usher.yaml may use: codes, names and aliases."""
         return {word: entry.key for entry in self.checks.values() for word in (entry.code, entry.name, *entry.aliases)}
