@@ -188,6 +188,17 @@ def owners_above(key: Key) -> int:
 SHIPPED: Final = frozenset(BY_KEY)
 """The kinds that usher knows without usher.yaml."""
 
+
+def described_keys(descriptions: Iterable[DescribedKind]) -> list[Key]:
+    """Group and kind of each description."""
+    return [described.key_of(each.kind) for each in descriptions]
+
+
+def problems(descriptions: Sequence[DescribedKind]) -> Iterator[tuple[str, str]]:
+    """Mistakes in descriptions of usher.yaml: a JSON Pointer into their list, and the reason."""
+    return ((each.path, each.reason) for each in described.problems(descriptions, SHIPPED))
+
+
 _in_use: list[Sequence[DescribedKind]] = [()]
 
 

@@ -12,8 +12,8 @@ from usher import errors, paths
 from usher.accelerators import boards
 from usher.authorities.gpu_quota import assignment
 from usher.config import load, models, sections, selection
-from usher.kinds import described
-from usher.kinds.registry import KINDS, SHIPPED
+from usher.kinds import registry
+from usher.kinds.registry import KINDS
 from usher.policy.checks import catalogue
 
 Problem = tuple[str, str]
@@ -29,8 +29,8 @@ MOST_COMPARED: Final = 500
 
 def _kinds(config: models.Config) -> Collection[str]:
     """The kinds that entries may name, with those that usher.yaml describes."""
-    own = [described.key_of(each.kind) for each in config.workloads]
-    keys = [*(kind.group_and_kind for kind in KINDS if kind.pods is not None), *own]
+    shipped = (kind.group_and_kind for kind in KINDS if kind.pods is not None)
+    keys = [*shipped, *registry.described_keys(config.workloads)]
     return {word for group, kind in keys for word in (kind, f"{group}/{kind}")}
 
 
@@ -42,7 +42,7 @@ def problems(config: models.Config, entries: catalogue.Catalogue) -> list[Proble
         *_of_suppressions(config.enforcement, entries),
         *_of_parameters(config, entries),
         *_of_mutations(config.mutations, entries),
-        *((f"/workloads{path}", reason) for path, reason in described.problems(config.workloads, SHIPPED)),
+        *((f"/workloads{path}", reason) for path, reason in registry.problems(config.workloads)),
         *_of_site(config),
         *_of_roles(config.roles, _kinds(config)),
         *_of_judged_namespaces(config),
