@@ -94,6 +94,14 @@ OWN_PARTS = (
         "of a second to import. pint has no suffixes of Kubernetes. An oracle compares ours with Kubernetes' code",
     ),
     OwnPart(
+        "expressions of descriptions of kinds: a part of CEL",
+        "kinds/reading/expressions.py",
+        "common-expression-language 0.10 (cel-rust), cel-python 0.5, cel-expr-python 0.1",
+        "They know no place of a value, so a wrong count could not be reported where it stands, and have no limit of "
+        "steps: one loop in another over 1,500 entries took cel-rust 0.9 s. Importing it takes 0.3 s, one product "
+        "0.04 ms; cel-python needs 0.4 ms for it, and 6.6 ms to compile it. Ours counts steps, and needs 0.01 ms",
+    ),
+    OwnPart(
         "texts and suggestions around the schema of usher.yaml",
         "config/load.py",
         "pydantic-settings 2.16, dynaconf 3.3",

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from usher.accelerators import mig_layouts
+from usher.accelerators import boards
 
 H100 = {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3", "nvidia.com/gpu.count": "2"}
 A100 = {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB", "nvidia.com/gpu.count": "8"}
@@ -36,7 +36,7 @@ def entry(devices: Any = "all", **instances: int) -> dict[str, Any]:
 def test_the_board_of_a_node_decides_which_layouts_it_can_have(
     labels: dict[str, str], value: Any, text: str | None
 ) -> None:
-    found = mig_layouts.problem_on_node(configuration(value), "wanted", labels)
+    found = boards.problem_on_node(configuration(value), "wanted", labels)
 
     assert (found and found[0]) == text
 
@@ -53,9 +53,9 @@ def test_the_board_of_a_node_decides_which_layouts_it_can_have(
     ],
 )
 def test_a_name_of_the_operator_tells_the_profile(name: str, labels: dict[str, str], wrong: bool) -> None:
-    assert (mig_layouts.problem_of_name(name, labels) is not None) is wrong
+    assert (boards.problem_of_name(name, labels) is not None) is wrong
 
 
 def test_text_without_layouts_has_no_problem() -> None:
-    assert list(mig_layouts.problems({"mig-configs": "all"})) == []
-    assert list(mig_layouts.problems(configuration(entry(p1g_10gb=1001)))) == []
+    assert list(boards.problems({"mig-configs": "all"})) == []
+    assert list(boards.problems(configuration(entry(p1g_10gb=1001)))) == []

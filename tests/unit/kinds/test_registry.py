@@ -29,12 +29,10 @@ NOT_WORKLOADS = re.compile(
 """Kinds that make no pods by a template of their own: settings, quotas, reports, growth of others, parts of pods."""
 
 NOT_KNOWN_YET = {
-    "flux-framework.org": {"MiniCluster"},
-    "kubeflow.org": {"Experiment", "Suggestion", "Trial"},
+    "kubeflow.org": {"Suggestion", "Trial"},
     "nvidia.com": {"DynamoGraphDeploymentRequest"},
-    "orchestration.aibrix.ai": {"KVCache", "PodSet", "RayClusterFleet", "RoleSet", "StormService"},
-    "training.volcano.sh": {"HyperJob"},
-    "workload.serving.volcano.sh": {"ModelBooster", "ModelServing"},
+    "orchestration.aibrix.ai": {"KVCache", "PodSet", "RoleSet"},
+    "workload.serving.volcano.sh": {"ModelBooster"},
 }
 """Published kinds that make pods and that the registry lacks. usher reports where they hold pod specs as not judged."""
 

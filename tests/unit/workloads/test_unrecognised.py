@@ -28,6 +28,27 @@ def test_an_operator_may_name_the_resource_of_its_gpus_itself(name: str) -> None
 
 
 @pytest.mark.parametrize(
+    ("api_version", "kind", "spec", "path"),
+    [
+        (
+            "workload.serving.volcano.sh/v1alpha1",
+            "ModelBooster",
+            {"backend": {"workers": [{"pods": 1}]}},
+            "/spec/backend",
+        ),
+        ("inference.sagemaker.aws.amazon.com/v1", "JumpStartModel", {"model": {"modelId": "llama"}}, "/spec"),
+    ],
+)
+def test_a_kind_whose_pods_are_hidden_elsewhere_does_not_pass_unseen(
+    api_version: str, kind: str, spec: paths.Object, path: str
+) -> None:
+    found = not_judged(builders.custom(api_version, kind, spec))
+
+    assert found is not None
+    assert [each[0] for each in found] == [path]
+
+
+@pytest.mark.parametrize(
     ("api_version", "kind"),
     [
         ("helm.toolkit.fluxcd.io/v2", "HelmRelease"),

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from usher import model, paths
-from usher.accelerators import mig_layouts
+from usher.accelerators import boards
 from usher.authorities import knowledge
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts import store
@@ -221,13 +221,13 @@ def _of_autoscaler(workload: model.Workload, objects: reading_values.Objects, _k
 
 
 def _layout(labels: Mapping[str, str], objects: reading_values.Objects) -> tuple[str, str] | None:
-    wanted = labels.get(mig_layouts.CONFIG_LABEL, "")
+    wanted = labels.get(boards.CONFIG_LABEL, "")
     found = objects.once("layouts of the MIG manager", lambda: list(_layouts(objects)))
     if not found or not wanted:
         return None
     for each in found:
         if wanted in paths.mapping(each.get("mig-configs")):
-            return mig_layouts.problem_on_node(each, wanted, labels) or ("", "")
+            return boards.problem_on_node(each, wanted, labels) or ("", "")
     known = sorted({name for each in found for name in paths.mapping(each.get("mig-configs"))})
     like = difflib.get_close_matches(wanted, known, n=1)
     return (
@@ -440,7 +440,7 @@ def _by_claim(namespace: str, objects: reading_values.Objects) -> Mapping[str, S
     found: defaultdict[str, list[_Holder]] = defaultdict(list)
     pods = objects.once("Pods by namespace", lambda: _pods_by_namespace(objects)).get(namespace, ())
     for (group, kind), values in (
-        *((key, objects.of_kind(*key, namespace)) for key in sorted(knowledge.SERVING)),
+        *((key, objects.of_kind(*key, namespace)) for key in sorted(registry.SERVING)),
         (_POD, pods),
     ):
         for value in values:

@@ -28,13 +28,6 @@ _NODE: Final = ("", "Node")
 
 AUTOSCALERS: Final = frozenset(kind.group_and_kind for kind in registry.KINDS if kind.autoscaler and kind.plural)
 
-SERVING: Final = frozenset(
-    key
-    for key, pods in registry.PODS.items()
-    if pods.role in {model.Role.SERVICE, model.Role.INFERENCE, model.Role.INTERACTIVE} and not pods.is_template
-)
-"""Kinds whose pods run without an end. Jobs, for example those that download a model, give a disk back."""
-
 
 def served_resources(facts: Store, vocabulary: Vocabulary) -> Mapping[str, str]:
     """The result of `resources_of_classes` for the classes of a cluster."""
@@ -174,7 +167,7 @@ def _always_running(objects: values.Objects, known: Knowledge) -> tuple[model.Wo
     made = [
         known.workload(value, namespace=namespace, objects=objects)
         for namespace, value in objects.all()
-        if group_version_kind(value)[::2] in SERVING and not value.get("status")
+        if group_version_kind(value)[::2] in registry.SERVING and not value.get("status")
     ]
     found = [
         each
@@ -216,7 +209,7 @@ def makers_of(namespace: str, objects: values.Objects, known: Knowledge) -> Sequ
 
 
 def _makers(namespace: str, objects: values.Objects, known: Knowledge) -> Sequence[model.Workload]:
-    kinds = sorted(SERVING & registry.SCALES.keys())
+    kinds = sorted(registry.SERVING & registry.SCALES.keys())
     found = [value for kind in kinds for value in objects.of_kind(*kind, namespace)]
     made = [known.workload(value, namespace=namespace, objects=objects) for value in found]
     return [each for each in made if each is not None]

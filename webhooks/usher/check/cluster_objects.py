@@ -274,8 +274,6 @@ def _uid(value: paths.Object) -> str:
     return paths.text(paths.metadata(value).get("uid"))
 
 
-_LISTED_ANYWAY: Final = frozenset(kind.group_and_kind for kind in registry.LISTED)
-
 _NAMED_ALONE: Final = frozenset(
     {("", "Secret"), ("", "Event"), ("events.k8s.io", "Event"), ("coordination.k8s.io", "Lease")}
 )
@@ -308,7 +306,8 @@ def read_matched(api: Lists, kinds: Collection[MatchedKind], *, namespace: str =
     Raises:
         ClusterError: the API server does not answer.
     """
-    served = set[tuple[str, str]](_LISTED_ANYWAY)
+    listed_anyway = frozenset(kind.group_and_kind for kind in registry.LISTED)
+    served = set[tuple[str, str]](listed_anyway)
     for group, version in sorted(_versions(api).items()):
         if not any(each.group in (ANY_KIND, group) for each in kinds):
             continue
@@ -319,7 +318,7 @@ def read_matched(api: Lists, kinds: Collection[MatchedKind], *, namespace: str =
             continue
         for resource in _resources(answer.value, group=group, version=version):
             served.add(resource.key)
-            if resource.key not in _LISTED_ANYWAY and any(each.includes(*resource.key) for each in kinds):
+            if resource.key not in listed_anyway and any(each.includes(*resource.key) for each in kinds):
                 yield from _matched_objects(api, resource, kinds, namespace=namespace)
     for each in kinds:
         if ANY_KIND not in (each.group, each.kind) and (each.group, each.kind) not in served:

@@ -456,13 +456,16 @@ def load_config(file: Path | None, *, own: Sequence[OwnChecks] = (), choice: Rul
     if file is None and choice == NO_CHOICE:
         return models.Config.defaults()
     from usher.config import load
+    from usher.kinds import registry
     from usher.policy import config_problems
     from usher.policy.checks import catalogue
 
     entries = catalogue.join_catalogues(catalogue.load().catalogue, own)
     if file is None:
         return choice.applied(models.Config(), entries)
-    return choice.applied(load.load(file, more=lambda config: config_problems.problems(config, entries)), entries)
+    found = load.load(file, more=lambda config: config_problems.problems(config, entries))
+    registry.use(found.workloads)
+    return choice.applied(found, entries)
 
 
 def assembled(

@@ -182,7 +182,8 @@ def audit(
     is_flag=True,
     help="With --policies: print the rules for these policies alone, as values of the Helm chart.",
 )
-def audit_role(*, policies: given_policies.PolicyOptions, helm_values: bool) -> None:
+@inputs.config_option
+def audit_role(*, policies: given_policies.PolicyOptions, helm_values: bool, config: Path | None) -> None:
     """Print the ClusterRole for `usher audit`: it may list every kind that usher reads.
 
     With --policies also the kinds that these policies are about, or compare with. Secrets are left out.
@@ -191,6 +192,7 @@ def audit_role(*, policies: given_policies.PolicyOptions, helm_values: bool) -> 
 
     if helm_values and not policies.policies:
         raise click.UsageError("--helm-values prints the rules for policies; name them by --policies")
+    inputs.load_config(inputs.find_config(config))
     listed = policies.listed()
     printed = audits.helm_values(_rules_of(listed)) if helm_values else roles.audit_role([*_kinds_of_audits(), *listed])
     _print_objects([printed])
@@ -429,10 +431,12 @@ def crds() -> None:
 
 @manifests.command(name="quota-role")
 @inputs.server_namespace_options
-def quota_role(server_namespace: str) -> None:
+@inputs.config_option
+def quota_role(server_namespace: str, *, config: Path | None) -> None:
     """Print the roles for GPUQuotas: the server reads what makes pods, and writes the status of quotas."""
     from usher.install.manifests import roles
 
+    inputs.load_config(inputs.find_config(config))
     _print_objects([*roles.quota_roles(namespace=server_namespace), *roles.account_roles(namespace=server_namespace)])
 
 
@@ -477,7 +481,7 @@ def fabric_files(*, config: Path | None, namespaces: tuple[str, ...], files: tup
     \b
     usher manifests fabric-files --pod-namespace research --fabric-file nccl.conf=nccl.conf | kubectl apply -f -
     """
-    from usher.install.manifests.fabric_files import config_maps
+    from usher.install.manifests.roles import config_maps
 
     if not namespaces:
         raise click.UsageError("name the namespaces of the pods with --pod-namespace")
@@ -492,10 +496,12 @@ def fabric_files(*, config: Path | None, namespaces: tuple[str, ...], files: tup
 
 @manifests.command(name="events-role")
 @inputs.server_namespace_options
-def events_role(server_namespace: str) -> None:
+@inputs.config_option
+def events_role(server_namespace: str, *, config: Path | None) -> None:
     """Print the role to write Events on the controllers of denied pods."""
     from usher.install.manifests import roles
 
+    inputs.load_config(inputs.find_config(config))
     _print_objects(roles.events_roles(namespace=server_namespace))
 
 

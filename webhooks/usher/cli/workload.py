@@ -1,15 +1,16 @@
 """`usher workload`: shows what usher reads from a manifest."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 import click
 
-from usher import errors
+from usher import errors, paths
 from usher.check.batches import Batch
 from usher.cli import inputs
+from usher.documents.reader import Document
 
 _SHOWN_KINDS: Final = 5
 
@@ -56,6 +57,69 @@ def show(*, file: str, config: Path | None, namespace: str, format_name: str) ->
     elif found:
         workload_reading.write_text(found, sys.stdout, vocabulary=vocabulary)
     _report_left_out(batches, file, empty=not found)
+
+
+@workload.command(
+    name="test",
+    epilog="""\b
+Examples:
+  usher workload test kinds-test.yaml --config usher.yaml
+
+\b
+Exit codes:
+  0  usher reads every object as expected
+  1  an object has other pods, devices or unknown parts
+  2  an input could not be read""",
+)
+@click.argument("files", nargs=-1, required=True, shell_complete=inputs.complete_files)
+@inputs.config_option
+def compare(*, files: tuple[str, ...], config: Path | None) -> None:
+    """Compare what usher reads of objects with what you expect, for kinds that usher.yaml describes.
+
+    A document of FILES has an `object`, or a `file` with one, and `podSets` by name: `pods`, `most` if there may be
+    more, and `devices` of one pod. `unknown` lists the fields that usher cannot read.
+    """
+    from usher.accelerators.vocabulary import Vocabulary
+    from usher.check.formats import workload_reading
+
+    vocabulary = Vocabulary(inputs.load_config(inputs.find_config(config)).accelerators)
+    wrong = number = 0
+    for file in files:
+        for line, expected in _expectations(Path(file)):
+            number += 1
+            found = list(workload_reading.differences(expected, vocabulary=vocabulary))
+            wrong += bool(found)
+            click.echo("".join(f"{file}:{line}: {each}\n" for each in found), nl=False)
+    click.echo(f"{number} {'object' if number == 1 else 'objects'}, {wrong} read differently")
+    sys.exit(1 if wrong else 0)
+
+
+def _expectations(file: Path) -> Iterator[tuple[int, paths.Object]]:
+    """The documents of a file of expectations, each with its line and its object.
+
+    Raises:
+        InputError: a file cannot be read, or a document has no object.
+    """
+    for document in _documents(file):
+        value = paths.mapping(document.value)
+        named = value.get("file")
+        if isinstance(named, str):
+            value = {**value, "object": _documents(file.parent / named)[0].value}
+        if not isinstance(value.get("object"), dict):
+            raise errors.InputError(f"{file}:{document.line}: expected object: with a manifest, or file: with its path")
+        yield document.line, value
+
+
+def _documents(file: Path) -> Sequence[Document]:
+    from usher.documents import reader
+
+    try:
+        found = reader.parse(file.read_bytes(), source=str(file))
+    except OSError as error:
+        raise errors.InputError(f"{file}: cannot be read: {error.strerror}") from None
+    if not found:
+        raise errors.InputError(f"{file}: is empty")
+    return found
 
 
 def _report_left_out(batches: Sequence[Batch], file: str, *, empty: bool) -> None:

@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field, StringConstraints, ValidationInfo, field
 
 from usher.config import fabrics as fabrics_shipped
 from usher.config import selection
+from usher.config.described_kinds import DescribedKind
 from usher.config.fabrics import RESERVED_VARIABLES, Fabric, with_base
 from usher.config.pools import Gangs, Gpus, Pool, PoolUse, Quota, Taint
 from usher.config.sections import (
@@ -342,6 +343,9 @@ class Config(Section):
     fabrics: dict[Name, Fabric] = Field(default={}, description="Interconnect profiles beside the shipped ones.")
     pools: list[Pool] = Field(default=[], max_length=200, description="The node pools with accelerators.")
     gangs: Gangs = Field(default=Gangs.defaults(), description="What usher does with pods that start together.")
+    workloads: list[DescribedKind] = Field(
+        default=[], max_length=100, description="Kinds of your own that make pods (docs/kinds-of-your-own.md)."
+    )
     roles: RoleRules = Field(default=[], description="The first rule that matches a workload gives it its role.")
     queues: list[Queue] = Field(default=[], description="The first entry that matches a workload decides.")
     routing: list[Route] = Field(default=[], description="The first entry that matches a workload decides.")

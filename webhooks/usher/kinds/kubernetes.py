@@ -5,12 +5,10 @@ that only divide work among them need the number alone. Pods that address each o
 together. Sources: kubernetes.io/docs/tasks/job/job-with-pod-to-pod-communication; the variables are those of
 torch.distributed (environment variable initialization, torchrun), jax.distributed.initialize, TPU multi-host of GKE.
 
-Last comes the Rollout of Argo, a Deployment that replaces its pods step by step (canary) or all at once (blue-green).
-
-A canary without traffic routing has as many pods as a Deployment with its `maxSurge`. With traffic routing the old pods
-stay until the new ones get all requests, so there are twice as many; so are there with blue-green, from the promotion
-on whatever `previewReplicaCount` says. Sources: utils/replicaset/canary.go and rollout/bluegreen.go of
-argoproj/argo-rollouts, docs/features/specification.md.
+A Rollout of Argo stands here because it is written as a Deployment. A canary without traffic routing has as many pods
+as a Deployment with its `maxSurge`. With traffic routing the old pods stay until the new ones get all requests, so
+there are twice as many; so are there with blue-green, from the promotion on, whatever its preview counts. Sources:
+utils/replicaset/canary.go, rollout/bluegreen.go and docs/features/specification.md of argoproj/argo-rollouts.
 """
 
 from collections.abc import Iterator, Mapping
@@ -28,6 +26,104 @@ from usher.kinds.reading.shapes import IntOrString, Present
 from usher.kinds.reading.templates import JOB_CONTROLLER, PLAIN, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
 
+_CANARY: Final = "/spec/strategy/canary"
+
+_ELSEWHERE: Final = Traits(changeable=False)
+
+
+class Canary(TypedDict):
+    maxUnavailable: NotRequired[IntOrString]
+    trafficRouting: NotRequired[Present]
+
+
+class RolloutStrategy(TypedDict):
+    canary: NotRequired[Canary]
+    blueGreen: NotRequired[Present]
+
+
+class RolloutSpec(TypedDict):
+    strategy: NotRequired[RolloutStrategy]
+
+
+class Rollout(TypedDict):
+    spec: NotRequired[RolloutSpec]
+
+
+def _rollout(rollout: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    """The template of a Rollout, or of the object that its `workloadRef` names."""
+    spec = reading.mapping(rollout.get("spec"), "/spec")
+    replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
+    more, reason = _pods_during_a_rollout(reading.mapping(spec.get("strategy"), "/spec/strategy"), replicas, reading)
+    count = model.Count(minimum=replicas, maximum=replicas + more, reason=reason if more else "")
+    place, traits = Place(spec.get("template"), "/spec/template"), PLAIN
+    if spec.get("template") is None and spec.get("workloadRef") is not None:
+        found = _referenced(reading.mapping(spec["workloadRef"], "/spec/workloadRef"), rollout, reading)
+        if found is None:
+            return
+        place, traits = Place(found, "/spec/workloadRef"), _ELSEWHERE
+    yield pod_template(place, reading, count=count, traits=traits)
+
+
+def _pods_during_a_rollout(strategy: Mapping[str, paths.Json], replicas: int, reading: Reading) -> tuple[int, str]:
+    """How many pods a rollout runs beside the replicas, and why."""
+    if strategy.get("blueGreen") is not None:
+        return replicas, f"{replicas} more during a rollout, by blueGreen"
+    canary = reading.mapping(strategy.get("canary"), _CANARY)
+    if canary.get("trafficRouting") is not None:
+        return replicas, f"{replicas} more during a rollout, by canary with trafficRouting"
+    surge = share_of_replicas(replicas, canary.get("maxSurge"), f"{_CANARY}/maxSurge", reading) if replicas else 0
+    return surge, f"{surge} more during a rollout"
+
+
+def _referenced(
+    reference: Mapping[str, paths.Json], rollout: Mapping[str, paths.Json], reading: Reading
+) -> paths.Json | None:
+    """The pod template of the object that a Rollout names; None, and recorded as unknown, if it cannot be found."""
+    path = "/spec/workloadRef"
+    metadata = reading.mapping(rollout.get("metadata"), "/metadata")
+    named = Reference(
+        group=reading.text(reference.get("apiVersion"), path + "/apiVersion").rpartition("/")[0],
+        kind=reading.text(reference.get("kind"), path + "/kind"),
+        name=reading.text(reference.get("name"), path + "/name"),
+        namespace=reading.text(metadata.get("namespace"), "/metadata/namespace") or reading.context.namespace,
+    )
+    found = reading.look_up(named, path, consequence="its pods are not judged")
+    if found is None:
+        return None
+    holder = found if named.kind == "PodTemplate" else reading.mapping(found.get("spec"), path)
+    return holder.get("template")
+
+
+ROLLOUTS: list[Kind] = [
+    Kind(
+        group="argoproj.io",
+        kind="Rollout",
+        versions=("v1alpha1",),
+        plural="rollouts",
+        key="rollout",
+        shape=Rollout,
+        scale="/spec/replicas",
+        pods=Pods(
+            templates=_rollout,
+            template_paths=("spec.template",),
+            counted="`replicas` (1 if missing), and during a rollout as many more with `blueGreen` or with "
+            "`canary.trafficRouting`, else `canary.maxSurge` (25 % if missing, rounded up)",
+            source="docs/features/specification.md and utils/replicaset/canary.go of argoproj/argo-rollouts",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            template_can_change=True,
+            rolls_out=True,
+            role=model.Role.SERVICE,
+            runs_any_program=True,
+            kueue=Kueue.CHILDREN,
+            # The labels of the template reach its ReplicaSets and their pods.
+            queue_label_path="/spec/template/metadata",
+        ),
+    ),
+]
+
 
 def _pod(pod: Mapping[str, paths.Json], _reading: Reading) -> Iterator[Template]:
     status = pod.get("status")
@@ -39,18 +135,6 @@ def _pod(pod: Mapping[str, paths.Json], _reading: Reading) -> Iterator[Template]
         # Pods of a cluster have conditions; on CREATE the API server drops whatever a user writes here.
         placed=isinstance(status, dict) and bool(status.get("conditions")),
     )
-
-
-def _replication_controller(controller: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    spec = reading.mapping(controller.get("spec"), "/spec")
-    replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
-    yield pod_template(
-        Place(spec.get("template"), "/spec/template"), reading, count=model.Count(minimum=replicas, maximum=replicas)
-    )
-
-
-def _pod_template(value: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    yield pod_template(Place(value.get("template"), "/template"), reading)
 
 
 PODS = [
@@ -78,32 +162,6 @@ PODS = [
             kueue=Kueue.DEFAULT,
             queue_label_path="/metadata",
             volcano="annotation `scheduling.k8s.io/group-name`, which its operator sets",
-        ),
-    ),
-    Kind(
-        **api("", "ReplicationController", "replicationcontrollers", "v1"),
-        scale="/spec/replicas",
-        pods=Pods(
-            template_can_change=True,
-            templates=_replication_controller,
-            template_paths=("spec.template",),
-            counted="`replicas` (1 if missing)",
-            source="API:core/v1/types.go",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.SERVICE,
-            runs_any_program=True,
-        ),
-    ),
-    Kind(
-        **api("", "PodTemplate", "podtemplates", "v1"),
-        pods=Pods(
-            templates=_pod_template,
-            template_paths=("template",),
-            counted="1 for each pod that is made from it",
-            source="API:core/v1/types.go",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            runs_any_program=True,
-            is_template=True,
         ),
     ),
 ]
@@ -323,128 +381,11 @@ class StatefulSet(TypedDict):
     spec: NotRequired[StatefulSetSpec]
 
 
-def _replicated(workload: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    spec = reading.mapping(workload.get("spec"), "/spec")
-    replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
-    yield pod_template(
-        Place(spec.get("template"), "/spec/template"), reading, count=model.Count(minimum=replicas, maximum=replicas)
-    )
-
-
-def _deployment(workload: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    """The template of a Deployment.
-
-    A rollout runs `maxSurge` more pods, rounded up; not with Recreate or without pods.
-    """
-    spec = reading.mapping(workload.get("spec"), "/spec")
-    replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
-    strategy = reading.mapping(spec.get("strategy"), "/spec/strategy")
-    rolling = reading.mapping(strategy.get("rollingUpdate"), "/spec/strategy/rollingUpdate")
-    surge = share_of_replicas(replicas, rolling.get("maxSurge"), "/spec/strategy/rollingUpdate/maxSurge", reading)
-    if reading.text(strategy.get("type"), "/spec/strategy/type") == "Recreate" or not replicas:
-        surge = 0
-    count = model.Count(
-        minimum=replicas, maximum=replicas + surge, reason=f"{surge} more during a rollout" if surge else ""
-    )
-    yield pod_template(Place(spec.get("template"), "/spec/template"), reading, count=count)
-
-
-def _daemon_set(workload: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    spec = reading.mapping(workload.get("spec"), "/spec")
-    count = model.Count(minimum=0, maximum=None, reason="one pod on every node that fits")
-    yield pod_template(Place(spec.get("template"), "/spec/template"), reading, count=count)
-
-
-APPS = [
-    Kind(
-        **api("apps", "Deployment", "deployments", "v1"),
-        key="deployment",
-        shape=Deployment,
-        scale="/spec/replicas",
-        owned_by=(
-            ("serving.knative.dev", "Revision"),
-            ("serving.kserve.io", "InferenceService"),
-            ("serving.kserve.io", "LLMInferenceService"),
-            ("apps.nvidia.com", "NIMService"),
-            ("production-stack.vllm.ai", "VLLMRuntime"),
-            ("nvidia.com", "DynamoComponentDeployment"),
-            ("kaito.sh", "RAGEngine"),
-            ("ome.io", "InferenceService"),
-        ),
-        pods=Pods(
-            template_can_change=True,
-            rolls_out=True,
-            templates=_deployment,
-            template_paths=("spec.template",),
-            counted="`replicas` (1 if missing), and `maxSurge` (25 % if missing, rounded up) more during a rollout",
-            source="API:apps/v1/types.go",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=MINIMUM_OF_OWNER),
-            role=model.Role.SERVICE,
-            runs_any_program=True,
-            kueue=Kueue.DEFAULT,
-            queue_label_path="/metadata",
-            volcano="annotation `scheduling.volcano.sh/group-min-member` on the object, with `strategy.type: Recreate`",
-            gang_places=OF_VOLCANO,
-        ),
-    ),
-    Kind(
-        **api("apps", "StatefulSet", "statefulsets", "v1"),
-        key="statefulSet",
-        shape=StatefulSet,
-        scale="/spec/replicas",
-        owned_by=(
-            ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"),
-            ("kubeflow.org", "Notebook"),
-            ("kaito.sh", "Workspace"),
-        ),
-        pods=Pods(
-            template_can_change=True,
-            templates=_replicated,
-            template_paths=("spec.template",),
-            counted="`replicas` (1 if missing)",
-            source="API:apps/v1/types.go",
-            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=MINIMUM_OF_OWNER),
-            role=model.Role.SERVICE,
-            runs_any_program=True,
-            kueue=Kueue.DEFAULT,
-            queue_label_path="/metadata",
-            volcano="annotation `scheduling.volcano.sh/group-min-member` on the object, with "
-            "`podManagementPolicy: Parallel`",
-            gang_places=OF_VOLCANO,
-        ),
-    ),
-    Kind(
-        **api("apps", "ReplicaSet", "replicasets", "v1"),
-        scale="/spec/replicas",
-        owned_by=(("apps", "Deployment"), ("argoproj.io", "Rollout")),
-        pods=Pods(
-            templates=_replicated,
-            template_paths=("spec.template",),
-            counted="`replicas` (1 if missing)",
-            source="API:apps/v1/types.go",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=MINIMUM_OF_OWNER),
-            role=model.Role.SERVICE,
-            runs_any_program=True,
-        ),
-    ),
-    Kind(
-        **api("apps", "DaemonSet", "daemonsets", "v1"),
-        pods=Pods(
-            template_can_change=True,
-            templates=_daemon_set,
-            template_paths=("spec.template",),
-            counted="one on every node that fits: without bound",
-            source="API:apps/v1/types.go",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=False, minimum_from=""),
-            role=model.Role.SYSTEM,
-            runs_any_program=True,
-        ),
-    ),
-]
+SHAPES: Final[Mapping[str, type]] = {"deployment": Deployment, "statefulSet": StatefulSet}
+"""The shapes of kinds that descriptions/kubernetes.yaml describes, by their keys."""
 
 KINDS = (
     *PODS,
-    *APPS,
     *JOBS,
     *kubernetes_objects.NAMESPACES,
     *kubernetes_objects.NODES,
@@ -458,102 +399,3 @@ KINDS = (
     *kubernetes_objects.DEFINITIONS,
     *kubernetes_objects.DISRUPTION_BUDGETS,
 )
-
-
-_CANARY: Final = "/spec/strategy/canary"
-
-_ELSEWHERE: Final = Traits(changeable=False)
-
-
-class Canary(TypedDict):
-    maxUnavailable: NotRequired[IntOrString]
-    trafficRouting: NotRequired[Present]
-
-
-class RolloutStrategy(TypedDict):
-    canary: NotRequired[Canary]
-    blueGreen: NotRequired[Present]
-
-
-class RolloutSpec(TypedDict):
-    strategy: NotRequired[RolloutStrategy]
-
-
-class Rollout(TypedDict):
-    spec: NotRequired[RolloutSpec]
-
-
-def _rollout(rollout: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    """The template of a Rollout, or of the object that its `workloadRef` names."""
-    spec = reading.mapping(rollout.get("spec"), "/spec")
-    replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
-    more, reason = _pods_during_a_rollout(reading.mapping(spec.get("strategy"), "/spec/strategy"), replicas, reading)
-    count = model.Count(minimum=replicas, maximum=replicas + more, reason=reason if more else "")
-    place, traits = Place(spec.get("template"), "/spec/template"), PLAIN
-    if spec.get("template") is None and spec.get("workloadRef") is not None:
-        found = _referenced(reading.mapping(spec["workloadRef"], "/spec/workloadRef"), rollout, reading)
-        if found is None:
-            return
-        place, traits = Place(found, "/spec/workloadRef"), _ELSEWHERE
-    yield pod_template(place, reading, count=count, traits=traits)
-
-
-def _pods_during_a_rollout(strategy: Mapping[str, paths.Json], replicas: int, reading: Reading) -> tuple[int, str]:
-    """How many pods a rollout runs beside the replicas, and why."""
-    if strategy.get("blueGreen") is not None:
-        return replicas, f"{replicas} more during a rollout, by blueGreen"
-    canary = reading.mapping(strategy.get("canary"), _CANARY)
-    if canary.get("trafficRouting") is not None:
-        return replicas, f"{replicas} more during a rollout, by canary with trafficRouting"
-    surge = share_of_replicas(replicas, canary.get("maxSurge"), f"{_CANARY}/maxSurge", reading) if replicas else 0
-    return surge, f"{surge} more during a rollout"
-
-
-def _referenced(
-    reference: Mapping[str, paths.Json], rollout: Mapping[str, paths.Json], reading: Reading
-) -> paths.Json | None:
-    """The pod template of the object that a Rollout names; None, and recorded as unknown, if it cannot be found."""
-    path = "/spec/workloadRef"
-    metadata = reading.mapping(rollout.get("metadata"), "/metadata")
-    named = Reference(
-        group=reading.text(reference.get("apiVersion"), path + "/apiVersion").rpartition("/")[0],
-        kind=reading.text(reference.get("kind"), path + "/kind"),
-        name=reading.text(reference.get("name"), path + "/name"),
-        namespace=reading.text(metadata.get("namespace"), "/metadata/namespace") or reading.context.namespace,
-    )
-    found = reading.look_up(named, path, consequence="its pods are not judged")
-    if found is None:
-        return None
-    holder = found if named.kind == "PodTemplate" else reading.mapping(found.get("spec"), path)
-    return holder.get("template")
-
-
-ROLLOUTS: list[Kind] = [
-    Kind(
-        group="argoproj.io",
-        kind="Rollout",
-        versions=("v1alpha1",),
-        plural="rollouts",
-        key="rollout",
-        shape=Rollout,
-        scale="/spec/replicas",
-        pods=Pods(
-            templates=_rollout,
-            template_paths=("spec.template",),
-            counted="`replicas` (1 if missing), and during a rollout as many more with `blueGreen` or with "
-            "`canary.trafficRouting`, else `canary.maxSurge` (25 % if missing, rounded up)",
-            source="docs/features/specification.md and utils/replicaset/canary.go of argoproj/argo-rollouts",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
-            template_can_change=True,
-            rolls_out=True,
-            role=model.Role.SERVICE,
-            runs_any_program=True,
-            kueue=Kueue.CHILDREN,
-            # The labels of the template reach its ReplicaSets and their pods.
-            queue_label_path="/spec/template/metadata",
-        ),
-    ),
-]

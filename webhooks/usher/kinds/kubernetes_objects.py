@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BeforeValidator
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import paths
-from usher.accelerators import mig_layouts, names, vocabulary
+from usher.accelerators import boards, names, vocabulary
 from usher.kinds.kind import KEEP_SPEC, Facts, Kind, api, keep_kueue_configuration, keeping
 from usher.kinds.reading import known_keys
 from usher.kinds.reading.shapes import (
@@ -48,14 +48,14 @@ def _is_accelerator(name: str) -> bool:
 class NodeMetadata(TypedDict):
     labels: NotRequired[Annotated[dict[str, str], BeforeValidator(_accelerator_labels)]]
     """Only those that tell of accelerators."""
-    layout: NotRequired[mig_layouts.Reason]
+    layout: NotRequired[boards.Reason]
     """Why the GPUs cannot have the layout of the label nvidia.com/mig.config; not of the manifest."""
 
 
 def _with_layout(metadata: NodeMetadata) -> NodeMetadata:
     metadata.pop("layout", None)
     labels = metadata.get("labels", {})
-    found = mig_layouts.problem_of_name(labels.get(mig_layouts.CONFIG_LABEL, ""), labels)
+    found = boards.problem_of_name(labels.get(boards.CONFIG_LABEL, ""), labels)
     if found is not None:
         metadata["layout"] = {"text": found[0], "remedy": found[1]}
     return metadata

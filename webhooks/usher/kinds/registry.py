@@ -3,7 +3,7 @@
 A family is a folder or a module of this package. Only a new family needs a line here.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, Final, NamedTuple, NotRequired
 
@@ -12,10 +12,12 @@ from pydantic import GetCoreSchemaHandler, TypeAdapter
 from pydantic_core import CoreSchema
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import paths
+from usher import model, paths
+from usher.config.described_kinds import DescribedKind
 from usher.kinds import (
     argo,
     autoscaling,
+    described,
     dynamo,
     job_groups,
     kserve,
@@ -25,7 +27,6 @@ from usher.kinds import (
     kubernetes,
     kubernetes_objects,
     model_services,
-    node_pools,
     nvidia,
     queues,
     ray,
@@ -39,12 +40,11 @@ from usher.kinds import kind as kinds_kind
 from usher.kinds.kind import FactKind, Key, Kind, Pods, api
 from usher.kinds.reading.shapes import strict_adapter
 
-KINDS: Final[tuple[Kind, ...]] = (
+_OF_FAMILIES: Final[tuple[Kind, ...]] = (
     *kubernetes.KINDS,
     *kubeflow.TRAINING_JOBS,
     *kubeflow_trainer.KINDS,
     *kubeflow.NOTEBOOKS,
-    *job_groups.JOB_SETS,
     *job_groups.LEADER_WORKER_SETS,
     *ray.KINDS,
     *kserve.KINDS,
@@ -64,28 +64,44 @@ KINDS: Final[tuple[Kind, ...]] = (
     *spark.KINDS,
     *queues.APP_WRAPPERS,
     *autoscaling.KINDS,
-    *node_pools.KINDS,
+    *queues.NODE_POOLS,
     *kubeflow.HYPERPOD_JOBS,
     *job_groups.SLURM_NODES,
     *kubeflow_pipelines.KINDS,
     *queues.GPU_QUOTAS,
+    *described.kinds_of(described.SHIPPED, shapes={**kubernetes.SHAPES, **kubeflow.SHAPES}),
 )
 
-BY_KEY: Final[Mapping[Key, Kind]] = {kind.group_and_kind: kind for kind in KINDS}
-"""Kinds by group and kind, like all tables here."""
 
-WORKLOADS: Final[Mapping[Key, Kind]] = {key: kind for key, kind in BY_KEY.items() if kind.pods is not None}
+def _with_owners(kinds: Iterable[Kind], descriptions: Iterable[DescribedKind]) -> Iterator[Kind]:
+    """The kinds, each with the described kinds whose controllers make its objects."""
+    makers = described.owned_by(descriptions)
+    for kind in kinds:
+        more = makers.get(kind.group_and_kind, ())
+        yield structs.replace(kind, owned_by=(*kind.owned_by, *more)) if more else kind
+
+
+KINDS: Final[tuple[Kind, ...]] = tuple(_with_owners(_OF_FAMILIES, described.SHIPPED))
+"""Every kind that ships with usher."""
+
+BY_KEY: Final[dict[Key, Kind]] = {kind.group_and_kind: kind for kind in KINDS}
+"""Kinds by group and kind, like all tables here, with those of usher.yaml (`use`)."""
+
+WORKLOADS: Final[dict[Key, Kind]] = {key: kind for key, kind in BY_KEY.items() if kind.pods is not None}
 """Kinds that make pods."""
 
-PODS: Final[Mapping[Key, Pods]] = {key: kind.pods for key, kind in BY_KEY.items() if kind.pods is not None}
+PODS: Final[dict[Key, Pods]] = {key: kind.pods for key, kind in BY_KEY.items() if kind.pods is not None}
 """How these kinds make pods."""
+
+_WITHOUT_END: Final = {model.Role.SERVICE, model.Role.INFERENCE, model.Role.INTERACTIVE}
+
+SERVING: Final[set[Key]] = {key for key, pods in PODS.items() if pods.role in _WITHOUT_END and not pods.is_template}
+"""Kinds whose pods run without an end. Jobs, for example those that download a model, give a disk back."""
 
 OBJECTS: Final[Mapping[Key, Kind]] = {key: kind for key, kind in BY_KEY.items() if kind.key and kind.pods is None}
 """Kinds without pods that rules read."""
 
-LISTED: Final[tuple[Kind, ...]] = tuple(
-    kind for kind in (*WORKLOADS.values(), *OBJECTS.values()) if kind.plural and kind.listed
-)
+LISTED: Final[list[Kind]] = [kind for kind in (*WORKLOADS.values(), *OBJECTS.values()) if kind.plural and kind.listed]
 """Kinds whose objects an audit lists."""
 
 FACTS: Final[Mapping[Key, FactKind]] = {
@@ -109,7 +125,7 @@ NEVER_NAMED: Final = frozenset(key for key, kind in BY_KEY.items() if not kind.n
 MADE_FOR: Final[Mapping[Key, Key]] = {key: kind.made_for for key, kind in BY_KEY.items() if any(kind.made_for)}
 """The kind whose operator makes objects of another kind, each for one role of its own object, as OBJECT-role."""
 
-SCALES: Final[Mapping[Key, str]] = {key: kind.scale for key, kind in BY_KEY.items() if kind.scale}
+SCALES: Final[dict[Key, str]] = {key: kind.scale for key, kind in BY_KEY.items() if kind.scale}
 """JSON Pointers of the numbers that `/scale` writes.
 
 Sources: pkg/registry/apps/rest and pkg/registry/core/rest of Kubernetes 1.36 for its own kinds; for the others
@@ -121,7 +137,7 @@ JobSet, TrainJob, MPIJob, TFJob, XGBoostJob, the kinds of ray.io, InferenceServi
 autoscaler that names one of them does nothing, and they grow by UPDATE alone.
 """
 
-_SCALED: Final[Mapping[tuple[str, str], Kind]] = {(kind.group, kind.plural): kind for kind in KINDS if kind.scale}
+_SCALED: Final[dict[tuple[str, str], Kind]] = {(kind.group, kind.plural): kind for kind in KINDS if kind.scale}
 
 
 def scaled(group: str, plural: str) -> Kind | None:
@@ -170,6 +186,60 @@ def owners_above(key: Key) -> int:
     if kind.owns_any_kind:
         return -1
     return max((1 + owners_above(owner) for owner in kind.owned_by), default=0)
+
+
+SHIPPED: Final = frozenset(BY_KEY)
+"""The kinds that usher knows without usher.yaml."""
+
+
+def described_keys(descriptions: Iterable[DescribedKind]) -> list[Key]:
+    """Group and kind of each description."""
+    return [described.key_of(each.kind) for each in descriptions]
+
+
+def problems(descriptions: Sequence[DescribedKind]) -> Iterator[tuple[str, str]]:
+    """Mistakes in descriptions of usher.yaml: a JSON Pointer into their list, and the reason."""
+    return ((each.path, each.reason) for each in described.problems(descriptions, SHIPPED))
+
+
+_in_use: list[Sequence[DescribedKind]] = [()]
+
+
+def use(descriptions: Sequence[DescribedKind]) -> None:
+    """Makes the kinds of one usher.yaml known, instead of those of another; kinds that ship with usher stay.
+
+    The tables belong to the process. Who judges by another usher.yaml calls this first, which costs nothing while it
+    is the same.
+    """
+    if descriptions is _in_use[0] or (not descriptions and not _in_use[0]):
+        return
+    for kind in [kind for key, kind in BY_KEY.items() if key not in SHIPPED]:
+        for table in (BY_KEY, WORKLOADS, PODS, SCALES):
+            table.pop(kind.group_and_kind, None)
+        _SCALED.pop((kind.group, kind.plural), None)
+        SERVING.discard(kind.group_and_kind)
+        LISTED.remove(kind)
+    new = [kind for kind in described.kinds_of(descriptions) if kind.group_and_kind not in SHIPPED]
+    for kind in _with_owners((*KINDS, *new), descriptions):
+        _add(kind.group_and_kind, kind)
+    owners_above.cache_clear()
+    _in_use[0] = descriptions
+
+
+def _add(key: Key, kind: Kind) -> None:
+    """Puts a kind of usher.yaml into the tables, or a known kind with other owners into those that hold owners."""
+    before, BY_KEY[key] = BY_KEY.get(key), kind
+    if key in WORKLOADS or (before is None and kind.pods is not None):
+        WORKLOADS[key] = kind
+    if before is not None:
+        LISTED[:] = [kind if each is before else each for each in LISTED]
+        return
+    if kind.pods is not None:
+        PODS[key] = kind.pods
+        SERVING.update({key} if kind.pods.role in _WITHOUT_END else ())
+    if kind.scale:
+        SCALES[key], _SCALED[kind.group, kind.plural] = kind.scale, kind
+    LISTED.append(kind)
 
 
 def _objects(kinds: Iterable[Kind]) -> type:

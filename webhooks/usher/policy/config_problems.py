@@ -12,7 +12,8 @@ from usher import errors, paths
 from usher.accelerators import boards
 from usher.authorities.gpu_quota import assignment
 from usher.config import load, models, sections, selection
-from usher.kinds.registry import KINDS, WORKLOADS
+from usher.kinds import registry
+from usher.kinds.registry import KINDS
 from usher.policy.checks import catalogue
 
 Problem = tuple[str, str]
@@ -25,7 +26,12 @@ _QUOTAS: Final = "/quotas"
 MOST_COMPARED: Final = 500
 """The most namespaces in the entries of a list whose entries are compared with each other."""
 
-_KINDS = {word for kind in WORKLOADS.values() for word in (kind.kind, f"{kind.group}/{kind.kind}")}
+
+def _kinds(config: models.Config) -> Collection[str]:
+    """The kinds that entries may name, with those that usher.yaml describes."""
+    shipped = (kind.group_and_kind for kind in KINDS if kind.pods is not None)
+    keys = [*shipped, *registry.described_keys(config.workloads)]
+    return {word for group, kind in keys for word in (kind, f"{group}/{kind}")}
 
 
 def problems(config: models.Config, entries: catalogue.Catalogue) -> list[Problem]:
@@ -36,8 +42,9 @@ def problems(config: models.Config, entries: catalogue.Catalogue) -> list[Proble
         *_of_suppressions(config.enforcement, entries),
         *_of_parameters(config, entries),
         *_of_mutations(config.mutations, entries),
+        *((f"/workloads{path}", reason) for path, reason in registry.problems(config.workloads)),
         *_of_site(config),
-        *_of_roles(config.roles),
+        *_of_roles(config.roles, _kinds(config)),
         *_of_judged_namespaces(config),
     ]
 
@@ -126,15 +133,15 @@ def _of_site(config: models.Config) -> Iterator[Problem]:
             meant = f"; did you mean {longer}?" if longer else selection.nearest_word(board, known)
             meant = meant or f"; there are {', '.join(known)}"
             yield f"/pools/{index}/gpu/board", f"usher knows no board {board} that MIG divides{meant}"
-    excess = dict(_excess(config))
+    excess, kinds = dict(_excess(config)), _kinds(config)
     yield from excess.items()
     for pointer, entries in _lists(config):
         for index, entry in enumerate(entries):
             for number, kind in enumerate(entry.kinds):
-                if kind not in _KINDS:
+                if kind not in kinds:
                     yield (
                         f"{pointer}/{index}/kinds/{number}",
-                        f"usher knows no workloads of kind {kind}{selection.nearest_word(kind, _KINDS)}",
+                        f"usher knows no workloads of kind {kind}{selection.nearest_word(kind, kinds)}",
                     )
             if pointer in excess:
                 continue
@@ -160,13 +167,13 @@ def _excess(config: models.Config) -> Iterator[Problem]:
             yield pointer, reason
 
 
-def _of_roles(rules: Sequence[sections.RoleRule]) -> Iterator[Problem]:
+def _of_roles(rules: Sequence[sections.RoleRule], known: Collection[str]) -> Iterator[Problem]:
     for index, rule in enumerate(rules):
         for number, kind in enumerate(rule.kinds):
-            if kind not in _KINDS:
+            if kind not in known:
                 yield (
                     f"/roles/{index}/kinds/{number}",
-                    f"usher knows no workloads of kind {kind}{selection.nearest_word(kind, _KINDS)}",
+                    f"usher knows no workloads of kind {kind}{selection.nearest_word(kind, known)}",
                 )
 
 

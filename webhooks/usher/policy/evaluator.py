@@ -80,6 +80,7 @@ class Evaluator:
         today: Callable[[], date] = decision.today,
         facts: Store | None = None,
     ) -> None:
+        registry.use(config.workloads)
         self.engine = engine
         self.catalogue = entries
         self.config = config
@@ -387,6 +388,7 @@ class Evaluator:
         return workload
 
     def _knowledge(self, request: Request) -> Knowledge:
+        registry.use(self.config.workloads)
         if request.facts is None or request.facts is self.facts:
             return self.knowledge
         return dataclasses.replace(self.knowledge, facts=request.facts)

@@ -154,8 +154,6 @@ def _number(value: paths.Json) -> float:
 # From well below a healthy review to the longest that an API server waits.
 _REVIEW_BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
-_KINDS: Final = frozenset(kind.kind for kind in registry.WORKLOADS.values())
-
 
 class Metrics:
     """The metrics of one server, in a registry of their own."""
@@ -241,7 +239,7 @@ class Metrics:
         for mutation in answer.mutations:
             self._mutations.labels(mutation).inc()
         # A kind of our own registry, because a stranger may send any other.
-        kind = answer.review.kind if answer.review.kind in _KINDS else "other"
+        kind = answer.review.kind if any(kind == answer.review.kind for _, kind in registry.WORKLOADS) else "other"
         for mutation in answer.missed:
             self._missed.labels(mutation, kind).inc()
         if answer.conflicts:

@@ -231,6 +231,17 @@ _CHARTS: Final = frozenset({
 _GPUS: Final = frozenset({"gpu", "gpus"})
 """Words for GPUs in kinds of operators that choose the resource themselves."""
 
+_OF_MACHINES: Final = "gets the accelerators of its machines"
+
+_HIDDEN: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
+    ("inference.sagemaker.aws.amazon.com", "InferenceEndpointConfig"): ("/spec", _OF_MACHINES),
+    ("inference.sagemaker.aws.amazon.com", "JumpStartModel"): ("/spec", _OF_MACHINES),
+    ("workload.serving.volcano.sh", "ModelBooster"): ("/spec/backend", "makes ModelServings of its workers"),
+}
+"""Kinds that show neither a pod template nor accelerators, each with the field that decides them (Kthena:
+pkg/apis/workload/v1alpha1). Without an entry they would pass unseen.
+"""
+
 
 def read_unrecognised(
     value: paths.Object, *, known: Kind | None, namespace: str, vocabulary: Vocabulary
@@ -252,6 +263,10 @@ def read_unrecognised(
             f"{full_name} has values for a chart that asks for accelerators: render the chart, "
             "e.g. helm template | usher check -"
         )
+    hidden, why = _HIDDEN.get((group, kind), ("", ""))
+    if found == [] and hidden and _holds_field(value, hidden):
+        found = [hidden]
+        reason = f"unrecognised kind {full_name} {why}, which is not judged"
     if found is None:
         found, reason = [paths.ROOT], f"{full_name} is too large to be searched for pod specs: not judged"
     if known is not None:
@@ -275,6 +290,13 @@ def read_unrecognised(
         exists=bool(paths.metadata(value).get("uid")),
         unknowns=reading.found(),
     )
+
+
+def _holds_field(value: paths.Object, pointer: str) -> bool:
+    try:
+        return paths.resolve(value, pointer) is not None
+    except LookupError:
+        return False
 
 
 _OF_KUEUE: Final = "kueue.x-k8s.io/"

@@ -62,10 +62,10 @@ def test_of_a_kind_that_usher_does_not_know_it_judges_the_pods(resource: str, co
         "operations": ["CREATE"],
     }
     rules: list[paths.Json] = [rule]
-    mini_cluster = entry("MiniCluster", api_version="flux-framework.org/v1alpha2")
+    unknown = entry("ModelBooster", api_version="workload.serving.volcano.sh/v1alpha1")
     pod_group = entry("Workload", api_version="kueue.x-k8s.io/v1beta2")
 
-    for workload in (mini_cluster, pod_group):
+    for workload in (unknown, pod_group):
         seen = covered(workload, rules=rules)
         assert [each.code for each in found(seen, namespaces(SPACE), codes=COVERAGE)] == codes
 

@@ -248,6 +248,38 @@ def shown_workloads(
                 )
 
 
+def differences(expected: paths.Object, *, vocabulary: Vocabulary) -> Iterator[str]:
+    """In what the reading of an object differs from `podSets` and `unknown` of an expectation."""
+    workload = normalise(paths.mapping(expected.get("object")), vocabulary=vocabulary)
+    if workload is None:
+        yield "usher reads no pods of this object; describe its kind under workloads: of usher.yaml"
+        return
+    found = {each.name: _read_pods(each) for each in workload.pod_sets}
+    wanted = paths.mapping(expected.get("podSets"))
+    for name in sorted({*found, *wanted}):
+        own, theirs = found.get(name), paths.mapping(wanted.get(name))
+        if own is None or name not in wanted:
+            yield f"pod set {name or 'without a name'} {'is missing' if own is None else 'is not expected'}"
+            continue
+        theirs = {"most": theirs.get("pods"), "devices": {}, **theirs}
+        for field in sorted({*own, *theirs}):
+            if own.get(field) != theirs.get(field):
+                yield f"pod set {name}: {field} is {own.get(field)}, expected {theirs.get(field)}"
+    unknown = {paths.readable(each.path): each.reason for each in workload.unknowns}
+    for place in sorted(
+        {*unknown} ^ {each for each in paths.elements(expected.get("unknown")) if isinstance(each, str)}
+    ):
+        yield f"{place} {f'is unknown: {unknown[place]}' if place in unknown else 'is expected to be unknown'}"
+
+
+def _read_pods(pod_set: model.PodSet) -> paths.Object:
+    devices: dict[str, paths.Json] = {}
+    for each in pod_set.requests:
+        text = str(each.maximum)
+        devices[each.name] = int(text) if text.isdecimal() else text
+    return {"pods": pod_set.count.minimum, "most": pod_set.count.maximum, "devices": devices}
+
+
 def _pools(workload: model.Workload, known: Knowledge) -> Mapping[str, tuple[PoolReason, ...]]:
     found = {each.path: declared_pools.pool_reasons(each, workload=workload, known=known) for each in workload.pod_sets}
     return {path: reasons for path, reasons in found.items() if reasons}

@@ -334,7 +334,9 @@ def templates_of_workload(of: str) -> str:
 
 
 def _is_readable(kind: Kind) -> bool:
-    return kind.kind == "Pod" or all(_PATH.fullmatch(path) for path in _template_paths(kind))
+    return kind.kind == "Pod" or all(
+        _PATH.fullmatch(path) and len(_MANY.findall(path)) <= 1 for path in _template_paths(kind)
+    )
 
 
 def _template_paths(kind: Kind) -> Iterable[str]:

@@ -23,7 +23,7 @@ from pydantic import AfterValidator, BeforeValidator, PlainValidator, TypeAdapte
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import errors, model, paths
-from usher.accelerators import mig_layouts
+from usher.accelerators import boards
 from usher.documents import reader
 from usher.kinds.reading.fields import MAP, TAKES_ANYTHING, TYPE, Fields, Known, leaves_of
 from usher.kinds.reading.shapes import strict_adapter, without_nulls
@@ -451,7 +451,7 @@ class SchedulerTier(TypedDict):
 class Configured(TypedDict):
     flags: NotRequired[Flags]
     sharing: NotRequired[WaysOfSharing]
-    layouts: NotRequired[list[mig_layouts.Problem]]
+    layouts: NotRequired[list[boards.Problem]]
     """Mistakes in the layouts of the MIG manager; usher adds this to the manifest."""
     actions: NotRequired[str]
     """The actions of Volcano's or KAI's scheduler; its tiers are in the next field."""
@@ -499,7 +499,7 @@ def _other_configuration(text: str) -> Configured:
     if not isinstance(first, dict):
         return {}
     if "mig-configs" in first:
-        wrong = list(mig_layouts.problems(first))
+        wrong = list(boards.problems(first))
         return {"layouts": wrong} if wrong else {}
     try:
         return _adapter().validate_python({key: first[key] for key in ("actions", "tiers") if key in first})

@@ -21,7 +21,7 @@ import orjson
 from typing_extensions import TypedDict
 
 from usher import errors, model
-from usher.accelerators import mig_layouts
+from usher.accelerators import boards
 from usher.authorities import beside as beside_objects
 from usher.authorities import priority
 from usher.authorities import registry as authorities_registry
@@ -91,7 +91,7 @@ class Beside(TypedDict):
     servers: NotRequired[dict[str, str]]
     """The kind and name of the object whose only pod serves a webhook, by the index of the webhook."""
     parent: NotRequired[Parent]
-    layout: NotRequired[mig_layouts.Reason]
+    layout: NotRequired[boards.Reason]
     """Why the GPUs of a node cannot have the layout of its label; an empty text if they can."""
     placed: NotRequired[list[str]]
     """Features that pods of Volcano and KAI-Scheduler use (priority, gang, vgpu), and missing parts of the plugin."""

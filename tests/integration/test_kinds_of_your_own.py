@@ -1,0 +1,225 @@
+"""A kind that usher.yaml describes: every command and the webhook know it from the description alone."""
+
+import base64
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+import pytest
+import yaml
+
+import builders
+import editors
+from integration.command import usher, write
+from usher import paths
+from usher.config import load
+from usher.kinds import registry
+from usher.policy import assembly
+from usher.policy.decision import Request
+from usher.review.admission_review import Answer
+from usher.review.webhooks import mutate
+
+SITE = Path(__file__).parents[1] / "data" / "own-kinds" / "usher.yaml"
+QUEUE = Path(__file__).parents[1] / "data" / "queue" / "cluster.yaml"
+GROUP = "platform.example.com"
+
+
+@pytest.fixture(autouse=True)
+def _forget_kinds() -> Iterator[None]:
+    yield
+    registry.use(())
+
+
+def team_job(*, count: paths.Json = 4, gpus: int = 8, name: str = "llm") -> paths.Object:
+    container = builders.container(limits={builders.GPU: gpus}, requests={builders.GPU: gpus})
+    spec: paths.Object = {"workers": {"count": count, "template": {"spec": {"containers": [container]}}}}
+    return builders.custom(f"{GROUP}/v1", "TeamJob", spec, name=name, namespace="ml-research")
+
+
+def unequal_job() -> paths.Object:
+    """Its requests differ from its limits, which USH103 denies."""
+    requests = "/spec/workers/template/spec/containers/0/resources/requests"
+    return builders.replaced(team_job(), requests, {builders.GPU: 2})
+
+
+def test_check_judges_it_and_says_where_it_is_wrong(tmp_path: Path) -> None:
+    bad = unequal_job()
+
+    found = usher("check", write(tmp_path / "a.yaml", bad), "--config", SITE, "--format=json").json["workloads"][0]
+
+    assert (found["kind"], found["role"]) == ("TeamJob", "training")
+    assert [(each["code"], each["path"]) for each in found["findings"] if each["outcome"] == "deny"] == [
+        ("USH103", "/spec/workers/template/spec/containers/0/resources/limits/nvidia.com~1gpu")
+    ]
+
+
+def test_without_the_description_it_is_unknown(tmp_path: Path) -> None:
+    run = usher("check", write(tmp_path / "a.yaml", team_job()), cwd=tmp_path)
+
+    assert run.code == 2
+    assert "unrecognised kind TeamJob" in run.out
+
+
+def test_a_count_that_is_not_a_number_is_unknown_at_its_place(tmp_path: Path) -> None:
+    run = usher("check", write(tmp_path / "a.yaml", team_job(count="many")), "--config", SITE)
+
+    assert run.code == 2
+    assert "expected a whole number, found a string" in " ".join(run.out.replace("|", " ").split())
+
+
+def test_the_webhook_writes_into_its_template_and_its_labels() -> None:
+    evaluator = assembly.embedded(load.load(SITE), file=SITE)
+    body = orjson.dumps(
+        {
+            "apiVersion": "admission.k8s.io/v1",
+            "kind": "AdmissionReview",
+            "request": {
+                "uid": "1",
+                "kind": {"group": GROUP, "version": "v1", "kind": "TeamJob"},
+                "resource": {"group": GROUP, "version": "v1", "resource": "teamjobs"},
+                "operation": "CREATE",
+                "namespace": "ml-research",
+                "userInfo": {"username": "alice"},
+                "object": team_job(),
+            },
+        }
+    )
+
+    answer: Answer = mutate(body, evaluator)
+    response = orjson.loads(answer.body)["response"]
+    patch = orjson.loads(base64.b64decode(response["patch"]))
+
+    changed = {each["path"] for each in patch if each["path"].startswith("/spec")}
+    assert changed == {"/spec/workers/template/spec/tolerations"}
+    assert any("kueue.x-k8s.io~1queue-name" in each["path"] or "queue-name" in str(each["value"]) for each in patch)
+
+
+def test_queue_says_whether_it_can_start(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.yaml", team_job())
+
+    (found,) = usher("queue", file, "--config", SITE, "--facts", QUEUE, "--format=json").json["workloads"]
+
+    assert (found["kind"], found["answer"]) == ("TeamJob", "could")
+    assert found["authorities"]
+
+
+def test_an_audit_counts_its_gpus(tmp_path: Path) -> None:
+    write(tmp_path / "a.yaml", team_job())
+
+    found = usher("audit", "--format=json", "--config", SITE, tmp_path).json
+
+    (workload,) = found["workloads"]
+    assert (workload["subject"]["kind"], workload["subject"]["name"]) == ("TeamJob", "llm")
+    assert (workload["podsWanted"], workload["accelerators"]) == (4, {builders.GPU: 32.0})
+
+
+def test_manifests_have_rules_for_it() -> None:
+    hooks = usher("manifests", "webhooks", "--config", SITE).out
+    named = {
+        resource
+        for configuration in yaml.safe_load_all(hooks)
+        for webhook in configuration["webhooks"]
+        for rule in webhook["rules"]
+        if GROUP in rule["apiGroups"]
+        for resource in rule["resources"]
+    }
+    assert {"teamjobs", "teamjobs/scale"} <= named
+    for role in ("audit-role", "quota-role", "events-role"):
+        assert "teamjobs" in usher("manifests", role, "--config", SITE).out, role
+
+
+def test_an_editor_judges_it() -> None:
+    evaluator = assembly.embedded(load.load(SITE), file=SITE)
+    bad = unequal_job()
+    session = editors.session(lambda: evaluator)
+    document = editors.document(editors.manifest(bad))
+
+    assert "USH103" in {each.code for each in editors.analysed(session, document).diagnostics}
+
+
+@pytest.mark.parametrize(
+    ("kind", "pods", "message"),
+    [
+        ("Deployment.apps", "podTemplate: spec.template", "usher knows Deployment.apps itself"),
+        ("A.example.com", "podTemplate: status.template", "the operator writes status"),
+        ("A.example.com", "podTemplate: spec.t, pods: 'sum(1)'", "unknown function sum"),
+    ],
+)
+def test_a_wrong_description_is_refused_with_file_line_and_remedy(
+    tmp_path: Path, kind: str, pods: str, message: str
+) -> None:
+    entry = f"{{kind: {kind}, versions: [v1], podSets: [{{{pods}}}]}}"
+    config = tmp_path / "usher.yaml"
+    config.write_text(f"apiVersion: gpu-usher.io/v1alpha1\nkind: Config\nworkloads:\n- {entry}\n")
+
+    run = usher("check", write(tmp_path / "a.yaml", team_job()), "--config", config)
+
+    assert run.code == 2
+    assert f"{config}:4: workloads[0]" in run.err
+    assert message in run.err
+
+
+def test_two_evaluators_with_different_kinds_do_not_mix(tmp_path: Path) -> None:
+    described = assembly.embedded(load.load(SITE), file=SITE)
+    plain_file = tmp_path / "usher.yaml"
+    plain_file.write_text("apiVersion: gpu-usher.io/v1alpha1\nkind: Config\n")
+    plain = assembly.embedded(load.load(plain_file), file=plain_file)
+
+    for evaluator, pods in ((described, 1), (plain, 0), (described, 1)):
+        decision = evaluator.decide(Request(value=team_job(), namespace="ml-research", place="check"))
+        assert decision.workload is not None
+        assert len(decision.workload.pod_sets) == pods
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "kinds-of-your-own.md"
+EXAMPLES = re.findall(
+    r"^### (.+?)\n.*?```yaml\n(workloads:.*?)```\n\n```yaml\n(object:.*?)```",
+    PAGE.read_text(),
+    re.DOTALL | re.MULTILINE,
+)
+
+
+@pytest.mark.parametrize(("title", "description", "expected"), EXAMPLES, ids=[each[0] for each in EXAMPLES])
+def test_each_example_of_the_page_is_read_as_it_says(
+    tmp_path: Path, title: str, description: str, expected: str
+) -> None:
+    config, file = tmp_path / "usher.yaml", tmp_path / "expected.yaml"
+    config.write_text(f"apiVersion: gpu-usher.io/v1alpha1\nkind: Config\n{description}")
+    file.write_text(expected)
+
+    run = usher("workload", "test", file, "--config", config)
+
+    assert (run.out, run.err, run.code) == ("1 object, 0 read differently\n", "", 0), title
+    assert len(EXAMPLES) == 6
+
+
+def test_workload_test_says_in_what_the_reading_differs(tmp_path: Path) -> None:
+    write(tmp_path / "job.yaml", team_job(count="many"))
+    write(
+        tmp_path / "a.yaml",
+        {"file": "job.yaml", "podSets": {"worker": {"pods": 4, "devices": {builders.GPU: 2}}, "other": {}}},
+        {"object": team_job(), "podSets": {"worker": {"pods": 4, "devices": {builders.GPU: 8}}}, "unknown": ["spec.x"]},
+    )
+
+    run = usher("workload", "test", "a.yaml", "--config", SITE, cwd=tmp_path)
+
+    assert run.code == 1
+    assert run.out.splitlines() == [
+        "a.yaml:1: pod set other is missing",
+        "a.yaml:1: pod set worker: devices is {'nvidia.com/gpu': 8}, expected {'nvidia.com/gpu': 2}",
+        "a.yaml:1: pod set worker: most is 1, expected 4",
+        "a.yaml:1: pod set worker: pods is 1, expected 4",
+        "a.yaml:1: spec.workers.count is unknown: expected a whole number, found a string",
+        "a.yaml:9: spec.x is expected to be unknown",
+        "2 objects, 2 read differently",
+    ]
+
+
+@pytest.mark.parametrize("text", ["podSets: {}\n", "", "file: gone.yaml\n"])
+def test_workload_test_refuses_a_file_without_objects(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.yaml").write_text(text)
+
+    run = usher("workload", "test", "a.yaml", "--config", SITE, cwd=tmp_path)
+
+    assert (run.code, run.out) == (2, "")

@@ -1,0 +1,565 @@
+"""Kinds from descriptions: those of usher.yaml, and regular kinds that ship with usher in the same format.
+
+`scripts/generate` checks descriptions/*.yaml and writes them as one file of JSON, because YAML takes long to read.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import orjson
+from msgspec.structs import replace
+
+from usher import errors, model, paths, quantities
+from usher.config.described_kinds import (
+    DescribedContainer,
+    DescribedContainers,
+    DescribedGang,
+    DescribedKind,
+    DescribedObject,
+    DescribedPods,
+    DescribedQueue,
+    DescribedSource,
+    ShippedKind,
+)
+from usher.kinds.kind import Key, Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.reading.expressions import (
+    MOST_STEPS,
+    ExpressionError,
+    Found,
+    Run,
+    Scope,
+    UnusableError,
+    Value,
+    Way,
+    compiled,
+)
+from usher.kinds.reading.pod_templates import listed_containers, read_embedded, template_times
+from usher.kinds.reading.templates import AS_CONFIGURED, LISTS, ContainerPlace, Place, Template, Traits
+from usher.kinds.reading.values import Reading
+
+_FOLDER: Final = Path(__file__).parent / "descriptions"
+COMPILED: Final = _FOLDER / "descriptions.json"
+"""All shipped descriptions."""
+
+_NAMES: Final = ("object", "item", "outer", "key", "index")
+UNBOUNDED: Final = "unbounded"
+"""Used instead of an expression for the most pods."""
+
+
+def key_of(name: str) -> Key:
+    """Group and kind of `Kind.group`."""
+    kind, _, group = name.partition(".")
+    return group, kind
+
+
+_way = lru_cache(maxsize=1024)(Way)
+
+
+def _pointer(path: str) -> str:
+    return _way(path).pointer
+
+
+class _Pods:
+    """One pod set of a description, with its expressions compiled."""
+
+    def __init__(self, described: DescribedPods, kind: DescribedKind) -> None:
+        self._described = described
+        names = [*_NAMES]
+        self._let: list[tuple[str, Run]] = []
+        for name, text in described.let.items():
+            self._let.append((name, compiled(text, names)))
+            names.append(name)
+        self._name = compiled(described.name, names)
+        self._pods = compiled(described.pods, names)
+        bounded = None if described.most == UNBOUNDED else described.most
+        self._when, self._least, self._most, self._because, self._groups, self._in_turns, self._later = (
+            None if text is None else compiled(text, names)
+            for text in (
+                described.when,
+                described.least,
+                bounded,
+                described.because,
+                described.groups,
+                described.in_turns,
+                described.later,
+            )
+        )
+        scheduler = described.scheduler or (f"at(object, '{kind.scheduler}')" if kind.scheduler else None)
+        self._scheduler = None if scheduler is None else compiled(scheduler, names)
+        self._gang = kind.gang
+        self._own = Traits(
+            trains=kind.trains, operator_environment=frozenset(kind.environment), changeable=kind.changeable
+        )
+
+    def templates(self, whole: Found, reading: Reading, steps: list[int]) -> Iterator[Template]:
+        for index, (item, outer, key) in enumerate(self._items(whole, self._described.each, (), "", reading)):
+            names: dict[str, Value] = {"object": whole, "item": item, "outer": outer, "key": key, "index": index}
+            scope = Scope(names, reading, steps)
+            try:
+                found = self._template(item, scope)
+            except UnusableError as error:
+                reading.unknown(item.path, f"its description cannot count its pods: {error}")
+                if steps[0] < 0:
+                    return
+                continue
+            if found is not None:
+                yield found
+
+    def _items(
+        self, item: Found, each: Sequence[str], outer: tuple[Found, ...], key: str, reading: Reading
+    ) -> Iterator[tuple[Found, tuple[Found, ...], str]]:
+        if not each:
+            yield item, outer[1:], key
+            return
+        way, *rest = each
+        path = way.removesuffix(".*")
+        holder = _below(item, path, reading)
+        if path != way:
+            for entry_path, name, entry in reading.entries(*holder):
+                yield from self._items(
+                    Found(entry if isinstance(entry, dict) else dict(entry), entry_path),
+                    rest,
+                    (*outer, item),
+                    name,
+                    reading,
+                )
+        else:
+            for entry_path, entry in reading.items(*holder):
+                yield from self._items(
+                    Found(entry if isinstance(entry, dict) else dict(entry), entry_path),
+                    rest,
+                    (*outer, item),
+                    key,
+                    reading,
+                )
+
+    def _template(self, item: Found, scope: Scope) -> Template | None:
+        for name, run in self._let:
+            scope.names[name] = run(scope)
+        if self._when is not None and not scope.truth(self._when(scope)):
+            return None
+        count = self._count(scope)
+        found = self._placed(item, scope)
+        groups = 1 if self._groups is None else max(scope.number(self._groups(scope)), 1)
+        return replace(
+            found,
+            name=scope.text(self._name(scope)),
+            count=count,
+            traits=self._traits(found, scope),
+            requests=tuple(self._devices(item, scope.reading)),
+            groups=groups,
+            in_turns=self._in_turns is not None and scope.truth(self._in_turns(scope)),
+            later=self._later is not None and scope.truth(self._later(scope)),
+        )
+
+    def _count(self, scope: Scope) -> model.Count:
+        pods = scope.number(self._pods(scope))
+        least = pods if self._least is None else min(scope.number(self._least(scope)), pods)
+        reason = "" if self._because is None else scope.text(self._because(scope))
+        if self._described.most == UNBOUNDED:
+            return model.Count(minimum=least, maximum=None, reason=reason or "its description names no bound")
+        most = pods if self._most is None else max(scope.number(self._most(scope)), pods)
+        if most > pods and self._because is None:
+            reason = f"it may grow to {most}"
+        return model.Count(minimum=least, maximum=most, reason=reason)
+
+    def _placed(self, item: Found, scope: Scope) -> Template:
+        """The parts of the template at their places; the other fields follow."""
+        described, reading = self._described, scope.reading
+        if described.pod_template is not None:
+            return self._of_template(item, described.pod_template, scope)
+        spec = _below(item, described.pod_spec or "", reading)
+        metadata = Place(None, "")
+        if described.metadata is not None:
+            metadata = _below(item, described.metadata, reading)
+        fields = {name: _below(item, path, reading) for name, path in described.fields.items()}
+        return Template(
+            name="",
+            path=spec.path,
+            spec=spec if described.pod_spec else Place({}, spec.path),
+            metadata=metadata,
+            containers=self._containers(item, spec, fields, reading),
+            fields=fields,
+        )
+
+    def _containers(
+        self, item: Found, spec: Place, fields: Mapping[str, Place], reading: Reading
+    ) -> tuple[ContainerPlace, ...] | None:
+        beside, listed = self._described.container, self._described.containers
+        if beside is None and listed is None:
+            return None
+        held = reading.mapping(*spec)
+        lists = {name: fields.get(name, Place(held.get(name), f"{spec.path}/{name}")) for name, _ in LISTS}
+        if listed is not None:
+            lists["containers"] = _below(item, listed.list, reading)
+        found = list(listed_containers(lists, reading))
+        if listed is not None and listed.keep:
+            found = [
+                each._replace(value={key: each.value[key] for key in listed.keep if key in each.value})
+                for each in found
+            ]
+        if beside is not None:
+            place = _below(item, beside.at, reading)
+            found.insert(0, ContainerPlace(value=reading.mapping(*place), path=place.path, name=beside.name))
+        return tuple(found)
+
+    def _of_template(self, item: Found, path: str, scope: Scope) -> Template:
+        described, reading = self._described, scope.reading
+        place, patches = _below(item, path, reading), []
+        source = described.template_from
+        if source is not None and place.value is None:
+            name = scope.text(scope.below(item, _way(source.name)))
+            place = _named_template(scope, source, name) if name else place
+            patches.append(source.patch)
+        value, patched = reading.mapping(*place), False
+        for patch in filter(None, (*patches, described.patch)):
+            change = _below(item, patch, reading)
+            if change.value is not None:
+                value, patched = patch_of(value, reading.mapping(*change)), True
+        return Template(
+            name="",
+            path=place.path,
+            spec=Place(value.get("spec"), place.path + "/spec"),
+            metadata=Place(value.get("metadata"), place.path + "/metadata"),
+            # A patch may replace what usher would write into the template, so it writes into the pods.
+            traits=Traits(changeable=not patched),
+        )
+
+    def _traits(self, found: Template, scope: Scope) -> Traits:
+        named = scope.text(self._scheduler(scope)) if self._scheduler is not None else ""
+        spec = found.spec.value if isinstance(found.spec.value, dict) else {}
+        own = spec.get("schedulerName")
+        scheduler = own if isinstance(own, str) and own else named
+        group = ""
+        if self._gang is not None:
+            group = scheduler if scheduler in self._gang.by else "" if self._gang.by else AS_CONFIGURED
+        if self._scheduler is None and self._gang is None and found.traits.changeable:
+            return self._own
+        return self._own._replace(
+            scheduler=model.Scheduler(name=named, reason="the object names it for all its pods") if named else None,
+            pod_group=group,
+            changeable=self._own.changeable and found.traits.changeable,
+        )
+
+    def _devices(self, item: Found, reading: Reading) -> Iterator[model.AcceleratorRequest]:
+        for name, path in self._described.devices.items():
+            place = _below(item, path, reading)
+            if place.value is None:
+                continue
+            try:
+                quantity = quantities.parse(place.value)
+            except errors.QuantityError as error:
+                reading.unknown(place.path, str(error))
+                continue
+            yield model.AcceleratorRequest(
+                route=model.Route.RESOURCE, name=name, minimum=quantity, maximum=quantity, path=place.path
+            )
+
+
+def _below(item: Found, path: str, reading: Reading) -> Place:
+    """The value at a path of fields from an entry on."""
+    way = _way(path)
+    return Place(way.value_in(item.value, item.path, reading), item.path + way.pointer)
+
+
+def _named_template(scope: Scope, source: DescribedSource, name: str) -> Place:
+    """The template of the entry with a name in another list of the object."""
+    whole = scope.names["object"]
+    listed = scope.below(whole, _way(source.list))
+    for path, entry in scope.reading.items(listed.value, listed.path):
+        if entry.get("name") == name:
+            return _below(Found(dict(entry), path), source.pod_template, scope.reading)
+    raise UnusableError(f"{source.list} has no entry {name}")
+
+
+_MERGE_KEYS: Final[Mapping[str, str]] = {
+    "containers": "name",
+    "initContainers": "name",
+    "env": "name",
+    "volumes": "name",
+    "imagePullSecrets": "name",
+    "claims": "name",
+    "resourceClaims": "name",
+    "volumeMounts": "mountPath",
+    "ports": "containerPort",
+}
+"""Lists that a strategic merge patch merges, by the key of their entries (patchMergeKey in API:core/v1/types.go)."""
+
+
+def patch_of(value: Mapping[str, paths.Json], patch: Mapping[str, paths.Json]) -> paths.Object:
+    """The value after a strategic merge patch."""
+    found = dict(value)
+    for key, change in patch.items():
+        own = found.get(key)
+        if change is None:
+            found.pop(key, None)
+        elif isinstance(change, dict):
+            found[key] = patch_of(own if isinstance(own, dict) else {}, change)
+        elif isinstance(change, list) and isinstance(own, list) and key in _MERGE_KEYS:
+            found[key] = _merged(own, change, _MERGE_KEYS[key])
+        else:
+            found[key] = change
+    return found
+
+
+def _merged(own: list[paths.Json], changes: list[paths.Json], key: str) -> list[paths.Json]:
+    found = list(own)
+    for change in changes:
+        wanted = paths.mapping(change).get(key)
+        places = [index for index, each in enumerate(found) if paths.mapping(each).get(key) == wanted]
+        if places and isinstance(change, dict):
+            found[places[0]] = patch_of(paths.mapping(found[places[0]]), change)
+        else:
+            found.append(change)
+    return found
+
+
+class _Embedded:
+    """A whole object of another kind that a description holds."""
+
+    def __init__(self, described: DescribedObject) -> None:
+        self._described = described
+        self._times = compiled(described.times, _NAMES)
+
+    def templates(self, whole: Found, reading: Reading, steps: list[int]) -> Iterator[Template]:
+        place = _below(whole, self._described.object, reading)
+        value = reading.mapping(*place)
+        if not value:
+            return
+        if self._described.kind is not None:
+            group, kind = key_of(self._described.kind)
+            version = f"{group}/{self._described.version}" if group else self._described.version
+            value = {**value, "apiVersion": version, "kind": kind}
+        scope = Scope({"object": whole, "item": whole, "outer": (), "key": "", "index": 0}, reading, steps)
+        try:
+            times = scope.number(self._times(scope))
+        except UnusableError as error:
+            reading.unknown(place.path, f"its description cannot count its pods: {error}")
+            return
+        inner = None if reading.context.is_too_deep else read_embedded(value, place.path, reading)
+        if inner is None or inner.templates is None:
+            named = paths.text(value.get("kind")) or "object without kind"
+            reading.unknown(place.path, f"{named} is a kind or version unknown to usher: its pods are not judged")
+            return
+        key = paths.text(value.get("apiVersion")).rpartition("/")[0], paths.text(value.get("kind"))
+        for template in inner.templates:
+            found = template_times(template, model.Count(minimum=times, maximum=times))
+            path = place.path + template.inner_path
+            groups = max(template.groups * times, 1)
+            yield replace(found, inner_kind=template.inner_kind or key, inner_path=path, groups=groups)
+
+
+class _Templates:
+    """Finds the templates of one kind; compiles its descriptions when the first object comes."""
+
+    def __init__(self, described: Sequence[DescribedKind]) -> None:
+        self._described = described
+        self._by_version: dict[str, tuple[_Pods | _Embedded, ...]] = {}
+
+    def __call__(self, value: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+        version = paths.text(value.get("apiVersion")).rpartition("/")[2]
+        if version not in self._by_version:
+            kind = next((each for each in self._described if version in each.versions), self._described[0])
+            self._by_version[version] = _parts(kind)
+        whole, steps = Found(value if isinstance(value, dict) else dict(value), paths.ROOT), [MOST_STEPS]
+        for part in self._by_version[version]:
+            yield from part.templates(whole, reading, steps)
+
+
+def _parts(kind: DescribedKind) -> tuple[_Pods | _Embedded, ...]:
+    if kind.embedded is not None:
+        return (_Embedded(kind.embedded),)
+    return tuple(_Pods(each, kind) for each in kind.pod_sets)
+
+
+def _template_paths(kind: DescribedKind) -> Iterator[str]:
+    if kind.embedded is not None:
+        yield f"those of the object at {kind.embedded.object}"
+    for pods in kind.pod_sets:
+        ways = [f"{way.removesuffix('.*')}.<name>" if way.endswith(".*") else f"{way}[]" for way in pods.each]
+        listed = "" if pods.containers is None else pods.containers.list
+        yield ".".join(filter(None, [*ways, pods.pod_template or pods.pod_spec or listed]))
+
+
+def _counted(kind: DescribedKind) -> str:
+    told = [each.pods for each in kind.pod_sets] or [kind.embedded.times if kind.embedded else ""]
+    return kind.counted or "; ".join(f"`{each}`" for each in dict.fromkeys(told))
+
+
+_NO_SHAPES: Final[Mapping[str, type]] = {}
+
+_OF_RECORD: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "kueue": lambda value: Kueue[value],
+    "kueue_unit": lambda value: KueueUnit[value],
+    "starts": lambda value: Starts[value],
+    "gang_places": lambda value: model.GangPlaces(**value),
+    "lifecycle_places": lambda value: model.LifecyclePlaces(**value),
+}
+"""How values of `record` become those of `kinds.kind.Pods`; the others stay."""
+
+
+def _kind_of(described: Sequence[DescribedKind], shapes: Mapping[str, type]) -> Kind:
+    """The record of one kind, whose descriptions have different versions."""
+    first = described[0]
+    group, name = key_of(first.kind)
+    record = first.record if isinstance(first, ShippedKind) else {}
+    key, owners = record.get("key", ""), tuple(key_of(each) for each in record.get("owned_by", ()))
+    more = {
+        field: _OF_RECORD[field](value) if field in _OF_RECORD else value
+        for field, value in record.items()
+        if field not in ("key", "owned_by")
+    }
+    return Kind(
+        group=group,
+        kind=name,
+        versions=tuple(dict.fromkeys(version for each in described for version in each.versions)),
+        plural=first.plural or f"{name.lower()}s",
+        scale=_pointer(first.scale) if first.scale else "",
+        owned_by=owners,
+        key=key,
+        shape=shapes.get(key),
+        pods=Pods(**{**_pods_of(described), **more}),
+    )
+
+
+def _pods_of(described: Sequence[DescribedKind]) -> dict[str, Any]:
+    """The fields of `Pods` that follow from descriptions of one kind."""
+    first = described[0]
+    gang, queue = first.gang, first.queue
+    kueue = None if queue is None else queue.kueue
+    places = model.NO_GANG_PLACES
+    if gang is not None:
+        annotation = None if queue is None else queue.volcano_annotation
+        places = model.GangPlaces(
+            queue=None if annotation is None else paths.join("/metadata/annotations", annotation),
+            priority_class=_pointer(first.priority) if first.priority else None,
+            scheduler=_pointer(first.scheduler) if first.scheduler else None,
+            on_templates=first.scheduler is None,
+        )
+    schedulers = ", ".join(gang.by) if gang is not None and gang.by else "the scheduler of its configuration"
+    return {
+        "templates": _Templates(described),
+        "template_paths": tuple(dict.fromkeys(path for each in described for path in _template_paths(each))),
+        "counted": _counted(first),
+        "source": first.source or "workloads of usher.yaml",
+        "kueue_unit": KueueUnit.POD if kueue is None else KueueUnit.WHOLE,
+        "starts": Starts.TOGETHER,
+        "shrinks": True,
+        "minimum_from": "",
+        "role": model.Role(first.role),
+        "runs_any_program": True,
+        "suspend_path": _pointer(first.suspend) if first.suspend else None,
+        "kueue": Kueue.NEVER if kueue is None else Kueue.OPTION,
+        "queue_label_path": None if kueue is None else _pointer(kueue),
+        "volcano": "" if gang is None else f"its operator's PodGroup, for {schedulers}",
+        "gang_places": places,
+        "gang_minimum_path": _pointer(gang.minimum) if gang is not None and gang.minimum else None,
+        "needs_gang": first.waits,
+    }
+
+
+def kinds_of(described: Iterable[DescribedKind], *, shapes: Mapping[str, type] = _NO_SHAPES) -> tuple[Kind, ...]:
+    """The records of the kinds that these descriptions describe.
+
+    Args:
+        shapes: the shapes of shipped kinds, by the key of the kind.
+    """
+    by_name: dict[str, list[DescribedKind]] = {}
+    for each in described:
+        by_name.setdefault(each.kind, []).append(each)
+    return tuple(_kind_of(each, shapes) for each in by_name.values())
+
+
+def owned_by(described: Iterable[DescribedKind]) -> Mapping[Key, tuple[Key, ...]]:
+    """The kinds that make objects of other kinds, by the other kind."""
+    found: dict[Key, tuple[Key, ...]] = {}
+    for each in described:
+        for name in each.makes:
+            found[key_of(name)] = (*found.get(key_of(name), ()), key_of(each.kind))
+    return found
+
+
+class Problem(NamedTuple):
+    """A mistake in a description, with the JSON Pointer into the list of descriptions."""
+
+    path: str
+    reason: str
+
+
+def problems(described: Sequence[DescribedKind], known: Collection[Key]) -> Iterator[Problem]:
+    """Mistakes that the schema of descriptions cannot find.
+
+    Args:
+        known: the kinds that usher knows without these descriptions.
+    """
+    seen: set[tuple[str, str]] = set()
+    new = {key_of(each.kind) for each in described}
+    for index, each in enumerate(described):
+        here = f"/{index}"
+        if key_of(each.kind) in known:
+            yield Problem(f"{here}/kind", f"usher knows {each.kind} itself; leave the entry out")
+        for place, version in enumerate(each.versions):
+            if (each.kind, version) in seen:
+                yield Problem(f"{here}/versions/{place}", f"another entry describes {each.kind} in {version}")
+            seen.add((each.kind, version))
+        for place, name in enumerate(each.makes):
+            if key_of(name) not in known and key_of(name) not in new:
+                yield Problem(f"{here}/makes/{place}", f"{name} is unknown to usher; write Kind.group")
+        inner = None if each.embedded is None else each.embedded.kind
+        if inner is not None and key_of(inner) not in known:
+            yield Problem(f"{here}/embedded/kind", f"{inner} is unknown to usher; write Kind.group")
+        yield from _wrong_expressions(each, here)
+
+
+def _wrong_expressions(kind: DescribedKind, here: str) -> Iterator[Problem]:
+    if kind.embedded is not None:
+        yield from _wrong(kind.embedded.times, _NAMES, f"{here}/embedded/times")
+    for index, pods in enumerate(kind.pod_sets):
+        place, names = f"{here}/podSets/{index}", [*_NAMES]
+        for name, text in pods.let.items():
+            yield from _wrong(text, names, f"{place}/let/{name}")
+            names.append(name)
+        for field in ("name", "pods", "when", "least", "most", "because", "groups", "inTurns", "later", "scheduler"):
+            text = getattr(pods, "in_turns" if field == "inTurns" else field)
+            if text not in (None, UNBOUNDED):
+                yield from _wrong(text, names, f"{place}/{field}")
+
+
+def _wrong(text: str, names: Collection[str], place: str) -> Iterator[Problem]:
+    try:
+        compiled(text, names)
+    except ExpressionError as error:
+        yield Problem(place, f"{error} (docs/kinds-of-your-own.md#expressions)")
+
+
+_SECTIONS: Final[Mapping[str, Any]] = {
+    "embedded": DescribedObject,
+    "gang": DescribedGang,
+    "queue": DescribedQueue,
+    "container": DescribedContainer,
+    "containers": DescribedContainers,
+    "template_from": DescribedSource,
+}
+
+
+def _section(value: Any, made: Any) -> Any:  # noqa: ANN401 - any section
+    """A section of a description that was checked when it was written, without another check."""
+    fields = {
+        key: [_section(each, DescribedPods) for each in field]
+        if key == "pod_sets"
+        else _section(field, _SECTIONS[key])
+        if key in _SECTIONS and isinstance(field, dict)
+        else field
+        for key, field in value.items()
+    }
+    return made.model_construct(**fields)
+
+
+def shipped() -> Sequence[ShippedKind]:
+    """The descriptions that ship with usher."""
+    return [_section(each, ShippedKind) for each in orjson.loads(COMPILED.read_bytes())]
+
+
+SHIPPED: Final = shipped()
