@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from integration import command
-from usher.audit.demo.synthetic_stories import STORIES
+from usher.audit.demo.synthetic_cluster import STORIES
 
 
 @pytest.fixture(scope="module")

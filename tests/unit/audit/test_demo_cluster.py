@@ -4,8 +4,8 @@ from collections import Counter
 from datetime import UTC, datetime
 
 from usher import paths
-from usher.audit.demo import synthetic_cluster, synthetic_records, synthetic_stories
-from usher.audit.demo.synthetic_stories import STORIES
+from usher.audit.demo import synthetic_cluster, synthetic_records
+from usher.audit.demo.synthetic_cluster import STORIES
 from usher.audit.usage.series import Grid, Question
 
 _NOW = datetime(2026, 11, 23, 8, tzinfo=UTC)
@@ -47,8 +47,8 @@ def test_no_node_holds_more_than_it_offers() -> None:
             held.update({(str(name), key): int(str(limits[key])) for key in limits if key.startswith("nvidia.com/")})
     offers = {
         (name, resource): number
-        for pool in synthetic_stories.POOLS
-        for name in synthetic_stories.node_names(pool)
+        for pool in synthetic_cluster.POOLS
+        for name in synthetic_cluster.node_names(pool)
         for resource, number in pool.devices.items()
     }
     assert held
@@ -65,7 +65,7 @@ def test_every_namespace_of_a_workload_has_a_team() -> None:
 def test_the_configuration_is_one_that_usher_takes() -> None:
     found = synthetic_cluster.configuration(_NOW.date())
 
-    assert [pool.name for pool in found.pools] == [pool.name for pool in synthetic_stories.POOLS]
+    assert [pool.name for pool in found.pools] == [pool.name for pool in synthetic_cluster.POOLS]
     assert sorted((each.expires - _NOW.date()).days for each in found.enforcement.exceptions) == [-12, 6, 90]
 
 
@@ -78,7 +78,7 @@ def test_every_device_has_a_series_and_those_of_running_pods_name_their_pod() ->
     assert (
         len(devices)
         == len(answer.series)
-        == sum(pool.nodes * sum(pool.devices.values()) for pool in synthetic_stories.POOLS)
+        == sum(pool.nodes * sum(pool.devices.values()) for pool in synthetic_cluster.POOLS)
     )
     assert len(held) == sum(story.running * story.devices for story in STORIES)
     assert all(0 <= value <= 1 for each in answer.series for value in each.values)
@@ -93,7 +93,7 @@ def test_every_device_is_measured_all_the_time_also_before_its_pod_came() -> Non
         device = each.labels["UUID"], each.labels.get("GPU_I_ID", "")
         known.update((*device, each.first + point) for point in range(len(each.values)))
     assert set(known.values()) == {1}
-    assert len(known) == 168 * sum(pool.nodes * sum(pool.devices.values()) for pool in synthetic_stories.POOLS)
+    assert len(known) == 168 * sum(pool.nodes * sum(pool.devices.values()) for pool in synthetic_cluster.POOLS)
     free = [each for each in answer.series if "pod" not in each.labels]
     assert {value for each in free for value in each.values} == {0.0}
 

@@ -2,8 +2,8 @@
 
 An evaluation takes no more steps than its text has characters. It has the part of CEL that selectors use: comparisons,
 `in`, `&&`, `||`, `!`, `? :`, lists, `has`, `cel.bind`, `.?`, functions of texts, quantities and versions of Kubernetes.
-Anything else raises `NotEvaluated`. As in the allocator, an error (a missing attribute) is no "no match": it raises
-`SelectorError` (k8s.io/dynamic-resource-allocation cel/compile.go DeviceMatches).
+Anything else raises `NotEvaluated`. As in the allocator, an error (a missing attribute) does not mean "no match": it
+raises `SelectorError` (k8s.io/dynamic-resource-allocation cel/compile.go DeviceMatches).
 """
 
 import operator
@@ -290,7 +290,7 @@ def _called(name: str, values: list[object]) -> object:
     if len(values) != len(types):
         raise NotEvaluated(f"{name}() with {len(values)} values")
     if not all(map(isinstance, values, types)) or (name == "size" and not isinstance(values[0], str | list | dict)):
-        raise SelectorError(f"{name}() does not take such a value")
+        raise SelectorError(f"{name}() does not take this value")
     return function(*values)
 
 
@@ -303,14 +303,14 @@ def _applied(name: str, target: object, values: list[object]) -> object:
         raise NotEvaluated(f"{name}() of an optional value")
     found = _METHODS.get((type(target), name))
     if found is None or len(values) != len(found[1]) or not all(map(isinstance, values, found[1])):
-        raise SelectorError(f"{name}() does not take such values")
+        raise SelectorError(f"{name}() does not take these values")
     return found[0](target, *values)
 
 
 def _member(target: object, name: object) -> object:
     if isinstance(target, dict):
         if name not in target:
-            raise SelectorError(f"no such key: {name}")
+            raise SelectorError(f"the map lacks the key {name}")
         return target[name]
     if isinstance(target, list) and isinstance(name, int) and not isinstance(name, bool):
         if not 0 <= name < len(target):

@@ -54,7 +54,7 @@ class Room(NamedTuple):
 
 
 class ClaimedDevices(Protocol):
-    """What the claims of one pod ask for, with answers for each node."""
+    """The devices that the claims of one pod ask for, with answers for each node."""
 
     @property
     def is_local(self) -> bool:

@@ -14,11 +14,11 @@ from msgspec.structs import replace
 from usher import errors
 from usher.audit.document import Audit
 from usher.audit.store.earlier_audits import Api, Outcome
-from usher.cli import audit_shards, audit_usage, given_policies, inputs, main, output
+from usher.cli import audit_usage, given_policies, inputs, main, output, report
 from usher.cli.audit_run import AuditRun, Taken
-from usher.cli.audit_shards import Part
 from usher.cli.inputs import Command, with_options
 from usher.cli.main import FailOn
+from usher.cli.report import Part
 
 _SHORTEST: Final = timedelta(seconds=10)
 _LONGEST: Final = timedelta(days=365)
@@ -316,7 +316,7 @@ Exit codes (docs/ci.md has those of --exit-codes):
 @output.reporting_options(fail_on=FailOn.NEVER, audits=True)
 @report_objects_option
 @serving_options
-@audit_shards.options
+@report.sharding_options
 @inputs.engine_options
 @audit_usage.audit_options
 @click.pass_context
@@ -327,7 +327,7 @@ def audit(
     comparison: Comparison,
     report_objects: str | None,
     serving: Serving | None,
-    sharding: audit_shards.Sharding | None,
+    sharding: report.Sharding | None,
     allow_unknown: bool,
     reporting: output.Reporting,
 ) -> None:
@@ -357,7 +357,7 @@ def audit(
     document, failure = _applied(comparison, taken)
     if part is not None:
         document = part.write(document)
-        reporting = audit_shards.without_text(reporting)
+        reporting = report.without_text(reporting)
     # A gate does not accept unknown parts; a report without a gate does.
     accepted = allow_unknown or reporting.policy.fail_on is FailOn.NEVER
     code = finish(reporting.finish(taken.found, allow_unknown=accepted, audit=document), failure)
@@ -369,8 +369,8 @@ def audit(
 
 
 def _of_shard(
-    chosen: audit_usage.AuditOptions, sharding: audit_shards.Sharding
-) -> tuple[audit_usage.AuditOptions, audit_shards.Part]:
+    chosen: audit_usage.AuditOptions, sharding: report.Sharding
+) -> tuple[audit_usage.AuditOptions, report.Part]:
     """The options for the cluster of a shard, and the part that the shard audits."""
     kubeconfig, context_name = sharding.connection(chosen.kubeconfig, chosen.context_name)
     part = sharding.begin(chosen.paths, kubeconfig, context_name, name=chosen.cluster_name)

@@ -146,7 +146,7 @@ def verify(
     compiled by opa and evaluated by the engine that judges objects in `usher check`.
     """
     from usher.check import site_policies
-    from usher.check.formats import policy_tests
+    from usher.check.formats import test_cases
     from usher.extensions.gatekeeper import suites as gatekeeper_suites
 
     suites = site_policies.read_suites(paths)
@@ -162,9 +162,9 @@ def verify(
         for result in gatekeeper_suites.run_suite(suite, read_file=site_policies.read_named_objects, compiler=made)
     ]
     if format_name == "json":
-        click.echo(policy_tests.results_as_json(results))
+        click.echo(test_cases.results_as_json(results))
     else:
-        click.echo(policy_tests.results_as_text(results, verbose=verbose), nl=False)
+        click.echo(test_cases.results_as_text(results, verbose=verbose), nl=False)
     outcomes = {result.outcome for result in results}
     if gatekeeper_suites.Outcome.NOT_RUN in outcomes:
         context.exit(NOT_RUN)
@@ -285,13 +285,13 @@ def test(context: click.Context, *, directory: Path, opa: Path | None, coverage:
 
     DIR holds one folder for each check, as `usher policies new` makes it.
     """
-    from usher.check.formats import policy_tests
+    from usher.check.formats import test_cases
     from usher.extensions.own_checks import trials
 
     folder = read_own_checks(directory)
     found = trials.run_trials(folder, own_checks_compiler(opa), coverage=coverage)
     click.echo(
-        policy_tests.trials_as_json(found) if format_name == "json" else policy_tests.trials_as_text(found).rstrip("\n")
+        test_cases.trials_as_json(found) if format_name == "json" else test_cases.trials_as_text(found).rstrip("\n")
     )
     context.exit(0 if all(trial.passed for trial in found) else MISTAKES)
 

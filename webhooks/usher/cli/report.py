@@ -1,17 +1,28 @@
-"""`usher report`: merges and shows finished audits."""
+"""`usher report`: merges and shows finished audits; and the options of `usher audit` for their shards and fleets."""
 
+import functools
 import io
+import os
 import pkgutil
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from usher import __version__, errors
+from usher.audit.document import Audit
 from usher.audit.document.fleet_document import Fleet
+from usher.audit.store.audit_parts import PartKey
+from usher.audit.store.part_stores import Store
+from usher.audit.store.shards import FleetCluster, Namespaces, Shard
 from usher.cli import output
-from usher.cli.output import FLEET_FORMATS
+from usher.cli.inputs import Command, with_options
+from usher.cli.output import FLEET_FORMATS, Reporting
+from usher.cluster.api import Lists
 
 _MOST_BYTES: Final = 256 << 20
 """The most bytes of an earlier document."""
@@ -142,3 +153,221 @@ def _write(fleet: Fleet, name: str, file: Path | None) -> None:
     stream = io.StringIO(newline="")
     write(fleet, stream)
     output.replace_report(file, stream.getvalue())
+
+
+INDEX_VARIABLE: Final = "JOB_COMPLETION_INDEX"
+"""Kubernetes sets it in the pods of an Indexed Job."""
+
+
+class Sharding(Struct, frozen=True, kw_only=True):
+    """Which part of a run this command audits."""
+
+    shard: Shard
+    store: Store
+    again: bool
+    cluster: FleetCluster | None
+    """The cluster of --clusters that the index names; its shard is the whole cluster."""
+    listed: tuple[str, ...] = ()
+    """The names of all of --clusters, in the order of the file."""
+
+    def connection(self, kubeconfig: Path | None, context: str | None) -> tuple[Path | None, str | None]:
+        """The kubeconfig and the context to use: those of --clusters, if given.
+
+        Raises:
+            UsageError: both name a cluster.
+        """
+        if self.cluster is None:
+            return kubeconfig, context
+        if kubeconfig or context:
+            raise click.UsageError("--clusters names the clusters; leave out --kubeconfig and --context")
+        return self.cluster.kubeconfig, self.cluster.context
+
+    def begin(self, paths: tuple[str, ...], kubeconfig: Path | None, context: str | None, *, name: str) -> "Part":
+        """The part to audit.
+
+        Args:
+            paths: files to audit instead of a cluster.
+            kubeconfig: the kubeconfig of the cluster.
+            context: the context of the kubeconfig.
+            name: the name of the cluster in reports; empty for the name that usher finds.
+
+        Raises:
+            Exit: the part exists already, complete and intact.
+            UsageError: files cannot be sharded.
+            ClusterError: the cluster does not answer, or does not list the namespaces that a shard has to know.
+        """
+        from usher.audit import document_entries
+        from usher.audit.store import audit_parts
+
+        if self.cluster is not None:
+            name = self.cluster.name
+            # Written before the first request: a merge knows the cluster even if it does not answer.
+            audit_parts.write_cluster_list(self.store, self.listed, began=document_entries.time_text(datetime.now(UTC)))
+        if paths:
+            if self.cluster is not None or not self.shard.is_whole:
+                raise click.UsageError("shards and --clusters are for live clusters; leave out PATH")
+            found, name = None, name or ", ".join(paths)
+        else:
+            from usher.cluster import connection
+
+            api = connection.connect(kubeconfig=kubeconfig, context=context)
+            found = self._namespaces(api)
+            name = name or connection.cluster_name(api, kubeconfig=kubeconfig, context=context)
+        key = audit_parts.PartKey(cluster=name, cluster_id=found.cluster_id if found else "", shard=self.shard)
+        names = tuple(each for each in found.names if self.shard.has(each)) if found else ()
+        if not self.again and audit_parts.is_done(self.store, key):
+            click.echo(f"usher: {self.what(name)} is complete in {self.store.place}; --again audits it again", err=True)
+            raise click.exceptions.Exit(0)
+        return Part(sharding=self, key=key, names=names)
+
+    def _namespaces(self, api: Lists) -> Namespaces | None:
+        """The namespaces of the cluster; None if usher may not list them, and a whole cluster does not need them."""
+        from usher.audit.store.shards import list_namespaces
+
+        try:
+            return list_namespaces(api)
+        except errors.ClusterError:
+            if self.shard.is_whole:
+                return None
+            raise
+
+    def what(self, cluster: str) -> str:
+        from usher.check.formats import wording
+
+        shard = "" if self.shard.is_whole else f"shard {self.shard} of "
+        return wording.printable(f"{shard}{cluster}")
+
+
+class Part(Struct, frozen=True, kw_only=True):
+    """A part during its audit."""
+
+    sharding: Sharding
+    key: PartKey
+    names: tuple[str, ...]
+    """Its namespaces."""
+    shared: set[str] = field(default_factory=set)
+    """The cluster-scoped objects that it has listed, as every shard does."""
+
+    def seen(self, api: Lists) -> Lists:
+        """The part of the cluster that the shard lists."""
+        from usher.audit.store.shards import PartialLists
+
+        return api if self.key.shard.is_whole else PartialLists(api, names=self.names, shared=self.shared)
+
+    def write(self, audit: Audit) -> Audit:
+        """Writes the part, and reports this on standard error. Returns the audit for other reports of this shard.
+
+        Raises:
+            InputError: it cannot be written; a part without its record is written again by the next run.
+        """
+        from usher.audit import document_entries
+        from usher.audit.store import audit_parts
+        from usher.check.formats import wording
+
+        reduced = audit_parts.reduced_to_shard(audit, self.key.shard, shared=len(self.shared))
+        store = self.sharding.store
+        record = audit_parts.write_part(store, self.key, reduced, audit_parts.tables_of(reduced), version=__version__)
+        counts = {each.table: each.rows for each in record.files}
+        workloads, findings = (
+            wording.count(counts["workloads"], "workload"),
+            wording.count(counts["findings"], "finding"),
+        )
+        place = wording.printable(f"{store.place}/{self.key.folder}")
+        incomplete = "" if record.complete else ", incomplete"
+        click.echo(
+            f"usher: {self.sharding.what(self.key.cluster)}: {workloads}, {findings}{incomplete}: {place}", err=True
+        )
+        if self.key.shard.is_whole:
+            return reduced
+        cluster = reduced.cluster.model_copy(update={"shard": str(self.key.shard)})
+        return document_entries.document_of_part(reduced, self.key.shard).model_copy(update={"cluster": cluster})
+
+
+def without_text(reporting: Reporting) -> Reporting:
+    """The reports to write beside a part: without the text report that is only the default."""
+    targets = tuple(each for each in reporting.targets if each.path is not None or each.format_name != "text")
+    return replace(reporting, targets=targets)
+
+
+def sharding_options(command: Command) -> Command:
+    """Adds the options to a command, which gets them as `sharding`; None without --output-dir."""
+
+    @functools.wraps(command)
+    def run(*arguments: object, **parameters: Any) -> object:  # noqa: ANN401 - click passes values of all options
+        names = ("shard", "shards", "output_dir", "clusters", "again")
+        sharding = _sharding_from_options(**{name: parameters.pop(name) for name in names})
+        return command(*arguments, sharding=sharding, **parameters)
+
+    return with_options(
+        run,
+        click.option(
+            "--output-dir",
+            metavar="FOLDER|URL",
+            help="Write a part for `usher report merge` into this folder, as Parquet with a record.",
+        ),
+        click.option(
+            "--shard",
+            metavar="INDEX/NUMBER",
+            help="Audit the namespaces of one shard of several, like 0/10 for the first of ten.",
+        ),
+        click.option(
+            "--shards", type=click.IntRange(1, 10_000), help=f"As --shard, with the index of ${INDEX_VARIABLE}."
+        ),
+        click.option(
+            "--clusters",
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            metavar="FILE",
+            help="A list of clusters (name, context, kubeconfig); the index of the shard says which one to audit.",
+        ),
+        click.option("--again", is_flag=True, help="Audit a part again that is complete in --output-dir."),
+    )
+
+
+def _sharding_from_options(
+    *, shard: str | None, shards: int | None, output_dir: str | None, clusters: Path | None, again: bool
+) -> Sharding | None:
+    """The values of the options.
+
+    Raises:
+        UsageError: an option needs another one.
+        InputError: an option has a wrong value.
+    """
+    if output_dir is None:
+        given = next((name for name, value in (("--shard", shard), ("--shards", shards), ("--clusters", clusters),
+                                               ("--again", again)) if value), None)  # fmt: skip
+        if given:
+            raise click.UsageError(f"{given} needs --output-dir, the folder for the parts of all shards")
+        return None
+    from usher.audit.store import part_stores
+    from usher.audit.store.shards import read_clusters
+
+    chosen = _shard(shard, shards)
+    cluster, listed = None, tuple[str, ...]()
+    if clusters is not None:
+        found = read_clusters(clusters)
+        if chosen.of != len(found):
+            raise click.UsageError(
+                f"{clusters} has {len(found):,} clusters, one for each shard; write --shards {len(found)}, "
+                f"or --shard INDEX/{len(found)}"
+            )
+        listed = tuple(each.name for each in found)
+        cluster, chosen = found[chosen.index], Shard()
+    return Sharding(shard=chosen, store=part_stores.store_at(output_dir), again=again, cluster=cluster, listed=listed)
+
+
+def _shard(shard: str | None, shards: int | None) -> Shard:
+    from usher.audit.store.shards import parse_shard
+
+    if shard is not None:
+        if shards is not None:
+            raise click.UsageError("--shard has the number of shards; leave out --shards")
+        return parse_shard(shard)
+    if shards is None:
+        return Shard()
+    index = os.environ.get(INDEX_VARIABLE, "")
+    if not index.isdecimal():
+        raise click.UsageError(
+            f"--shards {shards} is for the pods of an Indexed Job, where ${INDEX_VARIABLE} is the index; elsewhere "
+            f"write --shard INDEX/{shards}"
+        )
+    return Shard(index=int(index), of=shards)

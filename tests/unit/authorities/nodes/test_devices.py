@@ -290,14 +290,19 @@ def test_partitions_of_one_gpu_count_by_the_counters_they_take() -> None:
     ("line", "slices", "asked", "reason"),
     [
         (1193, [slice_of(ONE)], request(deviceClassName="other"), "DeviceClass other does not exist"),
-        (2298, [slice_of(ONE)], request(select=f"{A}.other == 1"), "fails on device 1 of pool-1: no such key: other"),
+        (
+            2298,
+            [slice_of(ONE)],
+            request(select=f"{A}.other == 1"),
+            "on device 1 of pool-1: the map lacks the key other",
+        ),
         (
             1984,
             [slice_of(device("1", attributes=number(1)), device("2", attributes=number(2)))],
             request(allocationMode="All"),
             "a constraint of t forbids to take all class-a",
         ),
-        (2328, [slice_of(ONE)], request(select=f"{A}.other == 1", allocationMode="All"), "no such key: other"),
+        (2328, [slice_of(ONE)], request(select=f"{A}.other == 1", allocationMode="All"), "the map lacks the key other"),
     ],
 )
 def test_an_error_ends_the_search_for_the_whole_pod(

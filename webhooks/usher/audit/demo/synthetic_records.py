@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from usher import paths
 from usher.audit import document_entries
-from usher.audit.demo import synthetic_cluster, synthetic_stories
-from usher.audit.demo.synthetic_stories import STORIES, Rhythm, Story
+from usher.audit.demo import synthetic_cluster
+from usher.audit.demo.synthetic_cluster import STORIES, Rhythm, Story
 from usher.audit.document import Audit, Entry, FindingEntry, Point, Trend
 from usher.audit.usage.series import Answer, Fold, Grid, Question, Series, ordered_series
 
@@ -103,7 +103,7 @@ class _Board:
 
     __slots__ = ("held", "labels", "memory", "story")
 
-    def __init__(self, node: str, pool: synthetic_stories.Pool, resource: str, number: int, pod: _Pod | None) -> None:
+    def __init__(self, node: str, pool: synthetic_cluster.Pool, resource: str, number: int, pod: _Pod | None) -> None:
         self.story = None if pod is None else pod.story
         profile = resource.partition("mig-")[2]
         in_each = max(pool.devices[resource] // pool.boards, 1)
@@ -161,8 +161,8 @@ def _boards(objects: Sequence[paths.Object]) -> Iterator[_Board]:
     holders: dict[tuple[str, str], list[_Pod]] = {}
     for pod in _running(objects):
         holders.setdefault((pod.node, pod.story.resource), []).extend([pod] * pod.story.devices)
-    for pool in synthetic_stories.POOLS:
-        for node in synthetic_stories.node_names(pool):
+    for pool in synthetic_cluster.POOLS:
+        for node in synthetic_cluster.node_names(pool):
             for resource, devices in pool.devices.items():
                 held = holders.get((node, resource), [])
                 for number in range(devices):
@@ -181,19 +181,19 @@ def _about_nodes(metric: str, grid: Grid) -> Answer:
         case "kube_node_status_capacity":
             return _of_nodes(grid, lambda pool, _node: pool.devices)
         case "kube_node_status_allocatable":
-            return _of_nodes(grid, synthetic_stories.allocatable_devices)
+            return _of_nodes(grid, synthetic_cluster.allocatable_devices)
         case "kube_node_spec_unschedulable":
             return Answer(
-                series=(Series(labels={"node": synthetic_stories.CORDONED}, first=0, values=[1.0] * grid.points),)
+                series=(Series(labels={"node": synthetic_cluster.CORDONED}, first=0, values=[1.0] * grid.points),)
             )
     return Answer()
 
 
-def _of_nodes(grid: Grid, devices: Callable[[synthetic_stories.Pool, str], Mapping[str, int]]) -> Answer:
+def _of_nodes(grid: Grid, devices: Callable[[synthetic_cluster.Pool, str], Mapping[str, int]]) -> Answer:
     found = [
         Series(labels={"node": name, "resource": _label(resource)}, first=0, values=[float(number)] * grid.points)
-        for pool in synthetic_stories.POOLS
-        for name in synthetic_stories.node_names(pool)
+        for pool in synthetic_cluster.POOLS
+        for name in synthetic_cluster.node_names(pool)
         for resource, number in devices(pool, name).items()
     ]
     return Answer(series=ordered_series(found))

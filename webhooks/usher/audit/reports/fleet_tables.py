@@ -3,40 +3,26 @@
 from collections.abc import Callable, Iterator
 from typing import Final, Protocol
 
-from usher.audit.document.fleet_document import (
-    AcceleratorRow,
-    CodeRow,
-    Fleet,
-    FleetProblem,
-    FleetRow,
-    FleetSaving,
-    FleetTable,
-    FleetUsage,
-    GroupRow,
-    IdleWorkload,
-    NamedSubject,
-    ProblemKind,
-    ReadinessRow,
-)
+from usher.audit.document import fleet_document
 from usher.audit.reports import cells, described, entry_words, numbers
 from usher.audit.reports.described import Column, Table
 from usher.audit.reports.numbers import PAGE, TEXT
 from usher.check.formats import wording
 
 _PROBLEM_BADGES: Final = {
-    ProblemKind.MISSING: "bad",
-    ProblemKind.DAMAGED: "bad",
-    ProblemKind.INCOMPLETE: "warn",
-    ProblemKind.AGE: "warn",
+    fleet_document.ProblemKind.MISSING: "bad",
+    fleet_document.ProblemKind.DAMAGED: "bad",
+    fleet_document.ProblemKind.INCOMPLETE: "warn",
+    fleet_document.ProblemKind.AGE: "warn",
 }
-_PROBLEM_RANKS: Final = {kind: rank for rank, kind in enumerate(ProblemKind)}
+_PROBLEM_RANKS: Final = {kind: rank for rank, kind in enumerate(fleet_document.ProblemKind)}
 
 
 class _HasUsage(Protocol):
     """A cluster, or a group of all clusters."""
 
     @property
-    def usage(self) -> FleetUsage: ...
+    def usage(self) -> fleet_document.FleetUsage: ...
 
 
 def _usage_columns() -> Iterator[Column[_HasUsage]]:
@@ -70,14 +56,14 @@ def _usage_columns() -> Iterator[Column[_HasUsage]]:
     )
 
 
-def _money_cell(usage: FleetUsage) -> cells.Cell:
+def _money_cell(usage: fleet_document.FleetUsage) -> cells.Cell:
     known = [(each.currency, each.idle) for each in usage.costs if each.idle is not None]
     shown = " + ".join(PAGE.money(idle, currency) for currency, idle in known)
     # Money of two currencies has no order.
     return cells.number(known[0][1] if len(known) == 1 else None, shown or numbers.NOT_PRICED)
 
 
-def money_words(usage: FleetUsage, what: str = "") -> str:
+def money_words(usage: fleet_document.FleetUsage, what: str = "") -> str:
     """`12,345 USD + 20 EUR`: what idle GPUs cost, for each currency; empty where nothing is priced."""
     found = [TEXT.money(each.idle, each.currency) for each in usage.costs if each.idle is not None]
     return f"{' + '.join(found)} {what}".rstrip() if found else ""
@@ -88,9 +74,9 @@ def change(now: int, before: int | None) -> str:
     return "" if before is None or now == before else f" ({now - before:+,})"
 
 
-def clusters(fleet: Fleet) -> Table[FleetRow]:
+def clusters(fleet: fleet_document.Fleet) -> Table[fleet_document.FleetRow]:
     """The clusters; the last row of a page sums up those that have no row."""
-    columns: tuple[Column[FleetRow], ...] = (
+    columns: tuple[Column[fleet_document.FleetRow], ...] = (
         Column(title="Cluster", name="cluster", heads=True, value=lambda row: row.name, cell=_cluster_cell),
         Column(
             title="GPUs",
@@ -139,18 +125,18 @@ def clusters(fleet: Fleet) -> Table[FleetRow]:
     )
 
 
-def _found_words(row: FleetRow) -> str:
+def _found_words(row: fleet_document.FleetRow) -> str:
     return f"{row.findings:,}{change(row.findings, row.findings_before)}"
 
 
-def _cluster_cell(row: FleetRow) -> cells.Cell:
+def _cluster_cell(row: fleet_document.FleetRow) -> cells.Cell:
     missing = f"{row.shards_missing:,} of {row.shards:,} shards missing" if row.shards_missing else "incomplete"
     return cells.lines(("strong", row.name), None if row.complete else ("badge", missing, "warn"))
 
 
-def groups(table: FleetTable, name: str, without: str) -> Table[GroupRow]:
+def groups(table: fleet_document.FleetTable, name: str, without: str) -> Table[fleet_document.GroupRow]:
     """The groups of all clusters by one property; the last row of a page sums up those that have no row."""
-    columns: tuple[Column[GroupRow], ...] = (
+    columns: tuple[Column[fleet_document.GroupRow], ...] = (
         Column(
             title=wording.capitalised(name),
             name=name,
@@ -169,7 +155,7 @@ def groups(table: FleetTable, name: str, without: str) -> Table[GroupRow]:
     )
 
 
-def _findings_of(row: GroupRow) -> int | None:
+def _findings_of(row: fleet_document.GroupRow) -> int | None:
     return row.findings
 
 
@@ -179,12 +165,12 @@ def _count_column(
     return Column(title=title, name=name, unit=described.COUNT, value=value, missing=lambda _: "")
 
 
-def accelerators(fleet: Fleet) -> Table[AcceleratorRow]:
+def accelerators(fleet: fleet_document.Fleet) -> Table[fleet_document.AcceleratorRow]:
     """The accelerators other than GPUs."""
 
     def amount(
-        title: str, name: str, value: Callable[[AcceleratorRow], float | None], meaning: str = ""
-    ) -> Column[AcceleratorRow]:
+        title: str, name: str, value: Callable[[fleet_document.AcceleratorRow], float | None], meaning: str = ""
+    ) -> Column[fleet_document.AcceleratorRow]:
         return Column(title=title, name=name, unit=described.DEVICES, value=value, meaning=meaning)
 
     return Table(
@@ -208,7 +194,7 @@ def accelerators(fleet: Fleet) -> Table[AcceleratorRow]:
     )
 
 
-def findings(fleet: Fleet) -> Table[CodeRow]:
+def findings(fleet: fleet_document.Fleet) -> Table[fleet_document.CodeRow]:
     """The findings of all clusters by code."""
     return Table(
         name="findings-table",
@@ -255,11 +241,11 @@ def findings(fleet: Fleet) -> Table[CodeRow]:
     )
 
 
-def _code_words(row: CodeRow) -> str:
+def _code_words(row: fleet_document.CodeRow) -> str:
     return f"{row.findings:,}{change(row.findings, row.before)}"
 
 
-def _object_cell(row: NamedSubject) -> cells.Cell:
+def _object_cell(row: fleet_document.NamedSubject) -> cells.Cell:
     return entry_words.named(row.subject)
 
 
@@ -268,7 +254,7 @@ def _cost_cell(cost: float | None, currency: str) -> cells.Cell:
     return cells.number(cost, PAGE.money(cost, currency))
 
 
-def idle_workloads(fleet: Fleet) -> Table[IdleWorkload]:
+def idle_workloads(fleet: fleet_document.Fleet) -> Table[fleet_document.IdleWorkload]:
     """The workloads with the most idle GPU-hours."""
     return Table(
         name="idle-table",
@@ -287,7 +273,7 @@ def idle_workloads(fleet: Fleet) -> Table[IdleWorkload]:
     )
 
 
-def savings(fleet: Fleet) -> Table[FleetSaving]:
+def savings(fleet: fleet_document.Fleet) -> Table[fleet_document.FleetSaving]:
     """The largest savings."""
     return Table(
         name="savings-table",
@@ -312,7 +298,7 @@ def savings(fleet: Fleet) -> Table[FleetSaving]:
     )
 
 
-def checklist(fleet: Fleet) -> Table[ReadinessRow]:
+def checklist(fleet: fleet_document.Fleet) -> Table[fleet_document.ReadinessRow]:
     """The items of the checklist, with the clusters where each fails."""
     return Table(
         name="readiness-table",
@@ -335,7 +321,7 @@ def checklist(fleet: Fleet) -> Table[ReadinessRow]:
     )
 
 
-def problems(fleet: Fleet) -> Table[FleetProblem]:
+def problems(fleet: fleet_document.Fleet) -> Table[fleet_document.FleetProblem]:
     """A row for each audit that is missing in the merge, damaged, incomplete, old or of another version."""
     return Table(
         name="gaps-table",

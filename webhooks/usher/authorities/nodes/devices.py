@@ -79,7 +79,7 @@ class _Unclear(Exception):  # noqa: N818 - ends a search
 
 
 class _Taken(NamedTuple):
-    """What a request takes of a device that it selects."""
+    """The part of a selected device that a request takes."""
 
     of_capacity: tuple[int, ...] = ()
     blocked: str = ""
@@ -418,7 +418,7 @@ class _Search:
         return undo
 
     def _free(self, item: _Item, option: int, index: int) -> _Taken | None:
-        """What an option takes of a device that is not taken yet; None for other devices."""
+        """The part that an option takes of a device that is not taken yet; None for other devices."""
         admin, multiple = self._puzzle.options[option].admin, self._puzzle.devices[index].subject.multiple
         in_use = index in self._results[item.pod, item.claim] if admin else index in self._used
         if in_use and not multiple:
@@ -453,7 +453,7 @@ class _Search:
 
 
 def _taken(device: Device, option: _Option, now: InUse | None) -> _Taken | _Stop | None:
-    """What an option takes of a device; None where it does not select the device."""
+    """The part of a device that an option takes; None where it does not select the device."""
     if now is not None and not option.admin and device.id in now.whole:
         return _Taken(blocked=f"device {device.id[2]} is in use")
     unsure = ""
@@ -549,7 +549,7 @@ class _Classes:
 
 
 def claims_of(pod_set: model.PodSet, resources: frozenset[str], known: Knowledge) -> Claims | None:
-    """What a pod claims; None where the devices of nodes are not known.
+    """The claims of a pod; None where the devices of nodes are not known.
 
     Args:
         resources: the extended resources of the pod that device classes may serve.

@@ -86,7 +86,7 @@ def _unknown_verdict(reason: str) -> NodeVerdict:
 
 
 _ALL_TRIED: Final = 100
-"""Of so many nodes the scheduler tries all (minFeasibleNodesToFind in pkg/scheduler/schedule_one.go)."""
+"""Up to this number of nodes the scheduler tries all (minFeasibleNodesToFind in pkg/scheduler/schedule_one.go)."""
 
 
 def _verdict_by_devices(demand: PodDemand, claims: ClaimedDevices, places: Places) -> NodeVerdict:

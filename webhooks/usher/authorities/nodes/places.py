@@ -61,7 +61,7 @@ class PodDemand(Struct, frozen=True, kw_only=True):
     in_one_container: Amounts
     """The most that any one container asks for."""
     devices: ClaimedDevices | None = None
-    """What it claims, where the devices of nodes are known."""
+    """Its claims, where the devices of nodes are known."""
 
     def digest(self) -> bytes:
         """A digest of it, without the devices; empty for a demand that is too large to be kept."""

@@ -19,17 +19,6 @@ from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.verdict import Answer
 from usher.check.batches import Batch
 from usher.check.formats import json_report, wording
-from usher.check.formats.json_report import (
-    API_VERSION,
-    IF_ANY,
-    Bounded,
-    BoundedIfKnown,
-    Exact,
-    ExactIfKnown,
-    Shape,
-    TextIfAny,
-    attribute,
-)
 from usher.check.formats.lines import Lines, Row
 from usher.check.formats.wording import readable_number, readable_range
 from usher.cluster.facts.store import Store
@@ -236,47 +225,47 @@ def _by_name(totals: Iterable[model.Total]) -> dict[str, model.Total]:
     return {total.name: total for total in totals}
 
 
-class PodSet(Shape):
+class PodSet(json_report.Shape):
     """`requests` are the accelerators of one pod."""
 
     name: str
-    minimum: Bounded = attribute("count", "minimum")
-    maximum: BoundedIfKnown = attribute("count", "maximum")
-    requests: Annotated[dict[str, Exact], BeforeValidator(_amounts)]
+    minimum: json_report.Bounded = json_report.attribute("count", "minimum")
+    maximum: json_report.BoundedIfKnown = json_report.attribute("count", "maximum")
+    requests: Annotated[dict[str, json_report.Exact], BeforeValidator(_amounts)]
 
 
-class Total(Shape):
+class Total(json_report.Shape):
     """The amount that all pods together ask for; without `maximum` if it has no bound."""
 
-    minimum: Exact
-    maximum: ExactIfKnown
+    minimum: json_report.Exact
+    maximum: json_report.ExactIfKnown
 
 
-class Rank(Shape):
+class Rank(json_report.Shape):
     """A priority class; without `podSets` it is the one of all pod sets."""
 
     kind: str
     name: str
-    value: BoundedIfKnown
-    pod_sets: Annotated[list[str], IF_ANY] = attribute("of")
+    value: json_report.BoundedIfKnown
+    pod_sets: Annotated[list[str], json_report.IF_ANY] = json_report.attribute("of")
     by_default: bool
     missing: bool
     given: bool
 
 
-class Balance(Shape):
+class Balance(json_report.Shape):
     """One resource of one flavor or quota: `most` is what it could ever give, `own` what of it is not borrowed."""
 
     of: str
     resource: str
-    asks: Exact
-    most: ExactIfKnown
-    own: ExactIfKnown
-    reserved: ExactIfKnown = attribute("used")
-    free: ExactIfKnown
+    asks: json_report.Exact
+    most: json_report.ExactIfKnown
+    own: json_report.ExactIfKnown
+    reserved: json_report.ExactIfKnown = json_report.attribute("used")
+    free: json_report.ExactIfKnown
 
 
-class Flavor(Shape):
+class Flavor(json_report.Shape):
     """The flavor that pods would get; `now` where it has room now."""
 
     pod_set: str
@@ -285,26 +274,26 @@ class Flavor(Shape):
     now: bool
 
 
-class Elsewhere(Shape):
+class Elsewhere(json_report.Shape):
     """Another queue that the workload could use."""
 
     queue: str
-    cluster_queue: TextIfAny = attribute("behind")
+    cluster_queue: json_report.TextIfAny = json_report.attribute("behind")
     answer: str
 
 
-class Nodes(Shape):
+class Nodes(json_report.Shape):
     """Nodes that could hold one pod of a pod set, if they were empty; `grows` are pools of an autoscaler."""
 
     pod_set: str
     answer: str
     nodes: int
     grows: list[str]
-    nearest: TextIfAny
+    nearest: json_report.TextIfAny
     missing: list[str]
 
 
-class Section(Shape):
+class Section(json_report.Shape):
     """The answer of one authority; `given` if gpu-usher names the first queue of `way`, and the file does not."""
 
     authority: str
@@ -313,37 +302,39 @@ class Section(Shape):
     given: bool
     reasons: list[str]
     balances: list[Balance]
-    flavors: list[Flavor] = attribute("taken")
+    flavors: list[Flavor] = json_report.attribute("taken")
     elsewhere: list[Elsewhere]
-    nodes: list[Nodes] = attribute("holding")
+    nodes: list[Nodes] = json_report.attribute("holding")
 
 
-class ClusterAnswer(Shape):
+class ClusterAnswer(json_report.Shape):
     """The answer in another cluster, and the first reason for it."""
 
     name: str
-    answer: str = attribute("outlook", "answer")
-    reason: TextIfAny
+    answer: str = json_report.attribute("outlook", "answer")
+    reason: json_report.TextIfAny
 
 
-class Workload(Shape):
+class Workload(json_report.Shape):
     place: str
-    api_version: str = attribute("outlook", "workload", "api_version")
-    kind: str = attribute("outlook", "workload", "kind")
-    namespace: str = attribute("outlook", "workload", "namespace")
-    name: str = attribute("outlook", "workload", "name")
-    answer: str = attribute("outlook", "answer")
-    pod_sets: list[PodSet] = attribute("outlook", "workload", "pod_sets")
-    totals: Annotated[dict[str, Total], BeforeValidator(_by_name)] = attribute("outlook", "workload", "totals")
-    given: list[str] = attribute("outlook", "given")
-    priorities: list[Rank] = attribute("outlook", "ranks")
-    authorities: list[Section] = attribute("outlook", "sections")
-    remedies: list[str] = attribute("outlook", "remedies")
-    clusters: Annotated[list[ClusterAnswer], IF_ANY]
+    api_version: str = json_report.attribute("outlook", "workload", "api_version")
+    kind: str = json_report.attribute("outlook", "workload", "kind")
+    namespace: str = json_report.attribute("outlook", "workload", "namespace")
+    name: str = json_report.attribute("outlook", "workload", "name")
+    answer: str = json_report.attribute("outlook", "answer")
+    pod_sets: list[PodSet] = json_report.attribute("outlook", "workload", "pod_sets")
+    totals: Annotated[dict[str, Total], BeforeValidator(_by_name)] = json_report.attribute(
+        "outlook", "workload", "totals"
+    )
+    given: list[str] = json_report.attribute("outlook", "given")
+    priorities: list[Rank] = json_report.attribute("outlook", "ranks")
+    authorities: list[Section] = json_report.attribute("outlook", "sections")
+    remedies: list[str] = json_report.attribute("outlook", "remedies")
+    clusters: Annotated[list[ClusterAnswer], json_report.IF_ANY]
 
 
-class QueueOutlook(Shape):
-    api_version: Literal["gpu-usher.io/v1alpha1"] = API_VERSION
+class QueueOutlook(json_report.Shape):
+    api_version: Literal["gpu-usher.io/v1alpha1"] = json_report.API_VERSION
     kind: Literal["QueueOutlook"] = "QueueOutlook"
     as_written: bool
     workloads: list[Workload]

@@ -22,21 +22,6 @@ from usher.authorities.nodes.declared_pools import PoolReason
 from usher.check import surroundings
 from usher.check.batches import Batch
 from usher.check.formats import json_report, wording
-from usher.check.formats.json_report import (
-    API_VERSION,
-    IF_ANY,
-    IF_KNOWN,
-    Bounded,
-    BoundedIfKnown,
-    Exact,
-    ExactIfKnown,
-    IntegerIfAny,
-    IntegerIfKnown,
-    Readable,
-    Shape,
-    TextIfAny,
-    attribute,
-)
 from usher.check.formats.lines import Lines, Row
 from usher.cluster.facts.store import Store
 from usher.config import models
@@ -435,52 +420,52 @@ def _unit(resource: str, info: ValidationInfo[Vocabulary]) -> str:
     return wording.memory_unit(resource, info.context)
 
 
-class Pods(Shape):
-    minimum: Bounded
-    maximum: BoundedIfKnown
-    reason: TextIfAny
+class Pods(json_report.Shape):
+    minimum: json_report.Bounded
+    maximum: json_report.BoundedIfKnown
+    reason: json_report.TextIfAny
 
 
-class Total(Shape):
+class Total(json_report.Shape):
     """All pods together request this; `unit` is `MiB` or a similar unit if the name counts memory."""
 
     name: str
     route: str
-    unit: Annotated[str, BeforeValidator(_unit), IF_ANY] = attribute("name")
-    minimum: Exact
-    maximum: ExactIfKnown
-    reason: TextIfAny
+    unit: Annotated[str, BeforeValidator(_unit), json_report.IF_ANY] = json_report.attribute("name")
+    minimum: json_report.Exact
+    maximum: json_report.ExactIfKnown
+    reason: json_report.TextIfAny
 
 
 class Request(Total):
     """One pod requests this; pods that name the same `claim` share it."""
 
     path: str
-    claim: TextIfAny
+    claim: json_report.TextIfAny
 
 
-class Owner(Shape):
+class Owner(json_report.Shape):
     group: str
     kind: str
     name: str
 
 
-class Gang(Shape):
+class Gang(json_report.Shape):
     """Whether the pods have to start together, the reason, and how many must exist."""
 
     wanted: bool
-    formed_by: TextIfAny
-    minimum: IntegerIfKnown
+    formed_by: json_report.TextIfAny
+    minimum: json_report.IntegerIfKnown
 
 
-class Scheduler(Shape):
+class Scheduler(json_report.Shape):
     """The scheduler of the pods; `reason` if the template does not name it."""
 
     name: str
-    reason: TextIfAny
+    reason: json_report.TextIfAny
 
 
-class Container(Shape):
+class Container(json_report.Shape):
     """A container. `trains`: it does the pod's work, and gets the variables and devices that training needs.
 
     `lookalikes` are resources that look like accelerators but are unknown to usher and usher.yaml.
@@ -489,14 +474,14 @@ class Container(Shape):
     name: str
     type: str
     path: str
-    requests: dict[str, Exact]
-    limits: dict[str, Exact]
+    requests: dict[str, json_report.Exact]
+    limits: dict[str, json_report.Exact]
     asks_accelerators: bool
     trains: bool
-    lookalikes: Annotated[list[str], IF_ANY]
+    lookalikes: Annotated[list[str], json_report.IF_ANY]
 
 
-class PodSet(Shape):
+class PodSet(json_report.Shape):
     """One pod template. `changeable` is false if a change of it would not reach the pods.
 
     `operatorEnvironment` are the variables that the kind's operator sets itself; names that end in `*` are prefixes.
@@ -504,7 +489,7 @@ class PodSet(Shape):
 
     name: str
     path: str
-    pods: Pods = attribute("count")
+    pods: Pods = json_report.attribute("count")
     requests: list[Request]
     scheduler: Scheduler
     scheduling_gates: list[str]
@@ -513,13 +498,13 @@ class PodSet(Shape):
     changeable: bool
 
 
-class Unknown(Shape):
+class Unknown(json_report.Shape):
     path: str
-    field: Readable = attribute("path")
+    field: json_report.Readable = json_report.attribute("path")
     reason: str
 
 
-class Scaler(Shape):
+class Scaler(json_report.Shape):
     """Another object of the file that sets how many replicas this one may have, as this one counts them.
 
     `effective` is false if it has no effect: while it is paused, or if the kind has no number that it sets. The paths
@@ -527,17 +512,17 @@ class Scaler(Shape):
     """
 
     api_version: str
-    kind: str = attribute("growth", "source", "kind")
-    namespace: str = attribute("growth", "source", "namespace")
-    name: str = attribute("growth", "source", "name")
+    kind: str = json_report.attribute("growth", "source", "kind")
+    namespace: str = json_report.attribute("growth", "source", "namespace")
+    name: str = json_report.attribute("growth", "source", "name")
     effective: bool
-    minimum: int = attribute("growth", "minimum")
-    maximum: IntegerIfKnown = attribute("growth", "maximum")
-    reason: TextIfAny = attribute("growth", "reason")
-    unknowns: list[Unknown] = attribute("growth", "unknowns")
+    minimum: int = json_report.attribute("growth", "minimum")
+    maximum: json_report.IntegerIfKnown = json_report.attribute("growth", "maximum")
+    reason: json_report.TextIfAny = json_report.attribute("growth", "reason")
+    unknowns: list[Unknown] = json_report.attribute("growth", "unknowns")
 
 
-class Pool(Shape):
+class Pool(json_report.Shape):
     """Whether a pool of usher.yaml fits the pods, and why."""
 
     pool: str
@@ -545,7 +530,7 @@ class Pool(Shape):
     reason: str
 
 
-class Workload(Shape):
+class Workload(json_report.Shape):
     """A workload. The scalers determine `pods`, `totals` and the `pods` of pod sets; `input` is the input of the
     policies.
 
@@ -554,28 +539,28 @@ class Workload(Shape):
     """
 
     source: str
-    line: IntegerIfAny
-    api_version: str = attribute("workload", "api_version")
-    kind: str = attribute("workload", "kind")
-    namespace: str = attribute("workload", "namespace")
-    name: str = attribute("workload", "name")
-    role: str = attribute("workload", "role")
-    role_reason: TextIfAny = attribute("workload", "role_reason")
-    owner: Annotated[Owner | None, IF_KNOWN] = attribute("workload", "owner")
-    template: bool = attribute("workload", "is_template")
-    suspended: bool = attribute("workload", "suspended")
-    deleting: bool = attribute("workload", "deleting")
-    gang: Gang = attribute("workload", "gang")
-    pods: Pods = attribute("workload", "pods")
-    totals: list[Total] = attribute("workload", "totals")
-    scaled_by: list[Scaler] = attribute("scalers")
-    pod_sets: list[PodSet] = attribute("workload", "pod_sets")
-    pools: Annotated[dict[str, list[Pool]], IF_ANY]
-    unknowns: list[Unknown] = attribute("workload", "unknowns")
+    line: json_report.IntegerIfAny
+    api_version: str = json_report.attribute("workload", "api_version")
+    kind: str = json_report.attribute("workload", "kind")
+    namespace: str = json_report.attribute("workload", "namespace")
+    name: str = json_report.attribute("workload", "name")
+    role: str = json_report.attribute("workload", "role")
+    role_reason: json_report.TextIfAny = json_report.attribute("workload", "role_reason")
+    owner: Annotated[Owner | None, json_report.IF_KNOWN] = json_report.attribute("workload", "owner")
+    template: bool = json_report.attribute("workload", "is_template")
+    suspended: bool = json_report.attribute("workload", "suspended")
+    deleting: bool = json_report.attribute("workload", "deleting")
+    gang: Gang = json_report.attribute("workload", "gang")
+    pods: Pods = json_report.attribute("workload", "pods")
+    totals: list[Total] = json_report.attribute("workload", "totals")
+    scaled_by: list[Scaler] = json_report.attribute("scalers")
+    pod_sets: list[PodSet] = json_report.attribute("workload", "pod_sets")
+    pools: Annotated[dict[str, list[Pool]], json_report.IF_ANY]
+    unknowns: list[Unknown] = json_report.attribute("workload", "unknowns")
     input: Annotated[Any, BeforeValidator(orjson.loads)]
 
 
-class WorkloadList(Shape):
-    api_version: Literal["gpu-usher.io/v1alpha1"] = API_VERSION
+class WorkloadList(json_report.Shape):
+    api_version: Literal["gpu-usher.io/v1alpha1"] = json_report.API_VERSION
     kind: Literal["WorkloadList"] = "WorkloadList"
     workloads: list[Workload]

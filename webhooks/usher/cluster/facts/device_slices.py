@@ -91,7 +91,7 @@ class Device(Struct, frozen=True, kw_only=True, eq=False):
         return None if found is None else (type(found).__name__, str(found))
 
     def consumed(self, asked: Mapping[str, int]) -> tuple[int, ...] | None:
-        """What a request takes of each capacity; None for a request that the device cannot serve even if it is free."""
+        """The part of each capacity that a request takes; None if even a free device could not serve it."""
         if not asked.keys() <= {name for name, _ in self.capacity}:
             return None
         found = []
@@ -388,7 +388,7 @@ class InUse:
                     self.whole.add(found)
 
     def consumed(self, pools: Iterable[Pool]) -> Iterator[tuple[tuple[str, ...], int]]:
-        """What the devices in use take of the counters of pools."""
+        """The part of the counters of pools that the devices in use take."""
         for pool in pools:
             for device in (one for each in pool.slices for one in each.devices):
                 if device.id in self.whole or device.id in self.shares:

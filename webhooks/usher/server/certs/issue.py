@@ -23,23 +23,6 @@ from msgspec import Struct
 
 from usher.errors import CertificateError
 from usher.server.certs import certificates
-from usher.server.certs.certificates import (
-    AUTHORITY_CERTIFICATE_FILE,
-    AUTHORITY_KEY_FILE,
-    AUTHORITY_LIFETIME,
-    CERTIFICATE_FILE,
-    KEY_FILE,
-    LEAF_LIFETIME,
-    CertificateAuthority,
-    Contents,
-    canonical_names,
-    made_here,
-    new_authority,
-    new_leaf,
-    private_key_pem,
-    read_contents,
-    renewal_time,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +100,7 @@ def _sync(directory: Path) -> None:
 class Issued:
     """A leaf, its key and the authorities to trust: its signer, and earlier ones whose leaves are still in use."""
 
-    authority: CertificateAuthority
+    authority: certificates.CertificateAuthority
     earlier: tuple[x509.Certificate, ...]
     leaf: x509.Certificate
     key: ec.EllipticCurvePrivateKey = field(repr=False)
@@ -126,16 +109,16 @@ class Issued:
     def files(self) -> dict[str, bytes]:
         """The data of a `kubernetes.io/tls` Secret, in PEM: tls.crt, tls.key, ca.crt."""
         return {
-            CERTIFICATE_FILE: _pem(self.leaf),
-            KEY_FILE: private_key_pem(self.key),
-            AUTHORITY_CERTIFICATE_FILE: _pem(self.authority.certificate, *self.earlier),
+            certificates.CERTIFICATE_FILE: _pem(self.leaf),
+            certificates.KEY_FILE: certificates.private_key_pem(self.key),
+            certificates.AUTHORITY_CERTIFICATE_FILE: _pem(self.authority.certificate, *self.earlier),
         }
 
 
 class EnsuredAuthority(Struct, frozen=True, kw_only=True):
     """The CA of a directory. `reason` says why it was replaced; empty if it was kept."""
 
-    authority: CertificateAuthority
+    authority: certificates.CertificateAuthority
     earlier: tuple[x509.Certificate, ...]
     reason: str
 
@@ -152,19 +135,19 @@ class Ensured(Struct, frozen=True, kw_only=True):
 def issue(  # noqa: PLR0913 - all keyword-only, and the lifetimes have their defaults
     *,
     names: Sequence[str],
-    certificate_authority: CertificateAuthority | None,
+    certificate_authority: certificates.CertificateAuthority | None,
     now: datetime,
     earlier: Sequence[x509.Certificate] = (),
-    authority_lifetime: timedelta = AUTHORITY_LIFETIME,
-    leaf_lifetime: timedelta = LEAF_LIFETIME,
+    authority_lifetime: timedelta = certificates.AUTHORITY_LIFETIME,
+    leaf_lifetime: timedelta = certificates.LEAF_LIFETIME,
 ) -> Issued:
     """A leaf for DNS names and IP addresses, signed by the given authority, or by a new one. Pure.
 
     Raises:
         CertificateError: a name is not valid in a certificate, or the authority is not valid at `now`.
     """
-    authority = certificate_authority or new_authority(now=now, lifetime=authority_lifetime)
-    leaf, key = new_leaf(authority, names=names, now=now, lifetime=leaf_lifetime)
+    authority = certificate_authority or certificates.new_authority(now=now, lifetime=authority_lifetime)
+    leaf, key = certificates.new_leaf(authority, names=names, now=now, lifetime=leaf_lifetime)
     return Issued(authority=authority, earlier=tuple(earlier), leaf=leaf, key=key)
 
 
@@ -175,7 +158,7 @@ def write_issued(directory: Path, issued: Issued, *, force: bool = False) -> Non
         CertificateError: they cannot be written, or would replace files that usher did not make, without `force`.
     """
     with locked_directory(directory):
-        _write(directory, issued, contents=read_contents(directory), force=force)
+        _write(directory, issued, contents=certificates.read_contents(directory), force=force)
 
 
 def ensure(directory: Path, *, names: Sequence[str], now: datetime | None = None, force: bool = False) -> Ensured:
@@ -188,9 +171,9 @@ def ensure(directory: Path, *, names: Sequence[str], now: datetime | None = None
         CertificateError: a name is unusable, or the files cannot be written or belong to others.
     """
     now = now or datetime.now(UTC)
-    wanted = canonical_names(names)
+    wanted = certificates.canonical_names(names)
     with locked_directory(directory):
-        contents = read_contents(directory)
+        contents = certificates.read_contents(directory)
         leaf_reason = _why_new_leaf(contents, names=wanted, now=now)
         ensured = _authority(contents, now=now, force=force)
         # If the CA's key is kept elsewhere, a good leaf is enough.
@@ -214,33 +197,33 @@ def ensure_authority(directory: Path, *, now: datetime | None = None, force: boo
         CertificateError: the files cannot be written or belong to others.
     """
     with locked_directory(directory):
-        contents = read_contents(directory)
+        contents = certificates.read_contents(directory)
         ensured = _authority(contents, now=now or datetime.now(UTC), force=force)
         if ensured.reason:
             if not force:
                 _refuse(directory, contents.authority_files_of_others())
             new = _authority_files(ensured.authority, earlier=ensured.earlier)
-            replace_files(directory, new, removed_first=[AUTHORITY_KEY_FILE])
+            replace_files(directory, new, removed_first=[certificates.AUTHORITY_KEY_FILE])
     return ensured
 
 
-def _authority(contents: Contents, *, now: datetime, force: bool) -> EnsuredAuthority:
+def _authority(contents: certificates.Contents, *, now: datetime, force: bool) -> EnsuredAuthority:
     reason = "asked for" if force else _why_new_authority(contents.authority, now=now)
     if contents.authority and not reason:
         others = (one for one in contents.authorities if one != contents.authority.certificate)
         return EnsuredAuthority(authority=contents.authority, earlier=tuple(others), reason="")
     # Force may mean that a key has leaked, so usher drops earlier CAs.
     valid = [] if force else [one for one in contents.authorities if now < one.not_valid_after_utc]
-    return EnsuredAuthority(authority=new_authority(now=now), earlier=tuple(valid), reason=reason)
+    return EnsuredAuthority(authority=certificates.new_authority(now=now), earlier=tuple(valid), reason=reason)
 
 
-def _why_new_authority(authority: CertificateAuthority | None, *, now: datetime) -> str:
+def _why_new_authority(authority: certificates.CertificateAuthority | None, *, now: datetime) -> str:
     if not authority:
         return "there was no CA with its key"
-    return _why_renew(authority.certificate, now=now, early=made_here(authority.certificate))
+    return _why_renew(authority.certificate, now=now, early=certificates.made_here(authority.certificate))
 
 
-def _why_new_leaf(contents: Contents, *, names: Sequence[str], now: datetime) -> str:
+def _why_new_leaf(contents: certificates.Contents, *, names: Sequence[str], now: datetime) -> str:
     leaf = contents.leaf
     if not leaf:
         return "there was no readable serving certificate"
@@ -251,7 +234,7 @@ def _why_new_leaf(contents: Contents, *, names: Sequence[str], now: datetime) ->
     missing = sorted(set(names) - set(certificates.subject_names(leaf)))
     if missing:
         return f"it lacked {', '.join(missing)}"
-    signed_here = made_here(leaf) or (
+    signed_here = certificates.made_here(leaf) or (
         contents.authority and certificates.issued_by(leaf, contents.authority.certificate)
     )
     return _why_renew(leaf, now=now, early=bool(signed_here))
@@ -262,19 +245,19 @@ def _why_renew(certificate: x509.Certificate, *, now: datetime, early: bool) -> 
         return f"it expired on {certificates.moment(certificate.not_valid_after_utc)}"
     if now < certificate.not_valid_before_utc:
         return f"it was not valid before {certificates.moment(certificate.not_valid_before_utc)}"
-    if early and now >= renewal_time(certificate):
-        return f"two thirds of its life were over on {certificates.moment(renewal_time(certificate))}"
+    if early and now >= certificates.renewal_time(certificate):
+        return f"two thirds of its life were over on {certificates.moment(certificates.renewal_time(certificate))}"
     return ""
 
 
-def _write(directory: Path, issued: Issued, *, contents: Contents, force: bool) -> None:
+def _write(directory: Path, issued: Issued, *, contents: certificates.Contents, force: bool) -> None:
     known = contents.authority is not None and contents.authority.certificate == issued.authority.certificate
     if not force:
         _refuse(directory, [*([] if known else contents.authority_files_of_others()), *contents.leaf_files_of_others()])
     data = issued.files
     leaf_files = [
-        NewFile(name=CERTIFICATE_FILE, content=data[CERTIFICATE_FILE], mode=0o644),
-        NewFile(name=KEY_FILE, content=data[KEY_FILE], mode=0o600),
+        NewFile(name=certificates.CERTIFICATE_FILE, content=data[certificates.CERTIFICATE_FILE], mode=0o644),
+        NewFile(name=certificates.KEY_FILE, content=data[certificates.KEY_FILE], mode=0o600),
     ]
     if known:
         replace_files(directory, leaf_files)
@@ -282,13 +265,17 @@ def _write(directory: Path, issued: Issued, *, contents: Contents, force: bool) 
     # If a run is killed between two steps, the next one must be able to repair the directory. It can do so with a CA of
     # ours without its key, but not with a key beside the certificate of another CA.
     authority_files = _authority_files(issued.authority, earlier=issued.earlier)
-    replace_files(directory, [*authority_files, *leaf_files], removed_first=[AUTHORITY_KEY_FILE])
+    replace_files(directory, [*authority_files, *leaf_files], removed_first=[certificates.AUTHORITY_KEY_FILE])
 
 
-def _authority_files(authority: CertificateAuthority, *, earlier: Sequence[x509.Certificate]) -> list[NewFile]:
+def _authority_files(
+    authority: certificates.CertificateAuthority, *, earlier: Sequence[x509.Certificate]
+) -> list[NewFile]:
     return [
-        NewFile(name=AUTHORITY_CERTIFICATE_FILE, content=_pem(authority.certificate, *earlier), mode=0o644),
-        NewFile(name=AUTHORITY_KEY_FILE, content=private_key_pem(authority.key), mode=0o600),
+        NewFile(
+            name=certificates.AUTHORITY_CERTIFICATE_FILE, content=_pem(authority.certificate, *earlier), mode=0o644
+        ),
+        NewFile(name=certificates.AUTHORITY_KEY_FILE, content=certificates.private_key_pem(authority.key), mode=0o600),
     ]
 
 

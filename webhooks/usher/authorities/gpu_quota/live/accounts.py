@@ -31,20 +31,6 @@ from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota import status as gpu_quota_status
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.live import account_store, holdings
-from usher.authorities.gpu_quota.live.account_store import (
-    ACCOUNT_KEY,
-    ACCOUNT_NAME_PREFIX,
-    NO_METER,
-    QUOTAS_PATH,
-    Account,
-    AccountStore,
-    Api,
-    ConfigMapStore,
-    Meter,
-    StatusStore,
-    Stored,
-    config_map_path,
-)
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.api import NAMES
 from usher.cluster.http_clients import Backoff
@@ -91,7 +77,7 @@ class AccountWriter(Generic[_State]):
 
     def __init__(
         self,
-        store: AccountStore[_State],
+        store: account_store.AccountStore[_State],
         *,
         clock: Callable[[], float] = time.monotonic,
         wait: Callable[[float], None] = time.sleep,
@@ -106,7 +92,7 @@ class AccountWriter(Generic[_State]):
         self._lock = threading.Lock()
         self._writing = False
         self._contended_until = float("-inf")
-        self._last: Stored[_State] | None = None
+        self._last: account_store.Stored[_State] | None = None
         """The last written state. It is usually still current, so that a change needs no read."""
 
     def change(self, change: Change[_State, _Result], *, within: float) -> "Future[_Result]":
@@ -177,7 +163,7 @@ class AccountWriter(Generic[_State]):
         if self._last is not None:
             stored, (state, outcomes) = self._last, _changed(together, self._last.state)
             if state != stored.state:
-                return self._commit(together, Stored(state=state, version=stored.version), outcomes)
+                return self._commit(together, account_store.Stored(state=state, version=stored.version), outcomes)
             # A result without a write may be a refusal, and a refusal must use a fresh read.
             self._last = None
         stored = self._store.read()
@@ -185,13 +171,16 @@ class AccountWriter(Generic[_State]):
         self._drop_late(together, None)
         state, outcomes = _changed(together, stored.state)
         if state != stored.state:
-            return self._commit(together, Stored(state=state, version=stored.version), outcomes)
+            return self._commit(together, account_store.Stored(state=state, version=stored.version), outcomes)
         self._last = stored
         _answer(together, outcomes)
         return True
 
     def _commit(
-        self, together: Sequence[_Waiting[_State]], changed: Stored[_State], outcomes: Sequence["_Outcome"]
+        self,
+        together: Sequence[_Waiting[_State]],
+        changed: account_store.Stored[_State],
+        outcomes: Sequence["_Outcome"],
     ) -> bool:
         began = self._clock()
         self._last = self._store.write(changed)
@@ -218,11 +207,11 @@ class Accounts:
 
     def __init__(
         self,
-        api: Api,
+        api: account_store.Api,
         knowledge: Callable[[], Knowledge],
         *,
         namespace: str,
-        meter: Meter = NO_METER,
+        meter: account_store.Meter = account_store.NO_METER,
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Takes the parts that it works with.
@@ -237,21 +226,23 @@ class Accounts:
         self._meter = meter
         self._clock = clock
         # A GPUQuota may share its name with a quota of usher.yaml, so the keys have the kind.
-        self._writers: dict[str, AccountWriter[Account]] = {}
-        self._stores: dict[str, AccountStore[Account]] = {}
+        self._writers: dict[str, AccountWriter[account_store.Account]] = {}
+        self._stores: dict[str, account_store.AccountStore[account_store.Account]] = {}
 
-    def writer(self, quota: Quota) -> AccountWriter[Account]:
+    def writer(self, quota: Quota) -> AccountWriter[account_store.Account]:
         return self._writers.setdefault(str(quota), AccountWriter(self.store(quota)))
 
-    def store(self, quota: Quota) -> AccountStore[Account]:
+    def store(self, quota: Quota) -> account_store.AccountStore[account_store.Account]:
         return self._stores.setdefault(str(quota), self._store(quota))
 
-    def _store(self, quota: Quota) -> AccountStore[Account]:
+    def _store(self, quota: Quota) -> account_store.AccountStore[account_store.Account]:
         namespace, meter, clock = self._namespace, self._meter, self._clock
         if not quota.declared:
-            return StatusStore(self._api, quota.name, namespace=namespace, meter=meter, clock=clock)
+            return account_store.StatusStore(self._api, quota.name, namespace=namespace, meter=meter, clock=clock)
         name = quota.name
-        return ConfigMapStore(self._api, lambda: self._declared(name), namespace=namespace, meter=meter, clock=clock)
+        return account_store.ConfigMapStore(
+            self._api, lambda: self._declared(name), namespace=namespace, meter=meter, clock=clock
+        )
 
     def forget_others(self, quotas: Iterable[Quota]) -> None:
         """Keeps only the writers and stores of these quotas."""
@@ -307,7 +298,7 @@ class UndeclaredAccounts:
     """Remembers when each undeclared account last changed."""
 
     def __init__(
-        self, api: Api, knowledge: Callable[[], Knowledge], *, namespace: str, clock: Callable[[], float]
+        self, api: account_store.Api, knowledge: Callable[[], Knowledge], *, namespace: str, clock: Callable[[], float]
     ) -> None:
         """Takes the API server, a function that gives the knowledge, the namespace of accounts, a clock in seconds."""
         self._api = api
@@ -349,7 +340,7 @@ class UndeclaredAccounts:
         declared = {entry.name for entry in known.config.quotas}
         # The server needs no right to list the ConfigMaps of other namespaces; most sites do not give it one.
         for config_map in self._names() if isinstance(found, Absence) else sorted(found):
-            name = config_map.removeprefix(ACCOUNT_NAME_PREFIX)
+            name = config_map.removeprefix(account_store.ACCOUNT_NAME_PREFIX)
             if name not in (config_map, *declared):
                 yield name
 
@@ -373,14 +364,14 @@ class UndeclaredAccounts:
 
     def _version_and_age(self, name: str) -> tuple[str, float] | None:
         """The version of an account and when it was first seen; None without the ConfigMap or its account."""
-        path = config_map_path(self._namespace, name)
+        path = account_store.config_map_path(self._namespace, name)
         answer = self._api.get(path)
         if answer.status == 404:
             return None
         if answer.status != 200:
             raise errors.ClusterError(f"{path} cannot be read: {answer.message}")
         data, version = answer.value.get("data"), holdings.metadata_text(answer.value, "resourceVersion")
-        if not isinstance(data, dict) or ACCOUNT_KEY not in data:
+        if not isinstance(data, dict) or account_store.ACCOUNT_KEY not in data:
             return None
         before = self._unchanged.get(name)
         return before if before is not None and before[0] == version else (version, self._clock())
@@ -389,7 +380,7 @@ class UndeclaredAccounts:
         return self._clock() - seen[1] > self._knowledge().config.facts.reservation
 
     def _delete(self, name: str, version: str) -> bool:
-        path = config_map_path(self._namespace, name)
+        path = account_store.config_map_path(self._namespace, name)
         preconditions: paths.Object = {"resourceVersion": version}
         options: paths.Object = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": preconditions}
         answer = self._api.delete(path, options)
@@ -412,7 +403,7 @@ _Owner = tuple[str, str, str]
 class UnusedParts:
     """Compares the parts in the namespace of accounts with the heads that they belong to."""
 
-    def __init__(self, api: Api, *, namespace: str) -> None:
+    def __init__(self, api: account_store.Api, *, namespace: str) -> None:
         """Takes the API server and the namespace of accounts."""
         self._api = api
         self._namespace = namespace
@@ -458,7 +449,7 @@ class UnusedParts:
     def _unused(self, owner: _Owner, several: list[paths.Object]) -> list[paths.Object]:
         kind, name, uid = owner
         path = (
-            f"{QUOTAS_PATH}/{name}"
+            f"{account_store.QUOTAS_PATH}/{name}"
             if kind == "GPUQuota"
             else f"{account_store.config_maps_path(self._namespace)}/{name}"
         )
@@ -516,7 +507,7 @@ def _label(part: paths.Object, name: str) -> str:
 
 def _data_of(value: paths.Object) -> paths.Json:
     data = value.get("data")
-    text = data.get(ACCOUNT_KEY) if isinstance(data, dict) else None
+    text = data.get(account_store.ACCOUNT_KEY) if isinstance(data, dict) else None
     try:
         found: paths.Json = orjson.loads(text) if isinstance(text, str) else None
     except ValueError:
