@@ -29,7 +29,7 @@ test_claims_are_compared_with_the_devices_of_each_node if {
 	)} with input as examples.bad_claim
 	check.deny == {found(
 		"/spec/resourceClaims", "the pod",
-		"the closest match is node gpu-0; a selector of gpu.nvidia.com fails on device gpu-0 of gpu-0: no such key: profile",
+		"the closest match is node gpu-0; a selector of gpu.nvidia.com fails on device gpu-0 of gpu-0: the map lacks the key profile",
 		remedy,
 	)} with input as examples.bad_selector
 	check.deny == set() with input as examples.good_claim
