@@ -13,8 +13,8 @@ from usher.config.described_kinds import ShippedKind
 FOLDER: Final = Path(__file__).parents[1] / "webhooks/usher/kinds/descriptions"
 
 
-def compiled() -> bytes:
-    """The descriptions of all files, checked, with one description a line.
+def compiled(folder: Path = FOLDER) -> bytes:
+    """The descriptions of all files of a folder, checked, with one description a line.
 
     Raises:
         ValidationError: a description does not fit the format.
@@ -22,7 +22,7 @@ def compiled() -> bytes:
     adapter = TypeAdapter(list[ShippedKind])
     found = [
         each
-        for file in sorted(FOLDER.glob("*.yaml"))
+        for file in sorted(folder.glob("*.yaml"))
         for each in adapter.validate_python(yaml.safe_load(file.read_text(encoding="utf-8")))
     ]
     lines = [orjson.dumps(each.model_dump(exclude_defaults=True, exclude_none=True)) for each in found]

@@ -31,6 +31,8 @@ from usher.config.load import load
 from usher.kinds import kind as kinds_kind
 from usher.kinds import registry
 from usher.policy import assembly
+from usher.policy.checks import catalogue
+from usher.policy.checks.catalogue import About
 from usher.policy.evaluator import Evaluator
 from usher.review import admission_review, webhooks
 from usher.workloads.normalise import normalise
@@ -43,7 +45,7 @@ SITE = ROOT / "examples" / "usher.yaml"
 
 OF_THE_USER = {"USH443", "USH1201", "USH1202", "USH1236", "USH1237", "USH1433"}
 """Checks whose verdict depends on who makes the object, which only a request tells."""
-UNREAD_KEYS = {"USH1481", "USH1482", "USH1483", "USH1493"}
+UNREAD_KEYS = {each.code for each in catalogue.load().catalogue.checks if each.about is About.UNREAD_KEYS}
 """Checks of keys that nothing reads and of names inside an object: the API server often refuses these first."""
 OF_ADMINISTRATORS = {"PersistentVolume"}
 """Kinds about which `check` only warns, because administrators may make them as they like."""

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+import compile_descriptions
 import pytest
 
 import usher
@@ -58,15 +59,18 @@ def test_every_table_follows_from_the_records() -> None:
     assert {kind.group_and_kind for kind in registry.LISTED} <= {*registry.WORKLOADS, *registry.OBJECTS}
 
 
-PROVING: Final = "check/surroundings.py"
-"""Holds the kinds whose objects in files prove something, which no record of a kind says."""
+HOLDING: Final = {
+    "check/surroundings.py": "kinds whose objects in files prove something",
+    "workloads/fingerprints.py": "kinds whose like objects are judged once",
+}
+"""Modules that hold sets of kinds for what no record of a kind says."""
 
 
 def test_no_other_module_holds_a_set_of_kinds() -> None:
     sets = {
         module: held
         for module, held in literals()
-        if sum(each in registry.BY_KEY for each in held if isinstance(each, tuple)) > 1 and module != PROVING
+        if sum(each in registry.BY_KEY for each in held if isinstance(each, tuple)) > 1 and module not in HOLDING
     }
 
     assert sets == {}
@@ -76,7 +80,7 @@ def test_no_other_module_lists_kinds_of_workloads_by_name() -> None:
     lists = {
         module
         for module, held in literals()
-        if sum(each in KINDS_OF_WORKLOADS for each in held if isinstance(each, str)) > 1 and module != PROVING
+        if sum(each in KINDS_OF_WORKLOADS for each in held if isinstance(each, str)) > 1 and module not in HOLDING
     }
 
     assert lists == {EXAMPLES}
@@ -118,6 +122,14 @@ def _templates(value: Mapping[str, paths.Json], reading: Reading) -> Iterator[Te
 KINDS = [
 '''
 
+DESCRIPTION: Final = """- kind: Widget.example.com
+  versions: [v1]
+  role: service
+  counted: "`replicas` (1 if missing)"
+  source: this test
+  podSets: [{podTemplate: spec.template, pods: "at(object, 'spec.replicas', 1)"}]
+"""
+
 MANIFEST: Final = """apiVersion: example.com/v1
 kind: {kind}
 metadata: {{name: example, namespace: research}}
@@ -142,9 +154,11 @@ def new_family(package: Path) -> str:
 
 
 def new_kind(package: Path) -> str:
-    """Adds a record to a family."""
-    record = RECORD.format(kind="Widget", plural="widgets").replace("_templates", "_replicated")
-    replace(package / "kinds/kubernetes.py", "APPS = [\n", f"APPS = [\n{record}")
+    """Adds a description to those of one subject."""
+    folder = package / "kinds/descriptions"
+    serving = folder / "serving.yaml"
+    serving.write_text(serving.read_text(encoding="utf-8") + DESCRIPTION, encoding="utf-8")
+    (folder / "descriptions.json").write_bytes(compile_descriptions.compiled(folder))
     return "Widget"
 
 
@@ -156,7 +170,7 @@ def replace(file: Path, old: str, new: str) -> None:
 
 @pytest.mark.parametrize("add", [new_kind, new_family])
 def test_a_new_kind_touches_only_what_the_map_of_rooms_names(add: Callable[[Path], str], tmp_path: Path) -> None:
-    """CONTRIBUTING.md: a record in its family in `kinds/`; a new family also in `kinds/registry.py`."""
+    """CONTRIBUTING.md: a description in `kinds/descriptions/`; a new family of records also in `kinds/registry.py`."""
     shutil.copytree(PACKAGE, tmp_path / "usher")
     kind = add(tmp_path / "usher")
     manifest = tmp_path / "manifest.yaml"

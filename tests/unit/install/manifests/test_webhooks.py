@@ -55,7 +55,7 @@ def test_both_webhooks_are_asked_about_every_kind_that_an_api_server_serves() ->
     }
     scaled = {(kind.group, kind.plural) for kind in map(BY_KEY.__getitem__, SCALES)}
     scales = {(group, f"{plural}/scale") for group, plural in scaled & served}
-    assert len(scales) == len(SCALES) - 2, "a role of a DisaggregatedSet and an adapter of Dynamo have no pods"
+    assert len(scales) == len(SCALES) - 3, "roles of a DisaggregatedSet and adapters of Dynamo and of RBG have no pods"
     of_pods = {("", "pods/ephemeralcontainers"), ("", "pods/resize")}
     status = {(group, f"{plural}/status") for group, plural in served | objects if is_kubernetes_group(group)}
     assert asked_about(validating) == served | objects | scales | of_pods | status

@@ -89,6 +89,7 @@ def _above_slots(value: paths.Object) -> Iterator[model.UnreadKey]:
         spec.get("mpiImplementation", "OpenMPI") != "OpenMPI"
         or not isinstance(workers, int)
         or not isinstance(slots, int)
+        or min(workers, slots) < 1
     ):
         return
     pods = workers + (spec.get("runLauncherAsWorker") is True)
@@ -194,7 +195,7 @@ def _is_address(spec: Mapping[str, Any], place: str) -> bool:
     """Whether a value is that of a variable with the address of the first rank."""
     _, _, container, _, variable, _ = place.split("/")
     entry = spec["containers"][int(container)]["env"][int(variable)]
-    return entry.get("name") in _ADDRESSES
+    return paths.text(entry.get("name")) in _ADDRESSES
 
 
 _MODES: Final = frozenset({"RawDeployment", "Standard"})
@@ -215,7 +216,7 @@ def _of_inference_service(value: paths.Object) -> Iterator[model.UnreadKey]:
         text = f"has the name {name[:60]}, and KServe refuses names that begin with a digit"
         yield misread("/metadata/name", text, "begin the name with a letter", "controller")
     by_hpa = chosen == "hpa"
-    if annotations.get("serving.kserve.io/deploymentMode") in _MODES and by_hpa:
+    if paths.text(annotations.get("serving.kserve.io/deploymentMode")) in _MODES and by_hpa:
         for where, metric in at(value, "spec.{predictor,transformer,explainer}.scaleMetric"):
             if isinstance(metric, str) and metric not in _METRICS_OF_HPA:
                 text = f"scales by {metric[:60]} with an HPA, where KServe takes cpu and memory"
@@ -461,7 +462,7 @@ _ELSEWHERE: Final = re.compile(r"\bOLLAMA_HOST\b|\bLLAMA_ARG_PORT\b|\bPORT\b|ngi
 def _unanswered(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
     """Probes of a model server that is alone in its pod, to a port or a path that it does not answer."""
     containers = spec.get("containers")
-    sidecars = [each for each in spec.get("initContainers") or () if str(each).find("'Always'") >= 0]
+    sidecars = "Always" in texts_at(spec, "initContainers[].restartPolicy")
     if not isinstance(containers, list) or len(containers) != 1 or sidecars or not isinstance(containers[0], dict):
         return
     container = containers[0]
@@ -474,7 +475,9 @@ def _unanswered(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]
     given = re.findall(rf"(?:^|\s){server.flag}(?:=|\s+)[\"']?(\d+)\b", words)
     ports = {int(each) for each in given} or {server.port}
     entries = [each for _, each in at(container, "ports[]") if isinstance(each, dict)]
-    named = {each.get("name", index): each.get("containerPort") for index, each in enumerate(entries)}
+    named = {
+        paths.text(each.get("name")) or f"#{index}": each.get("containerPort") for index, each in enumerate(entries)
+    }
     declared = [each for each in named.values() if isinstance(each, int)]
     if server.host and not re.search(r"(?:^|\s)--host[=\s]", words) and (declared or "readinessProbe" in container):
         text = f"starts a server that listens on {server.host}, where neither probes nor Services reach it"
@@ -484,8 +487,10 @@ def _unanswered(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]
         remedy = f"declare port {min(ports)}, or set {server.flag.strip('(?:)').partition('|')[0]} to {declared[0]}"
         yield misread(f"{path}/containers/0/ports", text, remedy, "probe")
     for where, get in at(container, "{livenessProbe,readinessProbe,startupProbe}.httpGet", f"{path}/containers/0"):
-        asked = str(get.get("path", "/")).partition("?")[0].rstrip("/") or "/"
-        port = str(named.get(get.get("port"), get.get("port")))
+        probe = paths.mapping(get)
+        asked = str(probe.get("path", "/")).partition("?")[0].rstrip("/") or "/"
+        port = str(probe.get("port"))
+        port = str(named.get(port, port))
         if port.isdecimal() and int(port) not in ports | server.others:
             text = f"asks port {port} in a probe, but the server listens on {', '.join(map(str, sorted(ports)))}"
             yield misread(f"{where}/port", text, f"ask port {min(ports)}", "probe")

@@ -380,7 +380,9 @@ def agents_without_folder(value: paths.Object) -> Found:
         mounted = places.texts_at(spec, "volumes[].hostPath.path")
         whole = any(each.rstrip("/").endswith("kubelet") or each == "/" for each in mounted)
         for where, container in places.at(spec, "containers[]", path):
-            image = paths.text(container.get("image")) if isinstance(container, dict) else ""
+            if not isinstance(container, dict):
+                continue
+            image = paths.text(container.get("image"))
             command = " ".join(places.texts_at(container, "command[]"))
             if command and "plugin" not in command and "exporter" not in command:
                 continue  # one image may hold several programs, for example gpu-feature-discovery
@@ -394,7 +396,8 @@ def agents_without_folder(value: paths.Object) -> Found:
 
 def _variable(container: Mapping[str, Any], name: str) -> object:
     env = container.get("env")
-    found = [each.get("value") for each in env if isinstance(each, dict) and each.get("name") == name] if env else []
+    entries = env if isinstance(env, list) else []
+    found = [each.get("value") for each in entries if isinstance(each, dict) and each.get("name") == name]
     return found[0] if found else None
 
 
