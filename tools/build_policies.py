@@ -41,8 +41,7 @@ def main() -> None:
     parser.add_argument(
         "--binaryen",
         type=Path,
-        required=True,
-        help="the folder of its library; where it is missing, the module stays as it is",
+        help="the folder of its library; without it the module is not optimised, and where it is missing, not built",
     )
     parser.add_argument("--policies", type=Path, required=True)
     arguments = parser.parse_args()
@@ -59,7 +58,7 @@ def main() -> None:
         {kind: [entry.model_dump(mode="json") for entry in entries[kind]] for kind in entries},
     )
     (policies / catalogue.REVISION_FILE).write_text(revision_rule(policies), encoding="utf-8")
-    if arguments.binaryen.is_dir():
+    if arguments.binaryen is None or arguments.binaryen.is_dir():
         (policies / catalogue.WASM).write_bytes(wasm(arguments.opa, arguments.binaryen, policies))
     files = catalogue.digests(catalogue.contents(policies))
     write_json(policies / catalogue.MANIFEST, {"opa": opa_version(arguments.opa), "files": files})
@@ -123,7 +122,7 @@ revision := "{revision}"
 """
 
 
-def wasm(opa: Path, binaryen: Path, policies: Path) -> bytes:
+def wasm(opa: Path, binaryen: Path | None, policies: Path) -> bytes:
     with tempfile.TemporaryDirectory() as directory:
         archive = Path(directory) / "bundle.tar.gz"
         entrypoints = [argument for entrypoint in Entrypoint for argument in ("-e", entrypoint)]
@@ -136,7 +135,8 @@ def wasm(opa: Path, binaryen: Path, policies: Path) -> bytes:
             member = tar.extractfile("/policy.wasm")
             assert member is not None
             try:
-                return quicken_module.optimised(quicken_module.quickened(member.read()), binaryen)
+                module = quicken_module.quickened(member.read())
+                return module if binaryen is None else quicken_module.optimised(module, binaryen)
             except quicken_module.QuickenError as error:
                 sys.exit(f"tools/quicken_module.py: {error}")
 

@@ -24,7 +24,8 @@ def asked_about() -> Iterator[Object]:
     yield job("too-much-memory", template(GPU, 1, memory="600Gi"))
     yield job("claims", template(resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "one-gpu"}]))
     in_queue = {_QUEUE: "research"}
-    yield builders.pytorch_job(template(GPU, 8), workers=8, name="large", namespace=NAMESPACE, labels=in_queue)
+    worker = builders.replaced(template(GPU, 8), "/spec/containers/0/name", "pytorch")
+    yield builders.pytorch_job(worker, workers=8, name="large", namespace=NAMESPACE, labels=in_queue)
     worker = builders.replicated_job(pod_template=template(GPU, 8), replicas=3, parallelism=1, completions=1)
     yield builders.job_set(worker, suspend=True, name="three-nodes", namespace=NAMESPACE, labels=in_queue)
     for name, queue, pods in (("gang", "gangs", 3), ("stray", "gone", 1)):

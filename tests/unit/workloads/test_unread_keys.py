@@ -36,7 +36,8 @@ _MISSPELT = {
 
 _TAKES_ANYTHING = (
     *("argoproj.io", "pipelines.kubeflow.org", "sparkoperator.k8s.io", "tekton.dev", "workload.codeflare.dev"),
-    *("apps.nvidia.com", "sagemaker.amazonaws.com", "slinky.slurm.net"),
+    *("agents.x-k8s.io", "apps.nvidia.com", "kaito.sh", "sagemaker.amazonaws.com", "slinky.slurm.net"),
+    *("workloads.x-k8s.io",),
 )
 """Groups whose definitions take any field where the pods are, and those that usher has no definition of."""
 
@@ -63,7 +64,7 @@ def misspelt() -> Iterator[tuple[str, dict[str, Any]]]:
     seen = set()
     for value in manifests():
         group = value["apiVersion"].rpartition("/")[0]
-        is_workload = (group, value["kind"]) in registry.WORKLOADS and value["kind"] != "Notebook"
+        is_workload = (group, value["kind"]) in registry.WORKLOADS and value["kind"] not in ("Notebook", "Experiment")
         if not is_workload or group in _TAKES_ANYTHING:
             continue
         for right, wrongs in _MISSPELT.items():
@@ -168,6 +169,7 @@ def test_missing_values_placeholders_and_whole_numbers_with_a_point_pass(value: 
 
 def test_a_pod_spec_in_a_definition_takes_the_texts_that_kubernetes_takes() -> None:
     template: dict[str, Any] = {"spec": pod(restartPolicy="no")["spec"]}
+    template["spec"]["containers"][0]["name"] = "pytorch"
     replicas: dict[str, Any] = {"Worker": {"restartPolicy": "ExitCode", "template": template}}
     job: paths.Object = {
         "apiVersion": "kubeflow.org/v1",
@@ -200,7 +202,13 @@ def test_a_misspelt_label_of_a_queue_or_gang_is_important(key: str, meant: str) 
 
 
 def test_keys_of_others_and_known_keys_are_not_compared() -> None:
-    value = pod(nodeSelector={"example.com/gpu.product": "h100", "nvidia.com/gpu.product": "h100", "pool": "gpu"})
+    value = pod(
+        nodeSelector={
+            "example.com/gpu.product": "h100",
+            "nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3",
+            "pool": "gpu",
+        }
+    )
     value["metadata"]["annotations"] = {
         "nvidia.com/gpu.deploy.anything": "true",
         "kueue.x-k8s.io/podset-slice-size": "2",

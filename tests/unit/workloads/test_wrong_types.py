@@ -24,6 +24,10 @@ UNREAD = re.compile(
     r"|/pipelineInfo|/schemaVersion"
     # A single value of a patch is reported in the template that it changes.
     r"|.*/nodeSelector/zone"
+    # KAITO replaces these of the template.
+    r"|.*/inference/template/spec/(affinity|tolerations)(/.*)?"
+    # Without roles, nothing says who uses the roleTemplates, which are then reported.
+    r"|(/spec/groupTemplate)?/spec/roles"
 )
 
 QUANTITY = re.compile(r".*/(requests|limits|overhead)/(?!\d+$)[^/]+")
