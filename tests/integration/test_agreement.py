@@ -45,7 +45,7 @@ SITE = ROOT / "examples" / "usher.yaml"
 
 OF_THE_USER = {"USH443", "USH1201", "USH1202", "USH1236", "USH1237", "USH1433"}
 """Checks whose verdict depends on who makes the object, which only a request tells."""
-UNREAD_KEYS = {each.code for each in catalogue.load().catalogue.checks if each.about is About.UNREAD_KEYS}
+UNREAD_KEYS = {each.code for each in catalogue.load().catalogue.checks.values() if each.about is About.UNREAD_KEYS}
 """Checks of keys that nothing reads and of names inside an object: the API server often refuses these first."""
 OF_ADMINISTRATORS = {"PersistentVolume"}
 """Kinds about which `check` only warns, because administrators may make them as they like."""

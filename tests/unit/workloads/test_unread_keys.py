@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 import builders
+from unit.kinds.full import places
 from usher import paths
 from usher.kinds import registry
 from usher.kinds.reading.fields import Definitions
@@ -472,3 +473,20 @@ def test_tolerations_and_pull_policies_of_operators_take_the_texts_of_pods() -> 
     spec["tolerations"] = [{"key": "gpu", "operator": "Exists"}]
     spec["image"] = {"repository": "a", "pullPolicy": "always"}
     assert [each.path for each in unread(value)] == ["/spec/image/pullPolicy"]
+
+
+REPORTED = [
+    value
+    for file in sorted((Path(__file__).parents[2] / "reports").rglob("*.yaml"))[::4]
+    for value in yaml.load_all(file.read_text(encoding="utf-8"), yaml.CSafeLoader)
+    if isinstance(value, dict) and "apiVersion" in value
+]
+"""Objects with values that rules of controllers find."""
+
+
+def test_junk_anywhere_in_a_reported_object_is_survived() -> None:
+    junk: list[paths.Json] = ["junk", 7, None, ["junk"], {"junk": "junk"}, [7], [{}]]
+    for value in REPORTED:
+        for number, (pointer, _) in enumerate(places(value)):
+            if pointer:
+                unread(builders.replaced(value, pointer, junk[number % len(junk)]))

@@ -11,6 +11,7 @@ from usher.kinds import registry
 from usher.kinds.kind import MINIMUM_OF_OWNER, Kind, Pods, minimum_of_owner
 from usher.kinds.reading import pod_templates, values
 from usher.kinds.reading import shapes as reading_shapes
+from usher.kinds.reading.counts import nearest_object, nearest_pointer
 from usher.kinds.reading.templates import AS_CONFIGURED, JOB_CONTROLLER, Template
 from usher.kinds.reading.values import MAX_PODS, Context, FindInner, Inner, Reading
 from usher.workloads import identity
@@ -407,7 +408,7 @@ def _recognised(  # noqa: PLR0913 - the kind, and all arguments of `normalise`
     namespace = "" if known.cluster_scoped else within
     reading.context = Context(namespace, objects, _FIND_INNER)
     claims: Claims = {}
-    templates = tuple(pods.templates(value, reading))
+    templates = tuple(_placed(value, each) for each in pods.templates(value, reading))
     pod_sets = tuple(
         read_pod_set(template, reading=reading, vocabulary=vocabulary, known_claims=claims) for template in templates
     )
@@ -465,8 +466,23 @@ def _recognised(  # noqa: PLR0913 - the kind, and all arguments of `normalise`
         managed_by=_managed_by(value, lifecycle, reading),
         exists=bool(metadata.get("uid")),
         gang_native=pods.gang_native,
-        unknowns=reading.found(),
+        unknowns=_at_existing_places(value, reading.found()),
     )
+
+
+def _placed(value: paths.Object, template: Template) -> Template:
+    """The template; containers that only its kind's controller adds stand at the innermost object that exists."""
+    if not template.containers:
+        return template
+    places = [nearest_object(value, each.path) for each in template.containers]
+    if all(place == each.path for place, each in zip(places, template.containers, strict=True)):
+        return template
+    moved = (each._replace(path=place) for place, each in zip(places, template.containers, strict=True))
+    return replace(template, containers=tuple(moved))
+
+
+def _at_existing_places(value: paths.Object, unknowns: tuple[model.Unknown, ...]) -> tuple[model.Unknown, ...]:
+    return tuple(dict.fromkeys(replace(each, path=nearest_pointer(value, each.path)) for each in unknowns))
 
 
 def _labels_and_annotations(

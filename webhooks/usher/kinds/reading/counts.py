@@ -179,6 +179,14 @@ def nearest_pointer(value: paths.Object, pointer: str) -> str:
     return pointer
 
 
+def nearest_object(value: paths.Object, pointer: str) -> str:
+    """The pointer, or its innermost part that is an object."""
+    pointer = nearest_pointer(value, pointer)
+    while not isinstance(paths.resolve(value, pointer), dict):
+        pointer, _, _ = pointer.rpartition("/")
+    return pointer
+
+
 def object_in(value: paths.Object, key: str) -> Mapping[str, paths.Json]:
     """An object inside the object; empty where it is missing or has a wrong type, which is recorded elsewhere."""
     inner = value.get(key)
