@@ -84,7 +84,7 @@ def test_pods_run_where_the_labels_of_the_workspace_select() -> None:
     ("resource", "path"),
     [
         (machine("Standard_D4s_v5"), "/resource/instanceType"),
-        ({"labelSelector": {}}, "/resource/instanceType"),
+        ({"labelSelector": {}}, "/resource"),
         (None, "/resource"),
     ],
 )

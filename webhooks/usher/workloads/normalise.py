@@ -408,7 +408,7 @@ def _recognised(  # noqa: PLR0913 - the kind, and all arguments of `normalise`
     namespace = "" if known.cluster_scoped else within
     reading.context = Context(namespace, objects, _FIND_INNER)
     claims: Claims = {}
-    templates = tuple(_placed(value, each) for each in pods.templates(value, reading))
+    templates = tuple(_placed(value, each, reading) for each in pods.templates(value, reading))
     pod_sets = tuple(
         read_pod_set(template, reading=reading, vocabulary=vocabulary, known_claims=claims) for template in templates
     )
@@ -466,23 +466,35 @@ def _recognised(  # noqa: PLR0913 - the kind, and all arguments of `normalise`
         managed_by=_managed_by(value, lifecycle, reading),
         exists=bool(metadata.get("uid")),
         gang_native=pods.gang_native,
-        unknowns=_at_existing_places(value, reading.found()),
+        unknowns=_at_existing_places(value, reading),
     )
 
 
-def _placed(value: paths.Object, template: Template) -> Template:
+def _placed(value: paths.Object, template: Template, reading: Reading) -> Template:
     """The template; containers that only its kind's controller adds stand at the innermost object that exists."""
     if not template.containers:
         return template
-    places = [nearest_object(value, each.path) for each in template.containers]
+    places = [
+        each.path if _is_elsewhere(each.path, reading) else nearest_object(value, each.path)
+        for each in template.containers
+    ]
     if all(place == each.path for place, each in zip(places, template.containers, strict=True)):
         return template
     moved = (each._replace(path=place) for place, each in zip(places, template.containers, strict=True))
     return replace(template, containers=tuple(moved))
 
 
-def _at_existing_places(value: paths.Object, unknowns: tuple[model.Unknown, ...]) -> tuple[model.Unknown, ...]:
-    return tuple(dict.fromkeys(replace(each, path=nearest_pointer(value, each.path)) for each in unknowns))
+def _is_elsewhere(path: str, reading: Reading) -> bool:
+    """Whether a path leads into another object, below the name that refers to it."""
+    return any(path == each or path.startswith(f"{each}/") for each in reading.references)
+
+
+def _at_existing_places(value: paths.Object, reading: Reading) -> tuple[model.Unknown, ...]:
+    placed = (
+        each if _is_elsewhere(each.path, reading) else replace(each, path=nearest_pointer(value, each.path))
+        for each in reading.found()
+    )
+    return tuple(dict.fromkeys(placed))
 
 
 def _labels_and_annotations(
