@@ -11,7 +11,7 @@ pkg/controllers/job/helpers of volcano-sh/volcano, pkg/controller.v1/common of k
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -267,12 +267,15 @@ def _without_ranks(value: paths.Object, kind: str) -> Iterator[model.UnreadKey]:
                 yield misread(where, message, remedy, "controller")
 
 
+_Pods = Sequence[tuple[str, Mapping[str, Any]]]
+"""The metadata of pods and templates of pods, each with its place."""
+
 _OLD_LABELS: Final = {"runai/queue": "kai.scheduler/queue", "runai/node-pool": "kai.scheduler/node-pool"}
 
 
-def _former_labels(value: paths.Object) -> Iterator[model.UnreadKey]:
+def _former_labels(value: paths.Object, pods: _Pods) -> Iterator[model.UnreadKey]:
     """Labels of KAI-Scheduler before 0.5 on pods that name it."""
-    for where, labels in _metadata_of_pods(value, "", "labels"):
+    for where, labels in _parts(pods, "labels"):
         for old, new in _OLD_LABELS.items():
             if old in labels and new not in labels and '"kai-scheduler"' in orjson.dumps(value.get("spec")).decode():
                 text = f"carries the label {old} at {paths.readable(where)}, which KAI-Scheduler no longer reads"
@@ -283,9 +286,9 @@ _TASK_GROUP: Final = "yunikorn.apache.org/task-group-name"
 _TASK_GROUPS: Final = "yunikorn.apache.org/task-groups"
 
 
-def _task_groups(value: paths.Object) -> Iterator[model.UnreadKey]:
+def _task_groups(pods: _Pods) -> Iterator[model.UnreadKey]:
     """Task groups of YuniKorn that pods name and that no annotation beside them defines."""
-    found = list(_metadata_of_pods(value, "", "annotations"))
+    found = list(_parts(pods, "annotations"))
     written = [each[_TASK_GROUPS] for _, each in found if _TASK_GROUPS in each]
     if not any(_TASK_GROUP in each for _, each in found) or len(written) != 1:
         return
@@ -302,18 +305,24 @@ def _task_groups(value: paths.Object) -> Iterator[model.UnreadKey]:
             yield misread(paths.join(where, _TASK_GROUP), text, remedy, "controller")
 
 
-def _metadata_of_pods(value: Any, path: str, part: str) -> Iterator[tuple[str, Mapping[str, Any]]]:  # noqa: ANN401 - any JSON
-    """The labels or annotations of pods and templates of pods, each with its place."""
+def _metadata_of_pods(value: Any, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:  # noqa: ANN401 - any JSON
     if isinstance(value, dict):
         metadata, spec = value.get("metadata"), value.get("spec")
         if isinstance(metadata, dict) and isinstance(spec, dict) and "containers" in spec:
-            yield f"{path}/metadata/{part}", paths.mapping(metadata.get(part))
+            yield f"{path}/metadata", metadata
+            return
         for key, each in value.items():
             if isinstance(each, (dict, list)) and key not in {"status", "selector", "data"}:
-                yield from _metadata_of_pods(each, paths.join(path, key), part)
+                yield from _metadata_of_pods(each, paths.join(path, key))
     elif isinstance(value, list):
         for index, each in enumerate(value):
-            yield from _metadata_of_pods(each, f"{path}/{index}", part)
+            yield from _metadata_of_pods(each, f"{path}/{index}")
+
+
+def _parts(pods: _Pods, part: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The labels or annotations of pods, each with its place."""
+    for where, metadata in pods:
+        yield f"{where}/{part}", paths.mapping(metadata.get(part))
 
 
 def _features(value: paths.Object) -> Iterator[model.UnreadKey]:
@@ -390,8 +399,8 @@ def _boards_without_their_name(spec: Mapping[str, Any], path: str) -> Iterator[m
             yield misread(where, wrong, f"write the value of your nodes, for example {right}", "controller")
 
 
-def _amounts_as_annotations(value: paths.Object) -> Iterator[model.UnreadKey]:
-    for where, found in _metadata_of_pods(value, "", "annotations"):
+def _amounts_as_annotations(pods: _Pods) -> Iterator[model.UnreadKey]:
+    for where, found in _parts(pods, "annotations"):
         for key in filter(_AMOUNTS.fullmatch, map(str, found)):
             text = f"sets {key} as an annotation of its pods, where nothing reads it"
             yield misread(paths.join(where, key), text, f"write {key} in limits of the container", "controller")
@@ -522,8 +531,9 @@ def refused(value: paths.Object, key: tuple[str, str], *, makes_pods: bool) -> I
         yield from _unanswered(spec, path)
         for where, container in at(spec, "{containers,initContainers}[]", path):
             yield from misread_variables(container, where, sets)
-    yield from _amounts_as_annotations(value)
-    yield from _task_groups(value)
+    pods = list(_metadata_of_pods(value, ""))
+    yield from _amounts_as_annotations(pods)
+    yield from _task_groups(pods)
     yield from _hosts_of_no_pod(value)
     yield from _without_ranks(value, kind)
-    yield from _former_labels(value)
+    yield from _former_labels(value, pods)
