@@ -1,5 +1,6 @@
 """Turns any object into a Workload. Pure; no manifest makes it raise, and it never changes one."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -470,9 +471,13 @@ def _recognised(  # noqa: PLR0913 - the kind, and all arguments of `normalise`
     )
 
 
+_LISTED: Final = re.compile(r"/(c|initC|ephemeralC)ontainers/\d+$")
+
+
 def _placed(value: paths.Object, template: Template, reading: Reading) -> Template:
     """The template; containers that only its kind's controller adds stand at the innermost object that exists."""
-    if not template.containers:
+    # Those of a list were read from it.
+    if not template.containers or all(_LISTED.search(each.path) for each in template.containers):
         return template
     places = [
         each.path if _is_elsewhere(each.path, reading) else nearest_object(value, each.path)
