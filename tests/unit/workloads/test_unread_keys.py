@@ -490,3 +490,43 @@ def test_junk_anywhere_in_a_reported_object_is_survived() -> None:
         for number, (pointer, _) in enumerate(places(value)):
             if pointer:
                 unread(builders.replaced(value, pointer, junk[number % len(junk)]))
+
+
+@pytest.mark.parametrize(
+    "container",
+    [
+        {"command": ["mpirun", "-np", "9" * 5000]},
+        {"command": ["torchrun", f"--nnodes={'9' * 5000}"]},
+        {"command": ["torchrun " * 30_000]},
+        {"command": ["mpirun " * 30_000]},
+        {"command": ["vllm", "serve", "--port", "9" * 5000]},
+        {"image": f"vllm/vllm-openai:v0.{'9' * 5000}.1", "env": [{"name": "VLLM_USE_V1", "value": "0"}]},
+        {"command": ["vllm", "serve"], "readinessProbe": {"httpGet": {"port": "9" * 5000}}},
+    ],
+    ids=["processes", "nodes", "many starts", "many starts of MPI", "port", "image", "probe"],
+)
+def test_long_texts_and_numbers_are_survived(container: paths.Object) -> None:
+    spec: paths.Json = {"containers": [{"name": "main", "image": "registry.example.com/main:1", **container}]}
+    launcher: paths.Json = {"Launcher": {"template": {"spec": spec}}, "Worker": {"replicas": 2}}
+    mpi_job: paths.Object = {
+        "apiVersion": "kubeflow.org/v2beta1",
+        "kind": "MPIJob",
+        "spec": {"mpiReplicaSpecs": launcher},
+    }
+    assert all(len(each.text) < 1000 for each in (*unread(builders.job({"spec": spec})), *unread(mpi_job)))
+
+
+ADDRESSING: paths.Object = {
+    "containers": [{"name": "pytorch", "image": "a:1", "command": ["torchrun", "--master_addr=bert-worker-9"]}]
+}
+REPLICATED: paths.Object = {
+    "apiVersion": "kubeflow.org/v1",
+    "kind": "PyTorchJob",
+    "metadata": {"name": "bert"},
+    "spec": {"pytorchReplicaSpecs": {}},
+}
+
+
+def test_a_role_whose_name_would_be_a_broken_pattern_is_survived() -> None:
+    value = builders.replaced(REPLICATED, "/spec/pytorchReplicaSpecs", {"W(": {"template": {"spec": ADDRESSING}}})
+    assert "addresses the pod bert-worker-9" in " ".join(each.text for each in unread(value))

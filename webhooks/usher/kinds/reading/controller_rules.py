@@ -25,7 +25,7 @@ from usher.kinds.reading.environment import (
     set_by_controller,
     unknown_metrics,
 )
-from usher.kinds.reading.value_forms import at, is_placeholder, pod_specs, texts_at, texts_with_paths
+from usher.kinds.reading.value_forms import PodSpec, at, is_placeholder, pod_specs, texts_at, texts_with_paths
 
 
 def _triggers(value: paths.Object) -> Iterator[model.UnreadKey]:
@@ -75,8 +75,20 @@ def _without_script(value: paths.Object) -> Iterator[model.UnreadKey]:
                 yield misread(paths.join(f"{where}/sparkConf", key), text, remedy, "controller")
 
 
-_PROCESSES: Final = re.compile(r"\bmpi(?:run|exec)\b[^;&|]*?\s--?np?[\s=]+(\d+)\b", re.DOTALL)
+_MPIRUN: Final = re.compile(r"\bmpi(?:run|exec)\b")
+_PROCESSES: Final = re.compile(r"\s--?np?[\s=]+(\d{1,18})\b")
 _OTHER_SLOTS: Final = re.compile(r"oversubscribe|\s-H\s|--?host|hwthread|\$|ppr:|--?machinefile", re.IGNORECASE)
+
+
+def _words(container: Any) -> str:  # noqa: ANN401 - any JSON
+    return " ".join(texts_at(container, "command[] args[]"))
+
+
+def _number_after(text: str, program: re.Pattern[str], option: re.Pattern[str]) -> int | None:
+    """The number of an option after the first start of a program, in time that grows with the text alone."""
+    start = program.search(text)
+    found = option.search(text, start.end()) if start else None
+    return int(found[1]) if found else None
 
 
 def _above_slots(value: paths.Object) -> Iterator[model.UnreadKey]:
@@ -94,13 +106,14 @@ def _above_slots(value: paths.Object) -> Iterator[model.UnreadKey]:
         return
     pods = workers + (spec.get("runLauncherAsWorker") is True)
     for where, launcher in at(roles, "Launcher.template.spec.containers[]", "/spec/mpiReplicaSpecs"):
-        text = " ".join(texts_at(launcher, "command[] args[]"))
-        found = _PROCESSES.search(text)
-        if found and int(found[1]) > pods * slots and not _OTHER_SLOTS.search(text):
+        text = _words(launcher)
+        started = (_number_after(part, _MPIRUN, _PROCESSES) for part in re.split(r"[;&|]", text))
+        processes = next((each for each in started if each is not None), 0)
+        if processes > pods * slots and not _OTHER_SLOTS.search(text):
             message = (
-                f"starts {found[1]} processes, but its {pods} workers have {pods * slots} slots, so mpirun refuses"
+                f"starts {processes} processes, but its {pods} workers have {pods * slots} slots, so mpirun refuses"
             )
-            remedy = f"set slotsPerWorker to {-(-int(found[1]) // pods)}, or start {pods * slots} processes"
+            remedy = f"set slotsPerWorker to {-(-processes // pods)}, or start {pods * slots} processes"
             yield misread(f"{where}/command" if "command" in launcher else where, message, remedy, "controller")
 
 
@@ -172,13 +185,13 @@ def _pods_of(value: paths.Object) -> tuple[str, list[str]]:
         return name, [rf"{name}-{re.escape(each)}-{number}" for each in texts_at(value, "spec.tasks[].name")]
     field = _CONTAINERS.get(str(kind), ("mpiReplicaSpecs" if kind == "MPIJob" else "", ""))[0]
     roles = paths.mapping(paths.mapping(value.get("spec")).get(field)) if field else {}
-    return name, [rf"{name}-{each.lower()}-{number}" for each in roles]
+    return name, [rf"{name}-{re.escape(each.lower())}-{number}" for each in roles]
 
 
-def _hosts_of_no_pod(value: paths.Object) -> Iterator[model.UnreadKey]:
+def _hosts_of_no_pod(value: paths.Object, specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:
     """Addresses of the first rank that begin as names of own pods do, and that no pod has."""
     name, pods = _pods_of(value)
-    for spec, path, _ in pod_specs(value) if pods and name else ():
+    for spec, path, _ in specs if pods and name else ():
         for where, text in texts_with_paths(spec, "containers[].{command[],args[],env[].value}", path):
             is_variable = where.endswith("/value")
             if is_variable and not _is_address(spec, where.removeprefix(path)):
@@ -236,9 +249,8 @@ def _of_llm_service(value: paths.Object) -> Iterator[model.UnreadKey]:
             yield misread(f"{where}/parallelism/pipeline", text, remedy, "controller")
 
 
-_TORCHRUN: Final = re.compile(
-    r"\b(?:torchrun|torch\.distributed\.(?:run|launch))\b.*?--nnodes[=\s]+[\"']?(\d+)\b", re.DOTALL
-)
+_TORCHRUN: Final = re.compile(r"\b(?:torchrun|torch\.distributed\.(?:run|launch))\b")
+_NODES: Final = re.compile(r"--nnodes[=\s]+[\"']?(\d{1,18})\b")
 _RANKS: Final = re.compile(r"node[-_]rank|rdzv|standalone|PET_|\bsrun\b")
 _RANKED_BY_NONE: Final = frozenset({
     "apps StatefulSet", "batch Job", "batch.volcano.sh Job", "jobset.x-k8s.io JobSet", "kubeflow.org PyTorchJob",
@@ -246,7 +258,7 @@ _RANKED_BY_NONE: Final = frozenset({
 })  # fmt: skip
 
 
-def _without_ranks(value: paths.Object, kind: str) -> Iterator[model.UnreadKey]:
+def _without_ranks(value: paths.Object, kind: str, specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:
     """Starts of torchrun on several nodes that all begin as the first node (pytorch.org, torchrun).
 
     The training operator gives ranks only with a Master or an elasticPolicy (pkg/controller.v1/pytorch/envvar.go).
@@ -254,14 +266,14 @@ def _without_ranks(value: paths.Object, kind: str) -> Iterator[model.UnreadKey]:
     spec = paths.mapping(value.get("spec"))
     if "elasticPolicy" in spec or "Master" in paths.mapping(spec.get("pytorchReplicaSpecs")):
         return
-    for pod, path, _ in pod_specs(value) if kind in _RANKED_BY_NONE else ():
+    for pod, path, _ in specs if kind in _RANKED_BY_NONE else ():
         for where, container in at(pod, "containers[]", path):
-            text = " ".join(texts_at(container, "command[] args[]"))
-            found = _TORCHRUN.search(text)
+            text = _words(container)
+            nodes = _number_after(text, _TORCHRUN, _NODES) or 0
             names = " ".join(texts_at(container, "env[].name"))
-            if found and int(found[1]) > 1 and not _RANKS.search(f"{text} {names}") and "envFrom" not in container:
+            if nodes > 1 and not _RANKS.search(f"{text} {names}") and "envFrom" not in container:
                 message = (
-                    f"starts torchrun on {found[1]} nodes without rank or rendezvous, so each waits as the first node"
+                    f"starts torchrun on {nodes} nodes without rank or rendezvous, so each waits as the first node"
                 )
                 remedy = "add --rdzv_backend=c10d --rdzv_endpoint=HOST:29500, or --node_rank and --master_addr"
                 yield misread(where, message, remedy, "controller")
@@ -475,13 +487,13 @@ def _unanswered(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]
     if not isinstance(containers, list) or len(containers) != 1 or sidecars or not isinstance(containers[0], dict):
         return
     container = containers[0]
-    words, image = " ".join(texts_at(container, "command[] args[]")), paths.text(container.get("image"))
+    words, image = _words(container), paths.text(container.get("image"))
     has_command = bool(container.get("command"))
     server = next(filter(lambda each: _starts(each, words, "" if has_command else image), _SERVERS), None)
     names = " ".join(texts_at(container, "env[].name"))
     if server is None or _ELSEWHERE.search(f"{words} {names}") or "envFrom" in container:
         return
-    given = re.findall(rf"(?:^|\s){server.flag}(?:=|\s+)[\"']?(\d+)\b", words)
+    given = re.findall(rf"(?:^|\s){server.flag}(?:=|\s+)[\"']?(\d{{1,18}})\b", words)
     ports = {int(each) for each in given} or {server.port}
     entries = [each for _, each in at(container, "ports[]") if isinstance(each, dict)]
     named = {
@@ -500,7 +512,7 @@ def _unanswered(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]
         asked = str(probe.get("path", "/")).partition("?")[0].rstrip("/") or "/"
         port = str(probe.get("port"))
         port = str(named.get(port, port))
-        if port.isdecimal() and int(port) not in ports | server.others:
+        if re.fullmatch(r"\d{1,18}", port) and int(port) not in ports | server.others:
             text = f"asks port {port} in a probe, but the server listens on {', '.join(map(str, sorted(ports)))}"
             yield misread(f"{where}/port", text, f"ask port {min(ports)}", "probe")
         elif not re.fullmatch(server.paths, asked):
@@ -526,7 +538,8 @@ def refused(value: paths.Object, key: tuple[str, str], *, makes_pods: bool) -> I
     if not makes_pods:
         return
     sets = set_by_controller(kind, value)
-    for spec, path, _ in pod_specs(value):
+    specs = list(pod_specs(value))
+    for spec, path, _ in specs:
         yield from _boards_without_their_name(spec, path)
         yield from _unanswered(spec, path)
         for where, container in at(spec, "{containers,initContainers}[]", path):
@@ -534,6 +547,6 @@ def refused(value: paths.Object, key: tuple[str, str], *, makes_pods: bool) -> I
     pods = list(_metadata_of_pods(value, ""))
     yield from _amounts_as_annotations(pods)
     yield from _task_groups(pods)
-    yield from _hosts_of_no_pod(value)
-    yield from _without_ranks(value, kind)
+    yield from _hosts_of_no_pod(value, specs)
+    yield from _without_ranks(value, kind, specs)
     yield from _former_labels(value, pods)

@@ -470,7 +470,7 @@ def _unset(word: str, sets: frozenset[str], names: list[Any]) -> Iterator[tuple[
                 yield name, remedy
 
 
-_VLLM_VERSION: Final = re.compile(r"vllm/vllm-openai:v0\.(\d+)\.")
+_VLLM_VERSION: Final = re.compile(r"vllm/vllm-openai:v0\.(\d{1,9})\.")
 _LAST_WITH_V0: Final = 11
 
 
