@@ -407,6 +407,15 @@ def wait_until(predicate: Callable[[], T | None], *, description: str, timeout: 
         time.sleep(0.05)
 
 
+def create_pods(cluster: Cluster, job: Object, *, namespace: str) -> int:
+    """Creates the pods of a Job without its controller, and returns how many they are."""
+    template, pods = job["spec"]["template"], int(job["spec"]["parallelism"])
+    for index in range(pods):
+        metadata = {**template["metadata"], "name": f"pod-{index}", "namespace": namespace}
+        cluster.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]})
+    return pods
+
+
 def condition(of: Object, name: str) -> Object:
     """The condition of that type in an object's status; empty while the status lacks it."""
     conditions = of.get("status", {}).get("conditions") or []

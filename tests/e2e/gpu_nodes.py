@@ -1,6 +1,7 @@
 """Nodes for kwok to play: GPU servers as NVIDIA's operator labels them, and servers without GPUs."""
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from e2e.cluster import Cluster, Object, condition, wait_until
 
@@ -73,3 +74,13 @@ def _node(
         "spec": {"taints": taints},
         "status": {"capacity": amounts, "allocatable": amounts},
     }
+
+
+RUNTIME_CLASS: Final[Object] = {
+    "apiVersion": "node.k8s.io/v1",
+    "kind": "RuntimeClass",
+    "metadata": {"name": "kata"},
+    "handler": "kata",
+    "overhead": {"podFixed": {"cpu": "4"}},
+}
+"""Pods of this class take four CPUs more than they ask for."""

@@ -49,13 +49,6 @@ TOPOLOGIES: Final[list[Object]] = [
     queues.topology("blocks", "block", "rack", HOST),
     queues.topology("racks", "block", "rack"),
 ]
-RUNTIME_CLASS: Final[Object] = {
-    "apiVersion": "node.k8s.io/v1",
-    "kind": "RuntimeClass",
-    "metadata": {"name": "kata"},
-    "handler": "kata",
-    "overhead": {"podFixed": {"cpu": "4"}},
-}
 
 _RESOURCES: Final = (GPU, "cpu", "memory")
 

@@ -21,13 +21,6 @@ NODES: Final = [
 POOLS: Final[paths.Json] = [
     {"name": "all", "nodeSelector": {"pool": "all"}, "resources": [GPU], "scalesFromZero": False}
 ]
-RUNTIME_CLASS: Final[Object] = {
-    "apiVersion": "node.k8s.io/v1",
-    "kind": "RuntimeClass",
-    "metadata": {"name": "kata"},
-    "handler": "kata",
-    "overhead": {"podFixed": {"cpu": "4"}},
-}
 _SCHEDULING: Final = "scheduling.volcano.sh"
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 import builders
-from e2e.cluster import Cluster, Object, condition, wait_until
+from e2e.cluster import Cluster, Object, condition, create_pods, wait_until
 from e2e.control_plane import control_plane
 from e2e.gpu_nodes import accelerator_node, add_nodes
 from unit.policy import agreeing
@@ -277,11 +277,7 @@ def placed(cluster: Cluster, case: Case) -> int:
     """How many pods the scheduler places where it has all nodes and devices for them."""
     for each in case.beside:
         cluster.create(each)
-    template = case.job["spec"]["template"]
-    pods = case.job["spec"]["parallelism"]
-    for index in range(pods):
-        metadata = {**template["metadata"], "name": f"pod-{index}", "namespace": NAMESPACE}
-        cluster.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]})
+    create_pods(cluster, case.job, namespace=NAMESPACE)
 
     def tried() -> list[Object] | None:
         found = list(cluster.objects("Pod", namespace=NAMESPACE))

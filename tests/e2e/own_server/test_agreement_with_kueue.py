@@ -15,7 +15,7 @@ from e2e import agreement, kueue_worlds, real_controllers
 from e2e.agreement import CASES, SEED, Seen
 from e2e.cluster import ApiError, Cluster, Object, condition, wait_until
 from e2e.control_plane import control_plane
-from e2e.gpu_nodes import add_nodes
+from e2e.gpu_nodes import RUNTIME_CLASS, add_nodes
 from e2e.kueue_worlds import World
 from unit.policy import agreeing
 from unit.policy.agreeing import NAMESPACE
@@ -45,7 +45,7 @@ def queueing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         running.ensure_namespace(NAMESPACE)
         running.wait_for_service_account(NAMESPACE)
         add_nodes(running, *kueue_worlds.NODES)
-        for each in (*kueue_worlds.TOPOLOGIES, kueue_worlds.RUNTIME_CLASS):
+        for each in (*kueue_worlds.TOPOLOGIES, RUNTIME_CLASS):
             running.create(each, strict=True)
         yield running
 

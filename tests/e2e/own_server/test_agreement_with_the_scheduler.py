@@ -13,7 +13,7 @@ import pytest
 
 import builders
 from builders import GPU
-from e2e.cluster import Cluster, Object, condition, wait_until
+from e2e.cluster import Cluster, Object, condition, create_pods, wait_until
 from e2e.control_plane import control_plane
 from e2e.gpu_nodes import accelerator_node, add_nodes
 from unit.policy import agreeing
@@ -146,11 +146,7 @@ def placed(cluster: Cluster, case: Case) -> int:
     """How many pods the scheduler places where it has all nodes for them."""
     for group in case.groups:
         cluster.create({**group, "metadata": {**group["metadata"], "namespace": NAMESPACE}})
-    template = case.job["spec"]["template"]
-    pods = case.job["spec"]["parallelism"]
-    for index in range(pods):
-        metadata = {**template["metadata"], "name": f"pod-{index}", "namespace": NAMESPACE}
-        cluster.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]})
+    create_pods(cluster, case.job, namespace=NAMESPACE)
 
     def tried() -> list[Object] | None:
         found = list(cluster.objects("Pod", namespace=NAMESPACE))

@@ -15,7 +15,7 @@ from e2e import agreement, real_controllers, volcano_worlds
 from e2e.agreement import CASES, SEED, Seen
 from e2e.cluster import ApiError, Cluster, Object, wait_until
 from e2e.control_plane import control_plane
-from e2e.gpu_nodes import add_nodes
+from e2e.gpu_nodes import RUNTIME_CLASS, add_nodes
 from e2e.volcano_worlds import Case
 from unit.policy import agreeing
 from unit.policy.agreeing import NAMESPACE
@@ -46,7 +46,7 @@ def scheduling(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         running.ensure_namespace(NAMESPACE)
         running.wait_for_service_account(NAMESPACE)
         add_nodes(running, *volcano_worlds.NODES)
-        running.create(volcano_worlds.RUNTIME_CLASS)
+        running.create(RUNTIME_CLASS)
         # A PodGroup that nobody names, so that the facts have all PodGroups.
         unused: Object = {"minMember": 1, "queue": "default"}
         metadata = {"name": "unused", "namespace": "default"}
