@@ -95,14 +95,15 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
     else:
         files = inner_names.Files(namespace, around if isinstance(around, Objects) else beside, beside, names)
         found += tuple(known_keys.misspelt_keys(value, meant)) + tuple(_refused_parts(value, beside))
-        key = group_version_kind(value)[::2]
-        found += tuple(value_forms.refused_forms(value, key, makes_pods=key in registry.PODS))
-        found += tuple(controller_rules.refused(value, key, makes_pods=key in registry.PODS))
+        key, specs = group_version_kind(value)[::2], value_forms.pod_specs(value)
+        of_pods = specs if key in registry.PODS else []
+        found += tuple(value_forms.refused_forms(value, key, of_pods))
+        found += tuple(controller_rules.refused(value, key, of_pods))
         if workload is not None:
             found += tuple(device_stack.images_of_other_devices(workload))
         if key == ("apps", "DaemonSet"):
             found += tuple(device_stack.agents_without_folder(value))
-        found += tuple(inner_names.names_of_nothing(value, key, files))
+        found += tuple(inner_names.names_of_nothing(value, key, specs, files))
         if isinstance(files.around, Objects):
             found += tuple(device_stack.disagreements(value, key, files.around))
     if not found:

@@ -10,7 +10,7 @@ ray-operator/controllers/ray/utils/validation.go of ray-project/kuberay for numb
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -114,9 +114,9 @@ PodSpec = tuple[Mapping[str, Any], str, tuple[str, ...]]
 """A pod spec with its path and the names of volumes that the objects around it give."""
 
 
-def pod_specs(value: paths.Object) -> Iterator[PodSpec]:
+def pod_specs(value: paths.Object) -> list[PodSpec]:
     """The pod specs in an object."""
-    return _pod_specs(value, "", ADDED)
+    return list(_pod_specs(value, "", ADDED))
 
 
 def _pod_specs(value: Mapping[str, Any], path: str, volumes: tuple[str, ...]) -> Iterator[PodSpec]:
@@ -265,20 +265,22 @@ def _least_above_most(value: paths.Object) -> Iterator[model.UnreadKey]:
             yield model.UnreadKey(path=f"{where}/minReplicas", text=text, remedy=remedy, important=True, refused=True)
 
 
-def refused_forms(value: paths.Object, key: tuple[str, str], *, makes_pods: bool) -> Iterator[model.UnreadKey]:
+def refused_forms(
+    value: paths.Object, key: tuple[str, str], specs: Sequence[PodSpec]
+) -> Iterator[model.UnreadKey]:
     """The values of an object whose form the API server refuses.
 
     Args:
         value: the object.
         key: its group and kind.
-        makes_pods: whether the object may hold pod specs.
+        specs: its pod specs; none for a kind that makes no pods.
     """
     of_object = () if _are_names(paths.metadata(value)) else _OF_OBJECTS
     for place, form in (*of_object, *_ROWS.get(" ".join(key), ())):
         yield from _refused(value, place, form, "")
     if key[0] == "ray.io":
         yield from _least_above_most(value)
-    for spec, path, _ in pod_specs(value) if makes_pods else ():
+    for spec, path, _ in specs:
         for place, form in () if _is_usual(spec) else _OF_POD_SPECS:
             yield from _refused(spec, place, form, path)
 
