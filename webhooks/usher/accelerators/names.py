@@ -18,6 +18,8 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
+from usher import memo
+
 LONGEST_NAME: Final = 317
 """Characters of the longest resource name in Kubernetes; the meanings of longer names are not remembered."""
 
@@ -93,7 +95,7 @@ def _names(unit: Unit, *names: str, size: int | None = None, divides: str | None
 
 
 def _pattern(unit: Unit, domain: str, pattern: str, *, size: int | None = None, divides: str | None = None) -> Known:
-    compiled = re.compile(pattern, re.ASCII | re.DOTALL)
+    compiled = memo.pattern(pattern, re.ASCII | re.DOTALL)
     return Known(domain=domain, pattern=compiled, unit=unit, size=size, divides=divides)
 
 
@@ -306,7 +308,7 @@ def _meaning(vendor: str, known: Known, divides: str | None) -> Meaning:
     return Meaning(unit=known.unit, vendor=vendor, size=known.size, divides=divides)
 
 
-HAMI_REGISTER: Final = re.compile(r"(?:hami|4pd)\.io/node-.*register")
+HAMI_REGISTER: Final = memo.pattern(r"(?:hami|4pd)\.io/node-.*register")
 """The annotations of nodes in which HAMi lists their devices (RegisterAnnos in HAMi:pkg/device/*/device.go)."""
 
 HIDING_VARIABLES: Final = {

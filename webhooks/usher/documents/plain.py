@@ -20,20 +20,20 @@ from typing import Any, Final
 import orjson
 from msgspec import Struct
 
-from usher import errors, paths
+from usher import errors, memo, paths
 from usher.documents import composing
 
-_LINE: Final = re.compile(
+_LINE: Final = memo.pattern(
     r"""( *)(- +)?(?:([A-Za-z_/][A-Za-z0-9_./-]{0,250}|"[A-Za-z_/][A-Za-z0-9_./* -]{0,250}"):(?= |$))? *(.*)"""
 )
 _PLAIN_START: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_/.+$(=~\\^;")
-_QUOTED: Final = {'"': re.compile(r'"([^"\\]*)"(?: +#.*)?'), "'": re.compile(r"'([^']*)'(?: +#.*)?")}
+_QUOTED: Final = {'"': memo.pattern(r'"([^"\\]*)"(?: +#.*)?'), "'": memo.pattern(r"'([^']*)'(?: +#.*)?")}
 _ENDINGS: Final = {"|": "\n", "|-": ""}
-_COMMENT: Final = re.compile(r" +(?:#.*)?|")
+_COMMENT: Final = memo.pattern(r" +(?:#.*)?|")
 
 _WORD: Final = r"(?:[A-Za-z0-9_/.]|-(?=[A-Za-z0-9_/.-]))[A-Za-z0-9_/.=*@-]*"
 _ENDS: Final = r"(?:(: )|(?=[ ,\]}]))"
-_FLOW: Final = re.compile(rf""" *(?:([\[{{\]}},])|"([^"\\]*)"{_ENDS}|'([^']*)'{_ENDS}|({_WORD}){_ENDS})""")
+_FLOW: Final = memo.pattern(rf""" *(?:([\[{{\]}},])|"([^"\\]*)"{_ENDS}|'([^']*)'{_ENDS}|({_WORD}){_ENDS})""")
 _MAX_FLOW_DEPTH: Final = 20
 
 _LONGEST_KEPT: Final = 200
@@ -186,7 +186,7 @@ _MAX_DEPTH: Final = 100
 # Tabs, other line ends, byte order marks and control characters: what they mean depends on where they stand.
 # The characters that are not here would be a set that takes 10 ms to compile.
 _UNDOUBTED: Final = b"\n" + bytes(range(0x20, 0x7F))
-_DOUBTFUL: Final = re.compile("[\x00-\t\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_DOUBTFUL: Final = memo.pattern("[\x00-\t\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
 
 class Read(Struct, frozen=True):

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from pydantic import BeforeValidator
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import model, paths
+from usher import memo, model, paths
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
 from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import values
@@ -307,8 +307,8 @@ def _is_merged(container: ContainerPlace, reading: Reading) -> bool:
     return True
 
 
-_GRES: Final = re.compile(r"(?:^|\s)Gres=[\"']?([^\s\"']{1,400})", re.IGNORECASE)
-_GPUS: Final = re.compile(r"gpu(?::[a-z][\w.+-]{0,60})?(?::([0-9]{1,4}))?(?=\(|$)", re.IGNORECASE | re.ASCII)
+_GRES: Final = memo.pattern(r"(?:^|\s)Gres=[\"']?([^\s\"']{1,400})", re.IGNORECASE)
+_GPUS: Final = memo.pattern(r"gpu(?::[a-z][\w.+-]{0,60})?(?::([0-9]{1,4}))?(?=\(|$)", re.IGNORECASE | re.ASCII)
 
 
 class Gres(TypedDict):

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from usher import model, paths
+from usher import memo, model, paths
 from usher.kinds.reading.environment import (
     misread,
     misread_variables,
@@ -59,7 +59,7 @@ def _triggers(value: paths.Object) -> Iterator[model.UnreadKey]:
                 yield misread(paths.join(f"{where}/metadata", stray), text, f"did you mean {like}?", "controller")
 
 
-_DEVICES_OF_SPARK: Final = re.compile(r"spark\.(driver|executor)\.resource\.gpu\.amount")
+_DEVICES_OF_SPARK: Final = memo.pattern(r"spark\.(driver|executor)\.resource\.gpu\.amount")
 
 
 def _without_script(value: paths.Object) -> Iterator[model.UnreadKey]:
@@ -75,9 +75,9 @@ def _without_script(value: paths.Object) -> Iterator[model.UnreadKey]:
                 yield misread(paths.join(f"{where}/sparkConf", key), text, remedy, "controller")
 
 
-_MPIRUN: Final = re.compile(r"\bmpi(?:run|exec)\b")
-_PROCESSES: Final = re.compile(r"\s--?np?[\s=]+(\d{1,18})\b")
-_OTHER_SLOTS: Final = re.compile(r"oversubscribe|\s-H\s|--?host|hwthread|\$|ppr:|--?machinefile", re.IGNORECASE)
+_MPIRUN: Final = memo.pattern(r"\bmpi(?:run|exec)\b")
+_PROCESSES: Final = memo.pattern(r"\s--?np?[\s=]+(\d{1,18})\b")
+_OTHER_SLOTS: Final = memo.pattern(r"oversubscribe|\s-H\s|--?host|hwthread|\$|ppr:|--?machinefile", re.IGNORECASE)
 
 
 def _words(container: Any) -> str:  # noqa: ANN401 - any JSON
@@ -167,7 +167,7 @@ def _of_cluster_queue(value: paths.Object) -> Iterator[model.UnreadKey]:
             yield misread(f"{where}/borrowWithinCohort/policy", text, remedy, "controller")
 
 
-_HOSTS: Final = re.compile(
+_HOSTS: Final = memo.pattern(
     r"(?:--(?:master[-_]addr|rdzv[-_]endpoint|dist-init-addr|coordinator[-_]address|head[-_]node[-_]addr)[=\s]+"
     r"|\bMASTER_ADDR=)[\"']?([a-z0-9][-a-z0-9]*)(?=[.:\s\"']|$)"
 )
@@ -255,9 +255,9 @@ def _of_llm_service(value: paths.Object) -> Iterator[model.UnreadKey]:
             yield misread(f"{where}/parallelism/pipeline", text, remedy, "controller")
 
 
-_TORCHRUN: Final = re.compile(r"\b(?:torchrun|torch\.distributed\.(?:run|launch))\b")
-_NODES: Final = re.compile(r"--nnodes[=\s]+[\"']?(\d{1,18})\b")
-_RANKS: Final = re.compile(r"node[-_]rank|rdzv|standalone|PET_|\bsrun\b")
+_TORCHRUN: Final = memo.pattern(r"\b(?:torchrun|torch\.distributed\.(?:run|launch))\b")
+_NODES: Final = memo.pattern(r"--nnodes[=\s]+[\"']?(\d{1,18})\b")
+_RANKS: Final = memo.pattern(r"node[-_]rank|rdzv|standalone|PET_|\bsrun\b")
 _RANKED_BY_NONE: Final = frozenset({
     "apps StatefulSet", "batch Job", "batch.volcano.sh Job", "jobset.x-k8s.io JobSet", "kubeflow.org PyTorchJob",
     "leaderworkerset.x-k8s.io LeaderWorkerSet",
@@ -386,7 +386,7 @@ _BARE: Final = {
     "V100": "Tesla-V100-SXM2-32GB",
 }
 """Boards, with the name that drivers give them; some have several."""
-_AMOUNTS: Final = re.compile(
+_AMOUNTS: Final = memo.pattern(
     r"nvidia\.com/(gpu|gpumem|gpumem-percentage|gpucores|mig-.+)|amd\.com/gpu|habana\.ai/gaudi|google\.com/tpu"
     r"|volcano\.sh/vgpu-(number|memory|cores)|aws\.amazon\.com/neuron(core)?"
 )
@@ -480,7 +480,7 @@ _SERVERS: Final = (
     _Answers(r"\btrtllm-serve\b", "", 8000, r"/(health|version|metrics|v1/models)", host="localhost"),
     _Answers(r"\bollama\s+serve\b", r"(^|/)ollama/ollama:", 11434, r"/|/api/(tags|version|ps)", r"^$", "/api/version"),
 )
-_ELSEWHERE: Final = re.compile(r"\bOLLAMA_HOST\b|\bLLAMA_ARG_PORT\b|\bPORT\b|nginx|--uds|--root-path|--api-prefix|\$")
+_ELSEWHERE: Final = memo.pattern(r"\bOLLAMA_HOST\b|\bLLAMA_ARG_PORT\b|\bPORT\b|nginx|--uds|--root-path|--api-prefix|\$")
 
 
 def _unanswered(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
@@ -523,8 +523,8 @@ def _unanswered(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]
             yield misread(f"{where}/path", text, f"ask {server.right}", "probe")
 
 
-_ANY_PROGRAM: Final = re.compile("|".join(each.program for each in _SERVERS))
-_ANY_IMAGE: Final = re.compile("|".join(each.image for each in _SERVERS if each.image))
+_ANY_PROGRAM: Final = memo.pattern("|".join(each.program for each in _SERVERS))
+_ANY_IMAGE: Final = memo.pattern("|".join(each.image for each in _SERVERS if each.image))
 
 
 def _server(words: str, image: str) -> _Answers | None:

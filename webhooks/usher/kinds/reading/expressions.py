@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from usher import paths
+from usher import memo, paths
 from usher.kinds.reading.counts import share_of_replicas
 from usher.kinds.reading.values import Reading
 
@@ -150,12 +150,12 @@ _MOST_WORDS: Final = 120
 _MOST_DEPTH: Final = 12
 _MOST_DIGITS: Final = 9
 
-_WORD: Final = re.compile(
+_WORD: Final = memo.pattern(
     r"\s*(?:(?P<number>\d+)|(?P<text>'[^'\\]*'|\"[^\"\\]*\")|(?P<name>[A-Za-z_]\w*)"
     r"|(?P<sign>&&|\|\||[=!<>]=|[-+*<>!?:.,()\[\]]))",
     re.ASCII,
 )
-_PATH: Final = re.compile(r"[A-Za-z_][-\w]*(?:\.[A-Za-z_][-\w]*)*", re.ASCII)
+_PATH: Final = memo.pattern(r"[A-Za-z_][-\w]*(?:\.[A-Za-z_][-\w]*)*", re.ASCII)
 _COMPARED: Final = ("==", "!=", "<=", ">=", "<", ">", "in")
 
 

@@ -181,9 +181,7 @@ _MERGED: Final = frozenset({
 """Kinds whose controllers add volumes to the pod specs or merge them with others."""
 
 
-def _dangling(
-    value: paths.Object, group: str, kind: str, specs: Sequence[places.PodSpec]
-) -> Iterator[model.UnreadKey]:
+def _dangling(value: paths.Object, group: str, kind: str, specs: Sequence[places.PodSpec]) -> Iterator[model.UnreadKey]:
     """Names in an object that no part of it has, and names that two of its parts have."""
     for row in _ROWS.get(f"{group} {kind}", ()):
         for path, scope in places.at(value, row.scope, ""):
@@ -418,24 +416,17 @@ def names_of_nothing(
     where the files have some objects of that kind.
 
     Args:
-        value: the object.
-        key: its group and kind.
-        specs: its pod specs.
+        key: the group and kind of the object; `specs` are its pod specs.
     """
     yield from _dangling(value, *key, specs)
     if isinstance(files.around, Objects):
-        within = paths.text(paths.metadata(value).get("namespace")) or files.namespace
-        yield from _missing_objects(value, key, within, specs, files.around, files)
+        yield from _missing_objects(value, key, specs, files.around, files)
 
 
 def _missing_objects(
-    value: paths.Object,
-    key: tuple[str, str],
-    namespace: str,
-    specs: Sequence[places.PodSpec],
-    objects: Objects,
-    files: Files,
+    value: paths.Object, key: tuple[str, str], specs: Sequence[places.PodSpec], objects: Objects, files: Files
 ) -> Iterator[model.UnreadKey]:
+    namespace = paths.text(paths.metadata(value).get("namespace")) or files.namespace
     others = files.beside.others if isinstance(files.beside, Objects) else None
     of_run: frozenset[tuple[str, str, str]] = others.once(NAMES_OF_RUN, frozenset) if others else frozenset()
     known = _KnownNames(namespace, objects, of_run, files.of_facts)

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from pydantic import AfterValidator, BeforeValidator, PlainValidator, TypeAdapter
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import errors, model, paths
+from usher import errors, memo, model, paths
 from usher.accelerators import boards
 from usher.documents import reader
 from usher.kinds.reading.fields import MAP, TAKES_ANYTHING, TYPE, Fields, Known, leaves_of
@@ -176,7 +176,7 @@ def _known_rows() -> tuple[tuple[str, re.Pattern[str], Known, int], ...]:
     numbers = [_number(fields, row) for _, _, row in _ROWS]
     known = Known(fields.nodes, leaves_of(fields.nodes), {}, frozenset())
     return tuple(
-        (who, re.compile(words, re.MULTILINE), known, number)
+        (who, memo.pattern(words, re.MULTILINE), known, number)
         for (who, words, _), number in zip(_ROWS, numbers, strict=True)
     )
 
@@ -397,12 +397,12 @@ def _misspelt_text(name: str, meant: str, path: str, *, decides: bool) -> model.
     return replace(_misspelt(name, meant, path, decides=decides), path=path, remedy=f"write {meant}")
 
 
-_SHARING: Final = re.compile(
+_SHARING: Final = memo.pattern(
     r"""^["']?sharing["']?\s*:|^\s+sharing\s*:\s*\n\s+(timeSlicing|mps)\s*:|\A\s*\{.*"sharing"\s*:""",
     re.MULTILINE | re.DOTALL,
 )
 
-_OTHERS: Final = re.compile(r"^mig-configs\s*:|^actions\s*:.*\ballocate\b", re.MULTILINE)
+_OTHERS: Final = memo.pattern(r"^mig-configs\s*:|^actions\s*:.*\ballocate\b", re.MULTILINE)
 
 
 class SharedResource(TypedDict):

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
-from usher import errors, model, paths, quantities
+from usher import errors, memo, model, paths, quantities
 
 Steps = tuple[str, ...]
 
@@ -152,7 +152,7 @@ class _Form(NamedTuple):
 
 
 def _matches(pattern: str) -> Callable[[Any], object]:
-    found = re.compile(pattern)
+    found = memo.pattern(pattern)
     return lru_cache(maxsize=4096)(lambda value: not isinstance(value, str) or found.fullmatch(value))
 
 
@@ -166,7 +166,7 @@ def _is_amount(value: object) -> bool:
 
 def _matches_if_plain(pattern: str) -> Callable[[Any], object]:
     """As `_matches`, for names: texts in capitals are placeholders, and others than names have other faults."""
-    fits, plain = _matches(pattern), re.compile(r"[\w ./@+=-]+", re.ASCII)
+    fits, plain = _matches(pattern), memo.pattern(r"[\w ./@+=-]+", re.ASCII)
     return lambda value: fits(value) or value.isupper() or not plain.fullmatch(value)
 
 
@@ -265,9 +265,7 @@ def _least_above_most(value: paths.Object) -> Iterator[model.UnreadKey]:
             yield model.UnreadKey(path=f"{where}/minReplicas", text=text, remedy=remedy, important=True, refused=True)
 
 
-def refused_forms(
-    value: paths.Object, key: tuple[str, str], specs: Sequence[PodSpec]
-) -> Iterator[model.UnreadKey]:
+def refused_forms(value: paths.Object, key: tuple[str, str], specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:
     """The values of an object whose form the API server refuses.
 
     Args:
@@ -285,8 +283,8 @@ def refused_forms(
             yield from _refused(spec, place, form, path)
 
 
-_NAMES: Final = re.compile(r"(?:[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?\n)*")
-_LABELS: Final = re.compile(r"(?:(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?\n)*")
+_NAMES: Final = memo.pattern(r"(?:[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?\n)*")
+_LABELS: Final = memo.pattern(r"(?:(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?\n)*")
 
 
 def _are_names(metadata: Mapping[str, Any]) -> bool:
