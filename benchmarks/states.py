@@ -56,7 +56,7 @@ def figures(values: Sequence[float]) -> str:
 
 def seconds(state: Path, path: Path) -> float:
     """Processor seconds of a check by one state."""
-    command = [sys.executable, "-m", "usher", "check", "--no-cache", "--jobs", "1", path]
+    command: list[str | Path] = [sys.executable, "-m", "usher", "check", "--no-cache", "--jobs", "1", path]
     environment = {"PYTHONPATH": str(state / "webhooks"), "PYTHONDONTWRITEBYTECODE": ""}
     return commands.timed(command, environment=environment, may_fail=True).processor
 
@@ -69,7 +69,7 @@ def files(folder: Path) -> Iterator[tuple[str, Path]]:
     for index, pod in enumerate(pods):
         written(one_each / f"{index}.yaml", [pod])
     yield f"{PODS:,} files, pods that differ in names, images and variables", one_each
-    yield f"a file of {PODS:,} such pods", written(folder / "pods.yaml", pods)
+    yield f"a file of {PODS:,} of these pods", written(folder / "pods.yaml", pods)
     services = [each for index in range(SERVICES) for each in service(index)]
     yield f"a file of {SERVICES:,} Services with Deployments", written(folder / "services.yaml", services)
 

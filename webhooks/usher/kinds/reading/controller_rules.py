@@ -309,7 +309,7 @@ _TASK_GROUPS: Final = "yunikorn.apache.org/task-groups"
 
 
 def _task_groups(found: _Pods) -> Iterator[model.UnreadKey]:
-    """Task groups of YuniKorn that annotations of pods name and that none beside them defines."""
+    """Task groups of YuniKorn that annotations of pods name and no annotation beside them defines."""
     written = [each[_TASK_GROUPS] for _, each in found if _TASK_GROUPS in each]
     if not any(_TASK_GROUP in each for _, each in found) or len(written) != 1:
         return

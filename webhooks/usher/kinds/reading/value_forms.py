@@ -271,7 +271,7 @@ def refused_forms(value: paths.Object, key: tuple[str, str], specs: Sequence[Pod
     Args:
         value: the object.
         key: its group and kind.
-        specs: its pod specs; none for a kind that makes no pods.
+        specs: its pod specs; empty for a kind that makes no pods.
     """
     of_object = () if _are_names(paths.metadata(value)) else _OF_OBJECTS
     for place, form in (*of_object, *_ROWS.get(" ".join(key), ())):
