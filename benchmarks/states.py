@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import orjson
 import yaml
 
 import commands
@@ -75,7 +76,9 @@ def files(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def written(path: Path, values: Sequence[paths.Object]) -> Path:
-    path.write_text(yaml.safe_dump_all(values, default_flow_style=None, sort_keys=False))
+    # Read again, because YAML would name a part that occurs twice.
+    apart = map(orjson.loads, map(orjson.dumps, values))
+    path.write_text(yaml.safe_dump_all(apart, default_flow_style=None, sort_keys=False))
     return path
 
 
