@@ -16,9 +16,8 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import model, paths
 from usher.kinds import argo_templates
-from usher.kinds import kind as kinds_kind
-from usher.kinds.argo_templates import GROUP, Graph, Holder, ReachedTemplate
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
+from usher.kinds.argo_templates import Graph, Holder, ReachedTemplate
+from usher.kinds.kind import Code
 from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import layers
 from usher.kinds.reading.counts import Times
@@ -408,97 +407,9 @@ def _cron_workflow(cron_workflow: Mapping[str, paths.Json], reading: Reading) ->
         yield template_times(template, runs)
 
 
-_COUNTED: Final = (
-    "every pod of one run, from the entrypoint, the exit handler and the hooks through steps, tasks and references: "
-    "once for each item of `withItems` or `withSequence`, or of a list that `withParam` or a parameter of the workflow "
-    "holds; without bound for other parameters and recursion, perhaps not at all under `when`; at most `parallelism`"
-)
-_SOURCE: Final = (
-    "AR:workflow/controller/{operator,steps,dag,workflowpod}.go, AR:pkg/apis/workflow/v1alpha1/workflow_types.go"
-)
-_CHANGES: Final = (
-    "templates that are written in the object; not where tolerations, affinity, scheduler or priority class come from "
-    "elsewhere, because the change would replace those"
-)
-
-
-def _paths(prefix: str) -> tuple[str, ...]:
-    fields = "container,script,containerSet.containers[],resource,data,initContainers[],sidecars[]"
-    return (
-        f"{prefix}.templates[].{{{fields}}}",
-        f"the same below `{prefix}.templates[].steps[][].inline` and `{prefix}.templates[].dag.tasks[].inline`",
-        f"those that `{prefix}.workflowTemplateRef` and `templateRef` name",
-    )
-
-
-def _template_kind(kind: str, plural: str, *, key: str, cluster_scoped: bool) -> Kind:
-    return Kind(
-        **api(GROUP, kind, plural, "v1alpha1"),
-        cluster_scoped=cluster_scoped,
-        key=key,
-        shape=Workflow,
-        pods=Pods(
-            templates=_workflow_template,
-            template_paths=_paths("spec"),
-            counted=_COUNTED + "; from 0 to 1 for what only others run",
-            source=_SOURCE,
-            role=model.Role.BATCH,
-            is_template=True,
-            kueue=Kueue.CHILDREN,
-            queue_label_path="/spec/podMetadata",
-            changes=_CHANGES,
-            **scheduled(KueueUnit.POD, Starts.IN_STEPS, shrinks=True, minimum_from=""),
-        ),
-    )
-
-
-KINDS = [
-    Kind(
-        **api(GROUP, "Workflow", "workflows", "v1alpha1"),
-        key="workflow",
-        shape=Workflow,
-        owned_by=(("argoproj.io", "CronWorkflow"),),
-        finished=kinds_kind.finished_by_field("/phase", "Succeeded", "Failed", "Error"),
-        pods=Pods(
-            templates=_workflow,
-            template_paths=_paths("spec"),
-            counted=_COUNTED,
-            source=_SOURCE,
-            **scheduled(KueueUnit.POD, Starts.IN_STEPS, shrinks=False, minimum_from=""),
-            role=model.Role.BATCH,
-            suspend_path="/spec/suspend",
-            kueue=Kueue.CHILDREN,
-            # Kueue knows no Workflow, but its pods carry the labels of podMetadata.
-            queue_label_path="/spec/podMetadata",
-            lifecycle_places=model.LifecyclePlaces(
-                ttl="/spec/ttlStrategy/secondsAfterCompletion",
-                # usher does not know this field of a template that stands in another object.
-                ttl_rivals=("/spec/ttlStrategy", "/spec/workflowTemplateRef"),
-                deadline="/spec/activeDeadlineSeconds",
-                deadline_rivals=("/spec/workflowTemplateRef",),
-            ),
-            changes=_CHANGES,
-        ),
-    ),
-    Kind(
-        **api(GROUP, "CronWorkflow", "cronworkflows", "v1alpha1"),
-        key="cronWorkflow",
-        shape=CronWorkflow,
-        pods=Pods(
-            templates=_cron_workflow,
-            template_paths=_paths("spec.workflowSpec"),
-            counted="as a Workflow for each run; without bound under `concurrencyPolicy: Allow`, which is the default",
-            source=_SOURCE + ", AR:workflow/cron/operator.go",
-            **scheduled(KueueUnit.POD, Starts.IN_STEPS, shrinks=True, minimum_from=""),
-            role=model.Role.BATCH,
-            suspend_path="/spec/suspend",
-            kueue=Kueue.CHILDREN,
-            queue_label_path="/spec/workflowSpec/podMetadata",
-            changes=_CHANGES,
-        ),
-    ),
-    _template_kind("WorkflowTemplate", "workflowtemplates", key="workflowTemplate", cluster_scoped=False),
-    _template_kind(
-        "ClusterWorkflowTemplate", "clusterworkflowtemplates", key="clusterWorkflowTemplate", cluster_scoped=True
-    ),
-]
+CODE: Final[Mapping[str, Code]] = {
+    "Workflow.argoproj.io": {"templates": _workflow, "shape": Workflow},
+    "CronWorkflow.argoproj.io": {"templates": _cron_workflow, "shape": CronWorkflow},
+    "WorkflowTemplate.argoproj.io": {"templates": _workflow_template, "shape": Workflow},
+    "ClusterWorkflowTemplate.argoproj.io": {"templates": _workflow_template, "shape": Workflow},
+}

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
+from usher.kinds.kind import Code
 from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import values
 from usher.kinds.reading.counts import UNUSABLE, Growth, concurrent_pods, nearest_pointer, object_in
@@ -362,55 +362,10 @@ def _scale(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
     return reading_counts.growth_to_number(value, growth, reading)
 
 
-AUTOSCALERS = [
-    Kind(
-        **api("autoscaling", "HorizontalPodAutoscaler", "horizontalpodautoscalers", "v1", "v2", "v2beta1", "v2beta2"),
-        key="horizontalPodAutoscaler",
-        shape=HorizontalPodAutoscaler,
-        autoscaler=_horizontal_pod_autoscaler,
-    ),
-    Kind(
-        **api("keda.sh", "ScaledObject", "scaledobjects", "v1alpha1"),
-        key="scaledObject",
-        shape=ScaledObject,
-        autoscaler=_scaled_object,
-    ),
-    Kind(
-        **api("autoscaling.aibrix.ai", "PodAutoscaler", "podautoscalers", "v1alpha1"),
-        key="podAutoscaler",
-        shape=PodAutoscaler,
-        autoscaler=_pod_autoscaler,
-    ),
-    Kind(**api("autoscaling", "Scale", "", "v1"), autoscaler=_scale),
-]
-
-_GROUP: Final = "autoscaling.keda.sh"
-"""Annotations of KEDA begin with it, so people take it for the group of its API."""
-
-
 class Misspelt(TypedDict):
     """An object of an API that does not exist."""
 
     apiVersion: NotRequired[str]
-
-
-MISSPELT_KINDS = [
-    Kind(
-        **api(_GROUP, "ScaledObject", "", "v1alpha1", "v1"),
-        key="misspeltScaledObject",
-        shape=Misspelt,
-    ),
-    Kind(
-        **api(_GROUP, "ScaledJob", "", "v1alpha1", "v1"),
-        key="misspeltScaledJob",
-        shape=Misspelt,
-    ),
-    Kind(
-        **api(_GROUP, "TriggerAuthentication", "", "v1alpha1", "v1"),
-        key="misspeltTriggerAuthentication",
-        shape=Misspelt,
-    ),
-]
 
 
 class ProvisionedPodSet(TypedDict):
@@ -424,14 +379,6 @@ class ProvisioningRequestSpec(TypedDict):
 class ProvisioningRequest(TypedDict):
     spec: NotRequired[ProvisioningRequestSpec]
 
-
-PROVISIONING_REQUESTS = [
-    Kind(
-        **api("autoscaling.x-k8s.io", "ProvisioningRequest", "provisioningrequests", "v1", "v1beta1"),
-        key="provisioningRequest",
-        shape=ProvisioningRequest,
-    ),
-]
 
 DEFAULT_MAXIMUM: Final = 100
 """KEDA's default: up to 100 Jobs more than the minimum. Source: apis/keda/v1alpha1/scaledobject_types.go of KEDA."""
@@ -493,28 +440,14 @@ def _heeds_the_most(strategy: Mapping[str, paths.Json], reading: Reading) -> boo
     return name != "custom" or (share >= 1 and (deduction or 0) >= 0)
 
 
-SCALED_JOBS: list[Kind] = [
-    Kind(
-        **api("keda.sh", "ScaledJob", "scaledjobs", "v1alpha1"),
-        key="scaledJob",
-        shape=ScaledJob,
-        pods=Pods(
-            templates=_scaled_job,
-            template_paths=("spec.jobTargetRef.template",),
-            counted="as a Job, times `minReplicaCount` to `maxReplicaCount` (100 more if missing) Jobs; no bound where "
-            "the `scalingStrategy` is custom and takes off less than the running Jobs",
-            source="apis/keda/v1alpha1/scaledjob_types.go of kedacore/keda",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.BATCH,
-            runs_any_program=True,
-            suspend_path="/spec/jobTargetRef/suspend",
-            kueue=Kueue.CHILDREN,
-            # KEDA copies the labels of the ScaledJob to its Jobs.
-            queue_label_path="/metadata",
-            lifecycle_places=model.LifecyclePlaces(deadline="/spec/jobTargetRef/activeDeadlineSeconds"),
-            volcano="annotation `scheduling.volcano.sh/group-min-member`, which its Jobs get from it",
-        ),
-    ),
-]
-
-KINDS = (*SCALED_JOBS, *AUTOSCALERS, *PROVISIONING_REQUESTS, *MISSPELT_KINDS)
+CODE: Final[Mapping[str, Code]] = {
+    "ScaledJob.keda.sh": {"templates": _scaled_job, "shape": ScaledJob},
+    "HorizontalPodAutoscaler.autoscaling": {"shape": HorizontalPodAutoscaler, "autoscaler": _horizontal_pod_autoscaler},
+    "ScaledObject.keda.sh": {"shape": ScaledObject, "autoscaler": _scaled_object},
+    "PodAutoscaler.autoscaling.aibrix.ai": {"shape": PodAutoscaler, "autoscaler": _pod_autoscaler},
+    "Scale.autoscaling": {"autoscaler": _scale},
+    "ProvisioningRequest.autoscaling.x-k8s.io": {"shape": ProvisioningRequest},
+    "ScaledObject.autoscaling.keda.sh": {"shape": Misspelt},
+    "ScaledJob.autoscaling.keda.sh": {"shape": Misspelt},
+    "TriggerAuthentication.autoscaling.keda.sh": {"shape": Misspelt},
+}

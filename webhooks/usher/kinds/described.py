@@ -3,7 +3,7 @@
 `scripts/generate` checks descriptions/*.yaml and writes them as one file of JSON, because YAML takes long to read.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -23,7 +23,7 @@ from usher.config.described_kinds import (
     DescribedSource,
     ShippedKind,
 )
-from usher.kinds.kind import Key, Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.kind import Key, Kind, Kueue, KueueUnit, Pods, Starts, fields_of_pods, key_of
 from usher.kinds.reading.expressions import (
     MOST_STEPS,
     ExpressionError,
@@ -46,12 +46,6 @@ COMPILED: Final = _FOLDER / "descriptions.json"
 _NAMES: Final = ("object", "item", "outer", "key", "index")
 UNBOUNDED: Final = "unbounded"
 """Used instead of an expression for the most pods."""
-
-
-def key_of(name: str) -> Key:
-    """Group and kind of `Kind.group`."""
-    kind, _, group = name.partition(".")
-    return group, kind
 
 
 _way = lru_cache(maxsize=1024)(Way)
@@ -390,15 +384,6 @@ def _counted(kind: DescribedKind) -> str:
 
 _NO_SHAPES: Final[Mapping[str, type]] = {}
 
-_OF_RECORD: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "kueue": lambda value: Kueue[value],
-    "kueue_unit": lambda value: KueueUnit[value],
-    "starts": lambda value: Starts[value],
-    "gang_places": lambda value: model.GangPlaces(**value),
-    "lifecycle_places": lambda value: model.LifecyclePlaces(**value),
-}
-"""How values of `record` become those of `kinds.kind.Pods`; the others stay."""
-
 
 def _kind_of(described: Sequence[DescribedKind], shapes: Mapping[str, type]) -> Kind:
     """The record of one kind, whose descriptions have different versions."""
@@ -406,11 +391,7 @@ def _kind_of(described: Sequence[DescribedKind], shapes: Mapping[str, type]) -> 
     group, name = key_of(first.kind)
     record = first.record if isinstance(first, ShippedKind) else {}
     key, owners = record.get("key", ""), tuple(key_of(each) for each in record.get("owned_by", ()))
-    more = {
-        field: _OF_RECORD[field](value) if field in _OF_RECORD else value
-        for field, value in record.items()
-        if field not in ("key", "owned_by")
-    }
+    more = fields_of_pods({field: value for field, value in record.items() if field not in ("key", "owned_by")})
     return Kind(
         group=group,
         kind=name,

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds.kind import Kind, KueueUnit, Pods, Starts, api, scheduled
+from usher.kinds.kind import Code
 from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import values
 from usher.kinds.reading.counts import Growth
@@ -370,55 +370,8 @@ def _adapter(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
     )
 
 
-_COUNTED: Final = (
-    "`replicas` (1 if missing) times `multinode.nodeCount` (1 without `multinode`, 2 if it has no `nodeCount`); "
-    "with a `scalingAdapter` as autoscalers of the adapter NAME-COMPONENT allow, or without bound; "
-    "with `gpuMemoryService` between pods one more for each, and its shadows "
-    "with `failover`"
-)
-_SOURCE: Final = "deploy/operator/api/ and deploy/operator/internal/dynamo/graph.go of ai-dynamo/dynamo"
-_CHANGES: Final = "the pod templates of v1beta1; in v1alpha1 nothing, because its fields are not those of a pod"
-_STARTS: Final = scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from="")
-
-KINDS: list[Kind] = [
-    Kind(
-        **api("nvidia.com", "DynamoGraphDeployment", "dynamographdeployments", "v1beta1", "v1alpha1"),
-        key="dynamoGraphDeployment",
-        shape=DynamoGraphDeployment,
-        pods=Pods(
-            templates=_graph,
-            template_paths=("spec.components[].podTemplate", "spec.services.*.extraPodSpec"),
-            counted="for each component: " + _COUNTED,
-            source=_SOURCE,
-            **_STARTS,
-            role=model.Role.INFERENCE,
-            changes=_CHANGES,
-        ),
-    ),
-    Kind(
-        **api("nvidia.com", "DynamoComponentDeployment", "dynamocomponentdeployments", "v1beta1", "v1alpha1"),
-        owned_by=(("nvidia.com", "DynamoGraphDeployment"),),
-        pods=Pods(
-            templates=_component,
-            template_paths=("spec.podTemplate", "spec.extraPodSpec"),
-            counted=_COUNTED,
-            source=_SOURCE,
-            **_STARTS,
-            role=model.Role.INFERENCE,
-            changes=_CHANGES,
-        ),
-    ),
-    Kind(
-        **api(
-            "nvidia.com",
-            "DynamoGraphDeploymentScalingAdapter",
-            "dynamographdeploymentscalingadapters",
-            "v1beta1",
-            "v1alpha1",
-        ),
-        scale="/spec/replicas",
-        autoscaler=_adapter,
-        made_for=("nvidia.com", "DynamoGraphDeployment"),
-        owned_by=(("nvidia.com", "DynamoGraphDeployment"),),
-    ),
-]
+CODE: Final[Mapping[str, Code]] = {
+    "DynamoGraphDeployment.nvidia.com": {"templates": _graph, "shape": DynamoGraphDeployment},
+    "DynamoComponentDeployment.nvidia.com": {"templates": _component},
+    "DynamoGraphDeploymentScalingAdapter.nvidia.com": {"autoscaler": _adapter},
+}

@@ -14,7 +14,7 @@ from pydantic import BeforeValidator
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
+from usher.kinds.kind import Code
 from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import values
 from usher.kinds.reading.counts import Growth, share_of_replicas
@@ -174,69 +174,6 @@ def _role_scaler(value: paths.Object, growth: Growth, reading: Reading) -> Growt
     return reading_counts.growth_to_number(value, replace(growth, target=target, target_path=path, role=role), reading)
 
 
-_COUNTED: Final = "`replicas` (1 if missing) groups of `size` (1 if missing) pods, one of them the leader"
-
-LEADER_WORKER_SETS: list[Kind] = [
-    Kind(
-        **api("leaderworkerset.x-k8s.io", "LeaderWorkerSet", "leaderworkersets", "v1"),
-        key="leaderWorkerSet",
-        shape=LeaderWorkerSet,
-        scale="/spec/replicas",
-        owned_by=(
-            ("disaggregatedset.x-k8s.io", "DisaggregatedSet"),
-            ("apps.nvidia.com", "NIMService"),
-            ("serving.kserve.io", "LLMInferenceService"),
-            ("nvidia.com", "DynamoComponentDeployment"),
-            ("ome.io", "InferenceService"),
-        ),
-        pods=Pods(
-            templates=_leader_worker_set,
-            template_paths=("spec.leaderWorkerTemplate.leaderTemplate", "spec.leaderWorkerTemplate.workerTemplate"),
-            counted=_COUNTED + "; `maxSurge` (0 if missing, at most `replicas`) more groups during a rollout",
-            source="LW:api/leaderworkerset/v1/leaderworkerset_types.go, "
-            "LW:pkg/controllers/leaderworkerset_controller.go",
-            **scheduled(KueueUnit.GROUP, Starts.TOGETHER, shrinks=False, minimum_from=""),
-            role=model.Role.INFERENCE,
-            runs_any_program=True,
-            kueue=Kueue.DEFAULT,
-            kueue_keeps_empty=True,
-            queue_label_path="/metadata",
-            volcano="its operator's PodGroup for every group, when it is configured with `schedulerProvider: volcano`",
-            gang_places=model.GangPlaces(
-                queue="/metadata/annotations/scheduling.volcano.sh~1queue-name", on_templates=True
-            ),
-            gang_minimum_path="/spec/leaderWorkerTemplate/size",
-            needs_gang=True,
-        ),
-    ),
-    Kind(
-        **api("disaggregatedset.x-k8s.io", "DisaggregatedSet", "disaggregatedsets", "v1"),
-        pods=Pods(
-            templates=_disaggregated_set,
-            template_paths=(
-                "spec.roles[].spec.leaderWorkerTemplate.leaderTemplate",
-                "spec.roles[].spec.leaderWorkerTemplate.workerTemplate",
-            ),
-            counted=f"for every role and each of `slices` (1 if missing): {_COUNTED}; 1 more group during a "
-            f"rollout, or "
-            "`maxSurge` where there are settings for it; without bound where `scaling.mode` is External",
-            source="LW:api/disaggregatedset/v1/disaggregatedset_types.go, LW:pkg/controllers/disaggregatedset/",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.INFERENCE,
-            runs_any_program=True,
-            kueue=Kueue.CHILDREN,
-            volcano="as its LeaderWorkerSets",
-            needs_gang=True,
-        ),
-    ),
-    Kind(
-        **api("disaggregatedset.x-k8s.io", "DisaggregatedSetRoleScaler", "disaggregatedsetrolescalers", "v1"),
-        scale="/spec/replicas",
-        autoscaler=_role_scaler,
-    ),
-]
-
-
 _TEMPLATE: Final = "/spec/template"
 _SLURMD: Final = "slurmd"
 _SLURM_TRAITS: Final = Traits(
@@ -337,23 +274,9 @@ class NodeSet(TypedDict):
     spec: NotRequired[NodeSetSpec]
 
 
-SLURM_NODES: list[Kind] = [
-    Kind(
-        **api("slinky.slurm.net", "NodeSet", "nodesets", "v1beta1"),
-        key="nodeSet",
-        shape=NodeSet,
-        scale="/spec/replicas",
-        pods=Pods(
-            templates=_node_set,
-            template_paths=("spec.{template,slurmd,logfile}",),
-            counted="`replicas` (1 if missing); with `scalingMode: DaemonSet` one on every node that fits",
-            source="internal/builder/workerbuilder/worker_app.go and internal/controller/nodeset/nodeset_sync.go of "
-            "SlinkyProject/slurm-operator",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.SERVICE,
-            kueue=Kueue.CHILDREN,
-            # The pods carry the labels of the NodeSet.
-            queue_label_path="/metadata",
-        ),
-    ),
-]
+CODE: Final[Mapping[str, Code]] = {
+    "LeaderWorkerSet.leaderworkerset.x-k8s.io": {"templates": _leader_worker_set, "shape": LeaderWorkerSet},
+    "DisaggregatedSet.disaggregatedset.x-k8s.io": {"templates": _disaggregated_set},
+    "DisaggregatedSetRoleScaler.disaggregatedset.x-k8s.io": {"autoscaler": _role_scaler},
+    "NodeSet.slinky.slurm.net": {"templates": _node_set, "shape": NodeSet},
+}

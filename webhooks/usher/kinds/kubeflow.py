@@ -15,7 +15,7 @@ from pydantic import BeforeValidator
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
+from usher.kinds.kind import Code
 from usher.kinds.reading.pod_templates import pod_template
 from usher.kinds.reading.shapes import Present
 from usher.kinds.reading.templates import ONE, Place, Template, Traits
@@ -46,23 +46,6 @@ def _notebook(notebook: Mapping[str, paths.Json], reading: Reading) -> Iterator[
         traits=_NOTEBOOK_TRAITS,
     )
 
-
-NOTEBOOKS: list[Kind] = [
-    Kind(
-        **api("kubeflow.org", "Notebook", "notebooks", "v1", "v1beta1", "v1alpha1"),
-        pods=Pods(
-            templates=_notebook,
-            template_paths=("spec.template.spec",),
-            counted=f"1; 0 while it has the annotation `{STOPPED}`",
-            source="components/notebook-controller of kubeflow/kubeflow",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.INTERACTIVE,
-            kueue=Kueue.CHILDREN,
-            # The StatefulSet's pod carries the labels of the Notebook.
-            queue_label_path="/metadata",
-        ),
-    ),
-]
 
 _MANY = 10**9
 """More processes than any node runs; Python would refuse to write out a number of thousands of digits."""
@@ -155,19 +138,6 @@ _MPI: Final = Traits(operator_environment=frozenset({"OMPI_MCA_*", "I_MPI_*", "H
 _MPI_WORKER: Final = _MPI._replace(ranks_inherit_environment=False)
 _MPI_V1: Final = _MPI._replace(trains="mpi")
 
-_SCHEDULING_POLICY: Final = model.GangPlaces(
-    queue="/spec/runPolicy/schedulingPolicy/queue",
-    minimum="/spec/runPolicy/schedulingPolicy/minAvailable",
-    priority_class="/spec/runPolicy/schedulingPolicy/priorityClass",
-    on_templates=True,
-)
-
-_LIFECYCLE: Final = model.LifecyclePlaces(
-    ttl="/spec/runPolicy/ttlSecondsAfterFinished",
-    deadline="/spec/runPolicy/activeDeadlineSeconds",
-    managed_by="/spec/runPolicy/managedBy",
-)
-
 
 def _replicas(replica: Mapping[str, paths.Json], path: str, reading: Reading) -> model.Count:
     count = reading.count(replica.get("replicas"), path + "/replicas", default=1)
@@ -196,31 +166,6 @@ def _mpi_job(job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Templa
 
 SHAPES: Final[Mapping[str, type]] = dict.fromkeys(("pytorchJob", "tfJob", "xgboostJob", "paddleJob", "jaxJob"), Job)
 """The shapes of kinds that descriptions/kubeflow.yaml describes, by their keys."""
-
-TRAINING_JOBS = [
-    Kind(
-        **api("kubeflow.org", "MPIJob", "mpijobs", "v2beta1", "v1"),
-        key="mpiJob",
-        shape=Job,
-        pods=Pods(
-            templates=_mpi_job,
-            template_paths=("spec.mpiReplicaSpecs.{Launcher,Worker}.template",),
-            counted="the sum of `replicas` (1 if missing) of launcher and workers",
-            source="MO:pkg/apis/kubeflow/v2beta1/types.go; KQ:pkg/controller/jobs/mpijob/mpijob_controller.go",
-            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.TRAINING,
-            runs_any_program=True,
-            suspend_path="/spec/runPolicy/suspend",
-            kueue=Kueue.DEFAULT,
-            kueue_keeps_empty=True,
-            queue_label_path="/metadata",
-            volcano="the operator's PodGroup, when it runs with `--gang-scheduling=volcano`",
-            gang_places=_SCHEDULING_POLICY,
-            lifecycle_places=_LIFECYCLE,
-            needs_gang=True,
-        ),
-    ),
-]
 
 
 Object = Mapping[str, paths.Json]
@@ -262,23 +207,8 @@ def _numbers(elastic: Object, reading: Reading) -> Iterator[int]:
         yield reading.count(number, f"{path}/{index}", default=0)
 
 
-HYPERPOD_JOBS: list[Kind] = [
-    Kind(
-        **api("sagemaker.amazonaws.com", "HyperPodPyTorchJob", "hyperpodpytorchjobs", "v1"),
-        pods=Pods(
-            templates=_job,
-            template_paths=("spec.replicaSpecs[].template",),
-            counted="the sum of `replicas` (0 if missing) over the replica specs, and `spares` more; "
-            "up to `maxReplicas` with elastic training",
-            source="hyperpod_pytorch_job_unified_config.py of aws/sagemaker-hyperpod-cli",
-            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.TRAINING,
-            runs_any_program=True,
-            suspend_path="/spec/runPolicy/suspend",
-            # HyperPod task governance brings a Kueue that is configured for it.
-            kueue=Kueue.OPTION,
-            queue_label_path="/metadata",
-            needs_gang=True,
-        ),
-    ),
-]
+CODE: Final[Mapping[str, Code]] = {
+    "MPIJob.kubeflow.org": {"templates": _mpi_job, "shape": Job},
+    "Notebook.kubeflow.org": {"templates": _notebook},
+    "HyperPodPyTorchJob.sagemaker.amazonaws.com": {"templates": _job},
+}

@@ -18,8 +18,7 @@ from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds import kind, kubernetes_objects
-from usher.kinds.kind import MINIMUM_OF_OWNER, Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
+from usher.kinds.kind import Code
 from usher.kinds.reading.counts import concurrent_pods, in_turns, share_of_replicas
 from usher.kinds.reading.pod_templates import pod_template
 from usher.kinds.reading.shapes import IntOrString, Present
@@ -94,37 +93,6 @@ def _referenced(
     return holder.get("template")
 
 
-ROLLOUTS: list[Kind] = [
-    Kind(
-        group="argoproj.io",
-        kind="Rollout",
-        versions=("v1alpha1",),
-        plural="rollouts",
-        key="rollout",
-        shape=Rollout,
-        scale="/spec/replicas",
-        pods=Pods(
-            templates=_rollout,
-            template_paths=("spec.template",),
-            counted="`replicas` (1 if missing), and during a rollout as many more with `blueGreen` or with "
-            "`canary.trafficRouting`, else `canary.maxSurge` (25 % if missing, rounded up)",
-            source="docs/features/specification.md and utils/replicaset/canary.go of argoproj/argo-rollouts",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
-            template_can_change=True,
-            rolls_out=True,
-            role=model.Role.SERVICE,
-            runs_any_program=True,
-            kueue=Kueue.CHILDREN,
-            # The labels of the template reach its ReplicaSets and their pods.
-            queue_label_path="/spec/template/metadata",
-        ),
-    ),
-]
-
-
 def _pod(pod: Mapping[str, paths.Json], _reading: Reading) -> Iterator[Template]:
     status = pod.get("status")
     yield Template(
@@ -136,35 +104,6 @@ def _pod(pod: Mapping[str, paths.Json], _reading: Reading) -> Iterator[Template]
         placed=isinstance(status, dict) and bool(status.get("conditions")),
     )
 
-
-PODS = [
-    Kind(
-        **api("", "Pod", "pods", "v1"),
-        owned_by=(
-            ("apps", "ReplicaSet"),
-            ("apps", "StatefulSet"),
-            ("apps", "DaemonSet"),
-            ("batch", "Job"),
-            ("", "ReplicationController"),
-            ("grove.io", "PodClique"),
-            ("workloads.x-k8s.io", "RoleInstance"),
-        ),
-        named_by_others=False,
-        finished=kind.finished_by_field("/phase", "Succeeded", "Failed"),
-        pods=Pods(
-            templates=_pod,
-            template_paths=("the object itself",),
-            counted="1",
-            source="API:core/v1/types.go",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=False, minimum_from=""),
-            role=model.Role.UNKNOWN,
-            runs_any_program=True,
-            kueue=Kueue.DEFAULT,
-            queue_label_path="/metadata",
-            volcano="annotation `scheduling.k8s.io/group-name`, which its operator sets",
-        ),
-    ),
-]
 
 _OF_COORDINATORS: Final = frozenset({
     "COORDINATOR_ADDRESS", "JAX_COORDINATOR_ADDRESS", "MASTER_ADDR", "MEGASCALE_COORDINATOR_ADDRESS",
@@ -232,15 +171,6 @@ class CronJob(TypedDict):
     spec: NotRequired[CronJobSpec]
 
 
-OF_VOLCANO: Final = model.GangPlaces(
-    queue="/spec/template/metadata/annotations/scheduling.volcano.sh~1queue-name",
-    minimum="/metadata/annotations/scheduling.volcano.sh~1group-min-member",
-    on_templates=True,
-    counted_by_operator=False,
-)
-"""Volcano's controller makes the PodGroup: it reads the number from the pods' owner, and the queue from the pods."""
-
-
 def _job(job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
     spec = reading.mapping(job.get("spec"), "/spec")
     pods = concurrent_pods(spec, "/spec", reading)
@@ -264,10 +194,6 @@ def _cron_job(cron_job: Mapping[str, paths.Json], reading: Reading) -> Iterator[
     yield _with_gang(found, Place(job_spec, job_path), pods, reading)
 
 
-_MINIMUM: Final = "/scheduling/schedulingPolicy/gang/minCount"
-"""From Kubernetes 1.37 on; without the number the gang has `parallelism` pods (API:batch/v1/types.go, KEP-5547)."""
-
-
 def _with_gang(found: Template, job: Place, pods: int, reading: Reading) -> Template:
     """The template, marked as a gang if the JobSpec shows that its pods wait for each other, or asks for a gang."""
     spec = reading.mapping(job.value, job.path)
@@ -277,68 +203,6 @@ def _with_gang(found: Template, job: Place, pods: int, reading: Reading) -> Temp
         if reading.mapping(scheduling.get("schedulingPolicy"), at + "/schedulingPolicy").get("gang") is not None:
             found = replace(found, traits=found.traits._replace(pod_group=JOB_CONTROLLER))
     return replace(found, waits=wait_for_each_other(spec, pods), in_turns=in_turns(spec))
-
-
-JOBS = [
-    Kind(
-        **api("batch", "Job", "jobs", "v1"),
-        key="job",
-        shape=Job,
-        owned_by=(
-            ("batch", "CronJob"),
-            ("jobset.x-k8s.io", "JobSet"),
-            ("ray.io", "RayJob"),
-            ("keda.sh", "ScaledJob"),
-            ("apps.nvidia.com", "NIMCache"),
-            ("kubeflow.org", "MPIJob"),
-            ("kaito.sh", "Workspace"),
-            ("ome.io", "BenchmarkJob"),
-        ),
-        pods=Pods(
-            templates=_job,
-            template_paths=("spec.template",),
-            counted="the smaller of `parallelism` (1 if missing) and `completions`",
-            source="API:batch/v1/types.go; KQ:pkg/controller/jobs/job/job_controller.go",
-            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=MINIMUM_OF_OWNER),
-            role=model.Role.BATCH,
-            runs_any_program=True,
-            suspend_path="/spec/suspend",
-            kueue=Kueue.DEFAULT,
-            kueue_keeps_empty=True,
-            queue_label_path="/metadata",
-            volcano="annotation `scheduling.volcano.sh/group-min-member` on the Job",
-            gang_places=replace(OF_VOLCANO, native="/spec/scheduling"),
-            gang_minimum_path="/spec" + _MINIMUM,
-            lifecycle_places=model.LifecyclePlaces(
-                ttl="/spec/ttlSecondsAfterFinished",
-                deadline="/spec/activeDeadlineSeconds",
-                managed_by="/spec/managedBy",
-            ),
-        ),
-    ),
-    Kind(
-        **api("batch", "CronJob", "cronjobs", "v1"),
-        key="cronJob",
-        shape=CronJob,
-        pods=Pods(
-            template_can_change=True,
-            templates=_cron_job,
-            template_paths=("spec.jobTemplate.spec.template",),
-            counted="as a Job for each run; without bound under `concurrencyPolicy: Allow`, which is the default",
-            source="API:batch/v1/types.go",
-            **scheduled(KueueUnit.RUN, Starts.TOGETHER, shrinks=False, minimum_from=""),
-            role=model.Role.BATCH,
-            runs_any_program=True,
-            suspend_path="/spec/suspend",
-            kueue=Kueue.CHILDREN,
-            # Kueue does not know CronJobs, but the Jobs that a CronJob makes carry the metadata of the job template.
-            queue_label_path="/spec/jobTemplate/metadata",
-            gang_minimum_path="/spec/jobTemplate/spec" + _MINIMUM,
-            # The history limits of the CronJob delete its Jobs.
-            lifecycle_places=model.LifecyclePlaces(deadline="/spec/jobTemplate/spec/activeDeadlineSeconds"),
-        ),
-    ),
-]
 
 
 class Container(TypedDict):
@@ -384,18 +248,9 @@ class StatefulSet(TypedDict):
 SHAPES: Final[Mapping[str, type]] = {"deployment": Deployment, "statefulSet": StatefulSet}
 """The shapes of kinds that descriptions/kubernetes.yaml describes, by their keys."""
 
-KINDS = (
-    *PODS,
-    *JOBS,
-    *kubernetes_objects.NAMESPACES,
-    *kubernetes_objects.NODES,
-    *kubernetes_objects.QUOTAS,
-    *kubernetes_objects.SCHEDULING,
-    *kubernetes_objects.WEBHOOKS,
-    *kubernetes_objects.CONFIG_MAPS,
-    *kubernetes_objects.PRIORITY_CLASSES,
-    *kubernetes_objects.DEVICES,
-    *kubernetes_objects.VOLUMES,
-    *kubernetes_objects.DEFINITIONS,
-    *kubernetes_objects.DISRUPTION_BUDGETS,
-)
+CODE: Final[Mapping[str, Code]] = {
+    "Pod": {"templates": _pod},
+    "Job.batch": {"templates": _job, "shape": Job},
+    "CronJob.batch": {"templates": _cron_job, "shape": CronJob},
+    "Rollout.argoproj.io": {"templates": _rollout, "shape": Rollout},
+}

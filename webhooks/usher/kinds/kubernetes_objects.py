@@ -5,6 +5,7 @@ Version v1beta1 has the fields of a request in the request itself; later version
 NetworkAttachmentDefinitions of Multus are networks for pods: usher reads only their names.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Final, NotRequired
 
 from pydantic import AfterValidator, BeforeValidator
@@ -12,7 +13,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import paths
 from usher.accelerators import boards, names, vocabulary
-from usher.kinds.kind import KEEP_SPEC, Facts, Kind, api, keep_kueue_configuration, keeping
+from usher.kinds.kind import Code, keeping
 from usher.kinds.reading import known_keys
 from usher.kinds.reading.shapes import (
     HostPath,
@@ -120,24 +121,6 @@ class WebhookConfiguration(TypedDict):
     webhooks: NotRequired[list[AdmissionWebhook]]
 
 
-# No webhook is ever asked about configurations of webhooks, so only files show them.
-WEBHOOKS = [
-    Kind(
-        **api(
-            "admissionregistration.k8s.io",
-            f"{sort}WebhookConfiguration",
-            f"{sort.lower()}webhookconfigurations",
-            "v1",
-        ),
-        cluster_scoped=True,
-        key=f"{sort.lower()}WebhookConfiguration",
-        shape=WebhookConfiguration,
-        listed=False,
-    )
-    for sort in ("Mutating", "Validating")
-]
-
-
 _KEEP_OFFER: Final = keeping("/spec/taints", "/spec/unschedulable", "/status/allocatable", "/status/capacity")
 
 
@@ -148,32 +131,6 @@ def _keep_node(value: paths.Object) -> paths.Object:
     if found := {key: text for key, text in annotations.items() if names.HAMI_REGISTER.match(key)}:
         result["metadata"] = {**paths.metadata(result), "annotations": {**found}}
     return result
-
-
-NODES = [
-    Kind(
-        **api("", "Node", "nodes", "v1"),
-        cluster_scoped=True,
-        key="node",
-        shape=Node,
-        facts=Facts(
-            keep=_keep_node,
-            changes_often=True,
-        ),
-    ),
-    Kind(
-        **api("", "Binding", "bindings", "v1"),
-        key="binding",
-        shape=Binding,
-        listed=False,
-        own_webhook=True,
-    ),
-    Kind(
-        **api("node.k8s.io", "RuntimeClass", "runtimeclasses", "v1"),
-        cluster_scoped=True,
-        facts=Facts(keep=keeping("/handler", "/overhead", "/scheduling")),
-    ),
-]
 
 
 class Expression(TypedDict):
@@ -277,32 +234,6 @@ class ResourceClaimTemplate(TypedDict):
     spec: NotRequired[TemplateSpec]
 
 
-DEVICES = [
-    Kind(
-        **api("resource.k8s.io", "ResourceClaim", "resourceclaims", "v1", "v1beta2", "v1beta1"),
-        key="resourceClaim",
-        shape=ResourceClaim,
-        facts=Facts(keep=keeping("/spec", "/status/allocation"), momentary=frozenset({"allocation"})),
-    ),
-    Kind(
-        **api("resource.k8s.io", "ResourceClaimTemplate", "resourceclaimtemplates", "v1", "v1beta2", "v1beta1"),
-        key="resourceClaimTemplate",
-        shape=ResourceClaimTemplate,
-        facts=Facts(keep=KEEP_SPEC),
-    ),
-    Kind(
-        **api("resource.k8s.io", "DeviceClass", "deviceclasses", "v1", "v1beta2", "v1beta1"),
-        cluster_scoped=True,
-        facts=Facts(keep=KEEP_SPEC),
-    ),
-    Kind(
-        **api("resource.k8s.io", "ResourceSlice", "resourceslices", "v1", "v1beta2", "v1beta1"),
-        cluster_scoped=True,
-        facts=Facts(keep=KEEP_SPEC),
-    ),
-]
-
-
 class ScopeRequirement(TypedDict):
     scopeName: NotRequired[str]
 
@@ -324,22 +255,6 @@ class ResourceQuotaStatus(TypedDict):
 class ResourceQuota(TypedDict):
     spec: NotRequired[ResourceQuotaSpec]
     status: NotRequired[ResourceQuotaStatus]
-
-
-QUOTAS = [
-    Kind(
-        **api("", "ResourceQuota", "resourcequotas", "v1"),
-        key="resourceQuota",
-        shape=ResourceQuota,
-        facts=Facts(
-            keep=keeping("/spec", "/status/hard", "/status/used"), momentary=frozenset({"used"}), changes_often=True
-        ),
-    ),
-    Kind(
-        **api("", "LimitRange", "limitranges", "v1"),
-        facts=Facts(keep=KEEP_SPEC, changes_often=True),
-    ),
-]
 
 
 class KaiAmounts(TypedDict):
@@ -368,49 +283,11 @@ class KaiQueue(TypedDict):
     status: NotRequired[KaiQueueStatus]
 
 
-SCHEDULING = [
-    Kind(
-        **api("scheduling.k8s.io", "PodGroup", "podgroups", "v1beta1", "v1alpha3", "v1alpha2"),
-        listed=False,
-        facts=Facts(keep=KEEP_SPEC, changes_often=True),
-    ),
-    Kind(
-        **api("scheduling.x-k8s.io", "PodGroup", "podgroups", "v1alpha1"),
-        listed=False,
-        facts=Facts(keep=KEEP_SPEC, changes_often=True),
-    ),
-    Kind(
-        **api("scheduling.run.ai", "Queue", "queues", "v2"),
-        cluster_scoped=True,
-        key="kaiQueue",
-        shape=KaiQueue,
-        facts=Facts(
-            keep=keeping(
-                "/spec/parentQueue", "/spec/resources/gpu", "/status/allocated", "/status/allocatedNonPreemptible"
-            ),
-            momentary=frozenset({"allocated", "allocatedNonPreemptible"}),
-        ),
-    ),
-]
-"""The objects of schedulers other than Volcano and Kueue that pods name."""
-
-
 class PriorityClass(TypedDict):
     metadata: NotRequired[Metadata]
     value: NotRequired[int]
     globalDefault: NotRequired[bool]
     preemptionPolicy: NotRequired[str]
-
-
-PRIORITY_CLASSES = [
-    Kind(
-        **api("scheduling.k8s.io", "PriorityClass", "priorityclasses", "v1"),
-        cluster_scoped=True,
-        key="priorityClass",
-        shape=PriorityClass,
-        facts=Facts(keep=keeping("/value", "/globalDefault", "/preemptionPolicy")),
-    ),
-]
 
 
 class NamespaceMetadata(TypedDict):
@@ -419,18 +296,6 @@ class NamespaceMetadata(TypedDict):
 
 class Namespace(TypedDict):
     metadata: NotRequired[NamespaceMetadata]
-
-
-NAMESPACES = [
-    Kind(
-        **api("", "Namespace", "namespaces", "v1"),
-        cluster_scoped=True,
-        own_webhook=True,
-        key="namespace",
-        shape=Namespace,
-        facts=Facts(keep=keeping()),
-    ),
-]
 
 
 class DisruptionBudgetSpec(TypedDict):
@@ -446,15 +311,6 @@ class DisruptionBudgetStatus(TypedDict):
 class DisruptionBudget(TypedDict):
     spec: NotRequired[DisruptionBudgetSpec]
     status: NotRequired[DisruptionBudgetStatus]
-
-
-DISRUPTION_BUDGETS = [
-    Kind(
-        **api("policy", "PodDisruptionBudget", "poddisruptionbudgets", "v1"),
-        key="disruptionBudget",
-        shape=DisruptionBudget,
-    ),
-]
 
 
 def _paths_of_options(options: object) -> object:
@@ -494,46 +350,22 @@ class PersistentVolume(TypedDict):
     spec: NotRequired[PersistentVolumeSpec]
 
 
-VOLUMES = [
-    Kind(
-        **api("", "PersistentVolume", "persistentvolumes", "v1"),
-        cluster_scoped=True,
-        key="persistentVolume",
-        shape=PersistentVolume,
-    ),
-]
-
-
-DEFINITIONS = [
-    Kind(
-        **api("apiextensions.k8s.io", "CustomResourceDefinition", "customresourcedefinitions", "v1"),
-        cluster_scoped=True,
-        facts=Facts(keep=keeping(), presence_only=True),
-    ),
-]
-
-
 class ConfigMap(TypedDict):
     data: NotRequired[known_keys.ConfigurationTexts]
 
 
-CONFIG_MAPS = [
-    Kind(
-        **api("", "ConfigMap", "configmaps", "v1"),
-        # usher is not called for every ConfigMap and does not list them: both would cost more than they find.
-        listed=False,
-        configures_devices=True,
-        key="configMap",
-        shape=ConfigMap,
-        facts=Facts(keep=keep_kueue_configuration, presence_only=True, by_choice=True),
-    ),
-]
-
-
-NETWORK_ATTACHMENTS = [
-    Kind(
-        **api("k8s.cni.cncf.io", "NetworkAttachmentDefinition", "network-attachment-definitions", "v1"),
-        listed=False,
-        facts=Facts(keep=keeping(), presence_only=True),
-    ),
-]
+CODE: Final[Mapping[str, Code]] = {
+    "Namespace": {"shape": Namespace},
+    "Node": {"shape": Node, "keep": _keep_node},
+    "Binding": {"shape": Binding},
+    "ResourceQuota": {"shape": ResourceQuota},
+    "Queue.scheduling.run.ai": {"shape": KaiQueue},
+    "MutatingWebhookConfiguration.admissionregistration.k8s.io": {"shape": WebhookConfiguration},
+    "ValidatingWebhookConfiguration.admissionregistration.k8s.io": {"shape": WebhookConfiguration},
+    "ConfigMap": {"shape": ConfigMap},
+    "PriorityClass.scheduling.k8s.io": {"shape": PriorityClass},
+    "ResourceClaim.resource.k8s.io": {"shape": ResourceClaim},
+    "ResourceClaimTemplate.resource.k8s.io": {"shape": ResourceClaimTemplate},
+    "PersistentVolume": {"shape": PersistentVolume},
+    "PodDisruptionBudget.policy": {"shape": DisruptionBudget},
+}

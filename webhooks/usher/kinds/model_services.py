@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
+from usher.kinds.kind import Code
 from usher.kinds.reading.counts import DEFAULT_SURGE, share_of_replicas
 from usher.kinds.reading.pod_templates import pod_spec, pod_template
 from usher.kinds.reading.templates import TERMS, ContainerPlace, Place, Template, Traits
@@ -77,70 +77,6 @@ def _scale(annotations: Mapping[str, str], path: str, keys: tuple[str, ...], rea
         reading.unknown(here, "expected a whole number of pods")
         return None
     return reading.count(int(text), here, default=0)
-
-
-_COUNTED: Final = (
-    "from annotation `autoscaling.knative.dev/min-scale` (0 if missing) to `max-scale`, "
-    "without bound where that is 0 or missing"
-)
-_SOURCE: Final = "KN:pkg/apis/autoscaling/v1alpha1/pa_lifecycle.go, KN:config/core/configmaps/autoscaler.yaml"
-_CHANGES: Final = (
-    "labels for Kueue; Knative's webhook refuses scheduling fields unless feature flags are on, "
-    "so its pods are changed instead"
-)
-
-KNATIVE_SERVICES = [
-    Kind(
-        **api("serving.knative.dev", "Service", "services", "v1"),
-        owned_by=(("serving.kserve.io", "InferenceService"),),
-        pods=Pods(
-            templates=_template,
-            template_paths=("spec.template",),
-            counted=_COUNTED,
-            source=_SOURCE,
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            doubles=True,
-            role=model.Role.SERVICE,
-            runs_any_program=True,
-            kueue=Kueue.CHILDREN,
-            # The labels of the template reach the Revision, its Deployment and its pods.
-            queue_label_path="/spec/template/metadata",
-            changes=_CHANGES,
-        ),
-    ),
-    Kind(
-        **api("serving.knative.dev", "Configuration", "configurations", "v1"),
-        owned_by=(("serving.knative.dev", "Service"),),
-        pods=Pods(
-            templates=_template,
-            template_paths=("spec.template",),
-            counted=_COUNTED,
-            source=_SOURCE,
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.SERVICE,
-            runs_any_program=True,
-            kueue=Kueue.CHILDREN,
-            queue_label_path="/spec/template/metadata",
-            changes=_CHANGES,
-        ),
-    ),
-    Kind(
-        **api("serving.knative.dev", "Revision", "revisions", "v1"),
-        owned_by=(("serving.knative.dev", "Configuration"),),
-        pods=Pods(
-            templates=_revision,
-            template_paths=("`spec`, a pod spec with other fields beside",),
-            counted=_COUNTED,
-            source=_SOURCE + "; KN:pkg/reconciler/revision/resources/meta.go",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.SERVICE,
-            runs_any_program=True,
-            kueue=Kueue.CHILDREN,
-            queue_label_path="/metadata",
-            changes=_CHANGES,
-        ),
-    ),
-]
 
 
 Object = Mapping[str, paths.Json]
@@ -250,23 +186,9 @@ def _vllm_count(spec: Object, deployment: Object, reading: Reading) -> model.Cou
     return model.Count(minimum=lowest, maximum=most + surge, reason=", ".join(reasons), grown=grown)
 
 
-VLLM_RUNTIMES: list[Kind] = [
-    Kind(
-        **api("production-stack.vllm.ai", "VLLMRuntime", "vllmruntimes", "v1alpha1"),
-        scale="/spec/deploymentConfig/replicas",
-        pods=Pods(
-            templates=_vllm_runtime,
-            template_paths=("spec.deploymentConfig",),
-            counted="`deploymentConfig.replicas` (1 if missing), up to `autoscalingConfig.maxReplicas` with "
-            "autoscaling, "
-            "and 25 % more during a rollout that is not Recreate",
-            source="operator/internal/controller/vllmruntime_controller.go of vllm-project/production-stack",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.INFERENCE,
-            kueue=Kueue.CHILDREN,
-            # The pods carry the labels of the VLLMRuntime.
-            queue_label_path="/metadata",
-            changes="labels of the object; its fields are not those of a pod",
-        ),
-    ),
-]
+CODE: Final[Mapping[str, Code]] = {
+    "VLLMRuntime.production-stack.vllm.ai": {"templates": _vllm_runtime},
+    "Service.serving.knative.dev": {"templates": _template},
+    "Configuration.serving.knative.dev": {"templates": _template},
+    "Revision.serving.knative.dev": {"templates": _revision},
+}

@@ -20,17 +20,12 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 from usher import errors, model, paths, quantities
 from usher.accelerators import boards, mig
 from usher.config.pools import QuotaSpec
-from usher.kinds import kind as kinds_kind
-from usher.kinds.kind import KEEP_SPEC, Facts, Kind, Kueue, KueueUnit, Pods, Starts, api, keeping, scheduled
+from usher.kinds.kind import Code
 from usher.kinds.reading import pod_templates
 from usher.kinds.reading.pod_templates import pod_template
 from usher.kinds.reading.shapes import Amount, Metadata, Present, Quantity, amount_of
 from usher.kinds.reading.templates import Place, Template
 from usher.kinds.reading.values import Reading
-
-_GROUP = "kueue.x-k8s.io"
-_VERSIONS = ("v1beta2", "v1beta1")
-"""The best first: for v1beta1 the API server has Kueue convert each object."""
 
 
 class ResourceQuota(TypedDict):
@@ -154,57 +149,6 @@ class WorkloadPriorityClass(TypedDict):
     """This field does not exist in the API, but people write the value there."""
 
 
-KUEUE = [
-    Kind(
-        **api(_GROUP, "ClusterQueue", "clusterqueues", *_VERSIONS),
-        cluster_scoped=True,
-        key="clusterQueue",
-        shape=ClusterQueue,
-        facts=Facts(
-            keep=keeping("/spec", "/status/conditions", "/status/flavorsReservation"),
-            momentary=frozenset({"flavorsReservation"}),
-        ),
-    ),
-    Kind(
-        **api(_GROUP, "Cohort", "cohorts", *_VERSIONS),
-        cluster_scoped=True,
-        key="cohort",
-        shape=Cohort,
-        facts=Facts(keep=KEEP_SPEC),
-    ),
-    Kind(
-        **api(_GROUP, "ResourceFlavor", "resourceflavors", *_VERSIONS),
-        cluster_scoped=True,
-        key="resourceFlavor",
-        shape=ResourceFlavor,
-        facts=Facts(keep=KEEP_SPEC),
-    ),
-    Kind(
-        **api(_GROUP, "Topology", "topologies", *_VERSIONS),
-        cluster_scoped=True,
-        key="topology",
-        shape=Topology,
-        facts=Facts(keep=KEEP_SPEC),
-    ),
-    Kind(
-        **api(_GROUP, "Workload", "workloads", *_VERSIONS),
-        key="kueueWorkload",
-        shape=Workload,
-    ),
-    Kind(
-        **api(_GROUP, "WorkloadPriorityClass", "workloadpriorityclasses", *_VERSIONS),
-        cluster_scoped=True,
-        key="workloadPriorityClass",
-        shape=WorkloadPriorityClass,
-        facts=Facts(keep=keeping("/value")),
-    ),
-    Kind(
-        **api(_GROUP, "LocalQueue", "localqueues", *_VERSIONS),
-        facts=Facts(keep=keeping("/spec/clusterQueue", "/spec/stopPolicy", "/status/conditions")),
-    ),
-]
-
-
 _UNITS = ("gpus", "slices", "memoryGiB")
 _PROFILES = "profiles."
 
@@ -300,32 +244,6 @@ class GpuQuotaStatus(TypedDict):
 class GpuQuota(TypedDict):
     spec: NotRequired[Annotated[GpuQuotaSpec, BeforeValidator(_with_problems)]]
     status: NotRequired[GpuQuotaStatus]
-
-
-GPU_QUOTAS = [
-    Kind(
-        **api("gpu-usher.io", "GPUQuota", "gpuquotas", "v1alpha1"),
-        cluster_scoped=True,
-        key="gpuQuota",
-        shape=GpuQuota,
-        facts=Facts(
-            keep=keeping("/spec", "/status"),
-            momentary=frozenset(
-                {
-                    "charges",
-                    "conditions",
-                    "used",
-                    "version",
-                    "removed",
-                    "parts",
-                    "partsFrom",
-                    "sums",
-                    "counting",
-                }
-            ),
-        ),
-    ),
-]
 
 
 Object = Mapping[str, paths.Json]
@@ -447,30 +365,6 @@ def _tell_of_others(value: Object, path: str, known: list[str], versions: tuple[
             reading.unknown(path + pointer, reason)
 
 
-APP_WRAPPERS: list[Kind] = [
-    Kind(
-        **api("workload.codeflare.dev", "AppWrapper", "appwrappers", "v1beta2"),
-        owns_any_kind=True,
-        finished=kinds_kind.finished_by_field("/phase", "Succeeded", "Failed"),
-        pods=Pods(
-            templates=_app_wrapper,
-            template_paths=("those of the objects at spec.components[].template", "spec.components[].podSets[].path"),
-            counted="as the objects themselves count; `podSets[].replicas` (1 if missing) for objects of unknown kinds",
-            source="AW:api/v1beta2/appwrapper_types.go, AW:pkg/utils/utils.go",
-            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.BATCH,
-            runs_any_program=True,
-            suspend_path="/spec/suspend",
-            kueue=Kueue.DEFAULT,
-            queue_label_path="/metadata",
-            lifecycle_places=model.LifecyclePlaces(managed_by="/spec/managedBy"),
-            volcano="what makes a gang of the object inside",
-            changes="the pod templates of the objects inside",
-        ),
-    ),
-]
-
-
 class PoolTaint(TypedDict):
     key: NotRequired[str]
     effect: NotRequired[str]
@@ -499,71 +393,14 @@ class NodePool(TypedDict):
     spec: NotRequired[NodePoolSpec]
 
 
-_CAPACITIES: Final = ("cpu", "memory", "gpu-count", "gpu-type", "maxPods", "labels", "taints")
-_SIZES: Final = (
-    "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size",
-    *(f"capacity.cluster-autoscaler.kubernetes.io/{each}" for each in _CAPACITIES),
-)
-"""Annotations of Cluster API that describe a node to the autoscaler."""
-
-NODE_POOLS = (
-    Kind(
-        **api("karpenter.sh", "NodePool", "nodepools", "v1", "v1beta1"),
-        key="nodePool",
-        shape=NodePool,
-        cluster_scoped=True,
-        listed=False,
-        bounds_nodes=True,
-        facts=Facts(keep=KEEP_SPEC),
-    ),
-    Kind(
-        **api("karpenter.sh", "NodeOverlay", "nodeoverlays", "v1alpha1"),
-        cluster_scoped=True,
-        listed=False,
-        bounds_nodes=True,
-        facts=Facts(keep=KEEP_SPEC),
-    ),
-    *(
-        Kind(
-            **api(group, kind, plural, *versions),
-            cluster_scoped=True,
-            listed=False,
-            bounds_nodes=True,
-            facts=Facts(keep=KEEP_SPEC),
-        )
-        for group, kind, plural, versions in (
-            ("karpenter.k8s.aws", "EC2NodeClass", "ec2nodeclasses", ("v1", "v1beta1")),
-            ("karpenter.azure.com", "AKSNodeClass", "aksnodeclasses", ("v1beta1", "v1alpha2")),
-            ("karpenter.k8s.gcp", "GCENodeClass", "gcenodeclasses", ("v1alpha1",)),
-        )
-    ),
-    Kind(
-        **api("cloud.google.com", "ComputeClass", "computeclasses", "v1"),
-        cluster_scoped=True,
-        listed=False,
-        bounds_nodes=True,
-        facts=Facts(keep=KEEP_SPEC),
-    ),
-    *(
-        Kind(
-            **api("cluster.x-k8s.io", kind, plural, "v1beta2", "v1beta1"),
-            listed=False,
-            bounds_nodes=True,
-            facts=Facts(keep=keeping(*(paths.join("/metadata/annotations", each) for each in _SIZES))),
-        )
-        for kind, plural in (("MachineDeployment", "machinedeployments"), ("MachinePool", "machinepools"))
-    ),
-    Kind(
-        **api("karpenter.sh", "NodeClaim", "nodeclaims", "v1", "v1beta1"),
-        cluster_scoped=True,
-        listed=False,
-        bounds_nodes=True,
-        named_by_others=False,
-    ),
-    Kind(
-        **api("autoscaling.x-k8s.io", "CapacityBuffer", "capacitybuffers", "v1beta1", "v1alpha1"),
-        listed=False,
-        bounds_nodes=True,
-        named_by_others=False,
-    ),
-)
+CODE: Final[Mapping[str, Code]] = {
+    "ClusterQueue.kueue.x-k8s.io": {"shape": ClusterQueue},
+    "Cohort.kueue.x-k8s.io": {"shape": Cohort},
+    "ResourceFlavor.kueue.x-k8s.io": {"shape": ResourceFlavor},
+    "Topology.kueue.x-k8s.io": {"shape": Topology},
+    "Workload.kueue.x-k8s.io": {"shape": Workload},
+    "WorkloadPriorityClass.kueue.x-k8s.io": {"shape": WorkloadPriorityClass},
+    "AppWrapper.workload.codeflare.dev": {"templates": _app_wrapper},
+    "NodePool.karpenter.sh": {"shape": NodePool},
+    "GPUQuota.gpu-usher.io": {"shape": GpuQuota},
+}

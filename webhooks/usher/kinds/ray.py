@@ -14,8 +14,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import errors, model, paths
 from usher.documents import reader
-from usher.kinds import kind
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
+from usher.kinds.kind import Code
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
 from usher.kinds.reading.shapes import Present
 from usher.kinds.reading.templates import DEFAULT_SCHEDULER, FIRST, LISTS, ONE, ContainerPlace, Place, Template, Traits
@@ -325,8 +324,6 @@ class RayService(TypedDict):
     spec: NotRequired[RayServiceSpec]
 
 
-_VERSIONS: Final = ("v1", "v1alpha1")
-
 _UPGRADE: Final = model.Count(minimum=1, maximum=2, reason="an upgrade without downtime runs two clusters")
 _TWO_CLUSTERS: Final = ("", "NewCluster", "NewClusterWithIncrementalUpgrade")
 
@@ -387,116 +384,9 @@ def _ray_cron_job(ray_cron_job: Mapping[str, paths.Json], reading: Reading) -> I
         yield template_times(template, _RUNS)
 
 
-_COUNTED: Final = (
-    "1 head, and for every group that is not suspended `replicas` within their bounds times `numOfHosts`; "
-    "up to `maxReplicas` with in-tree autoscaling"
-)
-_SOURCE: Final = "KR:ray-operator/controllers/ray/utils/util.go"
-_PLACES: Final = model.GangPlaces(
-    queue="/metadata/labels/volcano.sh~1queue-name", priority_class="/metadata/labels/ray.io~1priority-class-name"
-)
-"""KR:ray-operator/controllers/ray/batchscheduler/volcano/volcano_scheduler.go; KubeRay names the scheduler itself."""
-
-_OF_CLUSTER: Final = model.LifecyclePlaces(managed_by="/spec/managedBy")
-_SHUTDOWN: Final = "/spec/shutdownAfterJobFinishes"
-_OF_JOB: Final = model.LifecyclePlaces(
-    ttl="/spec/ttlSecondsAfterFinished",
-    ttl_switch=_SHUTDOWN,
-    # Shutdown alone removes the cluster at once: a time to live would only hold its GPUs longer.
-    ttl_rivals=(_SHUTDOWN, "/spec/deletionStrategy", "/spec/clusterSelector"),
-    deadline="/spec/activeDeadlineSeconds",
-    managed_by="/spec/managedBy",
-)
-
-_VOLCANO: Final = "KubeRay's own, when it is configured with `batchScheduler: volcano`"
-
-WORKLOADS = [
-    Kind(
-        **api("ray.io", "RayCluster", "rayclusters", *_VERSIONS),
-        key="rayCluster",
-        shape=RayCluster,
-        owned_by=(
-            ("ray.io", "RayJob"),
-            ("ray.io", "RayService"),
-        ),
-        pods=Pods(
-            templates=_ray_cluster,
-            template_paths=("spec.headGroupSpec.template", "spec.workerGroupSpecs[].template"),
-            counted=_COUNTED,
-            source=_SOURCE,
-            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.BATCH,
-            runs_any_program=True,
-            joins_its_pods=True,
-            suspend_path="/spec/suspend",
-            kueue=Kueue.DEFAULT,
-            kueue_keeps_empty=True,
-            queue_label_path="/metadata",
-            volcano=_VOLCANO,
-            gang_places=_PLACES,
-            lifecycle_places=_OF_CLUSTER,
-        ),
-    ),
-    Kind(
-        **api("ray.io", "RayJob", "rayjobs", *_VERSIONS),
-        key="rayJob",
-        shape=RayJob,
-        owned_by=(("ray.io", "RayCronJob"),),
-        finished=kind.finished_by_field("/jobDeploymentStatus", "Complete", "Failed"),
-        pods=Pods(
-            templates=_ray_job,
-            template_paths=("spec.rayClusterSpec, as in a RayCluster", "spec.submitterPodTemplate"),
-            counted="as its RayCluster, or 0 where `clusterSelector` chooses one; and 1 submitter in K8sJobMode",
-            source=_SOURCE
-            + "; KR:ray-operator/apis/ray/v1/rayjob_types.go; KR:ray-operator/controllers/ray/common/job.go",
-            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.TRAINING,
-            runs_any_program=True,
-            joins_its_pods=True,
-            suspend_path="/spec/suspend",
-            kueue=Kueue.DEFAULT,
-            kueue_keeps_empty=True,
-            queue_label_path="/metadata",
-            volcano=_VOLCANO,
-            gang_places=_PLACES,
-            lifecycle_places=_OF_JOB,
-        ),
-    ),
-    Kind(
-        **api("ray.io", "RayService", "rayservices", *_VERSIONS),
-        key="rayService",
-        shape=RayService,
-        pods=Pods(
-            templates=_ray_service,
-            template_paths=("spec.rayClusterConfig, as in a RayCluster",),
-            counted="as its RayCluster, and twice as many while an upgrade runs; not with `upgradeStrategy.type: None`",
-            source=_SOURCE + "; KR:ray-operator/controllers/ray/rayservice_controller.go",
-            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            doubles=True,
-            role=model.Role.INFERENCE,
-            suspend_path="/spec/suspend",
-            kueue=Kueue.DEFAULT,
-            kueue_keeps_empty=True,
-            queue_label_path="/metadata",
-            lifecycle_places=_OF_CLUSTER,
-            volcano="KubeRay's own for its RayClusters, when it is configured with `batchScheduler: volcano`",
-        ),
-    ),
-    Kind(
-        **api("ray.io", "RayCronJob", "raycronjobs", "v1"),
-        pods=Pods(
-            templates=_ray_cron_job,
-            template_paths=("spec.jobTemplate, as the spec of a RayJob",),
-            counted="as a RayJob for each run; nothing keeps runs from overlapping",
-            source="KR:ray-operator/controllers/ray/raycronjob_controller.go",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.TRAINING,
-            runs_any_program=True,
-            joins_its_pods=True,
-            suspend_path="/spec/suspend",
-            volcano="KubeRay's own for its RayJobs, when it is configured with `batchScheduler: volcano`",
-        ),
-    ),
-]
-
-KINDS = (*WORKLOADS,)
+CODE: Final[Mapping[str, Code]] = {
+    "RayCluster.ray.io": {"templates": _ray_cluster, "shape": RayCluster},
+    "RayJob.ray.io": {"templates": _ray_job, "shape": RayJob},
+    "RayService.ray.io": {"templates": _ray_service, "shape": RayService},
+    "RayCronJob.ray.io": {"templates": _ray_cron_job},
+}

@@ -1,6 +1,6 @@
-"""Every kind that usher knows, and the tables that follow: a new kind goes into the KINDS of its family.
+"""Every kind that usher knows, and the tables that follow: a new kind goes into records.yaml, or is described.
 
-A family is a folder or a module of this package. Only a new family needs a line here.
+A family is a folder or a module of this package, with the code of its kinds. Only a new family needs a line here.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,38 +37,33 @@ from usher.kinds import (
     volcano,
 )
 from usher.kinds import kind as kinds_kind
-from usher.kinds.kind import FactKind, Key, Kind, Pods, api
+from usher.kinds.kind import Code, FactKind, Key, Kind, Pods, api
 from usher.kinds.reading.shapes import strict_adapter
 
-_OF_FAMILIES: Final[tuple[Kind, ...]] = (
-    *kubernetes.KINDS,
-    *kubeflow.TRAINING_JOBS,
-    *kubeflow_trainer.KINDS,
-    *kubeflow.NOTEBOOKS,
-    *job_groups.LEADER_WORKER_SETS,
-    *ray.KINDS,
-    *kserve.KINDS,
-    *model_services.VLLM_RUNTIMES,
-    *served_models.KINDS,
-    *serving_groups.POD_CLIQUES,
-    *dynamo.KINDS,
-    *serving_groups.ROLE_BASED_GROUPS,
-    *nvidia.KINDS,
-    *kubernetes_objects.NETWORK_ATTACHMENTS,
-    *model_services.KNATIVE_SERVICES,
-    *queues.KUEUE,
-    *volcano.KINDS,
-    *argo.KINDS,
-    *kubernetes.ROLLOUTS,
-    *tekton.KINDS,
-    *spark.KINDS,
-    *queues.APP_WRAPPERS,
-    *autoscaling.KINDS,
-    *queues.NODE_POOLS,
-    *kubeflow.HYPERPOD_JOBS,
-    *job_groups.SLURM_NODES,
-    *kubeflow_pipelines.KINDS,
-    *queues.GPU_QUOTAS,
+_CODE: Final[dict[str, Code]] = {
+    **kubernetes.CODE,
+    **kubernetes_objects.CODE,
+    **kubeflow.CODE,
+    **kubeflow_trainer.CODE,
+    **job_groups.CODE,
+    **ray.CODE,
+    **kserve.CODE,
+    **model_services.CODE,
+    **served_models.CODE,
+    **serving_groups.CODE,
+    **dynamo.CODE,
+    **nvidia.CODE,
+    **queues.CODE,
+    **volcano.CODE,
+    **argo.CODE,
+    **tekton.CODE,
+    **spark.CODE,
+    **autoscaling.CODE,
+    **kubeflow_pipelines.CODE,
+}
+
+_SHIPPED: Final[tuple[Kind, ...]] = (
+    *kinds_kind.recorded(_CODE),
     *described.kinds_of(described.SHIPPED, shapes={**kubernetes.SHAPES, **kubeflow.SHAPES}),
 )
 
@@ -81,7 +76,7 @@ def _with_owners(kinds: Iterable[Kind], descriptions: Iterable[DescribedKind]) -
         yield structs.replace(kind, owned_by=(*kind.owned_by, *more)) if more else kind
 
 
-KINDS: Final[tuple[Kind, ...]] = tuple(_with_owners(_OF_FAMILIES, described.SHIPPED))
+KINDS: Final[tuple[Kind, ...]] = tuple(_with_owners(_SHIPPED, described.SHIPPED))
 """Every kind that ships with usher."""
 
 BY_KEY: Final[dict[Key, Kind]] = {kind.group_and_kind: kind for kind in KINDS}
@@ -194,7 +189,7 @@ SHIPPED: Final = frozenset(BY_KEY)
 
 def described_keys(descriptions: Iterable[DescribedKind]) -> list[Key]:
     """Group and kind of each description."""
-    return [described.key_of(each.kind) for each in descriptions]
+    return [kinds_kind.key_of(each.kind) for each in descriptions]
 
 
 def problems(descriptions: Sequence[DescribedKind]) -> Iterator[tuple[str, str]]:

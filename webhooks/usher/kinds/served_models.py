@@ -12,15 +12,7 @@ from msgspec.structs import replace
 
 from usher import model, paths
 from usher.kinds.kind import (
-    Facts,
-    FindTemplates,
-    Kind,
-    KueueUnit,
-    Pods,
-    Starts,
-    api,
-    keep_spec_without_secrets,
-    scheduled,
+    Code,
 )
 from usher.kinds.reading import layers
 from usher.kinds.reading.counts import DEFAULT_SURGE, share_of_replicas
@@ -32,7 +24,6 @@ Object = Mapping[str, paths.Json]
 
 _GPU: Final = "nvidia.com/gpu"
 
-_KAITO: Final = "kaito.sh"
 _GPUS_OF_MACHINES: Final[Mapping[str, int]] = {
     name: gpus
     for gpus, names in {
@@ -289,123 +280,13 @@ def _benchmark(benchmark: Object, reading: Reading) -> Iterator[Template]:
     yield Template(name="", path=path, spec=Place(override, path), traits=_KAITO_TRAITS, containers=(container,))
 
 
-_OF_MODELS: Final = scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from="")
-_KAITO_SOURCE: Final = "pkg/sku, pkg/workspace and pkg/ragengine of kaito-project/kaito"
-_OME_SOURCE: Final = "pkg/controller/v1beta1/inferenceservice of sgl-project/ome"
-_OF_MACHINE: Final = (
-    "one for each node, with all GPUs of `instanceType`: `resource.count` (1 if missing) for a template of its own, "
-    "else as many as KAITO computes from the model, without bound"
-)
-_OF_OME: Final = (
-    "for each component `minReplicas` (1 if missing) up to `maxReplicas`, and 25 % more during a rollout; with a "
-    "leader or workers `minReplicas` groups of 1 and `worker.size` (0 if missing), and 1 more group during a rollout"
-)
-
-
-def _served(  # noqa: PLR0913 - the facts about one kind
-    names: tuple[str, str, str],
-    versions: tuple[str, ...],
-    read: FindTemplates,
-    where: tuple[str, ...],
-    counted: str,
-    *,
-    source: str,
-    changes: str = "nothing: its fields are not those of a pod",
-    is_template: bool = False,
-    role: model.Role = model.Role.INFERENCE,
-    owner: tuple[str, str] | None = None,
-    scale: str = "",
-) -> Kind:
-    group, kind, plural = names
-    return Kind(
-        **api(group, kind, plural, *versions),
-        cluster_scoped=kind.startswith("Cluster"),
-        scale=scale,
-        owned_by=() if owner is None else (owner,),
-        facts=Facts(keep=keep_spec_without_secrets) if is_template else None,
-        pods=Pods(
-            templates=read,
-            template_paths=where,
-            counted=counted,
-            source=source,
-            **_OF_MODELS,
-            role=role,
-            is_template=is_template,
-            changes=changes,
-        ),
-    )
-
-
-_COMPONENT_PATHS: Final = tuple(f"spec.{each}" for each in _COMPONENTS)
-_RUNTIME_PATHS: Final = tuple(f"spec.{each}Config" for each in _COMPONENTS)
-
-KINDS: list[Kind] = [
-    _served(
-        (_KAITO, "Workspace", "workspaces"),
-        ("v1beta1", "v1alpha1"),
-        _workspace,
-        ("inference.template", "resource"),
-        _OF_MACHINE + "; one that tunes",
-        source=_KAITO_SOURCE,
-        changes="`inference.template`; its other fields are not those of a pod",
-        owner=(_KAITO, "InferenceSet"),
-    ),
-    _served(
-        (_KAITO, "InferenceSet", "inferencesets"),
-        ("v1beta1", "v1alpha1"),
-        _inference_set,
-        ("spec.template.inference.template", "spec.template.resource"),
-        "`replicas` (1 if missing) times " + _OF_MACHINE,
-        source=_KAITO_SOURCE,
-        owner=(_KAITO, "MultiRoleInference"),
-        scale="/spec/replicas",
-    ),
-    _served(
-        (_KAITO, "MultiRoleInference", "multiroleinferences"),
-        ("v1alpha1",),
-        _multi_role,
-        ("spec.roles[]",),
-        "for each role `replicas` (1 if missing) times as many nodes as KAITO computes from the model",
-        source=_KAITO_SOURCE,
-    ),
-    _served(
-        (_KAITO, "RAGEngine", "ragengines"),
-        ("v1beta1", "v1alpha1"),
-        _rag_engine,
-        ("spec.compute",),
-        "1, with GPUs only for `embedding.local`",
-        source=_KAITO_SOURCE,
-        role=model.Role.SERVICE,
-    ),
-    _served(
-        (_OME, "InferenceService", "inferenceservices"),
-        ("v1beta1",),
-        _ome_service,
-        _COMPONENT_PATHS,
-        _OF_OME,
-        source=_OME_SOURCE,
-        changes="components that no runtime completes",
-    ),
-    *(
-        _served(
-            (_OME, kind, kind.lower() + "s"),
-            ("v1beta1",),
-            _ome_runtime,
-            _RUNTIME_PATHS,
-            _OF_OME + ", for each service that uses it",
-            source=_OME_SOURCE,
-            changes="the components",
-            is_template=True,
-        )
-        for kind in _RUNTIMES
-    ),
-    _served(
-        (_OME, "BenchmarkJob", "benchmarkjobs"),
-        ("v1beta1",),
-        _benchmark,
-        ("spec.podOverride",),
-        "1",
-        source="pkg/controller/v1beta1/benchmark of sgl-project/ome",
-        role=model.Role.BATCH,
-    ),
-]
+CODE: Final[Mapping[str, Code]] = {
+    "Workspace.kaito.sh": {"templates": _workspace},
+    "InferenceSet.kaito.sh": {"templates": _inference_set},
+    "MultiRoleInference.kaito.sh": {"templates": _multi_role},
+    "RAGEngine.kaito.sh": {"templates": _rag_engine},
+    "InferenceService.ome.io": {"templates": _ome_service},
+    "ServingRuntime.ome.io": {"templates": _ome_runtime},
+    "ClusterServingRuntime.ome.io": {"templates": _ome_runtime},
+    "BenchmarkJob.ome.io": {"templates": _benchmark},
+}

@@ -13,15 +13,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import model, paths
-from usher.kinds import kind, tekton_tasks
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
+from usher import paths
+from usher.kinds import tekton_tasks
+from usher.kinds.kind import Code
 from usher.kinds.reading import layers
 from usher.kinds.reading.counts import NEVER, ONCE, Times, nested_times
 from usher.kinds.reading.shapes import Present
 from usher.kinds.reading.templates import NOWHERE, Place, Template
 from usher.kinds.reading.values import MAX_DEPTH, Reading
-from usher.kinds.tekton_tasks import GROUP, PARAMETER, V1BETA1, ApiVersion, Task, TaskRunSettings, version_of
+from usher.kinds.tekton_tasks import PARAMETER, V1BETA1, ApiVersion, Task, TaskRunSettings, version_of
 
 
 class TektonContainer(TypedDict):
@@ -375,95 +375,9 @@ def _pipeline_run(pipeline_run: Mapping[str, paths.Json], reading: Reading) -> I
         yield from templates_of_reference(ref, run, layers.Budget(), reading)
 
 
-_ONE_POD: Final = "1 pod with a container for each step"
-_TASKS: Final = (
-    "1 pod for each of `tasks` and `finally`, perhaps 0 under `when`; times the combinations of a `matrix`, without "
-    "bound where that takes a parameter; 0 for custom tasks"
-)
-_TASK_SOURCE: Final = "TK:pkg/pod/pod.go, TK:pkg/apis/pipeline/v1/merge.go"
-_PIPELINE_SOURCE: Final = "TK:pkg/apis/pipeline/v1/matrix_types.go, TK:pkg/reconciler/pipelinerun/pipelinerun.go"
-_VERSIONS: Final = ("v1", "v1beta1")
-_NOT_OF_ALL: Final = (
-    "unless the change would replace values from elsewhere or reach other tasks; never objects that a reference names"
-)
-
-KINDS = [
-    Kind(
-        **api(GROUP, "TaskRun", "taskruns", *_VERSIONS),
-        key="tektonTaskRun",
-        shape=TektonTaskRun,
-        owned_by=(("tekton.dev", "PipelineRun"),),
-        finished=kind.finished_by_false_condition("Succeeded"),
-        pods=Pods(
-            templates=_task_run,
-            template_paths=(
-                "spec.taskSpec",
-                "the task that `spec.taskRef` names",
-                "`spec.podTemplate`, for scheduling",
-            ),
-            counted=_ONE_POD,
-            source=_TASK_SOURCE,
-            **scheduled(KueueUnit.POD, Starts.IN_STEPS, shrinks=True, minimum_from=""),
-            role=model.Role.BATCH,
-            kueue=Kueue.CHILDREN,
-            # Kueue does not know TaskRuns, but the pod of a TaskRun carries its labels.
-            queue_label_path=_METADATA,
-            changes=f"its podTemplate, and the steps of its taskSpec, {_NOT_OF_ALL}",
-        ),
-    ),
-    Kind(
-        **api(GROUP, "PipelineRun", "pipelineruns", *_VERSIONS),
-        key="tektonPipelineRun",
-        shape=TektonPipelineRun,
-        finished=kind.finished_by_false_condition("Succeeded"),
-        pods=Pods(
-            templates=_pipeline_run,
-            template_paths=(
-                "spec.pipelineSpec.{tasks,finally}[].taskSpec",
-                "what `spec.pipelineRef` and `taskRef` name",
-                "`spec.taskRunSpecs[].podTemplate` and `spec.taskRunTemplate.podTemplate`, for scheduling",
-                "the same in v1beta1: `spec.taskRunSpecs[].taskPodTemplate` and `spec.podTemplate`",
-            ),
-            counted=_TASKS,
-            source=_PIPELINE_SOURCE,
-            **scheduled(KueueUnit.POD, Starts.IN_STEPS, shrinks=True, minimum_from=""),
-            role=model.Role.BATCH,
-            kueue=Kueue.CHILDREN,
-            queue_label_path=_METADATA,
-            changes=f"the podTemplate of a task in taskRunSpecs, and its steps, {_NOT_OF_ALL}",
-        ),
-    ),
-    Kind(
-        **api(GROUP, "Task", "tasks", *_VERSIONS),
-        key="tektonTask",
-        shape=TektonTask,
-        pods=Pods(
-            templates=_task,
-            template_paths=("spec",),
-            counted=_ONE_POD + ", of one run",
-            source=_TASK_SOURCE,
-            **scheduled(KueueUnit.POD, Starts.IN_STEPS, shrinks=True, minimum_from=""),
-            role=model.Role.BATCH,
-            is_template=True,
-            changes="nothing: it has no fields for scheduling",
-        ),
-    ),
-    Kind(
-        **api(GROUP, "Pipeline", "pipelines", *_VERSIONS),
-        key="tektonPipeline",
-        shape=TektonPipeline,
-        pods=Pods(
-            templates=_pipeline,
-            template_paths=(
-                "spec.{tasks,finally}[].taskSpec",
-                "the task that `taskRef` names",
-            ),
-            counted=_TASKS + "; of one run",
-            source=_PIPELINE_SOURCE,
-            **scheduled(KueueUnit.POD, Starts.IN_STEPS, shrinks=True, minimum_from=""),
-            role=model.Role.BATCH,
-            is_template=True,
-            changes="nothing: it has no fields for scheduling",
-        ),
-    ),
-]
+CODE: Final[Mapping[str, Code]] = {
+    "TaskRun.tekton.dev": {"templates": _task_run, "shape": TektonTaskRun},
+    "PipelineRun.tekton.dev": {"templates": _pipeline_run, "shape": TektonPipelineRun},
+    "Task.tekton.dev": {"templates": _task, "shape": TektonTask},
+    "Pipeline.tekton.dev": {"templates": _pipeline, "shape": TektonPipeline},
+}

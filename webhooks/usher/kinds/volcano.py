@@ -8,8 +8,7 @@ from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds import kind
-from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts, api, keeping, scheduled
+from usher.kinds.kind import Code
 from usher.kinds.reading.pod_templates import pod_template, template_times
 from usher.kinds.reading.shapes import Present, Quantity
 from usher.kinds.reading.templates import Place, Template, Traits
@@ -145,7 +144,6 @@ class CronJob(TypedDict):
     spec: NotRequired[CronJobSpec]
 
 
-_BATCH: Final = "batch.volcano.sh"
 _FLOW: Final = "flow.volcano.sh"
 
 _DEFAULT_SCHEDULER: Final = model.Scheduler(name="volcano", reason="Volcano's own default for its Jobs")
@@ -249,118 +247,11 @@ def _of_job_template(name: str, path: str, *, waits: bool, reading: Reading) -> 
         yield replace(template, name=f"{name}/{template.name}", count=count, traits=traits)
 
 
-def _places(spec: str) -> model.GangPlaces:
-    """Gang fields of a JobSpec. Pods take the scheduler of the Job if their template does not name one."""
-    return model.GangPlaces(
-        queue=spec + "/queue",
-        minimum=spec + "/minAvailable",
-        priority_class=spec + "/priorityClassName",
-        scheduler=spec + "/schedulerName",
-    )
-
-
-_FINISHED: Final = kind.finished_by_field("/state/phase", "Completed", "Succeed", "Failed", "Terminated")
-"""Volcano JobPhase and JobFlow Phase; an Aborted job may be resumed."""
-
-_COUNTED: Final = "the sum of `tasks[].replicas` (0 if missing)"
-_SOURCE: Final = "VC:staging/src/volcano.sh/apis/pkg/apis/batch/v1alpha1/job.go"
-
-JOBS = [
-    Kind(
-        **api(_BATCH, "Job", "jobs", "v1alpha1"),
-        key="volcanoJob",
-        shape=Job,
-        owned_by=(
-            ("batch.volcano.sh", "CronJob"),
-            ("flow.volcano.sh", "JobFlow"),
-        ),
-        finished=_FINISHED,
-        pods=Pods(
-            templates=_job,
-            template_paths=("spec.tasks[].template",),
-            counted=_COUNTED,
-            source=_SOURCE,
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.TRAINING,
-            runs_any_program=True,
-            volcano="always: it is Volcano's own kind",
-            gang_places=_places("/spec"),
-            lifecycle_places=model.LifecyclePlaces(ttl="/spec/ttlSecondsAfterFinished"),
-            gang_native=True,
-            # VC:pkg/webhooks/admission/jobs/validate/admit_job.go
-            changes="the pod templates, when it is created: Volcano refuses later changes",
-        ),
-    ),
-    Kind(
-        **api(_BATCH, "CronJob", "cronjobs", "v1alpha1"),
-        key="volcanoCronJob",
-        shape=CronJob,
-        pods=Pods(
-            templates=_cron_job,
-            template_paths=("spec.jobTemplate.spec.tasks[].template",),
-            counted="as a Job for each run; without bound under `concurrencyPolicy: Allow`, which is the default",
-            source="VC:staging/src/volcano.sh/apis/pkg/apis/batch/v1alpha1/job.go",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=False, minimum_from=""),
-            role=model.Role.TRAINING,
-            runs_any_program=True,
-            suspend_path="/spec/suspend",
-            kueue=Kueue.NEVER,
-            volcano="always: it makes Volcano's own Jobs",
-            gang_places=_places("/spec/jobTemplate/spec"),
-            gang_native=True,
-        ),
-    ),
-    Kind(
-        **api(_FLOW, "JobTemplate", "jobtemplates", "v1alpha1"),
-        key="volcanoJobTemplate",
-        shape=Job,
-        pods=Pods(
-            templates=_job,
-            template_paths=("spec.tasks[].template",),
-            counted=f"of one Job made from it: {_COUNTED}",
-            source="VC:staging/src/volcano.sh/apis/pkg/apis/flow/v1alpha1/jobtemplate_types.go",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.TRAINING,
-            runs_any_program=True,
-            is_template=True,
-            volcano="always: Volcano's own Jobs are made from it",
-            gang_places=_places("/spec"),
-            gang_native=True,
-        ),
-    ),
-    Kind(
-        **api(_FLOW, "JobFlow", "jobflows", "v1alpha1"),
-        finished=_FINISHED,
-        pods=Pods(
-            templates=_job_flow,
-            template_paths=("those of the JobTemplates that spec.flows[].name refer to",),
-            counted="the Jobs of all flows together; those of flows that wait for others may not be there yet",
-            source="VC:staging/src/volcano.sh/apis/pkg/apis/flow/v1alpha1/jobflow_types.go; "
-            "VC:pkg/controllers/jobflow/",
-            **scheduled(KueueUnit.POD, Starts.MAY_WAIT, shrinks=True, minimum_from=""),
-            role=model.Role.TRAINING,
-            runs_any_program=True,
-            volcano="always: each flow is a Job of Volcano's own kind",
-            gang_native=True,
-            changes="nothing: its pod templates stand in JobTemplates",
-        ),
-    ),
-]
-
-QUEUES = [
-    Kind(
-        **api("scheduling.volcano.sh", "Queue", "queues", "v1beta1"),
-        cluster_scoped=True,
-        key="volcanoQueue",
-        shape=Queue,
-        facts=Facts(keep=keeping("/spec", "/status/state", "/status/allocated"), momentary=frozenset({"allocated"})),
-    ),
-    Kind(
-        **api("scheduling.volcano.sh", "PodGroup", "podgroups", "v1beta1"),
-        key="volcanoPodGroup",
-        shape=PodGroup,
-        facts=Facts(keep=keeping("/spec", "/status/phase"), changes_often=True),
-    ),
-]
-
-KINDS = (*JOBS, *QUEUES)
+CODE: Final[Mapping[str, Code]] = {
+    "Job.batch.volcano.sh": {"templates": _job, "shape": Job},
+    "CronJob.batch.volcano.sh": {"templates": _cron_job, "shape": CronJob},
+    "JobTemplate.flow.volcano.sh": {"templates": _job, "shape": Job},
+    "JobFlow.flow.volcano.sh": {"templates": _job_flow},
+    "Queue.scheduling.volcano.sh": {"shape": Queue},
+    "PodGroup.scheduling.volcano.sh": {"shape": PodGroup},
+}

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
+from usher.kinds.kind import Code
 from usher.kinds.kserve import replicas, runtimes
 from usher.kinds.kserve.replicas import Mode, Nodes, Running
 from usher.kinds.kserve.runtimes import (
@@ -421,40 +421,6 @@ def _component(  # noqa: PLR0913 - all that makes the pods of a component
     )
 
 
-KINDS = [
-    Kind(
-        **api(runtimes.GROUP, "InferenceService", "inferenceservices", "v1beta1"),
-        key="inferenceService",
-        shape=InferenceService,
-        owned_by=(("apps.nvidia.com", "NIMService"),),
-        pods=Pods(
-            templates=_inference_service,
-            template_paths=(
-                "spec.{predictor,transformer,explainer}, which are pod specs with other fields beside",
-                "spec.predictor.{" + ",".join(FRAMEWORKS) + "} and spec.explainer.art, which are containers",
-                "spec.predictor.workerSpec",
-                "spec.canary[].predictor",
-            ),
-            counted=(
-                "from `minReplicas` (1 if missing) to `maxReplicas` of each component, in Knative mode without "
-                "bound if "
-                "missing; in Standard mode `maxSurge` (25 % if missing) more in a rollout; the workers that the "
-                "sizes need"
-            ),
-            source="KS:pkg/apis/serving/v1beta1/{inference_service,component,podspec}.go; "
-            "KS:pkg/controller/v1beta1/inferenceservice/",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            doubles=True,
-            role=model.Role.INFERENCE,
-            kueue=Kueue.CHILDREN,
-            # Its labels reach the Deployments and Knative Services, and the pods.
-            queue_label_path="/metadata",
-            changes=(
-                "the components, if it says itself that it runs in Standard mode and its runtime is known: "
-                "Knative refuses "
-                "scheduling fields unless feature flags are on, and lists take the place of those of the runtime"
-            ),
-        ),
-    ),
-    *runtimes.KINDS,
-]
+CODE: Final[Mapping[str, Code]] = {
+    "InferenceService.serving.kserve.io": {"templates": _inference_service, "shape": InferenceService},
+}

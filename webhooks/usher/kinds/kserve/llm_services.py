@@ -14,11 +14,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import model, paths
-from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts, api, keep_spec_without_secrets, scheduled
+from usher.kinds.kind import (
+    Code,
+)
 from usher.kinds.kserve import replicas as kserve_replicas
 from usher.kinds.kserve import runtimes
 from usher.kinds.kserve.runtimes import (
-    GROUP,
     Layers,
     component_metadata,
     field_layers,
@@ -242,50 +243,7 @@ def _tokenizes(config: Place) -> bool:
     )
 
 
-_TEMPLATE_PATHS: Final = (
-    "spec.{template,worker}, which are pod specs",
-    "spec.prefill.{template,worker}",
-    "spec.router.scheduler.template",
-    "spec.router.scheduler.tokenizer.template",
-)
-_SOURCE: Final = (
-    "KS:pkg/apis/serving/v1alpha2/llm_inference_service_types.go; KS:pkg/controller/v1alpha2/llmisvc/; "
-    "KS:docs/samples/llmisvc/managed-dra/README.md"
-)
-_COUNTED: Final = (
-    "`replicas` (1 if missing), or from `scaling.minReplicas` to `scaling.maxReplicas`, and `maxSurge` (25 % if "
-    "missing, 0 with a worker) more during a rollout; with a worker times data / dataLocal or pipeline; the same "
-    "for prefill; `router.scheduler.replicas` (1 if missing)"
-)
-
-KINDS = [
-    Kind(
-        **api(GROUP, "LLMInferenceService", "llminferenceservices", "v1alpha2", "v1alpha1"),
-        pods=Pods(
-            templates=_service,
-            template_paths=_TEMPLATE_PATHS,
-            counted=_COUNTED,
-            source=_SOURCE,
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.INFERENCE,
-            kueue=Kueue.CHILDREN,
-            # Labels of Kueue reach the Deployments and LeaderWorkerSets, and the pods.
-            queue_label_path="/metadata",
-            changes="the pod specs that it holds itself, unless what a configuration says would be lost by it",
-        ),
-    ),
-    Kind(
-        **api(GROUP, runtimes.KIND, "llminferenceserviceconfigs", "v1alpha2", "v1alpha1"),
-        facts=Facts(keep=keep_spec_without_secrets),
-        pods=Pods(
-            templates=_config,
-            template_paths=_TEMPLATE_PATHS,
-            counted="as a service that says nothing else; workers without bound where it has no parallelism",
-            source=_SOURCE,
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.INFERENCE,
-            is_template=True,
-            changes="nothing: the services that use it are changed",
-        ),
-    ),
-]
+CODE: Final[Mapping[str, Code]] = {
+    "LLMInferenceService.serving.kserve.io": {"templates": _service},
+    "LLMInferenceServiceConfig.serving.kserve.io": {"templates": _config},
+}
