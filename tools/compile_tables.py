@@ -15,7 +15,7 @@ from usher.config.described_kinds import ShippedKind
 PACKAGE: Final = Path(__file__).parents[1] / "webhooks/usher"
 FOLDER: Final = PACKAGE / "kinds/descriptions"
 
-TABLES: Final = ("kinds/records.yaml",)
+TABLES: Final = ("kinds/records.yaml", "kinds/shapes.yaml")
 """Files of rows; the JSON stands beside them."""
 
 

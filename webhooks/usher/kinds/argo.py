@@ -8,11 +8,10 @@ AR:workflow/controller/operator.go (mergedTemplateDefaultsInto).
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Final, NotRequired
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
-from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
 from usher.kinds import argo_templates
@@ -22,7 +21,6 @@ from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import layers
 from usher.kinds.reading.counts import Times
 from usher.kinds.reading.pod_templates import template_times
-from usher.kinds.reading.shapes import IntOrString
 from usher.kinds.reading.templates import ContainerPlace, Place, Traits
 from usher.kinds.reading.templates import Template as PodTemplate
 from usher.kinds.reading.values import MAX_PODS, Reading
@@ -226,57 +224,6 @@ def _resources(of: tuple[Place, ...], name: str, reading: Reading) -> Place:
     return found if found.path else Place(None, f"{of[0].path}/resources/{name}")
 
 
-class Backoff(TypedDict):
-    maxDuration: NotRequired[str]
-
-
-class RetryStrategy(TypedDict):
-    limit: NotRequired[IntOrString]
-    expression: NotRequired[str]
-    backoff: NotRequired[Backoff]
-
-
-class Step(TypedDict):
-    """A step, or a task of a dag."""
-
-    withParam: NotRequired[str]
-
-
-class Dag(TypedDict):
-    tasks: NotRequired[list[Step]]
-
-
-class Template(TypedDict):
-    retryStrategy: NotRequired[RetryStrategy]
-    steps: NotRequired[list[list[Step]]]
-    dag: NotRequired[Dag]
-
-
-class TemplateDefaults(TypedDict):
-    retryStrategy: NotRequired[RetryStrategy]
-
-
-class WorkflowSpec(TypedDict):
-    activeDeadlineSeconds: NotRequired[int]
-    templateDefaults: NotRequired[TemplateDefaults]
-    templates: NotRequired[list[Template]]
-
-
-class Workflow(TypedDict):
-    """A Workflow, or a template that Argo makes Workflows from."""
-
-    spec: NotRequired[WorkflowSpec]
-
-
-class CronWorkflowSpec(TypedDict):
-    concurrencyPolicy: NotRequired[str]
-    workflowSpec: NotRequired[WorkflowSpec]
-
-
-class CronWorkflow(TypedDict):
-    spec: NotRequired[CronWorkflowSpec]
-
-
 _NOT_REACHED: Final = Times(0, 0, ("nothing that the workflow runs leads to it",))
 _USED_BY_OTHERS: Final = Times(0, 1, ("only what refers to it by name runs it",))
 _PARALLELISM: Final = "no more at one time than spec.parallelism"
@@ -408,8 +355,8 @@ def _cron_workflow(cron_workflow: Mapping[str, paths.Json], reading: Reading) ->
 
 
 CODE: Final[Mapping[str, Code]] = {
-    "Workflow.argoproj.io": {"templates": _workflow, "shape": Workflow},
-    "CronWorkflow.argoproj.io": {"templates": _cron_workflow, "shape": CronWorkflow},
-    "WorkflowTemplate.argoproj.io": {"templates": _workflow_template, "shape": Workflow},
-    "ClusterWorkflowTemplate.argoproj.io": {"templates": _workflow_template, "shape": Workflow},
+    "Workflow.argoproj.io": {"templates": _workflow},
+    "CronWorkflow.argoproj.io": {"templates": _cron_workflow},
+    "WorkflowTemplate.argoproj.io": {"templates": _workflow_template},
+    "ClusterWorkflowTemplate.argoproj.io": {"templates": _workflow_template},
 }

@@ -12,11 +12,10 @@ Source: https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Final, NotRequired
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
-from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
 from usher.kinds.kind import Code
@@ -24,7 +23,6 @@ from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import values
 from usher.kinds.reading.counts import UNUSABLE, Growth, concurrent_pods, nearest_pointer, object_in
 from usher.kinds.reading.pod_templates import pod_template
-from usher.kinds.reading.shapes import Present
 from usher.kinds.reading.templates import Place, Template
 from usher.kinds.reading.values import Reading
 
@@ -108,87 +106,6 @@ def _minimum(given: paths.Json, maximum: int | None, reading: Reading, names: Bo
         return minimum
     reading.unknown(path, f"is more than the maximum of {maximum}")
     return maximum
-
-
-class Owned(TypedDict):
-    ownerReferences: NotRequired[list[Present]]
-    """Operators make autoscalers too: KEDA one for every ScaledObject."""
-
-
-class Target(TypedDict):
-    apiVersion: NotRequired[str]
-    kind: NotRequired[str]
-    name: NotRequired[str]
-
-
-class NamedResource(TypedDict):
-    name: NotRequired[str]
-
-
-class Metric(TypedDict):
-    """A metric of the pods' own resources; other metrics are not read."""
-
-    resource: NotRequired[NamedResource]
-    containerResource: NotRequired[NamedResource]
-
-
-class HorizontalPodAutoscalerSpec(TypedDict):
-    scaleTargetRef: NotRequired[Target]
-    minReplicas: NotRequired[int]
-    maxReplicas: NotRequired[int]
-    metrics: NotRequired[list[Metric]]
-
-
-class HorizontalPodAutoscaler(TypedDict):
-    metadata: NotRequired[Owned]
-    spec: NotRequired[HorizontalPodAutoscalerSpec]
-
-
-class TriggerFields(TypedDict):
-    """The fields of a trigger's `metadata` that rules read; others may be secrets."""
-
-    query: NotRequired[str]
-    start: NotRequired[str]
-    end: NotRequired[str]
-    timezone: NotRequired[str]
-    desiredReplicas: NotRequired[str]
-
-
-class Trigger(TypedDict):
-    type: NotRequired[str]
-    metadata: NotRequired[TriggerFields]
-
-
-class ScaledObjectSpec(TypedDict):
-    scaleTargetRef: NotRequired[Target]
-    idleReplicaCount: NotRequired[int]
-    minReplicaCount: NotRequired[int]
-    maxReplicaCount: NotRequired[int]
-    triggers: NotRequired[list[Trigger]]
-
-
-class ScaledObject(TypedDict):
-    metadata: NotRequired[Owned]
-    spec: NotRequired[ScaledObjectSpec]
-
-
-class ScaledJobSpec(TypedDict):
-    maxReplicaCount: NotRequired[int]
-
-
-class ScaledJob(TypedDict):
-    spec: NotRequired[ScaledJobSpec]
-
-
-class PodAutoscalerSpec(TypedDict):
-    scaleTargetRef: NotRequired[Target]
-    minReplicas: NotRequired[int]
-    maxReplicas: NotRequired[int]
-
-
-class PodAutoscaler(TypedDict):
-    metadata: NotRequired[Owned]
-    spec: NotRequired[PodAutoscalerSpec]
 
 
 class Parent(Struct, frozen=True, kw_only=True):
@@ -362,24 +279,6 @@ def _scale(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
     return reading_counts.growth_to_number(value, growth, reading)
 
 
-class Misspelt(TypedDict):
-    """An object of an API that does not exist."""
-
-    apiVersion: NotRequired[str]
-
-
-class ProvisionedPodSet(TypedDict):
-    count: NotRequired[int]
-
-
-class ProvisioningRequestSpec(TypedDict):
-    podSets: NotRequired[list[ProvisionedPodSet]]
-
-
-class ProvisioningRequest(TypedDict):
-    spec: NotRequired[ProvisioningRequestSpec]
-
-
 DEFAULT_MAXIMUM: Final = 100
 """KEDA's default: up to 100 Jobs more than the minimum. Source: apis/keda/v1alpha1/scaledobject_types.go of KEDA."""
 
@@ -441,13 +340,9 @@ def _heeds_the_most(strategy: Mapping[str, paths.Json], reading: Reading) -> boo
 
 
 CODE: Final[Mapping[str, Code]] = {
-    "ScaledJob.keda.sh": {"templates": _scaled_job, "shape": ScaledJob},
-    "HorizontalPodAutoscaler.autoscaling": {"shape": HorizontalPodAutoscaler, "autoscaler": _horizontal_pod_autoscaler},
-    "ScaledObject.keda.sh": {"shape": ScaledObject, "autoscaler": _scaled_object},
-    "PodAutoscaler.autoscaling.aibrix.ai": {"shape": PodAutoscaler, "autoscaler": _pod_autoscaler},
+    "ScaledJob.keda.sh": {"templates": _scaled_job},
+    "HorizontalPodAutoscaler.autoscaling": {"autoscaler": _horizontal_pod_autoscaler},
+    "ScaledObject.keda.sh": {"autoscaler": _scaled_object},
+    "PodAutoscaler.autoscaling.aibrix.ai": {"autoscaler": _pod_autoscaler},
     "Scale.autoscaling": {"autoscaler": _scale},
-    "ProvisioningRequest.autoscaling.x-k8s.io": {"shape": ProvisioningRequest},
-    "ScaledObject.autoscaling.keda.sh": {"shape": Misspelt},
-    "ScaledJob.autoscaling.keda.sh": {"shape": Misspelt},
-    "TriggerAuthentication.autoscaling.keda.sh": {"shape": Misspelt},
 }

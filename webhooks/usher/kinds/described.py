@@ -382,16 +382,17 @@ def _counted(kind: DescribedKind) -> str:
     return kind.counted or "; ".join(f"`{each}`" for each in dict.fromkeys(told))
 
 
-_NO_SHAPES: Final[Mapping[str, type]] = {}
+_OF_KIND: Final = frozenset({"key", "shape", "owned_by"})
+"""Fields of `record` that are no fields of `kinds.kind.Pods`."""
 
 
-def _kind_of(described: Sequence[DescribedKind], shapes: Mapping[str, type]) -> Kind:
+def _kind_of(described: Sequence[DescribedKind]) -> Kind:
     """The record of one kind, whose descriptions have different versions."""
     first = described[0]
     group, name = key_of(first.kind)
     record = first.record if isinstance(first, ShippedKind) else {}
-    key, owners = record.get("key", ""), tuple(key_of(each) for each in record.get("owned_by", ()))
-    more = fields_of_pods({field: value for field, value in record.items() if field not in ("key", "owned_by")})
+    owners = tuple(key_of(each) for each in record.get("owned_by", ()))
+    more = fields_of_pods({field: value for field, value in record.items() if field not in _OF_KIND})
     return Kind(
         group=group,
         kind=name,
@@ -399,8 +400,8 @@ def _kind_of(described: Sequence[DescribedKind], shapes: Mapping[str, type]) -> 
         plural=first.plural or f"{name.lower()}s",
         scale=_pointer(first.scale) if first.scale else "",
         owned_by=owners,
-        key=key,
-        shape=shapes.get(key),
+        key=record.get("key", ""),
+        shape=record.get("shape", ""),
         pods=Pods(**{**_pods_of(described), **more}),
     )
 
@@ -441,16 +442,12 @@ def _pods_of(described: Sequence[DescribedKind]) -> dict[str, Any]:
     }
 
 
-def kinds_of(described: Iterable[DescribedKind], *, shapes: Mapping[str, type] = _NO_SHAPES) -> tuple[Kind, ...]:
-    """The records of the kinds that these descriptions describe.
-
-    Args:
-        shapes: the shapes of shipped kinds, by the key of the kind.
-    """
+def kinds_of(described: Iterable[DescribedKind]) -> tuple[Kind, ...]:
+    """The records of the kinds that these descriptions describe."""
     by_name: dict[str, list[DescribedKind]] = {}
     for each in described:
         by_name.setdefault(each.kind, []).append(each)
-    return tuple(_kind_of(each, shapes) for each in by_name.values())
+    return tuple(_kind_of(each) for each in by_name.values())
 
 
 def owned_by(described: Iterable[DescribedKind]) -> Mapping[Key, tuple[Key, ...]]:

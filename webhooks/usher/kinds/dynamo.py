@@ -6,10 +6,9 @@ shared_spec_conversion.go says how the fields of v1alpha1 become a pod template.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple, NotRequired
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
-from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
 from usher.kinds.kind import Code
@@ -17,7 +16,6 @@ from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import values
 from usher.kinds.reading.counts import Growth
 from usher.kinds.reading.pod_templates import listed_containers
-from usher.kinds.reading.shapes import Present
 from usher.kinds.reading.templates import AS_CONFIGURED, LISTS, ClaimPlace, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading
 
@@ -40,28 +38,6 @@ _TRAITS: Final = Traits(
 
 _FIRST: Final = (model.ContainerType.INIT, model.ContainerType.SIDECAR)
 """The containers that start before the main one."""
-
-
-class Multinode(TypedDict):
-    nodeCount: NotRequired[int]
-
-
-class Component(TypedDict):
-    name: NotRequired[str]
-    minAvailable: NotRequired[int]
-    multinode: NotRequired[Multinode]
-    topologyConstraint: NotRequired[Present]
-
-
-class GraphSpec(TypedDict):
-    components: NotRequired[list[Component]]
-    services: NotRequired[dict[str, Component]]
-    priorityClassName: NotRequired[str]
-    topologyConstraint: NotRequired[Present]
-
-
-class DynamoGraphDeployment(TypedDict):
-    spec: NotRequired[GraphSpec]
 
 
 class _Above(NamedTuple):
@@ -371,7 +347,7 @@ def _adapter(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
 
 
 CODE: Final[Mapping[str, Code]] = {
-    "DynamoGraphDeployment.nvidia.com": {"templates": _graph, "shape": DynamoGraphDeployment},
+    "DynamoGraphDeployment.nvidia.com": {"templates": _graph},
     "DynamoComponentDeployment.nvidia.com": {"templates": _component},
     "DynamoGraphDeploymentScalingAdapter.nvidia.com": {"autoscaler": _adapter},
 }

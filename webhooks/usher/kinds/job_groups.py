@@ -7,11 +7,10 @@ internal/builder/workerbuilder/worker_app.go for the pods, internal/controller/n
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Final, NotRequired
+from typing import Any, Final
 
 from msgspec.structs import replace
 from pydantic import BeforeValidator
-from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
 from usher.kinds.kind import Code
@@ -19,7 +18,6 @@ from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import values
 from usher.kinds.reading.counts import Growth, share_of_replicas
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
-from usher.kinds.reading.shapes import IntOrString
 from usher.kinds.reading.templates import LISTS, ONE, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading
 
@@ -31,35 +29,6 @@ _LABELS: Final = "/metadata/labels"
 
 # LW:pkg/utils/pod/pod_utils.go; TPU variables only in pods that ask for TPUs: LW:pkg/utils/accelerators/tpu.go.
 _TRAITS: Final = Traits(operator_environment=frozenset({"LWS_*", "TPU_*"}))
-
-
-class SubGroupPolicy(TypedDict):
-    subGroupPolicyType: NotRequired[str]
-    subGroupSize: NotRequired[int]
-
-
-class LeaderWorkerTemplate(TypedDict):
-    size: NotRequired[int]
-    subGroupPolicy: NotRequired[SubGroupPolicy]
-
-
-class RollingUpdate(TypedDict):
-    maxSurge: NotRequired[IntOrString]
-    maxUnavailable: NotRequired[IntOrString]
-
-
-class RolloutStrategy(TypedDict):
-    rollingUpdateConfiguration: NotRequired[RollingUpdate]
-
-
-class LeaderWorkerSetSpec(TypedDict):
-    replicas: NotRequired[int]
-    leaderWorkerTemplate: NotRequired[LeaderWorkerTemplate]
-    rolloutStrategy: NotRequired[RolloutStrategy]
-
-
-class LeaderWorkerSet(TypedDict):
-    spec: NotRequired[LeaderWorkerSetSpec]
 
 
 def _one_group(spec: Object, path: str, reading: Reading) -> Iterator[Template]:
@@ -248,13 +217,6 @@ _GRES: Final = re.compile(r"(?:^|\s)Gres=[\"']?([^\s\"']{1,400})", re.IGNORECASE
 _GPUS: Final = re.compile(r"gpu(?::[a-z][\w.+-]{0,60})?(?::([0-9]{1,4}))?(?=\(|$)", re.IGNORECASE | re.ASCII)
 
 
-class Gres(TypedDict):
-    """The generic resources in the configuration of the Slurm nodes."""
-
-    gpus: NotRequired[int]
-    """GPUs of each node; absent without any."""
-
-
 def _gres(text: object) -> object:
     """The GPUs in the line of a node: entries have a name, perhaps a type, and a number, 1 if it is missing.
 
@@ -266,17 +228,13 @@ def _gres(text: object) -> object:
     return {"gpus": sum(numbers)} if numbers else {}
 
 
-class NodeSetSpec(TypedDict):
-    extraConf: NotRequired[Annotated[Gres, BeforeValidator(_gres)]]
-
-
-class NodeSet(TypedDict):
-    spec: NotRequired[NodeSetSpec]
-
-
 CODE: Final[Mapping[str, Code]] = {
-    "LeaderWorkerSet.leaderworkerset.x-k8s.io": {"templates": _leader_worker_set, "shape": LeaderWorkerSet},
+    "LeaderWorkerSet.leaderworkerset.x-k8s.io": {"templates": _leader_worker_set},
     "DisaggregatedSet.disaggregatedset.x-k8s.io": {"templates": _disaggregated_set},
     "DisaggregatedSetRoleScaler.disaggregatedset.x-k8s.io": {"autoscaler": _role_scaler},
-    "NodeSet.slinky.slurm.net": {"templates": _node_set, "shape": NodeSet},
+    "NodeSet.slinky.slurm.net": {"templates": _node_set},
+}
+
+SHAPE_PARTS: Final[Mapping[str, Any]] = {
+    "gres": BeforeValidator(_gres),
 }

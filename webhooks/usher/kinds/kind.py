@@ -337,8 +337,8 @@ class Kind(Struct, frozen=True, kw_only=True):
     """None for a kind that makes no pods."""
     key: str = ""
     """Its field in `input.object` of the policies, different for each kind; empty for a kind without a shape."""
-    shape: type | None = None
-    """The TypedDict with the fields of its objects that rules read."""
+    shape: str = ""
+    """The row of shapes.yaml with the fields of its objects that rules read, as `module.Name`."""
     facts: Facts | None = None
     """None if usher keeps nothing of its objects."""
     scale: str = ""
@@ -379,7 +379,6 @@ class Code(TypedDict, total=False):
     """The part of a record that is code."""
 
     templates: FindTemplates
-    shape: type
     autoscaler: ReadGrowth
     keep: Keep
 
@@ -443,4 +442,4 @@ def _recorded(code: Code, *, kind: str, versions: list[str], **record: Any) -> K
             else finished_by_field(finished["field"], *finished["ends"])
         )
     record.setdefault("plural", f"{name.lower()}s")
-    return Kind(group=group, kind=name, versions=tuple(versions), shape=code.get("shape"), **record)
+    return Kind(group=group, kind=name, versions=tuple(versions), **record)

@@ -8,16 +8,14 @@ src/sagemaker/hyperpod/training/config of aws/sagemaker-hyperpod-cli at 011ca92.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Final, NotRequired
+from typing import Any, Final
 
 from msgspec.structs import replace
 from pydantic import BeforeValidator
-from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
 from usher.kinds.kind import Code
 from usher.kinds.reading.pod_templates import pod_template
-from usher.kinds.reading.shapes import Present
 from usher.kinds.reading.templates import ONE, Place, Template, Traits
 from usher.kinds.reading.values import Reading
 
@@ -51,86 +49,8 @@ _MANY = 10**9
 """More processes than any node runs; Python would refuse to write out a number of thousands of digits."""
 
 
-class SchedulingPolicy(TypedDict):
-    queue: NotRequired[str]
-    priorityClass: NotRequired[str]
-
-
-class RunPolicy(TypedDict):
-    activeDeadlineSeconds: NotRequired[int]
-    schedulingPolicy: NotRequired[SchedulingPolicy]
-
-
-class ElasticPolicy(TypedDict):
-    minReplicas: NotRequired[int]
-    maxReplicas: NotRequired[int]
-
-
-class JobSpec(TypedDict):
-    runPolicy: NotRequired[RunPolicy]
-    nprocPerNode: NotRequired[str]
-    slotsPerWorker: NotRequired[int]
-    elasticPolicy: NotRequired[ElasticPolicy]
-
-
-class Job(TypedDict):
-    """The fields that all kinds of kubeflow.org share."""
-
-    spec: NotRequired[JobSpec]
-
-
-class PodGroupPolicy(TypedDict):
-    volcano: NotRequired[Present]
-    coscheduling: NotRequired[Present]
-
-
-class ReplicatedJob(TypedDict):
-    name: NotRequired[str]
-    dependsOn: NotRequired[list[Present]]
-
-
-class JobSetSpec(TypedDict):
-    replicatedJobs: NotRequired[list[ReplicatedJob]]
-
-
-class JobSetTemplate(TypedDict):
-    spec: NotRequired[JobSetSpec]
-
-
-class RuntimeSpec(TypedDict):
-    podGroupPolicy: NotRequired[PodGroupPolicy]
-    template: NotRequired[JobSetTemplate]
-
-
-class Runtime(TypedDict):
-    """A TrainingRuntime or ClusterTrainingRuntime: the template that TrainJobs name."""
-
-    spec: NotRequired[RuntimeSpec]
-
-
-class TrainJobVariable(TypedDict):
-    """Only the name leaves the manifest."""
-
-    name: NotRequired[str]
-
-
 def _text(value: object) -> object:
     return str(value) if type(value) is int and abs(value) < _MANY else value
-
-
-class JobTrainer(TypedDict):
-    numProcPerNode: NotRequired[Annotated[str, BeforeValidator(_text)]]
-    """A number or, in the first versions, a word, for example `auto`."""
-    env: NotRequired[list[TrainJobVariable]]
-
-
-class TrainJobSpec(TypedDict):
-    activeDeadlineSeconds: NotRequired[int]
-    trainer: NotRequired[JobTrainer]
-
-
-class TrainJob(TypedDict):
-    spec: NotRequired[TrainJobSpec]
 
 
 # Container names: TR19:pkg/apis/kubeflow.org/v1/*_types.go. Variables: TR19:pkg/controller.v1/*/envvar.go, *.go.
@@ -162,10 +82,6 @@ def _mpi_job(job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Templa
             traits=_MPI_V1 if not through_ssh else _MPI if name == "Launcher" else _MPI_WORKER,
         )
         yield replace(found, later=name == "Launcher" and created == "WaitForWorkersReady")
-
-
-SHAPES: Final[Mapping[str, type]] = dict.fromkeys(("pytorchJob", "tfJob", "xgboostJob", "paddleJob", "jaxJob"), Job)
-"""The shapes of kinds that descriptions/kubeflow.yaml describes, by their keys."""
 
 
 Object = Mapping[str, paths.Json]
@@ -208,7 +124,11 @@ def _numbers(elastic: Object, reading: Reading) -> Iterator[int]:
 
 
 CODE: Final[Mapping[str, Code]] = {
-    "MPIJob.kubeflow.org": {"templates": _mpi_job, "shape": Job},
+    "MPIJob.kubeflow.org": {"templates": _mpi_job},
     "Notebook.kubeflow.org": {"templates": _notebook},
     "HyperPodPyTorchJob.sagemaker.amazonaws.com": {"templates": _job},
+}
+
+SHAPE_PARTS: Final[Mapping[str, Any]] = {
+    "text": BeforeValidator(_text),
 }

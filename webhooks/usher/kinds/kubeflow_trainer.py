@@ -17,7 +17,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import model, paths
-from usher.kinds import kubeflow
 from usher.kinds.kind import (
     Code,
 )
@@ -538,7 +537,7 @@ def _trainer_alone(
 
 
 CODE: Final[Mapping[str, Code]] = {
-    "TrainJob.trainer.kubeflow.org": {"templates": _train_job, "shape": kubeflow.TrainJob},
-    "ClusterTrainingRuntime.trainer.kubeflow.org": {"templates": _runtime, "shape": kubeflow.Runtime},
-    "TrainingRuntime.trainer.kubeflow.org": {"templates": _runtime, "shape": kubeflow.Runtime},
+    "TrainJob.trainer.kubeflow.org": {"templates": _train_job},
+    "ClusterTrainingRuntime.trainer.kubeflow.org": {"templates": _runtime},
+    "TrainingRuntime.trainer.kubeflow.org": {"templates": _runtime},
 }

@@ -12,40 +12,20 @@ utils/replicaset/canary.go, rollout/bluegreen.go and docs/features/specification
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Final, NotRequired
+from typing import Final
 
 from msgspec.structs import replace
-from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
 from usher.kinds.kind import Code
 from usher.kinds.reading.counts import concurrent_pods, in_turns, share_of_replicas
 from usher.kinds.reading.pod_templates import pod_template
-from usher.kinds.reading.shapes import IntOrString, Present
 from usher.kinds.reading.templates import JOB_CONTROLLER, PLAIN, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
 
 _CANARY: Final = "/spec/strategy/canary"
 
 _ELSEWHERE: Final = Traits(changeable=False)
-
-
-class Canary(TypedDict):
-    maxUnavailable: NotRequired[IntOrString]
-    trafficRouting: NotRequired[Present]
-
-
-class RolloutStrategy(TypedDict):
-    canary: NotRequired[Canary]
-    blueGreen: NotRequired[Present]
-
-
-class RolloutSpec(TypedDict):
-    strategy: NotRequired[RolloutStrategy]
-
-
-class Rollout(TypedDict):
-    spec: NotRequired[RolloutSpec]
 
 
 def _rollout(rollout: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
@@ -138,39 +118,6 @@ def _items(value: paths.Json) -> Iterator[Mapping[str, paths.Json]]:
     return (each for each in (value if isinstance(value, list) else ()) if isinstance(each, dict))
 
 
-class GangPolicy(TypedDict):
-    minCount: NotRequired[int]
-
-
-class SchedulingPolicy(TypedDict):
-    gang: NotRequired[GangPolicy]
-
-
-class JobScheduling(TypedDict):
-    schedulingPolicy: NotRequired[SchedulingPolicy]
-
-
-class JobSpec(TypedDict):
-    activeDeadlineSeconds: NotRequired[int]
-    completions: NotRequired[int]
-    scheduling: NotRequired[JobScheduling]
-
-
-class Job(TypedDict):
-    """A Job, or the template of one."""
-
-    spec: NotRequired[JobSpec]
-
-
-class CronJobSpec(TypedDict):
-    concurrencyPolicy: NotRequired[str]
-    jobTemplate: NotRequired[Job]
-
-
-class CronJob(TypedDict):
-    spec: NotRequired[CronJobSpec]
-
-
 def _job(job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
     spec = reading.mapping(job.get("spec"), "/spec")
     pods = concurrent_pods(spec, "/spec", reading)
@@ -205,52 +152,9 @@ def _with_gang(found: Template, job: Place, pods: int, reading: Reading) -> Temp
     return replace(found, waits=wait_for_each_other(spec, pods), in_turns=in_turns(spec))
 
 
-class Container(TypedDict):
-    ports: NotRequired[list[Present]]
-    """A container with ports is a server and not a job that never ends."""
-
-
-class PodSpec(TypedDict):
-    containers: NotRequired[list[Container]]
-
-
-class PodTemplate(TypedDict):
-    spec: NotRequired[PodSpec]
-
-
-class RollingUpdate(TypedDict):
-    maxUnavailable: NotRequired[IntOrString]
-
-
-class Strategy(TypedDict):
-    type: NotRequired[str]
-    rollingUpdate: NotRequired[RollingUpdate]
-
-
-class DeploymentSpec(TypedDict):
-    strategy: NotRequired[Strategy]
-    template: NotRequired[PodTemplate]
-
-
-class Deployment(TypedDict):
-    spec: NotRequired[DeploymentSpec]
-
-
-class StatefulSetSpec(TypedDict):
-    podManagementPolicy: NotRequired[str]
-    template: NotRequired[PodTemplate]
-
-
-class StatefulSet(TypedDict):
-    spec: NotRequired[StatefulSetSpec]
-
-
-SHAPES: Final[Mapping[str, type]] = {"deployment": Deployment, "statefulSet": StatefulSet}
-"""The shapes of kinds that descriptions/kubernetes.yaml describes, by their keys."""
-
 CODE: Final[Mapping[str, Code]] = {
     "Pod": {"templates": _pod},
-    "Job.batch": {"templates": _job, "shape": Job},
-    "CronJob.batch": {"templates": _cron_job, "shape": CronJob},
-    "Rollout.argoproj.io": {"templates": _rollout, "shape": Rollout},
+    "Job.batch": {"templates": _job},
+    "CronJob.batch": {"templates": _cron_job},
+    "Rollout.argoproj.io": {"templates": _rollout},
 }

@@ -6,10 +6,9 @@ NetworkAttachmentDefinitions of Multus are networks for pods: usher reads only t
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Final, NotRequired
+from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BeforeValidator
-from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import paths
 from usher.accelerators import boards, names, vocabulary
@@ -17,11 +16,6 @@ from usher.kinds.kind import Code, keeping
 from usher.kinds.reading import known_keys
 from usher.kinds.reading.shapes import (
     HostPath,
-    IntOrString,
-    Metadata,
-    PathOnNode,
-    Present,
-    Quantity,
     with_place,
 )
 
@@ -46,79 +40,13 @@ def _is_accelerator(name: str) -> bool:
     return meaning is not None and meaning.unit in names.GIVING
 
 
-class NodeMetadata(TypedDict):
-    labels: NotRequired[Annotated[dict[str, str], BeforeValidator(_accelerator_labels)]]
-    """Only those that tell of accelerators."""
-    layout: NotRequired[boards.Reason]
-    """Why the GPUs cannot have the layout of the label nvidia.com/mig.config; not of the manifest."""
-
-
-def _with_layout(metadata: NodeMetadata) -> NodeMetadata:
+def _with_layout(metadata: dict[str, Any]) -> dict[str, Any]:
     metadata.pop("layout", None)
     labels = metadata.get("labels", {})
     found = boards.problem_of_name(labels.get(boards.CONFIG_LABEL, ""), labels)
     if found is not None:
         metadata["layout"] = {"text": found[0], "remedy": found[1]}
     return metadata
-
-
-class NodeTaint(TypedDict):
-    key: NotRequired[str]
-    value: NotRequired[str]
-    effect: NotRequired[str]
-
-
-class NodeSpec(TypedDict):
-    taints: NotRequired[list[NodeTaint]]
-
-
-class NodeStatus(TypedDict):
-    capacity: NotRequired[Annotated[dict[str, Quantity], BeforeValidator(_accelerators)]]
-    """Only accelerators, healthy or not, of those names that are known without usher.yaml."""
-
-
-class Node(TypedDict):
-    metadata: NotRequired[Annotated[NodeMetadata, AfterValidator(_with_layout)]]
-    spec: NotRequired[NodeSpec]
-    status: NotRequired[NodeStatus]
-
-
-class BindingTarget(TypedDict):
-    name: NotRequired[str]
-
-
-class Binding(TypedDict):
-    target: NotRequired[BindingTarget]
-
-
-class WebhookRule(TypedDict):
-    apiGroups: NotRequired[list[str]]
-    operations: NotRequired[list[str]]
-    resources: NotRequired[list[str]]
-
-
-class SelectorExpression(TypedDict):
-    key: NotRequired[str]
-    operator: NotRequired[str]
-    values: NotRequired[list[str]]
-
-
-class LabelSelector(TypedDict):
-    matchLabels: NotRequired[dict[str, str]]
-    matchExpressions: NotRequired[list[SelectorExpression]]
-
-
-class AdmissionWebhook(TypedDict):
-    name: NotRequired[str]
-    failurePolicy: NotRequired[str]
-    rules: NotRequired[list[WebhookRule]]
-    namespaceSelector: NotRequired[LabelSelector]
-    objectSelector: NotRequired[LabelSelector]
-    matchConditions: NotRequired[list[Present]]
-
-
-class WebhookConfiguration(TypedDict):
-    webhooks: NotRequired[list[AdmissionWebhook]]
 
 
 _KEEP_OFFER: Final = keeping("/spec/taints", "/spec/unschedulable", "/status/allocatable", "/status/capacity")
@@ -133,36 +61,7 @@ def _keep_node(value: paths.Object) -> paths.Object:
     return result
 
 
-class Expression(TypedDict):
-    """In CEL."""
-
-    expression: NotRequired[str]
-
-
-class Selector(TypedDict):
-    cel: NotRequired[Expression]
-
-
-class DeviceToleration(TypedDict):
-    key: NotRequired[str]
-    operator: NotRequired[str]
-
-
-class SubRequest(TypedDict):
-    """A request for devices, as an alternative or as the only one."""
-
-    name: NotRequired[str]
-    deviceClassName: NotRequired[str]
-    allocationMode: NotRequired[str]
-    count: NotRequired[int]
-    adminAccess: NotRequired[bool]
-    selectors: NotRequired[list[Selector]]
-    tolerations: NotRequired[list[DeviceToleration]]
-    accelerator: NotRequired[bool]
-    """Whether the devices of the class are accelerators, where that is known; not of the manifest."""
-
-
-def _with_accelerator(value: SubRequest) -> SubRequest:
+def _with_accelerator(value: dict[str, Any]) -> dict[str, Any]:
     value.pop("accelerator", None)
     known = vocabulary.meaning_of_class(value.get("deviceClassName", "")).accelerator
     if known is not None:
@@ -170,26 +69,9 @@ def _with_accelerator(value: SubRequest) -> SubRequest:
     return value
 
 
-Alternative = Annotated[SubRequest, AfterValidator(_with_accelerator)]
-
-
-class Request(SubRequest):
-    exactly: NotRequired[Alternative]
-    firstAvailable: NotRequired[list[Alternative]]
-
-
-class Sharing(TypedDict):
-    """How the configuration of a claim asks NVIDIA's driver to share a GPU; its place in the list is `index`."""
-
-    index: int
-    strategy: str
-    percentage: NotRequired[int]
-    """defaultActiveThreadPercentage of MPS."""
-
-
-def _sharing_by_nvidia(configuration: object) -> list[Sharing]:
+def _sharing_by_nvidia(configuration: object) -> list[dict[str, int | str]]:
     """The ways of sharing in opaque parameters, which may be anything."""
-    found = list[Sharing]()
+    found = list[dict[str, int | str]]()
     for index, entry in enumerate(configuration if isinstance(configuration, list) else ()):
         opaque = paths.mapping(paths.mapping(entry).get("opaque"))
         sharing = paths.mapping(paths.mapping(opaque.get("parameters")).get("sharing"))
@@ -200,117 +82,6 @@ def _sharing_by_nvidia(configuration: object) -> list[Sharing]:
             if isinstance(percentage, int) and not isinstance(percentage, bool):
                 found[-1]["percentage"] = percentage
     return found
-
-
-class DeviceClaim(TypedDict):
-    requests: NotRequired[list[Annotated[Request, AfterValidator(_with_accelerator)]]]
-    config: NotRequired[Annotated[list[Sharing], BeforeValidator(_sharing_by_nvidia)]]
-
-
-class ClaimSpec(TypedDict):
-    devices: NotRequired[DeviceClaim]
-
-
-# The key is not a valid name in Python. All other annotations stay in the manifest.
-ClaimAnnotations = TypedDict("ClaimAnnotations", {"resource.kubernetes.io/extended-resource-claim": NotRequired[str]})
-
-
-class ClaimMetadata(TypedDict):
-    annotations: NotRequired[ClaimAnnotations]
-
-
-class ResourceClaim(TypedDict):
-    apiVersion: NotRequired[str]
-    metadata: NotRequired[ClaimMetadata]
-    spec: NotRequired[ClaimSpec]
-
-
-class TemplateSpec(TypedDict):
-    spec: NotRequired[ClaimSpec]
-
-
-class ResourceClaimTemplate(TypedDict):
-    apiVersion: NotRequired[str]
-    spec: NotRequired[TemplateSpec]
-
-
-class ScopeRequirement(TypedDict):
-    scopeName: NotRequired[str]
-
-
-class ScopeSelector(TypedDict):
-    matchExpressions: NotRequired[list[ScopeRequirement]]
-
-
-class ResourceQuotaSpec(TypedDict):
-    hard: NotRequired[dict[str, Quantity]]
-    scopes: NotRequired[list[str]]
-    scopeSelector: NotRequired[ScopeSelector]
-
-
-class ResourceQuotaStatus(TypedDict):
-    used: NotRequired[dict[str, Quantity]]
-
-
-class ResourceQuota(TypedDict):
-    spec: NotRequired[ResourceQuotaSpec]
-    status: NotRequired[ResourceQuotaStatus]
-
-
-class KaiAmounts(TypedDict):
-    quota: NotRequired[Quantity]
-    limit: NotRequired[Quantity]
-
-
-class KaiResources(TypedDict):
-    gpu: NotRequired[KaiAmounts]
-
-
-class KaiQueueSpec(TypedDict):
-    parentQueue: NotRequired[str]
-    resources: NotRequired[KaiResources]
-
-
-class KaiQueueStatus(TypedDict):
-    allocated: NotRequired[dict[str, Quantity]]
-    allocatedNonPreemptible: NotRequired[dict[str, Quantity]]
-
-
-class KaiQueue(TypedDict):
-    """-1 means without a limit, or without a quota (NVIDIA/KAI-Scheduler pkg/apis/scheduling/v2/queue_types.go)."""
-
-    spec: NotRequired[KaiQueueSpec]
-    status: NotRequired[KaiQueueStatus]
-
-
-class PriorityClass(TypedDict):
-    metadata: NotRequired[Metadata]
-    value: NotRequired[int]
-    globalDefault: NotRequired[bool]
-    preemptionPolicy: NotRequired[str]
-
-
-class NamespaceMetadata(TypedDict):
-    name: NotRequired[str]
-
-
-class Namespace(TypedDict):
-    metadata: NotRequired[NamespaceMetadata]
-
-
-class DisruptionBudgetSpec(TypedDict):
-    minAvailable: NotRequired[IntOrString]
-    maxUnavailable: NotRequired[IntOrString]
-
-
-class DisruptionBudgetStatus(TypedDict):
-    desiredHealthy: NotRequired[int]
-    expectedPods: NotRequired[int]
-
-
-class DisruptionBudget(TypedDict):
-    spec: NotRequired[DisruptionBudgetSpec]
-    status: NotRequired[DisruptionBudgetStatus]
 
 
 def _paths_of_options(options: object) -> object:
@@ -328,44 +99,17 @@ DriverOptions = Annotated[dict[str, HostPath], BeforeValidator(_paths_of_options
 """The paths that the options of a volume driver name."""
 
 
-class CsiVolume(TypedDict):
-    driver: NotRequired[str]
-    volumeAttributes: NotRequired[DriverOptions]
-
-
-class FlexVolume(TypedDict):
-    driver: NotRequired[str]
-    options: NotRequired[DriverOptions]
-
-
-class PersistentVolumeSpec(TypedDict):
-    volumeMode: NotRequired[str]
-    hostPath: NotRequired[PathOnNode]
-    local: NotRequired[PathOnNode]
-    csi: NotRequired[CsiVolume]
-    flexVolume: NotRequired[FlexVolume]
-
-
-class PersistentVolume(TypedDict):
-    spec: NotRequired[PersistentVolumeSpec]
-
-
-class ConfigMap(TypedDict):
-    data: NotRequired[known_keys.ConfigurationTexts]
-
-
 CODE: Final[Mapping[str, Code]] = {
-    "Namespace": {"shape": Namespace},
-    "Node": {"shape": Node, "keep": _keep_node},
-    "Binding": {"shape": Binding},
-    "ResourceQuota": {"shape": ResourceQuota},
-    "Queue.scheduling.run.ai": {"shape": KaiQueue},
-    "MutatingWebhookConfiguration.admissionregistration.k8s.io": {"shape": WebhookConfiguration},
-    "ValidatingWebhookConfiguration.admissionregistration.k8s.io": {"shape": WebhookConfiguration},
-    "ConfigMap": {"shape": ConfigMap},
-    "PriorityClass.scheduling.k8s.io": {"shape": PriorityClass},
-    "ResourceClaim.resource.k8s.io": {"shape": ResourceClaim},
-    "ResourceClaimTemplate.resource.k8s.io": {"shape": ResourceClaimTemplate},
-    "PersistentVolume": {"shape": PersistentVolume},
-    "PodDisruptionBudget.policy": {"shape": DisruptionBudget},
+    "Node": {"keep": _keep_node},
+}
+
+SHAPE_PARTS: Final[Mapping[str, Any]] = {
+    "accelerator_labels": BeforeValidator(_accelerator_labels),
+    "Reason": boards.Reason,
+    "accelerators": BeforeValidator(_accelerators),
+    "with_layout": AfterValidator(_with_layout),
+    "with_accelerator": AfterValidator(_with_accelerator),
+    "sharing_by_nvidia": BeforeValidator(_sharing_by_nvidia),
+    "DriverOptions": DriverOptions,
+    "ConfigurationTexts": known_keys.ConfigurationTexts,
 }

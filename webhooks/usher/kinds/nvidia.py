@@ -13,9 +13,7 @@ NVIDIA/k8s-nim-operator at f63f74d7.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Final, NotRequired
-
-from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
+from typing import Final
 
 from usher import model, paths
 from usher.kinds.kind import Code
@@ -387,37 +385,6 @@ def _nim_build(build: Object, reading: Reading) -> Iterator[Template]:
     )
 
 
-class MigStrategy(TypedDict):
-    strategy: NotRequired[str]
-
-
-class Operand(TypedDict):
-    """Something that the operator runs on the nodes."""
-
-    enabled: NotRequired[bool]
-    version: NotRequired[str]
-
-
-class ClusterPolicySpec(TypedDict):
-    mig: NotRequired[MigStrategy]
-    driver: NotRequired[Operand]
-    toolkit: NotRequired[Operand]
-    devicePlugin: NotRequired[Operand]
-    migManager: NotRequired[Operand]
-
-
-class ClusterPolicy(TypedDict):
-    spec: NotRequired[ClusterPolicySpec]
-
-
-class NvidiaDriverSpec(TypedDict):
-    version: NotRequired[str]
-
-
-class NvidiaDriver(TypedDict):
-    spec: NotRequired[NvidiaDriverSpec]
-
-
 CODE: Final[Mapping[str, Code]] = {
     "NIMService.apps.nvidia.com": {"templates": _nim_service},
     "NIMPipeline.apps.nvidia.com": {"templates": _nim_pipeline},
@@ -428,6 +395,4 @@ CODE: Final[Mapping[str, Code]] = {
     "NemoEvaluator.apps.nvidia.com": {"templates": _nemo_service},
     "NemoGuardrail.apps.nvidia.com": {"templates": _nemo_service},
     "NIMBuild.apps.nvidia.com": {"templates": _nim_build},
-    "ClusterPolicy.nvidia.com": {"shape": ClusterPolicy},
-    "NVIDIADriver.nvidia.com": {"shape": NvidiaDriver},
 }

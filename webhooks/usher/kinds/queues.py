@@ -11,11 +11,10 @@ https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/cloudpro
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Final, NamedTuple, NotRequired
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 from pydantic import BeforeValidator
-from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import errors, model, paths, quantities
 from usher.accelerators import boards, mig
@@ -23,146 +22,12 @@ from usher.config.pools import QuotaSpec
 from usher.kinds.kind import Code
 from usher.kinds.reading import pod_templates
 from usher.kinds.reading.pod_templates import pod_template
-from usher.kinds.reading.shapes import Amount, Metadata, Present, Quantity, amount_of
+from usher.kinds.reading.shapes import amount_of
 from usher.kinds.reading.templates import Place, Template
 from usher.kinds.reading.values import Reading
 
-
-class ResourceQuota(TypedDict):
-    name: NotRequired[str]
-    nominalQuota: NotRequired[Quantity]
-    borrowingLimit: NotRequired[Quantity]
-    lendingLimit: NotRequired[Quantity]
-
-
-class FlavorQuotas(TypedDict):
-    name: NotRequired[str]
-    resources: NotRequired[list[ResourceQuota]]
-
-
-class ResourceGroup(TypedDict):
-    coveredResources: NotRequired[list[str]]
-    flavors: NotRequired[list[FlavorQuotas]]
-
-
-class Preemption(TypedDict):
-    reclaimWithinCohort: NotRequired[str]
-
-
-class ClusterQueueSpec(TypedDict):
-    cohort: NotRequired[str]
-    """In v1beta1."""
-    cohortName: NotRequired[str]
-    """In v1beta2."""
-    admissionChecks: NotRequired[list[str]]
-    """In v1beta1."""
-    namespaceSelector: NotRequired[Present]
-    preemption: NotRequired[Preemption]
-    resourceGroups: NotRequired[list[ResourceGroup]]
-
-
-class Reserved(TypedDict):
-    name: NotRequired[str]
-    total: NotRequired[Quantity]
-
-
-class FlavorReservation(TypedDict):
-    name: NotRequired[str]
-    resources: NotRequired[list[Reserved]]
-
-
-class ClusterQueueStatus(TypedDict):
-    flavorsReservation: NotRequired[list[FlavorReservation]]
-
-
-class ClusterQueue(TypedDict):
-    apiVersion: NotRequired[str]
-    spec: NotRequired[ClusterQueueSpec]
-    status: NotRequired[ClusterQueueStatus]
-
-
-class CohortSpec(TypedDict):
-    parentName: NotRequired[str]
-    resourceGroups: NotRequired[list[ResourceGroup]]
-
-
-class Cohort(TypedDict):
-    spec: NotRequired[CohortSpec]
-
-
-class ResourceFlavorSpec(TypedDict):
-    nodeLabels: NotRequired[dict[str, str]]
-    topologyName: NotRequired[str]
-
-
-class ResourceFlavor(TypedDict):
-    spec: NotRequired[ResourceFlavorSpec]
-
-
-class TopologyLevel(TypedDict):
-    nodeLabel: NotRequired[str]
-
-
-class TopologySpec(TypedDict):
-    levels: NotRequired[list[TopologyLevel]]
-
-
-class Topology(TypedDict):
-    spec: NotRequired[TopologySpec]
-
-
-# The key is not a valid name in Python. All other annotations stay in the manifest.
-WorkloadAnnotations = TypedDict("WorkloadAnnotations", {"kueue.x-k8s.io/priority-boost": NotRequired[str]})
-
-
-class WorkloadMetadata(TypedDict):
-    annotations: NotRequired[WorkloadAnnotations]
-
-
-class PriorityClassReference(TypedDict):
-    name: NotRequired[str]
-
-
-class WorkloadSpec(TypedDict):
-    priority: NotRequired[int]
-    priorityClassName: NotRequired[str]
-    """In v1beta1."""
-    priorityClassRef: NotRequired[PriorityClassReference]
-    """In v1beta2."""
-
-
-class Workload(TypedDict):
-    """Kueue's queue entry for a job. Of its many fields rules read only those that show who jumps the queue."""
-
-    metadata: NotRequired[WorkloadMetadata]
-    spec: NotRequired[WorkloadSpec]
-
-
-class MisplacedValue(TypedDict):
-    value: NotRequired[int]
-
-
-class WorkloadPriorityClass(TypedDict):
-    metadata: NotRequired[Metadata]
-    value: NotRequired[int]
-    spec: NotRequired[MisplacedValue]
-    """This field does not exist in the API, but people write the value there."""
-
-
 _UNITS = ("gpus", "slices", "memoryGiB")
 _PROFILES = "profiles."
-
-
-class QuotaUnit(TypedDict):
-    """A key of `hard`."""
-
-    known: bool
-    boards: NotRequired[list[str]]
-    """The known boards that offer a MIG profile; empty for other limits."""
-    meant: NotRequired[str]
-    """The correct spelling, if the name is probably misspelt."""
-    amount: NotRequired[Amount]
-    """Absent where it cannot be read; the problems of the spec say so."""
 
 
 def _units(value: object) -> object:
@@ -171,14 +36,14 @@ def _units(value: object) -> object:
     return {unit: _with_amount(_unit(unit), amount) for unit, amount in value.items() if isinstance(unit, str)}
 
 
-def _with_amount(unit: QuotaUnit, amount: object) -> QuotaUnit:
+def _with_amount(unit: dict[str, Any], amount: object) -> dict[str, Any]:
     try:
         return {**unit, "amount": amount_of(quantities.parse(amount))}
     except errors.QuantityError:
         return unit
 
 
-def _unit(unit: str) -> QuotaUnit:
+def _unit(unit: str) -> dict[str, Any]:
     profile = mig.parse_profile(unit.removeprefix(_PROFILES)) if unit.startswith(_PROFILES) else None
     if profile is not None:
         name = f"{_PROFILES}{profile}"
@@ -196,54 +61,12 @@ def _unit(unit: str) -> QuotaUnit:
     return {"known": False, "meant": like[0]} if like else {"known": False}
 
 
-class QuotaLimit(TypedDict):
-    priorityClasses: NotRequired[list[str]]
-    hard: NotRequired[Annotated[dict[str, QuotaUnit], BeforeValidator(_units)]]
-
-
-class NamespaceRequirement(TypedDict):
-    key: NotRequired[str]
-    operator: NotRequired[str]
-    values: NotRequired[list[str]]
-
-
-class NamespaceSelector(TypedDict):
-    matchLabels: NotRequired[dict[str, str]]
-    matchExpressions: NotRequired[list[NamespaceRequirement]]
-
-
-class QuotaProblem(TypedDict):
-    """Why the quota cannot be read."""
-
-    path: str
-    reason: str
-
-
 def _with_problems(spec: object) -> object:
     if not isinstance(spec, dict):
         return spec
     found = boards.read_quota_spec(spec)
     problems = [] if isinstance(found, QuotaSpec) else [each._asdict() for each in found]
     return {**spec, "problems": problems}
-
-
-class GpuQuotaSpec(TypedDict):
-    problems: NotRequired[list[QuotaProblem]]
-    """Everything that keeps usher from reading the spec; usher adds this to the manifest."""
-    namespaces: NotRequired[list[str]]
-    namespaceSelector: NotRequired[NamespaceSelector]
-    limits: NotRequired[list[QuotaLimit]]
-
-
-class GpuQuotaStatus(TypedDict):
-    used: NotRequired[list[dict[str, Quantity]]]
-    """The amounts in use, in the order of the limits."""
-    counting: NotRequired[bool]
-
-
-class GpuQuota(TypedDict):
-    spec: NotRequired[Annotated[GpuQuotaSpec, BeforeValidator(_with_problems)]]
-    status: NotRequired[GpuQuotaStatus]
 
 
 Object = Mapping[str, paths.Json]
@@ -365,42 +188,11 @@ def _tell_of_others(value: Object, path: str, known: list[str], versions: tuple[
             reading.unknown(path + pointer, reason)
 
 
-class PoolTaint(TypedDict):
-    key: NotRequired[str]
-    effect: NotRequired[str]
-
-
-class PoolRequirement(TypedDict):
-    key: NotRequired[str]
-    operator: NotRequired[str]
-    values: NotRequired[list[str]]
-
-
-class PoolNodeSpec(TypedDict):
-    taints: NotRequired[list[PoolTaint]]
-    requirements: NotRequired[list[PoolRequirement]]
-
-
-class PoolTemplate(TypedDict):
-    spec: NotRequired[PoolNodeSpec]
-
-
-class NodePoolSpec(TypedDict):
-    template: NotRequired[PoolTemplate]
-
-
-class NodePool(TypedDict):
-    spec: NotRequired[NodePoolSpec]
-
-
 CODE: Final[Mapping[str, Code]] = {
-    "ClusterQueue.kueue.x-k8s.io": {"shape": ClusterQueue},
-    "Cohort.kueue.x-k8s.io": {"shape": Cohort},
-    "ResourceFlavor.kueue.x-k8s.io": {"shape": ResourceFlavor},
-    "Topology.kueue.x-k8s.io": {"shape": Topology},
-    "Workload.kueue.x-k8s.io": {"shape": Workload},
-    "WorkloadPriorityClass.kueue.x-k8s.io": {"shape": WorkloadPriorityClass},
     "AppWrapper.workload.codeflare.dev": {"templates": _app_wrapper},
-    "NodePool.karpenter.sh": {"shape": NodePool},
-    "GPUQuota.gpu-usher.io": {"shape": GpuQuota},
+}
+
+SHAPE_PARTS: Final[Mapping[str, Any]] = {
+    "units": BeforeValidator(_units),
+    "with_problems": BeforeValidator(_with_problems),
 }

@@ -6,17 +6,15 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Final, NotRequired
+from typing import Any, Final
 
 from msgspec.structs import replace
 from pydantic import BeforeValidator
-from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import errors, model, paths
 from usher.documents import reader
 from usher.kinds.kind import Code
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
-from usher.kinds.reading.shapes import Present
 from usher.kinds.reading.templates import DEFAULT_SCHEDULER, FIRST, LISTS, ONE, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading
 
@@ -179,32 +177,6 @@ def submitter_templates(
     )
 
 
-# `num-gpus` is not a valid name in Python. usher reads no other parameter: one of them may hold a password.
-StartParams = TypedDict("StartParams", {"num-gpus": NotRequired[str]})
-
-
-class Group(TypedDict):
-    """The head, or what a group of workers has in common with it."""
-
-    rayStartParams: NotRequired[StartParams]
-    resources: NotRequired[dict[str, str]]
-    """Resources that Ray may hand out; they win over the start parameters."""
-
-
-class WorkerGroup(Group):
-    groupName: NotRequired[str]
-
-
-class RayClusterSpec(TypedDict):
-    enableInTreeAutoscaling: NotRequired[bool]
-    headGroupSpec: NotRequired[Group]
-    workerGroupSpecs: NotRequired[list[WorkerGroup]]
-
-
-class RayCluster(TypedDict):
-    spec: NotRequired[RayClusterSpec]
-
-
 _QUOTED: Final = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\\.", re.DOTALL)
 _JOINED: Final = re.compile(r"&&|\|\||;|\n")
 _MOST_OF_ENTRYPOINT: Final = 4096
@@ -219,32 +191,6 @@ def _joined_by(value: object) -> object:
         return value
     found = _JOINED.search(_QUOTED.sub("", value[:_MOST_OF_ENTRYPOINT]).strip(" \t\n;"))
     return "" if found is None else found[0].replace("\n", "a line break")
-
-
-class RayJobSpec(TypedDict):
-    entrypoint: NotRequired[Annotated[str, BeforeValidator(_joined_by)]]
-    """The operator between its first command and the second."""
-    submissionMode: NotRequired[str]
-    clusterSelector: NotRequired[dict[str, str]]
-    shutdownAfterJobFinishes: NotRequired[bool]
-    deletionStrategy: NotRequired[Present]
-    deletionPolicy: NotRequired[str]
-    activeDeadlineSeconds: NotRequired[int]
-    rayClusterSpec: NotRequired[RayClusterSpec]
-
-
-class RayJob(TypedDict):
-    spec: NotRequired[RayJobSpec]
-
-
-class ServedGpus(TypedDict):
-    """The GPUs that a deployment of Ray Serve asks of Ray, in thousandths of a GPU."""
-
-    name: str
-    onOneNode: int
-    """GPUs that one Ray node must have for a replica."""
-    together: int
-    """GPUs that all replicas need that always run."""
 
 
 _MOST_OF_TEXT: Final = 64 * 1024
@@ -272,7 +218,7 @@ def _served_gpus(text: object) -> object:
     ]
 
 
-def _deployments(application: paths.Object) -> Iterator[ServedGpus]:
+def _deployments(application: paths.Object) -> Iterator[dict[str, str | int]]:
     for deployment in _objects(application.get("deployments")):
         gpus = _number(paths.mapping(deployment.get("ray_actor_options")).get("num_gpus"))
         bundles = [_number(each.get("GPU")) for each in _objects(deployment.get("placement_group_bundles"))]
@@ -283,7 +229,7 @@ def _deployments(application: paths.Object) -> Iterator[ServedGpus]:
         yield {"name": name, "onOneNode": largest, "together": replicas * (sum(bundles) or gpus)}
 
 
-def _models(application: paths.Object) -> Iterator[ServedGpus]:
+def _models(application: paths.Object) -> Iterator[dict[str, str | int]]:
     """The models of an application of ray.serve.llm. Its default strategy PACK may spread the ranks over nodes."""
     for model_config in _objects(paths.mapping(application.get("args")).get("llm_configs")):
         engine = paths.mapping(model_config.get("engine_kwargs"))
@@ -308,20 +254,6 @@ def _objects(value: paths.Json) -> list[paths.Object]:
 
 def _number(value: paths.Json) -> int:
     return round(value * _WHOLE) if isinstance(value, int | float) and 0 < value < _WHOLE else 0
-
-
-class Upgrade(TypedDict):
-    type: NotRequired[str]
-
-
-class RayServiceSpec(TypedDict):
-    upgradeStrategy: NotRequired[Upgrade]
-    rayClusterConfig: NotRequired[RayClusterSpec]
-    serveConfigV2: NotRequired[Annotated[list[ServedGpus], BeforeValidator(_served_gpus)]]
-
-
-class RayService(TypedDict):
-    spec: NotRequired[RayServiceSpec]
 
 
 _UPGRADE: Final = model.Count(minimum=1, maximum=2, reason="an upgrade without downtime runs two clusters")
@@ -385,8 +317,13 @@ def _ray_cron_job(ray_cron_job: Mapping[str, paths.Json], reading: Reading) -> I
 
 
 CODE: Final[Mapping[str, Code]] = {
-    "RayCluster.ray.io": {"templates": _ray_cluster, "shape": RayCluster},
-    "RayJob.ray.io": {"templates": _ray_job, "shape": RayJob},
-    "RayService.ray.io": {"templates": _ray_service, "shape": RayService},
+    "RayCluster.ray.io": {"templates": _ray_cluster},
+    "RayJob.ray.io": {"templates": _ray_job},
+    "RayService.ray.io": {"templates": _ray_service},
     "RayCronJob.ray.io": {"templates": _ray_cron_job},
+}
+
+SHAPE_PARTS: Final[Mapping[str, Any]] = {
+    "joined_by": BeforeValidator(_joined_by),
+    "served_gpus": BeforeValidator(_served_gpus),
 }

@@ -38,7 +38,7 @@ from usher.kinds import (
 )
 from usher.kinds import kind as kinds_kind
 from usher.kinds.kind import Code, FactKind, Key, Kind, Pods, api
-from usher.kinds.reading.shapes import strict_adapter
+from usher.kinds.reading.shapes import ShapeTypes, strict_adapter
 
 _CODE: Final[dict[str, Code]] = {
     **kubernetes.CODE,
@@ -64,7 +64,7 @@ _CODE: Final[dict[str, Code]] = {
 
 _SHIPPED: Final[tuple[Kind, ...]] = (
     *kinds_kind.recorded(_CODE),
-    *described.kinds_of(described.SHIPPED, shapes={**kubernetes.SHAPES, **kubeflow.SHAPES}),
+    *described.kinds_of(described.SHIPPED),
 )
 
 
@@ -152,21 +152,37 @@ class Shape(NamedTuple):
     """The fields of the objects of one kind that rules read."""
 
     key: str
-    type: type
+    name: str
+
+    @property
+    def type(self) -> type:
+        return _SHAPE_TYPES.named(self.name)
 
     @property
     def adapter(self) -> TypeAdapter[Any]:
         """The adapter of this type, made when the first object of the kind is read: a run meets few kinds."""
-        return _adapter(self.type)
+        return _adapter(self)
 
 
 @cache
-def _adapter(shape: type) -> TypeAdapter[Any]:
-    return strict_adapter(shape)
+def _adapter(shape: Shape) -> TypeAdapter[Any]:
+    return strict_adapter(shape.type)
+
+
+_SHAPE_TYPES: Final = ShapeTypes(
+    {
+        "job_groups": job_groups.SHAPE_PARTS,
+        "kubeflow": kubeflow.SHAPE_PARTS,
+        "kubernetes_objects": kubernetes_objects.SHAPE_PARTS,
+        "queues": queues.SHAPE_PARTS,
+        "ray": ray.SHAPE_PARTS,
+        "spark": spark.SHAPE_PARTS,
+    }
+)
 
 
 SHAPES: Final[Mapping[Key, Shape]] = {
-    key: Shape(key=kind.key, type=kind.shape) for key, kind in BY_KEY.items() if kind.shape is not None
+    key: Shape(key=kind.key, name=kind.shape) for key, kind in BY_KEY.items() if kind.shape
 }
 
 
@@ -240,7 +256,9 @@ def _add(key: Key, kind: Kind) -> None:
 def _objects(kinds: Iterable[Kind]) -> type:
     """The TypedDict of `input.object`, built at run time because its fields depend on the kinds."""
     new: Any = TypedDict
-    made: type = new("Objects", {kind.key: NotRequired[kind.shape] for kind in kinds if kind.shape is not None})
+    made: type = new(
+        "Objects", {kind.key: NotRequired[SHAPES[kind.group_and_kind].type] for kind in kinds if kind.shape}
+    )
     made.__doc__ = "`input.object` of the policies: one of these fields."
     return made
 

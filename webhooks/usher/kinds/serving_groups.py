@@ -9,16 +9,14 @@ roleinstanceset_reconciler.go and pkg/scheduler of sgl-project/rbg at 993491fb.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, NamedTuple, NotRequired
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
-from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
 from usher.kinds.kind import Code
 from usher.kinds.reading import counts, layers
 from usher.kinds.reading.pod_templates import pod_template, template_times
-from usher.kinds.reading.shapes import Present
 from usher.kinds.reading.templates import AS_CONFIGURED, ONE, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
 
@@ -36,47 +34,6 @@ _GANGS: Final = frozenset({"kai-scheduler", "volcano"})
 (operator/internal/scheduler/kube/backend.go)."""
 
 _VARIABLES: Final = frozenset({"GROVE_*"})
-
-
-class AutoScaling(TypedDict):
-    minReplicas: NotRequired[int]
-    maxReplicas: NotRequired[int]
-
-
-class CliqueSpec(TypedDict):
-    roleName: NotRequired[str]
-    replicas: NotRequired[int]
-    minAvailable: NotRequired[int]
-    autoScalingConfig: NotRequired[AutoScaling]
-
-
-class Clique(TypedDict):
-    name: NotRequired[str]
-    annotations: NotRequired[dict[str, str]]
-    spec: NotRequired[CliqueSpec]
-
-
-class ScalingGroup(TypedDict):
-    name: NotRequired[str]
-    cliqueNames: NotRequired[list[str]]
-    annotations: NotRequired[dict[str, str]]
-    replicas: NotRequired[int]
-    minAvailable: NotRequired[int]
-    scaleConfig: NotRequired[AutoScaling]
-
-
-class SetTemplate(TypedDict):
-    cliques: NotRequired[list[Clique]]
-    podCliqueScalingGroups: NotRequired[list[ScalingGroup]]
-
-
-class SetSpec(TypedDict):
-    replicas: NotRequired[int]
-    template: NotRequired[SetTemplate]
-
-
-class PodCliqueSet(TypedDict):
-    spec: NotRequired[SetSpec]
 
 
 class _Scaled(NamedTuple):
@@ -195,33 +152,6 @@ _ROLE_GROUPS: Final = "workloads.x-k8s.io"
 _GANG: Final = "rbg.workloads.x-k8s.io/group-gang-scheduling"
 _ROLE_VARIABLES: Final = frozenset({"RBG_*"})
 _TOO_LARGE: Final = "too many roles share large templates: not judged"
-
-
-class Component(TypedDict):
-    name: NotRequired[str]
-    size: NotRequired[int]
-
-
-class Components(TypedDict):
-    components: NotRequired[list[Component]]
-
-
-class Role(TypedDict):
-    name: NotRequired[str]
-    replicas: NotRequired[int]
-    customComponentsPattern: NotRequired[Components]
-    components: NotRequired[list[Component]]
-
-
-class RoleGroupSpec(TypedDict):
-    roles: NotRequired[list[Role]]
-    podGroupPolicy: NotRequired[Present]
-
-
-class RoleBasedGroup(TypedDict):
-    """The roles whose components the minimum of the gang leaves out (`GetGroupSize` in helper.go)."""
-
-    spec: NotRequired[RoleGroupSpec]
 
 
 class _Holder(NamedTuple):
@@ -427,10 +357,10 @@ def _adapter(value: paths.Object, growth: counts.Growth, reading: Reading) -> co
 
 
 CODE: Final[Mapping[str, Code]] = {
-    "PodCliqueSet.grove.io": {"templates": _pod_clique_set, "shape": PodCliqueSet},
+    "PodCliqueSet.grove.io": {"templates": _pod_clique_set},
     "PodCliqueScalingGroup.grove.io": {"templates": _scaling_group},
     "PodClique.grove.io": {"templates": _pod_clique},
-    "RoleBasedGroup.workloads.x-k8s.io": {"templates": _group, "shape": RoleBasedGroup},
+    "RoleBasedGroup.workloads.x-k8s.io": {"templates": _group},
     "RoleBasedGroupSet.workloads.x-k8s.io": {"templates": _group_set},
     "RoleInstanceSet.workloads.x-k8s.io": {"templates": _instances},
     "RoleInstance.workloads.x-k8s.io": {"templates": _instances},

@@ -6,12 +6,11 @@ pod (SP:internal/webhook/sparkpod_defaulter.go). These fields win, and lists are
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Final, NamedTuple, NotRequired
+from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 from pydantic import BeforeValidator
-from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
 from usher.kinds import spark_resources
@@ -19,7 +18,6 @@ from usher.kinds.kind import Code
 from usher.kinds.reading import environment
 from usher.kinds.reading.environment import is_read
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
-from usher.kinds.reading.shapes import Quantity
 from usher.kinds.reading.templates import LISTS, NOWHERE, ONE, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading
 from usher.kinds.spark_resources import Conf, Overhead
@@ -328,18 +326,6 @@ def _server(server: Place, reading: Reading) -> Template:
     return replace(template, traits=traits, containers=tuple(containers))
 
 
-class BatchSchedulerOptions(TypedDict):
-    queue: NotRequired[str]
-    priorityClassName: NotRequired[str]
-    resources: NotRequired[dict[str, Quantity]]
-
-
-class DynamicAllocation(TypedDict):
-    enabled: NotRequired[bool]
-    initialExecutors: NotRequired[int]
-    minExecutors: NotRequired[int]
-
-
 _RESOURCE: Final = re.compile(r"(spark\.(?:driver|executor)\.resource\.[^.]{1,60})\.amount")
 
 
@@ -351,32 +337,12 @@ def _without_vendor(value: object) -> object:
     return sorted(name for name in found if not value.get(f"{name}.vendor"))
 
 
-class SparkExecutor(TypedDict):
-    instances: NotRequired[int]
-
-
-class SparkApplicationSpec(TypedDict):
-    sparkConf: NotRequired[Annotated[list[str], BeforeValidator(_without_vendor)]]
-    """The resources that its properties ask for without a vendor."""
-    batchSchedulerOptions: NotRequired[BatchSchedulerOptions]
-    dynamicAllocation: NotRequired[DynamicAllocation]
-    executor: NotRequired[SparkExecutor]
-
-
-class SparkApplication(TypedDict):
-    spec: NotRequired[SparkApplicationSpec]
-
-
-class ScheduledSpec(TypedDict):
-    template: NotRequired[SparkApplicationSpec]
-
-
-class ScheduledSparkApplication(TypedDict):
-    spec: NotRequired[ScheduledSpec]
-
-
 CODE: Final[Mapping[str, Code]] = {
-    "SparkApplication.sparkoperator.k8s.io": {"templates": _spark_application, "shape": SparkApplication},
-    "ScheduledSparkApplication.sparkoperator.k8s.io": {"templates": _scheduled, "shape": ScheduledSparkApplication},
+    "SparkApplication.sparkoperator.k8s.io": {"templates": _spark_application},
+    "ScheduledSparkApplication.sparkoperator.k8s.io": {"templates": _scheduled},
     "SparkConnect.sparkoperator.k8s.io": {"templates": _spark_connect},
+}
+
+SHAPE_PARTS: Final[Mapping[str, Any]] = {
+    "without_vendor": BeforeValidator(_without_vendor),
 }

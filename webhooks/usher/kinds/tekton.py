@@ -7,87 +7,19 @@ TK:pkg/reconciler/pipelinerun/resources/pipelinerunresolution.go.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Final, NotRequired
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
-from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import paths
 from usher.kinds import tekton_tasks
 from usher.kinds.kind import Code
 from usher.kinds.reading import layers
 from usher.kinds.reading.counts import NEVER, ONCE, Times, nested_times
-from usher.kinds.reading.shapes import Present
 from usher.kinds.reading.templates import NOWHERE, Place, Template
 from usher.kinds.reading.values import MAX_DEPTH, Reading
 from usher.kinds.tekton_tasks import PARAMETER, V1BETA1, ApiVersion, Task, TaskRunSettings, version_of
-
-
-class TektonContainer(TypedDict):
-    """A step, a sidecar or the template of all steps. Which of the two fields it has depends on the version."""
-
-    resources: NotRequired[Present]
-    computeResources: NotRequired[Present]
-
-
-class SchedulingInTekton(TypedDict):
-    """Tekton has these fields only in pod templates, but people write them elsewhere."""
-
-    tolerations: NotRequired[list[Present]]
-    nodeSelector: NotRequired[Present]
-    affinity: NotRequired[Present]
-
-
-class TektonTaskSpec(SchedulingInTekton):
-    steps: NotRequired[list[TektonContainer]]
-    sidecars: NotRequired[list[TektonContainer]]
-    stepTemplate: NotRequired[TektonContainer]
-
-
-class TektonTask(TypedDict):
-    apiVersion: NotRequired[str]
-    spec: NotRequired[TektonTaskSpec]
-
-
-class TektonTaskRunSpec(SchedulingInTekton):
-    taskSpec: NotRequired[TektonTaskSpec]
-
-
-class TektonTaskRun(TypedDict):
-    apiVersion: NotRequired[str]
-    spec: NotRequired[TektonTaskRunSpec]
-
-
-class TektonPipelineTask(SchedulingInTekton):
-    taskSpec: NotRequired[TektonTaskSpec]
-
-
-TektonPipelineSpec = TypedDict(
-    "TektonPipelineSpec",
-    {
-        "tasks": NotRequired[list[TektonPipelineTask]],
-        "finally": NotRequired[list[TektonPipelineTask]],
-        "tolerations": NotRequired[list[Present]],
-        "nodeSelector": NotRequired[Present],
-        "affinity": NotRequired[Present],
-    },
-)
-
-
-class TektonPipeline(TypedDict):
-    apiVersion: NotRequired[str]
-    spec: NotRequired[TektonPipelineSpec]
-
-
-class TektonPipelineRunSpec(SchedulingInTekton):
-    pipelineSpec: NotRequired[TektonPipelineSpec]
-
-
-class TektonPipelineRun(TypedDict):
-    apiVersion: NotRequired[str]
-    spec: NotRequired[TektonPipelineRunSpec]
-
 
 _WHEN: Final = "`when` decides whether a task runs"
 _MATRIX: Final = "a matrix takes a parameter that is known only when the pipeline runs"
@@ -376,8 +308,8 @@ def _pipeline_run(pipeline_run: Mapping[str, paths.Json], reading: Reading) -> I
 
 
 CODE: Final[Mapping[str, Code]] = {
-    "TaskRun.tekton.dev": {"templates": _task_run, "shape": TektonTaskRun},
-    "PipelineRun.tekton.dev": {"templates": _pipeline_run, "shape": TektonPipelineRun},
-    "Task.tekton.dev": {"templates": _task, "shape": TektonTask},
-    "Pipeline.tekton.dev": {"templates": _pipeline, "shape": TektonPipeline},
+    "TaskRun.tekton.dev": {"templates": _task_run},
+    "PipelineRun.tekton.dev": {"templates": _pipeline_run},
+    "Task.tekton.dev": {"templates": _task},
+    "Pipeline.tekton.dev": {"templates": _pipeline},
 }

@@ -2,15 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Final, NotRequired
+from typing import Final
 
 from msgspec.structs import replace
-from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
 from usher.kinds.kind import Code
 from usher.kinds.reading.pod_templates import pod_template, template_times
-from usher.kinds.reading.shapes import Present, Quantity
 from usher.kinds.reading.templates import Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
 
@@ -51,97 +49,6 @@ def _launches_ranks(template: Template) -> bool:
             if _LAUNCHERS.search(" ".join(words)[:_LONGEST]):
                 return True
     return False
-
-
-class Guarantee(TypedDict):
-    resource: NotRequired[dict[str, Quantity]]
-
-
-class QueueSpec(TypedDict):
-    capability: NotRequired[dict[str, Quantity]]
-    deserved: NotRequired[dict[str, Quantity]]
-    guarantee: NotRequired[Guarantee]
-    preemptable: NotRequired[bool]
-    """Volcano has neither this field nor the next one, but users write them."""
-    preemptionPolicy: NotRequired[str]
-
-
-class QueueStatus(TypedDict):
-    allocated: NotRequired[dict[str, Quantity]]
-
-
-class Queue(TypedDict):
-    spec: NotRequired[QueueSpec]
-    status: NotRequired[QueueStatus]
-
-
-class NetworkTopology(TypedDict):
-    highestTierAllowed: NotRequired[int]
-    highestTierName: NotRequired[str]
-
-
-class SubGroupPolicy(TypedDict):
-    networkTopology: NotRequired[NetworkTopology]
-
-
-class PodGroupSpec(TypedDict):
-    minMember: NotRequired[int]
-    priorityClassName: NotRequired[str]
-    minTaskMember: NotRequired[dict[str, int]]
-    minResources: NotRequired[dict[str, Quantity]]
-    queue: NotRequired[str]
-    networkTopology: NotRequired[NetworkTopology]
-    subGroupPolicy: NotRequired[list[SubGroupPolicy]]
-
-
-class OwnedMetadata(TypedDict):
-    ownerReferences: NotRequired[list[Present]]
-
-
-class PodGroup(TypedDict):
-    metadata: NotRequired[OwnedMetadata]
-    spec: NotRequired[PodGroupSpec]
-
-
-class DependsOn(TypedDict):
-    name: NotRequired[list[str]]
-
-
-class PartitionPolicy(TypedDict):
-    minPartitions: NotRequired[int]
-    partitionSize: NotRequired[int]
-    networkTopology: NotRequired[NetworkTopology]
-
-
-class Task(TypedDict):
-    name: NotRequired[str]
-    replicas: NotRequired[int]
-    minAvailable: NotRequired[int]
-    dependsOn: NotRequired[DependsOn]
-    partitionPolicy: NotRequired[PartitionPolicy]
-
-
-class JobSpec(TypedDict):
-    minAvailable: NotRequired[int]
-    schedulerName: NotRequired[str]
-    queue: NotRequired[str]
-    priorityClassName: NotRequired[str]
-    networkTopology: NotRequired[NetworkTopology]
-    tasks: NotRequired[list[Task]]
-
-
-class Job(TypedDict):
-    """A Job, or a JobTemplate that a JobFlow makes Jobs from."""
-
-    spec: NotRequired[JobSpec]
-
-
-class CronJobSpec(TypedDict):
-    jobTemplate: NotRequired[Job]
-
-
-class CronJob(TypedDict):
-    spec: NotRequired[CronJobSpec]
 
 
 _FLOW: Final = "flow.volcano.sh"
@@ -248,10 +155,8 @@ def _of_job_template(name: str, path: str, *, waits: bool, reading: Reading) -> 
 
 
 CODE: Final[Mapping[str, Code]] = {
-    "Job.batch.volcano.sh": {"templates": _job, "shape": Job},
-    "CronJob.batch.volcano.sh": {"templates": _cron_job, "shape": CronJob},
-    "JobTemplate.flow.volcano.sh": {"templates": _job, "shape": Job},
+    "Job.batch.volcano.sh": {"templates": _job},
+    "CronJob.batch.volcano.sh": {"templates": _cron_job},
+    "JobTemplate.flow.volcano.sh": {"templates": _job},
     "JobFlow.flow.volcano.sh": {"templates": _job_flow},
-    "Queue.scheduling.volcano.sh": {"shape": Queue},
-    "PodGroup.scheduling.volcano.sh": {"shape": PodGroup},
 }

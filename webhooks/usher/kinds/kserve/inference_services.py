@@ -8,11 +8,10 @@ of workers, however many heads there are, and writes the number of accelerators 
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple, NotRequired
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
-from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
 from usher.kinds.kind import Code
@@ -32,7 +31,6 @@ from usher.kinds.kserve.runtimes import (
     merged_pod_fields,
 )
 from usher.kinds.reading.pod_templates import listed_containers
-from usher.kinds.reading.shapes import Present
 from usher.kinds.reading.templates import ContainerPlace, Place, Template
 from usher.kinds.reading.values import Reading
 
@@ -212,43 +210,6 @@ def _unshared(template: Template, path: str, total: int | None) -> Template:
     return replace(template, requests=(runtimes.shared_out(path, most=total, reason=_UNSHARED),))
 
 
-class VariableName(TypedDict):
-    """A variable without its value, which may be a secret."""
-
-    name: NotRequired[str]
-
-
-class Framework(TypedDict):
-    env: NotRequired[list[VariableName]]
-
-
-class Component(TypedDict):
-    minReplicas: NotRequired[int]
-    maxReplicas: NotRequired[int]
-
-
-class Predictor(Component):
-    model: NotRequired[Framework]
-    huggingface: NotRequired[Framework]
-    workerSpec: NotRequired[Present]
-
-
-class InferenceServiceSpec(TypedDict):
-    predictor: NotRequired[Predictor]
-    transformer: NotRequired[Component]
-    explainer: NotRequired[Component]
-
-
-class InferenceServiceStatus(TypedDict):
-    deploymentMode: NotRequired[str]
-    """The mode that KServe has chosen; it counts before the annotation."""
-
-
-class InferenceService(TypedDict):
-    spec: NotRequired[InferenceServiceSpec]
-    status: NotRequired[InferenceServiceStatus]
-
-
 Object = Mapping[str, paths.Json]
 
 FRAMEWORKS: Final = (
@@ -422,5 +383,5 @@ def _component(  # noqa: PLR0913 - all that makes the pods of a component
 
 
 CODE: Final[Mapping[str, Code]] = {
-    "InferenceService.serving.kserve.io": {"templates": _inference_service, "shape": InferenceService},
+    "InferenceService.serving.kserve.io": {"templates": _inference_service},
 }
