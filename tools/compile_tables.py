@@ -15,7 +15,15 @@ from usher.config.described_kinds import ShippedKind
 PACKAGE: Final = Path(__file__).parents[1] / "webhooks/usher"
 FOLDER: Final = PACKAGE / "kinds/descriptions"
 
-TABLES: Final = ("kinds/records.yaml", "kinds/shapes.yaml")
+TABLES: Final = (
+    "accelerators/boards.yaml",
+    "accelerators/device_classes.yaml",
+    "accelerators/vendors.yaml",
+    "kinds/records.yaml",
+    "kinds/shapes.yaml",
+    "workloads/programs.yaml",
+    "workloads/servers.yaml",
+)
 """Files of rows; the JSON stands beside them."""
 
 
@@ -52,6 +60,11 @@ def results(package: Path = PACKAGE) -> dict[Path, bytes]:
     return {package / "kinds/descriptions/descriptions.json": compiled(package / "kinds/descriptions"), **found}
 
 
-if __name__ == "__main__":
-    for path, content in results().items():
+def write(package: Path = PACKAGE) -> None:
+    """Writes these files."""
+    for path, content in results(package).items():
         path.write_bytes(content)
+
+
+if __name__ == "__main__":
+    write()

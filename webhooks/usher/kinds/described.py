@@ -383,7 +383,7 @@ def _counted(kind: DescribedKind) -> str:
 
 
 _OF_KIND: Final = frozenset({"key", "shape", "owned_by"})
-"""Fields of `record` that are no fields of `kinds.kind.Pods`."""
+"""Fields of `record` that `kinds.kind.Pods` does not have."""
 
 
 def _kind_of(described: Sequence[DescribedKind]) -> Kind:
