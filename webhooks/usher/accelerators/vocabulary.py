@@ -198,7 +198,7 @@ def _meaning_of_row(row: Mapping[str, Any]) -> DeviceClassMeaning:
     )
 
 
-_KNOWN_CLASSES: Final[Mapping[str, DeviceClassMeaning]] = {
+_KNOWN_CLASSES: Final[dict[str, DeviceClassMeaning]] = {
     name: _meaning_of_row(row)
     for name, row in orjson.loads(Path(__file__).with_name("device_classes.json").read_bytes()).items()
 }

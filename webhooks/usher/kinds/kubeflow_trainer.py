@@ -17,9 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import model, paths
-from usher.kinds.kind import (
-    Code,
-)
+from usher.kinds.kind import Code
 from usher.kinds.reading.pod_templates import listed_containers, not_repeated, pod_template
 from usher.kinds.reading.templates import LISTS, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference

@@ -14,10 +14,7 @@ from usher import paths
 from usher.accelerators import boards, names, vocabulary
 from usher.kinds.kind import Code, keeping
 from usher.kinds.reading import known_keys
-from usher.kinds.reading.shapes import (
-    HostPath,
-    with_place,
-)
+from usher.kinds.reading.shapes import HostPath, with_place
 
 _LABELS: Final = ("nvidia.com/", "amd.com/", "dcm.amd.com/", "gpu.intel.com/")
 """Prefixes of the labels in which operators describe the accelerators of a node."""

@@ -11,9 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from usher import model, paths
-from usher.kinds.kind import (
-    Code,
-)
+from usher.kinds.kind import Code
 from usher.kinds.reading import layers
 from usher.kinds.reading.counts import DEFAULT_SURGE, share_of_replicas
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times

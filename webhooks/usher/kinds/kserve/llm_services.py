@@ -14,9 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import model, paths
-from usher.kinds.kind import (
-    Code,
-)
+from usher.kinds.kind import Code
 from usher.kinds.kserve import replicas as kserve_replicas
 from usher.kinds.kserve import runtimes
 from usher.kinds.kserve.runtimes import (
