@@ -18,7 +18,7 @@ from usher.kinds import argo_templates
 from usher.kinds.argo_templates import Graph, Holder, ReachedTemplate
 from usher.kinds.kind import Code
 from usher.kinds.reading import counts as reading_counts
-from usher.kinds.reading import layers
+from usher.kinds.reading import pod_templates as layers
 from usher.kinds.reading.counts import Times
 from usher.kinds.reading.pod_templates import template_times
 from usher.kinds.reading.templates import ContainerPlace, Place, Traits
@@ -121,7 +121,11 @@ def _field(
     name: str, own: tuple[Place, ...], callers: tuple[Place, ...], of: WorkflowDefaults, reading: Reading
 ) -> Place:
     """A field as the template sets it, else its caller, else the workflow."""
-    merged = {"nodeSelector": layers.strings, "affinity": layers.affinity, "tolerations": layers.tolerations}[name]
+    merged = {
+        "nodeSelector": layers.strings,
+        "affinity": layers.affinity,
+        "tolerations": layers.tolerations,
+    }[name]
     found = merged(layers.field(own, name), reading)
     if layers.is_set(found):
         return found

@@ -21,12 +21,9 @@ from usher.kinds import (
     dynamo,
     job_groups,
     kserve,
-    kubeflow,
     kubeflow_pipelines,
     kubeflow_trainer,
     kubernetes,
-    kubernetes_objects,
-    model_services,
     nvidia,
     queues,
     ray,
@@ -34,32 +31,27 @@ from usher.kinds import (
     serving_groups,
     spark,
     tekton,
-    volcano,
 )
 from usher.kinds import kind as kinds_kind
 from usher.kinds.kind import Code, FactKind, Key, Kind, Pods, api
 from usher.kinds.reading.shapes import ShapeTypes, strict_adapter
 
 _CODE: Final[dict[str, Code]] = {
-    **kubernetes.CODE,
-    **kubernetes_objects.CODE,
-    **kubeflow.CODE,
-    **kubeflow_trainer.CODE,
-    **job_groups.CODE,
-    **ray.CODE,
-    **kserve.CODE,
-    **model_services.CODE,
-    **served_models.CODE,
-    **serving_groups.CODE,
+    **argo.CODE,
+    **autoscaling.CODE,
     **dynamo.CODE,
+    **job_groups.CODE,
+    **kserve.CODE,
+    **kubeflow_pipelines.CODE,
+    **kubeflow_trainer.CODE,
+    **kubernetes.CODE,
     **nvidia.CODE,
     **queues.CODE,
-    **volcano.CODE,
-    **argo.CODE,
-    **tekton.CODE,
+    **ray.CODE,
+    **served_models.CODE,
+    **serving_groups.CODE,
     **spark.CODE,
-    **autoscaling.CODE,
-    **kubeflow_pipelines.CODE,
+    **tekton.CODE,
 }
 
 _SHIPPED: Final[tuple[Kind, ...]] = (
@@ -125,7 +117,7 @@ SCALES: Final[dict[Key, str]] = {key: kind.scale for key, kind in BY_KEY.items()
 
 Sources: pkg/registry/apps/rest and pkg/registry/core/rest of Kubernetes 1.36 for its own kinds; for the others
 `subresources.scale.specReplicasPath` of their CRDs. What the number counts differs: pods for most kinds, whole groups
-for a LeaderWorkerSet, Workers alone for the jobs of kubeflow.org. The templates of the kind take it into account, so
+for a LeaderWorkerSet, Workers alone for the jobs of job_groups.org. The templates of the kind take it into account, so
 setting the number and normalising the object again gives its pods.
 
 JobSet, TrainJob, MPIJob, TFJob, XGBoostJob, the kinds of ray.io, InferenceService and the Volcano Job have no scale: an
@@ -172,8 +164,8 @@ def _adapter(shape: Shape) -> TypeAdapter[Any]:
 _SHAPE_TYPES: Final = ShapeTypes(
     {
         "job_groups": job_groups.SHAPE_PARTS,
-        "kubeflow": kubeflow.SHAPE_PARTS,
-        "kubernetes_objects": kubernetes_objects.SHAPE_PARTS,
+        "kubeflow": job_groups.SHAPE_PARTS,
+        "kubernetes_objects": kubernetes.SHAPE_PARTS,
         "queues": queues.SHAPE_PARTS,
         "ray": ray.SHAPE_PARTS,
         "spark": spark.SHAPE_PARTS,

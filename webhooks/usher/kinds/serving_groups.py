@@ -15,7 +15,8 @@ from msgspec.structs import replace
 
 from usher import model, paths
 from usher.kinds.kind import Code
-from usher.kinds.reading import counts, layers
+from usher.kinds.reading import counts
+from usher.kinds.reading import pod_templates as layers
 from usher.kinds.reading.pod_templates import pod_template, template_times
 from usher.kinds.reading.templates import AS_CONFIGURED, ONE, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
