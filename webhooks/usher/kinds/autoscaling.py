@@ -12,9 +12,11 @@ Source: https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/
 
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
+import orjson
+from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from usher import model, paths
@@ -134,68 +136,8 @@ class Parent(Struct, frozen=True, kw_only=True):
             yield from ((group, kind, pattern.format(name)) for group, kind, pattern in self.children)
 
 
-PARENTS: Final = (
-    Parent(
-        group="argoproj.io",
-        kind="Rollout",
-        children=(),
-        remedy="target the Rollout",
-        source="docs/migrating.md of argoproj/argo-rollouts, on workloadRef",
-        reference="workloadRef",
-    ),
-    Parent(
-        group="serving.kserve.io",
-        kind="LLMInferenceService",
-        children=(
-            ("apps", "Deployment", "{}-kserve"),
-            ("apps", "Deployment", "{}-kserve-prefill"),
-            ("leaderworkerset.x-k8s.io", "LeaderWorkerSet", "{}-kserve-mn"),
-            ("leaderworkerset.x-k8s.io", "LeaderWorkerSet", "{}-kserve-mn-prefill"),
-        ),
-        remedy="use spec.scaling of the LLMInferenceService",
-        source="pkg/controller/v1alpha2/llmisvc/workload_single_node.go of KServe; kserve/kserve#5527",
-    ),
-    Parent(
-        group="serving.kserve.io",
-        kind="InferenceService",
-        children=(
-            ("apps", "Deployment", "{}-predictor"),
-            ("apps", "Deployment", "{}-transformer"),
-            ("apps", "Deployment", "{}-explainer"),
-        ),
-        remedy="use minReplicas, maxReplicas and scaleMetric of the InferenceService, or set its annotation "
-        "serving.kserve.io/autoscalerClass: external",
-        source="pkg/constants/constants.go of KServe; kserve/kserve#4679",
-        external="serving.kserve.io/autoscalerClass",
-    ),
-    Parent(
-        group="inference.llmkube.dev",
-        kind="InferenceService",
-        children=(("apps", "Deployment", "{}"),),
-        remedy="use spec.autoscaling of the InferenceService",
-        source="internal/controller/inferenceservice_controller.go of LLMKube; defilantech/LLMKube#1881",
-    ),
-    Parent(
-        group="production-stack.vllm.ai",
-        kind="VLLMRuntime",
-        children=(("apps", "Deployment", "{}"),),
-        remedy="use spec.autoscalingConfig of the VLLMRuntime",
-        source="operator/internal/controller/vllmruntime_controller.go of vllm-project/production-stack",
-    ),
-    Parent(
-        group="apps.nvidia.com",
-        kind="NIMService",
-        children=(("apps", "Deployment", "{}"),),
-        remedy="use spec.scale of the NIMService",
-        source="internal/controller/platform/standalone/nimservice.go of NVIDIA/k8s-nim-operator",
-    ),
-    Parent(
-        group="leaderworkerset.x-k8s.io",
-        kind="LeaderWorkerSet",
-        children=(("apps", "StatefulSet", "{}"),),
-        remedy="target the LeaderWorkerSet",
-        source="pkg/controllers/leaderworkerset_controller.go of LWS",
-    ),
+PARENTS: Final = convert(
+    orjson.loads(Path(__file__).with_name("scaled_children.json").read_bytes()), tuple[Parent, ...]
 )
 
 

@@ -12,6 +12,8 @@ pkg/controllers/job/helpers of volcano-sh/volcano, pkg/controller.v1/common of k
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -439,45 +441,12 @@ class _Answers(NamedTuple):
     """The address on which it listens without --host, if only its own pod reaches that."""
 
 
-_SERVERS: Final = (
-    _Answers(
-        r"\bvllm\s+serve\b|\bvllm\.entrypoints\.openai\.api_server\b",
-        r"(^|/)vllm-openai(-rocm)?:",
-        8000,
-        r"/(health|ping|load|version|metrics|docs|v1/models|is_sleeping|server_info)",
-    ),
-    _Answers(
-        r"\bsglang\.launch_server\b|\bsglang\s+serve\b",
-        "",
-        30000,
-        r"/(health|health_generate|ping|metrics|docs|v1/models|(get_)?(model|server)_info)",
-        host="127.0.0.1",
-    ),
-    _Answers(
-        r"\btext-generation-launcher\b|\btext-embeddings-router\b",
-        r"huggingface/text-(generation|embeddings)-inference:",
-        80,
-        r"/(health|info|metrics|docs|ping|v1/models)?",
-        r"(?:--port|-p)",
-    ),
-    _Answers(
-        r"\btritonserver\s",
-        "",
-        8000,
-        r"/(v2(/health/(live|ready)|/models/.+)?|metrics)",
-        r"--http-port",
-        "/v2/health/ready",
-        frozenset({8002}),
-    ),
-    _Answers(
-        r"\bllama-server\b",
-        r"ggml-org/llama\.cpp:server",
-        8080,
-        r"/(v1/)?(health|models|metrics|props|slots)|/",
-    ),
-    _Answers(r"\btrtllm-serve\b", "", 8000, r"/(health|version|metrics|v1/models)", host="localhost"),
-    _Answers(r"\bollama\s+serve\b", r"(^|/)ollama/ollama:", 11434, r"/|/api/(tags|version|ps)", r"^$", "/api/version"),
-)
+@cache
+def _servers() -> tuple[_Answers, ...]:
+    rows = orjson.loads(Path(__file__).with_name("answers.json").read_bytes())
+    return tuple(_Answers(**{**row, "others": frozenset(row.get("others", ()))}) for row in rows)
+
+
 _ELSEWHERE: Final = re.compile(r"\bOLLAMA_HOST\b|\bLLAMA_ARG_PORT\b|\bPORT\b|nginx|--uds|--root-path|--api-prefix|\$")
 
 
@@ -490,7 +459,7 @@ def _unanswered(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]
     container = containers[0]
     words, image = _words(container), paths.text(container.get("image"))
     has_command = bool(container.get("command"))
-    server = next(filter(lambda each: _starts(each, words, "" if has_command else image), _SERVERS), None)
+    server = next(filter(lambda each: _starts(each, words, "" if has_command else image), _servers()), None)
     names = " ".join(texts_at(container, "env[].name"))
     if server is None or _ELSEWHERE.search(f"{words} {names}") or "envFrom" in container:
         return
