@@ -239,9 +239,9 @@ def _is_open_as_known(value: Any, known: Known) -> bool:  # noqa: ANN401 - any J
 
 def _fits(value: Any, leaf: Leaf) -> bool:  # noqa: ANN401 - any JSON
     """Whether a field takes a value. Whole numbers may have a point, and texts of templates are not compared."""
-    if isinstance(leaf, frozenset) and isinstance(value, str) and value in leaf:
+    if isinstance(value, str) and (leaf is str or (isinstance(leaf, frozenset) and value in leaf)):
         return True
-    if value is None or (isinstance(value, str) and (value == "" or any(mark in value for mark in _TEMPLATE_MARKS))):
+    if value is None or (isinstance(value, str) and (value == "" or value_forms.is_placeholder(value))):
         return True
     if isinstance(leaf, frozenset):
         return False
@@ -393,8 +393,6 @@ def _missing(name: str, path: str) -> model.UnreadKey:
     )
 
 
-_TEMPLATE_MARKS: Final = ("{{", "$", "<")
-
 _MEANT: Final[Mapping[type, str]] = {
     str: "a string", int: "a whole number", float: "a number", bool: "true or false", list: "a list", dict: "an object",
 }  # fmt: skip
@@ -488,8 +486,16 @@ def _unknown_kind(api_version: str, kind: str, kinds: Mapping[str, int]) -> Iter
             yield _mistake("/kind", f"kind {kind}", api_version, f"kind: {like}")
 
 
+_GROUPS_OF_OTHERS: Final = frozenset({"azmonitoring.coreos.com", "inference.networking.x-k8s.io"})
+"""Groups of kinds that stand in another group too: Prometheus as Azure manages it, and the inference extension of the
+Gateway API before version 1 (its `apix` package).
+"""
+
+
 def _is_group_meant(group: str, known: str) -> bool:
     """Whether the author of an unknown kind may have meant a known group. Only Kubernetes has groups without a dot."""
+    if group in _GROUPS_OF_OTHERS:
+        return False
     if "." not in group:
         return True
     labels, others = group.split("."), known.split(".")
