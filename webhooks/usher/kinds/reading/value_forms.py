@@ -139,16 +139,16 @@ _NO_PODS: Final = frozenset({"metadata", "status", "selector", "data"})
 
 
 _PLACEHOLDERS: Final = ("{{", "$", "<")
-_CAPITALS: Final = re.compile(r"(?<![A-Za-z])[A-Z]+(?:_[A-Z]+)*(?![A-Za-z])")
-_PLACEHOLDER_WORDS: Final = frozenset(
-    ["ACCOUNT", "BUCKET", "CHANGE", "CHANGEME", "CHANGE_ME", "CLUSTER", "CLUSTER_NAME", "ENV", "ENVIRONMENT", "IMAGE", "MY", "NAME", "NAMESPACE", "PLACEHOLDER", "PROJECT", "PROJECT_ID", "REGION", "REGISTRY", "REPLACE", "REPLACEME", "REPLACE_ME", "TAG", "TEAM", "TENANT", "TODO", "USER", "USERNAME", "VERSION", "XXX", "YOUR", "ZONE"]
+_TO_REPLACE: Final = re.compile(
+    r"(?<![A-Za-z])(?:ACCOUNT|BUCKET|CHANGE(?:_?ME)?|CLUSTER|ENV|ENVIRONMENT|IMAGE|MY|NAME|NAMESPACE|PLACEHOLDER|PROJECT|"
+    r"REGION|REGISTRY|REPLACE(?:_?ME)?|TAG|TEAM|TENANT|TODO|USER|USERNAME|VERSION|XXX|YOUR|ZONE)(?![A-Za-z])"
 )
 
 
 def is_placeholder(text: str) -> bool:
     """Whether somebody or a program is to replace a text, or a part of it, before it is applied: `dev-NAMESPACE`."""
     return any(mark in text for mark in _PLACEHOLDERS) or (
-        not text.islower() and not _PLACEHOLDER_WORDS.isdisjoint(_CAPITALS.findall(text[:1000]))
+        not text.islower() and _TO_REPLACE.search(text[:1000]) is not None
     )
 
 
