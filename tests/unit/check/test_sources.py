@@ -405,7 +405,12 @@ def test_a_broken_pipeline_in_a_directory_is_reported(tmp_path: Path) -> None:
     assert len(problems(read(tmp_path))) == 1
 
 
-PART = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "part"}, "spec": {"replicas": 2}}
+PART: paths.Object = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "part"},
+    "spec": {"replicas": 2},
+}
 
 
 @pytest.mark.parametrize(
@@ -416,7 +421,7 @@ PART = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "par
         {"patchesStrategicMerge": ["parts/replicas.yaml"]},
     ],
 )
-def test_a_patch_of_a_kustomization_is_no_object(tmp_path: Path, fields: paths.Object) -> None:
+def test_a_patch_of_a_kustomization_is_not_an_object(tmp_path: Path, fields: paths.Object) -> None:
     written(tmp_path / "kustomization.yaml", {"resources": ["pod.yaml"], **fields})
     written(tmp_path / "pod.yaml", builders.pod(name="whole"))
     part = written(tmp_path / "parts" / "replicas.yaml", PART)

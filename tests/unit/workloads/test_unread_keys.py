@@ -174,7 +174,7 @@ def test_a_value_that_its_field_does_not_take_names_one_that_it_takes(spec: dict
         ("myNAME", 1),
     ],
 )
-def test_a_word_in_capitals_that_is_to_be_replaced_is_no_wrong_name(name: str, refused: int) -> None:
+def test_a_name_with_a_word_that_is_to_be_replaced_is_not_wrong(name: str, refused: int) -> None:
     assert len(unread(builders.pod(builders.container(), name=name))) == refused
 
 

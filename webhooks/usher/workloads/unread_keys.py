@@ -22,7 +22,7 @@ from usher.accelerators.vocabulary import looks_like_accelerator, meant_name
 from usher.kinds import registry
 from usher.kinds.kind import DEFINITION
 from usher.kinds.kubeflow_pipelines import group_version_kind
-from usher.kinds.reading import controller_rules, device_stack, inner_names, known_keys, value_forms
+from usher.kinds.reading import controller_rules, counts, device_stack, inner_names, known_keys, value_forms
 from usher.kinds.reading.fields import MAP, REQUIRED, TAKES_ANYTHING, TYPE, Definitions, Known, Leaf, Node, recorded
 from usher.kinds.reading.values import NO_OBJECTS, Lookup, Objects
 from usher.workloads import identity
@@ -100,6 +100,7 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
         found += tuple(controller_rules.refused(value, key, makes_pods=key in registry.PODS))
         if workload is not None:
             found += tuple(device_stack.images_of_other_devices(workload))
+            found += tuple(counts.beyond_their_pods(workload, value))
         if key == ("apps", "DaemonSet"):
             found += tuple(device_stack.agents_without_folder(value))
         found += tuple(inner_names.names_of_nothing(value, key, files))
