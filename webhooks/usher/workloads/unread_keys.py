@@ -489,7 +489,7 @@ def _unknown_kind(api_version: str, kind: str, kinds: Mapping[str, int]) -> Iter
 
 _GROUPS_OF_OTHERS: Final = frozenset({"azmonitoring.coreos.com", "inference.networking.x-k8s.io"})
 """Groups of kinds that stand in another group too: Prometheus as Azure manages it, and the inference extension of the
-Gateway API before version 1 (its `apix` package).
+Gateway API before version 1 (its package apix).
 """
 
 
