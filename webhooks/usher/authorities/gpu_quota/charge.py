@@ -33,6 +33,7 @@ from usher.authorities.gpu_quota.definitions import (
     worst_device,
 )
 from usher.config import pools as config_pools
+from usher.kinds import registry
 from usher.workloads import pod_sets
 from usher.workloads.claims import WHOLE_DEVICE, DevicePart
 
@@ -194,12 +195,14 @@ def charge(  # noqa: PLR0913 - the workload, and what gives its devices a meanin
 ) -> Charge:
     """The charge of a workload; a template for the pods of other objects is charged nothing.
 
+    An object of an unknown kind is charged nothing either, because its pods are charged when they are made.
+
     Args:
         pools: the node pools of usher.yaml.
         assumption: the quota's assumption about devices whose board is unknown.
         default_class: the PriorityClass of pods without a class name.
     """
-    if workload.is_template or not workload.makes_pods:
+    if workload.is_template or not workload.makes_pods or (workload.group, workload.kind) not in registry.PODS:
         return NO_CHARGE
     if not workload.asks_accelerators and not any(pod_set.unclear_devices for pod_set in workload.pod_sets):
         return Charge(amounts={}, suspended=workload.suspended, whole=_is_fully_known(workload))
