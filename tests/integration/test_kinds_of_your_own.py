@@ -166,10 +166,10 @@ def test_two_evaluators_with_different_kinds_do_not_mix(tmp_path: Path) -> None:
     plain_file.write_text("apiVersion: gpu-usher.io/v1alpha1\nkind: Config\n")
     plain = assembly.embedded(load.load(plain_file), file=plain_file)
 
-    for evaluator, pods in ((described, 1), (plain, 0), (described, 1)):
+    for evaluator, counted in ((described, True), (plain, False), (described, True)):
         decision = evaluator.decide(Request(value=team_job(), namespace="ml-research", place="check"))
         assert decision.workload is not None
-        assert len(decision.workload.pod_sets) == pods
+        assert [each.count.maximum is not None for each in decision.workload.pod_sets] == [counted]
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "kinds-of-your-own.md"

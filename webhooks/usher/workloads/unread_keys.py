@@ -25,7 +25,7 @@ from usher.kinds.kubeflow_pipelines import group_version_kind
 from usher.kinds.reading import controller_rules, device_stack, inner_names, known_keys, value_forms
 from usher.kinds.reading.fields import MAP, REQUIRED, TAKES_ANYTHING, TYPE, Definitions, Known, Leaf, Node, recorded
 from usher.kinds.reading.values import NO_OBJECTS, Lookup, Objects
-from usher.workloads import identity
+from usher.workloads import identity, unrecognised
 
 _MOST: Final = 30
 """Keys that usher reports of one object."""
@@ -169,7 +169,7 @@ def _in_templates(
             walk = _Walk(known)
             walk.object(template, known.pod_template, each.path, kept=True)
             # An operator that usher does not know may have added fields of its own.
-            sure = number is not None or (workload.group, workload.kind) in registry.PODS
+            sure = number is not None or not unrecognised.is_unknown(workload)
             for found in walk.unread:
                 yield found if sure or found.remedy.startswith("did you mean") else replace(found, important=False)
             yield from walk.refused

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
+from usher.kinds import registry
 from usher.kinds.kind import Kind, KueueUnit, Pods, Starts, scheduled
 from usher.kinds.reading import pod_templates
 from usher.kinds.reading.templates import Place, Template, Traits
@@ -93,6 +94,11 @@ def kind_by_shape(value: paths.Object) -> Kind | None:
         **scheduled(KueueUnit.POD, Starts.MAY_WAIT, shrinks=False, minimum_from=""),
     )
     return Kind(group=group, kind=kind, versions=(version,), pods=pods)
+
+
+def is_unknown(workload: model.Workload) -> bool:
+    """Whether usher does not know the kind of a workload, so that its pods may be more than its templates say."""
+    return (workload.group, workload.kind) not in registry.PODS
 
 
 def _is_whole(spec: paths.Json) -> bool:
