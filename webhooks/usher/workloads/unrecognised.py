@@ -35,9 +35,20 @@ _HIDDEN: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
     ("inference.sagemaker.aws.amazon.com", "InferenceEndpointConfig"): ("/spec", _OF_MACHINES),
     ("inference.sagemaker.aws.amazon.com", "JumpStartModel"): ("/spec", _OF_MACHINES),
     ("workload.serving.volcano.sh", "ModelBooster"): ("/spec/backend", "makes ModelServings of its workers"),
+    ("nvidia.com", "DynamoGraphDeploymentRequest"): (
+        "/spec",
+        "profiles on GPUs and then makes a DynamoGraphDeployment",
+    ),
+    ("kubeai.org", "Model"): ("/spec/resourceProfile", "gets the accelerators of a resource profile"),
+    ("inference.llmaz.io", "Playground"): ("/spec/modelClaim", "gets the accelerators of its model's flavor"),
+    **{
+        ("run.ai", f"{kind}Workload"): ("/spec/gpu", "asks for GPUs in a field of Run:ai")
+        for kind in ("Training", "Interactive", "Distributed", "Inference")
+    },
 }
 """Kinds that show neither a pod template nor accelerators, each with the field that decides them (Kthena:
-pkg/apis/workload/v1alpha1). Without an entry they would pass unseen.
+pkg/apis/workload/v1alpha1; DY:deploy/operator/config/crd/bases; docs/concepts/resource-profiles.md of kubeai-project/kubeai;
+docs of InftyAI/llmaz and of Run:ai's API v2alpha1). Without an entry they would pass unseen.
 """
 
 
