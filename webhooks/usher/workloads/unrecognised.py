@@ -46,9 +46,12 @@ _HIDDEN: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
         for kind in ("Training", "Interactive", "Distributed", "Inference")
     },
 }
-"""Kinds that show neither a pod template nor accelerators, each with the field that decides them (Kthena:
-pkg/apis/workload/v1alpha1; DY:deploy/operator/config/crd/bases; docs/concepts/resource-profiles.md of kubeai-project/kubeai;
-docs of InftyAI/llmaz and of Run:ai's API v2alpha1). Without an entry they would pass unseen.
+"""Kinds that show neither a pod template nor accelerators, each with the field that decides them. Without an entry they
+would pass unseen.
+
+Sources: pkg/apis/workload/v1alpha1 of volcano-sh/kthena, deploy/operator/config/crd/bases of ai-dynamo/dynamo,
+docs/concepts/resource-profiles.md of kubeai-project/kubeai, the reference of inference.llmaz.io/v1alpha1 of
+InftyAI/llmaz, and the workload parameters of run.ai/v2alpha1 in the documentation of Run:ai.
 """
 
 
