@@ -372,7 +372,7 @@ SCHEDULING = [
     Kind(
         **api("scheduling.k8s.io", "PodGroup", "podgroups", "v1beta1", "v1alpha3", "v1alpha2"),
         listed=False,
-        facts=Facts(keep=KEEP_SPEC, changes_often=True),
+        facts=Facts(keep=keeping("/metadata/ownerReferences", "/spec", "/status/conditions"), changes_often=True),
     ),
     Kind(
         **api("scheduling.x-k8s.io", "PodGroup", "podgroups", "v1alpha1"),

@@ -359,7 +359,10 @@ QUEUES = [
         **api("scheduling.volcano.sh", "PodGroup", "podgroups", "v1beta1"),
         key="volcanoPodGroup",
         shape=PodGroup,
-        facts=Facts(keep=keeping("/spec", "/status/phase"), changes_often=True),
+        facts=Facts(
+            keep=keeping("/metadata/ownerReferences", "/spec", "/status/phase", "/status/conditions"),
+            changes_often=True,
+        ),
     ),
 ]
 
