@@ -13,16 +13,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 from usher import paths
 from usher.accelerators import boards, names, vocabulary
 from usher.kinds.kind import KEEP_SPEC, Facts, Kind, api, keep_kueue_configuration, keeping
-from usher.kinds.reading import known_keys
-from usher.kinds.reading.shapes import (
-    HostPath,
-    IntOrString,
-    Metadata,
-    PathOnNode,
-    Present,
-    Quantity,
-    with_place,
-)
+from usher.kinds.reading import known_keys, shapes
 
 _LABELS: Final = ("nvidia.com/", "amd.com/", "dcm.amd.com/", "gpu.intel.com/")
 """Prefixes of the labels in which operators describe the accelerators of a node."""
@@ -72,7 +63,7 @@ class NodeSpec(TypedDict):
 
 
 class NodeStatus(TypedDict):
-    capacity: NotRequired[Annotated[dict[str, Quantity], BeforeValidator(_accelerators)]]
+    capacity: NotRequired[Annotated[dict[str, shapes.Quantity], BeforeValidator(_accelerators)]]
     """Only accelerators, healthy or not, of those names that are known without usher.yaml."""
 
 
@@ -113,7 +104,7 @@ class AdmissionWebhook(TypedDict):
     rules: NotRequired[list[WebhookRule]]
     namespaceSelector: NotRequired[LabelSelector]
     objectSelector: NotRequired[LabelSelector]
-    matchConditions: NotRequired[list[Present]]
+    matchConditions: NotRequired[list[shapes.Present]]
 
 
 class WebhookConfiguration(TypedDict):
@@ -312,13 +303,13 @@ class ScopeSelector(TypedDict):
 
 
 class ResourceQuotaSpec(TypedDict):
-    hard: NotRequired[dict[str, Quantity]]
+    hard: NotRequired[dict[str, shapes.Quantity]]
     scopes: NotRequired[list[str]]
     scopeSelector: NotRequired[ScopeSelector]
 
 
 class ResourceQuotaStatus(TypedDict):
-    used: NotRequired[dict[str, Quantity]]
+    used: NotRequired[dict[str, shapes.Quantity]]
 
 
 class ResourceQuota(TypedDict):
@@ -343,8 +334,8 @@ QUOTAS = [
 
 
 class KaiAmounts(TypedDict):
-    quota: NotRequired[Quantity]
-    limit: NotRequired[Quantity]
+    quota: NotRequired[shapes.Quantity]
+    limit: NotRequired[shapes.Quantity]
 
 
 class KaiResources(TypedDict):
@@ -357,8 +348,8 @@ class KaiQueueSpec(TypedDict):
 
 
 class KaiQueueStatus(TypedDict):
-    allocated: NotRequired[dict[str, Quantity]]
-    allocatedNonPreemptible: NotRequired[dict[str, Quantity]]
+    allocated: NotRequired[dict[str, shapes.Quantity]]
+    allocatedNonPreemptible: NotRequired[dict[str, shapes.Quantity]]
 
 
 class KaiQueue(TypedDict):
@@ -396,7 +387,7 @@ SCHEDULING = [
 
 
 class PriorityClass(TypedDict):
-    metadata: NotRequired[Metadata]
+    metadata: NotRequired[shapes.Metadata]
     value: NotRequired[int]
     globalDefault: NotRequired[bool]
     preemptionPolicy: NotRequired[str]
@@ -434,8 +425,8 @@ NAMESPACES = [
 
 
 class DisruptionBudgetSpec(TypedDict):
-    minAvailable: NotRequired[IntOrString]
-    maxUnavailable: NotRequired[IntOrString]
+    minAvailable: NotRequired[shapes.IntOrString]
+    maxUnavailable: NotRequired[shapes.IntOrString]
 
 
 class DisruptionBudgetStatus(TypedDict):
@@ -462,13 +453,13 @@ def _paths_of_options(options: object) -> object:
     if not isinstance(options, dict):
         return {}
     return {
-        key: with_place({"path": value})
+        key: shapes.with_place({"path": value})
         for key, value in options.items()
         if isinstance(key, str) and isinstance(value, str) and value.startswith("/")
     }
 
 
-DriverOptions = Annotated[dict[str, HostPath], BeforeValidator(_paths_of_options)]
+DriverOptions = Annotated[dict[str, shapes.HostPath], BeforeValidator(_paths_of_options)]
 """The paths that the options of a volume driver name."""
 
 
@@ -484,8 +475,8 @@ class FlexVolume(TypedDict):
 
 class PersistentVolumeSpec(TypedDict):
     volumeMode: NotRequired[str]
-    hostPath: NotRequired[PathOnNode]
-    local: NotRequired[PathOnNode]
+    hostPath: NotRequired[shapes.PathOnNode]
+    local: NotRequired[shapes.PathOnNode]
     csi: NotRequired[CsiVolume]
     flexVolume: NotRequired[FlexVolume]
 
