@@ -125,7 +125,7 @@ def test_manifests_have_rules_for_it() -> None:
         for resource in rule["resources"]
     }
     assert {"teamjobs", "teamjobs/scale"} <= named
-    for role in ("audit-role", "quota-role", "events-role"):
+    for role in ("audit", "audit-role", "quota-role", "events-role"):
         assert "teamjobs" in usher("manifests", role, "--config", SITE).out, role
 
 

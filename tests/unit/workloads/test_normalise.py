@@ -155,8 +155,12 @@ def test_patterns_and_patches_of_pod_specs_are_named_and_not_judged(
 
 
 def test_templates_of_an_unknown_kind_are_named_by_their_entries() -> None:
-    held = {"spec": builders.pod_spec(builders.container(gpus=1))}
-    roles = {"roles": [{"name": "decode", "template": held}], "router": {"podTemplate": held}, "template": held}
+    held: paths.Object = {"spec": builders.pod_spec(builders.container(gpus=1))}
+    roles: paths.Object = {
+        "roles": [{"name": "decode", "template": held}],
+        "router": {"podTemplate": held},
+        "template": held,
+    }
     found = workload(builders.custom("example.com/v1", "Graph", roles))
 
     assert [(each.name, each.path) for each in found.pod_sets] == [

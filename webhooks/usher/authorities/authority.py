@@ -144,7 +144,7 @@ class Section(Struct, frozen=True, kw_only=True):
     waits: tuple[str, ...] = ()
     """The amounts that must become free."""
     says: tuple[str, ...] = ()
-    """What the controller has written into the objects of the workload, where these are among the facts."""
+    """The conditions that the controller has written into the objects of the workload, if the facts have these."""
 
     @property
     def called(self) -> tuple[str, ...]:

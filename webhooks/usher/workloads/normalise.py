@@ -302,7 +302,7 @@ def normalise(  # noqa: PLR0913 - the object, and what reads it
     judged = known if described else None if known is not None else unrecognised.kind_by_shape(value)
     if judged is None or judged.pods is None:
         return unrecognised.read_unrecognised(value, known=known, namespace=namespace, vocabulary=vocabulary)
-    found = _recognised(
+    workload = _recognised(
         value,
         judged,
         judged.pods,
@@ -314,7 +314,7 @@ def normalise(  # noqa: PLR0913 - the object, and what reads it
         believes_owner=believes_owner,
     )
     # Whether the pods of an unknown kind wait for each other is unknown too.
-    return found if described or found.gang.formed_by else replace(found, gang=model.Gang(wanted=False))
+    return workload if described or workload.gang.formed_by else replace(workload, gang=model.Gang(wanted=False))
 
 
 def _recognised(  # noqa: PLR0913 - the kind, and all arguments of `normalise`
