@@ -6,7 +6,7 @@ Why: docs/domain/principles.md#unknown-kinds.
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -108,6 +108,39 @@ def kind_by_shape(value: paths.Object) -> Kind | None:
         **scheduled(KueueUnit.POD, Starts.MAY_WAIT, shrinks=False, minimum_from=""),
     )
     return Kind(group=group, kind=kind, versions=(version,), pods=pods)
+
+
+def description(value: paths.Object) -> dict[str, Any]:
+    """A description of the kind of an object, to begin with: its pod templates, each with one pod.
+
+    Raises:
+        ValueError: the object has no pod templates, or usher knows its kind.
+    """
+    group, version, kind = identity.group_version_kind(value)
+    if (group, kind) in registry.BY_KEY:
+        raise ValueError(f"usher knows {kind}.{group} itself")
+    found = kind_by_shape(value)
+    if found is None or found.pods is None:
+        raise ValueError(f"{_full_name(value)} holds no pod template that usher recognises")
+    pod_sets = {_described_place(each) for each in found.pods.templates(value, Reading())}
+    described = [dict(fields) for fields in sorted(pod_sets)]
+    return {"kind": f"{kind}.{group}", "versions": [version], "podSets": described}
+
+
+def _described_place(template: Template) -> tuple[tuple[str, Any], ...]:
+    """The fields of a description for a template; those of several entries of a list are equal."""
+    ways: list[list[str]] = [[]]
+    for step in paths.split(template.path):
+        if step.isdecimal():
+            ways.append([])
+        else:
+            ways[-1].append(step)
+    *each, rest = (".".join(way) for way in ways)
+    is_template = template.spec.path != template.path
+    fields: list[tuple[str, Any]] = [("podTemplate" if is_template else "podSpec", rest), ("pods", "1")]
+    if each:
+        return (("each", tuple(each)), ("name", "item.name"), *fields)
+    return (("name", f"'{template.name}'"), *fields)
 
 
 def is_unknown(workload: model.Workload) -> bool:
