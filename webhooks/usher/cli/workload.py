@@ -119,8 +119,8 @@ def describe(*, file: str) -> None:
 
     found, notes = list[DescribedKind](), list[str]()
     for document in _documents(Path(file)):
-        described, left_out = _begun(paths.mapping(document.value), f"{file}:{document.line}")
-        found.append(described)
+        begun, left_out = _begun(paths.mapping(document.value), f"{file}:{document.line}")
+        found.append(begun)
         notes += left_out
     for place, reason in problems(found):
         raise errors.InputError(f"{file}: {paths.readable(place)}: {reason}")
