@@ -291,6 +291,12 @@ DEVICES = [
         cluster_scoped=True,
         facts=Facts(keep=KEEP_SPEC),
     ),
+    Kind(
+        **api("resource.k8s.io", "DeviceTaintRule", "devicetaintrules", "v1", "v1beta2", "v1alpha3"),
+        cluster_scoped=True,
+        listed=False,
+        facts=Facts(keep=KEEP_SPEC),
+    ),
 ]
 
 
