@@ -262,7 +262,7 @@ def test_a_workload_map_gives_a_description_whose_counts_are_the_least(tmp_path:
     run = usher("workload", "describe", write(tmp_path / "karta.yaml", KARTA))
     (tmp_path / "usher.yaml").write_text(run.out)
     held = {"spec": builders.pod_spec(builders.container(gpus=1))}
-    groups = [{"name": "a", "pod": builders.pod_spec(builders.container(gpus=8)), "replicas": 3}]
+    groups: Any = [{"name": "a", "pod": builders.pod_spec(builders.container(gpus=8)), "replicas": 3}]
     job = builders.custom("platform.example.com/v1", "CustomJob", {"coordinator": {"template": held}, "groups": groups})
 
     (shown,) = usher(

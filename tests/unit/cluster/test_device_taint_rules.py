@@ -8,7 +8,7 @@ from usher import paths
 from usher.cluster.facts.device_slices import DeviceTable, read_devices
 from usher.cluster.facts.store import Store
 
-GPU = {"name": "gpu-0", "attributes": {"type": {"string": "gpu"}}}
+GPU: paths.Object = {"name": "gpu-0", "attributes": {"type": {"string": "gpu"}}}
 SLICE: paths.Object = {
     "apiVersion": "resource.k8s.io/v1",
     "kind": "ResourceSlice",
