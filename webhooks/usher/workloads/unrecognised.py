@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.kinds import registry
-from usher.kinds.kind import Kind, KueueUnit, Pods, Starts, scheduled
+from usher.kinds.kind import Kind, KueueUnit, Pods, Starts
 from usher.kinds.reading import pod_templates
 from usher.kinds.reading.templates import Place, Template, Traits
 from usher.kinds.reading.values import Reading
@@ -105,7 +105,10 @@ def kind_by_shape(value: paths.Object) -> Kind | None:
         counted="at least one",
         source="",
         runs_any_program=True,
-        **scheduled(KueueUnit.POD, Starts.MAY_WAIT, shrinks=False, minimum_from=""),
+        kueue_unit=KueueUnit.POD,
+        starts=Starts.MAY_WAIT,
+        shrinks=False,
+        minimum_from="",
     )
     return Kind(group=group, kind=kind, versions=(version,), pods=pods)
 

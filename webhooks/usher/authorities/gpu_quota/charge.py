@@ -22,6 +22,7 @@ from usher.accelerators import mig, names
 from usher.accelerators.names import Meaning, Unit
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.gpu_quota import definitions
+from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.config import pools as config_pools
 from usher.workloads import pod_sets, unrecognised
 from usher.workloads.claims import WHOLE_DEVICE, DevicePart
@@ -68,10 +69,7 @@ def _devices_of(side: _Side, pod_set: model.PodSet) -> int:
 
 
 def _device(
-    request: model.AcceleratorRequest,
-    meaning: Meaning | None,
-    devices: definitions.Devices,
-    vocabulary: Vocabulary,
+    request: model.AcceleratorRequest, meaning: Meaning | None, devices: definitions.Devices, vocabulary: Vocabulary
 ) -> definitions.Device:
     match request.route:
         case model.Route.FRACTION:
@@ -85,10 +83,7 @@ def _device(
 
 
 def _claimed_device(
-    request: model.AcceleratorRequest,
-    meaning: Meaning | None,
-    devices: definitions.Devices,
-    vocabulary: Vocabulary,
+    request: model.AcceleratorRequest, meaning: Meaning | None, devices: definitions.Devices, vocabulary: Vocabulary
 ) -> definitions.Device:
     """A device of a class, by what the class selects where its name is unknown."""
     device_class = meaning.device_class if meaning is not None and meaning.device_class else request.name
@@ -167,7 +162,7 @@ NO_CHARGE: Final = Charge(amounts={})
 def amounts_of_classes(by_classes: ByClasses, classes: Collection[str]) -> definitions.Amounts:
     """The amounts that count towards a limit for these priority classes; all amounts if `classes` is empty."""
     found = [each for key, each in by_classes.items() if not classes or not set(key).isdisjoint(classes)]
-    return found[0] if len(found) == 1 else definitions.plus(*found)
+    return found[0] if len(found) == 1 else gpu_quota_definitions.plus(*found)
 
 
 def sum_of_charges(charges: Iterable[ByClasses]) -> ByClasses:
@@ -176,7 +171,7 @@ def sum_of_charges(charges: Iterable[ByClasses]) -> ByClasses:
     for each in charges:
         for classes, of_units in each.items():
             found[classes].append(of_units)
-    return {classes: definitions.plus(*several) for classes, several in found.items()}
+    return {classes: gpu_quota_definitions.plus(*several) for classes, several in found.items()}
 
 
 def charge(  # noqa: PLR0913 - the workload, and what gives its devices a meaning
@@ -244,7 +239,7 @@ def _counts_instances(limits: definitions.Limits, portion: _Portion) -> bool:
     """Whether the limits for the pods count the instances; true for other devices."""
     if not portion.device.of_gpu or not limits:
         return True
-    units = portion.device.amounts.keys() | {definitions.SLICES, definitions.MEMORY}
+    units = portion.device.amounts.keys() | {gpu_quota_definitions.SLICES, gpu_quota_definitions.MEMORY}
     return any(
         units & limit.hard.keys() and (not limit.classes or {*portion.classes} <= {*limit.classes}) for limit in limits
     )
@@ -310,7 +305,9 @@ def _charge_of_portions(portions: Iterable[_Portion], workload: model.Workload) 
             sums[portion.classes][unit][each.denominator] += each.numerator * portion.number.nanos
     return Charge(
         amounts={
-            classes: {unit: min(_rounded_up(parts), definitions.MOST_AMOUNT) for unit, parts in of_units.items()}
+            classes: {
+                unit: min(_rounded_up(parts), gpu_quota_definitions.MOST_AMOUNT) for unit, parts in of_units.items()
+            }
             for classes, of_units in sums.items()
         },
         suspended=workload.suspended,

@@ -21,6 +21,8 @@ from usher.kinds.reading.values import Absence
 from usher.model import placement
 
 CLASS: Final = ("resource.k8s.io", "DeviceClass")
+_DECIDING: Final = (device_slices.SLICE, device_slices.TAINT_RULE, CLASS)
+"""The kinds that decide about the claims of pods."""
 
 _MOST_STEPS: Final = 20_000
 """Steps of one search on one node; about a tenth of a second."""
@@ -554,9 +556,7 @@ def claims_of(pod_set: model.PodSet, resources: frozenset[str], known: Knowledge
         return None
     table = device_slices.read_devices(known.facts, slices)
     made = known.derived("device classes", [CLASS], lambda: _Classes(classes))
-    kept: dict[bytes, Claims] = known.derived(
-        "claims of pods", [device_slices.SLICE, CLASS, device_slices.TAINT_RULE], dict
-    )
+    kept: dict[bytes, Claims] = known.derived("claims of pods", _DECIDING, dict)
     digest = memo.digest(
         orjson.dumps(
             [[each.title, each.spec, each.shared, each.allocated, each.node_selector] for each in pod_set.claims]

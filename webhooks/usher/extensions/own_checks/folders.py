@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import pydantic
-import yaml
 from msgspec import Struct
 
 from usher import __version__, errors, paths
@@ -122,6 +121,8 @@ def read_folder(directory: Path) -> Folder:
 def _described(file: Path) -> tuple[DescribedKind, ...]:
     if not file.is_file():
         return ()
+    import yaml  # judging by a bundle does not need it
+
     try:
         value = yaml.load(text_of(file), yaml.CSafeLoader)
     except yaml.YAMLError as error:
