@@ -28,6 +28,7 @@ ACCELERATOR_WORDS: Final = frozenset(
     {
         *("accelerator", "aiu", "ascend", "cuda", "dcu", "gaudi", "gcu", "gpu", "hpu", "lpu", "mig", "mlu"),
         *("neuron", "neuroncore", "npu", "ppu", "rocm", "spyre", "tpu", "vgpu", "vnpu", "vxpu", "xpu"),
+        *("geforce", "gtx", "quadro", "rtx"),
     }
 )
 """Words, in the singular; a lookalike holds one of them.

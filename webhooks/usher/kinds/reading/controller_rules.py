@@ -20,6 +20,7 @@ import orjson
 
 from usher import model, paths
 from usher.kinds.reading import environment
+from usher.kinds.reading.counts import NODES, TORCHRUN
 from usher.kinds.reading.value_forms import PodSpec, at, is_placeholder, pod_specs, texts_at, texts_with_paths
 
 
@@ -125,6 +126,48 @@ def _without_completions(value: paths.Object) -> Iterator[model.UnreadKey]:
             text = f"has indexed pods without completions at {paths.readable(where)}, so the API server refuses the Job"
             remedy = f"set completions to {job['parallelism']}, the number of pods"
             yield environment.misread(where, text, remedy, "", refused=True)
+
+
+_LEAST: Final = "kueue.x-k8s.io/job-min-parallelism"
+
+
+def _of_job(value: paths.Object) -> Iterator[model.UnreadKey]:
+    yield from _without_completions(value)
+    spec, least = paths.mapping(value.get("spec")), paths.mapping(paths.metadata(value).get("annotations")).get(_LEAST)
+    parallelism, completions = spec.get("parallelism", 1), spec.get("completions")
+    if not isinstance(least, str) or not isinstance(parallelism, int) or is_placeholder(least):
+        return
+    pods = min(parallelism, completions) if isinstance(completions, int) else parallelism
+    if not re.fullmatch(r"\d{1,9}", least, re.ASCII) or not 0 < int(least) < pods:
+        # validatePartialAdmissionCreate in pkg/controller/jobs/job/job_webhook.go of Kueue
+        text = f"lets Kueue start it with {least[:20]} pods, which must be fewer than its {pods}, so Kueue refuses it"
+        remedy = f"write a number from 1 to {pods - 1}" if pods > 1 else "remove the annotation"
+        yield environment.misread(paths.join("/metadata/annotations", _LEAST), text, remedy, "controller")
+
+
+_RAY_IMAGE: Final = re.compile(r"\brayproject/ray(?:-ml|-llm)?:(\d{1,3}\.\d{1,3}\.\d{1,3})")
+
+
+def _versions_of_ray(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Images of another version than that of the head; a worker joins no other one (check_version_info of Ray)."""
+    spec = paths.mapping(value.get("spec"))
+    inner = next((key for key in ("rayClusterSpec", "rayClusterConfig") if key in spec), "")
+    cluster, above = (paths.mapping(spec[inner]), f"/spec/{inner}") if inner else (spec, "/spec")
+    places = "headGroupSpec.template.spec.containers[].image workerGroupSpecs[].template.spec.containers[].image"
+    images = [
+        (where, found[1])
+        for where, text in texts_with_paths(cluster, places, above)
+        if (found := _RAY_IMAGE.search(text))
+    ]
+    told = cluster.get("rayVersion")
+    for where, version in images:
+        if version != images[0][1]:
+            text = f"has workers with Ray {version}, which do not join a head with Ray {images[0][1]}"
+            yield environment.misread(where, text, "use images of one version", "controller")
+            return
+    if images and isinstance(told, str) and re.fullmatch(r"[\d.]{5,12}", told) and told != images[0][1]:
+        text = f"says Ray {told}, but its images have Ray {images[0][1]}, and KubeRay configures them for {told}"
+        yield environment.misread(f"{above}/rayVersion", text, f"write {images[0][1]}", "controller")
 
 
 _CONTAINERS: Final = {
@@ -250,8 +293,6 @@ def _of_llm_service(value: paths.Object) -> Iterator[model.UnreadKey]:
             yield environment.misread(f"{where}/parallelism/pipeline", text, remedy, "controller")
 
 
-_TORCHRUN: Final = re.compile(r"\b(?:torchrun|torch\.distributed\.(?:run|launch))\b")
-_NODES: Final = re.compile(r"--nnodes[=\s]+[\"']?(\d{1,18})\b")
 _RANKS: Final = re.compile(r"node[-_]rank|rdzv|standalone|PET_|\bsrun\b")
 _RANKED_BY_NONE: Final = frozenset({
     "apps StatefulSet", "batch Job", "batch.volcano.sh Job", "jobset.x-k8s.io JobSet", "kubeflow.org PyTorchJob",
@@ -270,7 +311,7 @@ def _without_ranks(value: paths.Object, kind: str, specs: Sequence[PodSpec]) -> 
     for pod, path, _ in specs if kind in _RANKED_BY_NONE else ():
         for where, container in at(pod, "containers[]", path):
             text = _words(container)
-            nodes = _number_after(text, _TORCHRUN, _NODES) or 0
+            nodes = _number_after(text, TORCHRUN, NODES) or 0
             names = " ".join(texts_at(container, "env[].name"))
             if nodes > 1 and not _RANKS.search(f"{text} {names}") and "envFrom" not in container:
                 message = (
@@ -356,11 +397,12 @@ _OF_KINDS: Final[Mapping[str, Callable[[paths.Object], Iterator[model.UnreadKey]
     "sparkoperator.k8s.io SparkApplication": _without_script,
     "sparkoperator.k8s.io ScheduledSparkApplication": _without_script,
     "kubeflow.org MPIJob": _above_slots,
-    "batch Job": _without_completions,
+    "batch Job": _of_job,
     "jobset.x-k8s.io JobSet": _without_completions,
     "serving.kserve.io InferenceService": _of_inference_service,
     "serving.kserve.io LLMInferenceService": _of_llm_service,
     "nfd.k8s-sigs.io NodeFeatureRule": _features,
+    **dict.fromkeys(("ray.io RayCluster", "ray.io RayJob", "ray.io RayService"), _versions_of_ray),
     "autoscaling HorizontalPodAutoscaler": _to_zero,
     "kueue.x-k8s.io ClusterQueue": _of_cluster_queue,
     **{f"kubeflow.org {kind}": _without_named_container for kind in _CONTAINERS},
