@@ -6,7 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-_NAMES = {"kueue": "Kueue", "volcano": "Volcano", "kai": "KAI-Scheduler", "in-tree": "Kubernetes' scheduler"}
+_NAMES = {
+    "kueue": "Kueue",
+    "kueue-and-nodes": "Kueue, then Kubernetes' scheduler",
+    "volcano": "Volcano",
+    "volcano-hierarchy": "Volcano with queues above queues",
+    "kai": "KAI-Scheduler",
+    "in-tree": "Kubernetes' scheduler with groups",
+}
 
 _MARKS = "<!-- runs -->\n", "<!-- /runs -->"
 
