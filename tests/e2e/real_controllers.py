@@ -116,10 +116,14 @@ tiers:
 
 
 @contextlib.contextmanager
-def volcano(cluster: Cluster) -> Iterator[None]:
-    """While the context lasts, Volcano's scheduler and controllers run; its webhooks do not."""
+def volcano(cluster: Cluster, *, hierarchy: bool = False) -> Iterator[None]:
+    """While the context lasts, Volcano's scheduler and controllers run; its webhooks do not.
+
+    With `hierarchy`, the plugin capacity judges queues with those above them; otherwise the plugin proportion does.
+    """
     (folder := cluster.directory / "volcano").mkdir()
-    (folder / "scheduler.conf").write_text(VOLCANO_CONFIGURATION)
+    plugin = "capacity, enableHierarchy: true" if hierarchy else "proportion"
+    (folder / "scheduler.conf").write_text(VOLCANO_CONFIGURATION.replace("proportion", plugin))
     define(cluster, BUILT / "volcano" / "definitions")
     cluster.ensure_namespace("volcano-system")
     more: dict[str, tuple[str, ...]] = {

@@ -6,18 +6,21 @@ AGREEMENT_CASES more of them.
 """
 
 import contextlib
+import json
 import random
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import pytest
 
-from e2e import agreement, kueue_worlds, real_controllers, real_operators
+from e2e import agreement, kueue_worlds, real_controllers, real_operators, remedies
 from e2e.agreement import CASES, SEED, Seen
 from e2e.cluster import ApiError, Cluster, Object, condition, wait_until
 from e2e.control_plane import control_plane
 from e2e.gpu_nodes import RUNTIME_CLASS, add_nodes
 from e2e.kueue_worlds import World
+from e2e.remedies import Followed
 from unit.policy import agreeing
 from unit.policy.agreeing import NAMESPACE
 from usher.authorities.verdict import Answer
@@ -26,6 +29,8 @@ pytestmark = [pytest.mark.oracle, real_controllers.needs("kueue")]
 
 IN_A_WORLD: Final = 10
 MOST_UNKNOWN: Final = 0.1
+MOST_WORLDS: Final = 16
+EACH_KIND: Final = 3
 MOST_UNSURE: Final = 0.03
 """Shares of the cases; the second of those that could start and wait."""
 
@@ -203,6 +208,10 @@ def world_seen(cluster: Cluster, number: int, cases: int, authority: str = "Kueu
             wait_for_the_end_of_pods(cluster, before)
     for left, each in enumerate(reversed(kept)):
         end(cluster, each, left=len(kept) - left - 1)
+    tear_down(cluster, of)
+
+
+def tear_down(cluster: Cluster, of: World) -> None:
     for each in reversed(of.objects):
         cluster.delete(each["kind"], each["metadata"]["name"], namespace=NAMESPACE, api_version=each["apiVersion"])
 
@@ -236,3 +245,42 @@ def test_kueue_and_the_scheduler_do_together_what_usher_says(queueing: Cluster) 
 
     agreement.record("kueue-and-nodes", VERSION, found)
     assert_agrees(found)
+
+
+def test_what_usher_advises_starts_workloads_in_kueue(queueing: Cluster) -> None:
+    """Remedies of workloads that never start, each carried out alone, until three of each kind were tried."""
+    tried_kinds, waiting = Counter[str](), list[str]()
+    for number in range(MOST_WORLDS):
+        if len(tried_kinds) == 5 and min(tried_kinds.values()) == EACH_KIND:
+            break
+        of = kueue_worlds.world(SEED + 1, number)
+        set_up(queueing, of)
+        for index in range(IN_A_WORLD):
+            case = kueue_worlds.workload(SEED + 1, of, index)
+            for change in advised(queueing, case, of.objects):
+                if tried_kinds[change.kind] >= EACH_KIND:
+                    continue
+                for each in change.queues if change.kind == "more quota" else ():
+                    queueing.merge(each, {"spec": each["spec"]})
+                (outlook,), _ = agreeing.looked_at([change.workload], facts_of(queueing), pools=kueue_worlds.POOLS)
+                if outlook.answer not in (Answer.COULD, Answer.FITS):
+                    continue
+                starts, said = tried(queueing, change.workload, patience=5)
+                tried_kinds[change.kind] += 1
+                if starts and change.workload["kind"] == "Job":
+                    starts, _, said = placed(queueing, change.workload, set())
+                if not starts:
+                    waiting.append(f"{number}, {index}: {change.kind}: {said}; {json.dumps(change.workload)}")
+                end(queueing, change.workload, left=0)
+                wait_for_the_end_of_pods(queueing, set())
+        tear_down(queueing, of)
+
+    assert waiting == []
+    assert tried_kinds.keys() == {"another queue", "a toleration", "more quota", "fewer pods", "other nodes"}
+
+
+def advised(cluster: Cluster, case: Object, objects: Sequence[Object]) -> list[Followed]:
+    """What the remedies make of a workload that never starts."""
+    (outlook,), _ = agreeing.looked_at([case], facts_of(cluster), pools=kueue_worlds.POOLS)
+    queues = [each for each in objects if each["kind"] == "ClusterQueue"]
+    return [*remedies.followed(outlook.remedies, case, [], queues)] if outlook.answer is Answer.NEVER else []

@@ -4,6 +4,7 @@ Every manifest of JobSet, LeaderWorkerSet, MPIJob, Ray and TrainJob: our own, th
 sources of the operators. The pods are bound to one node, wherever they want to be, and run there.
 """
 
+import contextlib
 import json
 import re
 import time
@@ -17,7 +18,7 @@ import pytest
 import yaml
 
 from e2e import agreement, corpus, real_controllers, real_operators
-from e2e.cluster import ApiError, Cluster, Object
+from e2e.cluster import ApiError, Cluster, Object, wait_until
 from e2e.control_plane import control_plane
 from e2e.gpu_nodes import accelerator_node, add_nodes
 from e2e.real_operators import OPERATORS
@@ -129,7 +130,9 @@ def case_of(source: str, value: Object, namespace: str, beside: Sequence[Object]
         most[sort] += 10**6 if pods["pods"].get("maximum") is None else pods["pods"]["maximum"]
     expected = {sort: (least[sort], most[sort]) for sort in most}
     gang = shown["gang"]
-    return Case(source, value, namespace, expected, unknown, gang.get("minimum") or 0 if gang["wanted"] else 0)
+    # Without a number of their own, all pods wait for each other.
+    minimum = gang.get("minimum") or shown["pods"]["minimum"]
+    return Case(source, value, namespace, expected, unknown, minimum if gang["wanted"] else 0)
 
 
 def named(value: Any, field: str) -> set[str]:
@@ -255,11 +258,41 @@ def runtimes() -> list[Object]:
     return list({(each["kind"], each["metadata"]["name"]): each for each in found}.values())
 
 
-def compare(cluster: Cluster, name: str, beside: Sequence[Object], folder: Path) -> None:
-    """Fails if pods of an object differ that the API server and the operator take."""
+@pytest.mark.parametrize("name", [pytest.param(name, marks=real_controllers.needs(name)) for name in ("lws", "mpi")])
+@real_controllers.needs("volcano")
+def test_an_operator_makes_pod_groups_that_wait_for_as_many_pods_as_usher_says(
+    cluster: Cluster, name: str, tmp_path: Path
+) -> None:
+    def differ() -> list[str]:
+        move_on(cluster, {each.namespace for each in cases})
+        found = {each.namespace: minimums(cluster, each.namespace) for each in cases}
+        return [
+            f"{each.source}: {each.minimum} expected, {found[each.namespace]} found; {json.dumps(each.value)}"
+            for each in cases
+            if found[each.namespace] != {each.minimum}
+        ]
+
+    with real_operators.running(cluster, name, gangs=True):
+        made_of, _ = started(cluster, name, f"{name}-groups", (), tmp_path)
+        cases = [each for each in made_of if each.minimum]
+        with contextlib.suppress(TimeoutError):
+            wait_until(lambda: not differ(), description="all PodGroups are there", timeout=PATIENCE / 2)
+        assert differ() == []
+        assert cases
+
+
+def minimums(cluster: Cluster, namespace: str) -> set[int]:
+    found = cluster.objects("PodGroup", namespace=namespace, api_version=GROUPS)
+    return {each["spec"]["minMember"] for each in found}
+
+
+def started(
+    cluster: Cluster, name: str, prefix: str, beside: Sequence[Object], folder: Path
+) -> tuple[list[Case], list[str]]:
+    """The objects that the API server takes, each in a namespace of its own, and why it refuses others."""
     cases, refused = list[Case](), list[str]()
     for index, (source, value) in enumerate(manifests(name)):
-        case = case_of(source, prepared(value), f"{name}-{index}", beside, folder)
+        case = case_of(source, prepared(value), f"{prefix}-{index}", beside, folder)
         cluster.ensure_namespace(case.namespace)
         make_what_pods_name(cluster, case, beside)
         for each in beside:
@@ -272,6 +305,12 @@ def compare(cluster: Cluster, name: str, beside: Sequence[Object], folder: Path)
             refused.append(f"{source}: {why}")
         else:
             cases.append(case)
+    return cases, refused
+
+
+def compare(cluster: Cluster, name: str, beside: Sequence[Object], folder: Path) -> None:
+    """Fails if pods of an object differ that the API server and the operator take."""
+    cases, refused = started(cluster, name, name, beside, folder)
     deadline = time.monotonic() + PATIENCE
     while True:
         found = move_on(cluster, {each.namespace for each in cases})
