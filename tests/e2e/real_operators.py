@@ -104,7 +104,7 @@ def running(cluster: Cluster, name: str, *, gangs: bool = False) -> Iterator[Non
                 port=webhooks,
                 groups=operator.webhooks,
                 prefix=f"{folder.name}-",
-                pods=_OF_PODS.get(name),
+                pods=_OF_PODS.get(name, ""),
             )
         yield
     finally:

@@ -87,7 +87,7 @@ def _ask_for_fewer(changed: Followed, pods: str, name: str | None) -> bool:
         if each["name"] == name:
             spec["minAvailable"] = min(spec["minAvailable"], spec["minAvailable"] - each["replicas"] + number)
             each |= {"replicas": number, "minAvailable": min(each["minAvailable"], number)}
-            return spec["minAvailable"] > 0
+            return bool(spec["minAvailable"] > 0)
     if "template" in spec and not changed.groups:
         spec |= dict.fromkeys(("parallelism", "completions"), number)
         annotations = changed.workload["metadata"].get("annotations", {})

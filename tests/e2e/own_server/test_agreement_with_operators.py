@@ -192,7 +192,7 @@ def move_on(cluster: Cluster, namespaces: set[str]) -> dict[str, list[Object]]:
     awaited = {
         (each["metadata"]["namespace"], one["name"])
         for each in (cluster.objects("JobSet", api_version="jobset.x-k8s.io/v1alpha2") if sets else ())
-        for replicated in each["spec"]["replicatedJobs"]
+        for replicated in each["spec"].get("replicatedJobs", ())
         for one in replicated.get("dependsOn", ())
         if one["status"] == "Complete"
     }
