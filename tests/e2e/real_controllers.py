@@ -5,6 +5,7 @@
 
 import base64
 import contextlib
+import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -32,8 +33,10 @@ def needs(name: str) -> pytest.MarkDecorator:
 def version_of(name: str, module: str) -> str:
     """The version of a module in the go.mod of a controller, or without a name in that of our tools, without the v."""
     tools = TOOLS.parents[1] / "tools"
-    lines = ((tools / "controllers" / name if name else tools) / "go.mod").read_text().splitlines()
-    return next(line.split()[-1] for line in lines if f"{module} v" in line).removeprefix("v")
+    text = ((tools / "controllers" / name if name else tools) / "go.mod").read_text()
+    found = re.search(rf"\b{re.escape(module)} v(\S+)", text)
+    assert found is not None, f"{module} has no version"
+    return found[1]
 
 
 @contextlib.contextmanager
@@ -158,7 +161,7 @@ def volcano(cluster: Cluster, *, hierarchy: bool = False) -> Iterator[None]:
 
 
 def define(cluster: Cluster, folder: Path) -> None:
-    """Creates the definitions in a folder that are not there, and waits until their kinds are served."""
+    """Creates the missing definitions of a folder, and waits until their kinds are served."""
     path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
     there = {each["metadata"]["name"] for each in cluster.request("GET", path).body["items"]}
     files = {yaml.safe_load(text)["metadata"]["name"]: text for text in map(Path.read_text, folder.glob("*.yaml"))}

@@ -1,3 +1,4 @@
+// JobSet as scripts/controllers builds it, with the versions of libraries in tools/controllers/kueue/go.mod.
 module gpu-usher.io/controllers/jobset
 
 go 1.26.0

@@ -1,3 +1,4 @@
+// LeaderWorkerSet as scripts/controllers builds it, with the versions of libraries in tools/controllers/kueue/go.mod.
 module gpu-usher.io/controllers/lws
 
 go 1.26.0

@@ -1,3 +1,4 @@
+// The MPI operator as scripts/controllers builds it, with the versions of libraries in tools/controllers/kueue/go.mod.
 module gpu-usher.io/controllers/mpi
 
 go 1.26.0

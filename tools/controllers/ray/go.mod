@@ -1,3 +1,4 @@
+// KubeRay's operator as scripts/controllers builds it, with the Kubernetes of Volcano and its own controller-runtime.
 module gpu-usher.io/controllers/ray
 
 go 1.26.0

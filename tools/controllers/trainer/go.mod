@@ -1,3 +1,4 @@
+// Kubeflow's Trainer as scripts/controllers builds it, with the versions of libraries in tools/controllers/kueue/go.mod.
 module gpu-usher.io/controllers/trainer
 
 go 1.26.0

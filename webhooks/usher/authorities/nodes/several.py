@@ -13,7 +13,6 @@ from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import declared_pools
 from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import places as nodes_places
-from usher.authorities.nodes.declared_pools import PoolsInput
 from usher.authorities.nodes.judge import GangMember, GangNodesInput, NodeVerdict, NodeVerdicts
 from usher.authorities.nodes.places import Places, PodDemand
 from usher.authorities.verdict import Answer, worst
@@ -72,7 +71,7 @@ def in_flavors(sections: Sequence[Section], case: Case, known: Knowledge) -> Ite
 
 
 def _flavors_without_nodes(taken: Sequence[Taken], workload: model.Workload, known: Knowledge) -> Iterator[str]:
-    """The flavors that pods would get and whose nodes hold none of them."""
+    """The flavors that pods would get and whose nodes hold no pod of them."""
     verdicts = nodes_judge.node_verdicts(known)
     for pod_set in workload.pod_sets if verdicts is not None else ():
         names = list(dict.fromkeys(each.flavor for each in taken if each.pod_set == pod_set.name))
@@ -108,7 +107,7 @@ def of_growth(workload: model.Workload, members: Sequence[GangMember], verdicts:
     return {"wanted": wanted, "most": found.most, "sure": found.sure}
 
 
-def asked_elsewhere(pools: PoolsInput) -> Iterator[Mapping[str, paths.Json]]:
+def asked_elsewhere(pools: declared_pools.PoolsInput) -> Iterator[Mapping[str, paths.Json]]:
     """The tolerations that checks of declared pools ask for."""
     for fit in pools["fits"]:
         for taint in fit["untolerated"]:
