@@ -226,6 +226,6 @@ def test_the_documentation_has_the_recorded_runs() -> None:
     assert runs.keys() == {"in-tree", "kueue", "kueue-and-nodes", "volcano", "volcano-hierarchy"}
     assert operators.keys() == {"jobset", "lws", "mpi", "ray", "trainer"}
     assert all(run["wrong"] == 0 for run in operators.values())
-    assert all(run["false never"] == run["false fits now"] == 0 for run in runs.values())
+    assert all(run["false never"] == 0 and run["false fits now"] <= run["cases"] / 100 for run in runs.values())
     text = "\n".join([*document_agreement.tables(runs), *document_agreement.operators_table(operators)])
     assert f"<!-- runs -->\n{text}\n<!-- /runs -->" in (root / "docs" / "feasibility.md").read_text()
