@@ -15,7 +15,7 @@ from usher.authorities.knowledge import Knowledge
 from usher.authorities.kueue import outlook as kueue_outlook
 from usher.authorities.kueue import slice as kueue_slice
 from usher.authorities.nodes import present as nodes_present
-from usher.authorities.nodes import selected_pools
+from usher.authorities.nodes import selected_pools, several
 from usher.authorities.resource_quota import present as resource_quota_present
 from usher.authorities.verdict import Answer
 from usher.authorities.volcano import present as volcano_present
@@ -83,8 +83,7 @@ def slices(case: Case, known: Knowledge) -> Mapping[str, Mapping[str, Any]]:
 
 def sections(case: Case, known: Knowledge) -> Iterator[Section]:
     """The sections of `usher queue`, from all authorities."""
-    for authority in AUTHORITIES:
-        yield from authority.outlook(case, known)
+    yield from several.in_flavors([each for one in AUTHORITIES for each in one.outlook(case, known)], case, known)
 
 
 class _Live(NamedTuple):
