@@ -386,10 +386,16 @@ SCHEDULING = [
         shape=KaiQueue,
         facts=Facts(
             keep=keeping(
-                "/spec/parentQueue", "/spec/resources/gpu", "/status/allocated", "/status/allocatedNonPreemptible"
+                "/spec/parentQueue", "/spec/resources", "/status/allocated", "/status/allocatedNonPreemptible"
             ),
             momentary=frozenset({"allocated", "allocatedNonPreemptible"}),
         ),
+    ),
+    Kind(
+        **api("kai.scheduler", "SchedulingShard", "schedulingshards", "v1"),
+        cluster_scoped=True,
+        listed=False,
+        facts=Facts(keep=keeping("/spec/partitionLabelValue")),
     ),
 ]
 """The objects of schedulers other than Volcano and Kueue that pods name."""
