@@ -26,6 +26,8 @@ APIS: Final = {
     "PluginPodGroup": "scheduling.x-k8s.io/v1alpha1",
     "Queue": "scheduling.volcano.sh/v1beta1",
     "KaiQueue": "scheduling.run.ai/v2",
+    "SchedulingShard": "kai.scheduler/v1",
+    "PriorityClass": "scheduling.k8s.io/v1",
     "RuntimeClass": "node.k8s.io/v1",
     "LimitRange": "v1",
     "Node": "v1",
@@ -96,7 +98,7 @@ def fact(written: Mapping[str, Any]) -> paths.Object:
     rest = {key: value for key, value in written.items() if key not in ("kind", "name", "labels")}
     kind = str(written["kind"])
     metadata: paths.Object = {"name": written["name"], "labels": written.get("labels", {})}
-    if kind not in ("Queue", "KaiQueue", "RuntimeClass", "Node"):
+    if kind not in ("Queue", "KaiQueue", "SchedulingShard", "PriorityClass", "RuntimeClass", "Node"):
         metadata["namespace"] = NAMESPACE
     plain = re.sub("^(Kubernetes|Plugin|Kai)", "", kind)
     return {"apiVersion": APIS.get(kind, rest.pop("apiVersion", "v1")), "kind": plain, "metadata": metadata, **rest}

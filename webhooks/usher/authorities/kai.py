@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Final, Literal, NamedTuple, NotRequired
+from typing import Final, NamedTuple, NotRequired
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -40,13 +40,8 @@ _KAI_ANNOTATIONS: Final = {"grove.io": KAI_LABEL, "nvidia.com": "nvidia.com/kai-
 
 def schedulers(known: Knowledge) -> frozenset[str]:
     """The names of KAI-Scheduler in pods."""
-    return frozenset(
-        {
-            "kai-scheduler",
-            "runai-scheduler",
-            *(route.name for route in known.config.routing if route.scheduler == "kai"),
-        }
-    )
+    routed = (route.name for route in known.config.routing if route.scheduler == "kai")
+    return frozenset({"kai-scheduler", "runai-scheduler", *routed})
 
 
 def places_pods(workload: model.Workload, known: Knowledge) -> bool:
@@ -230,14 +225,14 @@ def tree_slice(case: Case, known: Knowledge) -> KaiTreeInput | None:
 
 def _neighbour(name: str, queue: SourceObject) -> KaiNeighbour:
     result: KaiNeighbour = {"name": name}
-    fields: tuple[Literal["limit"], Literal["quota"]] = ("limit", "quota")
-    for field in fields:
-        if (found := _written(queue, field)) is not None:
-            result[field] = amount_of(found)
+    if (limit := _written(queue, "limit")) is not None:
+        result["limit"] = amount_of(limit)
+    if (quota := _written(queue, "quota")) is not None:
+        result["quota"] = amount_of(quota)
     return result
 
 
-def _written(queue: SourceObject, field: Literal["limit", "quota"]) -> Quantity | None:
+def _written(queue: SourceObject, field: str) -> Quantity | None:
     """The GPUs that a queue states; None for -1, and where the queue is silent."""
     try:
         found = quantities.parse(queue.at(f"/spec/resources/gpu/{field}"))
