@@ -81,7 +81,8 @@ def world(seed: int, number: int) -> World:
     made = [above]
     for index in range(3):
         own = shard if choose.random() < 0.95 else {"": SHARD, SHARD: ""}[shard]
-        parent = choose.choice([*16 * [f"d-{number}"], f"q-{number}-0" if index else f"d-{number}", "", "gone"])
+        below = f"q-{number}-0" if index else f"d-{number}"
+        parent = choose.choice([*14 * [f"d-{number}"], *4 * [below], "", "gone"])
         made.append(_queue(choose, f"q-{number}-{index}", parent=parent, shard=own))
     return World(number, made)
 
@@ -94,7 +95,7 @@ def _queue(choose: random.Random, name: str, *, parent: str, shard: str, generou
         free = generous if resource == "gpu" else 0.85
         written: dict[str, Any] = {"overQuotaWeight": choose.choice([0, 1, 2])}
         for field in ("limit", "quota"):
-            if choose.random() < 0.98:
+            if choose.random() < 0.97:
                 written[field] = -1 if choose.random() < free else choose.choice(bounds)
         resources[resource] = written
     spec: dict[str, Any] = {"resources": resources, **({"parentQueue": parent} if parent else {})}

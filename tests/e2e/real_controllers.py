@@ -31,8 +31,8 @@ def needs(name: str) -> pytest.MarkDecorator:
 
 def version_of(name: str, module: str) -> str:
     """The version of a module in the go.mod of a controller, without the v."""
-    lines = (TOOLS.parents[1] / "tools" / "controllers" / name / "go.mod").read_text().splitlines()
-    return next(line.split()[-1] for line in lines if f"{module} v" in line).removeprefix("v")
+    text = (TOOLS.parents[1] / "tools" / "controllers" / name / "go.mod").read_text()
+    return text.partition(f"{module} v")[2].split()[0]
 
 
 @contextlib.contextmanager
