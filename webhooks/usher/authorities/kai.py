@@ -25,7 +25,7 @@ from usher.authorities.knowledge import Knowledge
 from usher.authorities.verdict import Answer, SourceObject, worst
 from usher.cluster.facts.store import Store
 from usher.kinds.reading.shapes import Amount, amount_of
-from usher.kinds.reading.values import Absence
+from usher.kinds.reading.values import Absence, Reference
 from usher.quantities import Quantity
 
 _AUTHORITY: Final = "KAI-Scheduler"
@@ -66,10 +66,6 @@ class Queue(Struct, frozen=True, kw_only=True):
     limits: Mapping[str, Quantity]
     """By resource of pods, without those that have no limit. A queue that does not state a limit has a limit of 0."""
     quotas: Mapping[str, Quantity]
-    used: Quantity | None
-    """The GPUs of all its pods; None where its status does not say it."""
-    kept: Quantity | None
-    """The GPUs of its pods that KAI does not evict."""
     unreadable: tuple[str, ...]
 
 
@@ -83,11 +79,10 @@ def queues_of_cluster(facts: Store) -> Queues | None:
     objects = facts.objects(*KAI_QUEUE)
     if isinstance(objects, Absence):
         return None if objects is Absence.NOT_KNOWN else Queues({}, frozenset())
-    return read_queues(objects)
+    return facts.derived("queues of KAI-Scheduler", [KAI_QUEUE], lambda: _read_queues(objects))
 
 
-def read_queues(objects: Mapping[str, paths.Object]) -> Queues:
-    """All queues of a cluster, by name."""
+def _read_queues(objects: Mapping[str, paths.Object]) -> Queues:
     found = {name: _read_queue(name, value) for name, value in objects.items()}
     return Queues(found, frozenset(each.parent for each in found.values() if each.parent))
 
@@ -100,10 +95,18 @@ def _read_queue(name: str, value: paths.Object) -> Queue:
         pool=_pool(source.mapping("/metadata/labels")),
         limits=dict(_amounts(source, "limit")),
         quotas=dict(_amounts(source, "quota")),
-        used=source.amounts("/status/allocated").get(_GPU),
-        kept=source.amounts("/status/allocatedNonPreemptible").get(_GPU),
         unreadable=tuple(map(str, source.unreadable)),
     )
+
+
+def _in_use(name: str, facts: Store, field: str) -> Quantity | None:
+    """The GPUs of a queue that are in use; None where its status does not say it.
+
+    It is read from the object each time, because it changes without a new revision.
+    """
+    group, kind = KAI_QUEUE
+    found = facts.find(Reference(group=group, kind=kind, name=name))
+    return None if isinstance(found, Absence) else SourceObject(name, found).amounts(f"/status/{field}").get(_GPU)
 
 
 def _pool(labels: Mapping[str, paths.Json]) -> str | None:
@@ -154,13 +157,10 @@ class KaiInput(TypedDict):
 
 def input_slice(case: Case, known: Knowledge) -> KaiInput | None:
     """The queues of KAI that a workload names, by `named`; None where they are unknown or not named."""
-    objects = known.facts.objects(*KAI_QUEUE)
-    if isinstance(objects, Absence) or case.workload.owner is not None:
+    places = [] if case.workload.owner is not None else sorted(_named_places(case.workload))
+    queues = queues_of_cluster(known.facts) if places else None
+    if queues is None or known.facts.objects(*KAI_QUEUE) is Absence.MISSING:
         return None
-    places = sorted(_named_places(case.workload))
-    if not places:
-        return None
-    queues = read_queues(objects)
     result: list[KaiQueueInput] = []
     for path, name in places:
         queue = queues.by_name.get(name)
@@ -290,7 +290,7 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
         way=tuple(f"Queue {each}" for each in ([one.name for one in chain] or [name])),
         answer=worst([*(answer for answer, _ in judged), Answer.COULD]),
         reasons=tuple(dict.fromkeys(text for _, text in judged)),
-        balances=tuple(_balances(chain, demands)),
+        balances=tuple(_balances(chain, demands, known.facts)),
     )
 
 
@@ -467,13 +467,15 @@ def _bounds(queue: Queue, workload: model.Workload, demands: Mapping[str, _Deman
 
     Source: KAI:pkg/scheduler/plugins/proportion/capacity_policy/max_allowed_check.go isOverLimit, quota_check.go.
     """
+    used = _in_use(queue.name, facts, "allocated")
     for resource, most in queue.limits.items():
-        yield from _against(_Bound(queue.name, "limit", resource, most, queue.used), workload, demands[resource])
+        yield from _against(_Bound(queue.name, "limit", resource, most, used), workload, demands[resource])
     evicted = priority.does_kai_evict(workload, facts)
     if evicted:
         return
+    used = _in_use(queue.name, facts, "allocatedNonPreemptible")
     for resource, most in queue.quotas.items():
-        bound = _Bound(queue.name, "quota", resource, most, queue.kept)
+        bound = _Bound(queue.name, "quota", resource, most, used)
         for answer, text in _against(bound, workload, demands[resource]):
             if evicted is None:
                 yield Answer.UNKNOWN, f"{text}, and usher does not know whether KAI-Scheduler may evict the pods"
@@ -530,11 +532,11 @@ def _not_modelled(workload: model.Workload) -> Iterator[_Judged]:
         yield Answer.UNKNOWN, "KAI-Scheduler decides: usher does not pack fractions of several pods onto GPUs"
 
 
-def _balances(chain: Iterable[Queue], demands: Mapping[str, _Demand]) -> Iterator[Balance]:
+def _balances(chain: Iterable[Queue], demands: Mapping[str, _Demand], facts: Store) -> Iterator[Balance]:
     for queue in chain:
         for resource, most in queue.limits.items():
             asks = demands[resource].most
-            used = queue.used if resource == _GPU else None
+            used = _in_use(queue.name, facts, "allocated") if resource == _GPU else None
             free = None if used is None else Quantity(max(most.nanos - used.nanos, 0))
             if asks:
                 yield Balance(of=f"Queue {queue.name}", resource=resource, asks=asks, most=most, used=used, free=free)
