@@ -219,7 +219,7 @@ def test_the_documentation_has_the_recorded_runs() -> None:
     root = Path(__file__).parents[3]
     runs = {file.stem: json.loads(file.read_text()) for file in sorted((root / "tests/data/agreement").glob("*.json"))}
 
-    assert runs.keys() == {"kueue", "volcano"}
+    assert runs.keys() == {"kai", "kueue", "volcano"}
     assert all(run["false never"] == run["false fits now"] == 0 for run in runs.values())
     text = "\n".join(document_agreement.tables(runs))
     assert f"<!-- runs -->\n{text}\n<!-- /runs -->" in (root / "docs" / "feasibility.md").read_text()

@@ -69,22 +69,19 @@ class Queue(Struct, frozen=True, kw_only=True):
     unreadable: tuple[str, ...]
 
 
-class Queues(NamedTuple):
-    by_name: Mapping[str, Queue]
-    parents: frozenset[str]
+Queues = Mapping[str, Queue]
 
 
 def queues_of_cluster(facts: Store) -> Queues | None:
     """All queues of KAI; None where they are unknown."""
     objects = facts.objects(*KAI_QUEUE)
     if isinstance(objects, Absence):
-        return None if objects is Absence.NOT_KNOWN else Queues({}, frozenset())
+        return None if objects is Absence.NOT_KNOWN else {}
     return facts.derived("queues of KAI-Scheduler", [KAI_QUEUE], lambda: _read_queues(objects))
 
 
 def _read_queues(objects: Mapping[str, paths.Object]) -> Queues:
-    found = {name: _read_queue(name, value) for name, value in objects.items()}
-    return Queues(found, frozenset(each.parent for each in found.values() if each.parent))
+    return {name: _read_queue(name, value) for name, value in objects.items()}
 
 
 def _read_queue(name: str, value: paths.Object) -> Queue:
@@ -141,8 +138,6 @@ class KaiQueueInput(TypedDict):
     exists: bool
     hasParent: bool
     """Whether it has a parent: KAI places no pods in a queue at the top."""
-    isParent: bool
-    """Whether other queues are below it: KAI only places pods in leaves."""
     limit: NotRequired[Amount]
     """The GPUs that it and the queues above it may use at most; absent without a limit."""
     limitOf: NotRequired[str]
@@ -163,7 +158,7 @@ def input_slice(case: Case, known: Knowledge) -> KaiInput | None:
         return None
     result: list[KaiQueueInput] = []
     for path, name in places:
-        queue = queues.by_name.get(name)
+        queue = queues.get(name)
         if queue is not None and queue.unreadable:
             continue
         entry: KaiQueueInput = {
@@ -171,7 +166,6 @@ def input_slice(case: Case, known: Knowledge) -> KaiInput | None:
             "path": path,
             "exists": queue is not None,
             "hasParent": queue is not None and bool(queue.parent),
-            "isParent": name in queues.parents,
         }
         chain = [] if queue is None else with_ancestors(queue, queues)
         limits = [(each.limits[_GPU], each.name) for each in chain if _GPU in each.limits]
@@ -244,7 +238,7 @@ def _written(queue: SourceObject, field: str) -> Quantity | None:
 def with_ancestors(queue: Queue, queues: Queues) -> list[Queue]:
     """The queue and the queues above it."""
     chain = [queue]
-    while (above := queues.by_name.get(chain[-1].parent)) is not None and above not in chain:
+    while (above := queues.get(chain[-1].parent)) is not None and above not in chain:
         chain.append(above)
     return chain
 
@@ -273,7 +267,7 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
         yield Section(authority=_AUTHORITY, way=way, answer=Answer.UNKNOWN, reasons=(reason,))
         return
     name = names[0]
-    queue = queues.by_name.get(name)
+    queue = queues.get(name)
     chain = [] if queue is None else with_ancestors(queue, queues)
     judged = [*_standing(name, chain, queues), *_shards(workload, chain, known)]
     judged += [(Answer.UNKNOWN, each) for one in chain for each in one.unreadable]
@@ -326,7 +320,7 @@ def _standing(name: str, chain: Sequence[Queue], queues: Queues) -> Iterator[_Ju
     if not chain[0].parent:
         yield Answer.NEVER, f"Queue {name} has no queue above it, and KAI-Scheduler places no pods in it"
     top = chain[-1]
-    if top.parent and top.parent not in queues.by_name:
+    if top.parent and top.parent not in queues:
         yield Answer.NOT_NOW, f"there is no Queue {top.parent}, which Queue {top.name} names as its parent"
     elif top.parent:
         yield Answer.UNKNOWN, f"KAI-Scheduler decides: Queue {top.name} leads in a circle"
