@@ -244,7 +244,7 @@ def with_ancestors(queue: Queue, queues: Queues) -> list[Queue]:
 
 
 _ALONE: Final = frozenset({("", "Pod"), ("batch", "Job"), ("batch", "CronJob"), ("apps", "Deployment")})
-"""Kinds each of whose pods is a group of its own (KAI:pkg/podgrouper/podgrouper/plugins/job and deployment)."""
+"""Kinds where each pod is a group of its own (KAI:pkg/podgrouper/podgrouper/plugins/job and deployment)."""
 
 _ONE_BY_ONE: Final = frozenset({("apps", "StatefulSet"), ("apps", "ReplicaSet"), ("kubeflow.org", "Notebook")})
 """Kinds whose pods are one group that waits for one pod (KAI:pkg/podgrouper/podgrouper/hub/hub.go, defaultgrouper)."""
@@ -390,7 +390,7 @@ def _first(sizes: Iterable[tuple[Quantity, int]], pods: int) -> Quantity:
 
 
 def _amount(pod_set: model.PodSet, resource: str) -> Quantity:
-    """What one pod adds to its queue: its containers or its largest init container, and the overhead.
+    """The amount that one pod adds to its queue: its containers or its largest init container, and the overhead.
 
     KAI counts a sidecar as an init container, and reads no `spec.resources` (KAI:pkg/scheduler/api/pod_info/pod_info.go
     getPodResourceRequest). Fractions count in hundredths, and MIG slices by their compute slices
@@ -428,7 +428,7 @@ def _devices(pod_set: model.PodSet) -> int:
 
 
 def _asked_by(pod_set: model.PodSet, name: str) -> Quantity | None:
-    """What an annotation asks for, of all devices together; None without a valid one."""
+    """The amount that an annotation asks for, of all devices together; None without a valid one."""
     requests = [each for each in pod_set.requests if each.route is model.Route.FRACTION and each.name == name]
     return requests[0].minimum if requests else None
 
@@ -457,7 +457,7 @@ class _Bound(NamedTuple):
 
 
 def _bounds(queue: Queue, workload: model.Workload, demands: Mapping[str, _Demand], facts: Store) -> Iterator[_Judged]:
-    """What the limits of a queue do not let in, and its quotas for pods that KAI does not evict.
+    """Why the limits of a queue do not let the pods in, or its quotas those that stay.
 
     Source: KAI:pkg/scheduler/plugins/proportion/capacity_policy/max_allowed_check.go isOverLimit, quota_check.go.
     """
@@ -492,7 +492,7 @@ def _against(bound: _Bound, workload: model.Workload, demand: _Demand) -> Iterat
 
 
 def _of_memory(bound: _Bound, workload: model.Workload, demand: _Demand) -> Iterator[_Judged]:
-    """What a bound of GPUs means for pods that ask for memory, which is at most one GPU of each device.
+    """The answer of a bound of GPUs for pods that ask for memory, which is at most one GPU of each device.
 
     Source: KAI:pkg/scheduler/api/node_info/node_info.go GetRequiredInitQuota.
     """
@@ -509,7 +509,7 @@ _OTHER_KEYS: Final = {f"kai.scheduler/{key}" for key in ("topology", "batch-min-
 
 
 def _not_modelled(workload: model.Workload) -> Iterator[_Judged]:
-    """What else decides, and what usher does not model."""
+    """The reasons why usher does not know the answer."""
     kind = (workload.group, workload.kind)
     if kind not in _ALONE | _ONE_BY_ONE | _TOGETHER:
         yield (
