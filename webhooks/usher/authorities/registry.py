@@ -8,14 +8,14 @@ from msgspec.structs import replace
 
 from usher import model, paths
 from usher.authorities import authority as authorities_authority
-from usher.authorities import limit_range, pod_groups, priority
+from usher.authorities import kai, limit_range, pod_groups, priority
 from usher.authorities.authority import NODES, Authority, Case, Section
 from usher.authorities.gpu_quota import present as gpu_quota_present
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.kueue import outlook as kueue_outlook
 from usher.authorities.kueue import slice as kueue_slice
 from usher.authorities.nodes import present as nodes_present
-from usher.authorities.nodes import selected_pools
+from usher.authorities.nodes import selected_pools, several
 from usher.authorities.resource_quota import present as resource_quota_present
 from usher.authorities.verdict import Answer
 from usher.authorities.volcano import present as volcano_present
@@ -30,6 +30,7 @@ AUTHORITIES: Final = (
         object_slices={"podGroupObject": volcano_present.pod_group_slice},
         outlook=volcano_present.outlook_sections,
     ),
+    Authority(slices={"kai": kai.input_slice}, object_slices={"kaiTree": kai.tree_slice}, outlook=kai.outlook_sections),
     Authority(
         slices={"gpuQuota": gpu_quota_present.input_slice},
         object_slices={"quotaObject": gpu_quota_present.quota_object_slice},
@@ -42,13 +43,12 @@ AUTHORITIES: Final = (
     Authority(
         slices={
             "podGroups": pod_groups.input_slice,
-            "kai": pod_groups.kai_slice,
             "nodePools": selected_pools.node_pools_slice,
             "hami": pod_groups.hami_slice,
             "fractions": pod_groups.fractions_slice,
             "unmeasured": pod_groups.unmeasured_slice,
         },
-        object_slices={"kaiTree": pod_groups.kai_tree_slice, "stored": authorities_authority.stored_input},
+        object_slices={"stored": authorities_authority.stored_input},
         outlook=pod_groups.outlook_sections,
     ),
     Authority(outlook=limit_range.outlook_sections),
@@ -83,8 +83,7 @@ def slices(case: Case, known: Knowledge) -> Mapping[str, Mapping[str, Any]]:
 
 def sections(case: Case, known: Knowledge) -> Iterator[Section]:
     """The sections of `usher queue`, from all authorities."""
-    for authority in AUTHORITIES:
-        yield from authority.outlook(case, known)
+    yield from several.in_flavors([each for one in AUTHORITIES for each in one.outlook(case, known)], case, known)
 
 
 class _Live(NamedTuple):
