@@ -350,7 +350,7 @@ class _Compiler:
         raise NotEvaluated(f"device.{name} without a domain" if name in _DOMAINS else f"device.{name}")
 
     def _domain(self, node: Node, name: str) -> _Code | None:
-        """One domain of the attributes or capacity of the device, with the name read in it; None for other nodes."""
+        """One domain of the device, with the name that is read in it; None for nodes of other forms."""
         if node.kind != "[" or node.parts[0] not in [Node(".", each, (_DEVICE,)) for each in _DOMAINS]:
             return None
         kind, domain = str(node.parts[0].value), node.parts[1]

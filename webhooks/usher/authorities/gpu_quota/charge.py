@@ -24,7 +24,7 @@ from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.gpu_quota import definitions
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.config import pools as config_pools
-from usher.workloads import pod_sets
+from usher.workloads import pod_sets, unrecognised
 from usher.workloads.claims import WHOLE_DEVICE, DevicePart
 
 _SIDES: Final = frozenset({Unit.MEMORY, Unit.MEMORY_FRACTION, Unit.CORES})
@@ -185,12 +185,14 @@ def charge(  # noqa: PLR0913 - the workload, and what gives its devices a meanin
 ) -> Charge:
     """The charge of a workload; a template for the pods of other objects is charged nothing.
 
+    An object of an unknown kind is charged nothing either, because its pods are charged when they are made.
+
     Args:
         pools: the node pools of usher.yaml.
         assumption: the quota's assumption about devices whose board is unknown.
         default_class: the PriorityClass of pods without a class name.
     """
-    if workload.is_template or not workload.makes_pods:
+    if workload.is_template or not workload.makes_pods or unrecognised.is_unknown(workload):
         return NO_CHARGE
     if not workload.asks_accelerators and not any(pod_set.unclear_devices for pod_set in workload.pod_sets):
         return Charge(amounts={}, suspended=workload.suspended, whole=_is_fully_known(workload))

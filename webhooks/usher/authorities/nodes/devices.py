@@ -21,6 +21,8 @@ from usher.kinds.reading.values import Absence
 from usher.model import placement
 
 CLASS: Final = ("resource.k8s.io", "DeviceClass")
+_DECIDING: Final = (device_slices.SLICE, device_slices.TAINT_RULE, CLASS)
+"""The kinds that decide about the claims of pods."""
 
 _MOST_STEPS: Final = 20_000
 """Steps of one search on one node; about a tenth of a second."""
@@ -552,9 +554,9 @@ def claims_of(pod_set: model.PodSet, resources: frozenset[str], known: Knowledge
     slices, classes = known.facts.objects(*device_slices.SLICE), known.facts.objects(*CLASS)
     if isinstance(slices, Absence) or isinstance(classes, Absence):
         return None
-    table = known.derived("devices", [device_slices.SLICE], lambda: device_slices.DeviceTable(slices.values()))
+    table = device_slices.read_devices(known.facts, slices)
     made = known.derived("device classes", [CLASS], lambda: _Classes(classes))
-    kept: dict[bytes, Claims] = known.derived("claims of pods", [device_slices.SLICE, CLASS], dict)
+    kept: dict[bytes, Claims] = known.derived("claims of pods", _DECIDING, dict)
     digest = memo.digest(
         orjson.dumps(
             [[each.title, each.spec, each.shared, each.allocated, each.node_selector] for each in pod_set.claims]

@@ -229,7 +229,7 @@ def _tolerations_of_flavors(workload: model.Workload, facts: Store) -> Iterator[
     found = facts.objects("kueue.x-k8s.io", "ResourceFlavor")
     for value in () if isinstance(found, Absence) else found.values():
         spec = value.get("spec")
-        yield from _mappings(spec.get("tolerations") if isinstance(spec, dict) else None)
+        yield from mappings(spec.get("tolerations") if isinstance(spec, dict) else None)
 
 
 def _tolerations_of_runtime_class(pod_set: model.PodSet, facts: Store) -> Iterator[Mapping[str, paths.Json]]:
@@ -239,10 +239,10 @@ def _tolerations_of_runtime_class(pod_set: model.PodSet, facts: Store) -> Iterat
     reference = Reference(group="node.k8s.io", kind="RuntimeClass", name=pod_set.runtime_class_name)
     found = facts.find(reference)
     scheduling = None if isinstance(found, Absence) else found.get("scheduling")
-    yield from _mappings(scheduling.get("tolerations") if isinstance(scheduling, dict) else None)
+    yield from mappings(scheduling.get("tolerations") if isinstance(scheduling, dict) else None)
 
 
-def _mappings(value: paths.Json) -> Iterator[Mapping[str, paths.Json]]:
+def mappings(value: paths.Json) -> Iterator[Mapping[str, paths.Json]]:
     yield from (each for each in value if isinstance(each, dict)) if isinstance(value, list) else ()
 
 
