@@ -1,4 +1,4 @@
-"""Real controllers beside a control plane of tests: Kueue with its webhooks, and Volcano without.
+"""Real controllers beside a control plane of tests: Kueue with its webhooks, Volcano and KAI-Scheduler without.
 
 `scripts/controllers` builds them. Each ends with the context that started it.
 """
@@ -153,6 +153,53 @@ def volcano(cluster: Cluster, *, hierarchy: bool = False) -> Iterator[None]:
             url = f"http://{processes.LOOPBACK}:{health}/healthz"
             log = cluster.directory / f"volcano-{name}.log"
             running.append(processes.start(name, command, health=url, log=log, env={"HOME": str(folder)}))
+        processes.wait_until_ready(running, tls=cluster.tls)
+        yield
+    finally:
+        for each in running:
+            processes.stop(each.process)
+
+
+@contextlib.contextmanager
+def kai(cluster: Cluster, shards: Sequence[str]) -> Iterator[None]:
+    """While the context lasts, the pod grouper of KAI runs, and a scheduler for each shard; its binder does not.
+
+    A shard is the value of the label of its nodes; empty for nodes without the label.
+    """
+    (folder := cluster.directory / "kai").mkdir()
+    define(cluster, BUILT / "kai" / "definitions")
+    cluster.ensure_namespace("kai-scheduler")
+    health, *ports_of_shards = ports.free(2 + 2 * len(shards))
+    metrics, *ports_of_shards = ports_of_shards
+    commands: list[tuple[str, int, list[str | Path]]] = [
+        (
+            "podgrouper",
+            health,
+            [
+                BUILT / "kai" / "podgrouper",
+                f"--health-probe-bind-address={processes.LOOPBACK}:{health}",
+                f"--metrics-bind-address={processes.LOOPBACK}:{metrics}",
+            ],
+        )
+    ]
+    for index, shard in enumerate(shards):
+        listens, plugins = ports_of_shards[2 * index : 2 * index + 2]
+        arguments: list[str | Path] = [
+            BUILT / "kai" / "scheduler",
+            "--schedule-period=200ms",
+            f"--partition-label-value={shard}",
+            f"--listen-address={processes.LOOPBACK}:{listens}",
+            f"--plugin-server-port={plugins}",
+        ]
+        commands.append((f"scheduler-{shard or 'default'}", listens, arguments))
+    running = list[processes.Running]()
+    try:
+        for name, port, command in commands:
+            path = "healthz" if name == "podgrouper" else "metrics"
+            url = f"http://{processes.LOOPBACK}:{port}/{path}"
+            log = cluster.directory / f"kai-{name}.log"
+            env = {"HOME": str(folder), "KUBECONFIG": str(cluster.kubeconfig)}
+            running.append(processes.start(name, command, health=url, log=log, env=env))
         processes.wait_until_ready(running, tls=cluster.tls)
         yield
     finally:

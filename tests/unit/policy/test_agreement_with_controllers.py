@@ -26,6 +26,8 @@ APIS: Final = {
     "PluginPodGroup": "scheduling.x-k8s.io/v1alpha1",
     "Queue": "scheduling.volcano.sh/v1beta1",
     "KaiQueue": "scheduling.run.ai/v2",
+    "SchedulingShard": "kai.scheduler/v1",
+    "PriorityClass": "scheduling.k8s.io/v1",
     "RuntimeClass": "node.k8s.io/v1",
     "LimitRange": "v1",
     "Node": "v1",
@@ -98,7 +100,7 @@ def fact(written: Mapping[str, Any]) -> paths.Object:
     rest = {key: value for key, value in written.items() if key not in ("kind", "name", "labels")}
     kind = str(written["kind"])
     metadata: paths.Object = {"name": written["name"], "labels": written.get("labels", {})}
-    if kind not in ("Queue", "KaiQueue", "RuntimeClass", "Node"):
+    if kind not in ("Queue", "KaiQueue", "SchedulingShard", "PriorityClass", "RuntimeClass", "Node"):
         metadata["namespace"] = NAMESPACE
     plain = re.sub("^(Kubernetes|Plugin|Kai)", "", kind)
     return {"apiVersion": APIS.get(kind, rest.pop("apiVersion", "v1")), "kind": plain, "metadata": metadata, **rest}
@@ -223,7 +225,7 @@ def test_the_documentation_has_the_recorded_runs() -> None:
         file.stem: json.loads(file.read_text()) for file in sorted((root / "tests/data/agreement/operators").glob("*"))
     }
 
-    assert runs.keys() == {"in-tree", "kueue", "kueue-and-nodes", "volcano", "volcano-hierarchy"}
+    assert runs.keys() == {"in-tree", "kai", "kueue", "kueue-and-nodes", "volcano", "volcano-hierarchy"}
     assert operators.keys() == {"jobset", "lws", "mpi", "ray", "trainer"}
     assert all(run["wrong"] == 0 for run in operators.values())
     assert all(run["false never"] == 0 and run["false fits now"] <= run["cases"] / 100 for run in runs.values())

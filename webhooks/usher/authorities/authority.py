@@ -127,7 +127,7 @@ class Section(Struct, frozen=True, kw_only=True):
     """The answer of one authority."""
 
     authority: str
-    """`Kueue`, `Volcano`, `GPUQuota`, `ResourceQuota`, `LimitRange`, `classes`, `nodes`."""
+    """`Kueue`, `Volcano`, `KAI-Scheduler`, `GPUQuota`, `ResourceQuota`, `LimitRange`, `classes`, `nodes`."""
     way: tuple[str, ...] = ()
     """The queues or quotas that decide, from the one that the workload names to the outermost."""
     given: bool = False

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from usher import model, paths
 from usher.authorities import authority as authorities_authority
-from usher.authorities import limit_range, pod_groups, priority
+from usher.authorities import kai, limit_range, pod_groups, priority
 from usher.authorities.authority import NODES, Authority, Case, Section
 from usher.authorities.gpu_quota import present as gpu_quota_present
 from usher.authorities.knowledge import Knowledge
@@ -30,6 +30,7 @@ AUTHORITIES: Final = (
         object_slices={"podGroupObject": volcano_present.pod_group_slice},
         outlook=volcano_present.outlook_sections,
     ),
+    Authority(slices={"kai": kai.input_slice}, object_slices={"kaiTree": kai.tree_slice}, outlook=kai.outlook_sections),
     Authority(
         slices={"gpuQuota": gpu_quota_present.input_slice},
         object_slices={"quotaObject": gpu_quota_present.quota_object_slice},
@@ -42,13 +43,12 @@ AUTHORITIES: Final = (
     Authority(
         slices={
             "podGroups": pod_groups.input_slice,
-            "kai": pod_groups.kai_slice,
             "nodePools": selected_pools.node_pools_slice,
             "hami": pod_groups.hami_slice,
             "fractions": pod_groups.fractions_slice,
             "unmeasured": pod_groups.unmeasured_slice,
         },
-        object_slices={"kaiTree": pod_groups.kai_tree_slice, "stored": authorities_authority.stored_input},
+        object_slices={"stored": authorities_authority.stored_input},
         outlook=pod_groups.outlook_sections,
     ),
     Authority(outlook=limit_range.outlook_sections),

@@ -14,7 +14,7 @@ from usher import memo, model, paths, quantities
 from usher.accelerators import boards, mig, names
 from usher.accelerators.mig import MIG_RESOURCE_PREFIX, Board, Profile
 from usher.accelerators.vocabulary import Vocabulary
-from usher.authorities import limit_range
+from usher.authorities import kai, limit_range
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.verdict import ClaimedDevices
 from usher.cluster.facts.autoscaled_pools import AutoscaledPool, is_undefined
@@ -199,7 +199,7 @@ def demands_of_workload(workload: model.Workload, known: Knowledge) -> list[PodD
     added = tuple(_tolerations_of_flavors(workload, known.facts))
     classes = resources_of_device_classes(known.facts)
     found = []
-    for pod_set in limit_range.as_admitted(workload, known.facts).pod_sets:
+    for pod_set in kai.as_placed(limit_range.as_admitted(workload, known.facts), known).pod_sets:
         demand = demand_of_pod_set(pod_set, known.vocabulary, from_classes=classes).tolerating(
             *_tolerations_of_runtime_class(pod_set, known.facts), *added
         )

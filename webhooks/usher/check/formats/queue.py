@@ -39,7 +39,7 @@ VERDICTS: Final = {
 _ANSWERS: Final = {**{answer: answer.value for answer in Answer}, Answer.COULD: "could start"}
 """The words for each answer of one authority."""
 
-_QUEUES: Final = frozenset({"Kueue", "Volcano"})
+_QUEUES: Final = frozenset({"Kueue", "KAI-Scheduler", "Volcano"})
 
 _WAY: Final = " -> "
 
