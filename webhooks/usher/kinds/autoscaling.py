@@ -125,10 +125,18 @@ class NamedResource(TypedDict):
     name: NotRequired[str]
 
 
+class MetricTarget(TypedDict):
+    type: NotRequired[str]
+
+
+class MeasuredResource(NamedResource):
+    target: NotRequired[MetricTarget]
+
+
 class Metric(TypedDict):
     """A metric of the pods' own resources; other metrics are not read."""
 
-    resource: NotRequired[NamedResource]
+    resource: NotRequired[MeasuredResource]
     containerResource: NotRequired[NamedResource]
 
 
@@ -156,6 +164,7 @@ class TriggerFields(TypedDict):
 
 class Trigger(TypedDict):
     type: NotRequired[str]
+    metricType: NotRequired[str]
     metadata: NotRequired[TriggerFields]
 
 

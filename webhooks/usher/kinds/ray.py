@@ -246,6 +246,8 @@ class ServedGpus(TypedDict):
     """GPUs that one Ray node must have for a replica."""
     together: int
     """GPUs that all replicas need that always run."""
+    cpus: int
+    """CPUs beside these GPUs that one Ray node must have for a replica, in thousandths of a CPU; 0 if unknown."""
 
 
 _MOST_OF_TEXT: Final = 64 * 1024
@@ -281,7 +283,9 @@ def _deployments(application: paths.Object) -> Iterator[ServedGpus]:
         largest = (sum(bundles) if packed else max(bundles)) if bundles else gpus
         replicas = _replicas(deployment)
         name = paths.text(deployment.get("name"))
-        yield {"name": name, "onOneNode": largest, "together": replicas * (sum(bundles) or gpus)}
+        cpus = 0 if bundles else _number(paths.mapping(deployment.get("ray_actor_options")).get("num_cpus"))
+        together = replicas * (sum(bundles) or gpus)
+        yield {"name": name, "onOneNode": largest, "together": together, "cpus": cpus}
 
 
 def _models(application: paths.Object) -> Iterator[ServedGpus]:
@@ -292,7 +296,7 @@ def _models(application: paths.Object) -> Iterator[ServedGpus]:
         if isinstance(tensor, int) and isinstance(pipeline, int) and not model_config.get("placement_group_config"):
             replicas = _replicas(paths.mapping(model_config.get("deployment_config")))
             name = paths.text(paths.mapping(model_config.get("model_loading_config")).get("model_id"))
-            yield {"name": name, "onOneNode": _WHOLE, "together": replicas * tensor * pipeline * _WHOLE}
+            yield {"name": name, "onOneNode": _WHOLE, "together": replicas * tensor * pipeline * _WHOLE, "cpus": 0}
 
 
 def _replicas(deployment: paths.Object) -> int:

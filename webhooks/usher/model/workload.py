@@ -127,6 +127,8 @@ class ModelSize(TypedDict):
     """Whether it has experts that the number leaves out, so that it is larger."""
     hub: bool
     """Whether the name is one of a hub, from which the server downloads it, and no path."""
+    directory: str
+    """Where its command keeps the download; empty if variables decide."""
 
 
 class ModelParallelism(TypedDict):

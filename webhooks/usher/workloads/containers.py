@@ -154,6 +154,7 @@ _BITS: Final = (
     (8, re.compile(r"(?:int|w|fp|q)-?8|8-?bits?(?![a-z])", re.IGNORECASE)),
     (4, re.compile(r"awq|gptq|marlin|(?:int|w|fp|q)-?4|4-?bits?(?![a-z])|bnb|bitsandbytes|gpt-oss", re.IGNORECASE)),
 )
+_DIRECTORY: Final = re.compile(r"--(?:download[-_]dir|huggingface[-_]hub[-_]cache)(?:=|\s+)[\"']?([^\s\"';|&\\]{1,200})")
 _OF_OTHER_SIZE: Final = re.compile(
     r"gguf|(?:^|\s)--(?:cpu[-_]offload|load[-_]in|load[-_]format(?:=|\s+)dummy|dtype(?:=|\s+)float32)", re.IGNORECASE
 )
@@ -176,6 +177,7 @@ def _model_size(text: str) -> model.ModelSize | None:
         gigabytes=max(int(gigabytes), 1),
         experts=_EXPERTS.search(name) is not None,
         hub=name.count("/") == 1 and name[0] not in "/.$~",
+        directory=next(iter(_DIRECTORY.findall(text)), ""),
     )
 
 

@@ -12,6 +12,7 @@ pkg/controllers/job/helpers of volcano-sh/volcano, pkg/controller.v1/common of k
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import prod
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -25,7 +26,15 @@ from usher.kinds.reading.environment import (
     set_by_controller,
     unknown_metrics,
 )
-from usher.kinds.reading.value_forms import PodSpec, at, is_placeholder, pod_specs, texts_at, texts_with_paths
+from usher.kinds.reading.value_forms import (
+    PodSpec,
+    at,
+    is_placeholder,
+    pod_specs,
+    texts_at,
+    texts_with_paths,
+    values_at,
+)
 
 
 def _triggers(value: paths.Object) -> Iterator[model.UnreadKey]:
@@ -169,8 +178,9 @@ def _of_cluster_queue(value: paths.Object) -> Iterator[model.UnreadKey]:
 
 _HOSTS: Final = re.compile(
     r"(?:--(?:master[-_]addr|rdzv[-_]endpoint|dist-init-addr|coordinator[-_]address|head[-_]node[-_]addr)[=\s]+"
-    r"|\bMASTER_ADDR=)[\"']?([a-z0-9][-a-z0-9]*)(?=[.:\s\"']|$)"
+    r"|\bMASTER_ADDR=)[\"']?([a-z0-9][-a-z0-9.]*)(?=[:\s\"']|$)"
 )
+_DOTS: Final = re.compile(r"[.:]")
 _ADDRESSES: Final = frozenset({"MASTER_ADDR", "PET_MASTER_ADDR", "PET_RDZV_ENDPOINT", "COORDINATOR_ADDRESS"})
 
 
@@ -188,33 +198,39 @@ def _pods_of(value: paths.Object) -> tuple[str, list[str]]:
     return name, [rf"{name}-{re.escape(each.lower())}-{number}" for each in roles]
 
 
-def _hosts_of_no_pod(value: paths.Object, specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:
-    """Addresses of the first rank that begin as names of own pods do, and that no pod has."""
+def _first_ranks(value: paths.Object, kind: str, specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:
+    """Addresses of the first rank that begin as names of own pods do and that no pod has, or in another namespace."""
     name, pods = _pods_of(value)
-    for spec, path, _ in specs if pods and name else ():
-        for where, text in texts_with_paths(spec, "containers[].{command[],args[],env[].value}", path):
-            is_variable = where.endswith("/value")
-            if is_variable and not _is_address(spec, where.removeprefix(path)):
+    namespace = paths.text(paths.metadata(value).get("namespace"))
+    for spec, path, _ in specs if pods or kind in _RANKED else ():
+        texts = list(texts_with_paths(spec, "containers[].{command[],args[],env[].value}", path))
+        for (where, text), (_, after) in zip(texts, [*texts[1:], ("", "")], strict=True):
+            variable = _variable(spec, where.removeprefix(path)) if where.endswith("/value") else ""
+            if variable and variable not in _ADDRESSES:
                 continue
-            for host in [re.split(r"[.:]", text)[0]] if is_variable else _HOSTS.findall(text):
-                own = re.match(rf"{name}-\D", host) and re.search(r"-\d+$", host)
-                if own and not any(re.fullmatch(each, host) for each in pods):
+            given = (each for each in _HOSTS.finditer(f"{text} {after}") if each.start() < len(text))
+            for host, *domain in map(_DOTS.split, [text] if variable else (each[1] for each in given)):
+                own = name and re.match(rf"{name}-\D", host) and re.search(r"-\d+$", host)
+                if pods and own and not any(re.fullmatch(each, host) for each in pods):
                     listed = ", ".join(each.replace("\\d+", "0").replace("\\", "") for each in pods[:3])
                     message = f"addresses the pod {host[:100]}, which it does not make"
                     yield misread(where, message, f"write the name of one of its pods ({listed})", "controller")
+                # The value of MASTER_ADDR is judged by rendezvous-in-another-namespace.
+                named = domain[domain.index("svc") - 1] if "svc" in domain[1:] and variable != "MASTER_ADDR" else ""
+                if named and namespace not in {"", "default", named} and not is_placeholder(named):
+                    message = f"addresses the first rank in the namespace {named[:63]}, but its pods run in {namespace}"
+                    remedy = "use the namespace of the pods, or a name without a namespace"
+                    yield misread(where, message, remedy, "controller")
 
 
-def _is_address(spec: Mapping[str, Any], place: str) -> bool:
-    """Whether a value is that of a variable with the address of the first rank."""
+def _variable(spec: Mapping[str, Any], place: str) -> str:
+    """The name of the variable with the value at a place."""
     _, _, container, _, variable, _ = place.split("/")
-    entry = spec["containers"][int(container)]["env"][int(variable)]
-    return paths.text(entry.get("name")) in _ADDRESSES
+    return paths.text(spec["containers"][int(container)]["env"][int(variable)].get("name"))
 
 
 _MODES: Final = frozenset({"RawDeployment", "Standard"})
 _METRICS_OF_HPA: Final = frozenset({"cpu", "memory"})
-
-
 _AUTOSCALERS: Final = ("hpa", "keda", "external", "none")
 
 
@@ -251,27 +267,59 @@ def _of_llm_service(value: paths.Object) -> Iterator[model.UnreadKey]:
 
 _TORCHRUN: Final = re.compile(r"\b(?:torchrun|torch\.distributed\.(?:run|launch))\b")
 _NODES: Final = re.compile(r"--nnodes[=\s]+[\"']?(\d{1,18})\b")
+_RANK: Final = re.compile(r"--node[-_]rank[=\s]+[\"']?(\d{1,18})\b")
 _RANKS: Final = re.compile(r"node[-_]rank|rdzv|standalone|PET_|\bsrun\b")
-_RANKED_BY_NONE: Final = frozenset({
-    "apps StatefulSet", "batch Job", "batch.volcano.sh Job", "jobset.x-k8s.io JobSet", "kubeflow.org PyTorchJob",
-    "leaderworkerset.x-k8s.io LeaderWorkerSet",
-})  # fmt: skip
+_RANKED: Final = {
+    "apps StatefulSet": ("spec replicas", "${HOSTNAME##*-}"),
+    "batch Job": ("spec parallelism", "$JOB_COMPLETION_INDEX"),
+    "batch.volcano.sh Job": ("spec.tasks[] replicas", "$VC_TASK_INDEX"),
+    "jobset.x-k8s.io JobSet": ("spec.replicatedJobs[] replicas template.spec.parallelism", "$JOB_COMPLETION_INDEX"),
+    "kubeflow.org PyTorchJob": ("spec.pytorchReplicaSpecs.* replicas", "$RANK"),
+    "leaderworkerset.x-k8s.io LeaderWorkerSet": ("spec.leaderWorkerTemplate size", "$LWS_WORKER_INDEX"),
+}
+"""Kinds that give torchrun no rank: places of their templates with the fields whose product is the number of pods, and
+what a shell reads the rank from.
+"""
 
 
-def _without_ranks(value: paths.Object, kind: str, specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:
-    """Starts of torchrun on several nodes that all begin as the first node (pytorch.org, torchrun).
+def _pods_of_templates(value: paths.Object, kind: str) -> dict[str, int]:
+    """The pods that templates make at one time, by the beginning of their paths; empty where a number is unknown."""
+    places, *fields = _RANKED[kind][0].split()
+    found = {f"{where}/": [(values_at(part, field) or [1])[0] for field in fields] for where, part in at(value, places)}
+    are_known = all(isinstance(number, int) for numbers in found.values() for number in numbers)
+    return {where: prod(numbers) for where, numbers in found.items()} if are_known else {}
+
+
+def _starts_of_torchrun(value: paths.Object, kind: str, specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:
+    """Starts of torchrun on several nodes that wait for nodes that do not come (pytorch.org, torchrun).
 
     The training operator gives ranks only with a Master or an elasticPolicy (pkg/controller.v1/pytorch/envvar.go).
     """
     spec = paths.mapping(value.get("spec"))
-    if "elasticPolicy" in spec or "Master" in paths.mapping(spec.get("pytorchReplicaSpecs")):
+    if kind not in _RANKED or "elasticPolicy" in spec:
         return
-    for pod, path, _ in specs if kind in _RANKED_BY_NONE else ():
+    pods, has_ranks = _pods_of_templates(value, kind), "Master" in paths.mapping(spec.get("pytorchReplicaSpecs"))
+    for pod, path, _ in specs:
+        own = next((number for beginning, number in pods.items() if path.startswith(beginning)), 1)
+        if "leaderTemplate" in paths.mapping(spec.get("leaderWorkerTemplate")):
+            own = 1 if "/leaderTemplate/" in path else own - 1
         for where, container in at(pod, "containers[]", path):
             text = _words(container)
             nodes = _number_after(text, _TORCHRUN, _NODES) or 0
-            names = " ".join(texts_at(container, "env[].name"))
-            if nodes > 1 and not _RANKS.search(f"{text} {names}") and "envFrom" not in container:
+            if nodes <= 1:
+                continue
+            names, rank = " ".join(texts_at(container, "env[].name")), _RANK.search(text)
+            if pods and nodes > (total := sum(pods.values())):
+                message = f"starts torchrun on {nodes} nodes, but has {total} pods, so they wait for others"
+                yield misread(where, message, f"set --nnodes to {total}, or make {nodes} pods", "controller")
+            elif rank and own > 1 and "rdzv" not in text:
+                message = (
+                    f"starts torchrun with the node rank {rank[1]} in {own} pods, so they wait for the other ranks"
+                )
+                yield misread(
+                    where, message, f"write --node_rank={_RANKED[kind][1]} in the script of a shell", "controller"
+                )
+            elif not has_ranks and not _RANKS.search(f"{text} {names}") and "envFrom" not in container:
                 message = (
                     f"starts torchrun on {nodes} nodes without rank or rendezvous, so each waits as the first node"
                 )
@@ -547,6 +595,6 @@ def refused(value: paths.Object, key: tuple[str, str], *, makes_pods: bool) -> I
     pods = list(_metadata_of_pods(value, ""))
     yield from _amounts_as_annotations(pods)
     yield from _task_groups(pods)
-    yield from _hosts_of_no_pod(value, specs)
-    yield from _without_ranks(value, kind, specs)
+    yield from _first_ranks(value, kind, specs)
+    yield from _starts_of_torchrun(value, kind, specs)
     yield from _former_labels(value, pods)

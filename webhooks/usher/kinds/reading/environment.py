@@ -93,6 +93,7 @@ READ_VARIABLES: Final = (
     "HF_HUB_CACHE",
     "HF_HUB_OFFLINE",
     "HOME",
+    "HUGGINGFACE_HUB_CACHE",
     "MASTER_ADDR",
     "NCCL_",
     "NPROC_PER_NODE",
