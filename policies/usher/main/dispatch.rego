@@ -560,6 +560,10 @@ _findings_accelerator_pods contains {"check": "serving/model_larger_than_its_cac
 	some finding in data.usher.checks.serving.model_larger_than_its_cache.deny
 }
 
+_findings_accelerator_pods contains {"check": "serving/gated_model_without_token", "finding": finding} if {
+	some finding in data.usher.checks.serving.gated_model_without_token.deny
+}
+
 _findings contains each if {
 	count(input.podSets) > 0
 	some each in _findings_pods

@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from usher import model, paths
+from usher.kinds.reading.device_stack import boards_without_their_name
 from usher.kinds.reading.environment import (
     misread,
     misread_variables,
@@ -177,7 +178,7 @@ def _of_cluster_queue(value: paths.Object) -> Iterator[model.UnreadKey]:
 
 
 _HOSTS: Final = re.compile(
-    r"(?:--(?:master[-_]addr|rdzv[-_]endpoint|dist-init-addr|coordinator[-_]address|head[-_]node[-_]addr)[=\s]+"
+    r"(?:--(?:master[-_]addr|rdzv[-_]endpoint|dist-init-addr|coordinator[-_]address|head[-_]node[-_]addr|(?:ray[-_])?address)[=\s]+"
     r"|\bMASTER_ADDR=)[\"']?([a-z0-9][-a-z0-9.]*)(?=[:\s\"']|$)"
 )
 _DOTS: Final = re.compile(r"[.:]")
@@ -304,6 +305,7 @@ def _starts_of_torchrun(value: paths.Object, kind: str, specs: Sequence[PodSpec]
         if "leaderTemplate" in paths.mapping(spec.get("leaderWorkerTemplate")):
             own = 1 if "/leaderTemplate/" in path else own - 1
         for where, container in at(pod, "containers[]", path):
+            yield from _rank_of_all_pods(container, where, kind, own)
             text = _words(container)
             nodes = _number_after(text, _TORCHRUN, _NODES) or 0
             if nodes <= 1:
@@ -325,6 +327,27 @@ def _starts_of_torchrun(value: paths.Object, kind: str, specs: Sequence[PodSpec]
                 )
                 remedy = "add --rdzv_backend=c10d --rdzv_endpoint=HOST:29500, or --node_rank and --master_addr"
                 yield misread(where, message, remedy, "controller")
+
+
+_RANK_VARIABLES: Final = {"RANK": "WORLD_SIZE", "PET_NODE_RANK": "PET_NNODES"}
+
+
+def _rank_of_all_pods(container: Any, path: str, kind: str, pods: int) -> Iterator[model.UnreadKey]:  # noqa: ANN401 - any JSON
+    """A rank that a template gives all its pods. The training operator sets its own."""
+    given = {
+        paths.text(each.get("name")): paths.text(each.get("value"))
+        for each in map(paths.mapping, values_at(container, "env[]"))
+    }
+    for rank, size in _RANK_VARIABLES.items():
+        if (
+            pods > 1
+            and kind != "kubeflow.org PyTorchJob"
+            and given.get(rank, "").isdecimal()
+            and given.get(size, "1") != "1"
+        ):
+            text = f"sets {rank} to {given[rank][:9]} in {pods} pods, so they wait for the other ranks"
+            remedy = f"set it in the script of a shell: export {rank}={_RANKED[kind][1]}"
+            yield misread(path, text, remedy, "controller")
 
 
 _Pods = Sequence[tuple[str, Mapping[str, Any]]]
@@ -420,43 +443,11 @@ _METRICS: Final = {
 """Places with names of metrics."""
 
 
-_PRODUCT: Final = "nvidia.com/gpu.product"
-_BARE: Final = {
-    **{
-        name: f"NVIDIA-{name}"
-        for name in ("A10", "A10G", "A30", "A40", "B200", "B300", "GB200", "GB300", "H20", "H200")
-    },
-    **{name: f"NVIDIA-{name}" for name in ("L4", "L40", "L40S")},
-    "A100": "NVIDIA-A100-SXM4-80GB",
-    "H100": "NVIDIA-H100-80GB-HBM3",
-    "T4": "Tesla-T4",
-    "V100": "Tesla-V100-SXM2-32GB",
-}
-"""Boards, with the name that drivers give them; some have several."""
 _AMOUNTS: Final = re.compile(
     r"nvidia\.com/(gpu|gpumem|gpumem-percentage|gpucores|mig-.+)|amd\.com/gpu|habana\.ai/gaudi|google\.com/tpu"
     r"|volcano\.sh/vgpu-(number|memory|cores)|aws\.amazon\.com/neuron(core)?"
 )
 """Resources of containers."""
-
-
-_REQUIRED: Final = (
-    "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[].matchExpressions[]"
-)
-
-
-def _boards_without_their_name(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
-    """Boards that a pod selects without the name that gpu-feature-discovery writes."""
-    chosen = [(paths.join(f"{path}/nodeSelector", _PRODUCT), paths.mapping(spec.get("nodeSelector")).get(_PRODUCT))]
-    for where, each in at(spec, _REQUIRED, path):
-        if isinstance(each, dict) and each.get("key") == _PRODUCT and each.get("operator") == "In":
-            chosen += [(f"{where}/values", text) for text in texts_at(each, "values[]")]
-    for where, text in chosen:
-        name = text.upper().removeprefix("NVIDIA-") if isinstance(text, str) else ""
-        right = _BARE.get(name)
-        if right is not None and text != right:
-            wrong = f"selects nodes with {_PRODUCT}: {text}, but gpu-feature-discovery writes names like {right}"
-            yield misread(where, wrong, f"write the value of your nodes, for example {right}", "controller")
 
 
 def _amounts_as_annotations(pods: _Pods) -> Iterator[model.UnreadKey]:
@@ -588,7 +579,7 @@ def refused(value: paths.Object, key: tuple[str, str], *, makes_pods: bool) -> I
     sets = set_by_controller(kind, value)
     specs = list(pod_specs(value))
     for spec, path, _ in specs:
-        yield from _boards_without_their_name(spec, path)
+        yield from boards_without_their_name(spec, path)
         yield from _unanswered(spec, path)
         for where, container in at(spec, "{containers,initContainers}[]", path):
             yield from misread_variables(container, where, sets)
