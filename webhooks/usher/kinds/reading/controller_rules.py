@@ -205,7 +205,7 @@ def _first_ranks(value: paths.Object, kind: str, specs: Sequence[PodSpec]) -> It
     namespace = paths.text(paths.metadata(value).get("namespace"))
     for spec, path, _ in specs if pods or kind in _RANKED else ():
         texts = list(texts_with_paths(spec, "containers[].{command[],args[],env[].value}", path))
-        for (where, text), (_, after) in zip(texts, [*texts[1:], ("", "")], strict=True):
+        for (where, text), (_, after) in zip(texts, [*texts, ("", "")][1:], strict=True):
             variable = _variable(spec, where.removeprefix(path)) if where.endswith("/value") else ""
             if variable and variable not in _ADDRESSES:
                 continue
@@ -269,6 +269,9 @@ def _of_llm_service(value: paths.Object) -> Iterator[model.UnreadKey]:
 _TORCHRUN: Final = re.compile(r"\b(?:torchrun|torch\.distributed\.(?:run|launch))\b")
 _NODES: Final = re.compile(r"--nnodes[=\s]+[\"']?(\d{1,18})\b")
 _RANK: Final = re.compile(r"--node[-_]rank[=\s]+[\"']?(\d{1,18})\b")
+_OWN_HOST: Final = re.compile(
+    r"--(?:rdzv[-_]endpoint|master[-_]addr)[=\s]+[\"']?(localhost|127\.0\.0\.1|\$\(hostname[^)]{0,9}\)|\$\{?HOSTNAME\b)"
+)
 _RANKS: Final = re.compile(r"node[-_]rank|rdzv|standalone|PET_|\bsrun\b")
 _RANKED: Final = {
     "apps StatefulSet": ("spec replicas", "${HOSTNAME##*-}"),
@@ -314,6 +317,9 @@ def _starts_of_torchrun(value: paths.Object, kind: str, specs: Sequence[PodSpec]
             if pods and nodes > (total := sum(pods.values())):
                 message = f"starts torchrun on {nodes} nodes, but has {total} pods, so they wait for others"
                 yield misread(where, message, f"set --nnodes to {total}, or make {nodes} pods", "controller")
+            elif own > 1 and (host := _OWN_HOST.search(text)):
+                message = f"starts torchrun on {nodes} nodes that meet at {host[1]}, so each pod waits for itself alone"
+                yield misread(where, message, "name the first pod, for example by a headless Service", "controller")
             elif rank and own > 1 and "rdzv" not in text:
                 message = (
                     f"starts torchrun with the node rank {rank[1]} in {own} pods, so they wait for the other ranks"
