@@ -100,6 +100,8 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
         found += tuple(controller_rules.refused(value, key, makes_pods=key in registry.PODS))
         if workload is not None:
             found += tuple(device_stack.images_of_other_devices(workload))
+        if key in registry.PODS:
+            found += tuple(device_stack.boards_without_their_name(value))
         if key == ("apps", "DaemonSet"):
             found += tuple(device_stack.agents_without_folder(value))
         found += tuple(inner_names.names_of_nothing(value, key, files))

@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from usher.kinds.reading import controller_rules, environment
+from usher.kinds.reading.device_stack import boards_without_their_name
 
 _Json = dict[str, Any]
 
@@ -250,8 +251,8 @@ def test_a_board_is_selected_by_the_name_that_nodes_have(product: str, count: in
     terms = [{"matchExpressions": [{"key": "nvidia.com/gpu.product", "operator": "In", "values": [product]}]}]
     affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
 
-    assert len(_found(_deployment(_container(), nodeSelector=selector))) == count
-    assert len(_found(_deployment(_container(), affinity=affinity))) == count
+    assert len(list(boards_without_their_name(_deployment(_container(), nodeSelector=selector)))) == count
+    assert len(list(boards_without_their_name(_deployment(_container(), affinity=affinity)))) == count
 
 
 def test_an_amount_among_the_annotations_is_found() -> None:

@@ -12,13 +12,11 @@ pkg/controllers/job/helpers of volcano-sh/volcano, pkg/controller.v1/common of k
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import prod
 from typing import Any, Final, NamedTuple
 
 import orjson
 
 from usher import model, paths
-from usher.kinds.reading.device_stack import boards_without_their_name
 from usher.kinds.reading.environment import (
     misread,
     misread_variables,
@@ -27,15 +25,7 @@ from usher.kinds.reading.environment import (
     set_by_controller,
     unknown_metrics,
 )
-from usher.kinds.reading.value_forms import (
-    PodSpec,
-    at,
-    is_placeholder,
-    pod_specs,
-    texts_at,
-    texts_with_paths,
-    values_at,
-)
+from usher.kinds.reading.value_forms import PodSpec, at, is_placeholder, pod_specs, texts_at, texts_with_paths
 
 
 def _triggers(value: paths.Object) -> Iterator[model.UnreadKey]:
@@ -289,9 +279,15 @@ what a shell reads the rank from.
 def _pods_of_templates(value: paths.Object, kind: str) -> dict[str, int]:
     """The pods that templates make at one time, by the beginning of their paths; empty where a number is unknown."""
     places, *fields = _RANKED[kind][0].split()
-    found = {f"{where}/": [(values_at(part, field) or [1])[0] for field in fields] for where, part in at(value, places)}
-    are_known = all(isinstance(number, int) for numbers in found.values() for number in numbers)
-    return {where: prod(numbers) for where, numbers in found.items()} if are_known else {}
+    found = dict[str, int]()
+    for where, part in at(value, places):
+        found[f"{where}/"] = 1
+        for field in fields:
+            for _, number in at(part, field):
+                if not isinstance(number, int):
+                    return {}
+                found[f"{where}/"] *= number
+    return found
 
 
 def _starts_of_torchrun(value: paths.Object, kind: str, specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:
@@ -342,7 +338,7 @@ def _rank_of_all_pods(container: Any, path: str, kind: str, pods: int) -> Iterat
     """A rank that a template gives all its pods. The training operator sets its own."""
     given = {
         paths.text(each.get("name")): paths.text(each.get("value"))
-        for each in map(paths.mapping, values_at(container, "env[]"))
+        for each in (paths.mapping(each) for _, each in at(container, "env[]"))
     }
     for rank, size in _RANK_VARIABLES.items():
         if (
@@ -585,7 +581,6 @@ def refused(value: paths.Object, key: tuple[str, str], *, makes_pods: bool) -> I
     sets = set_by_controller(kind, value)
     specs = list(pod_specs(value))
     for spec, path, _ in specs:
-        yield from boards_without_their_name(spec, path)
         yield from _unanswered(spec, path)
         for where, container in at(spec, "{containers,initContainers}[]", path):
             yield from misread_variables(container, where, sets)

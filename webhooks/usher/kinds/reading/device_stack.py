@@ -507,15 +507,15 @@ _REQUIRED_LABELS: Final = (
 )
 
 
-def boards_without_their_name(spec: Mapping[str, Any], path: str) -> Found:
-    """Boards that a pod selects without the name that gpu-feature-discovery writes."""
-    chosen = [(paths.join(f"{path}/nodeSelector", _PRODUCT), paths.mapping(spec.get("nodeSelector")).get(_PRODUCT))]
-    for where, each in places.at(spec, _REQUIRED_LABELS, path):
-        if isinstance(each, dict) and each.get("key") == _PRODUCT and each.get("operator") == "In":
-            chosen += [(f"{where}/values", text) for text in places.texts_at(each, "values[]")]
-    for where, text in chosen:
-        name = text.upper().removeprefix("NVIDIA-") if isinstance(text, str) else ""
-        right = _BARE.get(name)
-        if right is not None and text != right:
-            wrong = f"selects nodes with {_PRODUCT}: {text}, but gpu-feature-discovery writes names like {right}"
-            yield misread(where, wrong, f"write the value of your nodes, for example {right}", "controller")
+def boards_without_their_name(value: paths.Object) -> Found:
+    """Boards that pods select without the name that gpu-feature-discovery writes."""
+    for spec, path, _ in places.pod_specs(value):
+        chosen = [(paths.join(f"{path}/nodeSelector", _PRODUCT), paths.mapping(spec.get("nodeSelector")).get(_PRODUCT))]
+        for where, each in places.at(spec, _REQUIRED_LABELS, path):
+            if isinstance(each, dict) and each.get("key") == _PRODUCT and each.get("operator") == "In":
+                chosen += [(f"{where}/values", text) for text in places.texts_at(each, "values[]")]
+        for where, text in chosen:
+            right = _BARE.get(text.upper().removeprefix("NVIDIA-")) if isinstance(text, str) else None
+            if right is not None and text != right:
+                wrong = f"selects nodes with {_PRODUCT}: {text}, but gpu-feature-discovery writes names like {right}"
+                yield misread(where, wrong, f"write the value of your nodes, for example {right}", "controller")

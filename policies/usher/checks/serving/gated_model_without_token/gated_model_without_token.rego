@@ -18,7 +18,7 @@
 # custom:
 #   code: USH1582
 #   about: accelerator pods
-#   severity: medium
+#   severity: low
 #   why: The server ends before it loads its model, again and again, and its GPUs do nothing.
 #   remediation: |
 #     Set HF_TOKEN from a Secret with the token of an account that may read the model.
