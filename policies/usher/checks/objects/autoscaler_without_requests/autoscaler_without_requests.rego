@@ -3,7 +3,7 @@
 # description: |
 #   An autoscaler that scales by the utilisation of cpu or memory divides what the pods use by what they request. If one
 #   container of the pods, also a sidecar, has no request, a HorizontalPodAutoscaler gets no value (missing request for
-#   cpu) and never scales. KEDA's webhook refuses a ScaledObject with such a trigger. A limit is also the request.
+#   cpu) and never scales. KEDA's webhook refuses a ScaledObject with a trigger like this. A limit is also the request.
 #
 #   The check compares the autoscaler with its target in the same files, and skips namespaces with a LimitRange, which
 #   may add requests. `usher check` alone finds this.
@@ -33,7 +33,7 @@ deny contains finding if {
 
 	finding := {
 		"path": measure.path,
-		"message": $"the autoscaler divides by the {measure.resource} that the pods request, but container {text.excerpt(container)} requests none, so it never gets a value",
+		"message": $"the autoscaler divides by the {measure.resource} that the pods request, but container {text.excerpt(container)} has no request for it, so it never gets a value",
 		"remedy": $"set requests.{measure.resource} for each container of the pods",
 	}
 }

@@ -2,9 +2,9 @@
 # title: A server has a token for a gated model
 # description: |
 #   The hub of Hugging Face gives some models only to accounts that accepted their licence, for example all of meta-llama
-#   and Gemma before version 4. A server without a token of such an account gets the answer 401 and ends.
+#   and Gemma before version 4. A server without a token of one of these accounts gets the answer 401 and ends.
 #
-#   The check finds servers whose command names such a model. It skips containers with a variable whose name contains
+#   The check finds servers whose command names one of these models. It skips containers with a variable whose name contains
 #   TOKEN, with another hub (HF_ENDPOINT), with variables from objects, and with mounts, which may hold the token or the
 #   model. It also skips servers that are offline and pods that run already.
 # scope: package
