@@ -163,6 +163,21 @@ def test_a_value_that_its_field_does_not_take_names_one_that_it_takes(spec: dict
     assert (found.remedy, found.important, found.refused) == (remedy, True, True)
 
 
+@pytest.mark.parametrize(
+    ("name", "refused"),
+    [
+        ("dev-NAMESPACE", 0),
+        ("ENV-rb-TEAM", 0),
+        ("train-CLUSTER_NAME", 0),
+        ("train-GPT", 1),
+        ("Train", 1),
+        ("myNAME", 1),
+    ],
+)
+def test_a_name_with_a_word_that_is_to_be_replaced_is_not_wrong(name: str, refused: int) -> None:
+    assert len(unread(builders.pod(builders.container(), name=name))) == refused
+
+
 @pytest.mark.parametrize("value", [None, 30, 30.0, "{{ grace }}", "${GRACE}", "$GRACE", "<seconds>", "NUM_SECONDS", ""])
 def test_missing_values_placeholders_and_whole_numbers_with_a_point_pass(value: object) -> None:
     assert unread(pod(terminationGracePeriodSeconds=value)) == ()
@@ -265,6 +280,8 @@ def test_an_unknown_kind_gets_the_known_one_that_is_like_it(api_version: str, ki
         ("kubeflow.org/v1", "Profile"),
         ("v1", "List"),
         ("v1", "Config"),
+        ("azmonitoring.coreos.com/v1", "ServiceMonitor"),
+        ("inference.networking.x-k8s.io/v1alpha2", "InferencePool"),
     ],
 )
 def test_other_unknown_kinds_have_no_finding(api_version: str, kind: str) -> None:

@@ -22,7 +22,7 @@ from usher.accelerators.vocabulary import looks_like_accelerator, meant_name
 from usher.kinds import registry
 from usher.kinds.kind import DEFINITION
 from usher.kinds.kubeflow_pipelines import group_version_kind
-from usher.kinds.reading import controller_rules, device_stack, inner_names, known_keys, value_forms
+from usher.kinds.reading import controller_rules, counts, device_stack, inner_names, known_keys, value_forms
 from usher.kinds.reading.fields import MAP, REQUIRED, TAKES_ANYTHING, TYPE, Definitions, Known, Leaf, Node, recorded
 from usher.kinds.reading.values import NO_OBJECTS, Lookup, Objects
 from usher.workloads import identity
@@ -100,6 +100,7 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
         found += tuple(controller_rules.refused(value, key, makes_pods=key in registry.PODS))
         if workload is not None:
             found += tuple(device_stack.images_of_other_devices(workload))
+            found += tuple(counts.beyond_their_pods(workload, value))
         if key in registry.PODS:
             found += tuple(device_stack.boards_without_their_name(value))
         if key == ("apps", "DaemonSet"):
@@ -241,9 +242,9 @@ def _is_open_as_known(value: Any, known: Known) -> bool:  # noqa: ANN401 - any J
 
 def _fits(value: Any, leaf: Leaf) -> bool:  # noqa: ANN401 - any JSON
     """Whether a field takes a value. Whole numbers may have a point, and texts of templates are not compared."""
-    if isinstance(leaf, frozenset) and isinstance(value, str) and value in leaf:
+    if isinstance(value, str) and (leaf is str or (isinstance(leaf, frozenset) and value in leaf)):
         return True
-    if value is None or (isinstance(value, str) and (value == "" or any(mark in value for mark in _TEMPLATE_MARKS))):
+    if value is None or (isinstance(value, str) and (value == "" or value_forms.is_placeholder(value))):
         return True
     if isinstance(leaf, frozenset):
         return False
@@ -395,8 +396,6 @@ def _missing(name: str, path: str) -> model.UnreadKey:
     )
 
 
-_TEMPLATE_MARKS: Final = ("{{", "$", "<")
-
 _MEANT: Final[Mapping[type, str]] = {
     str: "a string", int: "a whole number", float: "a number", bool: "true or false", list: "a list", dict: "an object",
 }  # fmt: skip
@@ -490,8 +489,16 @@ def _unknown_kind(api_version: str, kind: str, kinds: Mapping[str, int]) -> Iter
             yield _mistake("/kind", f"kind {kind}", api_version, f"kind: {like}")
 
 
+_GROUPS_OF_OTHERS: Final = frozenset({"azmonitoring.coreos.com", "inference.networking.x-k8s.io"})
+"""Groups of kinds that stand in another group too: Prometheus as Azure manages it, and the inference extension of the
+Gateway API before version 1 (its `apix` package).
+"""
+
+
 def _is_group_meant(group: str, known: str) -> bool:
     """Whether the author of an unknown kind may have meant a known group. Only Kubernetes has groups without a dot."""
+    if group in _GROUPS_OF_OTHERS:
+        return False
     if "." not in group:
         return True
     labels, others = group.split("."), known.split(".")

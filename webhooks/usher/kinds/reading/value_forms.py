@@ -139,10 +139,17 @@ _NO_PODS: Final = frozenset({"metadata", "status", "selector", "data"})
 
 
 _PLACEHOLDERS: Final = ("{{", "$", "<")
+_TO_REPLACE: Final = re.compile(
+    r"(?<![A-Za-z])(?:ACCOUNT|BUCKET|CHANGE(?:_?ME)?|CLUSTER|ENV|ENVIRONMENT|IMAGE|MY|NAME|NAMESPACE|PLACEHOLDER|PROJECT|"
+    r"REGION|REGISTRY|REPLACE(?:_?ME)?|TAG|TEAM|TENANT|TODO|USER|USERNAME|VERSION|XXX|YOUR|ZONE)(?![A-Za-z])"
+)
 
 
 def is_placeholder(text: str) -> bool:
-    return any(mark in text for mark in _PLACEHOLDERS)
+    """Whether somebody or a program is to replace a text, or a part of it, before it is applied: `dev-NAMESPACE`."""
+    return any(mark in text for mark in _PLACEHOLDERS) or (
+        not text.islower() and _TO_REPLACE.search(text[:1000]) is not None
+    )
 
 
 class _Form(NamedTuple):
