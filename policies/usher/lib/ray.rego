@@ -79,3 +79,19 @@ _counts_gpus(name) if startswith(name, "nvidia.com/mig-")
 gpus_of_node(group) := logical_gpus(group).number
 
 gpus_of_node(group) := gpus(container(pod_sets(group)[0])) if not logical_gpus(group)
+
+# METADATA
+# title: Thousandths of a CPU that Ray counts in each node of a group
+# description: |
+#   Ray rounds up the limit, or without one the request, of the first container. Undefined where a group sets resources,
+#   and where usher does not know the number.
+cpus_of_node(group) := number * 1000 if {
+	number := _number(group.spec.rayStartParams["num-cpus"])
+} else := ceil(_cpus(container(pod_sets(group)[0]))) * 1000 if {
+	not group.spec.resources
+	not group.spec.rayStartParams["num-cpus"]
+}
+
+_cpus(container) := container.resources.cpu.limits.value
+
+_cpus(container) := container.resources.cpu.requests.value if not container.resources.cpu.limits

@@ -62,6 +62,13 @@ surge_before_stopping := surge if {
 	_unavailable == 0
 }
 
+# METADATA
+# title: Why a rollout of Argo stops no old pod before it has made all new ones
+# description: Undefined for other rollouts.
+keeps_old_pods := "blueGreen" if input.object.rollout.spec.strategy.blueGreen
+
+keeps_old_pods := "trafficRouting" if input.object.rollout.spec.strategy.canary.trafficRouting
+
 _keeps_all(strategy) if strategy.blueGreen
 
 _keeps_all(strategy) if strategy.canary.trafficRouting

@@ -30,6 +30,29 @@ model_servers := [entry |
 ]
 
 # METADATA
+# title: Model servers that download their model
+# description: |
+#   Their commands name a model of a hub. Without pods that run already, servers that are offline, and containers with
+#   variables from objects that usher does not know.
+downloading_servers := [entry |
+	some entry in model_servers
+	not entry.podSet.placed
+	entry.container.parallelism.model.hub
+	not _offline(entry.container)
+	not _unknown_variables(entry.container)
+]
+
+_offline(container) if {
+	some name in ["HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"]
+	not object.get(container.environment[name], "value", "1") in {"", "0"}
+}
+
+_unknown_variables(container) if {
+	some source in container.environmentSources
+	not source.variables
+}
+
+# METADATA
 # title: Seconds until a probe gives up
 # description: |
 #   The time until a liveness or a startup probe kills the container. Kubernetes uses its default for 0 and for a

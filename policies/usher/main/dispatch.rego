@@ -556,6 +556,14 @@ _findings_accelerator_pods contains {"check": "serving/role_group_gang_too_small
 	some finding in data.usher.checks.serving.role_group_gang_too_small.deny
 }
 
+_findings_accelerator_pods contains {"check": "serving/model_larger_than_its_cache", "finding": finding} if {
+	some finding in data.usher.checks.serving.model_larger_than_its_cache.deny
+}
+
+_findings_accelerator_pods contains {"check": "serving/gated_model_without_token", "finding": finding} if {
+	some finding in data.usher.checks.serving.gated_model_without_token.deny
+}
+
 _findings contains each if {
 	count(input.podSets) > 0
 	some each in _findings_pods
@@ -1863,6 +1871,10 @@ _findings_scaledObject contains {"check": "objects/two_autoscalers_of_one_target
 	some finding in data.usher.checks.objects.two_autoscalers_of_one_target.deny
 }
 
+_findings_scaledObject contains {"check": "objects/autoscaler_without_requests", "finding": finding} if {
+	some finding in data.usher.checks.objects.autoscaler_without_requests.deny
+}
+
 _findings contains each if {
 	input.object.horizontalPodAutoscaler
 	some each in _findings_horizontalPodAutoscaler
@@ -1894,6 +1906,10 @@ _findings_horizontalPodAutoscaler contains {"check": "objects/autoscaler_of_a_ma
 
 _findings_horizontalPodAutoscaler contains {"check": "objects/two_autoscalers_of_one_target", "finding": finding} if {
 	some finding in data.usher.checks.objects.two_autoscalers_of_one_target.deny
+}
+
+_findings_horizontalPodAutoscaler contains {"check": "objects/autoscaler_without_requests", "finding": finding} if {
+	some finding in data.usher.checks.objects.autoscaler_without_requests.deny
 }
 
 _findings contains each if {

@@ -3,6 +3,7 @@
 Files are applied together, so they show all objects. A cluster gets them one by one, so a review knows no other object.
 """
 
+import contextlib
 import difflib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,14 +13,14 @@ import orjson
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from usher import model, paths
+from usher import errors, model, paths, quantities
 from usher.accelerators import boards
 from usher.authorities import knowledge
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts import store
 from usher.kinds import registry
 from usher.kinds.kind import CONFIG_MAP
-from usher.kinds.reading import environment, known_keys, shapes
+from usher.kinds.reading import environment, known_keys, shapes, value_forms
 from usher.kinds.reading import values as reading_values
 from usher.kinds.reading.values import Reference
 from usher.model import placement
@@ -73,6 +74,8 @@ class Beside(Struct, frozen=True, kw_only=True):
     """Whether a Service with an address of its own sends the requests of programs to the pods."""
     disks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Access modes by the name of the PersistentVolumeClaim, for those that the pods name."""
+    disk_sizes: Mapping[str, int] = field(default_factory=dict)
+    """The bytes that these claims ask for."""
     holders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Other objects whose pods keep a claim, by the name of the claim; empty if all select the same node."""
     host_paths: Mapping[str, shapes.HostPath] = field(default_factory=dict)
@@ -93,6 +96,8 @@ class Beside(Struct, frozen=True, kw_only=True):
     """The label by which a service mesh adds its sidecar to the pods of the namespace; empty without one."""
     scalers: tuple[str, ...] = ()
     """Kinds and names of other autoscalers with the target of this one."""
+    unrequested: Mapping[str, str] = field(default_factory=dict)
+    """A container of the target of this autoscaler that requests no cpu or memory, by the resource."""
     guarded: Guarded | None = None
     """The pods of a disruption budget; None if the files do not tell them."""
     servers: Mapping[str, str] = field(default_factory=dict)
@@ -133,6 +138,7 @@ def _of_pods(workload: model.Workload, objects: reading_values.Objects, known: K
     return Beside(
         has_service=_has_service(workload, objects),
         disks=dict(_disks(claims)),
+        disk_sizes=dict(_disk_sizes(claims)),
         holders=dict(_holders(workload, claims, objects)),
         host_paths=host_paths,
         shared_groups=_shared_groups(workload, objects, known),
@@ -217,7 +223,25 @@ def _of_autoscaler(workload: model.Workload, objects: reading_values.Objects, _k
         return NOTHING
     scalers = knowledge.scalers_of(own.namespace, objects)
     others = (each for each in scalers.get(growth.target, ()) if each != growth.source)
-    return Beside(scalers=tuple(f"{each.kind} {each.name}" for each in others), parent=_parent(growth.target, objects))
+    return Beside(
+        scalers=tuple(f"{each.kind} {each.name}" for each in others),
+        unrequested=_unrequested(growth.target, objects),
+        parent=_parent(growth.target, objects),
+    )
+
+
+def _unrequested(target: Reference, objects: reading_values.Objects) -> Mapping[str, str]:
+    """The last container without a request, by cpu and memory. A LimitRange may add requests."""
+    found = {} if objects.of_kind("", "LimitRange", target.namespace) else objects.find(target)
+    if target.group != "apps" or isinstance(found, reading_values.Absence):
+        return {}
+    return {
+        name: paths.text(container.get("name"))
+        for spec, _, _ in value_forms.pod_specs(found)
+        for container in map(paths.mapping, value_forms.values_at(spec, "containers[]"))
+        for name in ("cpu", "memory")
+        if not value_forms.values_at(container, f"resources.{{requests,limits}}.{name}")
+    }
 
 
 def _layout(labels: Mapping[str, str], objects: reading_values.Objects) -> tuple[str, str] | None:
@@ -409,6 +433,13 @@ def _disks(claims: _Claims) -> Iterator[tuple[str, tuple[str, ...]]]:
         modes = spec.get("accessModes")
         if isinstance(modes, list):
             yield name, tuple(mode for mode in modes if isinstance(mode, str))
+
+
+def _disk_sizes(claims: _Claims) -> Iterator[tuple[str, int]]:
+    for name, spec in claims.items():
+        requests = paths.mapping(paths.mapping(spec.get("resources")).get("requests"))
+        with contextlib.suppress(errors.QuantityError):
+            yield name, quantities.parse(requests.get("storage")).nanos // quantities.NANO
 
 
 class _Holder(NamedTuple):

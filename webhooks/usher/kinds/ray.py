@@ -226,7 +226,9 @@ def _deployments(application: paths.Object) -> Iterator[dict[str, str | int]]:
         largest = (sum(bundles) if packed else max(bundles)) if bundles else gpus
         replicas = _replicas(deployment)
         name = paths.text(deployment.get("name"))
-        yield {"name": name, "onOneNode": largest, "together": replicas * (sum(bundles) or gpus)}
+        cpus = 0 if bundles else _number(paths.mapping(deployment.get("ray_actor_options")).get("num_cpus"))
+        together = replicas * (sum(bundles) or gpus)
+        yield {"name": name, "onOneNode": largest, "together": together, "cpus": cpus}
 
 
 def _models(application: paths.Object) -> Iterator[dict[str, str | int]]:
@@ -237,7 +239,7 @@ def _models(application: paths.Object) -> Iterator[dict[str, str | int]]:
         if isinstance(tensor, int) and isinstance(pipeline, int) and not model_config.get("placement_group_config"):
             replicas = _replicas(paths.mapping(model_config.get("deployment_config")))
             name = paths.text(paths.mapping(model_config.get("model_loading_config")).get("model_id"))
-            yield {"name": name, "onOneNode": _WHOLE, "together": replicas * tensor * pipeline * _WHOLE}
+            yield {"name": name, "onOneNode": _WHOLE, "together": replicas * tensor * pipeline * _WHOLE, "cpus": 0}
 
 
 def _replicas(deployment: paths.Object) -> int:

@@ -127,6 +127,10 @@ class ModelSize(TypedDict):
     """Whether it has experts that the number leaves out, so that it is larger."""
     hub: bool
     """Whether the name is one of a hub, from which the server downloads it, and no path."""
+    directory: str
+    """Where its command keeps the download; empty if variables decide."""
+    gated: str
+    """The owner of the model, if the hub gives it to accounts alone and the container has no token; else empty."""
 
 
 class ModelParallelism(TypedDict):

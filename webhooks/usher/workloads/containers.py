@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from usher import memo, model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.kinds.reading import shapes
-from usher.kinds.reading.environment import is_read, of_operator, sources, variables
+from usher.kinds.reading.environment import is_read, of_operator, sources, variables, with_config_maps
 from usher.kinds.reading.templates import ALL_REQUESTING, FIRST, ContainerPlace, Place, Template
 from usher.kinds.reading.values import Reading
 from usher.workloads import model_servers
@@ -124,8 +124,11 @@ def read_launch(
     if not words and _PAUSE.search(str(container.get("image"))):
         return Launch(None, None, f"{path}/image")
     idle = any(word in text for word in _WAITING) and len(text) <= _LONGEST_SCRIPT and _only_waits(words)
-    parallelism = model_servers.read_parallelism(container, words, path) if _may_be_server(text, container) else None
-    if parallelism is not None and (size := _model_size(text)) is not None:
+    parallelism = None
+    if _may_be_server(text, container):
+        container = with_config_maps(container, reading)
+        parallelism = model_servers.read_parallelism(container, words, path)
+    if parallelism is not None and (size := _model_size(_expanded(text, container), container)) is not None:
         parallelism["model"] = size
     drains = [int(each) for each in _DRAINS.findall(text)] if "timeout" in text else []
     program = f"{path}/{'command' if command else 'args'}" if _PROGRAM.fullmatch(text) else ""
@@ -154,12 +157,33 @@ _BITS: Final = (
     (8, memo.pattern(r"(?:int|w|fp|q)-?8|8-?bits?(?![a-z])", re.IGNORECASE)),
     (4, memo.pattern(r"awq|gptq|marlin|(?:int|w|fp|q)-?4|4-?bits?(?![a-z])|bnb|bitsandbytes|gpt-oss", re.IGNORECASE)),
 )
+_GATED: Final = memo.pattern(r"(meta-llama|google)/(?:(?<=meta-llama/)|gemma-(?:1\.1-|[23]n?-|[27]b))")
+"""Models that the hub gives only to accounts that accepted their licence, as their pages say."""
+_TOKENS: Final = memo.pattern(r"TOKEN|HF_ENDPOINT")
+_DIRECTORY: Final = memo.pattern(
+    r"--(?:download[-_]dir|huggingface[-_]hub[-_]cache)(?:=|\s+)[\"']?([^\s\"';|&\\]{1,200})"
+)
 _OF_OTHER_SIZE: Final = memo.pattern(
     r"gguf|(?:^|\s)--(?:cpu[-_]offload|load[-_]in|load[-_]format(?:=|\s+)dummy|dtype(?:=|\s+)float32)", re.IGNORECASE
 )
 
 
-def _model_size(text: str) -> model.ModelSize | None:
+def _expanded(text: str, container: Mapping[str, paths.Json]) -> str:
+    """A command with the values of its variables, and the model that Text Generation Inference reads from one."""
+    if "$" in text:
+        text = _REFERENCE.sub(lambda each: _value_of(each[each.lastindex or 0], container) or each[0], text)
+    given = _value_of("MODEL_ID", container)
+    return text if not given or _MODEL.search(text) else f"{text} --model-id {given}"
+
+
+def _has_token(text: str, container: Mapping[str, paths.Json]) -> bool:
+    """Whether a container may have a token of the hub, or another hub."""
+    variables = container.get("env")
+    names = (str(paths.mapping(each).get("name")) for each in (variables if isinstance(variables, list) else ()))
+    return "envFrom" in container or _TOKENS.search(" ".join((text.upper(), *names))) is not None
+
+
+def _model_size(text: str, container: Mapping[str, paths.Json]) -> model.ModelSize | None:
     """The size of the model in the name that a command gives; None without one, and where its bits are unknown."""
     sizes = {(name, match[1], match[2].lower()) for name in _MODEL.findall(text) for match in _WEIGHTS.finditer(name)}
     quantized = _QUANTIZATION.findall(text)
@@ -176,6 +200,8 @@ def _model_size(text: str) -> model.ModelSize | None:
         gigabytes=max(int(gigabytes), 1),
         experts=_EXPERTS.search(name) is not None,
         hub=name.count("/") == 1 and name[0] not in "/.$~",
+        directory=next(iter(_DIRECTORY.findall(text)), ""),
+        gated="" if (gated := _GATED.match(name)) is None or _has_token(text, container) else gated[1],
     )
 
 

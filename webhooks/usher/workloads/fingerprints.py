@@ -118,7 +118,20 @@ _OPTION: Final = memo.pattern(r"(--[a-z][a-z0-9_-]{0,60}=)[A-Za-z0-9_.,:+-]{1,20
 _DIGITS: Final = memo.pattern(r"[0-9]+")
 _TAG: Final = memo.pattern(r"[^\s:@]+(?::[0-9]+/[^\s:@]+)?:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 
-_READ_OPTIONS: Final = ("nproc", "nnodes", "machines", "tensor", "parallel", "timeout", "exit-", "gpus", "device")
+_READ_OPTIONS: Final = (
+    "nproc",
+    "nnodes",
+    "rank",
+    "addr",
+    "endpoint",
+    "machines",
+    "tensor",
+    "parallel",
+    "timeout",
+    "exit-",
+    "gpus",
+    "device",
+)
 """Parts of the names of options whose values are read, here or by a rule of the site."""
 
 _SERVERS: Final = tuple(hint.encode() for hint in model_servers.HINTS)

@@ -257,7 +257,7 @@ def _place(server: _Server, container: Mapping[str, paths.Json], path: str) -> s
         for index, entry in enumerate(entries if isinstance(entries, list) else []):
             if isinstance(entry, str) and (_has(server.tensor, entry) or _has(server.tensor, f"{entry} 1")):
                 return f"{path}/{field}/{index}"
-    return f"{path}/{'args' if container.get('args') else 'command'}"
+    return f"{path}/{next((each for each in ('args', 'command', 'envFrom') if container.get(each)), 'image')}"
 
 
 class Family(Struct, frozen=True, kw_only=True):

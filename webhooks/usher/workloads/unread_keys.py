@@ -107,7 +107,8 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
         found += tuple(controller_rules.refused(value, key, of_pods))
         if workload is not None:
             found += tuple(device_stack.images_of_other_devices(workload))
-            found += tuple(counts.beyond_their_pods(workload, value))
+            found += tuple(counts.beyond_their_pods(workload, specs))
+        found += tuple(device_stack.boards_without_their_name(of_pods))
         if key == ("apps", "DaemonSet"):
             found += tuple(device_stack.agents_without_folder(value))
         found += tuple(inner_names.names_of_nothing(value, key, specs, files))

@@ -7,13 +7,13 @@ import pytest
 import builders
 from unit.workloads.normalised import workload
 from usher import paths
-from usher.kinds.reading import counts
+from usher.kinds.reading import counts, value_forms
 
 _HOST = {"kubernetes.io/hostname": "dgx-1"}
 
 
 def _found(value: paths.Object) -> list[str]:
-    return [each.remedy for each in counts.beyond_their_pods(workload(value), value)]
+    return [each.remedy for each in counts.beyond_their_pods(workload(value), value_forms.pod_specs(value))]
 
 
 def _torchrun(flags: str) -> paths.Object:

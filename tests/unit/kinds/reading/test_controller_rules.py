@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from usher.kinds.reading import controller_rules, environment, value_forms
+from usher.kinds.reading.device_stack import boards_without_their_name
 
 _Json = dict[str, Any]
 
@@ -272,8 +273,14 @@ def test_a_board_is_selected_by_the_name_that_nodes_have(product: str, count: in
     terms = [{"matchExpressions": [{"key": "nvidia.com/gpu.product", "operator": "In", "values": [product]}]}]
     affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
 
-    assert len(_found(_deployment(_container(), nodeSelector=selector))) == count
-    assert len(_found(_deployment(_container(), affinity=affinity))) == count
+    assert (
+        len(list(boards_without_their_name(value_forms.pod_specs(_deployment(_container(), nodeSelector=selector)))))
+        == count
+    )
+    assert (
+        len(list(boards_without_their_name(value_forms.pod_specs(_deployment(_container(), affinity=affinity)))))
+        == count
+    )
 
 
 def test_an_amount_among_the_annotations_is_found() -> None:
@@ -368,3 +375,117 @@ def test_probes_of_pods_with_several_containers_are_not_compared() -> None:
     value["spec"]["template"]["spec"]["containers"].append(_container())
 
     assert _found(value) == []
+
+
+def _ranked(kind: str, command: str, **env: str) -> _Json:
+    """A workload of 2 pods on 2 nodes that starts a command in each."""
+    container = _container(
+        command=["bash", "-c", command], env=[{"name": name, "value": text} for name, text in env.items()]
+    )
+    template = {"spec": {"containers": [container]}}
+    specs: dict[str, tuple[str, _Json]] = {
+        "StatefulSet": ("apps/v1", {"replicas": 2, "template": template}),
+        "Job": ("batch/v1", {"parallelism": 2, "template": template}),
+        "JobSet": (
+            "jobset.x-k8s.io/v1alpha2",
+            {
+                "replicatedJobs": [
+                    {"name": "a", "template": {"spec": {"parallelism": 2, "completions": 2, "template": template}}}
+                ]
+            },
+        ),
+        "LeaderWorkerSet": (
+            "leaderworkerset.x-k8s.io/v1",
+            {"leaderWorkerTemplate": {"size": 2, "workerTemplate": template}},
+        ),
+    }
+    version, spec = specs[kind]
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": "train", "namespace": "team"}, "spec": spec}
+
+
+@pytest.mark.parametrize("kind", ["StatefulSet", "Job", "JobSet", "LeaderWorkerSet"])
+@pytest.mark.parametrize(
+    ("flags", "remedy"),
+    [
+        ("--nnodes=2 --node_rank=$RANK --master_addr=train-0", None),
+        ("--nnodes 4 --rdzv_backend c10d --rdzv_endpoint train-0:29500", None),
+        (
+            "--nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=$(hostname):29500",
+            "name the first pod, for example by a headless Service",
+        ),
+        (
+            "--nnodes=2 --node_rank=$RANK --master_addr=localhost",
+            "name the first pod, for example by a headless Service",
+        ),
+    ],
+)
+def test_torchrun_waits_only_for_nodes_that_come(kind: str, flags: str, remedy: str | None) -> None:
+    remedies = [each for _, each in _found(_ranked(kind, f"torchrun {flags} a.py"))]
+
+    assert remedies == ([] if remedy is None else [remedy])
+
+
+def test_one_rank_for_all_pods_is_found_in_commands_and_variables() -> None:
+    command = _ranked("Job", "torchrun --nnodes=2 --node_rank=0 --master_addr=train-0.train a.py")
+    variable = _ranked("StatefulSet", "python a.py", RANK="0", WORLD_SIZE="2")
+
+    assert [each for _, each in _found(command)] == ["write --node_rank=$JOB_COMPLETION_INDEX in the script of a shell"]
+    assert [each for _, each in _found(variable)] == ["set it in the script of a shell: export RANK=${HOSTNAME##*-}"]
+    assert _found(_ranked("StatefulSet", "python a.py", RANK="0", WORLD_SIZE="1")) == []
+
+
+def test_a_leader_has_a_rank_of_its_own() -> None:
+    job = _ranked("LeaderWorkerSet", "torchrun --nnodes=2 --node_rank=1 --master_addr=$LWS_LEADER_ADDRESS a.py")
+    leader = _container(
+        command=["torchrun", "--nnodes=2", "--node_rank=0", "--master_addr=$(LWS_LEADER_ADDRESS)", "a.py"]
+    )
+    job["spec"]["leaderWorkerTemplate"]["leaderTemplate"] = {"spec": {"containers": [leader]}}
+
+    assert _found(job) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "count"),
+    [
+        ("torchrun --master_addr=train-0.train.other.svc.cluster.local --node_rank=$RANK a.py", 1),
+        ("ray start --address=head.other.svc:6379", 1),
+        ("torchrun --master_addr=train-0.train.team.svc --node_rank=$RANK a.py", 0),
+        ("ray start --address=head:6379", 0),
+    ],
+)
+def test_the_first_rank_is_in_the_namespace_of_its_pods(command: str, count: int) -> None:
+    text = _found(_ranked("Job", command))
+
+    assert [each for _, each in text] == ["use the namespace of the pods, or a name without a namespace"] * count
+
+
+def test_an_address_may_follow_its_option() -> None:
+    job = _ranked("Job", "")
+    container = job["spec"]["template"]["spec"]["containers"][0]
+    container["command"] = ["python", "-m", "sglang.launch_server", "--dist-init-addr", "a-0.a.other.svc:20000"]
+
+    assert [path for path, _ in _found(job)] == ["/spec/template/spec/containers/0/command/3"]
+    assert _found(_ranked("Job", "true", PET_MASTER_ADDR="a-0.a.other.svc"))
+
+
+@pytest.mark.parametrize(
+    ("word", "remedies"),
+    [
+        ("--model=$(MODEL_ID)", ["did you mean MODEL_IDS?"]),
+        ("--size=$(GPU_COUNT)", ["add GPU_COUNT to env"]),
+        ("run $(Leader_Node_Address)", ["add Leader_Node_Address to env"]),
+        ("$$(GPU_COUNT) $(MODEL_IDS) $(nproc) $(date +%s) ${GPU_COUNT} $(WEB_SERVICE_HOST) $(TPU_WORKER_ID)", []),
+    ],
+)
+def test_a_reference_names_a_variable_of_the_container(word: str, remedies: list[str]) -> None:
+    container = _container(args=[word], env=[{"name": "MODEL_IDS", "value": "a"}])
+
+    assert [each for _, each in _found(_deployment(container))] == remedies
+
+
+def test_references_that_others_may_set_pass() -> None:
+    listed = _container(args=["$(GPU_COUNT)"], envFrom=[{"configMapRef": {"name": "all"}}])
+    volcano = {"tasks": [{"template": {"spec": {"containers": [_container(args=["$(GPU_COUNT)"])]}}}]}
+
+    assert _found(_deployment(listed)) == []
+    assert _found({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {}, "spec": volcano}) == []

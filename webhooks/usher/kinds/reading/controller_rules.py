@@ -19,8 +19,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from usher import memo, model, paths
-from usher.kinds.reading import environment
-from usher.kinds.reading.counts import NODES, TORCHRUN
+from usher.kinds.reading import counts, environment
 from usher.kinds.reading.value_forms import PodSpec, at, is_placeholder, texts_at, texts_with_paths
 
 
@@ -117,35 +116,7 @@ def _above_slots(value: paths.Object) -> Iterator[model.UnreadKey]:
             )
 
 
-def _without_completions(value: paths.Object) -> Iterator[model.UnreadKey]:
-    """Indexed Jobs without completions, which the API server refuses. Jobs of a JobSet are indexed by default."""
-    is_set = value.get("kind") == "JobSet"
-    for where, job in at(value, "spec.replicatedJobs[].template.spec" if is_set else "spec"):
-        mode = job.get("completionMode", "Indexed" if is_set else "") if isinstance(job, dict) else ""
-        if mode == "Indexed" and job.get("completions") is None and job.get("parallelism") is not None:
-            text = f"has indexed pods without completions at {paths.readable(where)}, so the API server refuses the Job"
-            remedy = f"set completions to {job['parallelism']}, the number of pods"
-            yield environment.misread(where, text, remedy, "", refused=True)
-
-
-_LEAST: Final = "kueue.x-k8s.io/job-min-parallelism"
-
-
-def _of_job(value: paths.Object) -> Iterator[model.UnreadKey]:
-    yield from _without_completions(value)
-    spec, least = paths.mapping(value.get("spec")), paths.mapping(paths.metadata(value).get("annotations")).get(_LEAST)
-    parallelism, completions = spec.get("parallelism", 1), spec.get("completions")
-    if not isinstance(least, str) or not isinstance(parallelism, int) or is_placeholder(least):
-        return
-    pods = min(parallelism, completions) if isinstance(completions, int) else parallelism
-    if not re.fullmatch(r"\d{1,9}", least, re.ASCII) or not 0 < int(least) < pods:
-        # validatePartialAdmissionCreate in pkg/controller/jobs/job/job_webhook.go of Kueue
-        text = f"lets Kueue start it with {least[:20]} pods, which must be fewer than its {pods}, so Kueue refuses it"
-        remedy = f"write a number from 1 to {pods - 1}" if pods > 1 else "remove the annotation"
-        yield environment.misread(paths.join("/metadata/annotations", _LEAST), text, remedy, "controller")
-
-
-_RAY_IMAGE: Final = re.compile(r"\brayproject/ray(?:-ml|-llm)?:(\d{1,3}\.\d{1,3}\.\d{1,3})")
+_RAY_IMAGE: Final = memo.pattern(r"\brayproject/ray(?:-ml|-llm)?:(\d{1,3}\.\d{1,3}\.\d{1,3})")
 
 
 def _versions_of_ray(value: paths.Object) -> Iterator[model.UnreadKey]:
@@ -210,9 +181,10 @@ def _of_cluster_queue(value: paths.Object) -> Iterator[model.UnreadKey]:
 
 
 _HOSTS: Final = memo.pattern(
-    r"(?:--(?:master[-_]addr|rdzv[-_]endpoint|dist-init-addr|coordinator[-_]address|head[-_]node[-_]addr)[=\s]+"
-    r"|\bMASTER_ADDR=)[\"']?([a-z0-9][-a-z0-9]*)(?=[.:\s\"']|$)"
+    r"(?:--(?:master[-_]addr|rdzv[-_]endpoint|dist-init-addr|coordinator[-_]address|head[-_]node[-_]addr|(?:ray[-_])?address)[=\s]+"
+    r"|\bMASTER_ADDR=)[\"']?([a-z0-9][-a-z0-9.]*)(?=[:\s\"']|$)"
 )
+_DOTS: Final = memo.pattern(r"[.:]")
 _ADDRESSES: Final = frozenset({"MASTER_ADDR", "PET_MASTER_ADDR", "PET_RDZV_ENDPOINT", "COORDINATOR_ADDRESS"})
 
 
@@ -236,35 +208,40 @@ def _pods_of(value: paths.Object) -> tuple[str, list[str]]:
     return name, [rf"{name}-{re.escape(each.lower())}-{number}" for each in roles]
 
 
-def _hosts_of_no_pod(value: paths.Object, specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:
-    """Addresses of the first rank that begin as names of own pods do, and that no pod has."""
+def _first_ranks(value: paths.Object, kind: str, specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:
+    """Addresses of the first rank that begin as names of own pods do and that no pod has, or in another namespace."""
     name, pods = _pods_of(value)
-    for spec, path, _ in specs if pods and name else ():
-        for where, text in texts_with_paths(spec, "containers[].{command[],args[],env[].value}", path):
-            is_variable = where.endswith("/value")
-            if is_variable and not _is_address(spec, where.removeprefix(path)):
+    namespace = paths.text(paths.metadata(value).get("namespace"))
+    for spec, path, _ in specs if pods or kind in _RANKED else ():
+        texts = list(texts_with_paths(spec, "containers[].{command[],args[],env[].value}", path))
+        for (where, text), (_, after) in zip(texts, [*texts, ("", "")][1:], strict=True):
+            variable = _variable(spec, where.removeprefix(path)) if where.endswith("/value") else ""
+            if variable and variable not in _ADDRESSES:
                 continue
-            for host in [re.split(r"[.:]", text)[0]] if is_variable else _HOSTS.findall(text):
-                own = re.match(rf"{name}-\D", host) and re.search(r"-\d+$", host)
-                if own and not any(re.fullmatch(each, host) for each in pods):
+            given = (each for each in _HOSTS.finditer(f"{text} {after}") if each.start() < len(text))
+            for host, *domain in map(_DOTS.split, [text] if variable else (each[1] for each in given)):
+                own = name and re.match(rf"{name}-\D", host) and re.search(r"-\d+$", host)
+                if pods and own and not any(re.fullmatch(each, host) for each in pods):
                     listed = ", ".join(each.replace("\\d+", "0").replace("\\", "") for each in pods[:3])
                     message = f"addresses the pod {host[:100]}, which it does not make"
                     yield environment.misread(
                         where, message, f"write the name of one of its pods ({listed})", "controller"
                     )
+                named = domain[domain.index("svc") - 1] if "svc" in domain[1:] and variable != "MASTER_ADDR" else ""
+                if named and namespace not in {"", "default", named} and not is_placeholder(named):
+                    message = f"addresses the first rank in the namespace {named[:63]}, but its pods run in {namespace}"
+                    remedy = "use the namespace of the pods, or a name without a namespace"
+                    yield environment.misread(where, message, remedy, "controller")
 
 
-def _is_address(spec: Mapping[str, Any], place: str) -> bool:
-    """Whether a value is that of a variable with the address of the first rank."""
+def _variable(spec: Mapping[str, Any], place: str) -> str:
+    """The name of the variable with the value at a place."""
     _, _, container, _, variable, _ = place.split("/")
-    entry = spec["containers"][int(container)]["env"][int(variable)]
-    return paths.text(entry.get("name")) in _ADDRESSES
+    return paths.text(spec["containers"][int(container)]["env"][int(variable)].get("name"))
 
 
 _MODES: Final = frozenset({"RawDeployment", "Standard"})
 _METRICS_OF_HPA: Final = frozenset({"cpu", "memory"})
-
-
 _AUTOSCALERS: Final = ("hpa", "keda", "external", "none")
 
 
@@ -299,36 +276,95 @@ def _of_llm_service(value: paths.Object) -> Iterator[model.UnreadKey]:
             yield environment.misread(f"{where}/parallelism/pipeline", text, remedy, "controller")
 
 
+_RANK: Final = memo.pattern(r"--node[-_]rank[=\s]+[\"']?(\d{1,18})\b")
+_OWN_HOST: Final = memo.pattern(
+    r"--(?:rdzv[-_]endpoint|master[-_]addr)[=\s]+[\"']?(localhost|127\.0\.0\.1|\$\(hostname[^)]{0,9}\)|\$\{?HOSTNAME\b)"
+)
 _RANKS: Final = memo.pattern(r"node[-_]rank|rdzv|standalone|PET_|\bsrun\b")
-_RANKED_BY_NONE: Final = frozenset({
-    "apps StatefulSet", "batch Job", "batch.volcano.sh Job", "jobset.x-k8s.io JobSet", "kubeflow.org PyTorchJob",
-    "leaderworkerset.x-k8s.io LeaderWorkerSet",
-})  # fmt: skip
+_RANKED: Final = {
+    "apps StatefulSet": ("spec replicas", "${HOSTNAME##*-}"),
+    "batch Job": ("spec parallelism", "$JOB_COMPLETION_INDEX"),
+    "batch.volcano.sh Job": ("spec.tasks[] replicas", "$VC_TASK_INDEX"),
+    "jobset.x-k8s.io JobSet": ("spec.replicatedJobs[] replicas template.spec.parallelism", "$JOB_COMPLETION_INDEX"),
+    "kubeflow.org PyTorchJob": ("spec.pytorchReplicaSpecs.* replicas", "$RANK"),
+    "leaderworkerset.x-k8s.io LeaderWorkerSet": ("spec.leaderWorkerTemplate size", "$LWS_WORKER_INDEX"),
+}
+"""Kinds that give torchrun no rank: templates, fields whose product is their pods, where a shell reads the rank."""
 
 
-def _without_ranks(value: paths.Object, kind: str, specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:
-    """Starts of torchrun on several nodes that all begin as the first node (pytorch.org, torchrun).
+def _pods_of_templates(value: paths.Object, kind: str) -> dict[str, int]:
+    """The pods that templates make at one time, by the beginning of their paths; empty where a number is unknown."""
+    places, *fields = _RANKED[kind][0].split()
+    found = dict[str, int]()
+    for where, part in at(value, places):
+        found[f"{where}/"] = 1
+        for field in fields:
+            for _, number in at(part, field):
+                if not isinstance(number, int):
+                    return {}
+                found[f"{where}/"] *= number
+    return found
+
+
+def _starts_of_torchrun(value: paths.Object, kind: str, specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:
+    """Starts of torchrun on several nodes that wait for nodes that do not come (pytorch.org, torchrun).
 
     The training operator gives ranks only with a Master or an elasticPolicy (pkg/controller.v1/pytorch/envvar.go).
     """
     spec = paths.mapping(value.get("spec"))
-    if (
-        kind not in _RANKED_BY_NONE
-        or "elasticPolicy" in spec
-        or "Master" in paths.mapping(spec.get("pytorchReplicaSpecs"))
-    ):
+    if kind not in _RANKED or "elasticPolicy" in spec:
         return
+    pods, has_ranks = _pods_of_templates(value, kind), "Master" in paths.mapping(spec.get("pytorchReplicaSpecs"))
     for pod, path, _ in specs:
+        own = next((number for beginning, number in pods.items() if path.startswith(beginning)), 1)
+        if "leaderTemplate" in paths.mapping(spec.get("leaderWorkerTemplate")):
+            own = 1 if "/leaderTemplate/" in path else own - 1
         for where, container in at(pod, "containers[]", path):
+            yield from _rank_of_all_pods(container, where, kind, own)
             text = _words(container)
-            nodes = _number_after(text, TORCHRUN, NODES) or 0
-            names = " ".join(texts_at(container, "env[].name"))
-            if nodes > 1 and not _RANKS.search(f"{text} {names}") and "envFrom" not in container:
+            nodes = _number_after(text, counts.TORCHRUN, counts.NODES) or 0
+            if nodes <= 1:
+                continue
+            names, rank = " ".join(texts_at(container, "env[].name")), _RANK.search(text)
+            if own > 1 and (host := _OWN_HOST.search(text)):
+                message = f"starts torchrun on {nodes} nodes that meet at {host[1]}, so each pod waits for itself alone"
+                yield environment.misread(
+                    where, message, "name the first pod, for example by a headless Service", "controller"
+                )
+            elif rank and own > 1 and "rdzv" not in text:
+                message = (
+                    f"starts torchrun with the node rank {rank[1]} in {own} pods, so they wait for the other ranks"
+                )
+                yield environment.misread(
+                    where, message, f"write --node_rank={_RANKED[kind][1]} in the script of a shell", "controller"
+                )
+            elif not has_ranks and not _RANKS.search(f"{text} {names}") and "envFrom" not in container:
                 message = (
                     f"starts torchrun on {nodes} nodes without rank or rendezvous, so each waits as the first node"
                 )
                 remedy = "add --rdzv_backend=c10d --rdzv_endpoint=HOST:29500, or --node_rank and --master_addr"
                 yield environment.misread(where, message, remedy, "controller")
+
+
+_RANK_VARIABLES: Final = {"RANK": "WORLD_SIZE", "PET_NODE_RANK": "PET_NNODES"}
+
+
+def _rank_of_all_pods(container: Any, path: str, kind: str, pods: int) -> Iterator[model.UnreadKey]:  # noqa: ANN401 - any JSON
+    """A rank that a template gives all its pods. The training operator sets its own."""
+    given = {
+        paths.text(each.get("name")): paths.text(each.get("value"))
+        for each in (paths.mapping(each) for _, each in at(container, "env[]"))
+    }
+    for rank, size in _RANK_VARIABLES.items():
+        if (
+            pods > 1
+            and kind != "kubeflow.org PyTorchJob"
+            and given.get(rank, "").isdecimal()
+            and given.get(size, "1") != "1"
+        ):
+            text = f"sets {rank} to {given[rank][:9]} in {pods} pods, so they wait for the other ranks"
+            remedy = f"set it in the script of a shell: export {rank}={_RANKED[kind][1]}"
+            yield environment.misread(path, text, remedy, "controller")
 
 
 _Pods = Sequence[tuple[str, Mapping[str, Any]]]
@@ -398,8 +434,8 @@ _OF_KINDS: Final[Mapping[str, Callable[[paths.Object], Iterator[model.UnreadKey]
     "sparkoperator.k8s.io SparkApplication": _without_script,
     "sparkoperator.k8s.io ScheduledSparkApplication": _without_script,
     "kubeflow.org MPIJob": _above_slots,
-    "batch Job": _of_job,
-    "jobset.x-k8s.io JobSet": _without_completions,
+    "batch Job": counts.refused_counts_of_job,
+    "jobset.x-k8s.io JobSet": counts.refused_counts_of_jobs,
     "serving.kserve.io InferenceService": _of_inference_service,
     "serving.kserve.io LLMInferenceService": _of_llm_service,
     "nfd.k8s-sigs.io NodeFeatureRule": _features,
@@ -416,45 +452,11 @@ _METRICS: Final = {
 """Places with names of metrics."""
 
 
-_PRODUCT: Final = "nvidia.com/gpu.product"
-_BARE: Final = {
-    **{
-        name: f"NVIDIA-{name}"
-        for name in ("A10", "A10G", "A30", "A40", "B200", "B300", "GB200", "GB300", "H20", "H200")
-    },
-    **{name: f"NVIDIA-{name}" for name in ("L4", "L40", "L40S")},
-    "A100": "NVIDIA-A100-SXM4-80GB",
-    "H100": "NVIDIA-H100-80GB-HBM3",
-    "T4": "Tesla-T4",
-    "V100": "Tesla-V100-SXM2-32GB",
-}
-"""Boards, with the name that drivers give them; some have several."""
 _AMOUNTS: Final = memo.pattern(
     r"nvidia\.com/(gpu|gpumem|gpumem-percentage|gpucores|mig-.+)|amd\.com/gpu|habana\.ai/gaudi|google\.com/tpu"
     r"|volcano\.sh/vgpu-(number|memory|cores)|aws\.amazon\.com/neuron(core)?"
 )
 """Resources of containers."""
-
-
-_REQUIRED: Final = (
-    "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[].matchExpressions[]"
-)
-
-
-def _boards_without_their_name(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
-    """Boards that a pod selects without the name that gpu-feature-discovery writes."""
-    if spec.keys().isdisjoint(("nodeSelector", "affinity")):
-        return
-    chosen = [(paths.join(f"{path}/nodeSelector", _PRODUCT), paths.mapping(spec.get("nodeSelector")).get(_PRODUCT))]
-    for where, each in at(spec, _REQUIRED, path):
-        if isinstance(each, dict) and each.get("key") == _PRODUCT and each.get("operator") == "In":
-            chosen += [(f"{where}/values", text) for text in texts_at(each, "values[]")]
-    for where, text in chosen:
-        name = text.upper().removeprefix("NVIDIA-") if isinstance(text, str) else ""
-        right = _BARE.get(name)
-        if right is not None and text != right:
-            wrong = f"selects nodes with {_PRODUCT}: {text}, but gpu-feature-discovery writes names like {right}"
-            yield environment.misread(where, wrong, f"write the value of your nodes, for example {right}", "controller")
 
 
 def _amounts_as_annotations(annotations: _Pods) -> Iterator[model.UnreadKey]:
@@ -569,7 +571,6 @@ def refused(value: paths.Object, key: tuple[str, str], specs: Sequence[PodSpec])
         return
     sets = environment.set_by_controller(kind, value)
     for spec, path, _ in specs:
-        yield from _boards_without_their_name(spec, path)
         yield from _unanswered(spec, path)
         for field in ("containers", "initContainers"):
             for index, container in enumerate(paths.elements(spec.get(field))):
@@ -578,6 +579,6 @@ def refused(value: paths.Object, key: tuple[str, str], specs: Sequence[PodSpec])
     if annotations := _parts(pods, "annotations"):
         yield from _amounts_as_annotations(annotations)
         yield from _task_groups(annotations)
-    yield from _hosts_of_no_pod(value, specs)
-    yield from _without_ranks(value, kind, specs)
+    yield from _first_ranks(value, kind, specs)
+    yield from _starts_of_torchrun(value, kind, specs)
     yield from _former_labels(value, _parts(pods, "labels"))

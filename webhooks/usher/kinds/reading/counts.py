@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from usher import memo, model, paths
 from usher.kinds.reading import values
 from usher.kinds.reading.environment import misread
-from usher.kinds.reading.value_forms import at, pod_specs
+from usher.kinds.reading.value_forms import PodSpec, at, is_placeholder
 from usher.kinds.reading.values import MAX_PODS, Reading
 
 DEFAULT_SURGE: Final = "25%"
@@ -214,16 +214,16 @@ def _replaced(holder: paths.Json, keys: list[str], number: int) -> paths.Object 
     return None if inner is None else {**holder, key: inner}
 
 
-TORCHRUN: Final = re.compile(r"\b(?:torchrun|torch\.distributed\.(?:run|launch))\b")
-NODES: Final = re.compile(r"--nnodes[=\s]+[\"']?(\d{1,9})\b", re.ASCII)
-_OWN_RANK: Final = re.compile(r"node[-_]rank[=\s]+[\"']?\d", re.ASCII)
+TORCHRUN: Final = memo.pattern(r"\b(?:torchrun|torch\.distributed\.(?:run|launch))\b")
+NODES: Final = memo.pattern(r"--nnodes[=\s]+[\"']?(\d{1,9})\b", re.ASCII)
+_OWN_RANK: Final = memo.pattern(r"node[-_]rank[=\s]+[\"']?\d", re.ASCII)
 _ALL_NODES: Final = frozenset(
     {"PyTorchJob", "TrainJob", "JobSet", "LeaderWorkerSet", "Job", "RoleBasedGroup", "HyperPodPyTorchJob"}
 )
 """Kinds whose objects hold all nodes of a training, if torchrun takes no rank of its own."""
 
 
-def beyond_their_pods(workload: model.Workload, value: paths.Object) -> Iterator[model.UnreadKey]:
+def beyond_their_pods(workload: model.Workload, specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:
     """Starts that wait for more nodes than there are pods, and host ports that several pods want on one node.
 
     Sources: torchrun waits for the nodes of `--nnodes` (pytorch.org, torchrun). In the network of the host each port of
@@ -233,7 +233,7 @@ def beyond_their_pods(workload: model.Workload, value: paths.Object) -> Iterator
     if workload.kind in _ALL_NODES:
         yield from _nodes_without_pods(workload)
     pinned = {each.spec_path: each for each in workload.pod_sets if "kubernetes.io/hostname" in each.node_selector}
-    for spec, path, _ in pod_specs(value) if pinned else ():
+    for spec, path, _ in specs if pinned else ():
         if path in pinned:
             yield from _ports_of_one_node(spec, pinned[path].count, path)
 
@@ -270,3 +270,32 @@ def _ports_of_one_node(spec: Mapping[str, paths.Json], count: model.Count, path:
             remedy = "use the strategy Recreate, or a maxSurge of 0"
         yield misread(where, text, remedy, "controller")
         return
+
+
+def refused_counts_of_jobs(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Indexed Jobs without completions, which the API server refuses. Jobs of a JobSet are indexed by default."""
+    is_set = value.get("kind") == "JobSet"
+    for where, job in at(value, "spec.replicatedJobs[].template.spec" if is_set else "spec"):
+        mode = job.get("completionMode", "Indexed" if is_set else "") if isinstance(job, dict) else ""
+        if mode == "Indexed" and job.get("completions") is None and job.get("parallelism") is not None:
+            text = f"has indexed pods without completions at {paths.readable(where)}, so the API server refuses the Job"
+            remedy = f"set completions to {job['parallelism']}, the number of pods"
+            yield misread(where, text, remedy, "", refused=True)
+
+
+_LEAST: Final = "kueue.x-k8s.io/job-min-parallelism"
+
+
+def refused_counts_of_job(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """As of Jobs in a JobSet, and a least parallelism that Kueue refuses."""
+    yield from refused_counts_of_jobs(value)
+    spec, least = paths.mapping(value.get("spec")), paths.mapping(paths.metadata(value).get("annotations")).get(_LEAST)
+    parallelism, completions = spec.get("parallelism", 1), spec.get("completions")
+    if not isinstance(least, str) or not isinstance(parallelism, int) or is_placeholder(least):
+        return
+    pods = min(parallelism, completions) if isinstance(completions, int) else parallelism
+    if not re.fullmatch(r"\d{1,9}", least, re.ASCII) or not 0 < int(least) < pods:
+        # validatePartialAdmissionCreate in pkg/controller/jobs/job/job_webhook.go of Kueue
+        text = f"lets Kueue start it with {least[:20]} pods, which must be fewer than its {pods}, so Kueue refuses it"
+        remedy = f"write a number from 1 to {pods - 1}" if pods > 1 else "remove the annotation"
+        yield misread(paths.join("/metadata/annotations", _LEAST), text, remedy, "controller")

@@ -459,6 +459,11 @@ def _older_cuda(image: str) -> str:
 _OLD_BOARDS: Final = memo.pattern(
     r"\b(tesla-?)?(t4g?|v100|p100|p4|k80)\b|\b(g4dn|g5g|p3|p3dn|p2)\b|nc\d+.*_t4|_v3$", re.IGNORECASE
 )
+_PART_OF_MEMORY: Final = memo.pattern(
+    r"--gpu[-_]memory[-_]utilization[=\s]+[\"']?([01](?:\.\d{1,9})?|\.\d{1,9})(?![\d.])"
+)
+_HALF_OF_MEMORY: Final = 0.5
+"""The most that a server can take where at least two pods share a GPU."""
 _HALF: Final = memo.pattern(r"--dtype(?:=|\s+)[\"']?(?:bf16|bfloat16)\b")
 
 
@@ -467,11 +472,12 @@ def _options_of_other_devices(pod_set: model.PodSet, container: model.Container)
     text = " ".join(container.command)
     if container.parallelism is None or container.parallelism["server"] != "vLLM":
         return
-    if "nvidia.com/gpu.shared" in container.accelerators and not re.search(r"gpu[-_]memory[-_]utilization", text):
-        message = (
-            "starts vLLM on a share of a GPU without --gpu-memory-utilization, so it takes 90 % of the whole memory"
-        )
-        yield misread(container.path, message, "set --gpu-memory-utilization to its part of the memory", "image")
+    part = _PART_OF_MEMORY.search(text)
+    if "nvidia.com/gpu.shared" in container.accelerators and (part is None or float(part[1]) > _HALF_OF_MEMORY):
+        given, taken = (f"with {part[0]}", float(part[1])) if part else ("without --gpu-memory-utilization", 0.9)
+        message = f"starts vLLM on a share of a GPU {given}, so it takes {taken:.0%} of the whole memory"
+        remedy = "set --gpu-memory-utilization to its part of the memory"
+        yield misread(container.path, message.replace("%", " %"), remedy, "image")
     if not _HALF.search(text):
         return
     selected = [
@@ -480,3 +486,38 @@ def _options_of_other_devices(pod_set: model.PodSet, container: model.Container)
     if selected:
         message = f"selects {selected[0]} and starts vLLM with bfloat16, which GPUs before Ampere do not have"
         yield misread(container.path, message, "set --dtype to half", "image")
+
+
+_PRODUCT: Final = "nvidia.com/gpu.product"
+_BARE: Final = {
+    **{
+        name: f"NVIDIA-{name}"
+        for name in ("A10", "A10G", "A30", "A40", "B200", "B300", "GB200", "GB300", "H20", "H200")
+    },
+    **{name: f"NVIDIA-{name}" for name in ("L4", "L40", "L40S")},
+    "A100": "NVIDIA-A100-SXM4-80GB",
+    "H100": "NVIDIA-H100-80GB-HBM3",
+    "T4": "Tesla-T4",
+    "V100": "Tesla-V100-SXM2-32GB",
+}
+"""Boards, with the name that drivers give them; some have several."""
+
+_REQUIRED_LABELS: Final = (
+    "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[].matchExpressions[]"
+)
+
+
+def boards_without_their_name(specs: Sequence[places.PodSpec]) -> Found:
+    """Boards that pods select without the name that gpu-feature-discovery writes."""
+    for spec, path, _ in specs:
+        if spec.keys().isdisjoint(("nodeSelector", "affinity")):
+            continue
+        chosen = [(paths.join(f"{path}/nodeSelector", _PRODUCT), paths.mapping(spec.get("nodeSelector")).get(_PRODUCT))]
+        for where, each in places.at(spec, _REQUIRED_LABELS, path):
+            if isinstance(each, dict) and each.get("key") == _PRODUCT and each.get("operator") == "In":
+                chosen += [(f"{where}/values", text) for text in places.texts_at(each, "values[]")]
+        for where, text in chosen:
+            right = _BARE.get(text.upper().removeprefix("NVIDIA-")) if isinstance(text, str) else None
+            if right is not None and text != right:
+                wrong = f"selects nodes with {_PRODUCT}: {text}, but gpu-feature-discovery writes names like {right}"
+                yield misread(where, wrong, f"write the value of your nodes, for example {right}", "controller")

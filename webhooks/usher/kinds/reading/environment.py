@@ -87,6 +87,19 @@ def sources(value: object, path: str, reading: Reading) -> Iterator[model.Enviro
         yield model.EnvironmentSource(path=f"{path}/{index}", prefix=prefix, variables=brought)
 
 
+def with_config_maps(container: Mapping[str, paths.Json], reading: Reading) -> Mapping[str, paths.Json]:
+    """A container whose `env` also has the texts of ConfigMaps of the same files; the last of several counts."""
+    brought, own, listed = container.get("envFrom"), container.get("env"), list[paths.Json]()
+    for source in map(paths.mapping, brought if isinstance(brought, list) else ()):
+        data = _data(source.get("configMapRef"), reading) or {}
+        listed += [{"name": f"{source.get('prefix') or ''}{key}", "value": text} for key, text in data.items()]
+    for entry in own if isinstance(own, list) else ():
+        reference = paths.mapping(paths.mapping(paths.mapping(entry).get("valueFrom")).get("configMapKeyRef"))
+        text = (_data(reference, reading) or {}).get(paths.text(reference.get("key"))) if reference else None
+        listed.append(entry if text is None else {"name": paths.mapping(entry).get("name"), "value": text})
+    return {**container, "env": listed} if listed else container
+
+
 def _data(reference: object, reading: Reading) -> Mapping[str, paths.Json] | None:
     """The texts of a ConfigMap; None if they are unknown."""
     name = reference.get("name") if isinstance(reference, dict) else None
@@ -344,7 +357,13 @@ _SET_BY_CONTROLLERS: Final = (
 """Variables that only some controllers set: the name, what sets it, and the remedy."""
 
 _USED: Final = memo.pattern(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
-_MARKS: Final = ("JOB_COMPLETION_INDEX", "LWS_", "_TASK_INDEX", "VC_")
+_MARKS: Final = ("JOB_COMPLETION_INDEX", "LWS_", "_TASK_INDEX", "VC_", "$(")
+_EXPANDED: Final = memo.pattern(r"(?<!\$)\$\(([A-Z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|[A-Z][A-Z0-9]{2,80})\)")
+"""References that the kubelet replaces by variables of the container; commands of a shell have other names."""
+_OF_OTHERS: Final = memo.pattern(
+    r"(?:KUBERNETES|AWS|AZURE|GOOGLE|TPU|MEGASCALE|LWS|JOBSET)_\w+|\w+_SERVICE_\w+|\w+_PORT(?:_\w+)?"
+)
+"""Variables that Kubernetes sets for Services, and those of webhooks of clouds."""
 
 _SETS_NONE: Final = frozenset({
     "apps DaemonSet", "apps Deployment", "apps StatefulSet", "batch CronJob", "batch Job", "batch.volcano.sh Job",
@@ -360,6 +379,8 @@ def set_by_controller(kind: str, value: paths.Object) -> frozenset[str] | None:
         return None
     spec = paths.mapping(value.get("spec"))
     found = {"groups"} if kind.endswith(" LeaderWorkerSet") else set[str]()
+    if kind.partition(" ")[0] in {"batch.volcano.sh", "kubeflow.org", "ray.io"}:
+        found.add("own")
     if kind.endswith(" JobSet") and "NonIndexed" not in str(spec.get("replicatedJobs")):
         found.add("indexed")
     jobs = [spec, paths.mapping(paths.mapping(spec.get("jobTemplate")).get("spec"))]
@@ -393,9 +414,18 @@ def misread_variables(container: object, path: str, sets: frozenset[str] | None)
         words = container.get(field)
         for index, word in enumerate(words if isinstance(words, list) else ()):
             if isinstance(word, str) and any(mark in word for mark in _MARKS):
-                for name, remedy in _unset(word, sets, names):
-                    text = f"uses the variable {name} in a command, and nothing sets it"
+                for text, remedy in (*_unset(word, sets, names), *_unexpanded(word, sets, names)):
                     yield misread(f"{path}/{field}/{index}", text, remedy, "variable")
+
+
+def _unexpanded(word: str, sets: frozenset[str], names: list[Any]) -> Iterator[tuple[str, str]]:
+    """References of a command to no variable of its container, with remedies."""
+    for name in dict.fromkeys(_EXPANDED.findall(word)) if "own" not in sets else ():
+        own = any(pattern.fullmatch(name) for pattern, _, _ in _SET_BY_CONTROLLERS)
+        if name not in names and not own and not _OF_OTHERS.fullmatch(name):
+            like = near(name, [each for each in names if isinstance(each, str)], 0.7)
+            text = f"uses $({name[:80]}), but sets no variable with this name, so it stays as it is written"
+            yield text, f"did you mean {like}?" if like else f"add {name[:80]} to env"
 
 
 def _unset(word: str, sets: frozenset[str], names: list[Any]) -> Iterator[tuple[str, str]]:
@@ -404,7 +434,7 @@ def _unset(word: str, sets: frozenset[str], names: list[Any]) -> Iterator[tuple[
             continue
         for pattern, sort, remedy in _SET_BY_CONTROLLERS:
             if sort not in sets and pattern.fullmatch(name):
-                yield name, remedy
+                yield f"uses the variable {name} in a command, and nothing sets it", remedy
 
 
 _VLLM_VERSION: Final = memo.pattern(r"vllm/vllm-openai:v0\.(\d{1,9})\.")

@@ -141,7 +141,7 @@ _NO_PODS: Final = frozenset({"metadata", "status", "selector", "data"})
 
 
 _PLACEHOLDERS: Final = ("{{", "$", "<")
-_TO_REPLACE: Final = re.compile(
+_TO_REPLACE: Final = memo.pattern(
     r"(?<![A-Za-z])(?:ACCOUNT|BUCKET|CHANGE(?:_?ME)?|CLUSTER|ENV|ENVIRONMENT|IMAGE|MY|NAME|NAMESPACE|PLACEHOLDER|PROJECT|"
     r"REGION|REGISTRY|REPLACE(?:_?ME)?|TAG|TEAM|TENANT|TODO|USER|USERNAME|VERSION|XXX|YOUR|ZONE)(?![A-Za-z])"
 )
@@ -274,6 +274,24 @@ def _least_above_most(value: paths.Object) -> Iterator[model.UnreadKey]:
             yield model.UnreadKey(path=f"{where}/minReplicas", text=text, remedy=remedy, important=True, refused=True)
 
 
+_REMOVED: Final = {
+    "admissionregistration.k8s.io/v1beta1 MutatingWebhookConfiguration": ("1.21", "admissionregistration.k8s.io/v1"),
+    "admissionregistration.k8s.io/v1beta1 ValidatingWebhookConfiguration": ("1.21", "admissionregistration.k8s.io/v1"),
+    "autoscaling/v2beta1 HorizontalPodAutoscaler": ("1.24", "autoscaling/v2, whose metrics have a target"),
+    "autoscaling/v2beta2 HorizontalPodAutoscaler": ("1.25", "autoscaling/v2"),
+    "batch/v1beta1 CronJob": ("1.24", "batch/v1"),
+    "node.k8s.io/v1beta1 RuntimeClass": ("1.24", "node.k8s.io/v1"),
+    "policy/v1beta1 PodDisruptionBudget": ("1.24", "policy/v1"),
+    "scheduling.k8s.io/v1beta1 PriorityClass": ("1.21", "scheduling.k8s.io/v1"),
+    **{
+        f"{version} {kind}": ("1.15", "apps/v1")
+        for version in ("apps/v1beta1", "apps/v1beta2", "extensions/v1beta1")
+        for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")
+    },
+}
+"""The last release that serves a version, and the version to write (kubernetes.io, deprecation guide)."""
+
+
 def refused_forms(value: paths.Object, key: tuple[str, str], specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:
     """The values of an object whose form the API server refuses.
 
@@ -282,6 +300,13 @@ def refused_forms(value: paths.Object, key: tuple[str, str], specs: Sequence[Pod
         key: its group and kind.
         specs: its pod specs; empty for a kind that makes no pods.
     """
+    version = paths.text(value.get("apiVersion"))
+    if (removed := _REMOVED.get(f"{version} {key[1]}")) is not None:
+        last, now = removed
+        text = f"has the apiVersion {version}, which Kubernetes serves up to {last}"
+        yield model.UnreadKey(
+            path="/apiVersion", text=text, remedy=f"write {now}", important=False, refused=False, topic="controller"
+        )
     of_object = () if _are_names(paths.metadata(value)) else _OF_OBJECTS
     for place, form in (*of_object, *_ROWS.get(" ".join(key), ())):
         yield from _refused(value, place, form, "")

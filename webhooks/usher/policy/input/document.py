@@ -76,6 +76,8 @@ class Beside(TypedDict):
     """Whether a Service with an address of its own sends requests to the pods."""
     disks: NotRequired[dict[str, list[str]]]
     """Access modes of the PersistentVolumeClaims that the pods name."""
+    diskSizes: NotRequired[dict[str, int]]
+    """The bytes that these claims ask for."""
     holders: NotRequired[dict[str, list[str]]]
     """Kinds and names of other objects whose pods keep a claim, on other nodes as far as the files say."""
     hostPaths: NotRequired[dict[str, HostPath]]
@@ -88,6 +90,8 @@ class Beside(TypedDict):
     """The label by which a service mesh adds its sidecar to the pods of the namespace."""
     scalers: NotRequired[list[str]]
     """Kinds and names of other autoscalers with the target of this one."""
+    unrequested: NotRequired[dict[str, str]]
+    """A container of the target of this autoscaler that requests no cpu or memory, by the resource."""
     guarded: NotRequired[Guarded]
     servers: NotRequired[dict[str, str]]
     """The kind and name of the object whose only pod serves a webhook, by the index of the webhook."""
@@ -104,6 +108,8 @@ def beside_document(beside: beside_objects.Beside) -> Beside:
         result["hasService"] = True
     if beside.disks:
         result["disks"] = {name: list(modes) for name, modes in sorted(beside.disks.items())}
+    if beside.disk_sizes:
+        result["diskSizes"] = dict(sorted(beside.disk_sizes.items()))
     if beside.holders:
         result["holders"] = {name: list(others) for name, others in sorted(beside.holders.items())}
     if beside.host_paths:
@@ -125,6 +131,8 @@ def _add_of_objects(beside: beside_objects.Beside, result: Beside) -> None:
     """Adds the facts about objects that make no pods."""
     if beside.scalers:
         result["scalers"] = list(beside.scalers)
+    if beside.unrequested:
+        result["unrequested"] = dict(sorted(beside.unrequested.items()))
     if beside.guarded is not None:
         result["guarded"] = {"pods": beside.guarded.pods, "names": list(beside.guarded.names)}
     if beside.servers:

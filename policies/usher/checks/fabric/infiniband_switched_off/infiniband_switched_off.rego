@@ -6,7 +6,7 @@
 #   These variables are for debugging and are often forgotten.
 #
 #   The check looks only at workloads of several pods whose pools all have a fabric in usher.yaml. The profile of that
-#   fabric must set NCCL_IB_* variables or forbid NCCL_IB_DISABLE.
+#   fabric must set NCCL_IB_* variables or forbid NCCL_IB_DISABLE. Or the container itself asks for a device like rdma/ib.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-ib-disable
@@ -42,6 +42,25 @@ deny contains finding if {
 		"remedy": $"remove {name}",
 	}
 }
+
+deny contains finding if {
+	workload.makes_several_pods
+	some entry in fabric.rank_containers
+	some name, off in _switches
+	variable := entry.container.environment[name]
+	lower(variable.value) == off
+	not _on_infiniband(entry.podSet)
+	devices := [device | some device, _ in entry.container.resources; _is_rdma(device)]
+	count(devices) > 0
+
+	finding := {
+		"path": variable.path,
+		"message": $"{workload.container_name(entry.podSet, entry.container)}: {name} {text.excerpt(variable.value)} stops the ranks from using {devices[0]}, which it asks for",
+		"remedy": $"remove {name}",
+	}
+}
+
+_is_rdma(device) if regex.match(`^(rdma/|mellanox\.com/|nvidia\.com/(hca|mlnxnics))`, device)
 
 _on_infiniband(pod_set) if {
 	count(pod_set.fits) > 0

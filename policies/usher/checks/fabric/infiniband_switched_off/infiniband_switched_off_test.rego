@@ -72,3 +72,11 @@ test_a_single_pod_needs_no_fabric if {
 test_ranks_that_do_not_see_it_use_the_fabric if {
 	check.deny == set() with input as examples.good_mpijob
 }
+
+test_a_switch_beside_a_device_for_rdma_is_found if {
+	check.deny == {{
+		"path": "/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0/env/0",
+		"message": `container pytorch of Worker: NCCL_IB_DISABLE "1" stops the ranks from using rdma/hca_shared_devices_a, which it asks for`,
+		"remedy": "remove NCCL_IB_DISABLE",
+	}} with input as examples.bad_device
+}

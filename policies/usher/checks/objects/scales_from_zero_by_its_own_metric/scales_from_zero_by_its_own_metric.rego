@@ -56,6 +56,22 @@ deny contains finding if {
 	}
 }
 
+deny contains finding if {
+	not input.object.scaledObject.metadata.ownerReferences
+	spec := input.object.scaledObject.spec
+	autoscaling.bounds.minimum == 0
+	count(spec.triggers) > 0
+	every trigger in spec.triggers {
+		trigger.type in {"cpu", "memory"}
+	}
+
+	finding := {
+		"path": "/spec/triggers/0",
+		"message": "the ScaledObject may scale to 0, but has only triggers for cpu and memory: nothing starts the first pod, so KEDA refuses it",
+		"remedy": "set minReplicaCount to 1, or add a trigger on a metric that exists without the pods, for example of the gateway",
+	}
+}
+
 _least(spec) := object.get(spec, "idleReplicaCount", autoscaling.bounds.minimum)
 
 # KEDA's triggers for CPU and memory start no first pod either.

@@ -5,7 +5,7 @@
 #   asked about pods of every namespace, then no pod starts anywhere: not its own server, not the network of a node. A
 #   webhook about `pods/binding` keeps the scheduler from placing pods, and one about Jobs stops those of every team, also
 #   of teams that do not use its controller. Selectors and conditions may limit it to the objects that need it. A selector
-#   that only leaves out some namespaces by name does not. usher's own webhooks are judged by `usher preflight`.
+#   that only leaves out some namespaces or pods does not. usher's own webhooks are judged by `usher preflight`.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/cluster-administration/admission-webhooks-good-practices/
@@ -59,13 +59,12 @@ _is_limited(webhook) if count(webhook.matchConditions) > 0
 
 _is_limited(webhook) if count(webhook.objectSelector.matchLabels) > 0
 
-_is_limited(webhook) if count(webhook.objectSelector.matchExpressions) > 0
-
 _is_limited(webhook) if count(webhook.namespaceSelector.matchLabels) > 0
 
-# Another expression than one that leaves namespaces out.
+# Another expression than one that leaves namespaces or objects out.
 _is_limited(webhook) if {
-	some expression in webhook.namespaceSelector.matchExpressions
+	some field in ["namespaceSelector", "objectSelector"]
+	some expression in webhook[field].matchExpressions
 	not expression.operator in {"NotIn", "DoesNotExist"}
 }
 

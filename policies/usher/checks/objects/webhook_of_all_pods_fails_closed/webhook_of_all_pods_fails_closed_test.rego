@@ -14,6 +14,7 @@ test_a_webhook_of_pods_everywhere_is_found if {
 	check.deny == found("pods/binding of every namespace: while its server is away, no pod gets a node") with input as examples.bad_webhook_of_bindings
 	check.deny == found("jobs of every namespace: while its server is away, no Job is made") with input as examples.bad_webhook_of_jobs
 	check.deny == found("pods of every namespace but infrastructure: while its server is away, no pod is made") with input as examples.bad_webhook_that_leaves_a_namespace_out
+	check.deny == found("pods of every namespace: while its server is away, no pod is made") with input as examples.bad_webhook_that_leaves_pods_out
 }
 
 test_one_that_fails_open_or_is_limited_is_good if {

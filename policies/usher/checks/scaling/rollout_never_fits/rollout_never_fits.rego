@@ -32,6 +32,7 @@ import data.usher.lib.rollouts
 
 deny contains object.union(finding, _assumption(room)) if {
 	rollouts.surge_before_stopping
+	not rollouts.keeps_old_pods
 	not input.workload.owned
 	room := input.cluster.nodes.rollout
 
@@ -51,6 +52,18 @@ deny contains object.union(finding, _assumption(room)) if {
 		"path": way.path,
 		"message": _message("a change makes all pods a second time and", room),
 		"remedy": way.remedy,
+	}
+}
+
+deny contains object.union(finding, _assumption(room)) if {
+	way := rollouts.keeps_old_pods
+	not input.workload.owned
+	room := input.cluster.nodes.rollout
+
+	finding := {
+		"path": rollouts.strategy_path,
+		"message": $"with {way} a rollout makes all pods a second time before it stops the old ones, but even empty nodes hold only {room.most}, so it never ends",
+		"remedy": $"use canary without {way}, with maxSurge 0 and maxUnavailable 1, or keep as many accelerators free",
 	}
 }
 

@@ -41,3 +41,9 @@ test_more_nodes_may_come_where_nothing_limits_them if {
 	some finding in check.deny with input as json.patch(examples.bad_deployment, unsure)
 	finding.assumption == "usher assumes that the number of nodes does not grow: usher.yaml sets neither maxNodes nor scalesFromZero: false for their pools"
 }
+
+test_a_rollout_that_keeps_its_old_pods_needs_room_for_both if {
+	check.deny == {{"path": "/spec/strategy", "message": "with blueGreen a rollout makes all pods a second time before it stops the old ones, but even empty nodes hold only 2, so it never ends", "remedy": "use canary without blueGreen, with maxSurge 0 and maxUnavailable 1, or keep as many accelerators free"}} with input as examples.bad_blue_green
+	canary := json.patch(examples.bad_blue_green, [{"op": "replace", "path": "/object/rollout/spec/strategy", "value": {"canary": {"trafficRouting": {}}}}])
+	{finding.remedy | some finding in check.deny} == {"use canary without trafficRouting, with maxSurge 0 and maxUnavailable 1, or keep as many accelerators free"} with input as canary
+}

@@ -80,23 +80,7 @@ deny contains finding if {
 
 _cache_variables := {"HF_HOME", "HF_HUB_CACHE", "HOME"}
 
-_servers := [entry |
-	some entry in serving.model_servers
-	not entry.podSet.placed
-	entry.container.parallelism.model.hub
-	not _offline(entry.container)
-	not _unknown_variables(entry.container)
-]
-
-_offline(container) if {
-	some name in ["HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"]
-	not object.get(container.environment[name], "value", "1") in {"", "0"}
-}
-
-_unknown_variables(container) if {
-	some source in container.environmentSources
-	not source.variables
-}
+_servers := serving.downloading_servers
 
 _user(entry) := entry.container.securityContext.runAsUser if {
 	entry.container.securityContext.runAsUser

@@ -3,7 +3,8 @@
 # description: |
 #   Knative gives a revision up when its pods are not ready within the progress deadline, and stops them. The deadline
 #   is 600 seconds, unless the annotation serving.knative.dev/progress-deadline or Knative's configuration sets another.
-#   A startup probe that waits longer for a large model has no effect, because Knative stops the pod before.
+#   A startup probe that waits longer for a large model has no effect, because Knative stops the pod before, and so has
+#   a readiness probe whose first answer comes later.
 # scope: package
 # related_resources:
 #   - ref: https://knative.dev/docs/serving/configuration/deployment/#configuring-progress-deadlines
@@ -38,6 +39,20 @@ deny contains object.union(finding, _assumption(entry.podSet)) if {
 		"path": $"{entry.container.path}/startupProbe",
 		"message": $"the startup probe gives {workload.container_name(entry.podSet, entry.container)} {seconds} seconds to load, but Knative gives the revision up after {deadline} seconds",
 		"remedy": $"set the annotation {_annotation} to more than {seconds}s",
+	}
+}
+
+deny contains object.union(finding, _assumption(entry.podSet)) if {
+	serving.on_knative
+	some entry in serving.model_servers
+	seconds := entry.container.readinessProbe.initialDelaySeconds
+	deadline := _deadline(entry.podSet)
+	seconds >= deadline
+
+	finding := {
+		"path": $"{entry.container.path}/readinessProbe/initialDelaySeconds",
+		"message": $"the first readiness probe of {workload.container_name(entry.podSet, entry.container)} comes after {seconds} seconds, but Knative gives the revision up after {deadline} seconds",
+		"remedy": $"set initialDelaySeconds to 0, and the annotation {_annotation} to more than the model takes to load",
 	}
 }
 

@@ -15,3 +15,7 @@ test_a_deadline_after_the_probe_is_good if {
 	check.deny == set() with input as examples.good_on_standard
 	check.deny == set() with input as examples.good_short_probe
 }
+
+test_a_readiness_probe_that_begins_too_late_is_found if {
+	check.deny == {{"path": "/spec/template/spec/containers/0/readinessProbe/initialDelaySeconds", "message": "the first readiness probe of container server comes after 1200 seconds, but Knative gives the revision up after 600 seconds", "remedy": "set initialDelaySeconds to 0, and the annotation serving.knative.dev/progress-deadline to more than the model takes to load", "assumption": "usher assumes that Knative has its default progress deadline of 600 seconds, and that Knative runs the pods"}} with input as examples.bad_delay
+}

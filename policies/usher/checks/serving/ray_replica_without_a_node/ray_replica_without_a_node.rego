@@ -1,12 +1,12 @@
 # METADATA
-# title: Ray nodes have the GPUs that Ray Serve asks for
+# title: Ray nodes have the GPUs and CPUs that Ray Serve asks for
 # description: |
 #   Ray places a replica of Ray Serve with num_gpus 2 only on a Ray node with 2 GPUs. Two nodes with one GPU each do not
 #   hold it, however many there are. Ray then waits for a node that never comes, and the RayService never becomes ready.
 #   A model that needs several nodes asks for placement_group_bundles, one for each node.
 #
 #   The check reads serveConfigV2: num_gpus and placement_group_bundles of deployments, and the parallel sizes of
-#   ray.serve.llm. It compares the largest part with the GPUs of each group, and all replicas with all nodes unless Ray
+#   ray.serve.llm. It compares the largest part with the GPUs of each group, num_cpus with their CPUs, and all replicas with all nodes unless Ray
 #   scales its nodes itself. What the Python code asks for is not read.
 # scope: package
 # related_resources:
@@ -59,6 +59,27 @@ deny contains finding if {
 		"path": "/spec/serveConfigV2",
 		"message": $"the replicas of Ray Serve ask for {amounts.number_of(wanted, "GPU", "GPUs")}, but the Ray nodes have only {_all}, so some never start",
 		"remedy": "make more Ray nodes, or fewer replicas",
+	}
+}
+
+deny contains finding if {
+	not input.workload.owned
+	_known
+	some served in _served
+	holding := [group |
+		some group in ray.groups
+		ray.gpus_of_node(group) * 1000 >= served.onOneNode
+	]
+	count(holding) > 0
+	every group in holding {
+		ray.cpus_of_node(group) < served.cpus
+	}
+	most := max([ray.cpus_of_node(group) | some group in holding]) / 1000
+
+	finding := {
+		"path": "/spec/serveConfigV2",
+		"message": $"a replica of {text.excerpt(served.name)} asks for {served.cpus / 1000} CPUs beside its GPUs of one Ray node, but nodes with these GPUs have only {most}, so it never starts",
+		"remedy": $"set num_cpus to {most} or less, or give the pods of the group more CPUs",
 	}
 }
 

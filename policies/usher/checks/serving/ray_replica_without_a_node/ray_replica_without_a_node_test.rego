@@ -46,3 +46,12 @@ test_a_replica_that_is_too_large_is_told_once if {
 	both := json.patch(examples.bad_replica, [{"op": "replace", "path": "/object/rayService/spec/serveConfigV2/0/together", "value": 20000}])
 	count(check.deny) == 1 with input as both
 }
+
+test_a_replica_with_more_cpus_than_every_node_with_its_gpus_is_found if {
+	check.deny == found(
+		`a replica of "VLLMDeployment" asks for 16 CPUs beside its GPUs of one Ray node, but nodes with these GPUs have only 8, so it never starts`,
+		"set num_cpus to 8 or less, or give the pods of the group more CPUs",
+	) with input as examples.bad_cpus
+	enough := [{"op": "add", "path": "/object/rayService/spec/rayClusterConfig/workerGroupSpecs/0/rayStartParams", "value": {"num-cpus": "16"}}]
+	check.deny == set() with input as json.patch(examples.bad_cpus, enough)
+}

@@ -39,3 +39,9 @@ test_a_rank_that_is_alone_in_its_pod_shares_nothing if {
 	one := json.patch(examples.bad_deployment, [{"op": "replace", "path": "/podSets/0/containers/0/accelerators/nvidia.com~1gpu", "value": {"limits": {"text": "1", "value": 1}}}])
 	check.deny == set() with input as one
 }
+
+test_a_mount_as_small_as_the_default_is_found if {
+	check.deny == {{"path": "/spec/template/spec/volumes/0/emptyDir/sizeLimit", "message": "container vllm splits its model with tensor parallel size 4, but has 64Mi of shared memory, too little for its processes", "remedy": "raise sizeLimit to some GiB, below the memory limit"}} with input as examples.bad_size
+	larger := json.patch(examples.bad_size, [{"op": "replace", "path": "/podSets/0/volumes/0/emptyDir/sizeLimit/value", "value": 1073741824}])
+	check.deny == set() with input as larger
+}
