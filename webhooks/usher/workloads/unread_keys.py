@@ -89,19 +89,22 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
     """
     if workload is not None and workload.excess is not None:
         return workload
-    found = tuple(_find_unread(value, _definitions(beside, facts)))
-    if stored or paths.metadata(value).get("uid"):
+    found, key = tuple(_find_unread(value, _definitions(beside, facts))), group_version_kind(value)[::2]
+    exists = stored or bool(paths.metadata(value).get("uid"))
+    if exists:
         found = tuple(each for each in found if each.kept)
     else:
-        files = inner_names.Files(namespace, around if isinstance(around, Objects) else beside, beside, names)
         found += tuple(known_keys.misspelt_keys(value, meant)) + tuple(_refused_parts(value, beside))
-        key = group_version_kind(value)[::2]
         found += tuple(value_forms.refused_forms(value, key, makes_pods=key in registry.PODS))
-        found += tuple(controller_rules.refused(value, key, makes_pods=key in registry.PODS))
+    if not stored:
+        rules = controller_rules.refused(value, key, makes_pods=key in registry.PODS)
+        found += tuple(each for each in rules if not (exists and each.refused))
         if workload is not None:
             found += tuple(device_stack.images_of_other_devices(workload))
         if key == ("apps", "DaemonSet"):
             found += tuple(device_stack.agents_without_folder(value))
+    if not exists:
+        files = inner_names.Files(namespace, around if isinstance(around, Objects) else beside, beside, names)
         found += tuple(inner_names.names_of_nothing(value, key, files))
         if isinstance(files.around, Objects):
             found += tuple(device_stack.disagreements(value, key, files.around))
