@@ -556,6 +556,10 @@ _findings_accelerator_pods contains {"check": "serving/role_group_gang_too_small
 	some finding in data.usher.checks.serving.role_group_gang_too_small.deny
 }
 
+_findings_accelerator_pods contains {"check": "placement/training_over_different_machines", "finding": finding} if {
+	some finding in data.usher.checks.placement.training_over_different_machines.deny
+}
+
 _findings contains each if {
 	count(input.podSets) > 0
 	some each in _findings_pods

@@ -269,6 +269,7 @@ PROVED: Final = frozenset(
         *("tenancy/gpu_quota_exceeded", "tenancy/gpu_quota_unbounded"),
         *("gang/pod_group_minimum_above_pods", "gang/kai_queue_unusable", "cost/training_on_a_consolidating_pool"),
         *("placement/selected_nodes_too_small", "placement/more_than_the_node_pool_may_add"),
+        *("placement/claims_of_a_pool_at_zero", "placement/training_over_different_machines"),
         *("queueing/kai_queue_promises_too_much", "gang/native_gang_not_formed", "gang/native_group_members_differ"),
     }
 )

@@ -1,8 +1,10 @@
 """The pools of autoscalers and the machine types that pods select, also where no nodes are known."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NotRequired
 
+from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model
@@ -26,6 +28,8 @@ class TooSmallInput(TypedDict):
     """The requirements of the pods that the nodes do not meet."""
     counted: bool
     """Whether an autoscaler counts the devices, which may be shared on nodes that exist."""
+    assumed: NotRequired[str]
+    """Why the pods may run elsewhere; absent where they cannot."""
 
 
 class ExpiringInput(TypedDict):
@@ -53,6 +57,14 @@ class BeyondLimitsInput(TypedDict):
     most: int
 
 
+class MixedInput(TypedDict):
+    """Machines on any of which the pods of one training may start."""
+
+    one: str
+    """A pool with its machine, and the GPU or the fabric: `NodePool gpu (p5.48xlarge: h100)`."""
+    other: str
+
+
 class NodePoolsInput(TypedDict):
     """The pools of autoscalers whose nodes pods select, by the path of the pod set."""
 
@@ -66,6 +78,8 @@ class NodePoolsInput(TypedDict):
     """Pod sets whose pods each claim more whole GPUs than any node has."""
     atZero: NotRequired[dict[str, str]]
     """Pools without nodes that alone could hold pods which claim devices."""
+    mixed: NotRequired[dict[str, MixedInput]]
+    """Pods that work together and may start on machines with different GPUs or fabrics."""
 
 
 def node_pools_slice(case: Case, known: Knowledge) -> NodePoolsInput | None:
@@ -80,19 +94,65 @@ def node_pools_slice(case: Case, known: Knowledge) -> NodePoolsInput | None:
     pools = autoscaled_pools.of_facts(known.facts)
     for pod_set, demand in zip(workload.pod_sets, places.demands_of_workload(workload, known), strict=True):
         path = pod_set.path
-        for pool in _selected_by_any_label(pod_set, pools):
-            if pool.consolidates:
-                result.setdefault("consolidating", {})[path] = pool.name
-            if pool.expires_after:
-                result.setdefault("expiring", {})[path] = _expiring(pool)
+        _add_disruption(result, pod_set, pools)
         if not demand.too_large and not demand.node_name:
             if (small := _too_small(pod_set, demand, pools, known)) is not None:
                 result.setdefault("tooSmall", {})[path] = small
             elif (beyond := _beyond_limits(pod_set, demand, pools)) is not None:
                 result.setdefault("beyondLimits", {})[path] = beyond
-            if name := _at_zero(pod_set, demand, known):
+            if name := _at_zero(pod_set, demand, pools, known):
                 result.setdefault("atZero", {})[path] = name
+    mixed = dict(_mixed(workload, pools, known))
+    if mixed:
+        result["mixed"] = mixed
     return result or None
+
+
+_FABRIC: Final = "vpc.amazonaws.com/efa"
+
+
+def _board(machine: MachineType) -> str:
+    """The GPU of a machine type, as its labels or its name say it."""
+    labels = (f"{start}{end}" for start in ("karpenter.k8s.aws/", "cloud.google.com/") for end in _BOARDS)
+    found = next((machine.labels[key] for key in labels if key in machine.labels), "")
+    return found or next(iter(re.findall(r"_([A-Z]+\d+)_", machine.name)), machine.name)
+
+
+_BOARDS: Final = ("instance-gpu-name", "gke-accelerator")
+_QUEUE: Final = "kueue.x-k8s.io/queue-name"
+"""With a queue, the flavor that Kueue assigns may select the machines."""
+
+
+def _mixed(
+    workload: model.Workload, pools: Sequence[AutoscaledPool], known: Knowledge
+) -> Iterator[tuple[str, MixedInput]]:
+    """Two machines with different GPUs or fabrics on which pods of a training may start, in pools that they select."""
+    if not pools or workload.role is not model.Role.TRAINING or _QUEUE in workload.labels:
+        return
+    for pod_set, demand in zip(workload.pod_sets, places.demands_of_workload(workload, known), strict=True):
+        found: dict[str, str] = {}
+        if pod_set.count.minimum < _SEVERAL or demand.claims_devices or demand.node_name:
+            continue
+        for pool in _chosen_pools(pod_set, pools) or _pools_by_labels(pod_set, demand, pools)[0]:
+            for machine in pool.types or ():
+                only = places.places_of_autoscaled(replace(pool, types=(machine,)), known.vocabulary)
+                if not any(places.fewest_obstacles(demand, each, ()) for each in only):
+                    gpu = _board(machine) + (" and EFA" if machine.amounts.get(_FABRIC, 0) > 1 else "")
+                    found.setdefault(gpu, f"{pool.kind} {pool.name} ({machine.name}: {gpu})")
+        names = [*found.values()]
+        if len(names) > 1:
+            yield pod_set.path, {"one": names[0], "other": names[1]}
+
+
+_SEVERAL: Final = 2
+
+
+def _add_disruption(result: NodePoolsInput, pod_set: model.PodSet, pools: Sequence[AutoscaledPool]) -> None:
+    for pool in _selected_by_any_label(pod_set, pools):
+        if pool.consolidates:
+            result.setdefault("consolidating", {})[pod_set.path] = pool.name
+        if pool.expires_after:
+            result.setdefault("expiring", {})[pod_set.path] = _expiring(pool)
 
 
 def _expiring(pool: AutoscaledPool) -> ExpiringInput:
@@ -113,7 +173,9 @@ def _too_small(
     pod_set: model.PodSet, demand: PodDemand, pools: Sequence[AutoscaledPool], known: Knowledge
 ) -> TooSmallInput | None:
     """The nearest node of those that the pods select, if no node can hold one pod; None if a node may hold it."""
-    chosen = _chosen_pools(pod_set, pools)
+    chosen, assumed = _chosen_pools(pod_set, pools), ""
+    if not chosen and judge.node_verdicts(known) is None:
+        chosen, assumed = _pools_by_labels(pod_set, demand, pools)
     if chosen:
         found = [place for pool in chosen for place in places.places_of_autoscaled(pool, known.vocabulary)]
     else:
@@ -130,12 +192,50 @@ def _too_small(
     if nearest is None:
         return None
     place, obstacles = nearest
-    return {
+    result: TooSmallInput = {
         "place": place.name,
         "shortages": [present.missing_amount_input(pod_set, each) for each in obstacles.amounts],
         "labels": [present.requirement_text(each) for each in obstacles.labels],
         "counted": bool(chosen),
     }
+    if assumed := assumed or next((each.assumption for each in chosen if each.assumption), ""):
+        result["assumed"] = assumed
+    return result
+
+
+def _pools_by_labels(
+    pod_set: model.PodSet, demand: PodDemand, pools: Sequence[AutoscaledPool]
+) -> tuple[list[AutoscaledPool], str]:
+    """The pools whose own labels the pods select, with such a label; empty where pods select none of their labels.
+
+    Labels of devices that an operator writes later select all pools that have the devices.
+    """
+    ways = pool_fit.node_alternatives(pod_set)
+    required = {key: pool_fit.allowed_label_values(ways, key) for key in pool_fit.required_labels(ways)}
+    own = {key: values for key, values in required.items() if not autoscaled_pools.is_well_known(key)}
+    for key, values in own.items():
+        found = [
+            each
+            for each in pools
+            if each.labels.get(key) in values
+            and all(each.labels.get(other, next(iter(some), "")) in some for other, some in own.items())
+        ]
+        if found:
+            return found, f"{_OTHERS} {key}={found[0].labels[key]}"
+    later = next((key for key in own if key.startswith(_OF_DEVICES)), "")
+    offering = [each for each in pools if later and _may_offer(each, demand)]
+    return offering, f"{_OTHERS} {later}" if offering else ""
+
+
+_OTHERS: Final = "usher assumes that no other nodes have the label"
+
+
+_OF_DEVICES: Final = ("nvidia.com/", "amd.com/", "feature.node.kubernetes.io/")
+
+
+def _may_offer(pool: AutoscaledPool, demand: PodDemand) -> bool:
+    devices = [name for name in demand.amounts if name in _WHOLE_DEVICES]
+    return pool.types is None or any(all(name in each.amounts for name in devices) for each in pool.types)
 
 
 def _beyond_limits(
@@ -188,9 +288,12 @@ def _place_of_type(machine: MachineType, known: Knowledge) -> Place:
     return Place(name=f"a node of type {machine.name}", labels={}, taints=(), frontier=(devices,), template=template)
 
 
-def _at_zero(pod_set: model.PodSet, demand: PodDemand, known: Knowledge) -> str:
+def _at_zero(pod_set: model.PodSet, demand: PodDemand, pools: Sequence[AutoscaledPool], known: Knowledge) -> str:
     """The pool without nodes that alone could hold pods which claim devices; empty where a node could, or no pool."""
     verdicts = judge.node_verdicts(known) if demand.claims_devices else None
+    if verdicts is None and demand.claims_devices:
+        chosen = _chosen_pools(pod_set, pools) or _pools_by_labels(pod_set, demand, pools)[0]
+        return next((each.title(None) for each in chosen if each.kind == autoscaled_pools.NODE_POOL[1]), "")
     if verdicts is None or verdicts.places.nodes.unreadable:
         return ""
     found = [each for each in verdicts.places.all if judge.could_hold(demand, each, verdicts.places.nodes)]
