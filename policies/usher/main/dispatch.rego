@@ -1180,6 +1180,10 @@ _findings_cluster_facts contains {"check": "tenancy/critical_class_without_quota
 	some finding in data.usher.checks.tenancy.critical_class_without_quota.deny
 }
 
+_findings_cluster_facts contains {"check": "placement/refused_by_autopilot", "finding": finding} if {
+	some finding in data.usher.checks.placement.refused_by_autopilot.deny
+}
+
 _findings contains each if {
 	input.object.kueueWorkload
 	some each in _findings_kueueWorkload

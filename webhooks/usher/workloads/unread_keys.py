@@ -103,6 +103,8 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
             found += tuple(device_stack.images_of_other_devices(workload))
         if key == ("apps", "DaemonSet"):
             found += tuple(device_stack.agents_without_folder(value))
+        if key == ("", "ConfigMap"):
+            found += tuple(device_stack.metrics_of_dcgm(value))
     if not exists:
         files = inner_names.Files(namespace, around if isinstance(around, Objects) else beside, beside, names)
         found += tuple(inner_names.names_of_nothing(value, key, files))

@@ -65,6 +65,15 @@ class MixedInput(TypedDict):
     other: str
 
 
+class AutopilotInput(TypedDict):
+    """What GKE refuses in Autopilot clusters."""
+
+    keys: list[str]
+    """Labels that pods may not select."""
+    withoutType: bool
+    """Whether the pods ask for GPUs and select neither their type nor a class."""
+
+
 class NodePoolsInput(TypedDict):
     """The pools of autoscalers whose nodes pods select, by the path of the pod set."""
 
@@ -78,6 +87,8 @@ class NodePoolsInput(TypedDict):
     """Pod sets whose pods each claim more whole GPUs than any node has."""
     atZero: NotRequired[dict[str, str]]
     """Pools without nodes that alone could hold pods which claim devices."""
+    autopilot: NotRequired[dict[str, AutopilotInput]]
+    """By pod set, in Autopilot clusters of GKE, which add a node for each pod that fits none."""
     mixed: NotRequired[dict[str, MixedInput]]
     """Pods that work together and may start on machines with different GPUs or fabrics."""
 
@@ -87,6 +98,8 @@ def node_pools_slice(case: Case, known: Knowledge) -> NodePoolsInput | None:
     workload = case.workload
     above = dict(_claims_above_nodes(workload, known))
     result: NodePoolsInput = {"aboveNodes": above} if above else {}
+    if workload.asks_accelerators and _is_autopilot(known):
+        return {"autopilot": {each.path: _on_autopilot(each) for each in workload.pod_sets}}
     # Most pods select no nodes, and reading their demand is a large part of this slice.
     selects = any(each.node_selector or each.has_required_affinity for each in workload.pod_sets)
     if not workload.asks_accelerators or not selects:
@@ -98,7 +111,7 @@ def node_pools_slice(case: Case, known: Knowledge) -> NodePoolsInput | None:
         if not demand.too_large and not demand.node_name:
             if (small := _too_small(pod_set, demand, pools, known)) is not None:
                 result.setdefault("tooSmall", {})[path] = small
-            elif (beyond := _beyond_limits(pod_set, demand, pools)) is not None:
+            elif (beyond := _beyond_limits(pod_set, demand, pools, known)) is not None:
                 result.setdefault("beyondLimits", {})[path] = beyond
             if name := _at_zero(pod_set, demand, pools, known):
                 result.setdefault("atZero", {})[path] = name
@@ -107,6 +120,29 @@ def node_pools_slice(case: Case, known: Knowledge) -> NodePoolsInput | None:
         result["mixed"] = mixed
     return result or None
 
+
+def _is_autopilot(known: Knowledge) -> bool:
+    """Whether the nodes have the names of those of Autopilot."""
+    names = known.facts.nodes.now.by_name if known.facts.nodes.known else ()
+    return bool(names) and all(name.startswith("gk3-") for name in names)
+
+
+def _on_autopilot(pod_set: model.PodSet) -> AutopilotInput:
+    asked = {each.name for each in pod_set.requests}
+    ways = pool_fit.node_alternatives(pod_set)
+    typed = all(pool_fit.names_any_label(each, _TYPE_ON_AUTOPILOT) for each in ways)
+    return {
+        "keys": [each for each in pod_set.node_selector if each in _NOT_ON_AUTOPILOT],
+        "withoutType": "nvidia.com/gpu" in asked and not typed,
+    }
+
+
+_TYPE_ON_AUTOPILOT: Final = ("cloud.google.com/gke-accelerator", "cloud.google.com/compute-class")
+_NOT_ON_AUTOPILOT: Final = frozenset({
+    "cloud.google.com/gke-nodepool", "kubernetes.io/hostname", "node.kubernetes.io/instance-type",
+    "beta.kubernetes.io/instance-type", "nvidia.com/gpu.product", "nvidia.com/gpu.present",
+})  # fmt: skip
+"""Labels that the webhook of Autopilot refuses in selectors (GoogleCloudPlatform/ai-on-gke#983 has its list)."""
 
 _FABRIC: Final = "vpc.amazonaws.com/efa"
 
@@ -239,10 +275,12 @@ def _may_offer(pool: AutoscaledPool, demand: PodDemand) -> bool:
 
 
 def _beyond_limits(
-    pod_set: model.PodSet, demand: PodDemand, pools: Sequence[AutoscaledPool]
+    pod_set: model.PodSet, demand: PodDemand, pools: Sequence[AutoscaledPool], known: Knowledge
 ) -> BeyondLimitsInput | None:
     """The first device whose limits in all pools of the pods leave no room for another pod; None if all have room."""
     chosen = _chosen_pools(pod_set, pools)
+    if not chosen and judge.node_verdicts(known) is None:
+        chosen = _pools_by_labels(pod_set, demand, pools)[0]
     for resource, each in demand.amounts.items():
         asked = each * pod_set.count.minimum
         if chosen and all(resource in pool.limits for pool in chosen):

@@ -7,6 +7,7 @@ strategy mixed, GPUs that have no partitions keep the name amd.com/gpu); docs/op
 pkg/scheduler/conf, pkg/scheduler/cache/cluster_info/queue.go and pkg/podgrouper of NVIDIA/KAI-Scheduler 72de64f.
 """
 
+import csv
 import difflib
 import re
 from collections import defaultdict
@@ -339,6 +340,26 @@ def _partitions_made(config_map: paths.Object) -> Iterator[str]:
     for text in known_keys.part_at(config_map, "/data").values():
         if isinstance(text, str) and len(text) <= _MOST and "gpu-config-profiles" in text:
             yield from (f"amd.com/{one}_{other}".lower() for one, other in _PARTS.findall(text))
+
+
+_TYPES_OF_METRICS: Final = frozenset({"gauge", "counter", "histogram", "summary", "label"})
+
+
+def metrics_of_dcgm(config_map: paths.Object) -> Found:
+    """Lines with which dcgm-exporter does not start (NVIDIA/dcgm-exporter, its reader of counters)."""
+    for key, text in known_keys.part_at(config_map, "/data").items():
+        if not isinstance(text, str) or not key.endswith((".csv", "metrics")) or "DCGM_FI_" not in text[:_MOST]:
+            continue
+        for line in text[:_MOST].splitlines():
+            if not line.strip() or line.lstrip().startswith("#"):
+                continue
+            parts = [part.strip() for part in next(csv.reader([line], skipinitialspace=True), [])]
+            if len(parts) != 3 or parts[1] not in _TYPES_OF_METRICS:
+                wrong = "three fields" if len(parts) != 3 else f"a type of Prometheus; {parts[1][:40]} is none"
+                message = f"has the line {line.strip()[:60]!r} at {key}, where dcgm-exporter needs {wrong}, so it ends"
+                remedy = "write FIELD, TYPE, HELP, with the help in quotes where it has commas"
+                yield misread(paths.join("/data", key), message, remedy, "controller")
+                break
 
 
 _SHARES: Final = {"SPX": 1, "DPX": 2, "TPX": 3, "QPX": 4, "CPX": 8}

@@ -221,6 +221,8 @@ karpenter.sh nodepool capacity-type do-not-disrupt disrupted provisioner-name re
 nvidia.com gpu gpus-per-node gpu.product gpu.count gpu.memory gpu.family gpu.machine gpu.present gpu.replicas gpu.clique
  gpu.compute.major gpu.compute.minor gpu.sharing-strategy gpu.shared gpu.workload.config gpu.mode mig.config mig.capable
  mig.strategy mig.config.state vgpu.present cuda.driver.major gpumem gpucores gpumem-percentage pgpu vgpu priority
+ use-gputype nouse-gputype use-gpuuuid nouse-gpuuuid vgpu-mode
+hami.io node-scheduler-policy gpu-scheduler-policy webhook resource-pool node-nvidia-register node-handshake
 amd.com gpu gpu.product-name gpu.vram gpu.family gpu.device-id gpu.cu-count gpu.simd-count
 cloud.google.com gke-accelerator gke-accelerator-count gke-nodepool gke-spot gke-preemptible gke-provisioning
  gke-tpu-accelerator gke-tpu-topology gke-tpu-slice-topology gke-gpu-partition-size gke-gpu-sharing-strategy
@@ -433,7 +435,9 @@ def _of_device_shares(arguments: object) -> object:
     if not isinstance(arguments, dict):
         return {}
     return {
-        key: value for key, value in arguments.items() if str(key).startswith("deviceshare.") and value in (True, False)
+        key: value
+        for key, value in arguments.items()
+        if str(key).startswith(("deviceshare.", "predicate.")) and value in (True, False)
     }
 
 

@@ -45,7 +45,7 @@ deny contains object.union(finding, _assumption(small)) if {
 _remedy(small) := nodes.larger_disk if {
 	{"ephemeral-storage"} == {each.resource | some each in small.shortages}
 	small.labels == []
-} else := "select labels that the pool sets, or set this one in its template" if {
+} else := "select labels that the nodes of the pool have" if {
 	small.shortages == []
 	small.counted
 } else := "ask for no more than one machine has, or let the pods select a pool with larger machines"
