@@ -468,12 +468,10 @@ def _whole_devices(devices: paths.Json) -> Iterator[str]:
         # v1beta1 has the attributes below `basic`.
         about = paths.mapping(each.get("basic")) or each
         kind = paths.mapping(paths.mapping(about.get("attributes")).get("type")).get("string", "gpu")
-        if kind in _WHOLE:
+        if kind in ("gpu", "amdgpu"):  # NVIDIA and AMD (ROCm/k8s-gpu-dra-driver)
             yield paths.text(each.get("name"))
 
 
-_WHOLE: Final = ("gpu", "amdgpu")
-"""The types of whole devices of NVIDIA's and AMD's drivers (ROCm/k8s-gpu-dra-driver)."""
 _GPU: Final = "nvidia.com/gpu"
 _SHARED: Final = "nvidia.com/gpu.shared"
 _AMD_GPU: Final = "amd.com/gpu"
@@ -500,8 +498,7 @@ def read_node(value: paths.Object, vocabulary: Vocabulary, *, claimable: Devices
     labels = fields.text_entries(metadata.get("labels"))
     shared_by, partition = read_shared_by(labels), read_partition(labels)
     annotations = fields.text_entries(metadata.get("annotations"))
-    boards = nodes.registered_boards(annotations)
-    registered = len(boards)
+    boards, registered = (found := nodes.registered_boards(annotations)), len(found)
     reported = paths.mapping(status.get("capacity")) or paths.mapping(status.get("allocatable"))
     offers = _offers(labels, reported, registered) or shared_by
     if not registered:

@@ -13,9 +13,7 @@ from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import judge, places, present
 from usher.authorities.nodes.places import NodeTemplate, Place, PodDemand
-from usher.authorities.nodes.present import MissingAmountInput
 from usher.cluster.facts import autoscaled_pools
-from usher.cluster.facts.autoscaled_pools import AutoscaledPool, MachineType
 
 
 class TooSmallInput(TypedDict):
@@ -23,7 +21,7 @@ class TooSmallInput(TypedDict):
 
     place: str
     """The nearest of these nodes: `NodePool gpu (g5.xlarge)`."""
-    shortages: list[MissingAmountInput]
+    shortages: list[present.MissingAmountInput]
     labels: list[str]
     """The requirements of the pods that the nodes do not meet."""
     counted: bool
@@ -147,7 +145,7 @@ _NOT_ON_AUTOPILOT: Final = frozenset({
 _FABRIC: Final = "vpc.amazonaws.com/efa"
 
 
-def _board(machine: MachineType) -> str:
+def _board(machine: autoscaled_pools.MachineType) -> str:
     """The GPU of a machine type, as its labels or its name say it."""
     labels = (f"{start}{end}" for start in ("karpenter.k8s.aws/", "cloud.google.com/") for end in _BOARDS)
     found = next((machine.labels[key] for key in labels if key in machine.labels), "")
@@ -160,7 +158,7 @@ _QUEUE: Final = "kueue.x-k8s.io/queue-name"
 
 
 def _mixed(
-    workload: model.Workload, pools: Sequence[AutoscaledPool], known: Knowledge
+    workload: model.Workload, pools: Sequence[autoscaled_pools.AutoscaledPool], known: Knowledge
 ) -> Iterator[tuple[str, MixedInput]]:
     """Two machines with different GPUs or fabrics on which pods of a training may start, in pools that they select."""
     if not pools or workload.role is not model.Role.TRAINING or _QUEUE in workload.labels:
@@ -183,7 +181,9 @@ def _mixed(
 _SEVERAL: Final = 2
 
 
-def _add_disruption(result: NodePoolsInput, pod_set: model.PodSet, pools: Sequence[AutoscaledPool]) -> None:
+def _add_disruption(
+    result: NodePoolsInput, pod_set: model.PodSet, pools: Sequence[autoscaled_pools.AutoscaledPool]
+) -> None:
     for pool in _selected_by_any_label(pod_set, pools):
         if pool.consolidates:
             result.setdefault("consolidating", {})[pod_set.path] = pool.name
@@ -191,14 +191,16 @@ def _add_disruption(result: NodePoolsInput, pod_set: model.PodSet, pools: Sequen
             result.setdefault("expiring", {})[pod_set.path] = _expiring(pool)
 
 
-def _expiring(pool: AutoscaledPool) -> ExpiringInput:
+def _expiring(pool: autoscaled_pools.AutoscaledPool) -> ExpiringInput:
     result: ExpiringInput = {"pool": pool.name, "after": pool.expires_after}
     if pool.grace:
         result["grace"] = pool.grace
     return result
 
 
-def _selected_by_any_label(pod_set: model.PodSet, pools: Sequence[AutoscaledPool]) -> Iterator[AutoscaledPool]:
+def _selected_by_any_label(
+    pod_set: model.PodSet, pools: Sequence[autoscaled_pools.AutoscaledPool]
+) -> Iterator[autoscaled_pools.AutoscaledPool]:
     asked = pod_set.node_selector
     for pool in pools:
         if asked.items() & pool.labels.items() and all(pool.labels.get(key, asked[key]) == asked[key] for key in asked):
@@ -206,7 +208,7 @@ def _selected_by_any_label(pod_set: model.PodSet, pools: Sequence[AutoscaledPool
 
 
 def _too_small(
-    pod_set: model.PodSet, demand: PodDemand, pools: Sequence[AutoscaledPool], known: Knowledge
+    pod_set: model.PodSet, demand: PodDemand, pools: Sequence[autoscaled_pools.AutoscaledPool], known: Knowledge
 ) -> TooSmallInput | None:
     """The nearest node of those that the pods select, if no node can hold one pod; None if a node may hold it."""
     chosen, assumed = _chosen_pools(pod_set, pools), ""
@@ -240,8 +242,8 @@ def _too_small(
 
 
 def _pools_by_labels(
-    pod_set: model.PodSet, demand: PodDemand, pools: Sequence[AutoscaledPool]
-) -> tuple[list[AutoscaledPool], str]:
+    pod_set: model.PodSet, demand: PodDemand, pools: Sequence[autoscaled_pools.AutoscaledPool]
+) -> tuple[list[autoscaled_pools.AutoscaledPool], str]:
     """The pools whose own labels the pods select, with such a label; empty where pods select none of their labels.
 
     Labels of devices that an operator writes later select all pools that have the devices.
@@ -269,13 +271,13 @@ _OTHERS: Final = "usher assumes that no other nodes have the label"
 _OF_DEVICES: Final = ("nvidia.com/", "amd.com/", "feature.node.kubernetes.io/")
 
 
-def _may_offer(pool: AutoscaledPool, demand: PodDemand) -> bool:
+def _may_offer(pool: autoscaled_pools.AutoscaledPool, demand: PodDemand) -> bool:
     devices = [name for name in demand.amounts if name in _WHOLE_DEVICES]
     return pool.types is None or any(all(name in each.amounts for name in devices) for each in pool.types)
 
 
 def _beyond_limits(
-    pod_set: model.PodSet, demand: PodDemand, pools: Sequence[AutoscaledPool], known: Knowledge
+    pod_set: model.PodSet, demand: PodDemand, pools: Sequence[autoscaled_pools.AutoscaledPool], known: Knowledge
 ) -> BeyondLimitsInput | None:
     """The first device whose limits in all pools of the pods leave no room for another pod; None if all have room."""
     chosen = _chosen_pools(pod_set, pools)
@@ -291,7 +293,9 @@ def _beyond_limits(
     return None
 
 
-def _chosen_pools(pod_set: model.PodSet, pools: Sequence[AutoscaledPool]) -> list[AutoscaledPool]:
+def _chosen_pools(
+    pod_set: model.PodSet, pools: Sequence[autoscaled_pools.AutoscaledPool]
+) -> list[autoscaled_pools.AutoscaledPool]:
     """The only pools whose nodes the pods may use; empty where others are possible, or where one is not known."""
     ways = pool_fit.node_alternatives(pod_set)
     for label in {pool.own_label for pool in pools if pool.own_label}:
@@ -302,7 +306,7 @@ def _chosen_pools(pod_set: model.PodSet, pools: Sequence[AutoscaledPool]) -> lis
     return []
 
 
-def _chosen_types(pod_set: model.PodSet) -> list[MachineType]:
+def _chosen_types(pod_set: model.PodSet) -> list[autoscaled_pools.MachineType]:
     """The only machine types on which the pods may run; empty where one is not known."""
     ways = pool_fit.node_alternatives(pod_set)
     for label in autoscaled_pools.TYPE_LABELS:
@@ -317,7 +321,7 @@ def _chosen_types(pod_set: model.PodSet) -> list[MachineType]:
 _WHOLE_DEVICES: Final = ("nvidia.com/gpu", "amd.com/gpu", "google.com/tpu", "habana.ai/gaudi")
 
 
-def _place_of_type(machine: MachineType, known: Knowledge) -> Place:
+def _place_of_type(machine: autoscaled_pools.MachineType, known: Knowledge) -> Place:
     """A node of a machine type. Only its devices count: a kubelet decides how much of the rest pods get."""
     devices = {name: machine.amounts[name] for name in _WHOLE_DEVICES if name in machine.amounts}
     template = NodeTemplate(
@@ -326,7 +330,9 @@ def _place_of_type(machine: MachineType, known: Knowledge) -> Place:
     return Place(name=f"a node of type {machine.name}", labels={}, taints=(), frontier=(devices,), template=template)
 
 
-def _at_zero(pod_set: model.PodSet, demand: PodDemand, pools: Sequence[AutoscaledPool], known: Knowledge) -> str:
+def _at_zero(
+    pod_set: model.PodSet, demand: PodDemand, pools: Sequence[autoscaled_pools.AutoscaledPool], known: Knowledge
+) -> str:
     """The pool without nodes that alone could hold pods which claim devices; empty where a node could, or no pool."""
     verdicts = judge.node_verdicts(known) if demand.claims_devices else None
     if verdicts is None and demand.claims_devices:
