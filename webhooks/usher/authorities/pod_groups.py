@@ -317,7 +317,7 @@ class BoardsInput(TypedDict):
 
     scheduler: str
     resource: str
-    """The shares, each of which a container gets on another board."""
+    """The shares. A container gets each on another board."""
     number: int
     """The most on one node."""
     memoryResource: str

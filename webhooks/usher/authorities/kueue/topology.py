@@ -230,7 +230,7 @@ def _barred(demand: PodDemand, flavor: Flavor, topology: Topology, nodes: Topolo
     for place in nodes.places.all if topology.levels[-1] == HOSTNAME else ():
         taints = nodes_places.blocking_taints(demand, place)
         for name, own in place.nodes.nodes.items() if place.nodes is not None and taints else ():
-            if _domain_path(place.nodes, own, flavor.node_labels, ()) is not None:
+            if place.nodes is not None and _domain_path(place.nodes, own, flavor.node_labels, ()) is not None:
                 found[str(taints[0])].append(name)
     return found
 

@@ -56,7 +56,7 @@ class BeyondLimitsInput(TypedDict):
 
 
 class MixedInput(TypedDict):
-    """Machines on any of which the pods of one training may start."""
+    """Two machines; pods of one training may start on both."""
 
     one: str
     """A pool with its machine, and the GPU or the fabric: `NodePool gpu (p5.48xlarge: h100)`."""
@@ -64,7 +64,7 @@ class MixedInput(TypedDict):
 
 
 class AutopilotInput(TypedDict):
-    """What GKE refuses in Autopilot clusters."""
+    """Parts of a pod that GKE refuses in Autopilot clusters."""
 
     keys: list[str]
     """Labels that pods may not select."""
@@ -86,7 +86,7 @@ class NodePoolsInput(TypedDict):
     atZero: NotRequired[dict[str, str]]
     """Pools without nodes that alone could hold pods which claim devices."""
     autopilot: NotRequired[dict[str, AutopilotInput]]
-    """By pod set, in Autopilot clusters of GKE, which add a node for each pod that fits none."""
+    """By pod set, in Autopilot clusters of GKE, which add nodes for pods that do not fit."""
     mixed: NotRequired[dict[str, MixedInput]]
     """Pods that work together and may start on machines with different GPUs or fabrics."""
 
@@ -244,7 +244,7 @@ def _too_small(
 def _pools_by_labels(
     pod_set: model.PodSet, demand: PodDemand, pools: Sequence[autoscaled_pools.AutoscaledPool]
 ) -> tuple[list[autoscaled_pools.AutoscaledPool], str]:
-    """The pools whose own labels the pods select, with such a label; empty where pods select none of their labels.
+    """The pools whose own labels the pods select, with one of these labels; empty where pods select other labels.
 
     Labels of devices that an operator writes later select all pools that have the devices.
     """

@@ -113,7 +113,7 @@ class AutoscaledPool(Struct, frozen=True, kw_only=True):
     grace: str = ""
     """The time after which Karpenter ends all pods of a node that it replaces; empty where it waits for them."""
     assumption: str = ""
-    """What usher assumes about nodes that it may have beside those of its types; empty where it has no others."""
+    """An assumption about nodes that it may have beside those of its types; empty where it has no others."""
     node_class: tuple[str, str, str] = ("", "", "")
     """Group, kind and name of the NodeClass that describes its nodes."""
 
@@ -452,7 +452,7 @@ def _compute_class(name: str, value: paths.Object) -> AutoscaledPool | None:
         return None
     rules = spec.get("priorities")
     found = [_types_of_rule(paths.mapping(each)) for each in rules] if isinstance(rules, list) else []
-    # With this word, GKE may add any nodes if no rule can be met; since 1.33 it is no longer the default.
+    # With this word, GKE may add any nodes if no rule can be met; before 1.33 it was the default.
     closed = spec.get("whenUnsatisfiable", "DoNotScaleUp") == "DoNotScaleUp"
     known = [each for each in found if each is not None]
     types = {each.name: each for types in known for each in types} if closed and len(known) == len(found) else None

@@ -145,7 +145,7 @@ def _whole(value: object) -> int:
 
 
 _MEMORY: Final = 2
-"""The index of the memory of a board in such a text."""
+"""The index of the memory of a board in the text of a register."""
 
 
 _FIELDS_OF_BOARD: Final = 6

@@ -361,8 +361,8 @@ def _of_node_class(value: paths.Object) -> Iterator[model.UnreadKey]:
         old.append(("/spec/amiFamily", "AL2"))
     for where, text in old[:1]:
         message = (
-            f"selects the image {text[:60]} of Amazon Linux 2, which EKS has not made since November 2025: none "
-            "for Kubernetes 1.33 or later, and none with a driver for Blackwell"
+            f"selects the image {text[:60]} of Amazon Linux 2, which EKS has not made since November 2025: "
+            "no image is for Kubernetes 1.33, and no image has a driver for Blackwell"
         )
         yield misread(where, message, "select the alias al2023 or bottlerocket with a version", "controller")
 

@@ -355,7 +355,7 @@ def metrics_of_dcgm(config_map: paths.Object) -> Found:
                 continue
             parts = [part.strip() for part in next(csv.reader([line], skipinitialspace=True), [])]
             if len(parts) != 3 or parts[1] not in _TYPES_OF_METRICS:
-                wrong = "three fields" if len(parts) != 3 else f"a type of Prometheus; {parts[1][:40]} is none"
+                wrong = "three fields" if len(parts) != 3 else f"a type of Prometheus; {parts[1][:40]} is not one"
                 message = f"has the line {line.strip()[:60]!r} at {key}, where dcgm-exporter needs {wrong}, so it ends"
                 remedy = "write FIELD, TYPE, HELP, with the help in quotes where it has commas"
                 yield misread(paths.join("/data", key), message, remedy, "controller")
@@ -388,7 +388,7 @@ _GPU_TYPES: Final = re.compile(r"(g[45679]\w*|p[3-6]\w*)(\.|$)")
 
 
 def _of_node_class(pool: paths.Object, objects: Objects) -> Found:
-    """What a NodePool asks for and its EC2NodeClass does not give: reserved capacity, and an image with a driver.
+    """Needs of a NodePool that its EC2NodeClass does not meet: reserved capacity, and an image with a driver.
 
     Sources: aws/karpenter-provider-aws website/content/en/docs/tasks/odcrs.md and concepts/nodeclasses.md.
     """

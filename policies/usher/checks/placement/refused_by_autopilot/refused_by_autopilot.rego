@@ -1,7 +1,7 @@
 # METADATA
 # title: Pods meet the rules of GKE Autopilot
 # description: |
-#   Autopilot makes a node for each pod that fits none, so pods with GPUs have to say which: by the label
+#   Autopilot adds nodes for pods that do not fit, so pods with GPUs have to say which: by the label
 #   cloud.google.com/gke-accelerator, or by a ComputeClass. It has no node pools of users, and refuses selectors of their
 #   names, of hosts and of machine types. usher knows Autopilot by the names of its nodes.
 # scope: package
@@ -16,7 +16,7 @@
 #   code: USH1561
 #   about: cluster facts
 #   severity: high
-#   why: The API server refuses the pods, or the controller of the workload makes none.
+#   why: The API server refuses the pods, or the controller of the workload makes no pods.
 #   closes: []
 #   remediation: Select the type of the GPU by cloud.google.com/gke-accelerator, and no node pool.
 package usher.checks.placement.refused_by_autopilot

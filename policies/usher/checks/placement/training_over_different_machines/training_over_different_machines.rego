@@ -2,7 +2,7 @@
 # title: The pods of one training start on machines with the same GPUs
 # description: |
 #   A NodePool may allow machines with different GPUs or networks, and several NodePools may share a label. Karpenter then
-#   takes what is cheapest or free for each pod. A training over different GPUs runs as fast as the slowest, and with a
+#   takes the cheapest free machine for each pod. A training over different GPUs runs as fast as the slowest, and with a
 #   fast network on some machines only, NCCL uses TCP or fails to start. The check compares the machine types of the
 #   pools that the pods select. It skips workloads in a queue of Kueue, whose flavor may select the machines.
 # scope: package
