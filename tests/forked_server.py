@@ -29,6 +29,7 @@ _IMPORTED: Final = (
     "usher.cli.main",
     "usher.cli.check",
     "usher.check.runner",
+    "usher.check.editor.serving",
     "usher.policy.assembly",
     "usher.cli.serve",
     "usher.server.serve",
@@ -114,13 +115,25 @@ def start(
     return Forked(ours)
 
 
-def shell_command() -> str:
-    """The command `usher` for a shell: for scripts that call it, where its start is not the subject."""
-    if not can_start({key: os.environ[key] for key in os.environ if key.startswith(("PYTHONPATH", "COVERAGE"))}):
-        return f"{shlex.quote(sys.executable)} -m usher"
+def command_line(env: Mapping[str, str] | None = None) -> list[str]:
+    """The command `usher`, to which arguments can be added: for processes whose start is not the subject of a test.
+
+    `env` is the environment that it will have, as far as it is not that of this process.
+    """
+    if not can_start(env if env is not None else _of_coverage()):
+        return [sys.executable, "-m", "usher"]
     with _starting:
         _, process = _forking_process()
-    return f"{shlex.quote(sys.executable)} -I -S {shlex.quote(str(_CLIENT))} {_name(process.pid)}"
+    return [sys.executable, "-I", "-S", str(_CLIENT), _name(process.pid)]
+
+
+def shell_command() -> str:
+    """That command for a shell, for scripts that call it."""
+    return shlex.join(command_line())
+
+
+def _of_coverage() -> dict[str, str]:
+    return {key: value for key, value in os.environ.items() if key.startswith(("PYTHONPATH", "COVERAGE"))}
 
 
 def _name(pid: int) -> str:

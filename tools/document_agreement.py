@@ -6,7 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-_NAMES = {"kueue": "Kueue", "volcano": "Volcano", "kai": "KAI-Scheduler", "in-tree": "Kubernetes' scheduler"}
+_NAMES = {
+    "kueue": "Kueue",
+    "kueue-and-nodes": "Kueue, then Kubernetes' scheduler",
+    "volcano": "Volcano",
+    "volcano-hierarchy": "Volcano with queues above queues",
+    "kai": "KAI-Scheduler",
+    "in-tree": "Kubernetes' scheduler with groups",
+}
+
+_OPERATORS = {"jobset": "JobSet", "lws": "LWS", "mpi": "MPI operator", "ray": "KubeRay", "trainer": "Kubeflow Trainer"}
 
 _MARKS = "<!-- runs -->\n", "<!-- /runs -->"
 
@@ -19,7 +28,8 @@ def main() -> None:
     records = {file.stem: json.loads(file.read_text()) for file in sorted(arguments.records.glob("*.json"))}
     head, _, rest = arguments.page.read_text().partition(_MARKS[0])
     tail = rest.partition(_MARKS[1])[2]
-    text = "\n".join(tables(records))
+    operators = {file.stem: json.loads(file.read_text()) for file in sorted(arguments.records.glob("operators/*.json"))}
+    text = "\n".join([*tables(records), *operators_table(operators)])
     arguments.page.write_text(f"{head}{_MARKS[0]}{text}\n{_MARKS[1]}{tail}")
 
 
@@ -35,6 +45,15 @@ def tables(records: dict[str, dict[str, Any]]) -> Iterator[str]:
         reasons = [f"{count} x {reason}" for reason, count in run["why unknown"].items()]
         yield ""
         yield f"Why an answer about {_NAMES[name]} was unknown: {'; '.join(reasons) or 'no answer was'}."
+
+
+def operators_table(records: dict[str, dict[str, Any]]) -> Iterator[str]:
+    """A table of the operators that made pods of manifests."""
+    yield ""
+    yield "| operator | version | manifests | refused | other pods than usher says |"
+    yield "| --- | --- | ---: | ---: | ---: |"
+    for name, run in records.items():
+        yield f"| {_OPERATORS[name]} | {run['version']} | {run['objects']} | {run['refused']} | {run['wrong']} |"
 
 
 if __name__ == "__main__":

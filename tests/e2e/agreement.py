@@ -100,6 +100,7 @@ def record(controller: str, version: str, found: Sequence[Seen]) -> None:
         "false never": sum(each.false_never for each in found),
         "false fits now": sum(each.false_fits for each in found),
         "could, but waits alone": sum(each.false_could for each in found),
+        "cases that wait alone": [each.number for each in found if each.false_could],
         "not now, but starts": sum(each.false_not_now for each in found),
         "unknown": len(unknown),
         "answers": dict(sorted(Counter(each.answer.value for each in found).items())),

@@ -92,5 +92,5 @@ def start(component: Component, *, directory: Path, tools: Path = TOOLS) -> proc
         log=directory / f"{component.name}.log",
         # Nothing of the user's: no proxies, no settings from home. More room before garbage is collected saves the API
         # server a quarter of its time while it takes the definitions of forty kinds.
-        env={"HOME": str(directory), "GOGC": "200", "GOMEMLIMIT": "2500MiB"},
+        env={"HOME": str(directory), "GOGC": "500", "GOMEMLIMIT": "2500MiB"},
     )

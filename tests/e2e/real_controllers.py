@@ -1,10 +1,11 @@
-"""Real controllers beside a control plane of tests: Kueue with its webhooks, and Volcano without.
+"""Real controllers beside a control plane of tests: Kueue with its webhooks, Volcano and KAI-Scheduler without.
 
 `scripts/controllers` builds them. Each ends with the context that started it.
 """
 
 import base64
 import contextlib
+import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -30,9 +31,12 @@ def needs(name: str) -> pytest.MarkDecorator:
 
 
 def version_of(name: str, module: str) -> str:
-    """The version of a module in the go.mod of a controller, without the v."""
-    lines = (TOOLS.parents[1] / "tools" / "controllers" / name / "go.mod").read_text().splitlines()
-    return next(line.split()[-1] for line in lines if f"{module} v" in line).removeprefix("v")
+    """The version of a module in the go.mod of a controller, or without a name in that of our tools, without the v."""
+    tools = TOOLS.parents[1] / "tools"
+    text = ((tools / "controllers" / name if name else tools) / "go.mod").read_text()
+    found = re.search(rf"\b{re.escape(module)} v(\S+)", text)
+    assert found is not None, f"{module} has no version"
+    return found[1]
 
 
 @contextlib.contextmanager
@@ -115,10 +119,14 @@ tiers:
 
 
 @contextlib.contextmanager
-def volcano(cluster: Cluster) -> Iterator[None]:
-    """While the context lasts, Volcano's scheduler and controllers run; its webhooks do not."""
+def volcano(cluster: Cluster, *, hierarchy: bool = False) -> Iterator[None]:
+    """While the context lasts, Volcano's scheduler and controllers run; its webhooks do not.
+
+    With `hierarchy`, the plugin capacity judges queues with those above them; otherwise the plugin proportion does.
+    """
     (folder := cluster.directory / "volcano").mkdir()
-    (folder / "scheduler.conf").write_text(VOLCANO_CONFIGURATION)
+    plugin = "capacity, enableHierarchy: true" if hierarchy else "proportion"
+    (folder / "scheduler.conf").write_text(VOLCANO_CONFIGURATION.replace("proportion", plugin))
     define(cluster, BUILT / "volcano" / "definitions")
     cluster.ensure_namespace("volcano-system")
     more: dict[str, tuple[str, ...]] = {
@@ -152,13 +160,61 @@ def volcano(cluster: Cluster) -> Iterator[None]:
             processes.stop(each.process)
 
 
-def define(cluster: Cluster, folder: Path) -> None:
-    """Creates the definitions in a folder, and waits until their kinds are served."""
-    path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-    names = [
-        cluster.request("POST", path, body=file.read_text(), content="yaml").body["metadata"]["name"]
-        for file in sorted(folder.glob("*.yaml"))
+@contextlib.contextmanager
+def kai(cluster: Cluster, shards: Sequence[str]) -> Iterator[None]:
+    """While the context lasts, the pod grouper of KAI runs, and a scheduler for each shard; its binder does not.
+
+    A shard is the value of the label of its nodes; empty for nodes without the label.
+    """
+    (folder := cluster.directory / "kai").mkdir()
+    define(cluster, BUILT / "kai" / "definitions")
+    cluster.ensure_namespace("kai-scheduler")
+    health, *ports_of_shards = ports.free(2 + 2 * len(shards))
+    metrics, *ports_of_shards = ports_of_shards
+    commands: list[tuple[str, int, list[str | Path]]] = [
+        (
+            "podgrouper",
+            health,
+            [
+                BUILT / "kai" / "podgrouper",
+                f"--health-probe-bind-address={processes.LOOPBACK}:{health}",
+                f"--metrics-bind-address={processes.LOOPBACK}:{metrics}",
+            ],
+        )
     ]
+    for index, shard in enumerate(shards):
+        listens, plugins = ports_of_shards[2 * index : 2 * index + 2]
+        arguments: list[str | Path] = [
+            BUILT / "kai" / "scheduler",
+            "--schedule-period=200ms",
+            f"--partition-label-value={shard}",
+            f"--listen-address={processes.LOOPBACK}:{listens}",
+            f"--plugin-server-port={plugins}",
+        ]
+        commands.append((f"scheduler-{shard or 'default'}", listens, arguments))
+    running = list[processes.Running]()
+    try:
+        for name, port, command in commands:
+            path = "healthz" if name == "podgrouper" else "metrics"
+            url = f"http://{processes.LOOPBACK}:{port}/{path}"
+            log = cluster.directory / f"kai-{name}.log"
+            env = {"HOME": str(folder), "KUBECONFIG": str(cluster.kubeconfig)}
+            running.append(processes.start(name, command, health=url, log=log, env=env))
+        processes.wait_until_ready(running, tls=cluster.tls)
+        yield
+    finally:
+        for each in running:
+            processes.stop(each.process)
+
+
+def define(cluster: Cluster, folder: Path) -> None:
+    """Creates the missing definitions of a folder, and waits until their kinds are served."""
+    path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    there = {each["metadata"]["name"] for each in cluster.request("GET", path).body["items"]}
+    files = {yaml.safe_load(text)["metadata"]["name"]: text for text in map(Path.read_text, folder.glob("*.yaml"))}
+    names = sorted(files.keys() - there)
+    for name in names:
+        cluster.request("POST", path, body=files[name], content="yaml")
 
     def established() -> bool:
         found = {each["metadata"]["name"]: each for each in cluster.request("GET", path).body["items"]}
@@ -167,9 +223,15 @@ def define(cluster: Cluster, folder: Path) -> None:
     wait_until(established, description=f"{', '.join(names)} are established")
 
 
-def register(cluster: Cluster, file: Path, *, port: int, groups: Sequence[str]) -> None:
-    """Registers the webhooks of a manifest that are asked about some API groups, at a port of this machine."""
+def register(
+    cluster: Cluster, file: Path, *, port: int, groups: Sequence[str], prefix: str = "", pods: str = ""
+) -> list[Object]:
+    """The configurations that register the webhooks of a manifest about some API groups, at a port of this machine.
+
+    Their configurations get names with a prefix. Webhooks about pods are asked only about those with the label `pods`.
+    """
     authority = cluster.ca_file.read_bytes()
+    made: list[Object] = []
     for configuration in yaml.safe_load_all(file.read_text()):
         kept = [each for each in configuration["webhooks"] if {*each["rules"][0]["apiGroups"]} & {*groups}]
         for each in kept:
@@ -178,7 +240,11 @@ def register(cluster: Cluster, file: Path, *, port: int, groups: Sequence[str]) 
                 "url": f"https://{processes.LOOPBACK}:{port}{path}",
                 "caBundle": _base64(authority),
             }
-        cluster.create({**configuration, "webhooks": kept})
+            if pods and each["rules"][0]["resources"] == ["pods"]:
+                each["objectSelector"] = {"matchExpressions": [{"key": pods, "operator": "Exists"}]}
+        metadata = {**configuration["metadata"], "name": f"{prefix}{configuration['metadata']['name']}"}
+        made.append(cluster.create({**configuration, "metadata": metadata, "webhooks": kept}))
+    return made
 
 
 def _base64(value: bytes) -> str:

@@ -40,10 +40,16 @@ class Case(NamedTuple):
     """How many pods must be placed for a start."""
 
 
-def world(seed: int, number: int) -> World:
-    """Three queues, some with a capability or a guarantee."""
+def world(seed: int, number: int, *, hierarchy: bool = False) -> World:
+    """Three queues, some with a capability or a guarantee; in a hierarchy, below a fourth or below each other."""
     choose = random.Random(seed * 1_000 + number)
-    return World(number, [_queue(choose, f"q-{number}-{index}") for index in range(3)])
+    found = [_queue(choose, f"q-{number}-{index}") for index in range(3)]
+    if hierarchy:
+        found.append(_queue(choose, above := f"above-{number}"))
+        for index, each in enumerate(found[:3]):
+            each["spec"]["parent"] = choose.choice([above, above, "root", f"q-{number}-{(index + 1) % 3}"][: 4 - index])
+    # A queue is made after the one above it.
+    return World(number, found[::-1] if hierarchy else found)
 
 
 def _queue(choose: random.Random, name: str) -> Object:

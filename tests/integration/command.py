@@ -17,6 +17,7 @@ import yaml
 from kubernetes.config import kube_config
 
 import builders
+import forked_server
 from usher import paths
 from usher.cli import main
 from usher.extensions import installed_programs
@@ -105,13 +106,14 @@ def usher_process(
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
 ) -> Run:
-    """Runs the command as a process, which takes ten times as long: for what depends on the process."""
+    """Runs the command as a process of its own: for what depends on the process."""
+    variables = environment(**(env or {}))
     done = subprocess.run(
-        [sys.executable, "-m", "usher", *map(str, arguments)],
+        [*forked_server.command_line(variables), *map(str, arguments)],
         input=stdin.encode() if isinstance(stdin, str) else stdin,
         capture_output=True,
         cwd=cwd,
-        env=environment(**(env or {})),
+        env=variables,
         check=False,
         timeout=120,
     )

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
+import forked_server
 from integration import command
 
 BOUND = 60.0
@@ -92,8 +92,9 @@ async def started(
 ) -> AsyncIterator[Editor]:
     """An editor with a server in a directory; at the end it asks the server to stop."""
     client = LanguageClient("editor", "1")
-    words = ["-m", "usher", "lsp", *map(str, arguments)]
-    await client.start_io(sys.executable, *words, cwd=cwd, env=command.environment(**(environment or {})))
+    env = command.environment(**(environment or {}))
+    program, *words = forked_server.command_line(env)
+    await client.start_io(program, *words, "lsp", *map(str, arguments), cwd=cwd, env=env)
     process = client._server
     assert process is not None
     editor = Editor(client, process)

@@ -4,6 +4,7 @@ import base64
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -125,7 +126,7 @@ def test_manifests_have_rules_for_it() -> None:
         for resource in rule["resources"]
     }
     assert {"teamjobs", "teamjobs/scale"} <= named
-    for role in ("audit-role", "quota-role", "events-role"):
+    for role in ("audit", "audit-role", "quota-role", "events-role"):
         assert "teamjobs" in usher("manifests", role, "--config", SITE).out, role
 
 
@@ -166,10 +167,10 @@ def test_two_evaluators_with_different_kinds_do_not_mix(tmp_path: Path) -> None:
     plain_file.write_text("apiVersion: gpu-usher.io/v1alpha1\nkind: Config\n")
     plain = assembly.embedded(load.load(plain_file), file=plain_file)
 
-    for evaluator, pods in ((described, 1), (plain, 0), (described, 1)):
+    for evaluator, counted in ((described, True), (plain, False), (described, True)):
         decision = evaluator.decide(Request(value=team_job(), namespace="ml-research", place="check"))
         assert decision.workload is not None
-        assert len(decision.workload.pod_sets) == pods
+        assert [each.count.maximum is not None for each in decision.workload.pod_sets] == [counted]
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "kinds-of-your-own.md"
@@ -223,3 +224,89 @@ def test_workload_test_refuses_a_file_without_objects(tmp_path: Path, text: str)
     run = usher("workload", "test", "a.yaml", "--config", SITE, cwd=tmp_path)
 
     assert (run.code, run.out) == (2, "")
+
+
+KARTA: Any = {
+    "apiVersion": "run.ai/v1alpha1",
+    "kind": "Karta",
+    "spec": {
+        "structureDefinition": {
+            "rootComponent": {
+                "name": "custom",
+                "kind": {"group": "platform.example.com", "version": "v1", "kind": "CustomJob"},
+                "suspendDefinition": {"suspendActions": [{"path": ".spec.suspend", "value": "true"}]},
+            },
+            "childComponents": [
+                {
+                    "name": "coordinator",
+                    "specDefinition": {"podTemplateSpecPath": ".spec.coordinator.template"},
+                    "scaleDefinition": {"replicasPath": "1"},
+                },
+                {
+                    "name": "worker",
+                    "instanceIdPath": ".spec.groups[] | .name",
+                    "specDefinition": {"podSpecPath": ".spec.groups[].pod", "metadataPath": ".spec.groups[].labels"},
+                    "scaleDefinition": {"replicasPath": ".spec.groups[] | (.replicas // 2)"},
+                },
+                {"name": "odd", "specDefinition": {"podSpecPath": ".spec | to_entries[]"}},
+            ],
+        }
+    },
+}
+
+
+ROOT_ALONE = {"kind": {"kind": "A", "version": "v1"}}
+
+
+def test_a_workload_map_gives_a_description_whose_counts_are_the_least(tmp_path: Path) -> None:
+    run = usher("workload", "describe", write(tmp_path / "karta.yaml", KARTA))
+    (tmp_path / "usher.yaml").write_text(run.out)
+    held = {"spec": builders.pod_spec(builders.container(gpus=1))}
+    groups: Any = [{"name": "a", "pod": builders.pod_spec(builders.container(gpus=8)), "replicas": 3}]
+    job = builders.custom("platform.example.com/v1", "CustomJob", {"coordinator": {"template": held}, "groups": groups})
+
+    (shown,) = usher(
+        *("workload", "show", write(tmp_path / "a.yaml", job), "--config", tmp_path / "usher.yaml", "--format", "json")
+    ).json["workloads"]
+
+    assert run.code == 0
+    assert "odd: usher does not read the place of its pods" in run.err
+    assert [(each["name"], each["pods"]["minimum"]) for each in shown["podSets"]] == [("coordinator", 1), ("a", 3)]
+    assert all("maximum" not in each["pods"] for each in shown["podSets"])
+    assert shown["unknowns"] == []
+
+
+def test_an_object_of_an_unknown_kind_gives_a_description_to_begin_with(tmp_path: Path) -> None:
+    held = {"spec": builders.pod_spec(builders.container(gpus=1))}
+    spec: Any = {"roles": [{"name": "a", "template": held}, {"name": "b", "template": held}], "router": held}
+    run = usher("workload", "describe", write(tmp_path / "a.yaml", builders.custom("example.com/v1", "Graph", spec)))
+
+    (described,) = yaml.safe_load(run.out)["workloads"]
+    assert described == {
+        "kind": "Graph.example.com",
+        "versions": ["v1"],
+        "podSets": [
+            {"each": ["spec.roles"], "name": "item.name", "podTemplate": "template", "pods": "1"},
+            {"name": "'router'", "podTemplate": "spec.router", "pods": "1"},
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (builders.job(), "usher knows Job.batch itself"),
+        (builders.custom("example.com/v1", "Empty", {}), "holds no pod template"),
+        ({"apiVersion": "run.ai/v1alpha1", "kind": "Karta", "spec": {}}, "names no kind"),
+        (
+            {**KARTA, "spec": {"structureDefinition": {"rootComponent": {"kind": {"kind": "A", "version": "v1"}}}}},
+            "no comp",
+        ),
+    ],
+)
+def test_what_gives_no_description_is_refused_with_its_place(tmp_path: Path, value: Any, reason: str) -> None:
+    run = usher("workload", "describe", write(tmp_path / "a.yaml", value))
+
+    assert run.code == 2
+    assert "a.yaml:1: " in run.err
+    assert reason in run.err

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import compile_tables
 import pytest
 import yaml
 from lsprotocol import types
@@ -108,10 +109,11 @@ def test_a_fabric_is_a_profile_in_its_file(copy: Copy) -> None:
 
 def test_an_accelerator_vendor_is_an_entry_of_its_names(copy: Copy) -> None:
     copy.insert(
-        "accelerators/names.py",
-        "VENDORS: Final[dict[str, tuple[Known, ...]]] = {",
-        '    "tenstorrent": (*_names(Unit.DEVICE, "tenstorrent.com/n300"),),\n',
+        "accelerators/vendors.yaml",
+        "# The names of vendors.",
+        "tenstorrent:\n  - {unit: device, names: [tenstorrent.com/n300]}\n",
     )
+    compile_tables.write(copy.root / "webhooks/usher")
     file = write(copy.root / "job.yaml", training("tenstorrent.com/n300"))
 
     run = copy.usher("workload", "show", file)

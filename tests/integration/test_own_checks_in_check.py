@@ -56,6 +56,53 @@ def test_own_checks_judge_beside_those_of_usher(run_in: Any) -> None:
     )
 
 
+DESCRIPTION = """
+workloads:
+  - kind: TeamJob.platform.example.com
+    versions: [v1]
+    podSets:
+      - {name: "'worker'", podTemplate: spec.worker, pods: "at(object, 'spec.count', 1)"}
+"""
+
+
+@pytest.mark.parametrize("policies_of_run", ["checks", "checks.bundle"])
+def test_descriptions_of_kinds_come_with_the_checks_of_a_site(run_in: Any, begun: Path, policies_of_run: str) -> None:
+    spec: Any = {"count": 3, "worker": builders.template(builders.container(gpus=9))}
+    write(begun / "team.yaml", builders.custom("platform.example.com/v1", "TeamJob", spec))
+    (begun / "checks" / "workloads.yaml").write_text(DESCRIPTION)
+    built(run_in)
+
+    run = run_in("check", "team.yaml", "--policies", policies_of_run, "--format", "json", "--as-written")
+    without = run_in("check", "team.yaml", "--format", "json", "--as-written")
+
+    named = [
+        [each["reason"] for one in found.json["workloads"] for each in one["unknowns"]] for found in (run, without)
+    ]
+    assert [any("unrecognised kind TeamJob" in reason for reason in reasons) for reasons in named] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            "workloads: [{kind: Job.batch, versions: [v1], podSets: [{podTemplate: a, pods: '1'}]}]",
+            "usher knows Job.batch itself",
+        ),
+        ("workloads: [{kind: TeamJob.example.com}]", "versions: Field required"),
+        ("workloads: [", "is not YAML"),
+        ("", "workloads."),
+    ],
+)
+def test_a_mistake_in_descriptions_of_a_site_names_its_file(run_in: Any, begun: Path, text: str, reason: str) -> None:
+    (begun / "checks" / "workloads.yaml").write_text(text)
+
+    run = run_in("check", "pod.yaml", "--policies", "checks")
+
+    assert run.code == 2
+    assert "checks/workloads.yaml: " in run.err
+    assert reason in run.err
+
+
 @pytest.mark.parametrize("word", ["ACME101", "gpus-per-team", "site"])
 def test_usher_yaml_decides_about_own_checks(run_in: Any, begun: Path, word: str) -> None:
     config(begun / "usher.yaml", enforcement={"rules": [{"check": word, "action": "deny"}]})

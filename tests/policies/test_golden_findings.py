@@ -93,6 +93,13 @@ ONLY_IN_FILES = (
     "USH1482 key-unread",
     "USH1483 value-refused",
     "USH1493 name-leads-nowhere",
+    "USH1535 controller-cannot-use",
+    "USH1536 variable-unread",
+    "USH1537 metric-not-exported",
+    "USH1538 image-of-other-devices",
+    "USH1539 agent-without-its-folder",
+    "USH1540 critical-class-without-quota",
+    "USH1541 probe-without-an-answer",
 )
 
 

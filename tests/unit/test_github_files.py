@@ -39,6 +39,9 @@ def steps(workflow: Path) -> list[Any]:
 ORACLES: Final = "scripts/test --oracles"
 
 
+OTHER_CASES: Final = "AGREEMENT_CASES=150 AGREEMENT_SEED=${{ github.run_number }}"
+
+
 @pytest.mark.parametrize(
     ("workflow", "expected"),
     [
@@ -48,7 +51,8 @@ ORACLES: Final = "scripts/test --oracles"
             [
                 ".ci/run --thorough",
                 ORACLES,
-                f"AGREEMENT_CASES=150 AGREEMENT_SEED=${{{{ github.run_number }}}} {ORACLES}",
+                f"{OTHER_CASES} {ORACLES} -k what_usher_says",
+                f"{OTHER_CASES} scripts/test tests/e2e/own_server/test_agreement_with_the_scheduler.py",
             ],
         ),
     ],

@@ -11,7 +11,6 @@ ROOT: Final = Path(__file__).parents[2]
 
 ALONE: Final = {
     "authorities.nodes.devices": "the choice of devices, which runs without ResourceSlices never import",
-    "authorities.nodes.several": "shortages of several workloads; with the rest of the nodes it is too long",
     "audit.reports.fleet_tables": "with the forms that render the tables it is too long",
     "audit.store.fleet_totals": "the SQL of a merge; with the merge itself it is too long",
     "audit.usage.possible_savings": "with what measures usage it is too long",
@@ -25,7 +24,6 @@ ALONE: Final = {
     "documents.plain": "the fast reader, which the exact one checks",
     "kinds.argo_templates": "with the kinds themselves it is too long",
     "kinds.spark_resources": "with the kinds themselves it is too long",
-    "kinds.tekton_tasks": "with the kinds themselves it is too long",
     "policy.input.site": "the part of usher.yaml in the input document; with the rest it is too long",
     "policy.mutating": "what mutations do, apart from the way of an object; with it it is too long",
     "server.reviews": "the webhook port, apart from the process that runs both ports",

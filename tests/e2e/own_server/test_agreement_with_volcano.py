@@ -5,18 +5,21 @@ each. Between cases the nodes are empty. Volcano runs as its chart installs it, 
 """
 
 import contextlib
+import json
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 import pytest
 
-from e2e import agreement, real_controllers, volcano_worlds
+from e2e import agreement, real_controllers, remedies, volcano_worlds
 from e2e.agreement import CASES, SEED, Seen
 from e2e.cluster import ApiError, Cluster, Object, wait_until
 from e2e.control_plane import control_plane
 from e2e.gpu_nodes import RUNTIME_CLASS, add_nodes
-from e2e.volcano_worlds import Case
+from e2e.remedies import Followed
+from e2e.volcano_worlds import Case, World
 from unit.policy import agreeing
 from unit.policy.agreeing import NAMESPACE
 from usher.authorities.verdict import Answer
@@ -25,6 +28,8 @@ pytestmark = [pytest.mark.oracle, real_controllers.needs("volcano")]
 
 IN_A_WORLD: Final = 10
 MOST_UNKNOWN: Final = 0.2
+ADVISED: Final = (20261128, (2, 3, 6))
+"""A seed and worlds of it in which usher has remedies of each kind."""
 MOST_UNSURE: Final = 0.03
 """Shares of the cases; the second of those that could start and wait."""
 
@@ -40,9 +45,9 @@ KINDS: Final = (
 )
 
 
-@pytest.fixture(scope="module")
-def scheduling(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with control_plane(tmp_path_factory.mktemp("volcano-decides")) as running, real_controllers.volcano(running):
+@contextlib.contextmanager
+def scheduling(directory: Path, *, hierarchy: bool = False) -> Iterator[Cluster]:
+    with control_plane(directory) as running, real_controllers.volcano(running, hierarchy=hierarchy):
         running.ensure_namespace(NAMESPACE)
         running.wait_for_service_account(NAMESPACE)
         add_nodes(running, *volcano_worlds.NODES)
@@ -114,13 +119,10 @@ def end(cluster: Cluster, case: Case) -> None:
     wait_until(gone, description="the pods are gone")
 
 
-def world_seen(cluster: Cluster, number: int, cases: int) -> Iterator[Seen]:
+def world_seen(cluster: Cluster, number: int, cases: int, *, hierarchy: bool) -> Iterator[Seen]:
     """The cases of one world, whose queues end with it."""
-    of = volcano_worlds.world(SEED, number)
-    for each in of.queues:
-        cluster.create(each, strict=True)
-    names = [each["metadata"]["name"] for each in of.queues]
-    wait_until(lambda: all(is_open(cluster, name) for name in (*names, "default")), description="the queues are open")
+    of = volcano_worlds.world(SEED, number, hierarchy=hierarchy)
+    set_up(cluster, of)
     for index in range(cases):
         case = volcano_worlds.workload(SEED, of, index)
         for each in case.groups:
@@ -141,19 +143,73 @@ def world_seen(cluster: Cluster, number: int, cases: int) -> Iterator[Seen]:
             said="" if starts else said(cluster),
         )
         end(cluster, case)
-    for name in names:
-        cluster.delete("Queue", name, api_version=SCHEDULING)
+    tear_down(cluster, of)
 
 
-def test_volcano_does_what_usher_says(scheduling: Cluster) -> None:
-    found = [
-        each
-        for number in range(-(-CASES // IN_A_WORLD))
-        for each in world_seen(scheduling, number, min(IN_A_WORLD, CASES - number * IN_A_WORLD))
-    ]
+def set_up(cluster: Cluster, of: World) -> None:
+    for each in of.queues:
+        cluster.create(each, strict=True)
+    names = [each["metadata"]["name"] for each in of.queues]
+    wait_until(lambda: all(is_open(cluster, name) for name in (*names, "default")), description="the queues are open")
 
-    agreement.record("volcano", real_controllers.version_of("volcano", "volcano.sh/volcano"), found)
+
+def tear_down(cluster: Cluster, of: World) -> None:
+    for each in reversed(of.queues):
+        cluster.delete("Queue", each["metadata"]["name"], api_version=SCHEDULING)
+
+
+@pytest.mark.parametrize("hierarchy", [False, True], ids=["queues", "queues above queues"])
+def test_volcano_does_what_usher_says(tmp_path: Path, hierarchy: bool) -> None:
+    with scheduling(tmp_path, hierarchy=hierarchy) as cluster:
+        found = [
+            each
+            for number in range(-(-CASES // IN_A_WORLD))
+            for each in world_seen(cluster, number, min(IN_A_WORLD, CASES - number * IN_A_WORLD), hierarchy=hierarchy)
+        ]
+
+    version = real_controllers.version_of("volcano", "volcano.sh/volcano")
+    agreement.record("volcano-hierarchy" if hierarchy else "volcano", version, found)
     assert [str(each) for each in found if each.false_never] == []
     assert [str(each) for each in found if each.false_fits] == []
     assert len(unsure := [str(each) for each in found if each.false_could]) <= MOST_UNSURE * len(found), unsure
     assert sum(each.answer is Answer.UNKNOWN for each in found) <= MOST_UNKNOWN * len(found)
+
+
+def test_what_usher_advises_starts_workloads_in_volcano(tmp_path: Path) -> None:
+    """Remedies of workloads that never start, each carried out alone."""
+    tried_kinds, waiting = set[str](), list[str]()
+    with scheduling(tmp_path) as cluster:
+        for number in ADVISED[1]:
+            of = volcano_worlds.world(ADVISED[0], number)
+            set_up(cluster, of)
+            for change in (each for index in range(IN_A_WORLD) for each in advised(cluster, of, index)):
+                minimum = change.workload["spec"].get("minAvailable", 1)
+                case = Case(
+                    change.workload,
+                    change.groups,
+                    max([minimum, *(each["spec"]["minMember"] for each in change.groups)]),
+                )
+                facts = [*real_controllers.facts(cluster, KINDS, lambda _: True), *case.groups]
+                (outlook,), denying = agreeing.looked_at([case.workload], facts, pools=volcano_worlds.POOLS)
+                if outlook.answer is not Answer.COULD or denying:
+                    continue
+                for each in case.groups:
+                    cluster.create(each, strict=True)
+                tried_kinds.add(change.kind)
+                if not tried(cluster, case, patience=6)[0]:
+                    waiting.append(f"{change.kind}: {said(cluster)}; {json.dumps(case._asdict())}")
+                end(cluster, case)
+            tear_down(cluster, of)
+
+    assert waiting == []
+    assert tried_kinds == {"another queue", "fewer pods", "other nodes"}
+
+
+def advised(cluster: Cluster, of: World, index: int) -> list[Followed]:
+    """What the remedies make of a workload that never starts."""
+    case = volcano_worlds.workload(ADVISED[0], of, index)
+    facts = [*real_controllers.facts(cluster, KINDS, lambda _: True), *case.groups]
+    (outlook,), _ = agreeing.looked_at([case.workload], facts, pools=volcano_worlds.POOLS)
+    return (
+        [*remedies.followed(outlook.remedies, case.workload, case.groups, [])] if outlook.answer is Answer.NEVER else []
+    )

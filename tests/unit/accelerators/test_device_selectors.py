@@ -85,6 +85,7 @@ def test_an_expression_selects_what_the_allocator_selects(expression: str, expec
         ('semver("1.2") == semver("1.2.0")', "not a semantic version"),
         ('quantity("many").isGreaterThan(quantity("1"))', "many"),
         (f'{D}.size.startsWith("4")', "does not take"),
+        (f"{D}[{D}]", "the map lacks the key"),
     ],
 )
 def test_an_error_is_not_an_answer(expression: str, reason: str) -> None:
@@ -111,6 +112,7 @@ def test_an_error_is_not_an_answer(expression: str, reason: str) -> None:
         "!" * 200 + "true",
         "true" + " || true" * 2_000,
         "cel.bind(device, 1, device == 1)",
+        f"{D}.",
     ],
 )
 def test_what_usher_does_not_evaluate_is_said(expression: str) -> None:

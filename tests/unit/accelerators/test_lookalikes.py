@@ -11,6 +11,7 @@ LOOKALIKES = [
     # Names of other people's plugins, renamed resources, older names.
     *("example.com/gpu", "acme.io/npu", "gpu", "gpus", "vendor.com/vGPU", "gpu.example.com/memory"),
     *("nvidia.com/A100", "nvidia.com/a100-80gb", "nvidia.com/gpu-h100", "nvidia.com/T4", "nvidia.com/L4"),
+    *("nvidia.com/gtx-1080-ti", "nvidia.com/RTX3090", "nvidia.com/GeForce-4090"),
     *("nvidia.com/gpu.partitioned.mig-3g.40gb", "amd.com/mi300x", "example.com/h100", "my-gpu-type/H100_SXM"),
     *("cloud-tpus.google.com/v2", "cloud-tpus.google.com/preemptible-v3", "npu.huawei.com/NPU", "intel.com/gaudi"),
     *("alpha.kubernetes.io/nvidia-gpu", "tenstorrent.example/accelerator", "enflame-tech.com/gcu", "ibm.com/aiu"),

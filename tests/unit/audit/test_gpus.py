@@ -7,8 +7,15 @@ import builders
 from builders.estates import gpu_node
 from builders.existing import existing
 from unit.audit.building import built, only
+from unit.workloads import device_claims
+from usher import paths
+from usher.accelerators.vocabulary import Vocabulary
 from usher.audit.gather import gpus
+from usher.check import devices
 from usher.check.devices import Devices
+from usher.config import sections
+from usher.kinds.reading.values import Objects
+from usher.workloads.normalise import normalise
 
 GIB = 2**30
 
@@ -39,3 +46,31 @@ def test_a_pod_holds_the_larger_of_its_parts_of_memory_and_cores(asked: dict[str
 
 def test_a_part_in_bytes_of_a_board_of_unknown_size_is_the_whole_board() -> None:
     assert gpus.number(held({"nvidia.com/gpu": 1, "nvidia.com/gpumem": 3000})) == 1
+
+
+SHARED = Vocabulary(sections.Accelerators.model_validate({"deviceClasses": {device_claims.GPU: {"memoryStep": GIB}}}))
+
+
+@pytest.mark.parametrize(
+    ("request_of_claim", "boards"),
+    [
+        (device_claims.request(capacity={"requests": {"memory": "10Gi"}}), 0.25),
+        (device_claims.request(capacity={"requests": {"memory": "80Gi"}}), 1.0),
+        (device_claims.request(count=2, capacity={"requests": {"memory": "10Gi"}}), 0.5),
+        (
+            device_claims.request(
+                device_claims.MIG,
+                selectors=[{"cel": {"expression": "device.attributes['gpu.nvidia.com'].profile == '3g.40gb'"}}],
+            ),
+            0.5,
+        ),
+    ],
+)
+def test_a_claim_for_a_part_of_a_device_counts_as_this_part(request_of_claim: paths.Object, boards: float) -> None:
+    objects = Objects([device_claims.claim_template(request_of_claim)], namespace="ml-research")
+    claiming = normalise(device_claims.pod(device_claims.by_template()), vocabulary=SHARED, objects=objects)
+    assert claiming is not None
+    node = replace(gpu_node(), memory=40 * GIB, product="")
+
+    assert gpus.number(devices.of_workload(claiming, by_parts=True), node) == boards
+    assert gpus.others(devices.of_workload(claiming, by_parts=True), node) == {}

@@ -195,6 +195,17 @@ def test_a_queue_in_the_files_that_the_named_one_is_a_slip_for_is_a_warning(run:
     assert found.judgement.finding.remedy == "did you mean taem?"
 
 
+def test_a_queue_of_another_namespace_is_a_warning_if_the_object_names_its_own(run: Run) -> None:
+    elsewhere = queues.local_queue("team", "research", namespace="other")
+    own, open_ = job(pods=2), job(pods=2)
+    open_["metadata"] = {key: each for key, each in paths.metadata(open_).items() if key != "namespace"}
+    report = run.report({"all.yaml": [CAPACITY, elsewhere, own, open_]})
+
+    (found,) = [each for result in report.results for each in result.findings if each.judgement.code == "USH430"]
+    text = "LocalQueue team is in namespace other, and not in that of the workload"
+    assert (found.judgement.outcome.value, found.judgement.finding.message) == ("warn", text)
+
+
 def test_a_queue_of_volcano_that_the_named_one_is_a_slip_for_is_a_warning(run: Run) -> None:
     queue: paths.Object = {
         "apiVersion": "scheduling.volcano.sh/v1beta1",

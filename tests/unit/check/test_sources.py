@@ -403,3 +403,47 @@ def test_a_broken_pipeline_in_a_directory_is_reported(tmp_path: Path) -> None:
     (tmp_path / "pipeline.yaml").write_text("pipelineInfo: {name: nightly\n")
 
     assert len(problems(read(tmp_path))) == 1
+
+
+PART: paths.Object = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "part"},
+    "spec": {"replicas": 2},
+}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"patches": [{"path": "parts/replicas.yaml"}]},
+        {"patches": ["parts/other.yaml", {"path": "./parts/../parts/replicas.yaml", "target": {"kind": "Deployment"}}]},
+        {"patchesStrategicMerge": ["parts/replicas.yaml"]},
+    ],
+)
+def test_a_patch_of_a_kustomization_is_not_an_object(tmp_path: Path, fields: paths.Object) -> None:
+    written(tmp_path / "kustomization.yaml", {"resources": ["pod.yaml"], **fields})
+    written(tmp_path / "pod.yaml", builders.pod(name="whole"))
+    part = written(tmp_path / "parts" / "replicas.yaml", PART)
+
+    (batch,) = read(part)
+    assert names(read(tmp_path)) == ["whole"]
+    assert names([batch]) == []
+    assert notes([batch]) == [(f"{part}:1", f"a patch; `usher check -k {tmp_path}` judges what it makes")]
+
+
+def test_an_object_that_could_be_applied_alone_is_judged_whatever_a_kustomization_calls_it(tmp_path: Path) -> None:
+    written(tmp_path / "kustomization.yaml", {"patches": [{"path": "pod.yaml"}]})
+    written(tmp_path / "pod.yaml", builders.pod(name="whole"), PART)
+
+    assert names(read(tmp_path)) == ["whole"]
+
+
+@pytest.mark.parametrize(
+    "content", ["patches: 7", "patches: [{path: 7}, [], null]", "[" * 1000, 'patches: [{path: "a\\0b"}]', "\x00", "- a"]
+)
+def test_a_broken_kustomization_makes_no_patch(tmp_path: Path, content: str) -> None:
+    (tmp_path / "kustomization.yaml").write_text(content)
+    written(tmp_path / "part.yaml", PART)
+
+    assert names(read(tmp_path / "part.yaml")) == ["part"]

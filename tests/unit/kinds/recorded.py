@@ -120,7 +120,7 @@ def _kind(key: Key) -> dict[str, Any]:
         "pods": None if pods is None else {"versions": kind.versions, **_pods(pods)},
         "rules": None
         if key not in registry.SHAPES
-        else {"versions": kind.versions, "key": registry.SHAPES[key].key, "shape": getattr(kind.shape, "__name__", "")},
+        else {"versions": kind.versions, "key": registry.SHAPES[key].key, "shape": registry.SHAPES[key].type.__name__},
         "facts": None if fact is None else _facts(fact),
         "scale": registry.SCALES.get(key, ""),
         "autoscaler": None if kind.autoscaler is None else {"versions": kind.versions},

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-import compile_descriptions
+import compile_tables
 import pytest
 import yaml
 from pydantic import TypeAdapter, ValidationError
@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from usher import model, paths
 from usher.config.described_kinds import DescribedKind
 from usher.kinds import described, registry
+from usher.kinds.kind import key_of
 from usher.kinds.reading.expressions import ExpressionError, Found, Scope, UnusableError, Value, compiled
 from usher.kinds.reading.values import Reading
 
@@ -30,7 +31,7 @@ def result(text: str, value: paths.Object, *, steps: int = 1000) -> tuple[Value,
 def counts(kind: str, value: paths.Object) -> tuple[dict[str, tuple[int, int | None]], list[str]]:
     """The pods of each template, and the places of what could not be read."""
     reading = Reading()
-    group, name = described.key_of(kind)
+    group, name = key_of(kind)
     templates = list(registry.PODS[group, name].templates(value, reading))
     return {each.name: (each.count.minimum, each.count.maximum) for each in templates}, [
         unknown.path for unknown in reading.found()
@@ -169,9 +170,14 @@ def test_problems_name_the_place_and_the_remedy() -> None:
     ]
 
 
-def test_the_shipped_descriptions_are_compiled_and_have_no_problems() -> None:
-    assert compile_descriptions.compiled() == described.COMPILED.read_bytes(), "run scripts/generate"
-    own = {described.key_of(each.kind) for each in described.SHIPPED}
+def test_the_tables_of_the_package_are_compiled() -> None:
+    results = compile_tables.results()
+
+    assert {path: path.read_bytes() for path in results} == results, "run scripts/generate"
+
+
+def test_the_shipped_descriptions_have_no_problems() -> None:
+    own = {key_of(each.kind) for each in described.SHIPPED}
     assert list(described.problems(described.SHIPPED, registry.SHIPPED - own)) == []
 
 
@@ -297,7 +303,7 @@ def test_shipped_kinds_count_their_pods_as_their_operators_do(
 ) -> None:
     name, _, version = kind.partition("/")
 
-    assert counts(name, {"apiVersion": f"{described.key_of(name)[0]}/{version}", "spec": spec}) == (expected, [])
+    assert counts(name, {"apiVersion": f"{key_of(name)[0]}/{version}", "spec": spec}) == (expected, [])
 
 
 def test_one_damaged_role_does_not_hide_the_others() -> None:

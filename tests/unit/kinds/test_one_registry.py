@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-import compile_descriptions
+import compile_tables
 import pytest
 
 import usher
@@ -60,6 +60,7 @@ def test_every_table_follows_from_the_records() -> None:
 
 
 HOLDING: Final = {
+    "authorities/kai.py": "kinds whose pods KAI-Scheduler groups in one way",
     "check/surroundings.py": "kinds whose objects in files prove something",
     "workloads/fingerprints.py": "kinds whose like objects are judged once",
 }
@@ -86,19 +87,15 @@ def test_no_other_module_lists_kinds_of_workloads_by_name() -> None:
     assert lists == {EXAMPLES}
 
 
-RECORD: Final = """    Kind(
-        **api("example.com", "{kind}", "{plural}", "v1"),
-        pods=Pods(
-            templates=_templates,
-            template_paths=("spec.template",),
-            counted="`replicas` (1 if missing)",
-            source="this test",
-            kueue_unit=KueueUnit.WHOLE,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
-        ),
-    ),
+RECORD: Final = """- kind: Gadget.example.com
+  versions: [v1]
+  pods:
+    template_paths: [spec.template]
+    counted: "`replicas` (1 if missing)"
+    source: this test
+    kueue_unit: WHOLE
+    starts: TOGETHER
+    shrinks: true
 """
 
 FAMILY: Final = '''"""example.com: kinds of nobody."""
@@ -106,7 +103,6 @@ FAMILY: Final = '''"""example.com: kinds of nobody."""
 from collections.abc import Iterator, Mapping
 
 from usher import model, paths
-from usher.kinds.kind import Kind, KueueUnit, Pods, Starts, api
 from usher.kinds.reading.pod_templates import pod_template
 from usher.kinds.reading.templates import Place, Template
 from usher.kinds.reading.values import Reading
@@ -119,7 +115,7 @@ def _templates(value: Mapping[str, paths.Json], reading: Reading) -> Iterator[Te
     yield pod_template(Place(spec.get("template"), "/spec/template"), reading, count=count)
 
 
-KINDS = [
+CODE = {"Gadget.example.com": {"templates": _templates}}
 '''
 
 DESCRIPTION: Final = """- kind: Widget.example.com
@@ -145,11 +141,13 @@ spec:
 
 
 def new_family(package: Path) -> str:
-    """Adds a module with one kind, and its lines to the registry."""
-    record = RECORD.format(kind="Gadget", plural="gadgets")
-    (package / "kinds/example.py").write_text(f"{FAMILY}{record}]\n", encoding="utf-8")
-    replace(package / "kinds/registry.py", "    job_groups,\n", "    example,\n    job_groups,\n")
-    replace(package / "kinds/registry.py", "    *spark.KINDS,\n", "    *spark.KINDS,\n    *example.KINDS,\n")
+    """Adds a module with the code of one kind, its lines to the registry, and the record of the kind."""
+    (package / "kinds/example.py").write_text(FAMILY, encoding="utf-8")
+    replace(package / "kinds/registry.py", "    dynamo,\n", "    dynamo,\n    example,\n")
+    replace(package / "kinds/registry.py", "    **spark.CODE,\n", "    **spark.CODE,\n    **example.CODE,\n")
+    records = package / "kinds/records.yaml"
+    records.write_text(records.read_text(encoding="utf-8") + RECORD, encoding="utf-8")
+    records.with_suffix(".json").write_bytes(compile_tables.table(records))
     return "Gadget"
 
 
@@ -158,7 +156,7 @@ def new_kind(package: Path) -> str:
     folder = package / "kinds/descriptions"
     serving = folder / "serving.yaml"
     serving.write_text(serving.read_text(encoding="utf-8") + DESCRIPTION, encoding="utf-8")
-    (folder / "descriptions.json").write_bytes(compile_descriptions.compiled(folder))
+    (folder / "descriptions.json").write_bytes(compile_tables.compiled(folder))
     return "Widget"
 
 

@@ -97,7 +97,7 @@ def test_every_kind_serves_some_purpose() -> None:
     assert [
         kind for kind in KINDS if not (kind.pods or kind.key or kind.facts or kind.autoscaler or kind.bounds_nodes)
     ] == []
-    assert [kind for kind in KINDS if bool(kind.key) != (kind.shape is not None)] == []
+    assert [kind for kind in KINDS if bool(kind.key) != bool(kind.shape)] == []
     assert all(FACTS[kind.group_and_kind].plural for kind in KINDS if kind.facts is not None)
 
 

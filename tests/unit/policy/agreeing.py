@@ -20,6 +20,7 @@ NAMESPACE: Final = "research"
 
 ABOUT_STARTING: Final = frozenset(
     {
+        "gang/kai_queue_unusable",
         "gang/minimum_above_all_pods",
         "gang/pod_group_minimum_above_pods",
         "gang/volcano_queue_never_fits",

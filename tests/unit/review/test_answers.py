@@ -154,14 +154,18 @@ def test_an_object_that_is_being_deleted_may_still_change(evaluator: Evaluator) 
     }
 
 
-def test_an_unknown_kind_with_pods_in_it_is_allowed_and_said_to_be_unjudged(evaluator: Evaluator) -> None:
+def test_an_unknown_kind_with_a_pod_template_is_judged_by_it_and_said_to_be_unknown(evaluator: Evaluator) -> None:
     unknown = custom("example.com/v1", "Seat", {"template": template(container(gpus=1))})
+    kind, describe = (
+        "unrecognised kind Seat (example.com/v1)",
+        "describe it under workloads: of usher.yaml to have counts",
+    )
 
     answer = validated(evaluator, unknown)
 
     assert answer["allowed"] is True
     assert answer["warnings"] == [
-        "not judged: /spec/template/spec: unrecognised kind Seat (example.com/v1) holds a pod spec, which is not judged"
+        f"not judged: /spec/template/spec: {kind}: judged by the pod template at spec.template; {describe}"
     ]
 
 

@@ -108,18 +108,66 @@ def test_a_known_kind_in_an_unknown_version_is_named_even_where_no_pod_spec_is_f
     assert unknowns({"kind": "Pod"}) == [("", "Pod is known in v1, not without a version: not judged")]
 
 
-def test_an_unknown_kind_with_pod_specs_is_named_at_each_of_them() -> None:
+DESCRIBE = "describe it under workloads: of usher.yaml to have counts"
+
+
+def test_an_unknown_kind_is_judged_by_its_pod_templates() -> None:
     inline = builders.pod_spec(builders.container(gpus=8))
     value = builders.custom("example.com/v1", "Model", {"predictor": inline, "transformer": inline}, name="llm")
     found = workload(value)
 
-    assert [unknown.path for unknown in found.unknowns] == ["/spec/predictor", "/spec/transformer"]
-    assert {unknown.reason for unknown in found.unknowns} == {
-        "unrecognised kind Model (example.com/v1) holds a pod spec, which is not judged"
-    }
+    assert unknowns(value) == [
+        (
+            "/spec/predictor",
+            f"unrecognised kind Model (example.com/v1): judged by its 2 pod templates; {DESCRIBE}",
+        )
+    ]
     assert (found.kind, found.name, found.namespace) == ("Model", "llm", "ml-research")
-    assert found.role is model.Role.UNKNOWN
-    assert found.pods == model.Count(minimum=0, maximum=0)
+    assert [(each.name, each.path, each.count.minimum, each.count.maximum) for each in found.pod_sets] == [
+        ("predictor", "/spec/predictor", 1, None),
+        ("transformer", "/spec/transformer", 1, None),
+    ]
+    assert not found.gang.wanted
+    assert not any(each.changeable or each.whole for each in found.pod_sets)
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "container"),
+    [
+        ("example.com/v1", "Rule", {"name": "*", "image": "!*:latest"}),
+        ("example.com/v1", "Patch", {"name": "main", "image": ""}),
+        ("example.com/v1", "Patch", {"image": "a:1"}),
+        ("example.com/v1", "Generator", {"name": "main", "image": "{{ image }}"}),
+        ("kyverno.io/v1", "ClusterPolicy", {"name": "main", "image": "a:1"}),
+        ("constraints.gatekeeper.sh/v1beta1", "K8sImages", {"name": "main", "image": "a:1"}),
+        ("v1", "Values", {"name": "main", "image": "a:1"}),
+    ],
+)
+def test_patterns_and_patches_of_pod_specs_are_named_and_not_judged(
+    api_version: str, kind: str, container: paths.Object
+) -> None:
+    found = workload(builders.custom(api_version, kind, {"match": {"spec": {"containers": [container]}}}))
+
+    assert found.pod_sets == ()
+    assert [each.reason.rpartition(" ")[0] for each in found.unknowns] == [
+        f"unrecognised kind {kind} ({api_version}) holds a pod spec, which is not"
+    ]
+
+
+def test_templates_of_an_unknown_kind_are_named_by_their_entries() -> None:
+    held: paths.Object = {"spec": builders.pod_spec(builders.container(gpus=1))}
+    roles: paths.Object = {
+        "roles": [{"name": "decode", "template": held}],
+        "router": {"podTemplate": held},
+        "template": held,
+    }
+    found = workload(builders.custom("example.com/v1", "Graph", roles))
+
+    assert [(each.name, each.path) for each in found.pod_sets] == [
+        ("decode", "/spec/roles/0/template"),
+        ("router", "/spec/router/podTemplate"),
+        ("", "/spec/template"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,13 @@ import yaml
 
 import builders
 from unit.kinds.full import places
+from unit.workloads.normalised import VOCABULARY
 from usher import paths
 from usher.kinds import registry
 from usher.kinds.reading.fields import Definitions
 from usher.kinds.reading.values import Objects
 from usher.model import UnreadKey
+from usher.workloads.normalise import normalise
 from usher.workloads.unread_keys import with_unread_keys
 
 _MANIFESTS = Path(__file__).parents[2] / "data" / "mutations"
@@ -37,14 +39,23 @@ _MISSPELT = {
 
 _TAKES_ANYTHING = (
     *("argoproj.io", "pipelines.kubeflow.org", "sparkoperator.k8s.io", "tekton.dev", "workload.codeflare.dev"),
-    *("agents.x-k8s.io", "apps.nvidia.com", "kaito.sh", "sagemaker.amazonaws.com", "slinky.slurm.net"),
-    *("workloads.x-k8s.io",),
+    *("apps.nvidia.com", "slinky.slurm.net"),
 )
 """Groups whose definitions take any field where the pods are, and those that usher has no definition of."""
+
+_DEFINED_IN_TEMPLATES = ("agents.x-k8s.io", "kaito.sh", "sagemaker.amazonaws.com", "workloads.x-k8s.io")
+"""Groups that say nothing about fields outside of their pod templates."""
+
+_OUTSIDE = frozenset({"template", "replicas", "parallelism", "spec"})
 
 
 def unread(value: paths.Object, *beside: paths.Object) -> tuple[UnreadKey, ...]:
     workload = with_unread_keys(None, value, beside=Objects(beside))
+    return () if workload is None else workload.unread_keys
+
+
+def unread_as_read(value: paths.Object) -> tuple[UnreadKey, ...]:
+    workload = with_unread_keys(normalise(value, vocabulary=VOCABULARY), value)
     return () if workload is None else workload.unread_keys
 
 
@@ -65,11 +76,12 @@ def misspelt() -> Iterator[tuple[str, dict[str, Any]]]:
     seen = set()
     for value in manifests():
         group = value["apiVersion"].rpartition("/")[0]
-        is_workload = (group, value["kind"]) in registry.WORKLOADS and value["kind"] not in ("Notebook", "Experiment")
+        is_workload = (group, value["kind"]) in registry.WORKLOADS
         if not is_workload or group in _TAKES_ANYTHING:
             continue
         for right, wrongs in _MISSPELT.items():
-            for wrong in wrongs:
+            open_there = group in _DEFINED_IN_TEMPLATES or value["kind"] == "Experiment"
+            for wrong in () if open_there and right in _OUTSIDE else wrongs:
                 changed = copy.deepcopy(value)
                 if (value["kind"], wrong) not in seen and _rename_first(changed, right, wrong):
                     seen.add((value["kind"], wrong))
@@ -96,12 +108,24 @@ def test_there_are_misspelt_manifests_of_many_kinds() -> None:
 
 
 def test_a_misspelt_field_on_which_gpus_hang_is_found_in_each_of_them() -> None:
-    green = [name for name, value in ALL_MISSPELT.items() if not any(each.important for each in unread(value))]
+    green = [name for name, value in ALL_MISSPELT.items() if not any(each.important for each in unread_as_read(value))]
     assert green == []
 
 
 def test_our_manifests_of_every_kind_have_no_key_that_nothing_reads() -> None:
-    assert [(value["kind"], found.path) for value in manifests() for found in unread(value)] == []
+    assert [(value["kind"], found.path) for value in manifests() for found in unread_as_read(value)] == []
+
+
+def test_templates_of_an_undescribed_kind_are_compared_but_not_its_own_fields() -> None:
+    spec: dict[str, Any] = {"toleration": [], "gang": 2, "containers": [{"name": "a", "image": "a", "resource": {}}]}
+    held = {"worker": {"template": {"spec": spec}, "replica": 3}, "inline": {**spec, "replicas": 2}}
+    found = unread_as_read(builders.custom("example.com/v1", "Graph", held))
+
+    assert {(each.path, each.kept, each.important) for each in found} == {
+        ("/spec/worker/template/spec/containers/0/resource", True, True),
+        ("/spec/worker/template/spec/toleration", True, True),
+        ("/spec/worker/template/spec/gang", True, False),
+    }
 
 
 @pytest.mark.parametrize(
@@ -161,6 +185,21 @@ def test_a_value_of_another_type_is_found_and_has_no_keys_to_compare() -> None:
 def test_a_value_that_its_field_does_not_take_names_one_that_it_takes(spec: dict[str, Any], remedy: str) -> None:
     (found,) = unread(pod(**spec))
     assert (found.remedy, found.important, found.refused) == (remedy, True, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "refused"),
+    [
+        ("dev-NAMESPACE", 0),
+        ("ENV-rb-TEAM", 0),
+        ("train-CLUSTER_NAME", 0),
+        ("train-GPT", 1),
+        ("Train", 1),
+        ("myNAME", 1),
+    ],
+)
+def test_a_name_with_a_word_that_is_to_be_replaced_is_not_wrong(name: str, refused: int) -> None:
+    assert len(unread(builders.pod(builders.container(), name=name))) == refused
 
 
 @pytest.mark.parametrize("value", [None, 30, 30.0, "{{ grace }}", "${GRACE}", "$GRACE", "<seconds>", "NUM_SECONDS", ""])
@@ -265,6 +304,8 @@ def test_an_unknown_kind_gets_the_known_one_that_is_like_it(api_version: str, ki
         ("kubeflow.org/v1", "Profile"),
         ("v1", "List"),
         ("v1", "Config"),
+        ("azmonitoring.coreos.com/v1", "ServiceMonitor"),
+        ("inference.networking.x-k8s.io/v1alpha2", "InferencePool"),
     ],
 )
 def test_other_unknown_kinds_have_no_finding(api_version: str, kind: str) -> None:

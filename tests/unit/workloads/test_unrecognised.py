@@ -37,6 +37,10 @@ def test_an_operator_may_name_the_resource_of_its_gpus_itself(name: str) -> None
             "/spec/backend",
         ),
         ("inference.sagemaker.aws.amazon.com/v1", "JumpStartModel", {"model": {"modelId": "llama"}}, "/spec"),
+        ("nvidia.com/v1beta1", "DynamoGraphDeploymentRequest", {"model": "Qwen/Qwen3-0.6B"}, "/spec"),
+        ("kubeai.org/v1", "Model", {"resourceProfile": "nvidia-gpu-l4:1"}, "/spec/resourceProfile"),
+        ("inference.llmaz.io/v1alpha1", "Playground", {"modelClaim": {"modelName": "a"}}, "/spec/modelClaim"),
+        ("run.ai/v2alpha1", "TrainingWorkload", {"gpu": {"value": "0.5"}}, "/spec/gpu"),
     ],
 )
 def test_a_kind_whose_pods_are_hidden_elsewhere_does_not_pass_unseen(

@@ -26,9 +26,11 @@ NVIDIA/gpu-operator @ 0b0b6b15.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
+import orjson
 import pydantic
 from msgspec import Struct
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
@@ -146,182 +148,36 @@ def boards_with(profile: mig.Profile) -> tuple[Board, ...]:
     return tuple(board for board in BOARDS if board.offer(profile) is not None)
 
 
-def _shape(compute: int, *, memory: int, maximum: int, starts: Iterable[int], engines: tuple[int, ...]) -> Shape:
-    return Shape(compute=compute, memory=memory, maximum=maximum, starts=tuple(starts), engines=engines)
+def _shape(compute: int, memory: int, maximum: int, starts: list[int], engines: list[int]) -> Shape:
+    return Shape(compute=compute, memory=memory, maximum=maximum, starts=tuple(starts), engines=tuple(engines))
 
 
-def _even(slices: int, *, of: int, maximum: int, engines: tuple[int, ...]) -> Shape:
-    """A shape with as many compute as memory slices, which may start at every multiple of its size."""
-    return _shape(slices, memory=slices, maximum=maximum, starts=range(0, of, slices), engines=engines)
-
-
-def _board(
-    name: str,
-    shapes: Mapping[str, Shape],
-    *,
-    products: str,
-    aliases: str = "",
-    slices: tuple[int, int] = (4, 4),
-) -> Board:
-    """A board with its compute and memory slices. Names of one profile are separated by `/`, the others by spaces."""
-    offers = [
-        Offer(names=tuple(filter(None, map(mig.parse_profile, names.split("/")))), shape=shape)
-        for names, shape in shapes.items()
-    ]
+def _board(row: Mapping[str, Any], table: Mapping[str, Any]) -> Board:
+    seven = "profiles" in row
+    cut = zip(row["profiles"].split(), table["seven"], strict=True) if seven else table["cuts"][row["cut"]].items()
+    offers = tuple(
+        Offer(names=tuple(filter(None, map(mig.parse_profile, names.split("/")))), shape=_shape(*shape))
+        for names, shape in cut
+    )
+    compute, memory = (7, 8) if seven else row.get("slices", (4, 4))
     return Board(
-        name=name,
-        aliases=tuple(aliases.split()),
-        compute_slices=slices[0],
-        memory_slices=slices[1],
+        name=row["name"],
+        aliases=tuple(row.get("aliases", "").split()),
+        compute_slices=compute,
+        memory_slices=memory,
         memory=offers[0].names[0].gigabytes,
         engines=offers[0].shape.engines,
-        offers=tuple(offers),
-        products=tuple(products.split()),
+        offers=offers,
+        products=tuple(row["products"].split()),
     )
 
 
-def _seven(name: str, names: str, *, products: str, aliases: str = "") -> Board:
-    """A board of 7 compute and 8 memory slices; `names` are its profiles, in the order of _SEVEN."""
-    shapes = dict(zip(names.split(), _SEVEN, strict=True))
-    return _board(name, shapes, products=products, aliases=aliases, slices=(7, 8))
+def _boards() -> Iterator[Board]:
+    table = orjson.loads(Path(__file__).with_name("boards.json").read_bytes())
+    return (_board(row, table) for row in table["boards"])
 
 
-_SEVEN = (
-    _shape(7, memory=8, maximum=1, starts=(0,), engines=(1,)),
-    _shape(4, memory=4, maximum=1, starts=(0,), engines=(0,)),
-    _shape(3, memory=4, maximum=2, starts=(0, 4), engines=(0,)),
-    _shape(2, memory=2, maximum=3, starts=(0, 2, 4), engines=(0,)),
-    _shape(1, memory=2, maximum=4, starts=(0, 2, 4, 6), engines=(0,)),
-    _shape(1, memory=1, maximum=7, starts=range(7), engines=(0,)),
-    _shape(1, memory=1, maximum=1, starts=range(7), engines=(1,)),
-)
-
-_A30 = {
-    "4g.24gb": _even(4, of=4, maximum=1, engines=(1,)),
-    "2g.12gb": _even(2, of=4, maximum=2, engines=(0,)),
-    "2g.12gb+me": _even(2, of=4, maximum=1, engines=(1,)),
-    "1g.6gb": _even(1, of=4, maximum=4, engines=(0,)),
-    "1g.6gb+me": _even(1, of=4, maximum=1, engines=(1,)),
-}
-
-_RTX_PRO_6000 = {
-    "4g.96gb": _even(4, of=4, maximum=1, engines=(4, 4, 1)),
-    "4g.96gb+gfx": _even(4, of=4, maximum=1, engines=(4, 4, 1)),
-    "2g.48gb": _even(2, of=4, maximum=2, engines=(2, 2, 0)),
-    "2g.48gb+gfx": _even(2, of=4, maximum=2, engines=(2, 2, 0)),
-    "2g.48gb+me.all": _even(2, of=4, maximum=1, engines=(4, 4, 1)),
-    "2g.48gb-me": _even(2, of=4, maximum=2, engines=(0, 0, 0)),
-    "1g.24gb": _even(1, of=4, maximum=4, engines=(1, 1, 0)),
-    "1g.24gb+me": _even(1, of=4, maximum=1, engines=(1, 1, 1)),
-    "1g.24gb+gfx": _even(1, of=4, maximum=4, engines=(1, 1, 0)),
-    "1g.24gb+me.all": _even(1, of=4, maximum=1, engines=(4, 4, 1)),
-    "1g.24gb-me": _even(1, of=4, maximum=4, engines=(0, 0, 0)),
-}
-
-# A 1g of the two-slice cut is as large as a 2g of the four-slice cut; both are counted in quarters.
-_RTX_PRO_5000 = {
-    "2g.48gb/4g.48gb": _even(4, of=4, maximum=1, engines=(3, 1, 1)),
-    "2g.48gb+gfx/4g.48gb+gfx": _even(4, of=4, maximum=1, engines=(3, 1, 1)),
-    "1g.24gb": _even(2, of=4, maximum=2, engines=(1, 0, 0)),
-    "1g.24gb+me": _even(2, of=4, maximum=1, engines=(1, 1, 1)),
-    "1g.24gb+gfx": _even(2, of=4, maximum=2, engines=(1, 0, 0)),
-    "1g.24gb+me.all": _even(2, of=4, maximum=1, engines=(3, 1, 1)),
-    "1g.24gb-me": _even(2, of=4, maximum=2, engines=(0, 0, 0)),
-    "2g.24gb-me": _even(2, of=4, maximum=1, engines=(0, 0, 0)),
-    "1g.12gb": _even(1, of=4, maximum=1, engines=(1, 1, 0)),
-    "1g.12gb+me": _even(1, of=4, maximum=1, engines=(1, 1, 1)),
-    "1g.12gb+gfx": _even(1, of=4, maximum=1, engines=(1, 1, 0)),
-    "1g.12gb-me": _even(1, of=4, maximum=3, engines=(0, 0, 0)),
-}
-
-_RTX_PRO_4500 = {
-    "2g.32gb": _even(2, of=2, maximum=1, engines=(3, 2, 1)),
-    "2g.32gb+gfx": _even(2, of=2, maximum=1, engines=(3, 2, 1)),
-    "1g.16gb": _even(1, of=2, maximum=2, engines=(1, 1, 0)),
-    "1g.16gb+gfx": _even(1, of=2, maximum=2, engines=(1, 1, 0)),
-    "1g.16gb+me.all": _even(1, of=2, maximum=1, engines=(3, 2, 1)),
-    "1g.16gb-me": _even(1, of=2, maximum=2, engines=(0, 0, 0)),
-}
-
-BOARDS = (
-    _seven(
-        "A100-40",
-        "7g.40gb 4g.20gb 3g.20gb 2g.10gb 1g.10gb 1g.5gb 1g.5gb+me",
-        aliases="A800-40",
-        products="A100-SXM4-40GB A100-PCIE-40GB A800-SXM4-40GB A800-40GB-Active",
-    ),
-    _seven(
-        "A100-80",
-        "7g.80gb 4g.40gb 3g.40gb 2g.20gb 1g.20gb 1g.10gb 1g.10gb+me",
-        aliases="A800-80",
-        products="A100-SXM4-80GB A100-80GB-PCIe A800-SXM4-80GB A800-80GB-PCIe A800-80GB-PCIe-LC",
-    ),
-    _seven(
-        "H100-80",
-        "7g.80gb 4g.40gb 3g.40gb 2g.20gb 1g.20gb 1g.10gb 1g.10gb+me",
-        aliases="H800-80",
-        products="H100-80GB-HBM3 H100-PCIe H800 H800-PCIe",
-    ),
-    _seven(
-        "H100-94",
-        "7g.94gb 4g.47gb 3g.47gb 2g.24gb 1g.24gb 1g.12gb 1g.12gb+me",
-        aliases="H800-94",
-        products="H100-NVL H800-NVL",
-    ),
-    # The 120 and 480 GB in the names of two GH200 are the memory of its processor.
-    _seven(
-        "H100-96",
-        "7g.96gb 4g.48gb 3g.48gb 2g.24gb 1g.24gb 1g.12gb 1g.12gb+me",
-        aliases="GH200-96 H20-96",
-        products="GH200-120GB GH200-480GB H20 PG506-232",
-    ),
-    _seven(
-        "GH200-144",
-        "7g.144gb 4g.72gb 3g.72gb 2g.36gb 1g.36gb 1g.18gb 1g.18gb+me",
-        products="GH200-144G-HBM3e",
-    ),
-    _seven(
-        "H200-141",
-        "7g.141gb 4g.71gb 3g.71gb 2g.35gb 1g.35gb 1g.18gb 1g.18gb+me",
-        aliases="H200",
-        products="H200 H200-NVL",
-    ),
-    _seven("B200", "7g.180gb 4g.90gb 3g.90gb 2g.45gb 1g.45gb 1g.23gb 1g.23gb+me", aliases="B200-180", products="B200"),
-    _seven(
-        "GB200",
-        "7g.186gb/7g.189gb 4g.93gb/4g.95gb 3g.93gb/3g.95gb 2g.47gb 1g.47gb 1g.23gb/1g.24gb 1g.23gb+me/1g.24gb+me",
-        aliases="GB200-186 GB200-189",
-        products="GB200",
-    ),
-    _seven(
-        "B300",
-        "7g.269gb 4g.135gb 3g.135gb 2g.67gb 1g.67gb 1g.34gb 1g.34gb+me",
-        aliases="B300-269",
-        products="B300-SXM6-AC",
-    ),
-    _seven(
-        "GB300",
-        "7g.278gb 4g.139gb 3g.139gb 2g.70gb 1g.70gb 1g.35gb 1g.35gb+me",
-        aliases="GB300-278",
-        products="GB300",
-    ),
-    _board("A30-24", _A30, aliases="A30", products="A30"),
-    _board(
-        "RTX-PRO-6000-96",
-        _RTX_PRO_6000,
-        aliases="RTX-PRO-6000",
-        products="RTX-PRO-6000-Blackwell-Server-Edition RTX-PRO-6000-Blackwell-Workstation-Edition"
-        " RTX-PRO-6000-Blackwell-Max-Q-Workstation-Edition",
-    ),
-    _board("RTX-PRO-5000-48", _RTX_PRO_5000, products="RTX-PRO-5000-Blackwell"),
-    _board(
-        "RTX-PRO-4500-32",
-        _RTX_PRO_4500,
-        aliases="RTX-PRO-4500",
-        products="RTX-PRO-4500-Blackwell",
-        slices=(2, 2),
-    ),
-)
+BOARDS: Final = tuple(_boards())
 
 _BY_NAME = {name: board for board in BOARDS for name in (board.name, *board.aliases)}
 _BY_PRODUCT = {product: board for board in BOARDS for product in board.products}

@@ -8,11 +8,12 @@ raises `SelectorError` (k8s.io/dynamic-resource-allocation cel/compile.go Device
 
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from usher import errors, quantities
+from usher.documents.cel import CelError, Node, parse
 from usher.quantities import Quantity
 
 _LONGEST: Final = 10_240
@@ -94,9 +95,13 @@ class Selector:
     """A parsed expression. It remembers its answers by the values that it reads."""
 
     def __init__(self, expression: str) -> None:
-        parser = _Parser(expression)
-        self._code = parser.whole()
-        self._reads = None if parser.dynamic else tuple(sorted(parser.reads))
+        try:
+            node = parse(expression, deepest=_DEEPEST, most_words=_LONGEST)
+        except CelError as error:
+            raise NotEvaluated(repr(error.word) if error.word else str(error)) from None
+        compiler = _Compiler()
+        self._code = compiler.code(node)
+        self._reads = None if compiler.dynamic else tuple(sorted(compiler.reads))
         self._known: dict[object, bool | Exception] = {}
 
     def matches(self, device: Subject) -> bool:
@@ -153,37 +158,6 @@ def compiled(expression: str) -> Selector:
     return found
 
 
-_TOKEN: Final = re.compile(
-    r"""\s*(?:(//[^\n]*)|(?P<number>-?[0-9]+\.[0-9]+|-?[0-9]+u?)|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"""
-    r"""|(?P<text>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')"""
-    r"""|(?P<sign>&&|\|\||==|!=|<=|>=|\.\?|\[\?|[-<>!?:.,()\[\]]))""",
-    re.ASCII,
-)
-_ESCAPED: Final = re.compile(r"\\(.)")
-_ESCAPES: Final = {"\\": "\\", '"': '"', "'": "'", "n": "\n", "t": "\t", "r": "\r", "`": "`", "?": "?"}
-
-
-def _tokens(text: str) -> Iterator[tuple[str, str]]:
-    position, end = 0, len(text.rstrip())
-    while position < end:
-        found = _TOKEN.match(text, position)
-        if found is None:
-            raise NotEvaluated(f"{text[position : position + 10].strip()!r}")
-        position = found.end()
-        if found.lastgroup:
-            yield found.lastgroup, found[found.lastgroup]
-    yield "end", ""
-
-
-def _unescaped(text: str) -> str:
-    def plain(found: re.Match[str]) -> str:
-        if found[1] not in _ESCAPES:
-            raise NotEvaluated(f"the escape \\{found[1]}")
-        return _ESCAPES[found[1]]
-
-    return _ESCAPED.sub(plain, text[1:-1])
-
-
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
@@ -208,7 +182,7 @@ def _within(left: object, right: object) -> bool:
     if isinstance(right, list):
         return any(_equal(left, each) for each in right)
     if isinstance(right, dict):
-        return left in right
+        return isinstance(left, str) and left in right
     raise SelectorError("`in` needs a list")
 
 
@@ -309,7 +283,7 @@ def _applied(name: str, target: object, values: list[object]) -> object:
 
 def _member(target: object, name: object) -> object:
     if isinstance(target, dict):
-        if name not in target:
+        if not isinstance(name, str) or name not in target:
             raise SelectorError(f"the map lacks the key {name}")
         return target[name]
     if isinstance(target, list) and isinstance(name, int) and not isinstance(name, bool):
@@ -324,200 +298,99 @@ def _optional_member(target: object, name: object) -> _Optional:
         target = {} if target.value is _NOTHING else target.value
     if not isinstance(target, dict):
         raise SelectorError(f"a value without the field {name}")
-    return _Optional(target.get(name, _NOTHING))
+    return _Optional(target.get(name, _NOTHING) if isinstance(name, str) else _NOTHING)
 
 
-class _Parser:
-    """Reads one expression by recursive descent, as the grammar of CEL orders its operators."""
+class _Compiler:
+    """Makes functions of the tree of an expression."""
 
-    def __init__(self, text: str) -> None:
-        self._tokens = list(_tokens(text))
-        self._at = 0
-        self._depth = 0
+    def __init__(self) -> None:
         self._bound: list[str] = []
         self.reads: set[tuple[str, Name]] = set()
         """The attributes and capacities that it reads by fixed names."""
         self.dynamic = False
         """Whether it reads others too."""
 
-    def whole(self) -> _Code:
-        code = self._expression()
-        if self._tokens[self._at][0] != "end":
-            raise NotEvaluated(repr(self._tokens[self._at][1]))
-        return code
+    def code(self, node: Node) -> _Code:
+        value, parts = node.value, node.parts
+        match node.kind:
+            case "constant":
+                return _constant(value)
+            case "name":
+                return self._name(str(value))
+            case ".":
+                return self._field(str(value), parts[0])
+            case ".?":
+                return _binary(_optional_member, self.code(parts[0]), _constant(value))
+            case "[":
+                return self._domain(node, "") or _binary(_member, self.code(parts[0]), self.code(parts[1]))
+            case "()":
+                return self._call(str(value), parts)
+            case ".()":
+                return self._method(str(value), *parts)
+            case "-" if len(parts) == 1 and isinstance(number := parts[0].value, int | float):
+                return _constant(-number)
+        make = _OPERATORS.get(node.kind)
+        if make is None:
+            raise NotEvaluated(repr(node.kind))
+        return make([self.code(each) for each in parts])
 
-    def _peek(self) -> str:
-        kind, text = self._tokens[self._at]
-        return text if kind in ("sign", "name") else ""
+    def _name(self, name: str) -> _Code:
+        if name not in self._bound:
+            raise NotEvaluated(repr(name))
+        return lambda scope: scope.names[name]
 
-    def _take(self, *signs: str) -> str:
-        found = self._peek()
-        if found not in signs or not found:
-            return ""
-        self._at += 1
-        return found
-
-    def _expect(self, sign: str) -> None:
-        if not self._take(sign):
-            raise NotEvaluated(repr(self._tokens[self._at][1] or "an unfinished expression"))
-
-    def _expression(self) -> _Code:
-        self._depth += 1
-        if self._depth > _DEEPEST:
-            raise NotEvaluated("too many brackets")
-        condition = self._joined("||", decides=True)
-        if self._take("?"):
-            then = self._joined("||", decides=True)
-            self._expect(":")
-            condition = _choice(condition, then, self._expression())
-        self._depth -= 1
-        return condition
-
-    def _joined(self, sign: str, *, decides: bool) -> _Code:
-        def part() -> _Code:
-            return self._joined("&&", decides=False) if decides else self._relation()
-
-        parts = [part()]
-        while self._take(sign):
-            parts.append(part())
-        return parts[0] if len(parts) == 1 else _joining(parts, decides=decides)
-
-    def _relation(self) -> _Code:
-        left = self._unary()
-        while sign := self._take(*_RELATIONS):
-            left = _binary(_RELATIONS[sign], left, self._unary())
-        return left
-
-    def _unary(self) -> _Code:
-        if self._take("!"):
-            operand = self._deeper()
-            return lambda scope: not _truth(operand(scope))
-        return self._postfix()
-
-    def _deeper(self) -> _Code:
-        self._depth += 1
-        if self._depth > _DEEPEST:
-            raise NotEvaluated("too many signs")
-        code = self._unary()
-        self._depth -= 1
-        return code
-
-    def _postfix(self) -> _Code:
-        code = self._device() if self._take("device") else self._primary()
-        while sign := self._take(".", ".?", "[", "[?"):
-            if sign in ("[", "[?"):
-                index = self._expression()
-                self._expect("]")
-                code = _binary(_member if sign == "[" else _optional_member, code, index)
-                continue
-            name = self._name()
-            if sign == ".?":
-                code = _binary(_optional_member, code, _constant(name))
-            elif self._take("("):
-                code = self._method(code, name)
-            else:
-                code = _field(code, name)
-        return code
-
-    def _name(self) -> str:
-        kind, text = self._tokens[self._at]
-        if kind != "name":
-            raise NotEvaluated(repr(text))
-        self._at += 1
-        return text
-
-    def _device(self) -> _Code:
-        """A field of the device; of its attributes and capacities one domain."""
-        self._expect(".")
-        name = self._name()
+    def _field(self, name: str, target: Node) -> _Code:
+        if target != _DEVICE:
+            return _binary(_member, self._domain(target, name) or self.code(target), _constant(name))
         if name == "driver":
             return lambda scope: scope.device.driver
         if name == "allowMultipleAllocations":
             return lambda scope: scope.device.multiple
-        if name not in ("attributes", "capacity"):
-            raise NotEvaluated(f"device.{name}")
-        if not self._take("["):
-            raise NotEvaluated(f"device.{name} without a domain")
-        kind, text = self._tokens[self._at]
-        domain = self._expression()
-        self._expect("]")
-        following = [text for _, text in self._tokens[self._at : self._at + 3]]
-        is_literal = kind == "text" and self._tokens[self._at - 2] == (kind, text)
-        if is_literal and following[0] == "." and following[2] != "(" and following[1].isidentifier():
-            self.reads.add((name, (_unescaped(text), following[1])))
+        raise NotEvaluated(f"device.{name} without a domain" if name in _DOMAINS else f"device.{name}")
+
+    def _domain(self, node: Node, name: str) -> _Code | None:
+        """One domain of the device, with the name that is read in it; None for nodes of other forms."""
+        if node.kind != "[" or node.parts[0] not in [Node(".", each, (_DEVICE,)) for each in _DOMAINS]:
+            return None
+        kind, domain = str(node.parts[0].value), node.parts[1]
+        if name and domain.kind == "constant" and isinstance(domain.value, str):
+            self.reads.add((kind, (domain.value, name)))
         else:
             self.dynamic = True
-        return _binary(lambda of, key: of.domain(name, key), lambda scope: scope.device, domain)
+        return _binary(lambda of, key: of.domain(kind, key), lambda scope: scope.device, self.code(domain))
 
-    def _primary(self) -> _Code:
-        kind, text = self._tokens[self._at]
-        self._at += 1
-        if kind == "text":
-            return _constant(_unescaped(text))
-        if kind == "number":
-            return _constant(float(text) if "." in text else int(text.rstrip("u")[:20]))
-        if text == "(":
-            code = self._expression()
-            self._expect(")")
-            return code
-        if text == "[":
-            parts = self._arguments("]")
-            return lambda scope: [each(scope) for each in parts]
-        if text in ("true", "false"):
-            return _constant(text == "true")
-        if text == "has" and self._take("("):
-            return self._has()
-        if text == "cel" and self._take(".") and self._name() == "bind":
-            return self._bind()
-        if text in _FUNCTIONS and self._take("("):
-            values = self._arguments(")")
-            return lambda scope: _called(text, [each(scope) for each in values])
-        if kind == "name" and text in self._bound:
-            return lambda scope: scope.names[text]
-        raise NotEvaluated(repr(text) if text else "an unfinished expression")
+    def _call(self, name: str, parts: Sequence[Node]) -> _Code:
+        if name == "has":
+            if len(parts) != 1 or parts[0].kind != "." or parts[0].parts[0] == _DEVICE:
+                raise NotEvaluated("has()")
+            field, target = str(parts[0].value), parts[0].parts[0]
+            return _having(self._domain(target, field) or self.code(target), field)
+        if name not in _FUNCTIONS:
+            raise NotEvaluated(repr(name))
+        codes = [self.code(each) for each in parts]
+        return lambda scope: _called(name, [each(scope) for each in codes])
 
-    def _arguments(self, end: str) -> list[_Code]:
-        found: list[_Code] = []
-        if self._take(end):
-            return found
-        while True:
-            found.append(self._expression())
-            if self._take(end):
-                return found
-            self._expect(",")
-
-    def _has(self) -> _Code:
-        before = self._at
-        code = self._expression()
-        self._expect(")")
-        field = self._tokens[self._at - 2]
-        if field[0] != "name" or self._tokens[self._at - 3][1] != "." or self._at - before < 4:
-            raise NotEvaluated("has()")
-        return _having(code, field[1])
-
-    def _bind(self) -> _Code:
-        self._expect("(")
-        name = self._variable_name()
-        self._expect(",")
-        value = self._expression()
-        self._expect(",")
-        self._bound.append(name)
-        body = self._expression()
-        self._bound.pop()
-        self._expect(")")
-        return _binding(name, value, body)
-
-    def _variable_name(self) -> str:
-        name = self._name()
-        if name in ("device", "true", "false"):
-            raise NotEvaluated(f"the variable {name}")
-        return name
-
-    def _method(self, target: _Code, name: str) -> _Code:
+    def _method(self, name: str, target: Node, *parts: Node) -> _Code:
+        if target == Node("name", "cel") and name == "bind" and len(parts) == 3:
+            return self._bind(*parts)
         if name not in _METHOD_NAMES:
             raise NotEvaluated(f"{name}()")
-        arguments = self._arguments(")")
-        return lambda scope: _applied(name, target(scope), [each(scope) for each in arguments])
+        code, codes = self.code(target), [self.code(each) for each in parts]
+        return lambda scope: _applied(name, code(scope), [each(scope) for each in codes])
+
+    def _bind(self, variable: Node, value: Node, body: Node) -> _Code:
+        if variable.kind != "name" or variable == _DEVICE:
+            raise NotEvaluated(f"the variable {variable.value}")
+        name, found = str(variable.value), self.code(value)
+        self._bound.append(name)
+        code = self.code(body)
+        self._bound.pop()
+        return _binding(name, found, code)
+
+
+_DEVICE: Final = Node("name", "device")
+_DOMAINS: Final = ("attributes", "capacity")
 
 
 def _constant(value: object) -> _Code:
@@ -528,27 +401,7 @@ def _binary(apply: Callable[[Any, Any], Any], left: _Code, right: _Code) -> _Cod
     return lambda scope: apply(left(scope), right(scope))
 
 
-class _Field:
-    """The field of a value; `has` asks for its target."""
-
-    __slots__ = ("name", "target")
-
-    def __init__(self, target: _Code, name: str) -> None:
-        self.target, self.name = target, name
-
-    def __call__(self, scope: _Scope) -> object:
-        return _member(self.target(scope), self.name)
-
-
-def _field(target: _Code, name: str) -> _Code:
-    return _Field(target, name)
-
-
-def _having(code: _Code, name: str) -> _Code:
-    if not isinstance(code, _Field) or code.name != name:
-        raise NotEvaluated("has()")
-    target = code.target
-
+def _having(target: _Code, name: str) -> _Code:
     def having(scope: _Scope) -> bool:
         value = target(scope)
         if not isinstance(value, dict):
@@ -598,3 +451,19 @@ def _binding(name: str, value: _Code, body: _Code) -> _Code:
             scope.names = before
 
     return bound
+
+
+def _relation(sign: str) -> Callable[[list[_Code]], _Code]:
+    return lambda codes: _binary(_RELATIONS[sign], *codes)
+
+
+_OPERATORS: Final[Mapping[str, Callable[[list[_Code]], _Code]]] = {
+    "list": lambda codes: lambda scope: [each(scope) for each in codes],
+    "!": lambda codes: lambda scope: not _truth(codes[0](scope)),
+    "?": lambda codes: _choice(*codes),
+    "||": lambda codes: _joining(codes, decides=True),
+    "&&": lambda codes: _joining(codes, decides=False),
+    "[?": lambda codes: _binary(_optional_member, *codes),
+    **{sign: _relation(sign) for sign in _RELATIONS},
+}
+"""Makes the function of an operator."""

@@ -12,9 +12,11 @@ ExtendedResourceToleration makes pods tolerate it (k8s.io/kubernetes plugin/pkg/
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from pathlib import Path
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -26,6 +28,7 @@ ACCELERATOR_WORDS: Final = frozenset(
     {
         *("accelerator", "aiu", "ascend", "cuda", "dcu", "gaudi", "gcu", "gpu", "hpu", "lpu", "mig", "mlu"),
         *("neuron", "neuroncore", "npu", "ppu", "rocm", "spyre", "tpu", "vgpu", "vnpu", "vxpu", "xpu"),
+        *("geforce", "gtx", "quadro", "rtx"),
     }
 )
 """Words, in the singular; a lookalike holds one of them.
@@ -184,73 +187,21 @@ def class_of_driver(name: str) -> str:
     return _CLASSES.get(name, "")
 
 
-def _accelerator(
-    vendor: str, unit: Unit, driver_name: str, resource: str | None = None, *offered_as: str
-) -> DeviceClassMeaning:
+def _meaning_of_row(row: Mapping[str, Any]) -> DeviceClassMeaning:
+    unit, resource = row.get("unit"), row.get("resource")
     return DeviceClassMeaning(
-        accelerator=True,
-        vendor=vendor,
-        unit=unit,
-        driver=driver_name,
+        accelerator=unit is not None,
+        vendor=row.get("vendor", ""),
+        unit=None if unit is None else Unit(unit),
+        driver=row.get("driver", ""),
         resource=resource,
-        offered_as=(*filter(None, [resource]), *offered_as),
+        offered_as=(*filter(None, [resource]), *row.get("offered_as", ())),
     )
 
 
-def _other_devices(driver_name: str = "") -> DeviceClassMeaning:
-    return DeviceClassMeaning(accelerator=False, driver=driver_name)
-
-
-_INTEL_GPUS: Final = ("gpu.intel.com/i915", "gpu.intel.com/xe", "gpu.intel.com/dxg", "intel.com/gpu")
-
-_KNOWN_CLASSES: Final = {
-    # kubernetes-sigs/dra-driver-nvidia-gpu deployments/helm/dra-driver-nvidia-gpu/templates/deviceclass-*.yaml.
-    # Channels of IMEX connect the GPUs of several nodes; the GPUs are asked for beside them.
-    "gpu.nvidia.com": _accelerator("nvidia", Unit.DEVICE, "gpu.nvidia.com", "nvidia.com/gpu"),
-    "mig.nvidia.com": _accelerator(
-        "nvidia", Unit.PARTITION, "gpu.nvidia.com", None, "nvidia.com/gpu", "nvidia.com/mig-*"
-    ),
-    "vfio.gpu.nvidia.com": _accelerator(
-        "nvidia", Unit.DEVICE, "gpu.nvidia.com", None, "nvidia.com/gpu", "nvidia.com/pgpu"
-    ),
-    "compute-domain-daemon.nvidia.com": _other_devices("compute-domain.nvidia.com"),
-    "compute-domain-default-channel.nvidia.com": _other_devices("compute-domain.nvidia.com"),
-    # NVIDIA/k8s-dra-driver-gpu demo/specs/quickstart/v1/imex-test1.yaml: the older class of these channels.
-    "imex.nvidia.com": _other_devices(),
-    # ROCm/k8s-gpu-dra-driver helm-charts-k8s/templates/deviceclass.yaml; partitions are of this class too.
-    "gpu.amd.com": _accelerator(
-        *("amd", Unit.DEVICE, "gpu.amd.com", "amd.com/gpu"),
-        *("amd.com/spx*", "amd.com/dpx*", "amd.com/tpx*", "amd.com/qpx*", "amd.com/cpx*"),
-    ),
-    # intel/intel-resource-drivers-for-kubernetes charts/*/templates/device-class.yaml.
-    "gpu.intel.com": _accelerator("intel", Unit.DEVICE, "gpu.intel.com", None, *_INTEL_GPUS),
-    "gpu-vfio.intel.com": _accelerator("intel", Unit.DEVICE, "gpu.intel.com", None, *_INTEL_GPUS),
-    "gaudi.intel.com": _accelerator("intel", Unit.DEVICE, "gaudi.intel.com", None, "habana.ai/gaudi"),
-    "qat.intel.com": _other_devices("qat.intel.com"),
-    # GKE: set-up-dra (TPU), allocate-network-resources-dra (network cards).
-    "tpu.google.com": _accelerator("google", Unit.DEVICE, "tpu.google.com", "google.com/tpu"),
-    "mrdma.google.com": _other_devices(),
-    "netdev.google.com": _other_devices(),
-    # EKS user guide, device-management-neuron.
-    "neuron.aws.com": _accelerator(
-        *("aws", Unit.DEVICE, "neuron.aws.com", "aws.amazon.com/neuron"),
-        *("aws.amazon.com/neurondevice", "aws.amazon.com/neuroncore"),
-    ),
-    # Furiosa DRA driver, installation guide.
-    "npu.furiosa.ai": _accelerator("furiosa", Unit.DEVICE, "npu.furiosa.ai", "furiosa.ai/rngd", "furiosa.ai/rngd-*"),
-    # Project-HAMi/k8s-dra-driver chart/hami-dra-driver/templates/deviceclass-hami-gpu.yaml.
-    "hami-core-gpu.project-hami.io": _accelerator(
-        "nvidia", Unit.SHARE, "hami-core-gpu.project-hami.io", None, "nvidia.com/gpu"
-    ),
-    # kubernetes-sigs/dra-driver-cpu manifests/base; google/dranet site/content/docs and tests/manifests.
-    "dra.cpu": _other_devices("dra.cpu"),
-    "dra.net": _other_devices("dra.net"),
-    "dranet": _other_devices("dra.net"),
-    "dranet.net": _other_devices("dra.net"),
-    # kubernetes-sigs/dra-example-driver: it plays GPUs, and other devices by its profiles.
-    "gpu.example.com": _accelerator("", Unit.DEVICE, "gpu.example.com"),
-    "cpu.example.com": _other_devices("cpu.example.com"),
-    "net.example.com": _other_devices("net.example.com"),
+_KNOWN_CLASSES: Final[dict[str, DeviceClassMeaning]] = {
+    name: _meaning_of_row(row)
+    for name, row in orjson.loads(Path(__file__).with_name("device_classes.json").read_bytes()).items()
 }
 
 _DRIVERS: Final = {

@@ -4,6 +4,7 @@ The RuntimeClasses and DeviceClasses that pods name, and quotas as the cluster h
 input here too.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Protocol
 
@@ -78,11 +79,55 @@ class Holding(Struct, frozen=True, kw_only=True):
     """The amounts and labels that the nearest place lacks, or why the answer is unknown."""
 
 
+_KUEUE_SAYS: Final = "QuotaReserved=False, {} or Pending: {}"
+_POD_SAYS: Final = "PodScheduled=False, Unschedulable: {}"
+
+_CALLED: Final = (
+    ("Kueue", "the queue can ever give", _KUEUE_SAYS.format("ExceedsMaxQuota", "insufficient quota for ... in flavor")),
+    ("Kueue", "; free now:", _KUEUE_SAYS.format("WaitingForQuota", "insufficient unused quota for ... more needed")),
+    ("Kueue", "^no flavor takes.*tolerate", _KUEUE_SAYS.format("NoMatchingFlavor", "untolerated taint ... in flavor")),
+    (
+        "Kueue",
+        "^no flavor takes(?!.*tolerate)",
+        _KUEUE_SAYS.format("NoMatchingFlavor", "flavor ... doesn't match node affinity"),
+    ),
+    ("Kueue", "has no quota for", _KUEUE_SAYS.format("NoMatchingFlavor", "resource ... unavailable in ClusterQueue")),
+    ("Kueue", "is stopped|is not active", _KUEUE_SAYS.format("Suspended", "ClusterQueue ... is inactive")),
+    ("Kueue", "has no LocalQueue", _KUEUE_SAYS.format("Misconfigured", "LocalQueue ... doesn't exist")),
+    ("Kueue", "there is no ClusterQueue", _KUEUE_SAYS.format("Misconfigured", "ClusterQueue ... doesn't exist")),
+    (
+        "Kueue",
+        "does not select namespace",
+        _KUEUE_SAYS.format("Misconfigured", "workload namespace doesn't match ClusterQueue selector"),
+    ),
+    ("Volcano", "needed|asked", "PodGroup Pending, with the event Unschedulable: queue resource quota insufficient"),
+    (
+        "Volcano",
+        "nodes",
+        "PodGroup Unschedulable=True, NotEnoughResources: ... tasks in gang unschedulable",
+    ),
+    ("KAI-Scheduler", "is the limit of", "PodGroup UnschedulableOnNodePool=True, OverLimit"),
+    ("KAI-Scheduler", "is the quota of", "PodGroup UnschedulableOnNodePool=True, NonPreemptibleOverQuota"),
+    ("KAI-Scheduler", "there is no Queue", "PodGroup UnschedulableOnNodePool=True, QueueDoesNotExist"),
+    ("ResourceQuota", "needed|asked", "the event FailedCreate: exceeded quota"),
+    (NODES, "at the same time|asked for, one node has", _POD_SAYS.format("... Insufficient ...")),
+    (NODES, "taint .* is not tolerated", _POD_SAYS.format("node(s) had untolerated taint(s)")),
+    (NODES, "is not met|must be on node", _POD_SAYS.format("node(s) didn't match Pod's node affinity/selector")),
+)
+"""Authority, pattern of its reason, and the words of the controller.
+
+Sources: KQ:pkg/scheduler/flavorassigner/flavorassigner.go and KQ:apis/kueue/v1beta2/workload_types.go, whose older
+releases write Pending; VC:pkg/scheduler/plugins/{gang,capacity,proportion};
+KAI:pkg/apis/scheduling/v2alpha2/podgroup_types.go; pkg/scheduler/framework/plugins/{noderesources,tainttoleration,
+nodeaffinity} of kubernetes/kubernetes v1.36.
+"""
+
+
 class Section(Struct, frozen=True, kw_only=True):
     """The answer of one authority."""
 
     authority: str
-    """`Kueue`, `Volcano`, `GPUQuota`, `ResourceQuota`, `LimitRange`, `classes`, `nodes`."""
+    """`Kueue`, `Volcano`, `KAI-Scheduler`, `GPUQuota`, `ResourceQuota`, `LimitRange`, `classes`, `nodes`."""
     way: tuple[str, ...] = ()
     """The queues or quotas that decide, from the one that the workload names to the outermost."""
     given: bool = False
@@ -98,6 +143,28 @@ class Section(Struct, frozen=True, kw_only=True):
     """The changes among `remedies` that change nodes, and not the workload."""
     waits: tuple[str, ...] = ()
     """The amounts that must become free."""
+    says: tuple[str, ...] = ()
+    """The conditions that the controller has written into the objects of the workload, if the facts have these."""
+
+    @property
+    def called(self) -> tuple[str, ...]:
+        """The words in which the controller reports what holds the workload back; people search for them."""
+        if self.answer not in (Answer.NEVER, Answer.NOT_NOW):
+            return ()
+        lacking = (each for holding in self.holding if holding.answer is Answer.NEVER for each in holding.missing)
+        reasons = [*self.reasons, *lacking]
+        return tuple(
+            words
+            for authority, pattern, words in _CALLED
+            if authority == self.authority and any(re.search(pattern, each) for each in reasons)
+        )
+
+    @property
+    def who(self) -> str:
+        """Who reports it: the scheduler of Kubernetes about nodes, for example."""
+        return {NODES: "the scheduler", "ResourceQuota": "the controller of the pods"}.get(
+            self.authority, self.authority
+        )
 
     @property
     def is_of_nodes(self) -> bool:

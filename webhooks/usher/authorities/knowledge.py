@@ -114,9 +114,9 @@ class Knowledge:
         slices, classes = self.facts.objects(*_SLICE), self.facts.objects(*DEVICE_CLASS)
         if not isinstance(slices, Absence) and not isinstance(classes, Absence):
             # Most runs have no slices, and need not wait for this import.
-            from usher.cluster.facts.device_slices import DeviceTable, shared_memory
+            from usher.cluster.facts.device_slices import read_devices, shared_memory
 
-            shares = shared_memory(self.derived("devices", [_SLICE], lambda: DeviceTable(slices.values())), classes)
+            shares = shared_memory(read_devices(self.facts, slices), classes)
         return self.vocabulary.serving(served, shares) if served or shares else self.vocabulary
 
     def lookup(self, objects: values.Lookup) -> values.Lookup:

@@ -1,33 +1,27 @@
-"""The objects of other schedulers that pods name: PodGroups, queues of KAI, NodePools of Karpenter.
+"""The objects of other schedulers that pods name: PodGroups and registered devices of HAMi.
 
-Sources: k/k:pkg/scheduler/framework/plugins/gangscheduling, kubernetes-sigs/scheduler-plugins pkg/coscheduling/core,
-KAI:pkg/podgrouper/podgrouper/plugins/defaultgrouper/default_grouper.go CalcPodGroupQueue.
+Sources: k/k:pkg/scheduler/framework/plugins/gangscheduling, kubernetes-sigs/scheduler-plugins pkg/coscheduling/core.
 """
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from typing import Final, NamedTuple, NotRequired
 
 from msgspec import Struct
 from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import errors, model, paths, quantities
+from usher import model, paths
 from usher.accelerators.boards import PRODUCT_LABEL
 from usher.accelerators.names import GPU_MEMORY
+from usher.authorities import kai
 from usher.authorities.authority import Case, Section
 from usher.authorities.beside import GROUP_ANNOTATION, GROUP_LABEL
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.verdict import Answer, SourceObject, worst
 from usher.cluster.facts import nodes, store
-from usher.kinds.reading.shapes import Amount, amount_of
 from usher.kinds.reading.templates import JOB_CONTROLLER
 from usher.kinds.reading.values import Absence, Reference
-
-KAI_LABEL: Final = "kai.scheduler/queue"
-KAI_QUEUE: Final = ("scheduling.run.ai", "Queue")
-_KAI_ANNOTATIONS: Final = {"grove.io": KAI_LABEL, "nvidia.com": "nvidia.com/kai-scheduler-queue"}
-"""Annotations from which operators take the queue, by the group of their kinds (`serving_groups`, `dynamo`)."""
 
 
 class PodGroupInput(TypedDict):
@@ -51,34 +45,12 @@ class PodGroupInput(TypedDict):
     """The class of a PodGroup of Kubernetes, empty without one; absent where the group is unknown."""
 
 
-class KaiQueueInput(TypedDict):
-    """A queue of KAI that the workload names."""
-
-    name: str
-    path: str
-    exists: bool
-    hasParent: bool
-    """Whether it has a parent: KAI places no pods in a queue at the top."""
-    isParent: bool
-    """Whether other queues are below it: KAI only places pods in leaves."""
-    limit: NotRequired[Amount]
-    """The GPUs that it and the queues above it may use at most; absent without a limit."""
-    limitOf: NotRequired[str]
-    """The queue with that limit."""
-
-
 class PodGroupsInput(TypedDict):
     """The PodGroups of Kubernetes and of the coscheduling plugin that a workload names."""
 
     named: list[PodGroupInput]
     served: NotRequired[bool]
     """Whether the cluster serves PodGroups of Kubernetes; absent where that is unknown."""
-
-
-class KaiInput(TypedDict):
-    """The queues of KAI that a workload names."""
-
-    named: list[KaiQueueInput]
 
 
 Naming = Callable[[model.PodSet], tuple[str, str]]
@@ -227,91 +199,6 @@ def _groups(case: Case, known: Knowledge, kind: _GroupKind) -> Iterator[PodGroup
         yield result
 
 
-def kai_slice(case: Case, known: Knowledge) -> KaiInput | None:
-    """The queues of KAI that a workload names, by `named`; None where they are unknown or not named."""
-    queues = known.facts.objects(*KAI_QUEUE)
-    if isinstance(queues, Absence) or case.workload.owner is not None:
-        return None
-    sources = {name: SourceObject(f"Queue {name}", value) for name, value in queues.items()}
-    parents = {name: source.text("/spec/parentQueue") for name, source in sources.items()}
-    workload = case.workload
-    own = _KAI_ANNOTATIONS.get(workload.group, "")
-    holders = [("/metadata", workload.labels, workload.annotations)]
-    holders += [(each.metadata_path, each.labels, each.annotations) for each in workload.pod_sets]
-    places = {(paths.join(at, "labels", KAI_LABEL), labels.get(KAI_LABEL, "")) for at, labels, _ in holders}
-    places |= {(paths.join(at, "annotations", own), found.get(own, "")) for at, _, found in holders if own}
-    result: list[KaiQueueInput] = []
-    for path, name in sorted(places):
-        if not name:
-            continue
-        if name in sources and sources[name].unreadable:
-            continue
-        entry: KaiQueueInput = {
-            "name": name,
-            "path": path,
-            "exists": name in queues,
-            "hasParent": bool(parents.get(name)),
-            "isParent": name in parents.values(),
-        }
-        above = [name, parents.get(name, "")]
-        limits = [(limit, each) for each in above if each in sources and (limit := _limit(sources[each])) is not None]
-        if limits:
-            limit, entry["limitOf"] = min(limits)
-            entry["limit"] = amount_of(limit)
-        result.append(entry)
-    return {"named": result} if result else None
-
-
-class KaiNeighbour(TypedDict):
-    """The queue above a queue of KAI, or one below it."""
-
-    name: str
-    limit: NotRequired[Amount]
-    quota: NotRequired[Amount]
-
-
-class KaiTreeInput(TypedDict):
-    """The queues around a queue of KAI; absent where they are not known."""
-
-    parent: NotRequired[KaiNeighbour]
-    children: NotRequired[list[KaiNeighbour]]
-
-
-def kai_tree_slice(case: Case, known: Knowledge) -> KaiTreeInput | None:
-    """The queues above and below a queue of KAI; None for other objects."""
-    if (case.workload.group, case.workload.kind) != KAI_QUEUE:
-        return None
-    queues = known.facts.objects(*KAI_QUEUE)
-    if isinstance(queues, Absence):
-        return None
-    sources = {name: SourceObject(f"Queue {name}", value) for name, value in sorted(queues.items())}
-    above = case.workload.view["kaiQueue"].get("spec", {}).get("parentQueue", "")
-    children = [name for name, source in sources.items() if source.text("/spec/parentQueue") == case.workload.name]
-    result: KaiTreeInput = {"children": [_neighbour(name, sources[name]) for name in children]}
-    if above in sources:
-        result["parent"] = _neighbour(above, sources[above])
-    return result
-
-
-def _neighbour(name: str, queue: SourceObject) -> KaiNeighbour:
-    result: KaiNeighbour = {"name": name}
-    limit, quota = _limit(queue), _limit(queue, "quota")
-    if limit is not None:
-        result["limit"] = amount_of(limit)
-    if quota is not None:
-        result["quota"] = amount_of(quota)
-    return result
-
-
-def _limit(queue: SourceObject, field: str = "limit") -> quantities.Quantity | None:
-    """The most GPUs of a queue, or its quota; None for -1, which means no limit, and where the queue is silent."""
-    try:
-        found = quantities.parse(queue.at(f"/spec/resources/gpu/{field}"))
-    except errors.QuantityError:
-        return None
-    return found if found >= quantities.ZERO else None
-
-
 class BoardsInput(TypedDict):
     """The boards of nodes that one scheduler divides into shares."""
 
@@ -445,21 +332,14 @@ def _is_part(name: str, known: Knowledge) -> bool:
 
 
 def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
-    """A section for each PodGroup that could hold pods back, one for KAI-Scheduler, and one for what pods wait for."""
+    """A section for each PodGroup that could hold pods back, and one for what pods wait for."""
     if case.workload.owner is not None:
         return
     yield from (each for kind in _ALL_GROUPS for each in _sections_of_groups(case, known, kind))
-    names = {each.scheduler.name for each in case.workload.pod_sets}
-    kai = {*_KAI_SCHEDULERS, *(route.name for route in known.config.routing if route.scheduler == "kai")}
-    if names & kai or case.workload.gang.scheduler == "kai-scheduler":
-        yield _section_of_kai(case, known)
-    reasons = tuple(dict.fromkeys(_conditions(case, known, modelled=kai)))
+    reasons = tuple(dict.fromkeys(_conditions(case, known, modelled=kai.schedulers(known))))
     if reasons:
         answers = [answer for answer, _ in reasons]
         yield Section(authority="scheduler", answer=worst(answers), reasons=tuple(text for _, text in reasons))
-
-
-_KAI_SCHEDULERS: Final = ("kai-scheduler", "runai-scheduler")
 
 
 def _sections_of_groups(case: Case, known: Knowledge, kind: _GroupKind) -> Iterator[Section]:
@@ -521,61 +401,3 @@ def _conditions(case: Case, known: Knowledge, *, modelled: Collection[str]) -> I
         for named in pod_set.fields.get("resourceClaims", ()):
             if named.get("resourceClaimName"):
                 yield Answer.UNKNOWN, f"{of}whether ResourceClaim {named['resourceClaimName']} exists is not known"
-
-
-def _section_of_kai(case: Case, known: Knowledge) -> Section:
-    """The answer where a limit of a queue of KAI-Scheduler proves it; everything else is unknown.
-
-    Source: KAI:pkg/scheduler/plugins/proportion/capacity_policy/max_allowed_check.go isOverLimit and quota_check.go
-    isAllocatedNonPreemptibleOverQuota: each queue on the way up must have the GPUs of the pods that start together.
-    That is one pod at least.
-    """
-    named = kai_slice(case, known)
-    queues = known.facts.objects(*KAI_QUEUE)
-    sources = (
-        {}
-        if isinstance(queues, Absence)
-        else {name: SourceObject(f"Queue {name}", value) for name, value in queues.items()}
-    )
-    reasons, answers = list[str](), [Answer.UNKNOWN]
-    names = [each["name"] for each in named["named"]] if named is not None else []
-    for each in named["named"] if named is not None else ():
-        if not each["exists"]:
-            answers.append(Answer.UNKNOWN)
-            reasons.append(f"there is no Queue {each['name']}")
-    least = _least_gpus(case.workload)
-    never = list(_limits_below(names[0], sources, case.workload, least)) if len(names) == 1 and least else []
-    if never:
-        return Section(authority="KAI-Scheduler", way=(f"Queue {names[0]}",), answer=Answer.NEVER, reasons=tuple(never))
-    reasons.append(
-        "KAI-Scheduler decides: usher does not model its fair shares, over-quota weights, shards and groups of pods"
-    )
-    way = tuple(f"Queue {name}" for name in names)
-    return Section(authority="KAI-Scheduler", way=way, answer=worst(answers), reasons=tuple(reasons))
-
-
-def _least_gpus(workload: model.Workload) -> quantities.Quantity:
-    """The fewest GPUs of any one pod; 0 where a pod asks for a part of one, or has no GPU."""
-    amounts = [each.accelerators.get("nvidia.com/gpu", quantities.ZERO) for each in workload.pod_sets]
-    return min(amounts, default=quantities.ZERO)
-
-
-def _limits_below(
-    name: str, sources: Mapping[str, SourceObject], workload: model.Workload, least: quantities.Quantity
-) -> Iterator[str]:
-    """The limits, and for pods that KAI may not evict the quotas, that are below one pod, from the queue upwards."""
-    labels = [workload.labels.get(_PREEMPTIBILITY), *(each.labels.get(_PREEMPTIBILITY) for each in workload.pod_sets)]
-    stays = {each for each in labels if each is not None} == {"non-preemptible"} and None not in labels[1:]
-    seen = set[str]()
-    while name in sources and name not in seen:
-        seen.add(name)
-        for field in ("limit", "quota") if stays else ("limit",):
-            most = _limit(sources[name], field)
-            if most is not None and most < least:
-                asked = quantities.text("nvidia.com/gpu", least, up=True)
-                kept = "" if field == "limit" else ", which pods that KAI does not evict cannot exceed"
-                yield f"one pod asks for {asked} GPUs, {most} is the {field} of Queue {name}{kept}"
-        name = sources[name].text("/spec/parentQueue")
-
-
-_PREEMPTIBILITY: Final = "kai.scheduler/preemptibility"

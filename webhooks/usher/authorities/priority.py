@@ -352,3 +352,42 @@ def _rank_of_class(named: NamedClass, *, of: tuple[str, ...] = (), given: bool) 
         missing=named.exists is False,
         given=given,
     )
+
+
+_PREEMPTIBILITY: Final = "kai.scheduler/preemptibility"
+_INFERENCE: Final = {("apps", "Deployment"): "inference"}
+_OF_KAI: Final = {"train": 50, "build-preemptible": 75, "build": 100, "inference": 125}
+"""The classes of KAI's chart (KAI:docs/priority/README.md)."""
+_EVICTED_BELOW: Final = 100
+_WITHOUT_CLASS: Final = 50
+
+
+def does_kai_evict(workload: model.Workload, facts: Store) -> bool | None:
+    """Whether KAI-Scheduler may evict the pods; None where that is unknown.
+
+    Sources: KAI:pkg/common/podgroup/preemptible.go CalculatePreemptibility, pkg/podgrouper/podgrouper/plugins/
+    defaultgrouper/default_grouper.go calcPodGroupPreemptibility and CalcPodGroupPriorityClass.
+    """
+    found = {_is_pod_evicted(workload, each, facts) for each in workload.pod_sets}
+    return found.pop() if len(found) == 1 else None
+
+
+def _is_pod_evicted(workload: model.Workload, pod_set: model.PodSet, facts: Store) -> bool | None:
+    label = workload.labels.get(_PREEMPTIBILITY, pod_set.labels.get(_PREEMPTIBILITY, ""))
+    if label in ("preemptible", "non-preemptible"):
+        return label == "preemptible"
+    classes = classes_of_kind(facts, PRIORITY_CLASS)
+    named = workload.labels.get("priorityClassName") or pod_set.labels.get("priorityClassName")
+    named = named or pod_set.priority_class_name
+    usual = _INFERENCE.get((workload.group, workload.kind), "train")
+    if classes is None:
+        value = _OF_KAI.get(named or usual)
+    else:
+        default = default_class(facts)
+        if default is None:
+            return None
+        of_no_class = _WITHOUT_CLASS if default is NO_CLASS else default.value
+        named = named or default.name
+        name = named if named in classes else usual
+        value = classes[name].value if name in classes else of_no_class
+    return None if value is None else value < _EVICTED_BELOW

@@ -113,6 +113,11 @@ def is_usher_file(value: paths.Object) -> bool:
     return group == _OWN_GROUP and (group, kind) not in registry.SHAPES
 
 
+def makes_pods(value: paths.Object) -> bool:
+    """Whether an object is of a kind that makes pods."""
+    return group_and_kind(value) in registry.PODS
+
+
 def meant_as_workload(value: paths.Json) -> bool:
     """Whether a value that is not a Kubernetes object was probably meant to be one: it has a kind and a pod spec."""
     return isinstance(value, dict) and bool(value.get("kind")) and bool(pod_templates.find_pod_specs(value))

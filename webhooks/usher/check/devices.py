@@ -7,6 +7,7 @@ from typing import Final
 
 from usher import model, quantities
 from usher.accelerators.names import PARTS, WHOLE_GPUS
+from usher.workloads import pod_sets
 
 SHARES: Final = "shares of "
 SLICES: Final = "slices of "
@@ -44,7 +45,7 @@ Devices = Mapping[str, Amount]
 """Accelerators by resource name."""
 
 
-def of_workload(workload: model.Workload, divided: str = "") -> Devices:
+def of_workload(workload: model.Workload, divided: str = "", *, by_parts: bool = False) -> Devices:
     """The most accelerators that the pods of a workload request together, or the fewest if there is no upper bound.
 
     HAMi and Volcano give the memory and the cores of a container on each of its boards. A container that asks HAMi for
@@ -52,13 +53,15 @@ def of_workload(workload: model.Workload, divided: str = "") -> Devices:
 
     Args:
         divided: SHARES or SLICES where the nodes of the pods offer shares or partitions as whole GPUs.
+        by_parts: whether claims for parts of devices count by their MIG profiles and their memory.
     """
     devices: dict[str, Amount] = {}
-    for each in workload.totals:
+    for each in pod_sets.totals_of_pod_sets(workload.pod_sets, by_parts=True) if by_parts else workload.totals:
         # A share of a GPU is not a whole GPU, even if its resource has the same name.
         part = SHARES if each.route is model.Route.SHARE else divided
         # A share without a resource is one of a device class.
         is_device = each.name in WHOLE_GPUS or (part is SHARES and "/" not in each.name)
+        is_device = is_device and not each.name.startswith(pod_sets.MEMORY_OF)
         name = f"{part}{each.name}" if part and is_device else each.name
         most = each.minimum if each.maximum is None else each.maximum
         amount = Amount(

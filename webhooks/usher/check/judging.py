@@ -465,7 +465,7 @@ def _with_proved(decision: model.Decision, request: Request, evaluator: Evaluato
         proved += (
             replace(each, finding=misspelt, outcome=max(each.outcome, model.Outcome.WARN, key=_order))
             for each in found
-            if (misspelt := misspelt_name(each.finding, request.facts)) is not None
+            if (misspelt := misspelt_name(each.finding, request)) is not None
         )
     if not proved:
         return decision

@@ -118,14 +118,11 @@ def _quoted(path: str) -> str:
     return '"' + path.replace('"', '""') + '"'
 
 
-_KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
-
-
 def render_kustomization(directory: str) -> Batch:
     """The objects from `kustomize build` of a directory; a problem if it fails."""
     source = f"kustomize build {directory}"
-    if not any((Path(directory) / name).is_file() for name in _KUSTOMIZATIONS):
-        wanted = " or ".join(_KUSTOMIZATIONS[:2])
+    if not any((Path(directory) / name).is_file() for name in sources.KUSTOMIZATIONS):
+        wanted = " or ".join(sources.KUSTOMIZATIONS[:2])
         return _rendering_problem(
             directory, f"not a directory with {wanted}; give its files as PATH instead of with -k"
         )
@@ -167,7 +164,7 @@ def _why_not_kustomized(directory: str) -> Iterator[str]:
         if len(seen) > _MOST_ENTRIES:
             yield f"{directory} has more than {_MOST_ENTRIES:,} bases"
             return
-        for name in _KUSTOMIZATIONS:
+        for name in sources.KUSTOMIZATIONS:
             file = Path(here) / name
             if not file.exists():
                 continue

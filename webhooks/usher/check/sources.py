@@ -5,6 +5,7 @@ usher reads a tracked file even if a `.gitignore` names it, so that a manifest c
 """
 
 import glob
+import itertools
 import os
 import re
 import select
@@ -12,6 +13,7 @@ import stat
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -25,6 +27,7 @@ from usher.check.batches import Batch, Item
 from usher.cluster.facts import store as facts_store
 from usher.cluster.facts.store import Recorded, State, Store
 from usher.documents import chunks, reader
+from usher.kinds.reading import pod_templates
 
 _META: Final = "meta.k8s.io/"
 _WORDS: Final = 200
@@ -266,8 +269,73 @@ def _written_into(pipe: Path) -> bytes | Batch:
 
 
 def parse_file(file: File, content: bytes) -> Batch:
-    """The objects in the content of a file."""
-    return parse_content(content, source=path_text(file.path), explicit=file.explicit)
+    """The objects in the content of a file, without patches of kustomizations."""
+    return without_patches(parse_content(content, source=path_text(file.path), explicit=file.explicit), file.path)
+
+
+KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+
+_PATCHES: Final = frozenset({"patches", "patchesstrategicmerge", "patchesjson6902"})
+"""Fields of a kustomization that name files with parts of objects, in any case, as Go reads JSON."""
+
+_FOLDERS_ABOVE: Final = 40
+"""The most folders above a file in which its kustomization is looked for."""
+
+
+def without_patches(batch: Batch, path: Path) -> Batch:
+    """The batch of a file without parts of objects: a kustomization of its folder, or one above, names it as a patch.
+
+    kustomize reads no patch from outside the folder of its kustomization. An object whose containers have images could
+    be applied alone, so it stays: a manifest cannot hide by being called a patch.
+    """
+    parts = [item for item in batch.items if pod_templates.find_pod_specs(item.value) == []]
+    if not parts:
+        return batch
+    whole = os.path.realpath(path)
+    above = itertools.islice(Path(whole).parents, _FOLDERS_ABOVE)
+    folder = next((each for each in above if whole in patches_of(str(each))), None)
+    if folder is None:
+        return batch
+    reason = f"a patch; `usher check -k {path_text(_shown(folder))}` judges what it makes"
+    notes = [
+        findings.Note(source=f"{batch.source}:{item.document.line}", reason=reason)
+        for item in parts
+        if item.document is not None and batches.makes_pods(item.value)
+    ]
+    return replace(
+        batch,
+        items=tuple(item for item in batch.items if item not in parts),
+        notes=(*batch.notes, *notes),
+        ignored=batch.ignored + len(parts) - len(notes),
+    )
+
+
+@lru_cache(maxsize=4096)
+def patches_of(folder: str) -> frozenset[str]:
+    """The real paths of the files that the kustomization of a folder applies as patches; it may be any text."""
+    found = set[str]()
+    for name in KUSTOMIZATIONS:
+        try:
+            with Path(folder, name).open("rb") as stream:
+                content = stream.read(chunks.MAX_FILE_BYTES + 1)
+        except (OSError, ValueError):
+            continue
+        for document in reader.parse_each(content, source=name).documents:
+            fields = paths.mapping(document.value)
+            entries = (each for key in fields if key.lower() in _PATCHES for each in paths.elements(fields[key]))
+            named = (each if isinstance(each, str) else paths.mapping(each).get("path") for each in entries)
+            found.update(
+                os.path.realpath(os.path.join(folder, each))  # noqa: PTH118 - quicker
+                for each in named
+                if isinstance(each, str) and "\n" not in each and "\0" not in each
+            )
+    return frozenset(found)
+
+
+def _shown(folder: Path) -> Path:
+    """A folder as a user would write it."""
+    here = Path.cwd()
+    return folder.relative_to(here) if folder.is_relative_to(here) else folder
 
 
 def find_files(arguments: Sequence[str], *, stdin: BinaryIO) -> Iterator[FileOrBatch]:

@@ -22,6 +22,7 @@ from usher.kinds.reading import inner_names, known_keys
 from usher.kinds.reading import values as reading_values
 from usher.kinds.reading.counts import Growth
 from usher.kinds.reading.values import Reference
+from usher.policy.decision import Request
 from usher.workloads import grown_workloads
 from usher.workloads.fingerprints import LIKE_KINDS
 from usher.workloads.grown_workloads import growth_of
@@ -276,13 +277,21 @@ PROVED: Final = frozenset(
 """Checks whose findings stay true whatever else the cluster has. They never say that an object is missing."""
 
 
-def misspelt_name(finding: model.Finding, facts: Store) -> model.Finding | None:
+def misspelt_name(finding: model.Finding, request: Request) -> model.Finding | None:
     """A finding about a missing object whose name is like one in the files; None for other findings.
 
-    Any other name may be that of an object of the cluster.
+    Any other name may be that of an object of the cluster. One of the same name is in another namespace, which says
+    something only if the object names its own: otherwise a command may choose it.
     """
-    missing = finding.missing
-    names = facts.names(missing.group, missing.kind) if missing else None
+    missing, facts = finding.missing, request.facts
+    names = facts.names(missing.group, missing.kind) if missing and facts is not None else None
+    if missing is not None and facts is not None and missing.name in (names or ()):
+        if not paths.metadata(request.value).get("namespace"):
+            return None
+        places = (each.partition("/") for each in facts.everywhere(missing.group, missing.kind))
+        others = sorted(namespace for namespace, _, name in places if name == missing.name)
+        message = f"{missing.kind} {missing.name} is in namespace {', '.join(others)}, and not in that of the workload"
+        return replace(finding, message=message, remedy=f"use a {missing.kind} of the workload's own namespace")
     meant = [each for each in sorted(names or ()) if missing and known_keys.is_slip(missing.name, each)]
     if missing is None or len(meant) != 1:
         return None

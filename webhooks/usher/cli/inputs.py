@@ -18,7 +18,7 @@ from usher import errors
 from usher.check import findings
 from usher.cluster.facts.store import Recorded, Store
 from usher.config import models
-from usher.kinds.kind import DEFINITION, Key
+from usher.kinds.kind import DEFINITION, FactKind, Key
 from usher.policy.checks.catalogue import Catalogue, OwnChecks
 from usher.policy.decision import PRESETS
 from usher.policy.evaluator import Evaluator
@@ -252,6 +252,7 @@ def given_facts(
     kubeconfig: Path | None,
     context_name: str | None,
     kinds: Callable[[], Collection[Key]] = frozenset,
+    also: Sequence[FactKind] = (),
 ) -> GivenFacts | None:
     """The facts of files or of a cluster; None if the options name neither. --kubeconfig and --context imply
     --facts live.
@@ -260,6 +261,7 @@ def given_facts(
 
     Args:
         kinds: groups and kinds to compare with the definitions of a cluster, which usher asks for no others.
+        also: kinds to read of a cluster besides those of all facts.
 
     Raises:
         InputError: the files cannot be read.
@@ -268,7 +270,7 @@ def given_facts(
     if NONE in facts and set(facts) != {NONE}:
         raise errors.InputError("`--facts none` reads no facts; leave out the files, or `none`")
     if are_live(facts, kubeconfig=kubeconfig, context_name=context_name):
-        return _of_cluster(kubeconfig, context_name, kinds)
+        return _of_cluster(kubeconfig, context_name, kinds, also)
     if not facts or NONE in facts:
         return None
     from usher.check.sources import from_files
@@ -284,11 +286,14 @@ def kinds_named_in(paths: Sequence[str]) -> Collection[Key]:
     return sources.named_kinds(sources.find_files(named, stdin=io.BytesIO()))
 
 
-def _of_cluster(kubeconfig: Path | None, context_name: str | None, kinds: Callable[[], Collection[Key]]) -> GivenFacts:
+def _of_cluster(
+    kubeconfig: Path | None, context_name: str | None, kinds: Callable[[], Collection[Key]], also: Sequence[FactKind]
+) -> GivenFacts:
     from usher.cluster import connection, recording
+    from usher.kinds.registry import FACTS
 
     api = connection.connect(kubeconfig=kubeconfig, context=context_name)
-    recorded = list(recording.read_facts(api))
+    recorded = list(recording.read_facts(api, kinds=(*FACTS.values(), *also)))
     name_unread_kinds(recorded)
     store = recording.store_of_recorded(recorded)
     if names := _names_of_definitions(store, kinds()):
@@ -463,7 +468,8 @@ def load_config(file: Path | None, *, own: Sequence[OwnChecks] = (), choice: Rul
     entries = catalogue.join_catalogues(catalogue.load().catalogue, own)
     if file is None:
         return choice.applied(models.Config(), entries)
-    found = load.load(file, more=lambda config: config_problems.problems(config, entries))
+    found = load.load(file, more=lambda read: config_problems.problems(config_problems.with_kinds(read, own), entries))
+    found = config_problems.with_kinds(found, own)
     registry.use(found.workloads)
     return choice.applied(found, entries)
 

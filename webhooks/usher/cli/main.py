@@ -15,15 +15,7 @@ from types import FrameType
 from typing import Final, NamedTuple, NoReturn, TextIO
 
 import click
-from click.shell_completion import (
-    BashComplete,
-    CompletionItem,
-    FishComplete,
-    ShellComplete,
-    ZshComplete,
-    add_completion_class,
-    shell_complete,
-)
+from click import shell_completion
 
 from usher import __version__, errors
 
@@ -91,7 +83,7 @@ VARIABLE: Final = "_USHER_COMPLETE"
 """Set by the script of `usher completion` when it asks for completions."""
 
 
-class _Bash(BashComplete):
+class _Bash(shell_completion.BashComplete):
     """Bash, whose words end at `=`: it passes `--format=sa` as three words, and click expects one."""
 
     def get_completion_args(self) -> tuple[list[str], str]:
@@ -100,36 +92,40 @@ class _Bash(BashComplete):
         return complete, incomplete
 
 
-class _Zsh(ZshComplete):
+class _Zsh(shell_completion.ZshComplete):
     """zsh, which replaces the whole word `--fail-on=d`."""
 
-    def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[str]]:
+    def get_completions(self, args: list[str], incomplete: str) -> list[shell_completion.CompletionItem[str]]:
         return whole_words(super().get_completions(args, incomplete), incomplete)
 
 
-class _Fish(FishComplete):
+class _Fish(shell_completion.FishComplete):
     """fish, which compares with the whole word `--fail-on=d`."""
 
-    def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[str]]:
+    def get_completions(self, args: list[str], incomplete: str) -> list[shell_completion.CompletionItem[str]]:
         return whole_words(super().get_completions(args, incomplete), incomplete)
 
 
-SHELLS: Final[dict[str, type[ShellComplete]]] = {"bash": _Bash, "zsh": _Zsh, "fish": _Fish}
+SHELLS: Final[dict[str, type[shell_completion.ShellComplete]]] = {"bash": _Bash, "zsh": _Zsh, "fish": _Fish}
 
 
 def add_shells() -> None:
     """Makes click complete for our shells."""
     for name, shell in SHELLS.items():
-        add_completion_class(shell, name)
+        shell_completion.add_completion_class(shell, name)
 
 
-def whole_words(items: list[CompletionItem[str]], incomplete: str) -> list[CompletionItem[str]]:
+def whole_words(
+    items: list[shell_completion.CompletionItem[str]], incomplete: str
+) -> list[shell_completion.CompletionItem[str]]:
     """The values of an option, with the option before them if one word holds both."""
     option, equals, _ = incomplete.partition("=")
     if not equals or not option.startswith("-"):
         return items
     return [
-        CompletionItem(f"{option}={each.value}", type=each.type, help=each.help) if each.type == "plain" else each
+        shell_completion.CompletionItem(f"{option}={each.value}", type=each.type, help=each.help)
+        if each.type == "plain"
+        else each
         for each in items
     ]
 
@@ -368,7 +364,7 @@ def _completed(asked: str) -> int:
     add_shells()
     # Options of a command whose extra is not installed stay without completion.
     with contextlib.suppress(ModuleNotFoundError):
-        return shell_complete(usher, {}, "usher", VARIABLE, asked)
+        return shell_completion.shell_complete(usher, {}, "usher", VARIABLE, asked)
     return 0
 
 

@@ -130,8 +130,10 @@ _DATABASES: Final = ("postgresql://", "postgres://")
 @click.option("--api-server", "api_servers", multiple=True, metavar="CIDR", help="Only these API servers. Repeatable.")
 @click.option("--argument", "arguments", multiple=True, help="A further argument of `usher audit`. Repeatable.")
 @click.option("--no-role", is_flag=True, help="Leave out the ClusterRole gpu-usher-audit, which manifests/base has.")
+@inputs.config_option
 def audit(
     *,
+    config: Path | None,
     schedule: str,
     once: bool,
     no_role: bool,
@@ -171,6 +173,7 @@ def audit(
         )
     if settings.is_sharded and not settings.image:
         click.echo(f"usher: {_image_note(settings.output)}", err=True)
+    inputs.load_config(inputs.find_config(config))
     rules = _rules_of(given_policies.listed_by_bundles(policies, verify_key=verify_key))
     _print_objects(audits.audit_objects(settings, others=_kinds_of_audits(), of_policies=rules, with_role=not no_role))
 

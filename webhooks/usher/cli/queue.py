@@ -69,10 +69,11 @@ def queue(
     webhook would add. --kubeconfig and --context imply --facts live. Without facts, the queues and quotas in the folder
     of FILE count. --also answers for other clusters, for example the workers of MultiKueue.
     """
+    from usher.authorities.registry import REPORTED
     from usher.authorities.verdict import Answer
     from usher.check.formats import queue as formats_queue
 
-    given = inputs.given_facts(facts, kubeconfig=kubeconfig, context_name=context_name)
+    given = inputs.given_facts(facts, kubeconfig=kubeconfig, context_name=context_name, also=REPORTED)
     around = None if given is not None or inputs.NONE in facts else _around(file, namespace=namespace)
     if given is None and around is None:
         raise errors.InputError(

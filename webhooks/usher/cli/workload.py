@@ -10,6 +10,7 @@ import click
 from usher import errors, paths
 from usher.check.batches import Batch
 from usher.cli import inputs
+from usher.config.described_kinds import DescribedKind
 from usher.documents.reader import Document
 
 _SHOWN_KINDS: Final = 5
@@ -92,6 +93,62 @@ def compare(*, files: tuple[str, ...], config: Path | None) -> None:
             click.echo("".join(f"{file}:{line}: {each}\n" for each in found), nl=False)
     click.echo(f"{number} {'object' if number == 1 else 'objects'}, {wrong} read differently")
     sys.exit(1 if wrong else 0)
+
+
+@workload.command(
+    epilog="""\b
+Examples:
+  usher workload describe karta.yaml > usher.yaml
+  usher workload describe my-object.yaml
+
+\b
+Exit codes:
+  0  the descriptions are printed
+  2  an input could not be read, or a description of it would be wrong"""
+)
+@click.argument("file", shell_complete=inputs.complete_files)
+def describe(*, file: str) -> None:
+    """Print a description of the kinds in FILE, to begin with, for `workloads` of usher.yaml.
+
+    FILE has Workload-Map documents (Karta), which say where the pods of a kind stand, or objects of an unknown kind
+    that hold pod templates. The counts are the least: write how many pods the operator really makes.
+    """
+    import yaml
+
+    from usher.kinds.registry import problems
+
+    found, notes = list[DescribedKind](), list[str]()
+    for document in _documents(Path(file)):
+        begun, left_out = _begun(paths.mapping(document.value), f"{file}:{document.line}")
+        found.append(begun)
+        notes += left_out
+    for place, reason in problems(found):
+        raise errors.InputError(f"{file}: {paths.readable(place)}: {reason}")
+    for note in notes:
+        click.echo(f"usher: {note}", err=True)
+    described = [each.model_dump(mode="json", by_alias=True, exclude_unset=True) for each in found]
+    head = {"apiVersion": "gpu-usher.io/v1alpha1", "kind": "Config"}
+    click.echo(yaml.safe_dump({**head, "workloads": described}, sort_keys=False, width=120), nl=False)
+
+
+def _begun(value: paths.Object, place: str) -> tuple[DescribedKind, list[str]]:
+    """The description of one kind, and notes about what it lacks.
+
+    Raises:
+        InputError: no description follows from the object.
+    """
+    from usher.config import described_kinds
+    from usher.workloads import unrecognised
+
+    group = paths.text(value.get("apiVersion")).rpartition("/")[0]
+    try:
+        if (group, value.get("kind")) in described_kinds.MAP_KINDS:
+            made, left_out = described_kinds.of_workload_map(value)
+        else:
+            made, left_out = unrecognised.description(value), []
+        return DescribedKind.model_validate(made), [f"{place}: {each}" for each in left_out]
+    except ValueError as error:  # pydantic's errors are among them
+        raise errors.InputError(f"{place}: {error!s:.300}") from None
 
 
 def _expectations(file: Path) -> Iterator[tuple[int, paths.Object]]:

@@ -1,6 +1,8 @@
 """Kinds that usher.yaml describes, in the format of those that ship with usher (docs/kinds-of-your-own.md)."""
 
-from typing import Annotated, Any, Final
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
@@ -193,3 +195,89 @@ class ShippedKind(DescribedKind):
     """A kind that ships with usher: it also has fields of its record (`kinds.kind.Pods`) that sites need not know."""
 
     record: dict[str, Any] = Field(default={})
+
+
+MAP_KINDS: Final = frozenset({("run.ai", "Karta"), ("optimization.nvidia.com", "ResourceInterface")})
+"""Group and kind of Workload-Map documents under their names, which run-ai/karta had until 2026-09."""
+
+_JQ_WAY: Final = re.compile(r"\.[A-Za-z_][-\w]*(?:\[\])?(?:\.[A-Za-z_][-\w]*(?:\[\])?)*")
+_JQ_PIPE: Final = re.compile(r" *\| *\(?\.")
+_JQ_OR: Final = re.compile(r"\(?\s*(\.[^\s()]+)\s*//\s*(\d{1,9})\s*\)?")
+
+
+class _Way(NamedTuple):
+    """The lists that a path of jq goes through, and the path from the entry of the last one on."""
+
+    each: tuple[str, ...]
+    rest: str
+
+
+def _way(text: object) -> _Way | None:
+    """The way of a path of jq; None for other expressions."""
+    path = _JQ_PIPE.sub(".", text) if isinstance(text, str) else ""
+    if not _JQ_WAY.fullmatch(path):
+        return None
+    *each, rest = path.split("[]")
+    return _Way(tuple(one.removeprefix(".") for one in each), rest.removeprefix("."))
+
+
+def of_workload_map(document: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The description that a Workload-Map document (Karta) gives, and the components that it leaves out, with reasons.
+
+    Its counts are a lower bound: those in its own catalogue leave out what levels above multiply.
+
+    Raises:
+        ValueError: it names no kind, or no component whose pod template usher can read.
+    """
+    structure = _mapping(_mapping(document.get("spec")).get("structureDefinition"))
+    root = _mapping(structure.get("rootComponent"))
+    named = _mapping(root.get("kind"))
+    if not named.get("kind") or not named.get("version"):
+        raise ValueError("it names no kind under spec.structureDefinition.rootComponent")
+    pod_sets, left_out = list[dict[str, Any]](), list[str]()
+    children = structure.get("childComponents")
+    for component in (root, *(children if isinstance(children, list) else ())):
+        definition = _mapping(_mapping(component).get("specDefinition"))
+        found = _pods_of_component(_mapping(component), definition) if definition else None
+        if found is not None:
+            pod_sets.append(found)
+        elif definition:
+            left_out.append(f"{component.get('name')}: usher does not read the place of its pods")
+    if not pod_sets:
+        raise ValueError("it has no component with podTemplateSpecPath or podSpecPath that usher can read")
+    name = ".".join(filter(None, (str(named["kind"]), str(named.get("group") or ""))))
+    found = {"kind": name, "versions": [str(named["version"])], "podSets": pod_sets}
+    actions = _mapping(root.get("suspendDefinition")).get("suspendActions")
+    suspended = _way(_mapping(actions[0]).get("path")) if isinstance(actions, list) and len(actions) == 1 else None
+    return found | ({"suspend": suspended.rest} if suspended is not None and not suspended.each else {}), left_out
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _pods_of_component(component: Mapping[str, Any], definition: Mapping[str, Any]) -> dict[str, Any] | None:
+    field = next((key for key in ("podTemplateSpecPath", "podSpecPath") if definition.get(key)), "")
+    way, beside = _way(definition.get(field)), _way(definition.get("metadataPath"))
+    if way is None:
+        return None
+    found: dict[str, Any] = {"each": list(way.each)} if way.each else {}
+    name = _way(component.get("instanceIdPath"))
+    is_inside = name is not None and way.each and name.each == way.each
+    found["name"] = f"item.{name.rest}" if name is not None and is_inside else f"'{component.get('name')}'"
+    found["podTemplate" if field == "podTemplateSpecPath" else "podSpec"] = way.rest
+    if field == "podSpecPath" and beside is not None and beside.each == way.each:
+        found["metadata"] = beside.rest
+    found["pods"] = _count(_mapping(component.get("scaleDefinition")).get("replicasPath"), way)
+    return found | {"most": "unbounded", "because": "'a Workload-Map counts at least these'"}
+
+
+def _count(text: object, way: _Way) -> str:
+    default = _JQ_OR.fullmatch(_JQ_PIPE.sub(".", str(text).strip()))
+    number = _way(default[1] if default else text)
+    if number is not None and number.each in ((), way.each):
+        return f"at({'item' if number.each else 'object'}, '{number.rest}', {default[2] if default else 1})"
+    return str(text) if str(text).isdecimal() and len(str(text)) < _MOST_DIGITS else "1"
+
+
+_MOST_DIGITS: Final = 10

@@ -5,22 +5,10 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
 
 from usher import errors, quantities
-from usher.config.selection import (
-    Duration,
-    LabelKey,
-    Name,
-    Pattern,
-    ResourceName,
-    ResourcePrefix,
-    Role,
-    Section,
-    Selector,
-    UserPattern,
-    seconds,
-)
+from usher.config import selection
 
 
-class Resource(Section):
+class Resource(selection.Section):
     """The meaning of a resource."""
 
     unit: Literal[
@@ -57,11 +45,11 @@ class Resource(Section):
         return self
 
 
-class DeviceClass(Section):
+class DeviceClass(selection.Section):
     """The devices of a DRA device class."""
 
     accelerator: bool = Field(default=True, description="Whether its devices are accelerators.")
-    resource: ResourceName | None = Field(
+    resource: selection.ResourceName | None = Field(
         default=None, description="The resource that stands for one of its devices: nvidia.com/gpu."
     )
     memory_step: int | None = Field(
@@ -84,33 +72,33 @@ class DeviceClass(Section):
         return self
 
 
-class Accelerators(Section):
+class Accelerators(selection.Section):
     """Which resources are accelerators (docs/domain/accelerators.md#resource-names). These add to the defaults."""
 
-    names: list[ResourceName] = Field(
+    names: list[selection.ResourceName] = Field(
         default=[],
         max_length=1000,
         description="Resource names that are accelerators, beside the known ones: whole devices, unless `resources` "
         "says otherwise.",
     )
-    prefixes: list[ResourcePrefix] = Field(
+    prefixes: list[selection.ResourcePrefix] = Field(
         default=[], max_length=100, description="Prefixes of resource names that are accelerators."
     )
-    resources: dict[ResourcePrefix, Resource] = Field(
+    resources: dict[selection.ResourcePrefix, Resource] = Field(
         default={},
         max_length=1000,
         description="The meaning of resources, by their name, which `names` need not repeat, or by one of `prefixes`. "
         "Known resources may be described too: nvidia.com/gpu as a share, where GPUs are time-sliced.",
     )
-    device_classes: dict[Name, DeviceClass] = Field(
+    device_classes: dict[selection.Name, DeviceClass] = Field(
         default={}, max_length=1000, description="DRA device classes of this cluster, beside the known ones."
     )
-    ignored: list[ResourceName] = Field(
+    ignored: list[selection.ResourceName] = Field(
         default=[],
         max_length=1000,
         description="Resource names that are not accelerators, although they look like one or are known as one.",
     )
-    taints: dict[ResourcePrefix, LabelKey] = Field(
+    taints: dict[selection.ResourcePrefix, selection.LabelKey] = Field(
         default={},
         max_length=1000,
         description="Taint key of nodes with a resource, by resource name or prefix. usher assumes it where no pool "
@@ -137,14 +125,14 @@ SHORTEST_AGE: Final = 90.0
 """Seconds: a watch without changes sends a bookmark about once a minute."""
 
 
-class Facts(Section):
-    stale_after: Duration = Field(
+class Facts(selection.Section):
+    stale_after: selection.Duration = Field(
         default="5m",
         description="How old facts may be while no API server can be reached: 90s, 5m or 1h; at least 90s. A finding "
         "that rests on older facts warns at most.",
     )
 
-    quota_reservation: Duration = Field(
+    quota_reservation: selection.Duration = Field(
         default="70s",
         description="How long a GPUQuota is charged for an admitted workload that has not appeared yet. An API server "
         "gives a request up after 60 seconds by default: a shorter time may give the same GPUs to another workload.",
@@ -152,8 +140,8 @@ class Facts(Section):
 
     @field_validator("stale_after")
     @classmethod
-    def _check_longer_than_silence_of_watch(cls, value: Duration) -> Duration:
-        if seconds(value) < SHORTEST_AGE:
+    def _check_longer_than_silence_of_watch(cls, value: selection.Duration) -> selection.Duration:
+        if selection.seconds(value) < SHORTEST_AGE:
             raise ValueError(
                 "a watch without changes is silent for a minute, so facts may be that old: set at least 90s"
             )
@@ -162,19 +150,23 @@ class Facts(Section):
     @property
     def reservation(self) -> int:
         """`quota_reservation` in seconds."""
-        return int(seconds(self.quota_reservation))
+        return int(selection.seconds(self.quota_reservation))
 
     @property
     def bound(self) -> float:
         """`stale_after` in seconds."""
-        return seconds(self.stale_after)
+        return selection.seconds(self.stale_after)
 
 
-class Identity(Section):
+class Identity(selection.Section):
     """Users and groups as the API server authenticates them; no object can claim to be one."""
 
-    users: list[UserPattern] = Field(default=[], description="Names of users, in which * stands for any characters.")
-    groups: list[UserPattern] = Field(default=[], description="Names of groups, in which * stands for any characters.")
+    users: list[selection.UserPattern] = Field(
+        default=[], description="Names of users, in which * stands for any characters."
+    )
+    groups: list[selection.UserPattern] = Field(
+        default=[], description="Names of groups, in which * stands for any characters."
+    )
 
 
 _OF_CONTROLLERS: Final = (
@@ -242,7 +234,7 @@ DEFAULT_GRACE: Final = 30
 CommandWord = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 
 
-class PreStop(Section):
+class PreStop(selection.Section):
     """The last action of a container before Kubernetes stops it: a signal to its first process, or a command."""
 
     signal: Literal["HUP", "INT", "USR1", "USR2"] | None = Field(
@@ -250,7 +242,7 @@ class PreStop(Section):
         description="Signal for process 1 of the container, on which the program writes a checkpoint. The image needs "
         "/bin/sh.",
     )
-    wait: Duration | None = Field(
+    wait: selection.Duration | None = Field(
         default=None,
         description="How long the pod then waits before it gets SIGTERM. Shorter than terminationGracePeriod.",
     )
@@ -267,14 +259,14 @@ class PreStop(Section):
         return self
 
 
-class Lifecycle(Selector):
+class Lifecycle(selection.Selector):
     """Lifecycle settings for workloads whose authors did not set them."""
 
-    ttl_after_finished: Duration | None = Field(
+    ttl_after_finished: selection.Duration | None = Field(
         default=None, description="How long a finished job stays before its controller deletes it."
     )
-    deadline: Duration | None = Field(default=None, description="How long a job may run from its start.")
-    termination_grace_period: Duration | None = Field(
+    deadline: selection.Duration | None = Field(default=None, description="How long a job may run from its start.")
+    termination_grace_period: selection.Duration | None = Field(
         default=None,
         description="Time in which pods write their last checkpoint after SIGTERM, for pods that leave it at the 30 "
         "seconds of Kubernetes. The parameter maximumSeconds of leaves-too-late is the ceiling.",
@@ -287,13 +279,17 @@ class Lifecycle(Selector):
     def _check_grace(self) -> "Lifecycle":
         grace: float = DEFAULT_GRACE
         if self.termination_grace_period is not None:
-            grace = seconds(self.termination_grace_period)
+            grace = selection.seconds(self.termination_grace_period)
             if grace <= DEFAULT_GRACE:
                 raise ValueError(
                     f"terminationGracePeriod {self.termination_grace_period} is not more than the {DEFAULT_GRACE}s of "
                     "Kubernetes, and usher never lowers it"
                 )
-        if self.pre_stop is not None and self.pre_stop.wait is not None and seconds(self.pre_stop.wait) >= grace:
+        if (
+            self.pre_stop is not None
+            and self.pre_stop.wait is not None
+            and selection.seconds(self.pre_stop.wait) >= grace
+        ):
             raise ValueError(
                 f"preStop waits {self.pre_stop.wait} of a grace period of {grace:.0f}s, so the program never gets "
                 "SIGTERM; raise terminationGracePeriod or shorten wait"
@@ -305,7 +301,7 @@ def command_of(hook: PreStop) -> list[str]:
     """The command of a preStop hook."""
     if hook.command is not None:
         return list(hook.command)
-    waiting = "" if hook.wait is None else f"; sleep {seconds(hook.wait):.0f}"
+    waiting = "" if hook.wait is None else f"; sleep {selection.seconds(hook.wait):.0f}"
     return ["/bin/sh", "-c", f"kill -{hook.signal} 1{waiting}"]
 
 
@@ -337,10 +333,10 @@ LabelPattern = Annotated[str, StringConstraints(pattern=r"^[-A-Za-z0-9_.*]*$", m
 """The value of a label in which `*` stands for any characters."""
 
 
-class RoleRule(Section):
+class RoleRule(selection.Section):
     """Workloads and their role. All conditions of a rule must hold; of a list, one entry is enough."""
 
-    namespaces: list[Pattern] = Field(
+    namespaces: list[selection.Pattern] = Field(
         default=[],
         max_length=_MOST_PATTERNS,
         description="Namespaces, in which * stands for any characters; by default all.",
@@ -364,14 +360,14 @@ class RoleRule(Section):
         "`python -m trainer`. In a word, * stands for any characters. A word without a slash matches the last part "
         "of a path.",
     )
-    labels: dict[LabelKey, LabelPattern] = Field(
+    labels: dict[selection.LabelKey, LabelPattern] = Field(
         default={},
         max_length=_MOST_PATTERNS,
         description="Labels of the object or of one of its pod templates, with their values, in which * stands for "
         "any characters. Every user of the namespace can write a label: add namespaces where the role gives something.",
     )
-    role: Role | None = Field(default=None, description="The role of these workloads.")
-    from_label: LabelKey | None = Field(
+    role: selection.Role | None = Field(default=None, description="The role of these workloads.")
+    from_label: selection.LabelKey | None = Field(
         default=None,
         description="In place of `role`: the label whose value is the role. The rule matches only workloads with "
         "this label and the name of a role as its value. It makes usher trust the label gpu-usher.io/role, or another "
@@ -416,7 +412,7 @@ SharedMemorySize = Annotated[str, AfterValidator(_is_size)]
 """A quantity of bytes above 64Mi."""
 
 
-class SharedMemory(Section):
+class SharedMemory(selection.Section):
     """The size of shared memory, and the workloads that get it."""
 
     size: SharedMemorySize | None = Field(
@@ -429,7 +425,7 @@ class SharedMemory(Section):
         description="Size for containers without a memory limit and without a memory request. By default these get no "
         "shared memory.",
     )
-    roles: list[Role] = Field(
+    roles: list[selection.Role] = Field(
         default=["training"],
         description="Roles of the workloads that get it. Models that span several pods get it with training.",
     )
@@ -440,15 +436,15 @@ def size_in_mebibytes(size: SharedMemorySize) -> int:
     return quantities.parse(size).value // MEBIBYTE
 
 
-class Topology(Section):
+class Topology(selection.Section):
     """The topology level within which Kueue keeps the pods of a pod set together (docs/domain/kueue.md#keys)."""
 
-    required: LabelKey | None = Field(
+    required: selection.LabelKey | None = Field(
         default=None,
         description="Node label that is a level of the Topology of the queue's flavors. Pods that do not fit into one "
         "domain of it wait.",
     )
-    preferred: LabelKey | None = Field(
+    preferred: selection.LabelKey | None = Field(
         default=None, description="The same, but pods that do not fit into one domain spread over several."
     )
 
@@ -467,14 +463,16 @@ class Topology(Section):
         return self.required or self.preferred or ""
 
 
-class Queue(Selector):
+class Queue(selection.Selector):
     """The workloads of a Kueue LocalQueue in their own namespace."""
 
-    local_queue: Name = Field(description="The LocalQueue, in the namespace of the workload.")
+    local_queue: selection.Name = Field(description="The LocalQueue, in the namespace of the workload.")
     places_pods: bool = Field(
         default=True, description="Whether the queue's flavors select the nodes, so that usher adds no node affinity."
     )
-    priority_class: Name | None = Field(default=None, description="WorkloadPriorityClass of workloads without one.")
+    priority_class: selection.Name | None = Field(
+        default=None, description="WorkloadPriorityClass of workloads without one."
+    )
     multi_kueue: bool = Field(
         default=False,
         description="Whether the ClusterQueue sends its jobs to other clusters (MultiKueue). usher then hands each job "
@@ -492,7 +490,7 @@ ROUTED_KINDS: Final = ("PyTorchJob", "MPIJob")
 """Kinds whose operators make gangs for Volcano and KAI-Scheduler."""
 
 
-class Route(Selector):
+class Route(selection.Selector):
     """The workloads that another scheduler places as gangs; their operators must support it
     (docs/domain/volcano.md#routing).
     """
@@ -503,14 +501,14 @@ class Route(Selector):
         "gates GenericWorkload and WorkloadWithJob on. It makes gangs of Jobs (`kinds: [batch/Job]`) and has no "
         "queues.",
     )
-    scheduler_name: Name | None = Field(
+    scheduler_name: selection.Name | None = Field(
         default=None,
         description="The name of the scheduler in pods; by default volcano, kai-scheduler or default-scheduler.",
     )
     kinds: list[str] = Field(
         default=list(ROUTED_KINDS), min_length=1, description="Kinds of objects whose operators make gangs."
     )
-    queue: Name = Field(default="default", description="The queue of the scheduler.")
+    queue: selection.Name = Field(default="default", description="The queue of the scheduler.")
     sets_minimum: bool = Field(
         default=False,
         description="Whether usher writes the number of pods that start together, even where the operator of the kind "
@@ -522,7 +520,7 @@ class Route(Selector):
         return self.scheduler_name or SCHEDULER_NAMES[self.scheduler]
 
 
-class PriorityRule(Selector):
+class PriorityRule(selection.Selector):
     """The PriorityClass for the pods of some workloads that have no class."""
 
-    priority_class: Name = Field(description="The PriorityClass.")
+    priority_class: selection.Name = Field(description="The PriorityClass.")

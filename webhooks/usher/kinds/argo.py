@@ -8,22 +8,19 @@ AR:workflow/controller/operator.go (mergedTemplateDefaultsInto).
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Final, NotRequired
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
-from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
 from usher.kinds import argo_templates
-from usher.kinds import kind as kinds_kind
-from usher.kinds.argo_templates import GROUP, Graph, Holder, ReachedTemplate
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
+from usher.kinds.argo_templates import Graph, Holder, ReachedTemplate
+from usher.kinds.kind import Code
 from usher.kinds.reading import counts as reading_counts
-from usher.kinds.reading import layers
+from usher.kinds.reading import pod_templates as layers
 from usher.kinds.reading.counts import Times
 from usher.kinds.reading.pod_templates import template_times
-from usher.kinds.reading.shapes import IntOrString
 from usher.kinds.reading.templates import ContainerPlace, Place, Traits
 from usher.kinds.reading.templates import Template as PodTemplate
 from usher.kinds.reading.values import MAX_PODS, Reading
@@ -124,7 +121,11 @@ def _field(
     name: str, own: tuple[Place, ...], callers: tuple[Place, ...], of: WorkflowDefaults, reading: Reading
 ) -> Place:
     """A field as the template sets it, else its caller, else the workflow."""
-    merged = {"nodeSelector": layers.strings, "affinity": layers.affinity, "tolerations": layers.tolerations}[name]
+    merged = {
+        "nodeSelector": layers.strings,
+        "affinity": layers.affinity,
+        "tolerations": layers.tolerations,
+    }[name]
     found = merged(layers.field(own, name), reading)
     if layers.is_set(found):
         return found
@@ -225,57 +226,6 @@ def _container(of: tuple[Place, ...], kind: model.ContainerType, reading: Readin
 def _resources(of: tuple[Place, ...], name: str, reading: Reading) -> Place:
     found = layers.resources(layers.field(layers.field(of, "resources"), name), reading)
     return found if found.path else Place(None, f"{of[0].path}/resources/{name}")
-
-
-class Backoff(TypedDict):
-    maxDuration: NotRequired[str]
-
-
-class RetryStrategy(TypedDict):
-    limit: NotRequired[IntOrString]
-    expression: NotRequired[str]
-    backoff: NotRequired[Backoff]
-
-
-class Step(TypedDict):
-    """A step, or a task of a dag."""
-
-    withParam: NotRequired[str]
-
-
-class Dag(TypedDict):
-    tasks: NotRequired[list[Step]]
-
-
-class Template(TypedDict):
-    retryStrategy: NotRequired[RetryStrategy]
-    steps: NotRequired[list[list[Step]]]
-    dag: NotRequired[Dag]
-
-
-class TemplateDefaults(TypedDict):
-    retryStrategy: NotRequired[RetryStrategy]
-
-
-class WorkflowSpec(TypedDict):
-    activeDeadlineSeconds: NotRequired[int]
-    templateDefaults: NotRequired[TemplateDefaults]
-    templates: NotRequired[list[Template]]
-
-
-class Workflow(TypedDict):
-    """A Workflow, or a template that Argo makes Workflows from."""
-
-    spec: NotRequired[WorkflowSpec]
-
-
-class CronWorkflowSpec(TypedDict):
-    concurrencyPolicy: NotRequired[str]
-    workflowSpec: NotRequired[WorkflowSpec]
-
-
-class CronWorkflow(TypedDict):
-    spec: NotRequired[CronWorkflowSpec]
 
 
 _NOT_REACHED: Final = Times(0, 0, ("nothing that the workflow runs leads to it",))
@@ -408,97 +358,9 @@ def _cron_workflow(cron_workflow: Mapping[str, paths.Json], reading: Reading) ->
         yield template_times(template, runs)
 
 
-_COUNTED: Final = (
-    "every pod of one run, from the entrypoint, the exit handler and the hooks through steps, tasks and references: "
-    "once for each item of `withItems` or `withSequence`, or of a list that `withParam` or a parameter of the workflow "
-    "holds; without bound for other parameters and recursion, perhaps not at all under `when`; at most `parallelism`"
-)
-_SOURCE: Final = (
-    "AR:workflow/controller/{operator,steps,dag,workflowpod}.go, AR:pkg/apis/workflow/v1alpha1/workflow_types.go"
-)
-_CHANGES: Final = (
-    "templates that are written in the object; not where tolerations, affinity, scheduler or priority class come from "
-    "elsewhere, because the change would replace those"
-)
-
-
-def _paths(prefix: str) -> tuple[str, ...]:
-    fields = "container,script,containerSet.containers[],resource,data,initContainers[],sidecars[]"
-    return (
-        f"{prefix}.templates[].{{{fields}}}",
-        f"the same below `{prefix}.templates[].steps[][].inline` and `{prefix}.templates[].dag.tasks[].inline`",
-        f"those that `{prefix}.workflowTemplateRef` and `templateRef` name",
-    )
-
-
-def _template_kind(kind: str, plural: str, *, key: str, cluster_scoped: bool) -> Kind:
-    return Kind(
-        **api(GROUP, kind, plural, "v1alpha1"),
-        cluster_scoped=cluster_scoped,
-        key=key,
-        shape=Workflow,
-        pods=Pods(
-            templates=_workflow_template,
-            template_paths=_paths("spec"),
-            counted=_COUNTED + "; from 0 to 1 for what only others run",
-            source=_SOURCE,
-            role=model.Role.BATCH,
-            is_template=True,
-            kueue=Kueue.CHILDREN,
-            queue_label_path="/spec/podMetadata",
-            changes=_CHANGES,
-            **scheduled(KueueUnit.POD, Starts.IN_STEPS, shrinks=True, minimum_from=""),
-        ),
-    )
-
-
-KINDS = [
-    Kind(
-        **api(GROUP, "Workflow", "workflows", "v1alpha1"),
-        key="workflow",
-        shape=Workflow,
-        owned_by=(("argoproj.io", "CronWorkflow"),),
-        finished=kinds_kind.finished_by_field("/phase", "Succeeded", "Failed", "Error"),
-        pods=Pods(
-            templates=_workflow,
-            template_paths=_paths("spec"),
-            counted=_COUNTED,
-            source=_SOURCE,
-            **scheduled(KueueUnit.POD, Starts.IN_STEPS, shrinks=False, minimum_from=""),
-            role=model.Role.BATCH,
-            suspend_path="/spec/suspend",
-            kueue=Kueue.CHILDREN,
-            # Kueue knows no Workflow, but its pods carry the labels of podMetadata.
-            queue_label_path="/spec/podMetadata",
-            lifecycle_places=model.LifecyclePlaces(
-                ttl="/spec/ttlStrategy/secondsAfterCompletion",
-                # usher does not know this field of a template that stands in another object.
-                ttl_rivals=("/spec/ttlStrategy", "/spec/workflowTemplateRef"),
-                deadline="/spec/activeDeadlineSeconds",
-                deadline_rivals=("/spec/workflowTemplateRef",),
-            ),
-            changes=_CHANGES,
-        ),
-    ),
-    Kind(
-        **api(GROUP, "CronWorkflow", "cronworkflows", "v1alpha1"),
-        key="cronWorkflow",
-        shape=CronWorkflow,
-        pods=Pods(
-            templates=_cron_workflow,
-            template_paths=_paths("spec.workflowSpec"),
-            counted="as a Workflow for each run; without bound under `concurrencyPolicy: Allow`, which is the default",
-            source=_SOURCE + ", AR:workflow/cron/operator.go",
-            **scheduled(KueueUnit.POD, Starts.IN_STEPS, shrinks=True, minimum_from=""),
-            role=model.Role.BATCH,
-            suspend_path="/spec/suspend",
-            kueue=Kueue.CHILDREN,
-            queue_label_path="/spec/workflowSpec/podMetadata",
-            changes=_CHANGES,
-        ),
-    ),
-    _template_kind("WorkflowTemplate", "workflowtemplates", key="workflowTemplate", cluster_scoped=False),
-    _template_kind(
-        "ClusterWorkflowTemplate", "clusterworkflowtemplates", key="clusterWorkflowTemplate", cluster_scoped=True
-    ),
-]
+CODE: Final[Mapping[str, Code]] = {
+    "Workflow.argoproj.io": {"templates": _workflow},
+    "CronWorkflow.argoproj.io": {"templates": _cron_workflow},
+    "WorkflowTemplate.argoproj.io": {"templates": _workflow_template},
+    "ClusterWorkflowTemplate.argoproj.io": {"templates": _workflow_template},
+}

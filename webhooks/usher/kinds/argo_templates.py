@@ -17,7 +17,7 @@ from msgspec import Struct, field
 
 from usher import paths
 from usher.kinds.reading import counts as reading_counts
-from usher.kinds.reading import layers
+from usher.kinds.reading import pod_templates as layers
 from usher.kinds.reading.counts import NEVER, ONCE, Times, nested_times, sum_of_times, unite_reasons
 from usher.kinds.reading.templates import NOWHERE, Place
 from usher.kinds.reading.values import MAX_PODS, Reading, Reference

@@ -1,4 +1,4 @@
-"""Kinds that change the number of pods: autoscalers, KEDA, provisioning requests.
+"""Kinds that set how many pods run: autoscalers, provisioning requests, quotas, AppWrappers and pools of nodes.
 
 Sources: k8s.io/api/autoscaling, pkg/apis/autoscaling and pkg/controller/podautoscaler of Kubernetes 1.36;
 apis/keda/v1alpha1 and controllers/keda of KEDA at 8b4f083c; api/disaggregatedset/v1 of LWS 0.10.
@@ -8,23 +8,35 @@ HorizontalPodAutoscaler for every ScaledObject; of the two the wider one counts,
 autoscaler works, and that it may only shrink (`behavior`, `paused-scale-out`), is not looked at: its bounds stay.
 
 Source: https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/proposals/provisioning-request.md
+
+`usher.cluster.facts.autoscaled_pools` says what pools of Karpenter, GKE and Cluster API mean.
+
+Sources: https://github.com/kubernetes-sigs/karpenter/tree/main/pkg/apis (v1/nodepool.go, v1/nodeclaim.go,
+v1alpha1/nodeoverlay.go), https://github.com/kubernetes/autoscaler/tree/master/cluster-autoscaler/apis/capacitybuffer,
+https://docs.cloud.google.com/kubernetes-engine/docs/reference/crds/computeclass, NodeClasses of
+aws/karpenter-provider-aws, Azure/karpenter-provider-azure and cloudpilot-ai/karpenter-provider-gcp (pkg/apis), and
+https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/cloudprovider/clusterapi/README.md
 """
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Final, NotRequired
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
-from msgspec import Struct
+import orjson
+from msgspec import Struct, convert
 from msgspec.structs import replace
-from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
+from pydantic import BeforeValidator
 
-from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
+from usher import errors, model, paths, quantities
+from usher.accelerators import boards, mig
+from usher.config.pools import QuotaSpec
+from usher.kinds.kind import Code
 from usher.kinds.reading import counts as reading_counts
-from usher.kinds.reading import values
+from usher.kinds.reading import pod_templates, values
 from usher.kinds.reading.counts import UNUSABLE, Growth, concurrent_pods, nearest_pointer, object_in
 from usher.kinds.reading.pod_templates import pod_template
-from usher.kinds.reading.shapes import Present
+from usher.kinds.reading.shapes import amount_of
 from usher.kinds.reading.templates import Place, Template
 from usher.kinds.reading.values import Reading
 
@@ -110,87 +122,6 @@ def _minimum(given: paths.Json, maximum: int | None, reading: Reading, names: Bo
     return maximum
 
 
-class Owned(TypedDict):
-    ownerReferences: NotRequired[list[Present]]
-    """Operators make autoscalers too: KEDA one for every ScaledObject."""
-
-
-class Target(TypedDict):
-    apiVersion: NotRequired[str]
-    kind: NotRequired[str]
-    name: NotRequired[str]
-
-
-class NamedResource(TypedDict):
-    name: NotRequired[str]
-
-
-class Metric(TypedDict):
-    """A metric of the pods' own resources; other metrics are not read."""
-
-    resource: NotRequired[NamedResource]
-    containerResource: NotRequired[NamedResource]
-
-
-class HorizontalPodAutoscalerSpec(TypedDict):
-    scaleTargetRef: NotRequired[Target]
-    minReplicas: NotRequired[int]
-    maxReplicas: NotRequired[int]
-    metrics: NotRequired[list[Metric]]
-
-
-class HorizontalPodAutoscaler(TypedDict):
-    metadata: NotRequired[Owned]
-    spec: NotRequired[HorizontalPodAutoscalerSpec]
-
-
-class TriggerFields(TypedDict):
-    """The fields of a trigger's `metadata` that rules read; others may be secrets."""
-
-    query: NotRequired[str]
-    start: NotRequired[str]
-    end: NotRequired[str]
-    timezone: NotRequired[str]
-    desiredReplicas: NotRequired[str]
-
-
-class Trigger(TypedDict):
-    type: NotRequired[str]
-    metadata: NotRequired[TriggerFields]
-
-
-class ScaledObjectSpec(TypedDict):
-    scaleTargetRef: NotRequired[Target]
-    idleReplicaCount: NotRequired[int]
-    minReplicaCount: NotRequired[int]
-    maxReplicaCount: NotRequired[int]
-    triggers: NotRequired[list[Trigger]]
-
-
-class ScaledObject(TypedDict):
-    metadata: NotRequired[Owned]
-    spec: NotRequired[ScaledObjectSpec]
-
-
-class ScaledJobSpec(TypedDict):
-    maxReplicaCount: NotRequired[int]
-
-
-class ScaledJob(TypedDict):
-    spec: NotRequired[ScaledJobSpec]
-
-
-class PodAutoscalerSpec(TypedDict):
-    scaleTargetRef: NotRequired[Target]
-    minReplicas: NotRequired[int]
-    maxReplicas: NotRequired[int]
-
-
-class PodAutoscaler(TypedDict):
-    metadata: NotRequired[Owned]
-    spec: NotRequired[PodAutoscalerSpec]
-
-
 class Parent(Struct, frozen=True, kw_only=True):
     """A kind whose operator makes objects that can be scaled, and sets their replicas again and again."""
 
@@ -217,68 +148,8 @@ class Parent(Struct, frozen=True, kw_only=True):
             yield from ((group, kind, pattern.format(name)) for group, kind, pattern in self.children)
 
 
-PARENTS: Final = (
-    Parent(
-        group="argoproj.io",
-        kind="Rollout",
-        children=(),
-        remedy="target the Rollout",
-        source="docs/migrating.md of argoproj/argo-rollouts, on workloadRef",
-        reference="workloadRef",
-    ),
-    Parent(
-        group="serving.kserve.io",
-        kind="LLMInferenceService",
-        children=(
-            ("apps", "Deployment", "{}-kserve"),
-            ("apps", "Deployment", "{}-kserve-prefill"),
-            ("leaderworkerset.x-k8s.io", "LeaderWorkerSet", "{}-kserve-mn"),
-            ("leaderworkerset.x-k8s.io", "LeaderWorkerSet", "{}-kserve-mn-prefill"),
-        ),
-        remedy="use spec.scaling of the LLMInferenceService",
-        source="pkg/controller/v1alpha2/llmisvc/workload_single_node.go of KServe; kserve/kserve#5527",
-    ),
-    Parent(
-        group="serving.kserve.io",
-        kind="InferenceService",
-        children=(
-            ("apps", "Deployment", "{}-predictor"),
-            ("apps", "Deployment", "{}-transformer"),
-            ("apps", "Deployment", "{}-explainer"),
-        ),
-        remedy="use minReplicas, maxReplicas and scaleMetric of the InferenceService, or set its annotation "
-        "serving.kserve.io/autoscalerClass: external",
-        source="pkg/constants/constants.go of KServe; kserve/kserve#4679",
-        external="serving.kserve.io/autoscalerClass",
-    ),
-    Parent(
-        group="inference.llmkube.dev",
-        kind="InferenceService",
-        children=(("apps", "Deployment", "{}"),),
-        remedy="use spec.autoscaling of the InferenceService",
-        source="internal/controller/inferenceservice_controller.go of LLMKube; defilantech/LLMKube#1881",
-    ),
-    Parent(
-        group="production-stack.vllm.ai",
-        kind="VLLMRuntime",
-        children=(("apps", "Deployment", "{}"),),
-        remedy="use spec.autoscalingConfig of the VLLMRuntime",
-        source="operator/internal/controller/vllmruntime_controller.go of vllm-project/production-stack",
-    ),
-    Parent(
-        group="apps.nvidia.com",
-        kind="NIMService",
-        children=(("apps", "Deployment", "{}"),),
-        remedy="use spec.scale of the NIMService",
-        source="internal/controller/platform/standalone/nimservice.go of NVIDIA/k8s-nim-operator",
-    ),
-    Parent(
-        group="leaderworkerset.x-k8s.io",
-        kind="LeaderWorkerSet",
-        children=(("apps", "StatefulSet", "{}"),),
-        remedy="target the LeaderWorkerSet",
-        source="pkg/controllers/leaderworkerset_controller.go of LWS",
-    ),
+PARENTS: Final = convert(
+    orjson.loads(Path(__file__).with_name("scaled_children.json").read_bytes()), tuple[Parent, ...]
 )
 
 
@@ -362,77 +233,6 @@ def _scale(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
     return reading_counts.growth_to_number(value, growth, reading)
 
 
-AUTOSCALERS = [
-    Kind(
-        **api("autoscaling", "HorizontalPodAutoscaler", "horizontalpodautoscalers", "v1", "v2", "v2beta1", "v2beta2"),
-        key="horizontalPodAutoscaler",
-        shape=HorizontalPodAutoscaler,
-        autoscaler=_horizontal_pod_autoscaler,
-    ),
-    Kind(
-        **api("keda.sh", "ScaledObject", "scaledobjects", "v1alpha1"),
-        key="scaledObject",
-        shape=ScaledObject,
-        autoscaler=_scaled_object,
-    ),
-    Kind(
-        **api("autoscaling.aibrix.ai", "PodAutoscaler", "podautoscalers", "v1alpha1"),
-        key="podAutoscaler",
-        shape=PodAutoscaler,
-        autoscaler=_pod_autoscaler,
-    ),
-    Kind(**api("autoscaling", "Scale", "", "v1"), autoscaler=_scale),
-]
-
-_GROUP: Final = "autoscaling.keda.sh"
-"""Annotations of KEDA begin with it, so people take it for the group of its API."""
-
-
-class Misspelt(TypedDict):
-    """An object of an API that does not exist."""
-
-    apiVersion: NotRequired[str]
-
-
-MISSPELT_KINDS = [
-    Kind(
-        **api(_GROUP, "ScaledObject", "", "v1alpha1", "v1"),
-        key="misspeltScaledObject",
-        shape=Misspelt,
-    ),
-    Kind(
-        **api(_GROUP, "ScaledJob", "", "v1alpha1", "v1"),
-        key="misspeltScaledJob",
-        shape=Misspelt,
-    ),
-    Kind(
-        **api(_GROUP, "TriggerAuthentication", "", "v1alpha1", "v1"),
-        key="misspeltTriggerAuthentication",
-        shape=Misspelt,
-    ),
-]
-
-
-class ProvisionedPodSet(TypedDict):
-    count: NotRequired[int]
-
-
-class ProvisioningRequestSpec(TypedDict):
-    podSets: NotRequired[list[ProvisionedPodSet]]
-
-
-class ProvisioningRequest(TypedDict):
-    spec: NotRequired[ProvisioningRequestSpec]
-
-
-PROVISIONING_REQUESTS = [
-    Kind(
-        **api("autoscaling.x-k8s.io", "ProvisioningRequest", "provisioningrequests", "v1", "v1beta1"),
-        key="provisioningRequest",
-        shape=ProvisioningRequest,
-    ),
-]
-
 DEFAULT_MAXIMUM: Final = 100
 """KEDA's default: up to 100 Jobs more than the minimum. Source: apis/keda/v1alpha1/scaledobject_types.go of KEDA."""
 
@@ -493,28 +293,179 @@ def _heeds_the_most(strategy: Mapping[str, paths.Json], reading: Reading) -> boo
     return name != "custom" or (share >= 1 and (deduction or 0) >= 0)
 
 
-SCALED_JOBS: list[Kind] = [
-    Kind(
-        **api("keda.sh", "ScaledJob", "scaledjobs", "v1alpha1"),
-        key="scaledJob",
-        shape=ScaledJob,
-        pods=Pods(
-            templates=_scaled_job,
-            template_paths=("spec.jobTargetRef.template",),
-            counted="as a Job, times `minReplicaCount` to `maxReplicaCount` (100 more if missing) Jobs; no bound where "
-            "the `scalingStrategy` is custom and takes off less than the running Jobs",
-            source="apis/keda/v1alpha1/scaledjob_types.go of kedacore/keda",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.BATCH,
-            runs_any_program=True,
-            suspend_path="/spec/jobTargetRef/suspend",
-            kueue=Kueue.CHILDREN,
-            # KEDA copies the labels of the ScaledJob to its Jobs.
-            queue_label_path="/metadata",
-            lifecycle_places=model.LifecyclePlaces(deadline="/spec/jobTargetRef/activeDeadlineSeconds"),
-            volcano="annotation `scheduling.volcano.sh/group-min-member`, which its Jobs get from it",
-        ),
-    ),
-]
+_UNITS = ("gpus", "slices", "memoryGiB")
+_PROFILES = "profiles."
 
-KINDS = (*SCALED_JOBS, *AUTOSCALERS, *PROVISIONING_REQUESTS, *MISSPELT_KINDS)
+
+def _units(value: object) -> object:
+    if not isinstance(value, dict):
+        return value
+    return {unit: _with_amount(_unit(unit), amount) for unit, amount in value.items() if isinstance(unit, str)}
+
+
+def _with_amount(unit: dict[str, Any], amount: object) -> dict[str, Any]:
+    try:
+        return {**unit, "amount": amount_of(quantities.parse(amount))}
+    except errors.QuantityError:
+        return unit
+
+
+def _unit(unit: str) -> dict[str, Any]:
+    profile = mig.parse_profile(unit.removeprefix(_PROFILES)) if unit.startswith(_PROFILES) else None
+    if profile is not None:
+        name = f"{_PROFILES}{profile}"
+        if name != unit:
+            return {"known": False, "meant": name}
+        return {"known": True, "boards": [board.name for board in boards.boards_with(profile)]}
+    if unit in _UNITS:
+        return {"known": True}
+    resource = mig.profile_of_resource(unit)
+    if resource is not None:
+        return {"known": False, "meant": f"{_PROFILES}{resource.profile}"}
+    like = [each for each in _UNITS if each.lower().rstrip("s") == unit.lower().rstrip("s")]
+    if unit.rpartition("/")[2] == "gpu":
+        like = ["gpus"]
+    return {"known": False, "meant": like[0]} if like else {"known": False}
+
+
+def _with_problems(spec: object) -> object:
+    if not isinstance(spec, dict):
+        return spec
+    found = boards.read_quota_spec(spec)
+    problems = [] if isinstance(found, QuotaSpec) else [each._asdict() for each in found]
+    return {**spec, "problems": problems}
+
+
+Object = Mapping[str, paths.Json]
+
+# AW:pkg/utils/utils.go, getValueAtPath.
+_PATH: Final = re.compile(r"template((?:\.[^.\[\]]+|\[[0-9]{1,9}\])*)", re.ASCII)
+_STEP: Final = re.compile(r"\.([^.\[\]]+)|\[([0-9]+)\]", re.ASCII)
+
+_NO_PODS: Final = model.Count(minimum=0, maximum=0, reason="a template for others to refer to")
+
+
+class _PodSet(NamedTuple):
+    """A pod set that a component declares: the path of a pod template in its object, and its number of pods."""
+
+    replicas: int
+    path: str
+    place: str
+    """Path of the field that holds `path`."""
+
+
+def _app_wrapper(app_wrapper: Object, reading: Reading) -> Iterator[Template]:
+    """The templates of the objects, with the numbers of pods that the objects themselves set.
+
+    Kueue counts what the components declare. AW:pkg/utils/utils.go keeps that in step with the object for a few kinds
+    only. For an object of an unknown kind usher reads the declarations.
+    """
+    spec = reading.mapping(app_wrapper.get("spec"), "/spec")
+    for path, component in reading.items(spec.get("components"), "/spec/components"):
+        place = Place(component.get("template"), path + "/template")
+        value = reading.mapping(*place)
+        declared = list(_declared(component, path, reading))
+        if reading.context.is_too_deep:
+            reading.unknown(place.path, "it stands too deep in other objects to be judged")
+        elif value:
+            yield from _of_object(value, place.path, declared, reading)
+
+
+def _declared(component: Object, path: str, reading: Reading) -> Iterator[_PodSet]:
+    for pod_set_path, pod_set in reading.items(component.get("podSets"), path + "/podSets"):
+        yield _PodSet(
+            replicas=reading.count(pod_set.get("replicas"), pod_set_path + "/replicas", default=1),
+            path=reading.text(pod_set.get("path"), pod_set_path + "/path"),
+            place=f"{pod_set_path}/path" if "path" in pod_set else pod_set_path,
+        )
+
+
+def _of_object(value: Object, path: str, declared: list[_PodSet], reading: Reading) -> Iterator[Template]:
+    metadata = value.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    prefix = name if isinstance(name, str) else ""
+    inner = pod_templates.read_embedded(value, path, reading)
+    if inner is None or inner.templates is None:
+        found = _of_unknown_kind(value, path, declared, () if inner is None else inner.versions, reading)
+    else:
+        found = inner.templates
+    for template in found:
+        count = _NO_PODS if inner is not None and inner.is_template else template.count
+        named = "-".join(filter(None, (prefix, template.name)))
+        yield replace(
+            template,
+            name=named,
+            count=count,
+            inner_kind=template.inner_kind or _group_and_kind(value),
+            inner_path=path + template.inner_path,
+        )
+
+
+def _group_and_kind(value: Object) -> tuple[str, str]:
+    api_version, kind = (each if isinstance(each, str) else "" for each in (value.get("apiVersion"), value.get("kind")))
+    return api_version.rpartition("/")[0], kind
+
+
+def _of_unknown_kind(
+    value: Object, path: str, declared: list[_PodSet], versions: tuple[str, ...], reading: Reading
+) -> tuple[Template, ...]:
+    """The templates that the component declares; `versions` are the known versions of its kind."""
+    templates: dict[str, Template] = {}
+    for pod_set in declared:
+        pointer = _pointer(pod_set.path)
+        target = None if pointer is None else _resolved(value, pointer)
+        if pointer is None or not isinstance(target, dict):
+            reading.unknown(pod_set.place, "it leads to no pod template of the object, as in template.spec.template")
+        elif pointer in templates:
+            reading.unknown(pod_set.place, "another pod set of the component has the same path")
+        else:
+            count = model.Count(minimum=pod_set.replicas, maximum=pod_set.replicas)
+            templates[pointer] = pod_template(Place(target, path + pointer), reading, count=count)
+    _tell_of_others(value, path, [template.path for template in templates.values()], versions, reading)
+    return tuple(templates.values())
+
+
+def _pointer(path: str) -> str | None:
+    """The JSON Pointer into the object for a path as components write it; None for a malformed path."""
+    matched = _PATH.fullmatch(path)
+    if matched is None:
+        return None
+    return paths.join(paths.ROOT, *(step[1] or int(step[2]) for step in _STEP.finditer(matched[1])))
+
+
+def _resolved(value: Object, pointer: str) -> paths.Json:
+    try:
+        return paths.resolve(dict(value), pointer)
+    except LookupError:
+        return None
+
+
+def _tell_of_others(value: Object, path: str, known: list[str], versions: tuple[str, ...], reading: Reading) -> None:
+    """Records the pod specs that no declared pod set leads to."""
+    kind, api_version = (each if isinstance(each, str) else "" for each in (value.get("kind"), value.get("apiVersion")))
+    full_name = f"{kind or 'object without kind'} ({api_version or 'no apiVersion'})"
+    reason = f"unrecognised kind {full_name} holds a pod spec, which is not judged"
+    if versions:
+        reason = f"{kind} is known in {' and '.join(versions)}, not as {api_version}: its pod spec is not judged"
+    found = pod_templates.find_pod_specs(dict(value))
+    if found is None:
+        reading.unknown(path, f"{full_name} is too large to be searched for pod specs: not judged")
+    for pointer in found or ():
+        if f"{path}{pointer}".removesuffix("/spec") not in known:
+            reading.unknown(path + pointer, reason)
+
+
+CODE: Final[Mapping[str, Code]] = {
+    "AppWrapper.workload.codeflare.dev": {"templates": _app_wrapper},
+    "ScaledJob.keda.sh": {"templates": _scaled_job},
+    "HorizontalPodAutoscaler.autoscaling": {"autoscaler": _horizontal_pod_autoscaler},
+    "ScaledObject.keda.sh": {"autoscaler": _scaled_object},
+    "PodAutoscaler.autoscaling.aibrix.ai": {"autoscaler": _pod_autoscaler},
+    "Scale.autoscaling": {"autoscaler": _scale},
+}
+
+
+SHAPE_PARTS: Final[Mapping[str, Any]] = {
+    "units": BeforeValidator(_units),
+    "with_problems": BeforeValidator(_with_problems),
+}

@@ -3,7 +3,7 @@
 `scripts/generate` checks descriptions/*.yaml and writes them as one file of JSON, because YAML takes long to read.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -12,29 +12,9 @@ import orjson
 from msgspec.structs import replace
 
 from usher import errors, model, paths, quantities
-from usher.config.described_kinds import (
-    DescribedContainer,
-    DescribedContainers,
-    DescribedGang,
-    DescribedKind,
-    DescribedObject,
-    DescribedPods,
-    DescribedQueue,
-    DescribedSource,
-    ShippedKind,
-)
-from usher.kinds.kind import Key, Kind, Kueue, KueueUnit, Pods, Starts
-from usher.kinds.reading.expressions import (
-    MOST_STEPS,
-    ExpressionError,
-    Found,
-    Run,
-    Scope,
-    UnusableError,
-    Value,
-    Way,
-    compiled,
-)
+from usher.config import described_kinds
+from usher.kinds.kind import Key, Kind, Kueue, KueueUnit, Pods, Starts, fields_of_pods, key_of
+from usher.kinds.reading import expressions
 from usher.kinds.reading.pod_templates import listed_containers, read_embedded, template_times
 from usher.kinds.reading.templates import AS_CONFIGURED, LISTS, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading
@@ -48,13 +28,7 @@ UNBOUNDED: Final = "unbounded"
 """Used instead of an expression for the most pods."""
 
 
-def key_of(name: str) -> Key:
-    """Group and kind of `Kind.group`."""
-    kind, _, group = name.partition(".")
-    return group, kind
-
-
-_way = lru_cache(maxsize=1024)(Way)
+_way = lru_cache(maxsize=1024)(expressions.Way)
 
 
 def _pointer(path: str) -> str:
@@ -64,18 +38,18 @@ def _pointer(path: str) -> str:
 class _Pods:
     """One pod set of a description, with its expressions compiled."""
 
-    def __init__(self, described: DescribedPods, kind: DescribedKind) -> None:
+    def __init__(self, described: described_kinds.DescribedPods, kind: described_kinds.DescribedKind) -> None:
         self._described = described
         names = [*_NAMES]
-        self._let: list[tuple[str, Run]] = []
+        self._let: list[tuple[str, expressions.Run]] = []
         for name, text in described.let.items():
-            self._let.append((name, compiled(text, names)))
+            self._let.append((name, expressions.compiled(text, names)))
             names.append(name)
-        self._name = compiled(described.name, names)
-        self._pods = compiled(described.pods, names)
+        self._name = expressions.compiled(described.name, names)
+        self._pods = expressions.compiled(described.pods, names)
         bounded = None if described.most == UNBOUNDED else described.most
         self._when, self._least, self._most, self._because, self._groups, self._in_turns, self._later = (
-            None if text is None else compiled(text, names)
+            None if text is None else expressions.compiled(text, names)
             for text in (
                 described.when,
                 described.least,
@@ -87,19 +61,25 @@ class _Pods:
             )
         )
         scheduler = described.scheduler or (f"at(object, '{kind.scheduler}')" if kind.scheduler else None)
-        self._scheduler = None if scheduler is None else compiled(scheduler, names)
+        self._scheduler = None if scheduler is None else expressions.compiled(scheduler, names)
         self._gang = kind.gang
         self._own = Traits(
             trains=kind.trains, operator_environment=frozenset(kind.environment), changeable=kind.changeable
         )
 
-    def templates(self, whole: Found, reading: Reading, steps: list[int]) -> Iterator[Template]:
+    def templates(self, whole: expressions.Found, reading: Reading, steps: list[int]) -> Iterator[Template]:
         for index, (item, outer, key) in enumerate(self._items(whole, self._described.each, (), "", reading)):
-            names: dict[str, Value] = {"object": whole, "item": item, "outer": outer, "key": key, "index": index}
-            scope = Scope(names, reading, steps)
+            names: dict[str, expressions.Value] = {
+                "object": whole,
+                "item": item,
+                "outer": outer,
+                "key": key,
+                "index": index,
+            }
+            scope = expressions.Scope(names, reading, steps)
             try:
                 found = self._template(item, scope)
-            except UnusableError as error:
+            except expressions.UnusableError as error:
                 reading.unknown(item.path, f"its description cannot count its pods: {error}")
                 if steps[0] < 0:
                     return
@@ -108,8 +88,13 @@ class _Pods:
                 yield found
 
     def _items(
-        self, item: Found, each: Sequence[str], outer: tuple[Found, ...], key: str, reading: Reading
-    ) -> Iterator[tuple[Found, tuple[Found, ...], str]]:
+        self,
+        item: expressions.Found,
+        each: Sequence[str],
+        outer: tuple[expressions.Found, ...],
+        key: str,
+        reading: Reading,
+    ) -> Iterator[tuple[expressions.Found, tuple[expressions.Found, ...], str]]:
         if not each:
             yield item, outer[1:], key
             return
@@ -119,7 +104,7 @@ class _Pods:
         if path != way:
             for entry_path, name, entry in reading.entries(*holder):
                 yield from self._items(
-                    Found(entry if isinstance(entry, dict) else dict(entry), entry_path),
+                    expressions.Found(entry if isinstance(entry, dict) else dict(entry), entry_path),
                     rest,
                     (*outer, item),
                     name,
@@ -128,14 +113,14 @@ class _Pods:
         else:
             for entry_path, entry in reading.items(*holder):
                 yield from self._items(
-                    Found(entry if isinstance(entry, dict) else dict(entry), entry_path),
+                    expressions.Found(entry if isinstance(entry, dict) else dict(entry), entry_path),
                     rest,
                     (*outer, item),
                     key,
                     reading,
                 )
 
-    def _template(self, item: Found, scope: Scope) -> Template | None:
+    def _template(self, item: expressions.Found, scope: expressions.Scope) -> Template | None:
         for name, run in self._let:
             scope.names[name] = run(scope)
         if self._when is not None and not scope.truth(self._when(scope)):
@@ -154,7 +139,7 @@ class _Pods:
             later=self._later is not None and scope.truth(self._later(scope)),
         )
 
-    def _count(self, scope: Scope) -> model.Count:
+    def _count(self, scope: expressions.Scope) -> model.Count:
         pods = scope.number(self._pods(scope))
         least = pods if self._least is None else min(scope.number(self._least(scope)), pods)
         reason = "" if self._because is None else scope.text(self._because(scope))
@@ -165,7 +150,7 @@ class _Pods:
             reason = f"it may grow to {most}"
         return model.Count(minimum=least, maximum=most, reason=reason)
 
-    def _placed(self, item: Found, scope: Scope) -> Template:
+    def _placed(self, item: expressions.Found, scope: expressions.Scope) -> Template:
         """The parts of the template at their places; the other fields follow."""
         described, reading = self._described, scope.reading
         if described.pod_template is not None:
@@ -185,7 +170,7 @@ class _Pods:
         )
 
     def _containers(
-        self, item: Found, spec: Place, fields: Mapping[str, Place], reading: Reading
+        self, item: expressions.Found, spec: Place, fields: Mapping[str, Place], reading: Reading
     ) -> tuple[ContainerPlace, ...] | None:
         beside, listed = self._described.container, self._described.containers
         if beside is None and listed is None:
@@ -205,7 +190,7 @@ class _Pods:
             found.insert(0, ContainerPlace(value=reading.mapping(*place), path=place.path, name=beside.name))
         return tuple(found)
 
-    def _of_template(self, item: Found, path: str, scope: Scope) -> Template:
+    def _of_template(self, item: expressions.Found, path: str, scope: expressions.Scope) -> Template:
         described, reading = self._described, scope.reading
         place, patches = _below(item, path, reading), []
         source = described.template_from
@@ -227,7 +212,7 @@ class _Pods:
             traits=Traits(changeable=not patched),
         )
 
-    def _traits(self, found: Template, scope: Scope) -> Traits:
+    def _traits(self, found: Template, scope: expressions.Scope) -> Traits:
         named = scope.text(self._scheduler(scope)) if self._scheduler is not None else ""
         spec = found.spec.value if isinstance(found.spec.value, dict) else {}
         own = spec.get("schedulerName")
@@ -243,7 +228,7 @@ class _Pods:
             changeable=self._own.changeable and found.traits.changeable,
         )
 
-    def _devices(self, item: Found, reading: Reading) -> Iterator[model.AcceleratorRequest]:
+    def _devices(self, item: expressions.Found, reading: Reading) -> Iterator[model.AcceleratorRequest]:
         for name, path in self._described.devices.items():
             place = _below(item, path, reading)
             if place.value is None:
@@ -258,20 +243,20 @@ class _Pods:
             )
 
 
-def _below(item: Found, path: str, reading: Reading) -> Place:
+def _below(item: expressions.Found, path: str, reading: Reading) -> Place:
     """The value at a path of fields from an entry on."""
     way = _way(path)
     return Place(way.value_in(item.value, item.path, reading), item.path + way.pointer)
 
 
-def _named_template(scope: Scope, source: DescribedSource, name: str) -> Place:
+def _named_template(scope: expressions.Scope, source: described_kinds.DescribedSource, name: str) -> Place:
     """The template of the entry with a name in another list of the object."""
     whole = scope.names["object"]
     listed = scope.below(whole, _way(source.list))
     for path, entry in scope.reading.items(listed.value, listed.path):
         if entry.get("name") == name:
-            return _below(Found(dict(entry), path), source.pod_template, scope.reading)
-    raise UnusableError(f"{source.list} has no entry {name}")
+            return _below(expressions.Found(dict(entry), path), source.pod_template, scope.reading)
+    raise expressions.UnusableError(f"{source.list} has no entry {name}")
 
 
 _MERGE_KEYS: Final[Mapping[str, str]] = {
@@ -319,11 +304,11 @@ def _merged(own: list[paths.Json], changes: list[paths.Json], key: str) -> list[
 class _Embedded:
     """A whole object of another kind that a description holds."""
 
-    def __init__(self, described: DescribedObject) -> None:
+    def __init__(self, described: described_kinds.DescribedObject) -> None:
         self._described = described
-        self._times = compiled(described.times, _NAMES)
+        self._times = expressions.compiled(described.times, _NAMES)
 
-    def templates(self, whole: Found, reading: Reading, steps: list[int]) -> Iterator[Template]:
+    def templates(self, whole: expressions.Found, reading: Reading, steps: list[int]) -> Iterator[Template]:
         place = _below(whole, self._described.object, reading)
         value = reading.mapping(*place)
         if not value:
@@ -332,10 +317,10 @@ class _Embedded:
             group, kind = key_of(self._described.kind)
             version = f"{group}/{self._described.version}" if group else self._described.version
             value = {**value, "apiVersion": version, "kind": kind}
-        scope = Scope({"object": whole, "item": whole, "outer": (), "key": "", "index": 0}, reading, steps)
+        scope = expressions.Scope({"object": whole, "item": whole, "outer": (), "key": "", "index": 0}, reading, steps)
         try:
             times = scope.number(self._times(scope))
-        except UnusableError as error:
+        except expressions.UnusableError as error:
             reading.unknown(place.path, f"its description cannot count its pods: {error}")
             return
         inner = None if reading.context.is_too_deep else read_embedded(value, place.path, reading)
@@ -354,7 +339,7 @@ class _Embedded:
 class _Templates:
     """Finds the templates of one kind; compiles its descriptions when the first object comes."""
 
-    def __init__(self, described: Sequence[DescribedKind]) -> None:
+    def __init__(self, described: Sequence[described_kinds.DescribedKind]) -> None:
         self._described = described
         self._by_version: dict[str, tuple[_Pods | _Embedded, ...]] = {}
 
@@ -363,18 +348,21 @@ class _Templates:
         if version not in self._by_version:
             kind = next((each for each in self._described if version in each.versions), self._described[0])
             self._by_version[version] = _parts(kind)
-        whole, steps = Found(value if isinstance(value, dict) else dict(value), paths.ROOT), [MOST_STEPS]
+        whole, steps = (
+            expressions.Found(value if isinstance(value, dict) else dict(value), paths.ROOT),
+            [expressions.MOST_STEPS],
+        )
         for part in self._by_version[version]:
             yield from part.templates(whole, reading, steps)
 
 
-def _parts(kind: DescribedKind) -> tuple[_Pods | _Embedded, ...]:
+def _parts(kind: described_kinds.DescribedKind) -> tuple[_Pods | _Embedded, ...]:
     if kind.embedded is not None:
         return (_Embedded(kind.embedded),)
     return tuple(_Pods(each, kind) for each in kind.pod_sets)
 
 
-def _template_paths(kind: DescribedKind) -> Iterator[str]:
+def _template_paths(kind: described_kinds.DescribedKind) -> Iterator[str]:
     if kind.embedded is not None:
         yield f"those of the object at {kind.embedded.object}"
     for pods in kind.pod_sets:
@@ -383,34 +371,22 @@ def _template_paths(kind: DescribedKind) -> Iterator[str]:
         yield ".".join(filter(None, [*ways, pods.pod_template or pods.pod_spec or listed]))
 
 
-def _counted(kind: DescribedKind) -> str:
+def _counted(kind: described_kinds.DescribedKind) -> str:
     told = [each.pods for each in kind.pod_sets] or [kind.embedded.times if kind.embedded else ""]
     return kind.counted or "; ".join(f"`{each}`" for each in dict.fromkeys(told))
 
 
-_NO_SHAPES: Final[Mapping[str, type]] = {}
-
-_OF_RECORD: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "kueue": lambda value: Kueue[value],
-    "kueue_unit": lambda value: KueueUnit[value],
-    "starts": lambda value: Starts[value],
-    "gang_places": lambda value: model.GangPlaces(**value),
-    "lifecycle_places": lambda value: model.LifecyclePlaces(**value),
-}
-"""How values of `record` become those of `kinds.kind.Pods`; the others stay."""
+_OF_KIND: Final = frozenset({"key", "shape", "owned_by"})
+"""Fields of `record` that `kinds.kind.Pods` does not have."""
 
 
-def _kind_of(described: Sequence[DescribedKind], shapes: Mapping[str, type]) -> Kind:
+def _kind_of(described: Sequence[described_kinds.DescribedKind]) -> Kind:
     """The record of one kind, whose descriptions have different versions."""
     first = described[0]
     group, name = key_of(first.kind)
-    record = first.record if isinstance(first, ShippedKind) else {}
-    key, owners = record.get("key", ""), tuple(key_of(each) for each in record.get("owned_by", ()))
-    more = {
-        field: _OF_RECORD[field](value) if field in _OF_RECORD else value
-        for field, value in record.items()
-        if field not in ("key", "owned_by")
-    }
+    record = first.record if isinstance(first, described_kinds.ShippedKind) else {}
+    owners = tuple(key_of(each) for each in record.get("owned_by", ()))
+    more = fields_of_pods({field: value for field, value in record.items() if field not in _OF_KIND})
     return Kind(
         group=group,
         kind=name,
@@ -418,13 +394,13 @@ def _kind_of(described: Sequence[DescribedKind], shapes: Mapping[str, type]) -> 
         plural=first.plural or f"{name.lower()}s",
         scale=_pointer(first.scale) if first.scale else "",
         owned_by=owners,
-        key=key,
-        shape=shapes.get(key),
+        key=record.get("key", ""),
+        shape=record.get("shape", ""),
         pods=Pods(**{**_pods_of(described), **more}),
     )
 
 
-def _pods_of(described: Sequence[DescribedKind]) -> dict[str, Any]:
+def _pods_of(described: Sequence[described_kinds.DescribedKind]) -> dict[str, Any]:
     """The fields of `Pods` that follow from descriptions of one kind."""
     first = described[0]
     gang, queue = first.gang, first.queue
@@ -460,19 +436,15 @@ def _pods_of(described: Sequence[DescribedKind]) -> dict[str, Any]:
     }
 
 
-def kinds_of(described: Iterable[DescribedKind], *, shapes: Mapping[str, type] = _NO_SHAPES) -> tuple[Kind, ...]:
-    """The records of the kinds that these descriptions describe.
-
-    Args:
-        shapes: the shapes of shipped kinds, by the key of the kind.
-    """
-    by_name: dict[str, list[DescribedKind]] = {}
+def kinds_of(described: Iterable[described_kinds.DescribedKind]) -> tuple[Kind, ...]:
+    """The records of the kinds that these descriptions describe."""
+    by_name: dict[str, list[described_kinds.DescribedKind]] = {}
     for each in described:
         by_name.setdefault(each.kind, []).append(each)
-    return tuple(_kind_of(each, shapes) for each in by_name.values())
+    return tuple(_kind_of(each) for each in by_name.values())
 
 
-def owned_by(described: Iterable[DescribedKind]) -> Mapping[Key, tuple[Key, ...]]:
+def owned_by(described: Iterable[described_kinds.DescribedKind]) -> Mapping[Key, tuple[Key, ...]]:
     """The kinds that make objects of other kinds, by the other kind."""
     found: dict[Key, tuple[Key, ...]] = {}
     for each in described:
@@ -488,7 +460,7 @@ class Problem(NamedTuple):
     reason: str
 
 
-def problems(described: Sequence[DescribedKind], known: Collection[Key]) -> Iterator[Problem]:
+def problems(described: Sequence[described_kinds.DescribedKind], known: Collection[Key]) -> Iterator[Problem]:
     """Mistakes that the schema of descriptions cannot find.
 
     Args:
@@ -513,7 +485,7 @@ def problems(described: Sequence[DescribedKind], known: Collection[Key]) -> Iter
         yield from _wrong_expressions(each, here)
 
 
-def _wrong_expressions(kind: DescribedKind, here: str) -> Iterator[Problem]:
+def _wrong_expressions(kind: described_kinds.DescribedKind, here: str) -> Iterator[Problem]:
     if kind.embedded is not None:
         yield from _wrong(kind.embedded.times, _NAMES, f"{here}/embedded/times")
     for index, pods in enumerate(kind.pod_sets):
@@ -529,25 +501,25 @@ def _wrong_expressions(kind: DescribedKind, here: str) -> Iterator[Problem]:
 
 def _wrong(text: str, names: Collection[str], place: str) -> Iterator[Problem]:
     try:
-        compiled(text, names)
-    except ExpressionError as error:
+        expressions.compiled(text, names)
+    except expressions.ExpressionError as error:
         yield Problem(place, f"{error} (docs/kinds-of-your-own.md#expressions)")
 
 
 _SECTIONS: Final[Mapping[str, Any]] = {
-    "embedded": DescribedObject,
-    "gang": DescribedGang,
-    "queue": DescribedQueue,
-    "container": DescribedContainer,
-    "containers": DescribedContainers,
-    "template_from": DescribedSource,
+    "embedded": described_kinds.DescribedObject,
+    "gang": described_kinds.DescribedGang,
+    "queue": described_kinds.DescribedQueue,
+    "container": described_kinds.DescribedContainer,
+    "containers": described_kinds.DescribedContainers,
+    "template_from": described_kinds.DescribedSource,
 }
 
 
 def _section(value: Any, made: Any) -> Any:  # noqa: ANN401 - any section
     """A section of a description that was checked when it was written, without another check."""
     fields = {
-        key: [_section(each, DescribedPods) for each in field]
+        key: [_section(each, described_kinds.DescribedPods) for each in field]
         if key == "pod_sets"
         else _section(field, _SECTIONS[key])
         if key in _SECTIONS and isinstance(field, dict)
@@ -557,9 +529,9 @@ def _section(value: Any, made: Any) -> Any:  # noqa: ANN401 - any section
     return made.model_construct(**fields)
 
 
-def shipped() -> Sequence[ShippedKind]:
+def shipped() -> Sequence[described_kinds.ShippedKind]:
     """The descriptions that ship with usher."""
-    return [_section(each, ShippedKind) for each in orjson.loads(COMPILED.read_bytes())]
+    return [_section(each, described_kinds.ShippedKind) for each in orjson.loads(COMPILED.read_bytes())]
 
 
 SHIPPED: Final = shipped()

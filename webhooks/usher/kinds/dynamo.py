@@ -6,18 +6,16 @@ shared_spec_conversion.go says how the fields of v1alpha1 become a pod template.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple, NotRequired
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
-from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds.kind import Kind, KueueUnit, Pods, Starts, api, scheduled
+from usher.kinds.kind import Code
 from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import values
 from usher.kinds.reading.counts import Growth
 from usher.kinds.reading.pod_templates import listed_containers
-from usher.kinds.reading.shapes import Present
 from usher.kinds.reading.templates import AS_CONFIGURED, LISTS, ClaimPlace, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading
 
@@ -40,28 +38,6 @@ _TRAITS: Final = Traits(
 
 _FIRST: Final = (model.ContainerType.INIT, model.ContainerType.SIDECAR)
 """The containers that start before the main one."""
-
-
-class Multinode(TypedDict):
-    nodeCount: NotRequired[int]
-
-
-class Component(TypedDict):
-    name: NotRequired[str]
-    minAvailable: NotRequired[int]
-    multinode: NotRequired[Multinode]
-    topologyConstraint: NotRequired[Present]
-
-
-class GraphSpec(TypedDict):
-    components: NotRequired[list[Component]]
-    services: NotRequired[dict[str, Component]]
-    priorityClassName: NotRequired[str]
-    topologyConstraint: NotRequired[Present]
-
-
-class DynamoGraphDeployment(TypedDict):
-    spec: NotRequired[GraphSpec]
 
 
 class _Above(NamedTuple):
@@ -370,55 +346,8 @@ def _adapter(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
     )
 
 
-_COUNTED: Final = (
-    "`replicas` (1 if missing) times `multinode.nodeCount` (1 without `multinode`, 2 if it has no `nodeCount`); "
-    "with a `scalingAdapter` as autoscalers of the adapter NAME-COMPONENT allow, or without bound; "
-    "with `gpuMemoryService` between pods one more for each, and its shadows "
-    "with `failover`"
-)
-_SOURCE: Final = "deploy/operator/api/ and deploy/operator/internal/dynamo/graph.go of ai-dynamo/dynamo"
-_CHANGES: Final = "the pod templates of v1beta1; in v1alpha1 nothing, because its fields are not those of a pod"
-_STARTS: Final = scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from="")
-
-KINDS: list[Kind] = [
-    Kind(
-        **api("nvidia.com", "DynamoGraphDeployment", "dynamographdeployments", "v1beta1", "v1alpha1"),
-        key="dynamoGraphDeployment",
-        shape=DynamoGraphDeployment,
-        pods=Pods(
-            templates=_graph,
-            template_paths=("spec.components[].podTemplate", "spec.services.*.extraPodSpec"),
-            counted="for each component: " + _COUNTED,
-            source=_SOURCE,
-            **_STARTS,
-            role=model.Role.INFERENCE,
-            changes=_CHANGES,
-        ),
-    ),
-    Kind(
-        **api("nvidia.com", "DynamoComponentDeployment", "dynamocomponentdeployments", "v1beta1", "v1alpha1"),
-        owned_by=(("nvidia.com", "DynamoGraphDeployment"),),
-        pods=Pods(
-            templates=_component,
-            template_paths=("spec.podTemplate", "spec.extraPodSpec"),
-            counted=_COUNTED,
-            source=_SOURCE,
-            **_STARTS,
-            role=model.Role.INFERENCE,
-            changes=_CHANGES,
-        ),
-    ),
-    Kind(
-        **api(
-            "nvidia.com",
-            "DynamoGraphDeploymentScalingAdapter",
-            "dynamographdeploymentscalingadapters",
-            "v1beta1",
-            "v1alpha1",
-        ),
-        scale="/spec/replicas",
-        autoscaler=_adapter,
-        made_for=("nvidia.com", "DynamoGraphDeployment"),
-        owned_by=(("nvidia.com", "DynamoGraphDeployment"),),
-    ),
-]
+CODE: Final[Mapping[str, Code]] = {
+    "DynamoGraphDeployment.nvidia.com": {"templates": _graph},
+    "DynamoComponentDeployment.nvidia.com": {"templates": _component},
+    "DynamoGraphDeploymentScalingAdapter.nvidia.com": {"autoscaler": _adapter},
+}

@@ -1,12 +1,18 @@
-"""All facts about one kind of objects, in one record; `kinds.registry` derives its tables from them."""
+"""All facts about one kind of objects, in one record; `kinds.registry` derives its tables from them.
+
+records.yaml has the records of kinds that need code, in the order of the pages that list kinds. `scripts/generate`
+writes it as JSON, because YAML takes long to read. A family of kinds adds its functions and shapes by `CODE`.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum, StrEnum
+from pathlib import Path
 from sys import intern
-from typing import Final
+from typing import Any, Final
 
-from msgspec import Struct
+import orjson
+from msgspec import Struct, convert
 from typing_extensions import TypedDict
 
 from usher import model, paths
@@ -261,20 +267,6 @@ class Starts(Enum):
     """Some parts may have to complete before others begin; usher does not read which."""
 
 
-class Scheduled(TypedDict):
-    """How the pods of a kind start, as keywords of its record."""
-
-    kueue_unit: KueueUnit
-    starts: Starts
-    shrinks: bool
-    minimum_from: str
-
-
-def scheduled(kueue_unit: KueueUnit, starts: Starts, *, shrinks: bool, minimum_from: str) -> Scheduled:
-    """The fields of `Pods` with these names."""
-    return Scheduled(kueue_unit=kueue_unit, starts=starts, shrinks=shrinks, minimum_from=minimum_from)
-
-
 class Pods(Struct, frozen=True, kw_only=True):
     """How a kind makes pods. A field has no default if forgetting it would be an error that no test finds."""
 
@@ -345,8 +337,8 @@ class Kind(Struct, frozen=True, kw_only=True):
     """None for a kind that makes no pods."""
     key: str = ""
     """Its field in `input.object` of the policies, different for each kind; empty for a kind without a shape."""
-    shape: type | None = None
-    """The TypedDict with the fields of its objects that rules read."""
+    shape: str = ""
+    """The row of shapes.yaml with the fields of its objects that rules read, as `module.Name`."""
     facts: Facts | None = None
     """None if usher keeps nothing of its objects."""
     scale: str = ""
@@ -381,3 +373,73 @@ class Kind(Struct, frozen=True, kw_only=True):
     def is_template(self) -> bool:
         """Whether it makes pods only when something else refers to it."""
         return self.pods is not None and self.pods.is_template
+
+
+class Code(TypedDict, total=False):
+    """The part of a record that is code."""
+
+    templates: FindTemplates
+    autoscaler: ReadGrowth
+    keep: Keep
+
+
+RECORDS: Final = Path(__file__).with_name("records.json")
+
+_KEEPS: Final[Mapping[str, Keep]] = {
+    "spec without secrets": keep_spec_without_secrets,
+    "configuration of Kueue": keep_kueue_configuration,
+}
+
+_FIELDS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "kueue": lambda value: Kueue[value],
+    "kueue_unit": lambda value: KueueUnit[value],
+    "starts": lambda value: Starts[value],
+    "role": model.Role,
+    "template_paths": tuple,
+    "gang_places": lambda value: model.GangPlaces(**value),
+    "lifecycle_places": lambda value: convert(value, model.LifecyclePlaces),
+}
+"""How values of records become those of `Pods`; the others stay."""
+
+
+def key_of(name: str) -> Key:
+    """Group and kind of `Kind.group`."""
+    kind, _, group = name.partition(".")
+    return group, kind
+
+
+def fields_of_pods(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of `Pods` that a record sets."""
+    return {field: _FIELDS[field](value) if field in _FIELDS else value for field, value in record.items()}
+
+
+def recorded(code: Mapping[str, Code]) -> Iterator[Kind]:
+    """The kinds of records.yaml.
+
+    Args:
+        code: the code of each, by `Kind.group`.
+    """
+    return (_recorded(code.get(record["kind"], {}), **record) for record in orjson.loads(RECORDS.read_bytes()))
+
+
+def _recorded(code: Code, *, kind: str, versions: list[str], **record: Any) -> Kind:  # noqa: ANN401 - any field
+    group, name = key_of(kind)
+    pods, facts, finished = (record.pop(field, None) for field in ("pods", "facts", "finished"))
+    record.update(autoscaler=code.get("autoscaler"), owned_by=tuple(map(key_of, record.pop("owned_by", ()))))
+    if "made_for" in record:
+        record["made_for"] = key_of(record["made_for"])
+    if pods is not None:
+        record["pods"] = Pods(templates=code["templates"], **fields_of_pods({"minimum_from": "", **pods}))
+    if facts is not None:
+        keep = facts.pop("keep", ())
+        found = code.get("keep") or (_KEEPS[keep] if isinstance(keep, str) else keeping(*keep))
+        record["facts"] = Facts(keep=found, momentary=frozenset(facts.pop("momentary", ())), **facts)
+    if finished is not None:
+        without_end = finished.get("false")
+        record["finished"] = (
+            finished_by_false_condition(without_end)
+            if without_end
+            else finished_by_field(finished["field"], *finished["ends"])
+        )
+    record.setdefault("plural", f"{name.lower()}s")
+    return Kind(group=group, kind=name, versions=tuple(versions), **record)

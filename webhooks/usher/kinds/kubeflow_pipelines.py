@@ -23,7 +23,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import errors, model, paths, quantities
-from usher.kinds.kind import Kind, KueueUnit, Pods, Starts, api, scheduled
+from usher.kinds.kind import Code
 from usher.kinds.reading.pod_templates import template_times
 from usher.kinds.reading.templates import NOWHERE, ONE, TERMS, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import MAX_PODS, Reading
@@ -540,44 +540,7 @@ def _quantity(text: str, path: str, reading: Reading) -> str:
     return text if quantity else ""
 
 
-_TEMPLATE_PATHS: Final = (
-    "deploymentSpec.executors.<name>.container",
-    "platforms.kubernetes.deploymentSpec.executors.<name>",
-)
-_COUNTED: Final = (
-    "one for each execution of a task in one run, times the items of the loops around it that run at one time; "
-    "without bound where a loop takes its items from an input"
-)
-_SOURCE: Final = "kubeflow/pipelines @ 7b70c7b9:api/v2alpha1/pipeline_spec.proto, backend/src/v2/driver/"
-
-KINDS: list[Kind] = [
-    Kind(
-        **api(GROUP, KIND, "", VERSION),
-        pods=Pods(
-            templates=_pipeline,
-            template_paths=_TEMPLATE_PATHS,
-            counted=_COUNTED,
-            source=_SOURCE,
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.BATCH,
-            is_template=True,
-            changes="nothing: it is a file that is handed to Kubeflow Pipelines, not to the API server",
-        ),
-    ),
-    Kind(
-        **api(GROUP, "PipelineVersion", "pipelineversions", "v2beta1"),
-        pods=Pods(
-            templates=_pipeline_version,
-            template_paths=tuple(
-                f"spec.{holder}.{path}"
-                for holder, path in zip(("pipelineSpec", "platformSpec"), _TEMPLATE_PATHS, strict=True)
-            ),
-            counted=_COUNTED,
-            source=_SOURCE + ", backend/src/crd/kubernetes/v2beta1/",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.BATCH,
-            is_template=True,
-            changes="nothing: its fields are not those of a pod",
-        ),
-    ),
-]
+CODE: Final[Mapping[str, Code]] = {
+    "PipelineSpec.pipelines.kubeflow.org": {"templates": _pipeline},
+    "PipelineVersion.pipelines.kubeflow.org": {"templates": _pipeline_version},
+}

@@ -17,8 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import model, paths
-from usher.kinds import kubeflow
-from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts, api, keep_spec_without_secrets, scheduled
+from usher.kinds.kind import Code
 from usher.kinds.reading.pod_templates import listed_containers, not_repeated, pod_template
 from usher.kinds.reading.templates import LISTS, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
@@ -29,12 +28,6 @@ Object = Mapping[str, paths.Json]
 _STEP: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
 TRAINER: Final = "trainer"
 _INITIALISERS: Final = frozenset({"dataset-initializer", "model-initializer"})
-LIFECYCLE: Final = model.LifecyclePlaces(
-    deadline="/spec/activeDeadlineSeconds",
-    managed_by="/spec/managedBy",
-    managed_by_default="trainer.kubeflow.org/trainjob-controller",
-)
-"""The lifecycle fields of a TrainJob; it has no time to live."""
 NODE: Final = "node"
 """Name of the container that trains, and of the job of MPI's nodes."""
 
@@ -541,55 +534,8 @@ def _trainer_alone(
     return apply_patches(template, patches, reading)
 
 
-def _runtime_kind(kind: str, plural: str, *, key: str, cluster_scoped: bool) -> Kind:
-    return Kind(
-        **api(GROUP, kind, plural, "v1alpha1"),
-        cluster_scoped=cluster_scoped,
-        key=key,
-        shape=kubeflow.Runtime,
-        facts=Facts(keep=keep_spec_without_secrets),
-        pods=Pods(
-            templates=_runtime,
-            template_paths=("spec.template.spec.replicatedJobs[].template.spec.template",),
-            counted="of one TrainJob that changes nothing: `mlPolicy.numNodes` (1 if missing) for the step `trainer`, "
-            "`parallelism` (1 if missing) for every other job",
-            source="TR:pkg/runtime/core/trainingruntime.go",
-            role=model.Role.TRAINING,
-            is_template=True,
-            volcano="`spec.podGroupPolicy.volcano`, with `schedulerName: volcano` in its templates",
-            needs_gang=True,
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-        ),
-    )
-
-
-KINDS: list[Kind] = [
-    Kind(
-        **api(GROUP, "TrainJob", "trainjobs", "v1alpha1"),
-        key="trainJob",
-        shape=kubeflow.TrainJob,
-        pods=Pods(
-            templates=_train_job,
-            template_paths=("those of the runtime that `spec.runtimeRef` names", "spec.trainer"),
-            counted="as its runtime, with `trainer.numNodes` for the nodes; "
-            "without bound, and no fewer than these, where the runtime is not known",
-            source="TR:pkg/runtime/core/trainingruntime.go, TR:pkg/runtime/framework/plugins/",
-            **scheduled(KueueUnit.WHOLE, Starts.MAY_WAIT, shrinks=True, minimum_from=""),
-            role=model.Role.TRAINING,
-            suspend_path="/spec/suspend",
-            kueue=Kueue.DEFAULT,
-            queue_label_path="/metadata",
-            volcano="`spec.podGroupPolicy.volcano` of its runtime, whose templates name `schedulerName: volcano`",
-            # Only a runtime can name the priority class and the scheduler of a TrainJob.
-            gang_places=model.GangPlaces(queue="/metadata/annotations/scheduling.volcano.sh~1queue-name"),
-            lifecycle_places=LIFECYCLE,
-            needs_gang=True,
-            changes="labels of the object, variables and resources of `spec.trainer`, and where the runtime is known "
-            "tolerations, node affinity and annotations of its pods, in a patch of `spec.runtimePatches`",
-        ),
-    ),
-    _runtime_kind(
-        "ClusterTrainingRuntime", "clustertrainingruntimes", key="clusterTrainingRuntime", cluster_scoped=True
-    ),
-    _runtime_kind("TrainingRuntime", "trainingruntimes", key="trainingRuntime", cluster_scoped=False),
-]
+CODE: Final[Mapping[str, Code]] = {
+    "TrainJob.trainer.kubeflow.org": {"templates": _train_job},
+    "ClusterTrainingRuntime.trainer.kubeflow.org": {"templates": _runtime},
+    "TrainingRuntime.trainer.kubeflow.org": {"templates": _runtime},
+}

@@ -1,4 +1,4 @@
-"""Kubernetes' own kinds that make pods: Pod, Deployment, StatefulSet, DaemonSet, Job, CronJob and others.
+"""Kubernetes' own kinds: Pod, Job and CronJob, and those without pods, from nodes and claims to ConfigMaps.
 
 Each pod of an Indexed Job has a number, and a host name if the template has a `subdomain` (a headless Service). Pods
 that only divide work among them need the number alone. Pods that address each other, or all address the first, compute
@@ -9,44 +9,30 @@ A Rollout of Argo stands here because it is written as a Deployment. A canary wi
 as a Deployment with its `maxSurge`. With traffic routing the old pods stay until the new ones get all requests, so
 there are twice as many; so are there with blue-green, from the promotion on, whatever its preview counts. Sources:
 utils/replicaset/canary.go, rollout/bluegreen.go and docs/features/specification.md of argoproj/argo-rollouts.
+
+Version v1beta1 of claims has the fields of a request in the request itself; later versions have them in `exactly`.
+NetworkAttachmentDefinitions of Multus are networks for pods: usher reads only their names.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Final, NotRequired
+from typing import Annotated, Any, Final
 
 from msgspec.structs import replace
-from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
+from pydantic import AfterValidator, BeforeValidator
 
 from usher import model, paths
-from usher.kinds import kind, kubernetes_objects
-from usher.kinds.kind import MINIMUM_OF_OWNER, Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
+from usher.accelerators import boards, names, vocabulary
+from usher.kinds.kind import Code, keeping
+from usher.kinds.reading import known_keys
 from usher.kinds.reading.counts import concurrent_pods, in_turns, share_of_replicas
 from usher.kinds.reading.pod_templates import pod_template
-from usher.kinds.reading.shapes import IntOrString, Present
+from usher.kinds.reading.shapes import HostPath, with_place
 from usher.kinds.reading.templates import JOB_CONTROLLER, PLAIN, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
 
 _CANARY: Final = "/spec/strategy/canary"
 
 _ELSEWHERE: Final = Traits(changeable=False)
-
-
-class Canary(TypedDict):
-    maxUnavailable: NotRequired[IntOrString]
-    trafficRouting: NotRequired[Present]
-
-
-class RolloutStrategy(TypedDict):
-    canary: NotRequired[Canary]
-    blueGreen: NotRequired[Present]
-
-
-class RolloutSpec(TypedDict):
-    strategy: NotRequired[RolloutStrategy]
-
-
-class Rollout(TypedDict):
-    spec: NotRequired[RolloutSpec]
 
 
 def _rollout(rollout: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
@@ -94,37 +80,6 @@ def _referenced(
     return holder.get("template")
 
 
-ROLLOUTS: list[Kind] = [
-    Kind(
-        group="argoproj.io",
-        kind="Rollout",
-        versions=("v1alpha1",),
-        plural="rollouts",
-        key="rollout",
-        shape=Rollout,
-        scale="/spec/replicas",
-        pods=Pods(
-            templates=_rollout,
-            template_paths=("spec.template",),
-            counted="`replicas` (1 if missing), and during a rollout as many more with `blueGreen` or with "
-            "`canary.trafficRouting`, else `canary.maxSurge` (25 % if missing, rounded up)",
-            source="docs/features/specification.md and utils/replicaset/canary.go of argoproj/argo-rollouts",
-            kueue_unit=KueueUnit.POD,
-            starts=Starts.TOGETHER,
-            shrinks=True,
-            minimum_from="",
-            template_can_change=True,
-            rolls_out=True,
-            role=model.Role.SERVICE,
-            runs_any_program=True,
-            kueue=Kueue.CHILDREN,
-            # The labels of the template reach its ReplicaSets and their pods.
-            queue_label_path="/spec/template/metadata",
-        ),
-    ),
-]
-
-
 def _pod(pod: Mapping[str, paths.Json], _reading: Reading) -> Iterator[Template]:
     status = pod.get("status")
     yield Template(
@@ -136,35 +91,6 @@ def _pod(pod: Mapping[str, paths.Json], _reading: Reading) -> Iterator[Template]
         placed=isinstance(status, dict) and bool(status.get("conditions")),
     )
 
-
-PODS = [
-    Kind(
-        **api("", "Pod", "pods", "v1"),
-        owned_by=(
-            ("apps", "ReplicaSet"),
-            ("apps", "StatefulSet"),
-            ("apps", "DaemonSet"),
-            ("batch", "Job"),
-            ("", "ReplicationController"),
-            ("grove.io", "PodClique"),
-            ("workloads.x-k8s.io", "RoleInstance"),
-        ),
-        named_by_others=False,
-        finished=kind.finished_by_field("/phase", "Succeeded", "Failed"),
-        pods=Pods(
-            templates=_pod,
-            template_paths=("the object itself",),
-            counted="1",
-            source="API:core/v1/types.go",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=False, minimum_from=""),
-            role=model.Role.UNKNOWN,
-            runs_any_program=True,
-            kueue=Kueue.DEFAULT,
-            queue_label_path="/metadata",
-            volcano="annotation `scheduling.k8s.io/group-name`, which its operator sets",
-        ),
-    ),
-]
 
 _OF_COORDINATORS: Final = frozenset({
     "COORDINATOR_ADDRESS", "JAX_COORDINATOR_ADDRESS", "MASTER_ADDR", "MEGASCALE_COORDINATOR_ADDRESS",
@@ -199,48 +125,6 @@ def _items(value: paths.Json) -> Iterator[Mapping[str, paths.Json]]:
     return (each for each in (value if isinstance(value, list) else ()) if isinstance(each, dict))
 
 
-class GangPolicy(TypedDict):
-    minCount: NotRequired[int]
-
-
-class SchedulingPolicy(TypedDict):
-    gang: NotRequired[GangPolicy]
-
-
-class JobScheduling(TypedDict):
-    schedulingPolicy: NotRequired[SchedulingPolicy]
-
-
-class JobSpec(TypedDict):
-    activeDeadlineSeconds: NotRequired[int]
-    completions: NotRequired[int]
-    scheduling: NotRequired[JobScheduling]
-
-
-class Job(TypedDict):
-    """A Job, or the template of one."""
-
-    spec: NotRequired[JobSpec]
-
-
-class CronJobSpec(TypedDict):
-    concurrencyPolicy: NotRequired[str]
-    jobTemplate: NotRequired[Job]
-
-
-class CronJob(TypedDict):
-    spec: NotRequired[CronJobSpec]
-
-
-OF_VOLCANO: Final = model.GangPlaces(
-    queue="/spec/template/metadata/annotations/scheduling.volcano.sh~1queue-name",
-    minimum="/metadata/annotations/scheduling.volcano.sh~1group-min-member",
-    on_templates=True,
-    counted_by_operator=False,
-)
-"""Volcano's controller makes the PodGroup: it reads the number from the pods' owner, and the queue from the pods."""
-
-
 def _job(job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
     spec = reading.mapping(job.get("spec"), "/spec")
     pods = concurrent_pods(spec, "/spec", reading)
@@ -264,10 +148,6 @@ def _cron_job(cron_job: Mapping[str, paths.Json], reading: Reading) -> Iterator[
     yield _with_gang(found, Place(job_spec, job_path), pods, reading)
 
 
-_MINIMUM: Final = "/scheduling/schedulingPolicy/gang/minCount"
-"""From Kubernetes 1.37 on; without the number the gang has `parallelism` pods (API:batch/v1/types.go, KEP-5547)."""
-
-
 def _with_gang(found: Template, job: Place, pods: int, reading: Reading) -> Template:
     """The template, marked as a gang if the JobSpec shows that its pods wait for each other, or asks for a gang."""
     spec = reading.mapping(job.value, job.path)
@@ -279,123 +159,102 @@ def _with_gang(found: Template, job: Place, pods: int, reading: Reading) -> Temp
     return replace(found, waits=wait_for_each_other(spec, pods), in_turns=in_turns(spec))
 
 
-JOBS = [
-    Kind(
-        **api("batch", "Job", "jobs", "v1"),
-        key="job",
-        shape=Job,
-        owned_by=(
-            ("batch", "CronJob"),
-            ("jobset.x-k8s.io", "JobSet"),
-            ("ray.io", "RayJob"),
-            ("keda.sh", "ScaledJob"),
-            ("apps.nvidia.com", "NIMCache"),
-            ("kubeflow.org", "MPIJob"),
-            ("kaito.sh", "Workspace"),
-            ("ome.io", "BenchmarkJob"),
-        ),
-        pods=Pods(
-            templates=_job,
-            template_paths=("spec.template",),
-            counted="the smaller of `parallelism` (1 if missing) and `completions`",
-            source="API:batch/v1/types.go; KQ:pkg/controller/jobs/job/job_controller.go",
-            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=MINIMUM_OF_OWNER),
-            role=model.Role.BATCH,
-            runs_any_program=True,
-            suspend_path="/spec/suspend",
-            kueue=Kueue.DEFAULT,
-            kueue_keeps_empty=True,
-            queue_label_path="/metadata",
-            volcano="annotation `scheduling.volcano.sh/group-min-member` on the Job",
-            gang_places=replace(OF_VOLCANO, native="/spec/scheduling"),
-            gang_minimum_path="/spec" + _MINIMUM,
-            lifecycle_places=model.LifecyclePlaces(
-                ttl="/spec/ttlSecondsAfterFinished",
-                deadline="/spec/activeDeadlineSeconds",
-                managed_by="/spec/managedBy",
-            ),
-        ),
-    ),
-    Kind(
-        **api("batch", "CronJob", "cronjobs", "v1"),
-        key="cronJob",
-        shape=CronJob,
-        pods=Pods(
-            template_can_change=True,
-            templates=_cron_job,
-            template_paths=("spec.jobTemplate.spec.template",),
-            counted="as a Job for each run; without bound under `concurrencyPolicy: Allow`, which is the default",
-            source="API:batch/v1/types.go",
-            **scheduled(KueueUnit.RUN, Starts.TOGETHER, shrinks=False, minimum_from=""),
-            role=model.Role.BATCH,
-            runs_any_program=True,
-            suspend_path="/spec/suspend",
-            kueue=Kueue.CHILDREN,
-            # Kueue does not know CronJobs, but the Jobs that a CronJob makes carry the metadata of the job template.
-            queue_label_path="/spec/jobTemplate/metadata",
-            gang_minimum_path="/spec/jobTemplate/spec" + _MINIMUM,
-            # The history limits of the CronJob delete its Jobs.
-            lifecycle_places=model.LifecyclePlaces(deadline="/spec/jobTemplate/spec/activeDeadlineSeconds"),
-        ),
-    ),
-]
+_LABELS: Final = ("nvidia.com/", "amd.com/", "dcm.amd.com/", "gpu.intel.com/")
+"""Prefixes of the labels in which operators describe the accelerators of a node."""
 
 
-class Container(TypedDict):
-    ports: NotRequired[list[Present]]
-    """A container with ports is a server and not a job that never ends."""
+def _accelerator_labels(labels: object) -> object:
+    if not isinstance(labels, dict):
+        return labels
+    return {key: value for key, value in labels.items() if isinstance(key, str) and key.startswith(_LABELS)}
 
 
-class PodSpec(TypedDict):
-    containers: NotRequired[list[Container]]
+def _accelerators(resources: object) -> object:
+    if not isinstance(resources, dict):
+        return resources
+    return {name: amount for name, amount in resources.items() if isinstance(name, str) and _is_accelerator(name)}
 
 
-class PodTemplate(TypedDict):
-    spec: NotRequired[PodSpec]
+def _is_accelerator(name: str) -> bool:
+    meaning = names.meaning_of(name)
+    return meaning is not None and meaning.unit in names.GIVING
 
 
-class RollingUpdate(TypedDict):
-    maxUnavailable: NotRequired[IntOrString]
+def _with_layout(metadata: dict[str, Any]) -> dict[str, Any]:
+    metadata.pop("layout", None)
+    labels = metadata.get("labels", {})
+    found = boards.problem_of_name(labels.get(boards.CONFIG_LABEL, ""), labels)
+    if found is not None:
+        metadata["layout"] = {"text": found[0], "remedy": found[1]}
+    return metadata
 
 
-class Strategy(TypedDict):
-    type: NotRequired[str]
-    rollingUpdate: NotRequired[RollingUpdate]
+_KEEP_OFFER: Final = keeping("/spec/taints", "/spec/unschedulable", "/status/allocatable", "/status/capacity")
 
 
-class DeploymentSpec(TypedDict):
-    strategy: NotRequired[Strategy]
-    template: NotRequired[PodTemplate]
+def _keep_node(value: paths.Object) -> paths.Object:
+    """The resources and the taints of a node, and the annotations in which HAMi registers its devices."""
+    result = _KEEP_OFFER(value)
+    annotations = paths.mapping(paths.metadata(value).get("annotations"))
+    if found := {key: text for key, text in annotations.items() if names.REGISTER.match(key)}:
+        result["metadata"] = {**paths.metadata(result), "annotations": {**found}}
+    return result
 
 
-class Deployment(TypedDict):
-    spec: NotRequired[DeploymentSpec]
+def _with_accelerator(value: dict[str, Any]) -> dict[str, Any]:
+    value.pop("accelerator", None)
+    known = vocabulary.meaning_of_class(value.get("deviceClassName", "")).accelerator
+    if known is not None:
+        value["accelerator"] = known
+    return value
 
 
-class StatefulSetSpec(TypedDict):
-    podManagementPolicy: NotRequired[str]
-    template: NotRequired[PodTemplate]
+def _sharing_by_nvidia(configuration: object) -> list[dict[str, int | str]]:
+    """The ways of sharing in opaque parameters, which may be anything."""
+    found = list[dict[str, int | str]]()
+    for index, entry in enumerate(configuration if isinstance(configuration, list) else ()):
+        opaque = paths.mapping(paths.mapping(entry).get("opaque"))
+        sharing = paths.mapping(paths.mapping(opaque.get("parameters")).get("sharing"))
+        strategy = sharing.get("strategy")
+        if opaque.get("driver") == "gpu.nvidia.com" and isinstance(strategy, str):
+            found.append({"index": index, "strategy": strategy})
+            percentage = paths.mapping(sharing.get("mpsConfig")).get("defaultActiveThreadPercentage")
+            if isinstance(percentage, int) and not isinstance(percentage, bool):
+                found[-1]["percentage"] = percentage
+    return found
 
 
-class StatefulSet(TypedDict):
-    spec: NotRequired[StatefulSetSpec]
+def _paths_of_options(options: object) -> object:
+    """The paths among the options of a driver. Other values are left out, because they may be secrets."""
+    if not isinstance(options, dict):
+        return {}
+    return {
+        key: with_place({"path": value})
+        for key, value in options.items()
+        if isinstance(key, str) and isinstance(value, str) and value.startswith("/")
+    }
 
 
-SHAPES: Final[Mapping[str, type]] = {"deployment": Deployment, "statefulSet": StatefulSet}
-"""The shapes of kinds that descriptions/kubernetes.yaml describes, by their keys."""
+DriverOptions = Annotated[dict[str, HostPath], BeforeValidator(_paths_of_options)]
+"""The paths that the options of a volume driver name."""
 
-KINDS = (
-    *PODS,
-    *JOBS,
-    *kubernetes_objects.NAMESPACES,
-    *kubernetes_objects.NODES,
-    *kubernetes_objects.QUOTAS,
-    *kubernetes_objects.SCHEDULING,
-    *kubernetes_objects.WEBHOOKS,
-    *kubernetes_objects.CONFIG_MAPS,
-    *kubernetes_objects.PRIORITY_CLASSES,
-    *kubernetes_objects.DEVICES,
-    *kubernetes_objects.VOLUMES,
-    *kubernetes_objects.DEFINITIONS,
-    *kubernetes_objects.DISRUPTION_BUDGETS,
-)
+
+CODE: Final[Mapping[str, Code]] = {
+    "Node": {"keep": _keep_node},
+    "Pod": {"templates": _pod},
+    "Job.batch": {"templates": _job},
+    "CronJob.batch": {"templates": _cron_job},
+    "Rollout.argoproj.io": {"templates": _rollout},
+}
+
+
+SHAPE_PARTS: Final[Mapping[str, Any]] = {
+    "accelerator_labels": BeforeValidator(_accelerator_labels),
+    "Reason": boards.Reason,
+    "accelerators": BeforeValidator(_accelerators),
+    "with_layout": AfterValidator(_with_layout),
+    "with_accelerator": AfterValidator(_with_accelerator),
+    "sharing_by_nvidia": BeforeValidator(_sharing_by_nvidia),
+    "DriverOptions": DriverOptions,
+    "ConfigurationTexts": known_keys.ConfigurationTexts,
+}

@@ -13,12 +13,10 @@ NVIDIA/k8s-nim-operator at f63f74d7.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Final, NotRequired
-
-from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
+from typing import Final
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
+from usher.kinds.kind import Code
 from usher.kinds.reading.templates import NOWHERE, ClaimPlace, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
 
@@ -328,57 +326,6 @@ def _nim_cache(cache: Object, reading: Reading) -> Iterator[Template]:
     )
 
 
-_SERVED: Final = (
-    "`replicas` (1 if missing), or `scale.hpa.minReplicas` (1 if missing) to `maxReplicas` where `scale.enabled`; "
-    "times `multiNode.parallelism.pipeline`; without bound on KServe with Knative; 1 more for `expose.router.eppConfig`"
-)
-_NIM_CHANGES: Final = "labels of the object; only some fields are those of a pod"
-
-NIM_OPERATOR: list[Kind] = [
-    Kind(
-        **api("apps.nvidia.com", "NIMService", "nimservices", "v1alpha1"),
-        owned_by=(("apps.nvidia.com", "NIMPipeline"),),
-        pods=Pods(
-            templates=_nim_service,
-            template_paths=("spec",),
-            counted=_SERVED,
-            source="api/apps/v1alpha1/nimservice_types.go of NVIDIA/k8s-nim-operator",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.INFERENCE,
-            kueue=Kueue.CHILDREN,
-            # `spec.labels` are the labels of the Deployment and of its pods.
-            queue_label_path="/spec",
-            changes=_NIM_CHANGES,
-        ),
-    ),
-    Kind(
-        **api("apps.nvidia.com", "NIMPipeline", "nimpipelines", "v1alpha1"),
-        pods=Pods(
-            templates=_nim_pipeline,
-            template_paths=("spec.services[].spec",),
-            counted="as a NIMService, for every service that is `enabled`",
-            source="api/apps/v1alpha1/nimpipeline_types.go of NVIDIA/k8s-nim-operator",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.INFERENCE,
-            kueue=Kueue.CHILDREN,
-            changes=_NIM_CHANGES,
-        ),
-    ),
-    Kind(
-        **api("apps.nvidia.com", "NIMCache", "nimcaches", "v1alpha1"),
-        pods=Pods(
-            templates=_nim_cache,
-            template_paths=("spec",),
-            counted="1, until the model is cached",
-            source="internal/controller/nimcache_controller.go of NVIDIA/k8s-nim-operator",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.BATCH,
-            kueue=Kueue.CHILDREN,
-            changes=_NIM_CHANGES,
-        ),
-    ),
-]
-
 # The operator copies only some fields of a pod.
 _NEMO_TRAITS: Final = Traits(changeable=False)
 _BUILDER: Final = "nim-build-ctr"
@@ -438,96 +385,14 @@ def _nim_build(build: Object, reading: Reading) -> Iterator[Template]:
     )
 
 
-_NEMO_CHANGES: Final = "labels of the object; only some fields are those of a pod"
-_COUNTED: Final = "`replicas` (1 if missing), or `scale.hpa` where `scale.enabled`"
-
-
-def _nemo_kind(kind: str, *, counted: str = _COUNTED) -> Kind:
-    return Kind(
-        **api(GROUP, kind, f"{kind.lower()}s", "v1alpha1"),
-        pods=Pods(
-            templates=_nemo_service,
-            template_paths=("spec",),
-            counted=counted,
-            source="api/apps/v1alpha1/nemo_*_types.go of NVIDIA/k8s-nim-operator",
-            role=model.Role.SERVICE,
-            kueue=Kueue.CHILDREN,
-            # `spec.labels` are the labels of the Deployment and of its pods.
-            queue_label_path="/spec",
-            changes=_NEMO_CHANGES,
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-        ),
-    )
-
-
-NEMO: list[Kind] = [
-    _nemo_kind("NemoCustomizer", counted=_COUNTED + "; without the training jobs that its users start"),
-    _nemo_kind("NemoDatastore"),
-    _nemo_kind("NemoEntitystore"),
-    _nemo_kind("NemoEvaluator", counted=_COUNTED + "; without the evaluations that its users start"),
-    _nemo_kind("NemoGuardrail"),
-    Kind(
-        **api(GROUP, "NIMBuild", "nimbuilds", "v1alpha1"),
-        pods=Pods(
-            templates=_nim_build,
-            template_paths=("spec",),
-            counted="1, until the engine is built",
-            source="internal/controller/nimbuild_controller.go of NVIDIA/k8s-nim-operator",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.BATCH,
-            kueue=Kueue.CHILDREN,
-            # `spec.labels` are the labels of the pod.
-            queue_label_path="/spec",
-            changes=_NEMO_CHANGES,
-        ),
-    ),
-]
-
-
-class MigStrategy(TypedDict):
-    strategy: NotRequired[str]
-
-
-class Operand(TypedDict):
-    """Something that the operator runs on the nodes."""
-
-    enabled: NotRequired[bool]
-    version: NotRequired[str]
-
-
-class ClusterPolicySpec(TypedDict):
-    mig: NotRequired[MigStrategy]
-    driver: NotRequired[Operand]
-    toolkit: NotRequired[Operand]
-    devicePlugin: NotRequired[Operand]
-    migManager: NotRequired[Operand]
-
-
-class ClusterPolicy(TypedDict):
-    spec: NotRequired[ClusterPolicySpec]
-
-
-class NvidiaDriverSpec(TypedDict):
-    version: NotRequired[str]
-
-
-class NvidiaDriver(TypedDict):
-    spec: NotRequired[NvidiaDriverSpec]
-
-
-GPU_OPERATOR = [
-    Kind(
-        **api("nvidia.com", "ClusterPolicy", "clusterpolicies", "v1"),
-        cluster_scoped=True,
-        key="clusterPolicy",
-        shape=ClusterPolicy,
-    ),
-    Kind(
-        **api("nvidia.com", "NVIDIADriver", "nvidiadrivers", "v1alpha1"),
-        cluster_scoped=True,
-        key="nvidiaDriver",
-        shape=NvidiaDriver,
-    ),
-]
-
-KINDS = (*NIM_OPERATOR, *NEMO, *GPU_OPERATOR)
+CODE: Final[Mapping[str, Code]] = {
+    "NIMService.apps.nvidia.com": {"templates": _nim_service},
+    "NIMPipeline.apps.nvidia.com": {"templates": _nim_pipeline},
+    "NIMCache.apps.nvidia.com": {"templates": _nim_cache},
+    "NemoCustomizer.apps.nvidia.com": {"templates": _nemo_service},
+    "NemoDatastore.apps.nvidia.com": {"templates": _nemo_service},
+    "NemoEntitystore.apps.nvidia.com": {"templates": _nemo_service},
+    "NemoEvaluator.apps.nvidia.com": {"templates": _nemo_service},
+    "NemoGuardrail.apps.nvidia.com": {"templates": _nemo_service},
+    "NIMBuild.apps.nvidia.com": {"templates": _nim_build},
+}

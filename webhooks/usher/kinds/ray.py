@@ -6,18 +6,15 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Final, NotRequired
+from typing import Any, Final
 
 from msgspec.structs import replace
 from pydantic import BeforeValidator
-from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import errors, model, paths
 from usher.documents import reader
-from usher.kinds import kind
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
+from usher.kinds.kind import Code
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
-from usher.kinds.reading.shapes import Present
 from usher.kinds.reading.templates import DEFAULT_SCHEDULER, FIRST, LISTS, ONE, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading
 
@@ -180,32 +177,6 @@ def submitter_templates(
     )
 
 
-# `num-gpus` is not a valid name in Python. usher reads no other parameter: one of them may hold a password.
-StartParams = TypedDict("StartParams", {"num-gpus": NotRequired[str]})
-
-
-class Group(TypedDict):
-    """The head, or what a group of workers has in common with it."""
-
-    rayStartParams: NotRequired[StartParams]
-    resources: NotRequired[dict[str, str]]
-    """Resources that Ray may hand out; they win over the start parameters."""
-
-
-class WorkerGroup(Group):
-    groupName: NotRequired[str]
-
-
-class RayClusterSpec(TypedDict):
-    enableInTreeAutoscaling: NotRequired[bool]
-    headGroupSpec: NotRequired[Group]
-    workerGroupSpecs: NotRequired[list[WorkerGroup]]
-
-
-class RayCluster(TypedDict):
-    spec: NotRequired[RayClusterSpec]
-
-
 _QUOTED: Final = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\\.", re.DOTALL)
 _JOINED: Final = re.compile(r"&&|\|\||;|\n")
 _MOST_OF_ENTRYPOINT: Final = 4096
@@ -220,32 +191,6 @@ def _joined_by(value: object) -> object:
         return value
     found = _JOINED.search(_QUOTED.sub("", value[:_MOST_OF_ENTRYPOINT]).strip(" \t\n;"))
     return "" if found is None else found[0].replace("\n", "a line break")
-
-
-class RayJobSpec(TypedDict):
-    entrypoint: NotRequired[Annotated[str, BeforeValidator(_joined_by)]]
-    """The operator between its first command and the second."""
-    submissionMode: NotRequired[str]
-    clusterSelector: NotRequired[dict[str, str]]
-    shutdownAfterJobFinishes: NotRequired[bool]
-    deletionStrategy: NotRequired[Present]
-    deletionPolicy: NotRequired[str]
-    activeDeadlineSeconds: NotRequired[int]
-    rayClusterSpec: NotRequired[RayClusterSpec]
-
-
-class RayJob(TypedDict):
-    spec: NotRequired[RayJobSpec]
-
-
-class ServedGpus(TypedDict):
-    """The GPUs that a deployment of Ray Serve asks of Ray, in thousandths of a GPU."""
-
-    name: str
-    onOneNode: int
-    """GPUs that one Ray node must have for a replica."""
-    together: int
-    """GPUs that all replicas need that always run."""
 
 
 _MOST_OF_TEXT: Final = 64 * 1024
@@ -273,7 +218,7 @@ def _served_gpus(text: object) -> object:
     ]
 
 
-def _deployments(application: paths.Object) -> Iterator[ServedGpus]:
+def _deployments(application: paths.Object) -> Iterator[dict[str, str | int]]:
     for deployment in _objects(application.get("deployments")):
         gpus = _number(paths.mapping(deployment.get("ray_actor_options")).get("num_gpus"))
         bundles = [_number(each.get("GPU")) for each in _objects(deployment.get("placement_group_bundles"))]
@@ -284,7 +229,7 @@ def _deployments(application: paths.Object) -> Iterator[ServedGpus]:
         yield {"name": name, "onOneNode": largest, "together": replicas * (sum(bundles) or gpus)}
 
 
-def _models(application: paths.Object) -> Iterator[ServedGpus]:
+def _models(application: paths.Object) -> Iterator[dict[str, str | int]]:
     """The models of an application of ray.serve.llm. Its default strategy PACK may spread the ranks over nodes."""
     for model_config in _objects(paths.mapping(application.get("args")).get("llm_configs")):
         engine = paths.mapping(model_config.get("engine_kwargs"))
@@ -310,22 +255,6 @@ def _objects(value: paths.Json) -> list[paths.Object]:
 def _number(value: paths.Json) -> int:
     return round(value * _WHOLE) if isinstance(value, int | float) and 0 < value < _WHOLE else 0
 
-
-class Upgrade(TypedDict):
-    type: NotRequired[str]
-
-
-class RayServiceSpec(TypedDict):
-    upgradeStrategy: NotRequired[Upgrade]
-    rayClusterConfig: NotRequired[RayClusterSpec]
-    serveConfigV2: NotRequired[Annotated[list[ServedGpus], BeforeValidator(_served_gpus)]]
-
-
-class RayService(TypedDict):
-    spec: NotRequired[RayServiceSpec]
-
-
-_VERSIONS: Final = ("v1", "v1alpha1")
 
 _UPGRADE: Final = model.Count(minimum=1, maximum=2, reason="an upgrade without downtime runs two clusters")
 _TWO_CLUSTERS: Final = ("", "NewCluster", "NewClusterWithIncrementalUpgrade")
@@ -387,116 +316,14 @@ def _ray_cron_job(ray_cron_job: Mapping[str, paths.Json], reading: Reading) -> I
         yield template_times(template, _RUNS)
 
 
-_COUNTED: Final = (
-    "1 head, and for every group that is not suspended `replicas` within their bounds times `numOfHosts`; "
-    "up to `maxReplicas` with in-tree autoscaling"
-)
-_SOURCE: Final = "KR:ray-operator/controllers/ray/utils/util.go"
-_PLACES: Final = model.GangPlaces(
-    queue="/metadata/labels/volcano.sh~1queue-name", priority_class="/metadata/labels/ray.io~1priority-class-name"
-)
-"""KR:ray-operator/controllers/ray/batchscheduler/volcano/volcano_scheduler.go; KubeRay names the scheduler itself."""
+CODE: Final[Mapping[str, Code]] = {
+    "RayCluster.ray.io": {"templates": _ray_cluster},
+    "RayJob.ray.io": {"templates": _ray_job},
+    "RayService.ray.io": {"templates": _ray_service},
+    "RayCronJob.ray.io": {"templates": _ray_cron_job},
+}
 
-_OF_CLUSTER: Final = model.LifecyclePlaces(managed_by="/spec/managedBy")
-_SHUTDOWN: Final = "/spec/shutdownAfterJobFinishes"
-_OF_JOB: Final = model.LifecyclePlaces(
-    ttl="/spec/ttlSecondsAfterFinished",
-    ttl_switch=_SHUTDOWN,
-    # Shutdown alone removes the cluster at once: a time to live would only hold its GPUs longer.
-    ttl_rivals=(_SHUTDOWN, "/spec/deletionStrategy", "/spec/clusterSelector"),
-    deadline="/spec/activeDeadlineSeconds",
-    managed_by="/spec/managedBy",
-)
-
-_VOLCANO: Final = "KubeRay's own, when it is configured with `batchScheduler: volcano`"
-
-WORKLOADS = [
-    Kind(
-        **api("ray.io", "RayCluster", "rayclusters", *_VERSIONS),
-        key="rayCluster",
-        shape=RayCluster,
-        owned_by=(
-            ("ray.io", "RayJob"),
-            ("ray.io", "RayService"),
-        ),
-        pods=Pods(
-            templates=_ray_cluster,
-            template_paths=("spec.headGroupSpec.template", "spec.workerGroupSpecs[].template"),
-            counted=_COUNTED,
-            source=_SOURCE,
-            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.BATCH,
-            runs_any_program=True,
-            joins_its_pods=True,
-            suspend_path="/spec/suspend",
-            kueue=Kueue.DEFAULT,
-            kueue_keeps_empty=True,
-            queue_label_path="/metadata",
-            volcano=_VOLCANO,
-            gang_places=_PLACES,
-            lifecycle_places=_OF_CLUSTER,
-        ),
-    ),
-    Kind(
-        **api("ray.io", "RayJob", "rayjobs", *_VERSIONS),
-        key="rayJob",
-        shape=RayJob,
-        owned_by=(("ray.io", "RayCronJob"),),
-        finished=kind.finished_by_field("/jobDeploymentStatus", "Complete", "Failed"),
-        pods=Pods(
-            templates=_ray_job,
-            template_paths=("spec.rayClusterSpec, as in a RayCluster", "spec.submitterPodTemplate"),
-            counted="as its RayCluster, or 0 where `clusterSelector` chooses one; and 1 submitter in K8sJobMode",
-            source=_SOURCE
-            + "; KR:ray-operator/apis/ray/v1/rayjob_types.go; KR:ray-operator/controllers/ray/common/job.go",
-            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.TRAINING,
-            runs_any_program=True,
-            joins_its_pods=True,
-            suspend_path="/spec/suspend",
-            kueue=Kueue.DEFAULT,
-            kueue_keeps_empty=True,
-            queue_label_path="/metadata",
-            volcano=_VOLCANO,
-            gang_places=_PLACES,
-            lifecycle_places=_OF_JOB,
-        ),
-    ),
-    Kind(
-        **api("ray.io", "RayService", "rayservices", *_VERSIONS),
-        key="rayService",
-        shape=RayService,
-        pods=Pods(
-            templates=_ray_service,
-            template_paths=("spec.rayClusterConfig, as in a RayCluster",),
-            counted="as its RayCluster, and twice as many while an upgrade runs; not with `upgradeStrategy.type: None`",
-            source=_SOURCE + "; KR:ray-operator/controllers/ray/rayservice_controller.go",
-            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            doubles=True,
-            role=model.Role.INFERENCE,
-            suspend_path="/spec/suspend",
-            kueue=Kueue.DEFAULT,
-            kueue_keeps_empty=True,
-            queue_label_path="/metadata",
-            lifecycle_places=_OF_CLUSTER,
-            volcano="KubeRay's own for its RayClusters, when it is configured with `batchScheduler: volcano`",
-        ),
-    ),
-    Kind(
-        **api("ray.io", "RayCronJob", "raycronjobs", "v1"),
-        pods=Pods(
-            templates=_ray_cron_job,
-            template_paths=("spec.jobTemplate, as the spec of a RayJob",),
-            counted="as a RayJob for each run; nothing keeps runs from overlapping",
-            source="KR:ray-operator/controllers/ray/raycronjob_controller.go",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.TRAINING,
-            runs_any_program=True,
-            joins_its_pods=True,
-            suspend_path="/spec/suspend",
-            volcano="KubeRay's own for its RayJobs, when it is configured with `batchScheduler: volcano`",
-        ),
-    ),
-]
-
-KINDS = (*WORKLOADS,)
+SHAPE_PARTS: Final[Mapping[str, Any]] = {
+    "joined_by": BeforeValidator(_joined_by),
+    "served_gpus": BeforeValidator(_served_gpus),
+}

@@ -1,6 +1,6 @@
-"""Every kind that usher knows, and the tables that follow: a new kind goes into the KINDS of its family.
+"""Every kind that usher knows, and the tables that follow: a new kind goes into records.yaml, or is described.
 
-A family is a folder or a module of this package. Only a new family needs a line here.
+A family is a folder or a module of this package, with the code of its kinds. Only a new family needs a line here.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,55 +21,40 @@ from usher.kinds import (
     dynamo,
     job_groups,
     kserve,
-    kubeflow,
     kubeflow_pipelines,
     kubeflow_trainer,
     kubernetes,
-    kubernetes_objects,
-    model_services,
     nvidia,
-    queues,
     ray,
     served_models,
     serving_groups,
     spark,
     tekton,
-    volcano,
 )
 from usher.kinds import kind as kinds_kind
-from usher.kinds.kind import FactKind, Key, Kind, Pods, api
-from usher.kinds.reading.shapes import strict_adapter
+from usher.kinds.kind import Code, FactKind, Key, Kind, Pods, api
+from usher.kinds.reading.shapes import ShapeTypes, strict_adapter
 
-_OF_FAMILIES: Final[tuple[Kind, ...]] = (
-    *kubernetes.KINDS,
-    *kubeflow.TRAINING_JOBS,
-    *kubeflow_trainer.KINDS,
-    *kubeflow.NOTEBOOKS,
-    *job_groups.LEADER_WORKER_SETS,
-    *ray.KINDS,
-    *kserve.KINDS,
-    *model_services.VLLM_RUNTIMES,
-    *served_models.KINDS,
-    *serving_groups.POD_CLIQUES,
-    *dynamo.KINDS,
-    *serving_groups.ROLE_BASED_GROUPS,
-    *nvidia.KINDS,
-    *kubernetes_objects.NETWORK_ATTACHMENTS,
-    *model_services.KNATIVE_SERVICES,
-    *queues.KUEUE,
-    *volcano.KINDS,
-    *argo.KINDS,
-    *kubernetes.ROLLOUTS,
-    *tekton.KINDS,
-    *spark.KINDS,
-    *queues.APP_WRAPPERS,
-    *autoscaling.KINDS,
-    *queues.NODE_POOLS,
-    *kubeflow.HYPERPOD_JOBS,
-    *job_groups.SLURM_NODES,
-    *kubeflow_pipelines.KINDS,
-    *queues.GPU_QUOTAS,
-    *described.kinds_of(described.SHIPPED, shapes={**kubernetes.SHAPES, **kubeflow.SHAPES}),
+_CODE: Final[dict[str, Code]] = {
+    **argo.CODE,
+    **autoscaling.CODE,
+    **dynamo.CODE,
+    **job_groups.CODE,
+    **kserve.CODE,
+    **kubeflow_pipelines.CODE,
+    **kubeflow_trainer.CODE,
+    **kubernetes.CODE,
+    **nvidia.CODE,
+    **ray.CODE,
+    **served_models.CODE,
+    **serving_groups.CODE,
+    **spark.CODE,
+    **tekton.CODE,
+}
+
+_SHIPPED: Final[tuple[Kind, ...]] = (
+    *kinds_kind.recorded(_CODE),
+    *described.kinds_of(described.SHIPPED),
 )
 
 
@@ -81,7 +66,7 @@ def _with_owners(kinds: Iterable[Kind], descriptions: Iterable[DescribedKind]) -
         yield structs.replace(kind, owned_by=(*kind.owned_by, *more)) if more else kind
 
 
-KINDS: Final[tuple[Kind, ...]] = tuple(_with_owners(_OF_FAMILIES, described.SHIPPED))
+KINDS: Final[tuple[Kind, ...]] = tuple(_with_owners(_SHIPPED, described.SHIPPED))
 """Every kind that ships with usher."""
 
 BY_KEY: Final[dict[Key, Kind]] = {kind.group_and_kind: kind for kind in KINDS}
@@ -130,7 +115,7 @@ SCALES: Final[dict[Key, str]] = {key: kind.scale for key, kind in BY_KEY.items()
 
 Sources: pkg/registry/apps/rest and pkg/registry/core/rest of Kubernetes 1.36 for its own kinds; for the others
 `subresources.scale.specReplicasPath` of their CRDs. What the number counts differs: pods for most kinds, whole groups
-for a LeaderWorkerSet, Workers alone for the jobs of kubeflow.org. The templates of the kind take it into account, so
+for a LeaderWorkerSet, Workers alone for the jobs of job_groups.org. The templates of the kind take it into account, so
 setting the number and normalising the object again gives its pods.
 
 JobSet, TrainJob, MPIJob, TFJob, XGBoostJob, the kinds of ray.io, InferenceService and the Volcano Job have no scale: an
@@ -157,21 +142,37 @@ class Shape(NamedTuple):
     """The fields of the objects of one kind that rules read."""
 
     key: str
-    type: type
+    name: str
+
+    @property
+    def type(self) -> type:
+        return _SHAPE_TYPES.named(self.name)
 
     @property
     def adapter(self) -> TypeAdapter[Any]:
         """The adapter of this type, made when the first object of the kind is read: a run meets few kinds."""
-        return _adapter(self.type)
+        return _adapter(self)
 
 
 @cache
-def _adapter(shape: type) -> TypeAdapter[Any]:
-    return strict_adapter(shape)
+def _adapter(shape: Shape) -> TypeAdapter[Any]:
+    return strict_adapter(shape.type)
+
+
+_SHAPE_TYPES: Final = ShapeTypes(
+    {
+        "job_groups": job_groups.SHAPE_PARTS,
+        "kubeflow": job_groups.SHAPE_PARTS,
+        "kubernetes_objects": kubernetes.SHAPE_PARTS,
+        "queues": autoscaling.SHAPE_PARTS,
+        "ray": ray.SHAPE_PARTS,
+        "spark": spark.SHAPE_PARTS,
+    }
+)
 
 
 SHAPES: Final[Mapping[Key, Shape]] = {
-    key: Shape(key=kind.key, type=kind.shape) for key, kind in BY_KEY.items() if kind.shape is not None
+    key: Shape(key=kind.key, name=kind.shape) for key, kind in BY_KEY.items() if kind.shape
 }
 
 
@@ -194,7 +195,7 @@ SHIPPED: Final = frozenset(BY_KEY)
 
 def described_keys(descriptions: Iterable[DescribedKind]) -> list[Key]:
     """Group and kind of each description."""
-    return [described.key_of(each.kind) for each in descriptions]
+    return [kinds_kind.key_of(each.kind) for each in descriptions]
 
 
 def problems(descriptions: Sequence[DescribedKind]) -> Iterator[tuple[str, str]]:
@@ -245,7 +246,9 @@ def _add(key: Key, kind: Kind) -> None:
 def _objects(kinds: Iterable[Kind]) -> type:
     """The TypedDict of `input.object`, built at run time because its fields depend on the kinds."""
     new: Any = TypedDict
-    made: type = new("Objects", {kind.key: NotRequired[kind.shape] for kind in kinds if kind.shape is not None})
+    made: type = new(
+        "Objects", {kind.key: NotRequired[SHAPES[kind.group_and_kind].type] for kind in kinds if kind.shape}
+    )
     made.__doc__ = "`input.object` of the policies: one of these fields."
     return made
 

@@ -1,30 +1,22 @@
-"""Models that an operator serves by pods of its own making: those of KAITO (kaito.sh) and OME (ome.io).
+"""Models and services that an operator serves: KAITO, OME, Knative (serving.knative.dev) and VLLMRuntimes.
 
 KAITO makes its pods from a machine type: each asks for all GPUs of one machine. Sources: pkg/sku, pkg/workspace and
 pkg/ragengine of kaito-project/kaito at 056b8280. The pods of an InferenceService of OME come from a runtime. Sources:
-pkg/controller/v1beta1/inferenceservice of sgl-project/ome at 17b77eda.
+pkg/controller/v1beta1/inferenceservice of sgl-project/ome at 17b77eda. A Service of Knative makes a Configuration. The
+Configuration makes a Revision for every change of its template, and the Revision makes a Deployment.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
 from msgspec.structs import replace
 
 from usher import model, paths
-from usher.kinds.kind import (
-    Facts,
-    FindTemplates,
-    Kind,
-    KueueUnit,
-    Pods,
-    Starts,
-    api,
-    keep_spec_without_secrets,
-    scheduled,
-)
-from usher.kinds.reading import layers
+from usher.kinds.kind import Code
+from usher.kinds.reading import pod_templates as layers
 from usher.kinds.reading.counts import DEFAULT_SURGE, share_of_replicas
-from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
+from usher.kinds.reading.pod_templates import listed_containers, pod_spec, pod_template, template_times
 from usher.kinds.reading.templates import LISTS, ONE, TERMS, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
 
@@ -32,7 +24,6 @@ Object = Mapping[str, paths.Json]
 
 _GPU: Final = "nvidia.com/gpu"
 
-_KAITO: Final = "kaito.sh"
 _GPUS_OF_MACHINES: Final[Mapping[str, int]] = {
     name: gpus
     for gpus, names in {
@@ -289,123 +280,186 @@ def _benchmark(benchmark: Object, reading: Reading) -> Iterator[Template]:
     yield Template(name="", path=path, spec=Place(override, path), traits=_KAITO_TRAITS, containers=(container,))
 
 
-_OF_MODELS: Final = scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from="")
-_KAITO_SOURCE: Final = "pkg/sku, pkg/workspace and pkg/ragengine of kaito-project/kaito"
-_OME_SOURCE: Final = "pkg/controller/v1beta1/inferenceservice of sgl-project/ome"
-_OF_MACHINE: Final = (
-    "one for each node, with all GPUs of `instanceType`: `resource.count` (1 if missing) for a template of its own, "
-    "else as many as KAITO computes from the model, without bound"
-)
-_OF_OME: Final = (
-    "for each component `minReplicas` (1 if missing) up to `maxReplicas`, and 25 % more during a rollout; with a "
-    "leader or workers `minReplicas` groups of 1 and `worker.size` (0 if missing), and 1 more group during a rollout"
-)
+_KNATIVE: Final = "autoscaling.knative.dev"
+
+# Of two spellings the first counts: KN:pkg/apis/autoscaling/register.go.
+_MIN_SCALE: Final = (f"{_KNATIVE}/min-scale", f"{_KNATIVE}/minScale")
+_MAX_SCALE: Final = (f"{_KNATIVE}/max-scale", f"{_KNATIVE}/maxScale")
+_INITIAL_SCALE: Final = (f"{_KNATIVE}/initial-scale", f"{_KNATIVE}/initialScale")
+
+_NUMBER: Final = re.compile(r"\+?[0-9]{1,10}", re.ASCII)
+
+# KN:pkg/reconciler/revision/resources/env_var.go
+_TRAITS_OF_KNATIVE: Final = Traits(operator_environment=frozenset({"PORT", "K_*"}), changeable=False)
 
 
-def _served(  # noqa: PLR0913 - the facts about one kind
-    names: tuple[str, str, str],
-    versions: tuple[str, ...],
-    read: FindTemplates,
-    where: tuple[str, ...],
-    counted: str,
-    *,
-    source: str,
-    changes: str = "nothing: its fields are not those of a pod",
-    is_template: bool = False,
-    role: model.Role = model.Role.INFERENCE,
-    owner: tuple[str, str] | None = None,
-    scale: str = "",
-) -> Kind:
-    group, kind, plural = names
-    return Kind(
-        **api(group, kind, plural, *versions),
-        cluster_scoped=kind.startswith("Cluster"),
-        scale=scale,
-        owned_by=() if owner is None else (owner,),
-        facts=Facts(keep=keep_spec_without_secrets) if is_template else None,
-        pods=Pods(
-            templates=read,
-            template_paths=where,
-            counted=counted,
-            source=source,
-            **_OF_MODELS,
-            role=role,
-            is_template=is_template,
-            changes=changes,
-        ),
+def _template(value: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    spec = reading.mapping(value.get("spec"), "/spec")
+    template = reading.mapping(spec.get("template"), "/spec/template")
+    count = _count(template.get("metadata"), "/spec/template/metadata", reading)
+    yield pod_template(Place(template, "/spec/template"), reading, count=count, traits=_TRAITS_OF_KNATIVE)
+
+
+def _revision(revision: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    """The template of a Revision: its spec is a pod spec with a few fields of Knative's own."""
+    metadata = revision.get("metadata")
+    yield pod_spec(
+        Place(revision.get("spec"), "/spec"),
+        metadata=Place(metadata, "/metadata"),
+        count=_count(metadata, "/metadata", reading),
+        traits=_TRAITS_OF_KNATIVE,
     )
 
 
-_COMPONENT_PATHS: Final = tuple(f"spec.{each}" for each in _COMPONENTS)
-_RUNTIME_PATHS: Final = tuple(f"spec.{each}Config" for each in _COMPONENTS)
+def _count(metadata: object, path: str, reading: Reading) -> model.Count:
+    """The number of pods, between the two bounds. 0, or a missing bound, means the cluster's default: no bound.
 
-KINDS: list[Kind] = [
-    _served(
-        (_KAITO, "Workspace", "workspaces"),
-        ("v1beta1", "v1alpha1"),
-        _workspace,
-        ("inference.template", "resource"),
-        _OF_MACHINE + "; one that tunes",
-        source=_KAITO_SOURCE,
-        changes="`inference.template`; its other fields are not those of a pod",
-        owner=(_KAITO, "InferenceSet"),
-    ),
-    _served(
-        (_KAITO, "InferenceSet", "inferencesets"),
-        ("v1beta1", "v1alpha1"),
-        _inference_set,
-        ("spec.template.inference.template", "spec.template.resource"),
-        "`replicas` (1 if missing) times " + _OF_MACHINE,
-        source=_KAITO_SOURCE,
-        owner=(_KAITO, "MultiRoleInference"),
-        scale="/spec/replicas",
-    ),
-    _served(
-        (_KAITO, "MultiRoleInference", "multiroleinferences"),
-        ("v1alpha1",),
-        _multi_role,
-        ("spec.roles[]",),
-        "for each role `replicas` (1 if missing) times as many nodes as KAITO computes from the model",
-        source=_KAITO_SOURCE,
-    ),
-    _served(
-        (_KAITO, "RAGEngine", "ragengines"),
-        ("v1beta1", "v1alpha1"),
-        _rag_engine,
-        ("spec.compute",),
-        "1, with GPUs only for `embedding.local`",
-        source=_KAITO_SOURCE,
-        role=model.Role.SERVICE,
-    ),
-    _served(
-        (_OME, "InferenceService", "inferenceservices"),
-        ("v1beta1",),
-        _ome_service,
-        _COMPONENT_PATHS,
-        _OF_OME,
-        source=_OME_SOURCE,
-        changes="components that no runtime completes",
-    ),
-    *(
-        _served(
-            (_OME, kind, kind.lower() + "s"),
-            ("v1beta1",),
-            _ome_runtime,
-            _RUNTIME_PATHS,
-            _OF_OME + ", for each service that uses it",
-            source=_OME_SOURCE,
-            changes="the components",
-            is_template=True,
+    The Deployment starts with the initial scale, whatever the bounds are (KN:pkg/reconciler/revision/resources/
+    deploy.go). The cluster's defaults: KN:config/core/configmaps/autoscaler.yaml.
+    """
+    annotations_path = path + "/annotations"
+    annotations = reading.strings(reading.mapping(metadata, path).get("annotations"), annotations_path)
+    lowest = _scale(annotations, annotations_path, _MIN_SCALE, reading) or 0
+    highest = _scale(annotations, annotations_path, _MAX_SCALE, reading)
+    initial = _scale(annotations, annotations_path, _INITIAL_SCALE, reading) or 0
+    if not highest:
+        reason = "no autoscaling.knative.dev/max-scale bounds what Knative makes"
+        return model.Count(minimum=lowest, maximum=None, reason=reason)
+    highest = max(lowest, highest, initial)
+    if lowest == highest:
+        return model.Count(minimum=lowest, maximum=highest)
+    reason = "Knative scales it between its bounds"
+    return model.Count(minimum=lowest, maximum=highest, reason=reason, grown=highest)
+
+
+def _scale(annotations: Mapping[str, str], path: str, keys: tuple[str, ...], reading: Reading) -> int | None:
+    key = next((key for key in keys if annotations.get(key)), None)
+    if key is None:
+        return None
+    here = paths.join(path, key)
+    text = annotations[key]
+    if not _NUMBER.fullmatch(text):
+        reading.unknown(here, "expected a whole number of pods")
+        return None
+    return reading.count(int(text), here, default=0)
+
+
+_DEPLOYMENT: Final = "/spec/deploymentConfig"
+_DEFAULT_GPU: Final = "nvidia.com/gpu"
+_DEFAULT_RUNTIME_CLASS: Final = "nvidia"
+
+# The fields differ from those of a pod: the API server would refuse or drop fields of a pod.
+_VLLM_TRAITS: Final = Traits(trains="vllm", changeable=False)
+
+
+def _vllm_runtime(runtime: Object, reading: Reading) -> Iterator[Template]:
+    """The template of one Deployment, read from fields with other names.
+
+    operator/internal/controller/vllmruntime_controller.go of vllm-project/production-stack, deploymentForVLLMRuntime.
+    """
+    spec = reading.mapping(runtime.get("spec"), "/spec")
+    deployment = reading.mapping(spec.get("deploymentConfig"), _DEPLOYMENT)
+    runtime_class = deployment.get("runtimeClass")
+    fields = {
+        "tolerations": Place(deployment.get("toleration"), _DEPLOYMENT + "/toleration"),
+        "runtimeClassName": Place(
+            _DEFAULT_RUNTIME_CLASS if runtime_class is None else runtime_class, _DEPLOYMENT + "/runtimeClass"
+        ),
+    }
+    if deployment.get(TERMS) is not None:
+        fields[TERMS] = Place(deployment[TERMS], f"{_DEPLOYMENT}/{TERMS}")
+    yield Template(
+        name="",
+        path=_DEPLOYMENT,
+        spec=Place(None, _DEPLOYMENT),
+        metadata=_metadata(runtime, deployment, reading),
+        count=_vllm_count(spec, deployment, reading),
+        traits=_VLLM_TRAITS,
+        containers=tuple(_containers(spec, deployment, reading)) if deployment else (),
+        fields=fields,
+    )
+
+
+def _metadata(runtime: Object, deployment: Object, reading: Reading) -> Place:
+    """Labels and annotations of the pods: labels come from the object, annotations from another place."""
+    metadata = reading.mapping(runtime.get("metadata"), "/metadata")
+    labels = reading.strings(metadata.get("labels"), "/metadata/labels")
+    annotations = reading.strings(deployment.get("podAnnotations"), _DEPLOYMENT + "/podAnnotations")
+    return Place({"labels": dict(labels), "annotations": dict(annotations)}, _DEPLOYMENT)
+
+
+def _containers(spec: Object, deployment: Object, reading: Reading) -> Iterator[ContainerPlace]:
+    vllm = reading.mapping(spec.get("vllmConfig"), "/spec/vllmConfig")
+    asked = _resources(deployment, _DEPLOYMENT, reading)
+    yield ContainerPlace(
+        value={},
+        path=_DEPLOYMENT,
+        name="vllm",
+        requests=asked,
+        limits=asked,
+        environment=(Place(vllm.get("env"), "/spec/vllmConfig/env"),),
+    )
+    path = _DEPLOYMENT + "/sidecarConfig"
+    sidecar = reading.mapping(deployment.get("sidecarConfig"), path)
+    if reading.flag(sidecar.get("enabled"), path + "/enabled"):
+        asked = _resources(sidecar, path, reading, cpu="0.5", memory="128Mi")
+        yield ContainerPlace(
+            value={},
+            path=path,
+            name=reading.text(sidecar.get("name"), path + "/name") or "sidecar",
+            requests=asked,
+            limits=asked,
+            environment=(Place(sidecar.get("env"), path + "/env"),),
         )
-        for kind in _RUNTIMES
-    ),
-    _served(
-        (_OME, "BenchmarkJob", "benchmarkjobs"),
-        ("v1beta1",),
-        _benchmark,
-        ("spec.podOverride",),
-        "1",
-        source="pkg/controller/v1beta1/benchmark of sgl-project/ome",
-        role=model.Role.BATCH,
-    ),
-]
+
+
+def _resources(holder: Object, path: str, reading: Reading, **defaults: str) -> Place:
+    """The requests, which are also the limits; the name of the GPU resource is a value."""
+    path += "/resources"
+    resources = reading.mapping(holder.get("resources"), path)
+    # The operator takes an empty text for a missing one.
+    given = {name: resources.get(name) for name in ("cpu", "memory", "gpu") if resources.get(name) not in (None, "")}
+    found = {**defaults, **{name: str(quantity) for name, quantity in reading.resources(given, path).items()}}
+    gpu = found.pop("gpu", None)
+    gpu_type = resources.get("gpuType")
+    name = reading.text(gpu_type, path + "/gpuType") or ("" if gpu_type else _DEFAULT_GPU)
+    if gpu is not None and name:
+        found[name] = gpu
+    return Place(found, path)
+
+
+def _vllm_count(spec: Object, deployment: Object, reading: Reading) -> model.Count:
+    """The replicas of the Deployment or of its autoscaler; a rollout makes more of them, but not with Recreate."""
+    path = "/spec/autoscalingConfig"
+    autoscaling = reading.mapping(spec.get("autoscalingConfig"), path)
+    replicas = reading.count(deployment.get("replicas"), _DEPLOYMENT + "/replicas", default=1)
+    lowest, most = replicas, replicas
+    reasons = []
+    if reading.flag(autoscaling.get("enabled"), path + "/enabled"):
+        lowest = min(reading.count(autoscaling.get("minReplicas"), path + "/minReplicas", default=1), replicas)
+        most = max(reading.count(autoscaling.get("maxReplicas"), path + "/maxReplicas", default=replicas), replicas)
+        if autoscaling.get("maxReplicas") is None:
+            return model.Count(minimum=lowest, maximum=None, reason="autoscaling without maxReplicas")
+        reasons.append("autoscaling")
+    strategy = reading.text(deployment.get("deploymentStrategy"), _DEPLOYMENT + "/deploymentStrategy")
+    surge = 0 if strategy == "Recreate" else share_of_replicas(most, DEFAULT_SURGE, _DEPLOYMENT, reading)
+    if surge:
+        reasons.append(f"{surge} more during a rollout")
+    grown = most if most > replicas else 0
+    return model.Count(minimum=lowest, maximum=most + surge, reason=", ".join(reasons), grown=grown)
+
+
+CODE: Final[Mapping[str, Code]] = {
+    "VLLMRuntime.production-stack.vllm.ai": {"templates": _vllm_runtime},
+    "Service.serving.knative.dev": {"templates": _template},
+    "Configuration.serving.knative.dev": {"templates": _template},
+    "Revision.serving.knative.dev": {"templates": _revision},
+    "Workspace.kaito.sh": {"templates": _workspace},
+    "InferenceSet.kaito.sh": {"templates": _inference_set},
+    "MultiRoleInference.kaito.sh": {"templates": _multi_role},
+    "RAGEngine.kaito.sh": {"templates": _rag_engine},
+    "InferenceService.ome.io": {"templates": _ome_service},
+    "ServingRuntime.ome.io": {"templates": _ome_runtime},
+    "ClusterServingRuntime.ome.io": {"templates": _ome_runtime},
+    "BenchmarkJob.ome.io": {"templates": _benchmark},
+}

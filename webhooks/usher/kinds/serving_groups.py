@@ -9,16 +9,15 @@ roleinstanceset_reconciler.go and pkg/scheduler of sgl-project/rbg at 993491fb.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, NamedTuple, NotRequired
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
-from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
-from usher.kinds.reading import counts, layers
+from usher.kinds.kind import Code
+from usher.kinds.reading import counts
+from usher.kinds.reading import pod_templates as layers
 from usher.kinds.reading.pod_templates import pod_template, template_times
-from usher.kinds.reading.shapes import Present
 from usher.kinds.reading.templates import AS_CONFIGURED, ONE, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
 
@@ -28,7 +27,6 @@ _GROUP: Final = "grove.io"
 _SET: Final = "PodCliqueSet"
 _CLIQUES: Final = "/spec/template/cliques"
 _GROUPS: Final = "/spec/template/podCliqueScalingGroups"
-_PRIORITY: Final = "/spec/template/priorityClassName"
 _SET_LABEL: Final = "app.kubernetes.io/part-of"
 """The label with the name of the PodCliqueSet (operator/api/common/labels.go)."""
 
@@ -37,47 +35,6 @@ _GANGS: Final = frozenset({"kai-scheduler", "volcano"})
 (operator/internal/scheduler/kube/backend.go)."""
 
 _VARIABLES: Final = frozenset({"GROVE_*"})
-
-
-class AutoScaling(TypedDict):
-    minReplicas: NotRequired[int]
-    maxReplicas: NotRequired[int]
-
-
-class CliqueSpec(TypedDict):
-    roleName: NotRequired[str]
-    replicas: NotRequired[int]
-    minAvailable: NotRequired[int]
-    autoScalingConfig: NotRequired[AutoScaling]
-
-
-class Clique(TypedDict):
-    name: NotRequired[str]
-    annotations: NotRequired[dict[str, str]]
-    spec: NotRequired[CliqueSpec]
-
-
-class ScalingGroup(TypedDict):
-    name: NotRequired[str]
-    cliqueNames: NotRequired[list[str]]
-    annotations: NotRequired[dict[str, str]]
-    replicas: NotRequired[int]
-    minAvailable: NotRequired[int]
-    scaleConfig: NotRequired[AutoScaling]
-
-
-class SetTemplate(TypedDict):
-    cliques: NotRequired[list[Clique]]
-    podCliqueScalingGroups: NotRequired[list[ScalingGroup]]
-
-
-class SetSpec(TypedDict):
-    replicas: NotRequired[int]
-    template: NotRequired[SetTemplate]
-
-
-class PodCliqueSet(TypedDict):
-    spec: NotRequired[SetSpec]
 
 
 class _Scaled(NamedTuple):
@@ -192,101 +149,10 @@ def _cliques_of_set(
             yield replace(found, traits=found.traits._replace(changeable=False))
 
 
-_SOURCE: Final = "operator/api/core/v1alpha1/ and operator/internal/ of ai-dynamo/grove"
-_STARTS: Final = scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from="")
-
-POD_CLIQUES: list[Kind] = [
-    Kind(
-        **api(_GROUP, _SET, "podcliquesets", "v1alpha1"),
-        key="podCliqueSet",
-        shape=PodCliqueSet,
-        scale="/spec/replicas",
-        owned_by=(("nvidia.com", "DynamoGraphDeployment"),),
-        pods=Pods(
-            templates=_pod_clique_set,
-            template_paths=("spec.template.cliques[].spec.podSpec",),
-            counted="`replicas` of the set (0 if missing) times those of the clique (1 if missing), times those of the "
-            "scaling group that names the clique (1 if missing); up to `maxReplicas` of `autoScalingConfig` and "
-            "`scaleConfig`",
-            source=_SOURCE,
-            **_STARTS,
-            template_can_change=True,
-            role=model.Role.INFERENCE,
-            runs_any_program=True,
-            volcano="its operator's PodGroup, where its cliques name `schedulerName: volcano` or `kai-scheduler`; "
-            "the default scheduler places the pods one by one",
-            gang_places=model.GangPlaces(
-                queue="/metadata/annotations/scheduling.grove.io~1volcano-queue",
-                priority_class=_PRIORITY,
-                on_templates=True,
-            ),
-            needs_gang=True,
-        ),
-    ),
-    Kind(
-        **api(_GROUP, "PodCliqueScalingGroup", "podcliquescalinggroups", "v1alpha1"),
-        scale="/spec/replicas",
-        owned_by=((_GROUP, _SET),),
-        pods=Pods(
-            templates=_scaling_group,
-            template_paths=("those of the PodCliqueSet that its label app.kubernetes.io/part-of names",),
-            counted="`replicas` (1 if missing) times those of each clique of `cliqueNames`",
-            source=_SOURCE,
-            **_STARTS,
-            role=model.Role.INFERENCE,
-            runs_any_program=True,
-            changes="nothing: the PodCliqueSet holds the templates",
-        ),
-    ),
-    Kind(
-        **api(_GROUP, "PodClique", "podcliques", "v1alpha1"),
-        scale="/spec/replicas",
-        owned_by=((_GROUP, _SET), (_GROUP, "PodCliqueScalingGroup")),
-        pods=Pods(
-            templates=_pod_clique,
-            template_paths=("spec.podSpec",),
-            counted="`replicas`, up to `autoScalingConfig.maxReplicas`",
-            source=_SOURCE,
-            **_STARTS,
-            role=model.Role.INFERENCE,
-            runs_any_program=True,
-            kueue=Kueue.NEVER,
-        ),
-    ),
-]
-
-
 _ROLE_GROUPS: Final = "workloads.x-k8s.io"
 _GANG: Final = "rbg.workloads.x-k8s.io/group-gang-scheduling"
 _ROLE_VARIABLES: Final = frozenset({"RBG_*"})
 _TOO_LARGE: Final = "too many roles share large templates: not judged"
-
-
-class Component(TypedDict):
-    name: NotRequired[str]
-    size: NotRequired[int]
-
-
-class Components(TypedDict):
-    components: NotRequired[list[Component]]
-
-
-class Role(TypedDict):
-    name: NotRequired[str]
-    replicas: NotRequired[int]
-    customComponentsPattern: NotRequired[Components]
-    components: NotRequired[list[Component]]
-
-
-class RoleGroupSpec(TypedDict):
-    roles: NotRequired[list[Role]]
-    podGroupPolicy: NotRequired[Present]
-
-
-class RoleBasedGroup(TypedDict):
-    """The roles whose components the minimum of the gang leaves out (`GetGroupSize` in helper.go)."""
-
-    spec: NotRequired[RoleGroupSpec]
 
 
 class _Holder(NamedTuple):
@@ -491,93 +357,13 @@ def _adapter(value: paths.Object, growth: counts.Growth, reading: Reading) -> co
     return counts.growth_to_number(value, replace(growth, target=target, target_path=at, role=role), reading)
 
 
-_ROLE_COUNTED: Final = (
-    "for each role `replicas` (1 if missing) times 1, `leaderWorkerPattern.size` (1 if missing) or the `size` of each "
-    "component (1 if missing); `maxSurge` (0 if missing) more during a rollout; with a `scalingAdapter` as autoscalers "
-    "of the adapter NAME-ROLE allow, or without bound"
-)
-_ROLE_SOURCE: Final = "api/workloads/ and pkg/reconciler/ of sgl-project/rbg"
-_ROLE_PATHS: Final = tuple(
-    f"roles[].{each}"
-    for each in (
-        "standalonePattern.template",
-        "leaderWorkerPattern.template",
-        "customComponentsPattern.components[].template",
-    )
-)
-
-ROLE_BASED_GROUPS: list[Kind] = [
-    Kind(
-        **api(_ROLE_GROUPS, "RoleBasedGroup", "rolebasedgroups", "v1alpha2", "v1alpha1"),
-        key="roleBasedGroup",
-        shape=RoleBasedGroup,
-        owned_by=((_ROLE_GROUPS, "RoleBasedGroupSet"),),
-        pods=Pods(
-            templates=_group,
-            template_paths=tuple(f"spec.{each}" for each in _ROLE_PATHS),
-            counted=_ROLE_COUNTED,
-            source=_ROLE_SOURCE,
-            **_STARTS,
-            template_can_change=True,
-            role=model.Role.INFERENCE,
-            runs_any_program=True,
-            volcano="its operator's PodGroup, with annotation `rbg.workloads.x-k8s.io/group-gang-scheduling` and where "
-            "its option `--scheduler-name` is volcano",
-        ),
-    ),
-    Kind(
-        **api(_ROLE_GROUPS, "RoleBasedGroupSet", "rolebasedgroupsets", "v1alpha2", "v1alpha1"),
-        scale="/spec/replicas",
-        pods=Pods(
-            templates=_group_set,
-            template_paths=tuple(f"spec.groupTemplate.spec.{each}" for each in _ROLE_PATHS),
-            counted="`replicas` (1 if missing) groups; " + _ROLE_COUNTED,
-            source=_ROLE_SOURCE,
-            **_STARTS,
-            template_can_change=True,
-            role=model.Role.INFERENCE,
-            runs_any_program=True,
-        ),
-    ),
-    *(
-        Kind(
-            **api(_ROLE_GROUPS, kind, plural, "v1alpha2"),
-            scale=scale,
-            owned_by=((_ROLE_GROUPS, owner),),
-            pods=Pods(
-                templates=_instances,
-                template_paths=(template,),
-                counted=counted,
-                source=_ROLE_SOURCE,
-                **_STARTS,
-                role=model.Role.INFERENCE,
-                runs_any_program=True,
-            ),
-        )
-        for kind, plural, owner, scale, template, counted in (
-            (
-                "RoleInstanceSet",
-                "roleinstancesets",
-                "RoleBasedGroup",
-                "/spec/replicas",
-                "spec.roleInstanceTemplate.components[].template",
-                "`replicas` (1 if missing) times the `size` of each component",
-            ),
-            (
-                "RoleInstance",
-                "roleinstances",
-                "RoleInstanceSet",
-                "",
-                "spec.components[].template",
-                "the `size` of each component",
-            ),
-        )
-    ),
-    Kind(
-        **api(_ROLE_GROUPS, "RoleBasedGroupScalingAdapter", "rolebasedgroupscalingadapters", "v1alpha2", "v1alpha1"),
-        scale="/spec/replicas",
-        autoscaler=_adapter,
-        made_for=(_ROLE_GROUPS, "RoleBasedGroup"),
-        owned_by=((_ROLE_GROUPS, "RoleBasedGroup"),),
-    ),
-]
+CODE: Final[Mapping[str, Code]] = {
+    "PodCliqueSet.grove.io": {"templates": _pod_clique_set},
+    "PodCliqueScalingGroup.grove.io": {"templates": _scaling_group},
+    "PodClique.grove.io": {"templates": _pod_clique},
+    "RoleBasedGroup.workloads.x-k8s.io": {"templates": _group},
+    "RoleBasedGroupSet.workloads.x-k8s.io": {"templates": _group_set},
+    "RoleInstanceSet.workloads.x-k8s.io": {"templates": _instances},
+    "RoleInstance.workloads.x-k8s.io": {"templates": _instances},
+    "RoleBasedGroupScalingAdapter.workloads.x-k8s.io": {"autoscaler": _adapter},
+}

@@ -6,20 +6,18 @@ pod (SP:internal/webhook/sparkpod_defaulter.go). These fields win, and lists are
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Final, NamedTuple, NotRequired
+from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 from pydantic import BeforeValidator
-from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds import kind, spark_resources
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
+from usher.kinds import spark_resources
+from usher.kinds.kind import Code
 from usher.kinds.reading import environment
 from usher.kinds.reading.environment import is_read
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
-from usher.kinds.reading.shapes import Quantity
 from usher.kinds.reading.templates import LISTS, NOWHERE, ONE, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading
 from usher.kinds.spark_resources import Conf, Overhead
@@ -227,8 +225,6 @@ def _metadata(own: _Fields, pod: _Fields, reading: Reading) -> tuple[Place, tupl
     return Place({"labels": {**labels}, "annotations": {**quiet, **winning}}, own.path), asking.requests
 
 
-_GROUP: Final = "sparkoperator.k8s.io"
-
 _NO_DRIVER: Final = model.Count(minimum=0, maximum=0, reason="in client mode the driver runs with the operator")
 _BESIDE_JVM: Final = ("Python", "R")
 _INSTANCES: Final = "spark.executor.instances"
@@ -330,37 +326,6 @@ def _server(server: Place, reading: Reading) -> Template:
     return replace(template, traits=traits, containers=tuple(containers))
 
 
-_COUNTED: Final = (
-    "1 driver (0 in client mode), and `executor.instances` ({} if missing), or as `dynamicAllocation` has them; "
-    "`sparkConf` counts where fields are missing"
-)
-_CHANGES: Final = (
-    "pod templates, where no field of the operator decides instead: these fields do not form a pod spec, and the "
-    "operator would drop all others"
-)
-
-
-def _places(spec: str) -> model.GangPlaces:
-    """Gang fields of a SparkApplicationSpec. The operator hands its pods to the scheduler that it names."""
-    return model.GangPlaces(
-        queue=spec + "/batchSchedulerOptions/queue",
-        priority_class=spec + "/batchSchedulerOptions/priorityClassName",
-        scheduler=spec + "/batchScheduler",
-    )
-
-
-class BatchSchedulerOptions(TypedDict):
-    queue: NotRequired[str]
-    priorityClassName: NotRequired[str]
-    resources: NotRequired[dict[str, Quantity]]
-
-
-class DynamicAllocation(TypedDict):
-    enabled: NotRequired[bool]
-    initialExecutors: NotRequired[int]
-    minExecutors: NotRequired[int]
-
-
 _RESOURCE: Final = re.compile(r"(spark\.(?:driver|executor)\.resource\.[^.]{1,60})\.amount")
 
 
@@ -372,83 +337,12 @@ def _without_vendor(value: object) -> object:
     return sorted(name for name in found if not value.get(f"{name}.vendor"))
 
 
-class SparkExecutor(TypedDict):
-    instances: NotRequired[int]
+CODE: Final[Mapping[str, Code]] = {
+    "SparkApplication.sparkoperator.k8s.io": {"templates": _spark_application},
+    "ScheduledSparkApplication.sparkoperator.k8s.io": {"templates": _scheduled},
+    "SparkConnect.sparkoperator.k8s.io": {"templates": _spark_connect},
+}
 
-
-class SparkApplicationSpec(TypedDict):
-    sparkConf: NotRequired[Annotated[list[str], BeforeValidator(_without_vendor)]]
-    """The resources that its properties ask for without a vendor."""
-    batchSchedulerOptions: NotRequired[BatchSchedulerOptions]
-    dynamicAllocation: NotRequired[DynamicAllocation]
-    executor: NotRequired[SparkExecutor]
-
-
-class SparkApplication(TypedDict):
-    spec: NotRequired[SparkApplicationSpec]
-
-
-class ScheduledSpec(TypedDict):
-    template: NotRequired[SparkApplicationSpec]
-
-
-class ScheduledSparkApplication(TypedDict):
-    spec: NotRequired[ScheduledSpec]
-
-
-KINDS = [
-    Kind(
-        **api(_GROUP, "SparkApplication", "sparkapplications", "v1beta2"),
-        key="sparkApplication",
-        shape=SparkApplication,
-        owned_by=(("sparkoperator.k8s.io", "ScheduledSparkApplication"),),
-        finished=kind.finished_by_field("/applicationState/state", "COMPLETED", "FAILED"),
-        pods=Pods(
-            templates=_spark_application,
-            template_paths=("spec.driver, spec.executor", "spec.driver.template, spec.executor.template"),
-            counted=_COUNTED.format(1),
-            source="SP:api/v1beta2/sparkapplication_types.go; SP:internal/controller/sparkapplication/submission.go",
-            **scheduled(KueueUnit.WHOLE, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.BATCH,
-            suspend_path="/spec/suspend",
-            kueue=Kueue.OPTION,
-            queue_label_path="/metadata",
-            volcano="`spec.batchScheduler: volcano`; its PodGroup asks for one pod, and for the resources of all",
-            gang_places=_places("/spec"),
-            lifecycle_places=model.LifecyclePlaces(ttl="/spec/timeToLiveSeconds"),
-            changes=_CHANGES,
-        ),
-    ),
-    Kind(
-        **api(_GROUP, "ScheduledSparkApplication", "scheduledsparkapplications", "v1beta2"),
-        key="scheduledSparkApplication",
-        shape=ScheduledSparkApplication,
-        pods=Pods(
-            templates=_scheduled,
-            template_paths=("spec.template, as the spec of a SparkApplication",),
-            counted="as a SparkApplication for each run; without bound under `concurrencyPolicy: Allow`",
-            source="SP:internal/controller/scheduledsparkapplication/controller.go",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.BATCH,
-            suspend_path="/spec/suspend",
-            kueue=Kueue.CHILDREN,
-            # The SparkApplications get its labels.
-            queue_label_path="/metadata",
-            volcano="`spec.template.batchScheduler: volcano`, as for a SparkApplication",
-            gang_places=_places("/spec/template"),
-            changes=_CHANGES,
-        ),
-    ),
-    Kind(
-        **api(_GROUP, "SparkConnect", "sparkconnects", "v1alpha1"),
-        pods=Pods(
-            templates=_spark_connect,
-            template_paths=("spec.server.template", "spec.executor, spec.executor.template"),
-            counted="1 server, and `executor.instances` (2 if missing), or as `dynamicAllocation` has them",
-            source="SP:internal/controller/sparkconnect/",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.BATCH,
-            changes=_CHANGES,
-        ),
-    ),
-]
+SHAPE_PARTS: Final[Mapping[str, Any]] = {
+    "without_vendor": BeforeValidator(_without_vendor),
+}

@@ -1,92 +1,306 @@
 """tekton.dev: TaskRun and PipelineRun, and Task and Pipeline, which they run.
 
-A run of a task is one pod. Its containers are the steps, and their requests add up.
+A run of a task is one pod. Its containers are the steps, and their requests add up. Tasks are found by the names that
+refer to them.
 
-Sources: TK:pkg/apis/pipeline/v1/{pipeline,matrix,pipelinerun}_types.go, TK:pkg/reconciler/pipelinerun/pipelinerun.go,
-TK:pkg/reconciler/pipelinerun/resources/pipelinerunresolution.go.
+Sources: TK:pkg/apis/pipeline/v1/{pipeline,matrix,pipelinerun}_types.go and merge.go, TK:pkg/reconciler/pipelinerun/,
+TK:pkg/pod/pod.go (Build, makeLabels), TK:pkg/internal/computeresources/tasklevel/tasklevel.go and
+TK:pkg/reconciler/taskrun/resources/taskspec.go.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Final, NotRequired
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
-from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds import kind, tekton_tasks
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
-from usher.kinds.reading import layers
+from usher.kinds.kind import Code
+from usher.kinds.reading import pod_templates as layers
 from usher.kinds.reading.counts import NEVER, ONCE, Times, nested_times
-from usher.kinds.reading.shapes import Present
-from usher.kinds.reading.templates import NOWHERE, Place, Template
-from usher.kinds.reading.values import MAX_DEPTH, Reading
-from usher.kinds.tekton_tasks import GROUP, PARAMETER, V1BETA1, ApiVersion, Task, TaskRunSettings, version_of
+from usher.kinds.reading.templates import NOWHERE, ContainerPlace, Place, Template, Traits
+from usher.kinds.reading.values import MAX_DEPTH, Reading, Reference
+
+GROUP: Final = "tekton.dev"
+
+PARAMETER: Final = "$("
+"""The start of a text that is known only when a run starts."""
 
 
-class TektonContainer(TypedDict):
-    """A step, a sidecar or the template of all steps. Which of the two fields it has depends on the version."""
+class ApiVersion(Struct, frozen=True, kw_only=True):
+    """How a version of the API names the fields that differ."""
 
-    resources: NotRequired[Present]
-    computeResources: NotRequired[Present]
-
-
-class SchedulingInTekton(TypedDict):
-    """Tekton has these fields only in pod templates, but people write them elsewhere."""
-
-    tolerations: NotRequired[list[Present]]
-    nodeSelector: NotRequired[Present]
-    affinity: NotRequired[Present]
+    resources: str
+    step_specs: str
+    sidecar_specs: str
 
 
-class TektonTaskSpec(SchedulingInTekton):
-    steps: NotRequired[list[TektonContainer]]
-    sidecars: NotRequired[list[TektonContainer]]
-    stepTemplate: NotRequired[TektonContainer]
+V1: Final = ApiVersion(resources="computeResources", step_specs="stepSpecs", sidecar_specs="sidecarSpecs")
+V1BETA1: Final = ApiVersion(resources="resources", step_specs="stepOverrides", sidecar_specs="sidecarOverrides")
 
 
-class TektonTask(TypedDict):
-    apiVersion: NotRequired[str]
-    spec: NotRequired[TektonTaskSpec]
+def version_of(value: Mapping[str, paths.Json]) -> ApiVersion:
+    """The version of a whole object."""
+    return V1BETA1 if value.get("apiVersion") == f"{GROUP}/v1beta1" else V1
 
 
-class TektonTaskRunSpec(SchedulingInTekton):
-    taskSpec: NotRequired[TektonTaskSpec]
+class Task(Struct, frozen=True, kw_only=True):
+    """A TaskSpec, from the object or from a reference."""
+
+    spec: Place
+    version: ApiVersion
+    is_own: bool
+    """Whether it stands in the object itself."""
+    is_known: bool = True
+    """False for a reference to a task that cannot be found."""
+    metadata: Place = NOWHERE
 
 
-class TektonTaskRun(TypedDict):
-    apiVersion: NotRequired[str]
-    spec: NotRequired[TektonTaskRunSpec]
+def referenced_object(
+    ref: Place, kind: str, *, consequence: str, reading: Reading, namespace: str | None = None
+) -> Place | None:
+    """The object that a reference names, with paths below the name; None if it cannot be found.
+
+    Args:
+        ref: an object with `name`, or with `resolver` or `bundle`, which say where on the network to look.
+        kind: of the object.
+        consequence: the facts that are unknown without it, for the message.
+        namespace: of the object; None for the namespace of the referring object.
+    """
+    value, path = reading.mapping(*ref), ref.path
+    name = reading.text(value.get("name"), path + "/name")
+    for field in ("resolver", "bundle"):
+        if reading.text(value.get(field), f"{path}/{field}"):
+            reading.unknown(f"{path}/{field}", f"the {kind} is fetched only when it runs: {consequence}")
+            return None
+    if not name:
+        return None
+    if PARAMETER in name:
+        reading.unknown(path + "/name", f"which {kind} it is, is known only when it runs: {consequence}")
+        return None
+    within = reading.context.namespace if namespace is None else namespace
+    reference = Reference(group=GROUP, kind=kind, name=name, namespace=within)
+    found = reading.look_up(reference, path + "/name", consequence=consequence)
+    if found is None:
+        return None
+    reading.record_reference(path + "/name", reference)
+    return Place(found, path + "/name")
 
 
-class TektonPipelineTask(SchedulingInTekton):
-    taskSpec: NotRequired[TektonTaskSpec]
+def task_of_reference(ref: Place, reading: Reading) -> Task:
+    """The task that a `taskRef` names."""
+    value = reading.mapping(*ref)
+    kind = reading.text(value.get("kind"), ref.path + "/kind") or "Task"
+    namespace = "" if kind == "ClusterTask" else None
+    found = referenced_object(ref, kind, consequence="its steps are not judged", reading=reading, namespace=namespace)
+    if found is None:
+        return Task(spec=Place(None, ref.path), version=V1, is_own=False, is_known=False)
+    (spec,), (metadata,) = layers.field((found,), "spec"), layers.field((found,), "metadata")
+    return Task(spec=spec, version=version_of(reading.mapping(*found)), is_own=False, metadata=metadata)
 
 
-TektonPipelineSpec = TypedDict(
-    "TektonPipelineSpec",
-    {
-        "tasks": NotRequired[list[TektonPipelineTask]],
-        "finally": NotRequired[list[TektonPipelineTask]],
-        "tolerations": NotRequired[list[Present]],
-        "nodeSelector": NotRequired[Present],
-        "affinity": NotRequired[Present],
-    },
+_POD_FIELDS: Final = (
+    "nodeSelector",
+    "tolerations",
+    "affinity",
+    "schedulerName",
+    "priorityClassName",
+    "runtimeClassName",
 )
+_CONTAINER_FIELDS: Final = ("envFrom", "securityContext", "volumeDevices", "volumeMounts")
+"""Container fields that Tekton hands on unchanged; it changes commands, variables and resources."""
+_WHOLE: Final = frozenset({"memory", "ephemeral-storage"})
+"""Resources that Tekton counts in whole numbers."""
+
+_TOO_LARGE_TASK: Final = "too many steps share too large a template: they are not judged"
 
 
-class TektonPipeline(TypedDict):
-    apiVersion: NotRequired[str]
-    spec: NotRequired[TektonPipelineSpec]
+class TaskRunSettings(Struct, frozen=True, kw_only=True):
+    """The settings that the run of a task adds to it."""
+
+    pod_templates: tuple[Place, ...]
+    """Pod templates, the nearest first; a mutation would write a missing field into the nearest."""
+    version: ApiVersion = V1
+    overrides: Place = NOWHERE
+    """The object with the resources of the run and of its steps and sidecars."""
 
 
-class TektonPipelineRunSpec(SchedulingInTekton):
-    pipelineSpec: NotRequired[TektonPipelineSpec]
+def template_of_task(  # noqa: PLR0913 - a task, its run, and facts about its pods
+    task: Task,
+    run: TaskRunSettings,
+    *,
+    name: str,
+    metadata: Place,
+    changeable: bool,
+    budget: layers.Budget,
+    reading: Reading,
+) -> Template:
+    """The pod that one run of a task makes."""
+    pod_path = run.pod_templates[0].path
+    for place in run.pod_templates:
+        reading.mapping(*place)
+    fields = {}
+    for each in _POD_FIELDS:
+        found = _nearest(layers.field(run.pod_templates, each))
+        fields[each] = Place(None, f"{pod_path}/{each}") if found.value is None else found
+    # A field in the nearest pod template would replace the same field from elsewhere.
+    stand_there = all(place.path == f"{pod_path}/{each}" for each, place in fields.items())
+    fields["volumes"] = Place(reading.mapping(*task.spec).get("volumes"), task.spec.path + "/volumes")
+    return Template(
+        name=name,
+        path=task.spec.path,
+        spec=Place({}, pod_path),
+        metadata=metadata,
+        traits=Traits(changeable=changeable and task.is_own and stand_there, whole=task.is_known),
+        containers=tuple(_containers(task, run, budget, reading)),
+        fields=fields,
+    )
 
 
-class TektonPipelineRun(TypedDict):
-    apiVersion: NotRequired[str]
-    spec: NotRequired[TektonPipelineRunSpec]
+def _nearest(places: Sequence[Place]) -> Place:
+    """The first place with a value, even if that is empty (TK:pkg/apis/pipeline/pod/template.go)."""
+    return next((place for place in places if place.value is not None), places[0] if places else NOWHERE)
+
+
+def _containers(task: Task, run: TaskRunSettings, budget: layers.Budget, reading: Reading) -> Iterator[ContainerPlace]:
+    spec, path = reading.mapping(*task.spec), task.spec.path
+    defaults = Place(spec.get("stepTemplate"), path + "/stepTemplate")
+    reading.mapping(*defaults)
+    of_run = layers.field((run.overrides,), "computeResources")
+    whole = next((place for place in of_run if reading.mapping(*place)), None)
+    steps = list(reading.items(spec.get("steps"), path + "/steps"))
+    environments = [*reversed(layers.field(run.pod_templates, "env"))]
+    shared = [place.value for place in (defaults, *environments, *of_run)]
+    specs = _by_name(layers.field((run.overrides,), run.version.step_specs), run.version, reading)
+    if not budget.spend(*shared, times=len(steps) if task.is_known else len(specs)):
+        reading.unknown(path, _TOO_LARGE_TASK)
+        return
+    if not task.is_known:
+        yield from _resources_of_run(whole, specs, "step", environments, reading)
+    for index, (step_path, step) in enumerate(steps):
+        name = reading.text(step.get("name"), step_path + "/name")
+        own = Place(step.get(task.version.resources), f"{step_path}/{task.version.resources}")
+        resources = (*specs.get(name, ()), own, *layers.field((defaults,), task.version.resources))
+        requests, limits = _resources(resources, own.path, reading)
+        if whole is not None:
+            requests, limits = _resources_of_task(requests, limits, whole, len(steps), reading)
+        yield ContainerPlace(
+            value=_handed_on(step),
+            path=step_path,
+            name=f"step-{name or f'unnamed-{index}'}",
+            requests=requests,
+            limits=limits,
+            environment=(
+                *layers.field((defaults,), "env"),
+                _environment(step, step_path, reading),
+                *environments,
+            ),
+        )
+    yield from _sidecars(task, run, reading)
+
+
+def _resources_of_run(
+    whole: Place | None,
+    specs: Mapping[str, tuple[Place]],
+    prefix: str,
+    environments: Sequence[Place],
+    reading: Reading,
+) -> Iterator[ContainerPlace]:
+    """Containers for the requests that the run of an unknown task sets.
+
+    They apply to the whole task, or else to named containers.
+    """
+    found = {"": (whole,)} if whole is not None else specs
+    for name, (resources,) in found.items():
+        requests, limits = _resources((resources,), resources.path, reading)
+        yield ContainerPlace(
+            value={},
+            path=resources.path if name == "" else resources.path.rpartition("/")[0],
+            type=model.ContainerType.SIDECAR if prefix == "sidecar" else model.ContainerType.APP,
+            name=f"{prefix}-{name}".rstrip("-"),
+            requests=requests,
+            limits=limits,
+            environment=tuple(environments),
+        )
+
+
+def _handed_on(container: Mapping[str, paths.Json]) -> Mapping[str, paths.Json]:
+    return {field: container[field] for field in _CONTAINER_FIELDS if field in container}
+
+
+def _sidecars(task: Task, run: TaskRunSettings, reading: Reading) -> Iterator[ContainerPlace]:
+    spec = reading.mapping(*task.spec)
+    specs = _by_name(layers.field((run.overrides,), run.version.sidecar_specs), run.version, reading)
+    if not task.is_known:
+        yield from _resources_of_run(None, specs, "sidecar", (), reading)
+    for path, sidecar in reading.items(spec.get("sidecars"), task.spec.path + "/sidecars"):
+        name = reading.text(sidecar.get("name"), path + "/name")
+        own = Place(sidecar.get(task.version.resources), f"{path}/{task.version.resources}")
+        requests, limits = _resources((*specs.get(name, ()), own), own.path, reading)
+        yield ContainerPlace(
+            value=_handed_on(sidecar),
+            path=path,
+            type=model.ContainerType.SIDECAR,
+            name=f"sidecar-{name}",
+            requests=requests,
+            limits=limits,
+            environment=(Place(sidecar.get("env"), path + "/env"),),
+        )
+
+
+def _by_name(overrides: Sequence[Place], version: ApiVersion, reading: Reading) -> dict[str, tuple[Place]]:
+    """Resources of steps or sidecars by name; the last entry of a name counts."""
+    return {
+        reading.text(entry.get("name"), path + "/name"): (
+            Place(entry.get(version.resources), f"{path}/{version.resources}"),
+        )
+        for place in overrides
+        for path, entry in reading.items(*place)
+    }
+
+
+def _resources(found: Sequence[Place], own_path: str, reading: Reading) -> tuple[Place, Place]:
+    for place in found:
+        reading.mapping(*place)
+    requests = layers.resources(layers.field(found, "requests"), reading)
+    limits = layers.resources(layers.field(found, "limits"), reading)
+    return (
+        requests if requests.path else Place(None, own_path + "/requests"),
+        limits if limits.path else Place(None, own_path + "/limits"),
+    )
+
+
+def _resources_of_task(
+    requests: Place, limits: Place, of_run: Place, steps: int, reading: Reading
+) -> tuple[Place, Place]:
+    """Resources of the task as a whole: every step gets its part of the requests, and the full limits."""
+    reading.mapping(*of_run)
+    (asked,) = layers.field((of_run,), "requests") or (NOWHERE,)
+    (limited,) = layers.field((of_run,), "limits") or (NOWHERE,)
+    if asked.value is None and limited.value is None:
+        return requests, limits
+    divided = limited if asked.value is None and requests.value is None else asked
+    return Place(_parts_of_amounts(divided, steps, reading), divided.path), limited
+
+
+def _parts_of_amounts(whole: Place, steps: int, reading: Reading) -> paths.Object:
+    return {
+        name: str(quantity.value // steps) if name in _WHOLE else f"{quantity.milli // steps}m"
+        for name, quantity in reading.resources(*whole).items()
+    }
+
+
+def _environment(step: Mapping[str, paths.Json], path: str, reading: Reading) -> Place:
+    """The variables of a step, or of the StepAction that the step takes its container from."""
+    own = Place(step.get("env"), path + "/env")
+    ref = Place(step.get("ref"), path + "/ref")
+    action = referenced_object(ref, "StepAction", consequence="its variables are not judged", reading=reading)
+    if action is None:
+        return own
+    (spec,) = layers.field((action,), "spec")
+    reading.mapping(*spec)
+    env = layers.nearest(layers.field((spec,), "env"))
+    return own if env.value is None else env
 
 
 _WHEN: Final = "`when` decides whether a task runs"
@@ -135,10 +349,10 @@ def templates_of_reference(
 
     If the pipeline cannot be found, the run may still set the requests of some of its tasks.
     """
-    found = tekton_tasks.referenced_object(ref, "Pipeline", consequence="its pods are not judged", reading=reading)
+    found = referenced_object(ref, "Pipeline", consequence="its pods are not judged", reading=reading)
     if found is not None:
         (spec,), (metadata,) = layers.field((found,), "spec"), layers.field((found,), "metadata")
-        version = tekton_tasks.version_of(reading.mapping(*found))
+        version = version_of(reading.mapping(*found))
         handed_on = (*pipeline.metadata, metadata)
         known = replace(pipeline, spec=spec, version=version, metadata=handed_on, is_own=False)
         yield from templates_of_pipeline(known, budget, reading)
@@ -187,7 +401,7 @@ def _templates_of_pods(  # noqa: PLR0913 - a task of a pipeline, and how often i
     if not budget.spend(*shared):
         reading.unknown(task.spec.path, _TOO_LARGE)
         return
-    template = tekton_tasks.template_of_task(
+    template = template_of_task(
         task,
         TaskRunSettings(pod_templates=pod_templates, version=pipeline.run_version, overrides=run_spec),
         name=name,
@@ -212,7 +426,7 @@ def _task_of(task: Mapping[str, paths.Json], path: str, pipeline: Pipeline, read
         if reading.text(value.get("apiVersion"), place.path + "/apiVersion") and kind:
             return None
         if field == "taskRef":
-            return tekton_tasks.task_of_reference(place, reading)
+            return task_of_reference(place, reading)
         metadata = Place(value.get("metadata"), place.path + "/metadata")
         return Task(spec=place, version=pipeline.version, is_own=pipeline.is_own, metadata=metadata)
     return None
@@ -291,7 +505,7 @@ _METADATA: Final = "/metadata"
 
 def _task(task: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
     """The template of a Task, which has no fields for scheduling: its runs have them."""
-    yield tekton_tasks.template_of_task(
+    yield template_of_task(
         Task(spec=Place(task.get("spec"), "/spec"), version=version_of(task), is_own=True),
         TaskRunSettings(pod_templates=(Place(None, "/spec"),)),
         name="",
@@ -316,9 +530,9 @@ def _task_run(task_run: Mapping[str, paths.Json], reading: Reading) -> Iterator[
     if own.value is None:
         if not reading.mapping(*ref):
             return
-        task = tekton_tasks.task_of_reference(ref, reading)
+        task = task_of_reference(ref, reading)
         metadata = Place(layers.metadata((metadata, task.metadata), reading), _METADATA)
-    yield tekton_tasks.template_of_task(
+    yield template_of_task(
         task,
         TaskRunSettings(
             pod_templates=(Place(spec.get("podTemplate"), "/spec/podTemplate"),),
@@ -375,95 +589,9 @@ def _pipeline_run(pipeline_run: Mapping[str, paths.Json], reading: Reading) -> I
         yield from templates_of_reference(ref, run, layers.Budget(), reading)
 
 
-_ONE_POD: Final = "1 pod with a container for each step"
-_TASKS: Final = (
-    "1 pod for each of `tasks` and `finally`, perhaps 0 under `when`; times the combinations of a `matrix`, without "
-    "bound where that takes a parameter; 0 for custom tasks"
-)
-_TASK_SOURCE: Final = "TK:pkg/pod/pod.go, TK:pkg/apis/pipeline/v1/merge.go"
-_PIPELINE_SOURCE: Final = "TK:pkg/apis/pipeline/v1/matrix_types.go, TK:pkg/reconciler/pipelinerun/pipelinerun.go"
-_VERSIONS: Final = ("v1", "v1beta1")
-_NOT_OF_ALL: Final = (
-    "unless the change would replace values from elsewhere or reach other tasks; never objects that a reference names"
-)
-
-KINDS = [
-    Kind(
-        **api(GROUP, "TaskRun", "taskruns", *_VERSIONS),
-        key="tektonTaskRun",
-        shape=TektonTaskRun,
-        owned_by=(("tekton.dev", "PipelineRun"),),
-        finished=kind.finished_by_false_condition("Succeeded"),
-        pods=Pods(
-            templates=_task_run,
-            template_paths=(
-                "spec.taskSpec",
-                "the task that `spec.taskRef` names",
-                "`spec.podTemplate`, for scheduling",
-            ),
-            counted=_ONE_POD,
-            source=_TASK_SOURCE,
-            **scheduled(KueueUnit.POD, Starts.IN_STEPS, shrinks=True, minimum_from=""),
-            role=model.Role.BATCH,
-            kueue=Kueue.CHILDREN,
-            # Kueue does not know TaskRuns, but the pod of a TaskRun carries its labels.
-            queue_label_path=_METADATA,
-            changes=f"its podTemplate, and the steps of its taskSpec, {_NOT_OF_ALL}",
-        ),
-    ),
-    Kind(
-        **api(GROUP, "PipelineRun", "pipelineruns", *_VERSIONS),
-        key="tektonPipelineRun",
-        shape=TektonPipelineRun,
-        finished=kind.finished_by_false_condition("Succeeded"),
-        pods=Pods(
-            templates=_pipeline_run,
-            template_paths=(
-                "spec.pipelineSpec.{tasks,finally}[].taskSpec",
-                "what `spec.pipelineRef` and `taskRef` name",
-                "`spec.taskRunSpecs[].podTemplate` and `spec.taskRunTemplate.podTemplate`, for scheduling",
-                "the same in v1beta1: `spec.taskRunSpecs[].taskPodTemplate` and `spec.podTemplate`",
-            ),
-            counted=_TASKS,
-            source=_PIPELINE_SOURCE,
-            **scheduled(KueueUnit.POD, Starts.IN_STEPS, shrinks=True, minimum_from=""),
-            role=model.Role.BATCH,
-            kueue=Kueue.CHILDREN,
-            queue_label_path=_METADATA,
-            changes=f"the podTemplate of a task in taskRunSpecs, and its steps, {_NOT_OF_ALL}",
-        ),
-    ),
-    Kind(
-        **api(GROUP, "Task", "tasks", *_VERSIONS),
-        key="tektonTask",
-        shape=TektonTask,
-        pods=Pods(
-            templates=_task,
-            template_paths=("spec",),
-            counted=_ONE_POD + ", of one run",
-            source=_TASK_SOURCE,
-            **scheduled(KueueUnit.POD, Starts.IN_STEPS, shrinks=True, minimum_from=""),
-            role=model.Role.BATCH,
-            is_template=True,
-            changes="nothing: it has no fields for scheduling",
-        ),
-    ),
-    Kind(
-        **api(GROUP, "Pipeline", "pipelines", *_VERSIONS),
-        key="tektonPipeline",
-        shape=TektonPipeline,
-        pods=Pods(
-            templates=_pipeline,
-            template_paths=(
-                "spec.{tasks,finally}[].taskSpec",
-                "the task that `taskRef` names",
-            ),
-            counted=_TASKS + "; of one run",
-            source=_PIPELINE_SOURCE,
-            **scheduled(KueueUnit.POD, Starts.IN_STEPS, shrinks=True, minimum_from=""),
-            role=model.Role.BATCH,
-            is_template=True,
-            changes="nothing: it has no fields for scheduling",
-        ),
-    ),
-]
+CODE: Final[Mapping[str, Code]] = {
+    "TaskRun.tekton.dev": {"templates": _task_run},
+    "PipelineRun.tekton.dev": {"templates": _pipeline_run},
+    "Task.tekton.dev": {"templates": _task},
+    "Pipeline.tekton.dev": {"templates": _pipeline},
+}

@@ -48,6 +48,7 @@ def embedded(  # noqa: PLR0913 - the policies, the facts, and the file that erro
     """
     policies = catalogue.load(directory)
     entries = catalogue.join_catalogues(policies.catalogue, own)
+    config = config_problems.with_kinds(config, own)
     _refuse(config, entries, file)
     # Only machine code beside the packaged policies is trusted.
     ahead = None if directory else wasm_runtime.machine_code_file(policies.directory, policies.module)
@@ -84,6 +85,7 @@ def remote(  # noqa: PLR0913 - the server, and the file that errors name
 
     policies = catalogue.load(directory)
     entries = catalogue.join_catalogues(policies.catalogue, own)
+    config = config_problems.with_kinds(config, own)
     _refuse(config, entries, file)
     server = Server(url=url, ca_file=ca_file, token_file=token_file)
     opa = OpaEngine(server, revision=policies.source_revision)

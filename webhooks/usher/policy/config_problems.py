@@ -34,6 +34,21 @@ def _kinds(config: models.Config) -> Collection[str]:
     return {word for group, kind in keys for word in (kind, f"{group}/{kind}")}
 
 
+def with_kinds(config: models.Config, own: Sequence[catalogue.OwnChecks]) -> models.Config:
+    """The configuration with the kinds that own checks of the site bring.
+
+    Raises:
+        InputError: one of them is described twice.
+    """
+    more = [each for checks in own for each in checks.workloads if each not in config.workloads]
+    if not more:
+        return config
+    found = config.model_copy(update={"workloads": [*config.workloads, *more]})
+    for path, reason in registry.problems(found.workloads):
+        raise errors.InputError(f"{', '.join(each.source for each in own)}: workloads{paths.readable(path)}: {reason}")
+    return found
+
+
 def problems(config: models.Config, entries: catalogue.Catalogue) -> list[Problem]:
     """Errors in usher.yaml, grouped by its sections."""
     return [

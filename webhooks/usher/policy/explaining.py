@@ -266,7 +266,7 @@ class Outlooks:
         return Outlook(
             workload=case.workload,
             ranks=tuple(priority.ranks(case, self._known)),
-            sections=sections,
+            sections=authorities_registry.with_words(sections, case, self._known.facts),
             given=given,
             fewer=tuple(self._fewer(case.workload, authorities_authority.answer_of_sections(sections))),
         )

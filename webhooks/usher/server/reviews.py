@@ -29,17 +29,6 @@ from usher.policy.engines.engine import ANSWER_UNTIL
 from usher.policy.evaluator import Evaluator
 from usher.review import webhooks
 from usher.review.admission_review import Answer, Review
-from usher.review.webhooks import (
-    MUTATES,
-    Run,
-    Site,
-    judge_configuration,
-    mutate,
-    no_site,
-    run_inline,
-    validate,
-    validate_and_charge,
-)
 from usher.server import logs
 from usher.server.live_cluster import return_memory
 from usher.server.metrics import Metrics
@@ -228,9 +217,9 @@ Record = Callable[[str, Answer, int], None]
 _Result = TypeVar("_Result")
 
 _ENDPOINTS: Final[dict[str, Endpoint]] = {
-    "/mutate": mutate,
-    "/validate": validate,
-    "/configuration": judge_configuration,
+    "/mutate": webhooks.mutate,
+    "/validate": webhooks.validate,
+    "/configuration": webhooks.judge_configuration,
 }
 
 _JSON: Final = (b"content-type", b"application/json")
@@ -360,9 +349,9 @@ class Reviews:
         # A task of its own runs each request, so this ends with the request.
         ANSWER_UNTIL.set(when.until)
         now = time.monotonic()
-        if review is mutate:
+        if review is webhooks.mutate:
             self._mutated = now
-        MUTATES.set(now - self._mutated < MUTATED_LATELY)
+        webhooks.MUTATES.set(now - self._mutated < MUTATED_LATELY)
         try:
             return await self._judged(review, body, evaluator, when, policies)
         except errors.DeadlineError:
@@ -374,10 +363,10 @@ class Reviews:
         self, review: Endpoint, body: bytes, evaluator: Evaluator, when: ReviewTime, policies: Policies | None
     ) -> Answer:
         # YAML takes a hundred times as long as JSON.
-        if len(body) > LARGE_BODY or review is judge_configuration:
+        if len(body) > LARGE_BODY or review is webhooks.judge_configuration:
             return await self._judged_large(review, body, evaluator, when, policies)
-        if review is validate and (self._admission is not None or policies is not None):
-            run = _run_in_thread if evaluator.engine.waits else run_inline
+        if review is webhooks.validate and (self._admission is not None or policies is not None):
+            run = _run_in_thread if evaluator.engine.waits else webhooks.run_inline
             return await self._charged(body, evaluator, when, policies, run=run)
         if evaluator.engine.waits:
             return await asyncio.to_thread(review, body, evaluator)
@@ -386,11 +375,15 @@ class Reviews:
     async def _judged_large(
         self, review: Endpoint, body: bytes, evaluator: Evaluator, when: ReviewTime, policies: Policies | None
     ) -> Answer:
-        lane = self._large if len(body) <= VERY_LARGE_BODY and review is not judge_configuration else self._very_large
+        lane = (
+            self._large
+            if len(body) <= VERY_LARGE_BODY and review is not webhooks.judge_configuration
+            else self._very_large
+        )
         namespace = namespace_of(body)
         run = partial(self._run_large, when, lane, namespace)
         with self._shares.holding(namespace, len(body)):
-            if review is validate and (self._admission is not None or policies is not None):
+            if review is webhooks.validate and (self._admission is not None or policies is not None):
                 answer = await self._charged(body, evaluator, when, policies, run=run)
             else:
                 answer = await run(partial(review, body, evaluator))
@@ -398,15 +391,15 @@ class Reviews:
         return answer
 
     async def _charged(
-        self, body: bytes, evaluator: Evaluator, when: ReviewTime, policies: Policies | None, *, run: Run
+        self, body: bytes, evaluator: Evaluator, when: ReviewTime, policies: Policies | None, *, run: webhooks.Run
     ) -> Answer:
         admission = None if self._admission is None else _TimedAdmission(self._admission, when)
         site = self._site(policies, evaluator, when)
-        return await validate_and_charge(body, evaluator, admission, run=run, site=site)
+        return await webhooks.validate_and_charge(body, evaluator, admission, run=run, site=site)
 
-    def _site(self, policies: Policies | None, evaluator: Evaluator, when: ReviewTime) -> Site:
+    def _site(self, policies: Policies | None, evaluator: Evaluator, when: ReviewTime) -> webhooks.Site:
         if policies is None:
-            return no_site
+            return webhooks.no_site
 
         async def judged(review: Review) -> webhooks.Found:
             with when.waiting("policies of the site"):

@@ -12,16 +12,15 @@ data parallelism, the rank of one server (create_engine_config of vLLM), or a nu
 Source: docs.nvidia.com/nim/large-language-models (configuration and model profiles). The names of profiles contain the
 parallel sizes: tensorrt_llm-h100-fp8-tp2-pp1-latency. Without one of these variables, a NIM chooses a profile for the
 GPUs that it has.
-
-A family matches the first words of a command or the end of an image's path, like a rule of `roles` in usher.yaml
-(`config.selection`). Sources are the documentation of each project, read in November 2026.
 """
 
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
+import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -122,94 +121,22 @@ def _any_flag(*names: str) -> str:
     return rf"(?:^|\s)(?:{'|'.join(names)})(?=[=\s]|$)"
 
 
-# Two of vLLM's executors start all ranks of a server in its pod.
-_EXECUTOR: Final = r"--distributed[-_]executor[-_]backend(?!(?:=|\s{1,40})[\"']?(?:mp|uni)\b)"
-_OTHER_NODES: Final = _any_flag("--nnodes", _EXECUTOR)
+_OTHER_NODES: Final = _any_flag("--nnodes", r"--distributed[-_]executor[-_]backend(?!(?:=|\s{1,40})[\"']?(?:mp|uni)\b)")
 _NO_CUSTOM_ALL_REDUCE: Final = _any_flag("--disable[-_]custom[-_]all[-_]reduce")
 
-_SERVERS: Final = (
-    _Server(
-        name="vLLM",
-        custom_all_reduce=True,
-        program=r"\bvllm\s{1,40}serve\b|\bvllm\.entrypoints\.(?:openai\.)?api_server\b|-m\s{1,40}dynamo\.vllm\b",
-        images=frozenset({"vllm-cuda-rhel9", "vllm-openai", "vllm-openai-rocm"}),
-        tensor=_flag("--tensor[-_]parallel[-_]size", "-tp"),
-        pipeline=_flag("--pipeline[-_]parallel[-_]size", "-pp"),
-        data=_flag("--data[-_]parallel[-_]size", "-dp"),
-        local=_flag("--data[-_]parallel[-_]size[-_]local", "-dpl"),
-        single=_any_flag("--data[-_]parallel[-_]rank", "-dpn"),
-        scattered=_any_flag("--data[-_]parallel[-_](?:address|hybrid[-_]lb|external[-_]lb|start[-_]rank)", "-dp[aehr]"),
-        spanning=_any_flag(_EXECUTOR, "--headless", "--nnodes", "--node[-_]rank"),
-        elsewhere=_any_flag(
-            "--config",
-            "--data[-_]parallel[-_]backend",
-            "-dpb",
-            # vLLM-Omni serves a model in stages, and each has GPUs of its own.
-            "--omni",
-            "--prefill[-_]context[-_]parallel[-_]size",
-            "-pcp",
-        ),
-    ),
-    _Server(
-        name="SGLang",
-        custom_all_reduce=True,
-        program=r"\bsglang\.launch_server\b|\bsglang\s{1,40}serve\b|-m\s{1,40}dynamo\.sglang\b",
-        tensor=_flag("--tensor-parallel-size", "--tp-size", "--tp"),
-        pipeline=_flag("--pipeline-parallel-size", "--pp-size", "--pp"),
-        data=_flag("--data-parallel-size", "--dp-size", "--dp"),
-        shared=_any_flag("--enable-dp-attention"),
-        nodes=_flag("--nnodes"),
-        spanning=_any_flag("--dist-init-addr", "--nnodes", "--node-rank"),
-        # A diffusion model has its number of GPUs here, and the tensor parallel size is that of its encoder.
-        elsewhere=_any_flag("--config", "--num-gpus"),
-    ),
-    _Server(
-        name="TensorRT-LLM",
-        program=r"\btrtllm-serve\b",
-        tensor=_flag("--tp_size", "--tensor_parallel_size"),
-        pipeline=_flag("--pp_size", "--pipeline_parallel_size"),
-        spanning=_any_flag("trtllm-llmapi-launch"),
-        elsewhere=_any_flag(
-            "--config",
-            "--config_file",
-            "--cp_size",
-            "--context_parallel_size",
-            "--extra_llm_api_options",
-            "disaggregated",
-        ),
-    ),
-    _Server(  # scripts of triton-inference-server/tensorrtllm_backend
-        name="Triton with TensorRT-LLM",
-        takes_all=True,
-        program=r"\blaunch_triton_server\.py\b|\bmpirun\s[^;&|]{0,300}?\btritonserver\b",
-        tensor=_flag("--world[-_]size", "-n", "-np"),
-        spanning=_any_flag("--multi[-_]node", "-H", "--?host(?:file)?"),
-    ),
-    _Server(
-        name="LMDeploy",
-        program=r"\blmdeploy\s{1,40}serve\s{1,40}api_server\b",
-        tensor=_flag("--tp"),
-        elsewhere=_any_flag("--cp", "--dp", "--ep", "--nnodes"),
-    ),
-    _Server(
-        name="Text Generation Inference",
-        program=r"\btext-generation-launcher\b",
-        images=frozenset({"text-generation-inference", "tgi-gaudi"}),
-        tensor=_flag("--num[-_]shard"),
-        takes_all=True,
-        variable="NUM_SHARD",
-        elsewhere=r"(?:^|\s)--sharded(?:=|\s{1,40})[\"']?false",
-    ),
-    _Server(
-        name="KServe's Hugging Face server",
-        program=r"-m\s{1,40}huggingfaceserver\b",
-        images=frozenset({"huggingfaceserver"}),
-        tensor=_flag("--tensor[-_]parallel[-_]size", "-tp"),
-        pipeline=_flag("--pipeline[-_]parallel[-_]size", "-pp"),
-        takes_all=True,
-        elsewhere=_any_flag("--backend(?:=|\\s{1,40})huggingface", "--data[-_]parallel[-_]size", "-dp"),
-    ),
-)
+_SIZES: Final = frozenset({"tensor", "pipeline", "data", "local", "nodes"})
+
+
+def _server_of(row: Mapping[str, Any]) -> _Server:
+    patterns = {
+        field: (_flag if field in _SIZES else _any_flag)(*value)
+        for field, value in row.items()
+        if isinstance(value, list) and field != "images"
+    }
+    return _Server(**{**row, "images": frozenset(row.get("images", ())), **patterns})
+
+
+_SERVERS: Final = tuple(map(_server_of, orjson.loads(Path(__file__).with_name("servers.json").read_bytes())))
 
 _OF_RUNTIME: Final = replace(_SERVERS[-1], name="the server of its runtime")
 """For the model of an InferenceService, whose image a ServingRuntime gives."""
@@ -343,258 +270,17 @@ class Family(Struct, frozen=True, kw_only=True):
     images: tuple[str, ...] = ()
 
 
-_INFERENCE: Final = model.Role.INFERENCE
-_TRAINING: Final = model.Role.TRAINING
-_INTERACTIVE: Final = model.Role.INTERACTIVE
-_TEST: Final = model.Role.BATCH
-
-TRAINERS: Final = (
+ALL: Final = tuple(
     Family(
-        name="torchrun",
-        role=_TRAINING,
-        commands=("torchrun", "python -m torch.distributed.run", "python -m torch.distributed.launch"),
-        source="https://docs.pytorch.org/docs/stable/elastic/run.html",
-    ),
-    Family(
-        name="Accelerate",
-        role=_TRAINING,
-        commands=("accelerate launch", "accelerate-launch", "python -m accelerate.commands.launch"),
-        source="https://huggingface.co/docs/accelerate/package_reference/cli",
-    ),
-    Family(
-        name="DeepSpeed",
-        role=_TRAINING,
-        commands=("deepspeed", "python -m deepspeed.launcher*"),
-        source="https://www.deepspeed.ai/getting-started/",
-    ),
-    Family(
-        name="Horovod",
-        role=_TRAINING,
-        commands=("horovodrun",),
-        images=("horovod/horovod*",),
-        source="https://horovod.readthedocs.io/en/stable/running_include.html",
-    ),
-    Family(
-        name="torchtune",
-        role=_TRAINING,
-        commands=("tune run",),
-        source="https://docs.pytorch.org/torchtune/stable/tune_cli.html",
-    ),
-    Family(
-        name="Axolotl",
-        role=_TRAINING,
-        commands=("axolotl train", "python -m axolotl.cli.train"),
-        images=("axolotlai/axolotl*", "winglian/axolotl*"),
-        source="https://docs.axolotl.ai/docs/cli.html",
-    ),
-    Family(
-        name="LLaMA-Factory",
-        role=_TRAINING,
-        commands=("llamafactory-cli train",),
-        images=("hiyouga/llamafactory*",),
-        source="https://llamafactory.readthedocs.io/en/latest/getting_started/sft.html",
-    ),
-    Family(
-        name="verl",
-        role=_TRAINING,
-        commands=("python -m verl.trainer.*",),
-        images=("verlai/verl*",),
-        source="https://verl.readthedocs.io/en/latest/start/quickstart.html",
-    ),
-    Family(
-        name="TRL",
-        role=_TRAINING,
-        commands=("trl sft", "trl dpo", "trl grpo", "trl kto", "trl reward", "trl rloo"),
-        source="https://huggingface.co/docs/trl/clis",
-    ),
-    Family(
-        name="a training script",
-        role=_TRAINING,
-        commands=(
-            "python *train*.py",
-            "python *finetun*.py",
-            "python *fine_tun*.py",
-            "python *fine-tun*.py",
-            "python -m *train",
-            "python -m *trainer",
-            "python -m *.train.*",
-            "python -m *.finetune*",
-        ),
-        source="how projects name their scripts; usher cannot know a program by less",
-    ),
+        name=row["name"],
+        role=model.Role(role),
+        source=row["source"],
+        commands=tuple(row.get("commands", ())),
+        images=tuple(row.get("images", ())),
+    )
+    for role, rows in orjson.loads(Path(__file__).with_name("programs.json").read_bytes()).items()
+    for row in rows
 )
-
-SERVERS: Final = (
-    Family(
-        name="vLLM",
-        role=_INFERENCE,
-        commands=("vllm serve", "python -m vllm.entrypoints.*"),
-        # Vendors name their builds after the device: vllm-cuda-rhel9 and odh-vllm-rocm-rhel9 of Red Hat, vllm-gaudi of
-        # Intel, pytorch-inference-vllm-neuronx of AWS, vllm of AMD and NVIDIA. llm-d names them after itself.
-        images=("vllm", "vllm-*", "odh-vllm-*", "*vllm-neuronx", "*vllm-openai", "*vllm-serve", "llm-d/llm-d*"),
-        source="https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html",
-    ),
-    Family(
-        name="SGLang",
-        role=_INFERENCE,
-        commands=("python -m sglang.launch_server", "python -m sglang_router.*", "sglang serve"),
-        images=("lmsysorg/sglang*",),
-        source="https://docs.sglang.ai/basic_usage/send_request.html",
-    ),
-    Family(
-        name="Text Generation Inference",
-        role=_INFERENCE,
-        commands=("text-generation-launcher", "text-generation-server serve"),
-        images=("*text-generation-inference*", "tgi-gaudi"),
-        source="https://huggingface.co/docs/text-generation-inference/reference/launcher",
-    ),
-    Family(
-        name="Text Embeddings Inference",
-        role=_INFERENCE,
-        commands=("text-embeddings-router",),
-        images=("*text-embeddings-inference*", "tei-gaudi"),
-        source="https://huggingface.co/docs/text-embeddings-inference/cli_arguments",
-    ),
-    Family(
-        name="Triton",
-        role=_INFERENCE,
-        commands=("tritonserver",),
-        images=("nvidia/tritonserver",),
-        source="https://docs.nvidia.com/deeplearning/triton-inference-server/user-guide/docs/getting_started/quickstart.html",
-    ),
-    Family(
-        name="NVIDIA NIM",
-        role=_INFERENCE,
-        commands=("/opt/nim/start_server.sh", "/opt/nim/start-server.sh"),
-        images=("nvcr.io/nim/*",),
-        source="https://docs.nvidia.com/nim/large-language-models/latest/getting-started.html",
-    ),
-    Family(
-        name="TensorRT-LLM",
-        role=_INFERENCE,
-        commands=("trtllm-serve",),
-        source="https://nvidia.github.io/TensorRT-LLM/commands/trtllm-serve/index.html",
-    ),
-    Family(
-        name="NVIDIA Dynamo",
-        role=_INFERENCE,
-        commands=("dynamo serve", "python -m dynamo.*"),
-        images=("nvidia/ai-dynamo/*",),
-        source="https://docs.nvidia.com/dynamo/latest/",
-    ),
-    Family(
-        name="Ollama",
-        role=_INFERENCE,
-        commands=("ollama serve",),
-        images=("ollama/ollama",),
-        source="https://docs.ollama.com/docker",
-    ),
-    Family(
-        name="llama.cpp",
-        role=_INFERENCE,
-        commands=("llama-server", "python -m llama_cpp.server"),
-        images=("ggml-org/llama.cpp:*server*", "ggerganov/llama.cpp:*server*"),
-        source="https://github.com/ggml-org/llama.cpp/blob/master/docs/docker.md",
-    ),
-    Family(
-        name="LMDeploy",
-        role=_INFERENCE,
-        commands=("lmdeploy serve",),
-        images=("openmmlab/lmdeploy*",),
-        source="https://lmdeploy.readthedocs.io/en/latest/llm/api_server.html",
-    ),
-    Family(
-        name="KServe's Hugging Face server",
-        role=_INFERENCE,
-        commands=("python -m huggingfaceserver",),
-        images=("kserve/huggingfaceserver*",),
-        source="https://kserve.github.io/website/docs/model-serving/generative-inference/overview",
-    ),
-    Family(
-        name="TensorFlow Serving",
-        role=_INFERENCE,
-        commands=("tensorflow_model_server",),
-        images=("tensorflow/serving*", "tf-serving*"),
-        source="https://www.tensorflow.org/tfx/serving/docker",
-    ),
-    Family(
-        name="TorchServe",
-        role=_INFERENCE,
-        commands=("torchserve",),
-        images=("pytorch/torchserve*", "torchserve*"),
-        source="https://docs.pytorch.org/serve/",
-    ),
-    Family(
-        name="JetStream",
-        role=_INFERENCE,
-        images=("inference/jetstream-*", "inference/maxengine-server"),
-        source="https://github.com/AI-Hypercomputer/JetStream",
-    ),
-    Family(
-        name="DJL Serving",
-        role=_INFERENCE,
-        commands=("djl-serving",),
-        images=("deepjavalibrary/djl-serving*", "djl-inference"),
-        source="https://docs.djl.ai/master/docs/serving/index.html",
-    ),
-    Family(
-        name="Ray Serve",
-        role=_INFERENCE,
-        commands=("serve run", "serve deploy"),
-        images=("anyscale/ray-llm*",),
-        source="https://docs.ray.io/en/latest/serve/api/doc/serve.run.html",
-    ),
-)
-
-NOTEBOOKS: Final = (
-    Family(
-        name="Jupyter",
-        role=_INTERACTIVE,
-        commands=(
-            "jupyter",
-            "jupyter-lab",
-            "jupyter-notebook",
-            "jupyterhub-singleuser",
-            "start-notebook*",
-            "start-singleuser*",
-        ),
-        images=("jupyter/*notebook", "notebook-servers/*", "kubeflownotebookswg/*", "tensorflow/tensorflow:*jupyter*"),
-        source="https://jupyter-docker-stacks.readthedocs.io/en/latest/using/common.html",
-    ),
-    Family(
-        name="an editor in the browser",
-        role=_INTERACTIVE,
-        commands=("code-server", "rserver"),
-        images=("codercom/code-server", "rocker/rstudio"),
-        source="https://coder.com/docs/code-server",
-    ),
-)
-
-TESTS: Final = (
-    Family(
-        name="tests of NCCL and of networks",
-        role=_TEST,
-        commands=("*_perf", "*_perf_mpi", "ib_*_bw", "ib_*_lat", "nvbandwidth", "nvloom*"),
-        images=("*nccl-test*", "*rccl-test*", "k8s-samples:nvbandwidth*", "*nccl-plugin*-diagnostic*"),
-        source="https://github.com/NVIDIA/nccl-tests, https://github.com/ROCm/rccl-tests, https://github.com/NVIDIA/nvbandwidth",
-    ),
-    Family(
-        name="tests of GPUs",
-        role=_TEST,
-        commands=("dcgmproftester*", "dcgmi diag", "gpu_burn", "gpu-burn", "nvidia-smi", "rocm-smi", "clinfo"),
-        images=("*gpu-burn*", "*dcgmproftester*"),
-        source="https://docs.nvidia.com/datacenter/dcgm/latest/user-guide/, https://github.com/wilicc/gpu-burn",
-    ),
-    Family(
-        name="samples of CUDA",
-        role=_TEST,
-        commands=("vectorAdd", "nbody", "deviceQuery", "bandwidthTest", "p2pBandwidthLatencyTest", "matrixMul"),
-        images=("k8s/cuda-sample", "nvidia/samples:vectoradd*", "cuda-vector-add"),
-        source="https://github.com/NVIDIA/cuda-samples",
-    ),
-)  # fmt: skip
-
-ALL: Final = (*TRAINERS, *NOTEBOOKS, *SERVERS, *TESTS)
 """In this order a container gets the role of the first family that one of its programs belongs to. So a server cannot
 hide a trainer: the role with fewer rights comes first.
 """

@@ -15,7 +15,7 @@ from usher.kinds.reading import shapes as reading_shapes
 from usher.kinds.reading.counts import nearest_object, nearest_pointer
 from usher.kinds.reading.templates import AS_CONFIGURED, JOB_CONTROLLER, Template
 from usher.kinds.reading.values import MAX_PODS, Context, FindInner, Inner, Reading
-from usher.workloads import identity
+from usher.workloads import identity, unrecognised
 from usher.workloads import pod_sets as workloads_pod_sets
 from usher.workloads.claims import CLAIM_GROUP, Claims, mark_accelerators
 from usher.workloads.pod_sets import read_pod_set
@@ -223,84 +223,6 @@ def _value_at(value: paths.Object, pointer: str, reading: Reading) -> paths.Json
     return reading.descend(value, parent).get(paths.split(pointer)[-1])
 
 
-_CHARTS: Final = frozenset({
-    ("argoproj.io", "Application"),
-    ("argoproj.io", "ApplicationSet"),
-    ("helm.toolkit.fluxcd.io", "HelmRelease"),
-})  # fmt: skip
-"""Kinds that hold the values of a Helm chart. A controller renders the chart, and usher can only judge the result."""
-
-_GPUS: Final = frozenset({"gpu", "gpus"})
-"""Words for GPUs in kinds of operators that choose the resource themselves."""
-
-_OF_MACHINES: Final = "gets the accelerators of its machines"
-
-_HIDDEN: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
-    ("inference.sagemaker.aws.amazon.com", "InferenceEndpointConfig"): ("/spec", _OF_MACHINES),
-    ("inference.sagemaker.aws.amazon.com", "JumpStartModel"): ("/spec", _OF_MACHINES),
-    ("workload.serving.volcano.sh", "ModelBooster"): ("/spec/backend", "makes ModelServings of its workers"),
-}
-"""Kinds that show neither a pod template nor accelerators, each with the field that decides them (Kthena:
-pkg/apis/workload/v1alpha1). Without an entry they would pass unseen.
-"""
-
-
-def read_unrecognised(
-    value: paths.Object, *, known: Kind | None, namespace: str, vocabulary: Vocabulary
-) -> model.Workload | None:
-    """A workload for an unknown kind that holds pod templates or requests accelerators; rules do not judge it.
-
-    A known kind in an unknown version is treated in the same way: it makes pods, wherever this version has its
-    templates.
-    """
-    group, version, kind = identity.group_version_kind(value)
-    found = pod_templates.find_pod_specs(value)
-    full_name = f"{kind or 'object without kind'} ({'/'.join(filter(None, (group, version))) or 'no apiVersion'})"
-    reason = f"unrecognised kind {full_name} holds a pod spec, which is not judged"
-    if found == [] and known is None:
-        found = pod_templates.find_resource_requests(value, lambda name: name in _GPUS or vocabulary.contains(name))
-        reason = f"unrecognised kind {full_name} asks for accelerators, which is not judged"
-    if found and (group, kind) in _CHARTS:
-        reason = (
-            f"{full_name} has values for a chart that asks for accelerators: render the chart, "
-            "e.g. helm template | usher check -"
-        )
-    hidden, why = _HIDDEN.get((group, kind), ("", ""))
-    if found == [] and hidden and _holds_field(value, hidden):
-        found = [hidden]
-        reason = f"unrecognised kind {full_name} {why}, which is not judged"
-    if found is None:
-        found, reason = [paths.ROOT], f"{full_name} is too large to be searched for pod specs: not judged"
-    if known is not None:
-        found = found or ["/apiVersion" if "apiVersion" in value else paths.ROOT]
-        here = f"in {version}" if version else "without a version"
-        reason = f"{kind} is known in {' and '.join(known.versions)}, not {here}: not judged"
-    if not found:
-        return None
-    reading = Reading()
-    for path in found:
-        reading.unknown(path, reason)
-    metadata = reading.mapping(value.get("metadata"), "/metadata")
-    unjudged = identity.without_pods(
-        value,
-        namespace=reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace,
-        name=identity.object_name(metadata, reading, value),
-    )
-    return replace(
-        unjudged,
-        deleting=bool(reading.text(metadata.get("deletionTimestamp"), "/metadata/deletionTimestamp")),
-        exists=bool(paths.metadata(value).get("uid")),
-        unknowns=reading.found(),
-    )
-
-
-def _holds_field(value: paths.Object, pointer: str) -> bool:
-    try:
-        return paths.resolve(value, pointer) is not None
-    except LookupError:
-        return False
-
-
 _OF_KUEUE: Final = "kueue.x-k8s.io/"
 _FIND_INNER: Final = inner_finder(registry.WORKLOADS)
 
@@ -376,12 +298,14 @@ def normalise(  # noqa: PLR0913 - the object, and what reads it
     if (group, kind) in registry.BOUNDS_OF_NODES:
         return None
     known = registry.WORKLOADS.get((group, kind))
-    if known is None or known.pods is None or version not in known.versions:
-        return read_unrecognised(value, known=known, namespace=namespace, vocabulary=vocabulary)
-    return _recognised(
+    described = known is not None and version in known.versions
+    judged = known if described else None if known is not None else unrecognised.kind_by_shape(value)
+    if judged is None or judged.pods is None:
+        return unrecognised.read_unrecognised(value, known=known, namespace=namespace, vocabulary=vocabulary)
+    workload = _recognised(
         value,
-        known,
-        known.pods,
+        judged,
+        judged.pods,
         version=version,
         vocabulary=vocabulary,
         namespace=namespace,
@@ -389,6 +313,8 @@ def normalise(  # noqa: PLR0913 - the object, and what reads it
         roles=roles,
         believes_owner=believes_owner,
     )
+    # Whether the pods of an unknown kind wait for each other is unknown too.
+    return workload if described or workload.gang.formed_by else replace(workload, gang=model.Gang(wanted=False))
 
 
 def _recognised(  # noqa: PLR0913 - the kind, and all arguments of `normalise`

@@ -6,13 +6,14 @@ k8s.io/kubernetes pkg/apis/core/v1; templates inside custom resources are not de
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
 from usher import model, paths, quantities
-from usher.accelerators.names import GKE_DEVICES, Unit
+from usher.accelerators.names import GKE_DEVICES, MIB, Unit
 from usher.accelerators.vocabulary import Vocabulary
 from usher.kinds.reading import environment, shapes
 from usher.kinds.reading.pod_templates import listed_containers
@@ -456,12 +457,30 @@ def _scheduler(named: str, template: Template) -> model.Scheduler:
     return model.Scheduler(name=named) if named else template.traits.scheduler or DEFAULT_SCHEDULER
 
 
-def totals_of_pod_sets(pod_sets: Iterable[model.PodSet]) -> tuple[model.Total, ...]:
-    """One total for each name and route, in the order of the names. A claim that pods share counts once."""
+MEMORY_OF: Final = "MiB of "
+"""Before the name of a device class: the memory that claims take of its devices."""
+
+
+def _by_parts(request: model.AcceleratorRequest) -> Iterator[model.AcceleratorRequest]:
+    """A request under the name of the MIG profile that it selects, and the memory of shares."""
+    yield replace(request, name=request.selects) if request.selects else request
+    if request.is_share and request.memory:
+        each = -(-request.memory // MIB)
+        most = None if request.maximum is None else request.maximum * each
+        yield replace(request, name=f"{MEMORY_OF}{request.name}", minimum=request.minimum * each, maximum=most)
+
+
+def totals_of_pod_sets(pod_sets: Iterable[model.PodSet], *, by_parts: bool = False) -> tuple[model.Total, ...]:
+    """One total for each name and route, in the order of the names. A claim that pods share counts once.
+
+    Args:
+        by_parts: whether claims for parts of devices count by their MIG profiles and their memory.
+    """
     own: defaultdict[tuple[str, model.Route], list[model.Total]] = defaultdict(list)
     shared: defaultdict[tuple[str, str, model.Route, DevicePart], list[model.Total]] = defaultdict(list)
     for pod_set in pod_sets:
-        for request in pod_set.requests:
+        requests = pod_set.requests
+        for request in chain.from_iterable(map(_by_parts, requests)) if by_parts else requests:
             route = _route(request)
             if request.claim:
                 part = DevicePart(request.selects, request.memory)

@@ -173,7 +173,8 @@ requests, because it ends.
 """
 
 _ORDER: Final = tuple(dict.fromkeys(family.role for family in model_servers.ALL))
-_NOT_TESTS: Final = tuple(family for family in model_servers.ALL if family not in model_servers.TESTS)
+_TESTS: Final = tuple(family for family in model_servers.ALL if family.role is model.Role.BATCH)
+_NOT_TESTS: Final = tuple(family for family in model_servers.ALL if family not in _TESTS)
 
 _SHOWN_WORDS: Final = 3
 _SHOWN_LETTERS: Final = 80
@@ -251,7 +252,7 @@ def _starts_something(command: tuple[str, ...]) -> bool:
 
 def _evidence_of_tests(started: Sequence[Program]) -> Evidence | None:
     """The evidence of tests, if the container starts nothing else: many trainers begin with nvidia-smi."""
-    found = [(each, family) for each in started for family in model_servers.TESTS if _belongs(each, family)]
+    found = [(each, family) for each in started for family in _TESTS if _belongs(each, family)]
     tests = {each for each, _ in found}
     others = [each for each in started if not each.by_mpi and each not in tests and not is_mpi_launcher(each)]
     return _evidence(*found[0]) if found and not others else None

@@ -22,10 +22,10 @@ from usher.accelerators.vocabulary import looks_like_accelerator, meant_name
 from usher.kinds import registry
 from usher.kinds.kind import DEFINITION
 from usher.kinds.kubeflow_pipelines import group_version_kind
-from usher.kinds.reading import controller_rules, device_stack, inner_names, known_keys, value_forms
+from usher.kinds.reading import controller_rules, counts, device_stack, inner_names, known_keys, value_forms
 from usher.kinds.reading.fields import MAP, REQUIRED, TAKES_ANYTHING, TYPE, Definitions, Known, Leaf, Node, recorded
 from usher.kinds.reading.values import NO_OBJECTS, Lookup, Objects
-from usher.workloads import identity
+from usher.workloads import identity, unrecognised
 
 _MOST: Final = 30
 """Keys that usher reports of one object."""
@@ -89,22 +89,22 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
     """
     if workload is not None and workload.excess is not None:
         return workload
-    found, key = tuple(_find_unread(value, _definitions(beside, facts))), group_version_kind(value)[::2]
+    definitions, key = _definitions(beside, facts), group_version_kind(value)[::2]
+    found = tuple(_find_unread(value, definitions))
+    if workload is not None and any(each.path for each in workload.pod_sets):
+        told = {each.path for each in found}
+        of_templates = _in_templates(value, workload, definitions)
+        found += tuple(each for each in of_templates if each.path not in told)
     exists = stored or bool(paths.metadata(value).get("uid"))
     if exists:
         found = tuple(each for each in found if each.kept)
     else:
-        found += tuple(known_keys.misspelt_keys(value, meant)) + tuple(_refused_parts(value, beside))
+        found += tuple(known_keys.misspelt_keys(value, meant))
+        found += tuple(value_forms.refused_parts(value, key, beside))
         found += tuple(value_forms.refused_forms(value, key, makes_pods=key in registry.PODS))
     if not stored:
-        rules = controller_rules.refused(value, key, makes_pods=key in registry.PODS)
+        rules = _unread_by_controllers(workload, value, key)
         found += tuple(each for each in rules if not (exists and each.refused))
-        if workload is not None:
-            found += tuple(device_stack.images_of_other_devices(workload))
-        if key == ("apps", "DaemonSet"):
-            found += tuple(device_stack.agents_without_folder(value))
-        if key == ("", "ConfigMap"):
-            found += tuple(device_stack.metrics_of_dcgm(value))
     if not exists:
         files = inner_names.Files(namespace, around if isinstance(around, Objects) else beside, beside, names)
         found += tuple(inner_names.names_of_nothing(value, key, files))
@@ -113,6 +113,19 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
     if not found:
         return workload
     return replace(workload or _object_without_rules(value, namespace), unread_keys=found[:_MOST])
+
+
+def _unread_by_controllers(
+    workload: model.Workload | None, value: paths.Object, key: tuple[str, str]
+) -> Iterator[model.UnreadKey]:
+    yield from controller_rules.refused(value, key, makes_pods=key in registry.PODS)
+    if workload is not None:
+        yield from device_stack.images_of_other_devices(workload)
+        yield from counts.beyond_their_pods(workload, value)
+    if key == ("apps", "DaemonSet"):
+        yield from device_stack.agents_without_folder(value)
+    if key == ("", "ConfigMap"):
+        yield from device_stack.metrics_of_dcgm(value)
 
 
 def has_fields(value: paths.Object, *, beside: Lookup = NO_OBJECTS, facts: Definitions | None = None) -> bool:
@@ -150,6 +163,30 @@ def _find_unread(value: paths.Object, definitions: Sequence[Definitions]) -> Ite
         yield from (*walk.unread, *walk.refused)
         if not any(each.important for each in walk.unread):
             yield from walk.missing
+
+
+def _in_templates(
+    value: paths.Object, workload: model.Workload, definitions: Sequence[Definitions]
+) -> Iterator[model.UnreadKey]:
+    """The mistakes in pod templates that the definition of the kind does not describe."""
+    known, number = _node_of_kind(paths.text(value.get("apiVersion")), paths.text(value.get("kind")), definitions)
+    for each in workload.pod_sets:
+        if each.spec_path != f"{each.path}/spec" or not known.is_open_at(number or TAKES_ANYTHING, each.path):
+            continue
+        try:
+            template = paths.mapping(paths.resolve(value, each.path))
+        except LookupError:  # it stands in another object
+            continue
+        if "kind" not in template and not _is_as_known(template, known.pod_template, known):
+            walk = _Walk(known)
+            walk.object(template, known.pod_template, each.path, kept=True)
+            # An operator that usher does not know may have added fields of its own.
+            sure = number is not None or not unrecognised.is_unknown(workload)
+            for found in walk.unread:
+                yield found if sure or found.remedy.startswith("did you mean") else replace(found, important=False)
+            yield from walk.refused
+            if not each.containers and not any(found.important for found in walk.unread):
+                yield from walk.missing
 
 
 def _of_configurations(value: paths.Object) -> Iterator[model.UnreadKey]:
@@ -244,9 +281,9 @@ def _is_open_as_known(value: Any, known: Known) -> bool:  # noqa: ANN401 - any J
 
 def _fits(value: Any, leaf: Leaf) -> bool:  # noqa: ANN401 - any JSON
     """Whether a field takes a value. Whole numbers may have a point, and texts of templates are not compared."""
-    if isinstance(leaf, frozenset) and isinstance(value, str) and value in leaf:
+    if isinstance(value, str) and (leaf is str or (isinstance(leaf, frozenset) and value in leaf)):
         return True
-    if value is None or (isinstance(value, str) and (value == "" or any(mark in value for mark in _TEMPLATE_MARKS))):
+    if value is None or (isinstance(value, str) and (value == "" or value_forms.is_placeholder(value))):
         return True
     if isinstance(leaf, frozenset):
         return False
@@ -398,8 +435,6 @@ def _missing(name: str, path: str) -> model.UnreadKey:
     )
 
 
-_TEMPLATE_MARKS: Final = ("{{", "$", "<")
-
 _MEANT: Final[Mapping[type, str]] = {
     str: "a string", int: "a whole number", float: "a number", bool: "true or false", list: "a list", dict: "an object",
 }  # fmt: skip
@@ -493,8 +528,16 @@ def _unknown_kind(api_version: str, kind: str, kinds: Mapping[str, int]) -> Iter
             yield _mistake("/kind", f"kind {kind}", api_version, f"kind: {like}")
 
 
+_GROUPS_OF_OTHERS: Final = frozenset({"azmonitoring.coreos.com", "inference.networking.x-k8s.io"})
+"""Groups of kinds that stand in another group too: Prometheus as Azure manages it, and the inference extension of the
+Gateway API before version 1 (its package apix).
+"""
+
+
 def _is_group_meant(group: str, known: str) -> bool:
     """Whether the author of an unknown kind may have meant a known group. Only Kubernetes has groups without a dot."""
+    if group in _GROUPS_OF_OTHERS:
+        return False
     if "." not in group:
         return True
     labels, others = group.split("."), known.split(".")
@@ -517,75 +560,3 @@ def _mistake(path: str, what: str, where: str, meant: str, *, deny: bool = True)
         remedy=f"did you mean {meant}?",
         important=deny,
     )
-
-
-def _refused_parts(value: paths.Object, beside: Lookup) -> Iterator[model.UnreadKey]:
-    """Fields of Kubernetes' own workloads that fit their types but that the API server refuses; misspelt selectors.
-
-    Sources: ValidateDeploymentSpec and its like in pkg/apis/apps/validation/validation.go, validateJobSpec and
-    validateCronJobSpec in pkg/apis/batch/validation/validation.go of kubernetes/kubernetes v1.36.
-
-    Args:
-        value: the object.
-        beside: the objects of the same files; read only for a Service or a PodDisruptionBudget.
-    """
-    kind, group = paths.text(value.get("kind")), paths.text(value.get("apiVersion")).rpartition("/")[0]
-    if group == "apps" and (group, kind) in registry.PODS:
-        yield from _labels_not_selected(value)
-    elif group == "batch" and kind == "CronJob":
-        yield from _schedule_refused(value)
-        yield from _restarts_for_ever(value, "/spec/jobTemplate/spec/template/spec")
-    elif group == "batch" and kind == "Job":
-        yield from _restarts_for_ever(value, "/spec/template/spec")
-    elif isinstance(beside, Objects) and (group, kind) == ("", "Service"):
-        yield from known_keys.misspelt_selector(value, "/spec/selector", beside)
-    elif isinstance(beside, Objects) and (group, kind) == ("policy", "PodDisruptionBudget"):
-        yield from known_keys.misspelt_selector(value, "/spec/selector/matchLabels", beside)
-
-
-def _is_whole(spec: Mapping[str, Any]) -> bool:
-    """Whether a pod spec is complete and not a patch: each of its containers has an image."""
-    containers = spec.get("containers")
-    return isinstance(containers, list) and all(isinstance(each, dict) and "image" in each for each in containers)
-
-
-def _labels_not_selected(value: paths.Object) -> Iterator[model.UnreadKey]:
-    labels = known_keys.part_at(value, "/spec/template/metadata/labels")
-    if not labels and not _is_whole(known_keys.part_at(value, "/spec/template/spec")):
-        return
-    for key, each in known_keys.part_at(value, "/spec/selector/matchLabels").items():
-        if isinstance(each, str) and "{{" not in each and labels.get(key) != each:
-            yield model.UnreadKey(
-                path=paths.join("/spec/selector/matchLabels", key),
-                text=f"selects pods with the label {key}: {each}, which its own template does not have, so the API "
-                "server refuses it",
-                remedy="give the selector and the labels of the template the same value",
-                important=True,
-                refused=True,
-            )
-
-
-def _schedule_refused(value: paths.Object) -> Iterator[model.UnreadKey]:
-    schedule = known_keys.part_at(value, "/spec").get("schedule")
-    if isinstance(schedule, str) and not schedule.startswith(("@", "{{", "$")) and len(schedule.split()) != 5:
-        yield model.UnreadKey(
-            path="/spec/schedule",
-            text=f"has {len(schedule.split())} fields in schedule {schedule[:60]!r}, where the API server takes 5",
-            remedy="write minute, hour, day of the month, month and day of the week",
-            important=True,
-            refused=True,
-        )
-
-
-def _restarts_for_ever(value: paths.Object, path: str) -> Iterator[model.UnreadKey]:
-    spec = known_keys.part_at(value, path)
-    if spec.get("restartPolicy", "Always") == "Always" and _is_whole(spec):
-        written = "restartPolicy" in spec
-        yield model.UnreadKey(
-            path=f"{path}/restartPolicy" if written else path,
-            text="has pods with the restartPolicy Always"
-            f"{'' if written else ', the default'}, where the API server takes OnFailure and Never for Jobs",
-            remedy="set restartPolicy to Never or OnFailure",
-            important=True,
-            refused=True,
-        )

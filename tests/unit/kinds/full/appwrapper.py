@@ -1,4 +1,4 @@
-"""Full objects of the kinds in kinds/queues.py."""
+"""Full objects of the kinds in kinds/autoscaling.py."""
 
 import builders
 from unit.kinds.full.parts import METADATA, template

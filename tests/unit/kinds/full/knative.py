@@ -1,4 +1,4 @@
-"""Full objects of the kinds in kinds/model_services.py."""
+"""Full objects of the kinds in kinds/served_models.py."""
 
 import builders
 from unit.kinds.full.parts import METADATA, template

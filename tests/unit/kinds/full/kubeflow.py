@@ -1,4 +1,4 @@
-"""Full objects of the training jobs in kinds/kubeflow.py."""
+"""Full objects of the training jobs in kinds/job_groups.py."""
 
 from usher import paths
 

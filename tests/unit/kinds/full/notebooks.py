@@ -1,4 +1,4 @@
-"""Full objects of notebooks of Kubeflow (kinds/kubeflow.py)."""
+"""Full objects of notebooks of Kubeflow (kinds/job_groups.py)."""
 
 import builders
 from unit.kinds.full.parts import METADATA, template

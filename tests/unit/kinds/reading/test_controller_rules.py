@@ -126,6 +126,18 @@ def test_mpirun_starts_no_more_processes_than_there_are_slots(command: list[str]
     assert [remedy for _, remedy in _found(value)] == remedies
 
 
+_LEAST = (
+    "{{apiVersion: batch/v1, kind: Job, metadata: {{name: a, "
+    "annotations: {{kueue.x-k8s.io/job-min-parallelism: '{}'}}}}, "
+    "spec: {{parallelism: {}, completions: {}}}}}"
+)
+_RAY = (
+    "{{apiVersion: ray.io/v1, kind: RayService, metadata: {{name: a}}, spec: {{rayClusterConfig: {{rayVersion: '{}', "
+    "headGroupSpec: {{template: {{spec: {{containers: [{{name: head, image: '{}'}}]}}}}}}, "
+    "workerGroupSpecs: [{{template: {{spec: {{containers: [{{name: worker, image: '{}'}}]}}}}}}]}}}}}}"
+)
+
+
 @pytest.mark.parametrize(
     ("text", "remedies"),
     [
@@ -196,6 +208,16 @@ def test_mpirun_starts_no_more_processes_than_there_are_slots(command: list[str]
             ),
             [],
         ),
+        (_LEAST.format("8", 4, 16), ["write a number from 1 to 3"]),
+        (_LEAST.format("4", 8, 4), ["write a number from 1 to 3"]),
+        (_LEAST.format("0", 1, 1), ["remove the annotation"]),
+        (_LEAST.format("half", 4, 16), ["write a number from 1 to 3"]),
+        (_LEAST.format("3", 4, 16), []),
+        (_LEAST.format("$LEAST", 4, 16), []),
+        (_RAY.format("2.40.0", "rayproject/ray:2.40.0-py311", "rayproject/ray:2.40.0-gpu"), []),
+        (_RAY.format("2.40.0", "rayproject/ray-ml:2.40.0", "own/ray:2.9.0"), []),
+        (_RAY.format("2.40.0", "rayproject/ray:2.40.0", "rayproject/ray:2.9.0-gpu"), ["use images of one version"]),
+        (_RAY.format("2.9.0", "rayproject/ray:2.40.0", "rayproject/ray:2.40.0-gpu"), ["write 2.40.0"]),
     ],
 )
 def test_webhooks_and_controllers_refuse_what_they_cannot_use(text: str, remedies: list[str]) -> None:

@@ -118,7 +118,7 @@ class WorkloadReader:
             created=fields.time_of(metadata.get("creationTimestamp")),
             role=read.role,
             wanted=read.pods,
-            asks=devices.of_workload(read),
+            asks=devices.of_workload(read, by_parts=True),
             exists=read.exists,
             team=self.team(read.labels),
             queue=self._queue(read),
@@ -253,7 +253,7 @@ class PodReader:
         workload = self._read(value)
         if workload is None or not workload.asks_accelerators:
             return _NOTHING
-        found = devices.of_workload(workload)
+        found = devices.of_workload(workload, by_parts=True)
         names = (mig.profile_of_resource(name) for name in found)
         profile = next((str(each.profile) for each in names if each is not None), "")
         return Asked(devices=found, memory_profile=profile, workload=workload)

@@ -1,9 +1,10 @@
 """How many GPUs stand behind accelerators, where they are now, and what one of them costs in an hour.
 
-Whole devices count as one, MIG devices and partitions of AMD by their share, time slices by their part, and parts by
-memory and cores (HAMi, Volcano, KAI-Scheduler) by the larger of the two. Other accelerators (TPUs, Neuron
-devices, NPUs) are not GPUs; they count by their own name alone. The share of a MIG device is the larger one of its
-shares of compute and memory, so that a GPU that is divided in the usual ways counts as one.
+Whole devices count as one, MIG devices and partitions of AMD by their share, time slices by their part, shares of a
+claimed device by their memory, and parts by memory and cores (HAMi, Volcano, KAI-Scheduler) by the larger of the two.
+Other accelerators (TPUs, Neuron devices, NPUs) are not GPUs; they count by their own name alone. The share of a MIG
+device is the larger one of its shares of compute and memory, so that a GPU that is divided in the usual ways counts as
+one.
 """
 
 import dataclasses
@@ -24,6 +25,7 @@ from usher.audit.gather.estate import Estate, Node, Pod, Workload
 from usher.check.devices import SHARES, SLICES, Devices
 from usher.config import selection
 from usher.config.models import PriceRule, Prices
+from usher.workloads.pod_sets import MEMORY_OF
 
 WHOLE_GPU: Final = "nvidia.com/gpu"
 _SHARED: Final = "nvidia.com/gpu.shared"
@@ -58,7 +60,12 @@ def _counted_parts(devices: Devices, node: Node | None) -> Iterator[tuple[str, F
     together = {name: _parts_of(counted, devices) for counted, name in _PARTS.items() if counted in devices}
     for name, amount in devices.items():
         parts = together.get(_PARTS.get(name, ""), [])
-        if name in PARTS and PARTS[name].divides in together:
+        memory = devices.get(f"{MEMORY_OF}{name.removeprefix(SHARES)}") if name.startswith(SHARES) else None
+        if memory is not None:
+            of_board = 0 if node is None else node.memory
+            whole = Fraction(amount.number)
+            yield name, min(whole, Fraction(memory.number) * names.MIB / of_board) if of_board else whole
+        elif name.startswith(MEMORY_OF) or (name in PARTS and PARTS[name].divides in together):
             yield name, Fraction()
         elif parts or name == _VIRTUAL:
             number_of_boards = Fraction(amount.number)

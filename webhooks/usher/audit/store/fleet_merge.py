@@ -12,17 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import errors
-from usher.audit.document import Severity
-from usher.audit.document.fleet_document import (
-    AcceleratorRow,
-    CodeRow,
-    Fleet,
-    FleetProblem,
-    FleetSaving,
-    IdleWorkload,
-    ProblemKind,
-    ReadinessRow,
-)
+from usher.audit.document import Severity, fleet_document
 from usher.audit.store import audit_parts, earlier_audits, fleet_totals, part_stores
 from usher.audit.store.audit_parts import ChosenCluster
 from usher.audit.store.fleet_totals import KEPT, Database, rounded_numbers
@@ -34,14 +24,14 @@ _SEVERITIES: Final = {each.value: place for place, each in enumerate(Severity)}
 
 def finding_codes(
     database: Database, chosen: Sequence[ChosenCluster], before: Mapping[str, int]
-) -> tuple[CodeRow, ...]:
+) -> tuple[fleet_document.CodeRow, ...]:
     """Findings by code, the worst first; `before` has the numbers of an earlier document."""
     places = defaultdict[str, list[tuple[str, int]]](list)
     for row in database.rows("places", [_MOST_PLACES]):
         places[row["code"]].append((chosen[row["cluster"]].name, row["findings"]))
     severities = list(_SEVERITIES)
     return tuple(
-        CodeRow(
+        fleet_document.CodeRow(
             **rounded_numbers(row),
             severity=Severity(severities[row["worst"] - 1]) if row["worst"] else Severity.LOW,
             before=before.get(row["code"]),
@@ -51,19 +41,27 @@ def finding_codes(
     )
 
 
-def idle_workloads(database: Database, chosen: Sequence[ChosenCluster], *, most: int) -> tuple[IdleWorkload, ...]:
+def idle_workloads(
+    database: Database, chosen: Sequence[ChosenCluster], *, most: int
+) -> tuple[fleet_document.IdleWorkload, ...]:
     """The workloads with the most idle GPU-hours."""
-    return tuple(IdleWorkload(**_with_cluster(row, chosen)) for row in database.rows("idle_workloads", [most]))
+    return tuple(
+        fleet_document.IdleWorkload(**_with_cluster(row, chosen)) for row in database.rows("idle_workloads", [most])
+    )
 
 
-def accelerator_rows(database: Database, *, most: int) -> tuple[AcceleratorRow, ...]:
+def accelerator_rows(database: Database, *, most: int) -> tuple[fleet_document.AcceleratorRow, ...]:
     """Accelerators other than GPUs, the largest number first."""
-    return tuple(AcceleratorRow(**rounded_numbers(row)) for row in database.rows("accelerators", [most]))
+    return tuple(fleet_document.AcceleratorRow(**rounded_numbers(row)) for row in database.rows("accelerators", [most]))
 
 
-def largest_savings(database: Database, chosen: Sequence[ChosenCluster], *, most: int) -> tuple[FleetSaving, ...]:
+def largest_savings(
+    database: Database, chosen: Sequence[ChosenCluster], *, most: int
+) -> tuple[fleet_document.FleetSaving, ...]:
     """The largest savings that count in the sum."""
-    return tuple(FleetSaving(**_with_cluster(row, chosen)) for row in database.rows("largest_savings", [most]))
+    return tuple(
+        fleet_document.FleetSaving(**_with_cluster(row, chosen)) for row in database.rows("largest_savings", [most])
+    )
 
 
 def _with_cluster(row: Mapping[str, Any], chosen: Sequence[ChosenCluster]) -> dict[str, Any]:
@@ -71,7 +69,7 @@ def _with_cluster(row: Mapping[str, Any], chosen: Sequence[ChosenCluster]) -> di
     return {**rounded_numbers(row), "cluster": chosen[row["cluster"]].name}
 
 
-def readiness_rows(database: Database, chosen: Sequence[ChosenCluster]) -> tuple[ReadinessRow, ...]:
+def readiness_rows(database: Database, chosen: Sequence[ChosenCluster]) -> tuple[fleet_document.ReadinessRow, ...]:
     """The items of the checklist; first those that fail in the most clusters."""
     standings = defaultdict[str, dict[str, int]](dict)
     failing, titles = dict[str, tuple[str, ...]](), dict[str, tuple[str, str]]()
@@ -82,7 +80,7 @@ def readiness_rows(database: Database, chosen: Sequence[ChosenCluster]) -> tuple
             failing[row["id"]] = tuple(chosen[each].name for each in row["some"])
     order = sorted(standings, key=lambda each: (-standings[each].get("fail", 0), each))
     return tuple(
-        ReadinessRow(
+        fleet_document.ReadinessRow(
             id=each,
             area=titles[each][0],
             title=titles[each][1],
@@ -107,8 +105,8 @@ class Limits(Struct, frozen=True, kw_only=True):
 
 
 def merge(
-    folders: Sequence[str], *, version: str, earlier: Sequence[Fleet] = (), limits: Limits | None = None
-) -> Fleet:
+    folders: Sequence[str], *, version: str, earlier: Sequence[fleet_document.Fleet] = (), limits: Limits | None = None
+) -> fleet_document.Fleet:
     """The document of all parts below some folders.
 
     Args:
@@ -138,9 +136,9 @@ def merge(
 
 def _loaded(
     database: Database, clusters: Sequence[ChosenCluster], folders: Sequence[part_stores.Store], folder: Path
-) -> tuple[list[ChosenCluster], list[FleetProblem]]:
+) -> tuple[list[ChosenCluster], list[fleet_document.FleetProblem]]:
     """The clusters with the parts that could be loaded."""
-    usable, problems, numbers = [], list[FleetProblem](), count()
+    usable, problems, numbers = [], list[fleet_document.FleetProblem](), count()
     for number, cluster in enumerate(clusters):
         kept = []
         for part in cluster.parts:
@@ -160,19 +158,19 @@ def _loaded(
 def _document(  # noqa: PLR0913 - all parts of the document by name
     database: Database,
     clusters: Sequence[ChosenCluster],
-    problems: Sequence[FleetProblem],
+    problems: Sequence[fleet_document.FleetProblem],
     *,
     version: str,
-    earlier: Sequence[Fleet],
+    earlier: Sequence[fleet_document.Fleet],
     bounds: Limits,
-) -> Fleet:
+) -> fleet_document.Fleet:
     fleet_totals.prepare(database)
     before = earlier_audits.newest_fleet(earlier)
     codes = {} if before is None else {each.code: each.findings for each in before.findings}
     taken = [part.record.taken for each in clusters for part in each.parts]
-    absent = sum(each.kind is ProblemKind.ABSENT for each in problems)
+    absent = sum(each.kind is fleet_document.ProblemKind.ABSENT for each in problems)
     totals = fleet_totals.totals(database, clusters, most=bounds.clusters, missing=absent)
-    document = Fleet(
+    document = fleet_document.Fleet(
         version=version,
         taken=max(taken),
         oldest=min(taken),

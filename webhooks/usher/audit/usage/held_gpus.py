@@ -18,53 +18,34 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from usher.audit.gather import estate, gpus
+from usher.audit.usage import series as usage_series
 from usher.audit.usage import usage_metrics
-from usher.audit.usage.series import (
-    EMPTY_LINE,
-    Answer,
-    Device,
-    Grid,
-    KnownNodes,
-    Line,
-    PodName,
-    Question,
-    Series,
-    bridged,
-    cut_line,
-    device_of,
-    holder_of,
-    label_value,
-    mapped_line,
-    merged_line,
-    node_of,
-    pod_of,
-    renamed_labels,
-    resource_of,
-    scaled_line,
-    spread_values,
-)
 from usher.audit.usage.usage_metrics import Readings
 
 
 class Allocation(Struct, frozen=True, kw_only=True):
     """The GPUs that a pod held on a node; NaN at points where unknown."""
 
-    pod: PodName
+    pod: usage_series.PodName
     node: str
-    gpus: Line
+    gpus: usage_series.Line
 
 
-def recorded_allocations(requests: Answer, phases: Answer, nodes: Mapping[str, estate.Node]) -> tuple[Allocation, ...]:
+def recorded_allocations(
+    requests: usage_series.Answer, phases: usage_series.Answer, nodes: Mapping[str, estate.Node]
+) -> tuple[Allocation, ...]:
     """Allocations that kube-state-metrics recorded: the requests of pods on a node until they ended."""
-    alive = {pod: bridged(merged_line(series)) for pod, series in _by_pod(phases.series).items()}
+    alive = {
+        pod: usage_series.bridged(usage_series.merged_line(series)) for pod, series in _by_pod(phases.series).items()
+    }
     found = []
     for pod, series in sorted(_by_pod(requests.series).items()):
-        by_node: dict[str, list[Line]] = {}
+        by_node: dict[str, list[usage_series.Line]] = {}
         for (node, resource), parts in _units_by_node(series).items():
-            share = float(gpus.share(resource_of(resource), nodes.get(node)))
+            share = float(gpus.share(usage_series.resource_of(resource), nodes.get(node)))
             if node and share:
-                by_node.setdefault(node, []).append(scaled_line(parts, share))
-        living = alive.get(pod, EMPTY_LINE)
+                by_node.setdefault(node, []).append(usage_series.scaled_line(parts, share))
+        living = alive.get(pod, usage_series.EMPTY_LINE)
         for node, lines in sorted(by_node.items()):
             held = _while_alive(added_lines(lines), living)
             if held.values:
@@ -73,7 +54,7 @@ def recorded_allocations(requests: Answer, phases: Answer, nodes: Mapping[str, e
 
 
 def present_allocations(
-    workloads: Iterable[estate.Workload], nodes: Mapping[str, estate.Node], grid: Grid
+    workloads: Iterable[estate.Workload], nodes: Mapping[str, estate.Node], grid: usage_series.Grid
 ) -> tuple[Allocation, ...]:
     """Allocations of the existing pods: from the moment when each was placed to the end of the window."""
     found = []
@@ -86,8 +67,8 @@ def present_allocations(
             first = grid.first_point_after(since)
             if first < grid.points:
                 values = array("d", [held]) * (grid.points - first)
-                name = PodName(pod.namespace, pod.name)
-                found.append(Allocation(pod=name, node=pod.node, gpus=Line(first=first, values=values)))
+                name = usage_series.PodName(pod.namespace, pod.name)
+                found.append(Allocation(pod=name, node=pod.node, gpus=usage_series.Line(first=first, values=values)))
     return tuple(sorted(found, key=lambda each: (each.pod, each.node)))
 
 
@@ -98,36 +79,42 @@ def held_now(pod: estate.Pod, nodes: Mapping[str, estate.Node]) -> float:
     return float(gpus.exact_number(pod.devices, nodes.get(pod.node)))
 
 
-def joined_allocations(first: Iterable[Allocation], second: Iterable[Allocation]) -> dict[tuple[PodName, str], Line]:
+def joined_allocations(
+    first: Iterable[Allocation], second: Iterable[Allocation]
+) -> dict[tuple[usage_series.PodName, str], usage_series.Line]:
     """The allocations by pod and node; the second list fills the points that the first does not know."""
-    lines: dict[tuple[PodName, str], list[Line]] = {}
+    lines: dict[tuple[usage_series.PodName, str], list[usage_series.Line]] = {}
     for each in (*first, *second):
         lines.setdefault((each.pod, each.node), []).append(each.gpus)
     return {
-        key: merged_line(Series(labels={}, first=line.first, values=line.values) for line in found)
+        key: usage_series.merged_line(
+            usage_series.Series(labels={}, first=line.first, values=line.values) for line in found
+        )
         for key, found in lines.items()
     }
 
 
-def _by_pod(series: Iterable[Series]) -> dict[PodName, list[Series]]:
-    found: dict[PodName, list[Series]] = {}
+def _by_pod(series: Iterable[usage_series.Series]) -> dict[usage_series.PodName, list[usage_series.Series]]:
+    found: dict[usage_series.PodName, list[usage_series.Series]] = {}
     for each in series:
-        pod = pod_of(each.labels)
+        pod = usage_series.pod_of(each.labels)
         if pod is not None:
             found.setdefault(pod, []).append(each)
     return found
 
 
-def _units_by_node(series: Iterable[Series]) -> dict[tuple[str, str], Line]:
+def _units_by_node(series: Iterable[usage_series.Series]) -> dict[tuple[str, str], usage_series.Line]:
     """The units of each resource on each node, for all containers of a pod together."""
-    containers: dict[tuple[str, str], dict[str, list[Series]]] = {}
+    containers: dict[tuple[str, str], dict[str, list[usage_series.Series]]] = {}
     for each in series:
-        key = label_value(each.labels, "node"), each.labels.get("resource", "")
+        key = usage_series.label_value(each.labels, "node"), each.labels.get("resource", "")
         # Several instances of kube-state-metrics may report one container, which counts once.
-        container = label_value(each.labels, "container")
+        container = usage_series.label_value(each.labels, "container")
         containers.setdefault(key, {}).setdefault(container, []).append(each)
     return {
-        key: added_lines([bridged(merged_line(found, usable=is_amount)) for found in by_container.values()])
+        key: added_lines(
+            [usage_series.bridged(usage_series.merged_line(found, usable=is_amount)) for found in by_container.values()]
+        )
         for key, by_container in containers.items()
     }
 
@@ -137,26 +124,26 @@ def is_amount(value: float) -> bool:
     return 0 <= value <= 2**16
 
 
-def added_lines(lines: Iterable[Line]) -> Line:
+def added_lines(lines: Iterable[usage_series.Line]) -> usage_series.Line:
     """The sum at each point over the lines that have a value there."""
     parts = [line for line in lines if line.values]
     if len(parts) < 2:
-        return parts[0] if parts else EMPTY_LINE
+        return parts[0] if parts else usage_series.EMPTY_LINE
     first, end = min(line.first for line in parts), max(line.end for line in parts)
     values = array("d", [math.nan]) * (end - first)
     for line in parts:
         for place, value in enumerate(line.values, start=line.first - first):
             if not math.isnan(value):
                 values[place] = value if math.isnan(values[place]) else values[place] + value
-    return Line(first=first, values=values)
+    return usage_series.Line(first=first, values=values)
 
 
-def _while_alive(held: Line, alive: Line) -> Line:
+def _while_alive(held: usage_series.Line, alive: usage_series.Line) -> usage_series.Line:
     values = [
         math.nan if math.isnan(alive.at(point)) else held.values[point - held.first]
         for point in range(held.first, held.end)
     ]
-    return merged_line([Series(labels={}, first=held.first, values=values)])
+    return usage_series.merged_line([usage_series.Series(labels={}, first=held.first, values=values)])
 
 
 class NodeHours(Struct, frozen=True, kw_only=True):
@@ -169,7 +156,10 @@ class NodeHours(Struct, frozen=True, kw_only=True):
 
 
 def hours_of_nodes(
-    readings: Readings, held: Mapping[tuple[PodName, str], Line], nodes: Mapping[str, estate.Node], grid: Grid
+    readings: Readings,
+    held: Mapping[tuple[usage_series.PodName, str], usage_series.Line],
+    nodes: Mapping[str, estate.Node],
+    grid: usage_series.Grid,
 ) -> dict[str, NodeHours] | None:
     """The GPU-hours by node; None if no series shows the capacity of nodes.
 
@@ -184,13 +174,13 @@ def hours_of_nodes(
         return None
     allocatable = _gpus_by_node(readings.of(usage_metrics.NODE_ALLOCATABLE), nodes)
     resting = [_flags(readings.of(each)) for each in (usage_metrics.NODE_CORDONED, usage_metrics.NODE_NOT_READY)]
-    pods: dict[str, list[Line]] = {}
+    pods: dict[str, list[usage_series.Line]] = {}
     for (_, node), line in held.items():
         pods.setdefault(node, []).append(line)
     return {
         name: _hours_of_node(
             line,
-            allocatable.get(name, EMPTY_LINE),
+            allocatable.get(name, usage_series.EMPTY_LINE),
             [flags[name] for flags in resting if name in flags],
             pods.get(name, ()),
             grid,
@@ -200,12 +190,16 @@ def hours_of_nodes(
 
 
 def _hours_of_node(
-    capacity: Line, allocatable: Line, resting: Sequence[Line], pods: Iterable[Line], grid: Grid
+    capacity: usage_series.Line,
+    allocatable: usage_series.Line,
+    resting: Sequence[usage_series.Line],
+    pods: Iterable[usage_series.Line],
+    grid: usage_series.Grid,
 ) -> NodeHours:
     first, end = capacity.first, capacity.end
     held = array("d", [0.0]) * (end - first)
     for pod in pods:
-        for place, value in enumerate(spread_values(pod, first, end)):
+        for place, value in enumerate(usage_series.spread_values(pod, first, end)):
             # A comparison with NaN is false.
             if value > 0:
                 held[place] += value
@@ -223,26 +217,26 @@ def _hours_of_node(
     return NodeHours(free=free, out_of_use=out, known=known * grid.hours)
 
 
-def _gpus_by_node(answer: Answer, nodes: Mapping[str, estate.Node]) -> dict[str, Line]:
+def _gpus_by_node(answer: usage_series.Answer, nodes: Mapping[str, estate.Node]) -> dict[str, usage_series.Line]:
     """The GPUs of each node: whole ones, and parts by their share."""
-    found: dict[tuple[str, str], list[Series]] = {}
+    found: dict[tuple[str, str], list[usage_series.Series]] = {}
     for each in answer.series:
-        key = label_value(each.labels, "node"), each.labels.get("resource", "")
+        key = usage_series.label_value(each.labels, "node"), each.labels.get("resource", "")
         found.setdefault(key, []).append(each)
-    lines: dict[str, list[Line]] = {}
+    lines: dict[str, list[usage_series.Line]] = {}
     for (node, resource), series in found.items():
-        share = float(gpus.share(resource_of(resource), nodes.get(node)))
-        line = bridged(merged_line(series, usable=is_amount))
+        share = float(gpus.share(usage_series.resource_of(resource), nodes.get(node)))
+        line = usage_series.bridged(usage_series.merged_line(series, usable=is_amount))
         if node and share and line.values:
-            lines.setdefault(node, []).append(scaled_line(line, share))
+            lines.setdefault(node, []).append(usage_series.scaled_line(line, share))
     return {node: added_lines(parts) for node, parts in lines.items()}
 
 
-def _flags(answer: Answer) -> dict[str, Line]:
-    found: dict[str, list[Series]] = {}
+def _flags(answer: usage_series.Answer) -> dict[str, usage_series.Line]:
+    found: dict[str, list[usage_series.Series]] = {}
     for each in answer.series:
-        found.setdefault(label_value(each.labels, "node"), []).append(each)
-    return {node: bridged(merged_line(series)) for node, series in found.items()}
+        found.setdefault(usage_series.label_value(each.labels, "node"), []).append(each)
+    return {node: usage_series.bridged(usage_series.merged_line(series)) for node, series in found.items()}
 
 
 _HIGHEST_SHARE: Final = 1.01
@@ -254,22 +248,22 @@ _MOST_MEBIBYTES: Final = 2**24
 class Track(Struct, frozen=True, kw_only=True):
     """A device while one pod held it; `holder` is None while no pod did."""
 
-    device: Device
-    holder: PodName | None
+    device: usage_series.Device
+    holder: usage_series.PodName | None
     node: str
     """Empty if no label names a known node."""
     product: str
     """From the labels of its series; empty if they do not have it."""
     profile: str
     """The MIG profile; empty for whole GPUs."""
-    activity: Line
+    activity: usage_series.Line
     """From 0 to 1."""
     by_kernels: bool = False
     """Whether the activity comes from DCGM_FI_DEV_GPU_UTIL: the time in which any kernel ran."""
-    memory_used: Line = EMPTY_LINE
+    memory_used: usage_series.Line = usage_series.EMPTY_LINE
     """In MiB, like the next one."""
-    memory_total: Line = EMPTY_LINE
-    memory_peak: Line = EMPTY_LINE
+    memory_total: usage_series.Line = usage_series.EMPTY_LINE
+    memory_peak: usage_series.Line = usage_series.EMPTY_LINE
 
     @property
     def first(self) -> int:
@@ -281,40 +275,42 @@ class Track(Struct, frozen=True, kw_only=True):
         return max(self.activity.end, self.memory_used.end)
 
 
-TrackKey = tuple[Device, PodName | None]
+TrackKey = tuple[usage_series.Device, usage_series.PodName | None]
 
 
 class _Parts(Struct):
     """The series of one device and holder, by metric."""
 
     labels: Mapping[str, str]
-    series: dict[Question, list[Series]] = field(default_factory=dict)
+    series: dict[usage_series.Question, list[usage_series.Series]] = field(default_factory=dict)
 
-    def line(self, question: Question, most: float) -> Line:
+    def line(self, question: usage_series.Question, most: float) -> usage_series.Line:
         """The values from 0 to `most`. An exporter writes other values if it could not read the device."""
 
         def usable(value: float) -> bool:
             return 0 <= value <= most
 
-        return bridged(merged_line(self.series.get(question, ()), usable=usable))
+        return usage_series.bridged(usage_series.merged_line(self.series.get(question, ()), usable=usable))
 
-    def share(self, question: Question, unit: float) -> Line:
+    def share(self, question: usage_series.Question, unit: float) -> usage_series.Line:
         """Values from 0 to `unit` as shares from 0 to 1."""
         found = self.line(question, unit * _HIGHEST_SHARE)
-        return mapped_line(found, lambda value: min(value / unit, 1.0))
+        return usage_series.mapped_line(found, lambda value: min(value / unit, 1.0))
 
-    def memory(self, question: Question) -> Line:
+    def memory(self, question: usage_series.Question) -> usage_series.Line:
         return self.line(question, _MOST_MEBIBYTES)
 
 
-def read_tracks(answers: Mapping[Question, Answer], nodes: KnownNodes) -> tuple[Track, ...]:
+def read_tracks(
+    answers: Mapping[usage_series.Question, usage_series.Answer], nodes: usage_series.KnownNodes
+) -> tuple[Track, ...]:
     """The tracks in the series of all exporters, in the order of their devices and holders."""
     parts: dict[TrackKey, _Parts] = {}
     everything = [each for answer in answers.values() for each in answer.series]
-    renamed = renamed_labels(everything)
+    renamed = usage_series.renamed_labels(everything)
     for question, answer in answers.items():
         for each in answer.series:
-            key = device_of(each.labels, nodes), holder_of(each.labels, renamed)
+            key = usage_series.device_of(each.labels, nodes), usage_series.holder_of(each.labels, renamed)
             found = parts.setdefault(key, _Parts(labels=each.labels))
             found.series.setdefault(question, []).append(each)
     with_engine = {device for (device, _), each in parts.items() if usage_metrics.ENGINE_ACTIVE in each.series}
@@ -325,7 +321,7 @@ def read_tracks(answers: Mapping[Question, Answer], nodes: KnownNodes) -> tuple[
     return tuple(_without_divided_gpus(track for track in tracks if track.end))
 
 
-def _track(key: TrackKey, parts: _Parts, nodes: KnownNodes, *, has_engine: bool) -> Track:
+def _track(key: TrackKey, parts: _Parts, nodes: usage_series.KnownNodes, *, has_engine: bool) -> Track:
     device, holder = key
     profile = parts.labels.get("GPU_I_PROFILE", "")
     activity = parts.share(usage_metrics.ENGINE_ACTIVE, 1)
@@ -339,7 +335,7 @@ def _track(key: TrackKey, parts: _Parts, nodes: KnownNodes, *, has_engine: bool)
     return Track(
         device=device,
         holder=holder,
-        node=node_of(parts.labels, nodes),
+        node=usage_series.node_of(parts.labels, nodes),
         product=_product(parts.labels),
         profile=profile,
         activity=activity,
@@ -350,11 +346,11 @@ def _track(key: TrackKey, parts: _Parts, nodes: KnownNodes, *, has_engine: bool)
     )
 
 
-def _either(parts: _Parts, nvidia: Question, amd: Question) -> Line:
+def _either(parts: _Parts, nvidia: usage_series.Question, amd: usage_series.Question) -> usage_series.Line:
     return parts.memory(nvidia if nvidia in parts.series else amd)
 
 
-def _total(parts: _Parts) -> Line:
+def _total(parts: _Parts) -> usage_series.Line:
     """The memory of the device: the reported total, else used + free + reserved."""
     total = _either(parts, usage_metrics.MEMORY_TOTAL, usage_metrics.AMD_MEMORY_TOTAL)
     if total.values:
@@ -362,10 +358,10 @@ def _total(parts: _Parts) -> Line:
     used, free = parts.memory(usage_metrics.MEMORY_USED), parts.memory(usage_metrics.MEMORY_FREE)
     reserved = parts.memory(usage_metrics.MEMORY_RESERVED)
 
-    others = (spread_values(line, used.first, used.end) for line in (free, reserved))
+    others = (usage_series.spread_values(line, used.first, used.end) for line in (free, reserved))
     # A sum with NaN is NaN, except that old exporters do not report reserved memory.
     sums = (a + b + (0.0 if math.isnan(c) else c) for a, b, c in zip(used.values, *others, strict=True))
-    return Line(first=used.first, values=array("d", sums))
+    return usage_series.Line(first=used.first, values=array("d", sums))
 
 
 def _product(found: Mapping[str, str]) -> str:
@@ -390,7 +386,7 @@ class JoinedTracks(Struct, frozen=True, kw_only=True):
 
 
 def join_pods(
-    tracks: Sequence[Track], found: estate.Estate, nodes: Mapping[str, estate.Node], grid: Grid
+    tracks: Sequence[Track], found: estate.Estate, nodes: Mapping[str, estate.Node], grid: usage_series.Grid
 ) -> JoinedTracks:
     """The tracks with their pods, also for the nodes whose series name no pod."""
     holders = _holders(found.workloads, nodes)
@@ -423,7 +419,7 @@ def _holders(workloads: Iterable[estate.Workload], nodes: Mapping[str, estate.No
     return found
 
 
-def _track_parts(track: Track, pod: estate.Pod | None, grid: Grid) -> Iterable[Track]:
+def _track_parts(track: Track, pod: estate.Pod | None, grid: usage_series.Grid) -> Iterable[Track]:
     """Splits a track into the time before the pod came and the time since then."""
     since = None if pod is None else pod.scheduled or pod.created
     if pod is None or since is None:
@@ -431,7 +427,7 @@ def _track_parts(track: Track, pod: estate.Pod | None, grid: Grid) -> Iterable[T
     point = grid.first_point_after(since)
     parts = (
         _cut_track(track, 0, point),
-        replace(_cut_track(track, point, grid.points), holder=PodName(pod.namespace, pod.name)),
+        replace(_cut_track(track, point, grid.points), holder=usage_series.PodName(pod.namespace, pod.name)),
     )
     return [part for part in parts if part.activity.values or part.memory_used.values]
 
@@ -439,8 +435,8 @@ def _track_parts(track: Track, pod: estate.Pod | None, grid: Grid) -> Iterable[T
 def _cut_track(track: Track, start: int, end: int) -> Track:
     return replace(
         track,
-        activity=cut_line(track.activity, start, end),
-        memory_used=cut_line(track.memory_used, start, end),
-        memory_total=cut_line(track.memory_total, start, end),
-        memory_peak=cut_line(track.memory_peak, start, end),
+        activity=usage_series.cut_line(track.activity, start, end),
+        memory_used=usage_series.cut_line(track.memory_used, start, end),
+        memory_total=usage_series.cut_line(track.memory_total, start, end),
+        memory_peak=usage_series.cut_line(track.memory_peak, start, end),
     )

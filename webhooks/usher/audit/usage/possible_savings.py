@@ -39,7 +39,7 @@ _NEARLY_ALWAYS: Final = 0.8
 """Idle share of the measured GPU-hours above which the whole workload may be stopped."""
 
 _STOPPED: Final = "kubeflow-resource-stopped"
-"""The annotation by which Kubeflow stops a Notebook (kinds/kubeflow.py)."""
+"""The annotation by which Kubeflow stops a Notebook (kinds/job_groups.py)."""
 
 _MOST_OF_THE_TIME: Final = 0.95
 

@@ -21,19 +21,10 @@ from usher import model, quantities
 from usher.accelerators import mig, names
 from usher.accelerators.names import Meaning, Unit
 from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities.gpu_quota import definitions
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
-from usher.authorities.gpu_quota.definitions import (
-    NOTHING_ASSUMED,
-    Amounts,
-    Assumption,
-    Device,
-    Devices,
-    Limits,
-    selected_products,
-    worst_device,
-)
 from usher.config import pools as config_pools
-from usher.workloads import pod_sets
+from usher.workloads import pod_sets, unrecognised
 from usher.workloads.claims import WHOLE_DEVICE, DevicePart
 
 _SIDES: Final = frozenset({Unit.MEMORY, Unit.MEMORY_FRACTION, Unit.CORES})
@@ -43,8 +34,8 @@ _ONE: Final = quantities.parse(1)
 
 
 def counted_devices(
-    pod_set: model.PodSet, devices: Devices, vocabulary: Vocabulary
-) -> Iterator[tuple[model.AcceleratorRequest, Device, quantities.Quantity | None]]:
+    pod_set: model.PodSet, devices: definitions.Devices, vocabulary: Vocabulary
+) -> Iterator[tuple[model.AcceleratorRequest, definitions.Device, quantities.Quantity | None]]:
     """The requests of one pod, each with its device and the number of devices."""
     sides: defaultdict[str, list[_Side]] = defaultdict(list)
     counting = {request.name for request in pod_set.requests}
@@ -78,8 +69,8 @@ def _devices_of(side: _Side, pod_set: model.PodSet) -> int:
 
 
 def _device(
-    request: model.AcceleratorRequest, meaning: Meaning | None, devices: Devices, vocabulary: Vocabulary
-) -> Device:
+    request: model.AcceleratorRequest, meaning: Meaning | None, devices: definitions.Devices, vocabulary: Vocabulary
+) -> definitions.Device:
     match request.route:
         case model.Route.FRACTION:
             return devices.mebibyte() if request.name == names.GPU_MEMORY else devices.whole("nvidia")
@@ -92,8 +83,8 @@ def _device(
 
 
 def _claimed_device(
-    request: model.AcceleratorRequest, meaning: Meaning | None, devices: Devices, vocabulary: Vocabulary
-) -> Device:
+    request: model.AcceleratorRequest, meaning: Meaning | None, devices: definitions.Devices, vocabulary: Vocabulary
+) -> definitions.Device:
     """A device of a class, by what the class selects where its name is unknown."""
     device_class = meaning.device_class if meaning is not None and meaning.device_class else request.name
     like = request.like or device_class
@@ -112,7 +103,7 @@ def _claimed_device(
     return devices.whole(described.vendor)
 
 
-def _device_of_resource(name: str, meaning: Meaning | None, devices: Devices) -> Device:
+def _device_of_resource(name: str, meaning: Meaning | None, devices: definitions.Devices) -> definitions.Device:
     instance = mig.profile_of_resource(name)
     if instance is not None:
         found = devices.instance(instance.profile)
@@ -123,7 +114,7 @@ def _device_of_resource(name: str, meaning: Meaning | None, devices: Devices) ->
     return devices.of_resource(vendor)
 
 
-def _share_of_device(device: Device, meaning: Meaning | None) -> Device:
+def _share_of_device(device: definitions.Device, meaning: Meaning | None) -> definitions.Device:
     ratio = meaning.per_device if meaning is not None and meaning.per_device is not None else 1
     return device.part(Fraction(1, ratio))
 
@@ -136,7 +127,7 @@ Classes = tuple[str, ...]
 """Priority classes, sorted: one for the pods of that class, several for a claim that their pods share. Pods without a
 class have the empty name."""
 
-ByClasses = Mapping[Classes, Amounts]
+ByClasses = Mapping[Classes, definitions.Amounts]
 
 
 class Unclear(Struct, frozen=True, kw_only=True):
@@ -168,7 +159,7 @@ class Charge(Struct, frozen=True, kw_only=True):
 NO_CHARGE: Final = Charge(amounts={})
 
 
-def amounts_of_classes(by_classes: ByClasses, classes: Collection[str]) -> Amounts:
+def amounts_of_classes(by_classes: ByClasses, classes: Collection[str]) -> definitions.Amounts:
     """The amounts that count towards a limit for these priority classes; all amounts if `classes` is empty."""
     found = [each for key, each in by_classes.items() if not classes or not set(key).isdisjoint(classes)]
     return found[0] if len(found) == 1 else gpu_quota_definitions.plus(*found)
@@ -176,7 +167,7 @@ def amounts_of_classes(by_classes: ByClasses, classes: Collection[str]) -> Amoun
 
 def sum_of_charges(charges: Iterable[ByClasses]) -> ByClasses:
     """The sum, class by class."""
-    found: defaultdict[Classes, list[Amounts]] = defaultdict(list)
+    found: defaultdict[Classes, list[definitions.Amounts]] = defaultdict(list)
     for each in charges:
         for classes, of_units in each.items():
             found[classes].append(of_units)
@@ -188,25 +179,27 @@ def charge(  # noqa: PLR0913 - the workload, and what gives its devices a meanin
     *,
     pools: Sequence[config_pools.Pool],
     vocabulary: Vocabulary,
-    assumption: Assumption = NOTHING_ASSUMED,
-    limits: Limits = (),
+    assumption: definitions.Assumption = definitions.NOTHING_ASSUMED,
+    limits: definitions.Limits = (),
     default_class: str = "",
 ) -> Charge:
     """The charge of a workload; a template for the pods of other objects is charged nothing.
+
+    An object of an unknown kind is charged nothing either, because its pods are charged when they are made.
 
     Args:
         pools: the node pools of usher.yaml.
         assumption: the quota's assumption about devices whose board is unknown.
         default_class: the PriorityClass of pods without a class name.
     """
-    if workload.is_template or not workload.makes_pods:
+    if workload.is_template or not workload.makes_pods or unrecognised.is_unknown(workload):
         return NO_CHARGE
     if not workload.asks_accelerators and not any(pod_set.unclear_devices for pod_set in workload.pod_sets):
         return Charge(amounts={}, suspended=workload.suspended, whole=_is_fully_known(workload))
     own: list[_Portion] = []
     shared: defaultdict[tuple[str, str, model.Route, DevicePart], list[_Portion]] = defaultdict(list)
     for pod_set in workload.pod_sets:
-        devices = Devices(selected_products(pod_set, pools, vocabulary), assumption)
+        devices = definitions.Devices(definitions.selected_products(pod_set, pools, vocabulary), assumption)
         classes = (pod_set.priority_class_name or default_class,)
         for claim, each in _portions(pod_set, devices, vocabulary, classes):
             portion = each if _counts_instances(limits, each) else replace(each, device=each.device.as_gpu())
@@ -234,7 +227,7 @@ class _Portion(Struct, frozen=True, kw_only=True):
     route: model.Route
     path: str
     classes: Classes
-    device: Device
+    device: definitions.Device
     number: quantities.Quantity | None
     """How many of `device` the pods ask for; None where the number has no bound."""
     reason: str = ""
@@ -242,7 +235,7 @@ class _Portion(Struct, frozen=True, kw_only=True):
     """The part of a device that a claim asks for."""
 
 
-def _counts_instances(limits: Limits, portion: _Portion) -> bool:
+def _counts_instances(limits: definitions.Limits, portion: _Portion) -> bool:
     """Whether the limits for the pods count the instances; true for other devices."""
     if not portion.device.of_gpu or not limits:
         return True
@@ -253,7 +246,7 @@ def _counts_instances(limits: Limits, portion: _Portion) -> bool:
 
 
 def _portions(
-    pod_set: model.PodSet, devices: Devices, vocabulary: Vocabulary, classes: Classes
+    pod_set: model.PodSet, devices: definitions.Devices, vocabulary: Vocabulary, classes: Classes
 ) -> Iterator[tuple[str, _Portion]]:
     """The portions of one pod set, each with the claim that its pods share, or an empty name."""
     pods = pod_set.count
@@ -288,7 +281,7 @@ def _largest_portion(portions: Sequence[_Portion]) -> _Portion:
         route=first.route,
         path=first.path,
         classes=tuple(sorted({name for portion in present for name in portion.classes})),
-        device=worst_device(portion.device for portion in portions),
+        device=definitions.worst_device(portion.device for portion in portions),
         number=max(numbers) if len(numbers) == len(portions) else None,
         reason=next((portion.reason for portion in portions if portion.number is None), ""),
     )

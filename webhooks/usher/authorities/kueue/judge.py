@@ -17,25 +17,11 @@ from usher import model, paths
 from usher.authorities import knowledge
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.kueue import demand as kueue_demand
+from usher.authorities.kueue import flavor_fit
 from usher.authorities.kueue import flavors as kueue_configuration
 from usher.authorities.kueue import queues as kueue_queues
 from usher.authorities.kueue.capacity import Capacities, Supply
 from usher.authorities.kueue.demand import PODS, Additions, CountedPods, Demand
-from usher.authorities.kueue.flavor_fit import (
-    LABELS_BY_VERSION,
-    Cluster,
-    FlavorChoice,
-    FlavorMatcher,
-    FlavorShortage,
-    GroupRoom,
-    KueueVerdict,
-    MatchingFlavors,
-    PodSetLimit,
-    Unit,
-    UnmatchedPods,
-    can_assign,
-    choose_in_order,
-)
 from usher.authorities.kueue.flavors import Configuration
 from usher.authorities.kueue.queues import GROUP, ClusterQueue, FlavorResource, LocalQueue, ResourceGroup, State
 from usher.authorities.kueue.topology import TopologyNodes
@@ -68,7 +54,7 @@ class KueueFacts(Struct, frozen=True, kw_only=True):
     """The facts of Kueue for the workloads of one namespace."""
 
     configuration: Configuration
-    cluster: Cluster
+    cluster: flavor_fit.Cluster
     queues: Mapping[str, LocalQueue] | None
     """The LocalQueues of the namespace by name; None where they are unknown."""
     labels: Labels | None
@@ -134,7 +120,7 @@ def nodes(known: Knowledge) -> TopologyNodes | None:
     )
 
 
-def cluster(facts: Store) -> Cluster:
+def cluster(facts: Store) -> flavor_fit.Cluster:
     """The cluster-scoped objects, without the nodes; read again only after one of them has changed."""
     return facts.derived("kueue", _KINDS, lambda: _read_cluster(facts))
 
@@ -171,10 +157,10 @@ def local_queues(facts: Store, namespace: str) -> Mapping[str, LocalQueue] | Non
 _configuration = lru_cache(maxsize=4)(kueue_configuration.read_configuration)
 
 
-def _read_cluster(facts: Store) -> Cluster:
+def _read_cluster(facts: Store) -> flavor_fit.Cluster:
     queues = _read_all_of_kind(facts, "ClusterQueue", kueue_queues.cluster_queue)
     cohorts = _read_all_of_kind(facts, "Cohort", kueue_queues.cohort)
-    return Cluster(
+    return flavor_fit.Cluster(
         queues=queues,
         capacities=Capacities((queues or {}).values(), (cohorts or {}).values(), whole=cohorts is not None),
         flavors=_read_all_of_kind(facts, "ResourceFlavor", kueue_configuration.read_flavor),
@@ -199,14 +185,14 @@ class _Search(Struct):
 
     queue: ClusterQueue
     demand: Demand
-    matching: FlavorMatcher
+    matching: flavor_fit.FlavorMatcher
     supply: Supply
-    choices: list[FlavorChoice] = field(default_factory=list)
+    choices: list[flavor_fit.FlavorChoice] = field(default_factory=list)
     takes_all: bool = True
     full: str = ""
     """A flavor that Kueue chooses although its nodes hold too few of the pods."""
-    unmatched: list[UnmatchedPods] = field(default_factory=list)
-    shortages: list[FlavorShortage] = field(default_factory=list)
+    unmatched: list[flavor_fit.UnmatchedPods] = field(default_factory=list)
+    shortages: list[flavor_fit.FlavorShortage] = field(default_factory=list)
     unknowns: dict[str, None] = field(default_factory=dict)
 
     def try_group(self, group: ResourceGroup) -> None:
@@ -223,29 +209,35 @@ class _Search(Struct):
             return
         allowed, sure = [each.flavors for each in matched], [each.sure for each in matched]
         resources = sorted({name for unit in units for each in unit for name in group.resources if each.total(name)})
-        found = can_assign(units, allowed, resources, self._bound)
+        found = flavor_fit.can_assign(units, allowed, resources, self._bound)
         problems = self.supply.problems(self.queue)
         if found is False:
-            room = GroupRoom(queue=self.queue, units=units, allowed=allowed, resources=resources, most=self._bound)
+            room = flavor_fit.GroupRoom(
+                queue=self.queue, units=units, allowed=allowed, resources=resources, most=self._bound
+            )
             self.shortages += room.shortages()
         elif found is None:
             self.unknowns["the queue has too many ways to choose flavors"] = None
-        elif problems and not can_assign(units, allowed, resources, self._certain):
+        elif problems and not flavor_fit.can_assign(units, allowed, resources, self._certain):
             self.unknowns |= dict.fromkeys(problems)
-        elif sure != allowed and not (all(sure) and can_assign(units, sure, resources, self._certain)):
-            self.unknowns[LABELS_BY_VERSION] = None
+        elif sure != allowed and not (all(sure) and flavor_fit.can_assign(units, sure, resources, self._certain)):
+            self.unknowns[flavor_fit.LABELS_BY_VERSION] = None
         else:
             self._take(group, units, matched, resources)
 
     def _take(
-        self, group: ResourceGroup, units: Sequence[Unit], matched: Sequence[MatchingFlavors], resources: list[str]
+        self,
+        group: ResourceGroup,
+        units: Sequence[flavor_fit.Unit],
+        matched: Sequence[flavor_fit.MatchingFlavors],
+        resources: list[str],
     ) -> None:
         """Takes the flavors that Kueue chooses: by quota, so that it looks at their nodes only afterwards."""
         allowed = [_in_order(group, (*each.flavors, *each.full)) for each in matched]
         sure = [_in_order(group, (*each.sure, *each.full)) for each in matched]
-        flavors = choose_in_order(units, allowed, resources, self.queue, self.supply)
+        flavors = flavor_fit.choose_in_order(units, allowed, resources, self.queue, self.supply)
         if flavors is None or (
-            sure != allowed and flavors != choose_in_order(units, sure, resources, self.queue, self.supply)
+            sure != allowed and flavors != flavor_fit.choose_in_order(units, sure, resources, self.queue, self.supply)
         ):
             self.takes_all = False
             return
@@ -257,7 +249,7 @@ class _Search(Struct):
             for each in unit:
                 names = tuple(name for name in resources if each.total(name))
                 if names:
-                    self.choices.append(FlavorChoice(pods=each, resources=names, flavor=flavor))
+                    self.choices.append(flavor_fit.FlavorChoice(pods=each, resources=names, flavor=flavor))
 
     def _bound(self, flavor_resource: FlavorResource) -> int:
         return self.supply.bound(self.queue, flavor_resource)
@@ -269,18 +261,18 @@ class _Search(Struct):
 def judge(
     demand: Demand,
     queue: ClusterQueue,
-    cluster: Cluster,
+    cluster: flavor_fit.Cluster,
     configuration: Configuration,
     *,
     supply: Supply | None = None,
-) -> KueueVerdict:
+) -> flavor_fit.KueueVerdict:
     """The verdict of the queue on a demand.
 
     Args:
         demand: the pods that Kueue admits together.
         supply: the room of the queue; by default its capacity, even if other workloads run or the queue is stopped.
     """
-    matching = FlavorMatcher(queue=queue, cluster=cluster, configuration=configuration)
+    matching = flavor_fit.FlavorMatcher(queue=queue, cluster=cluster, configuration=configuration)
     search = _Search(queue=queue, demand=demand, matching=matching, supply=supply or cluster.capacities)
     for group in queue.quotas.groups:
         search.try_group(group)
@@ -295,7 +287,7 @@ def judge(
     if uncovered or search.unmatched:
         doubts |= dict.fromkeys(queue.problems)
     if limit is not None or (not doubts and (uncovered or search.unmatched or search.shortages)):
-        return KueueVerdict(
+        return flavor_fit.KueueVerdict(
             answer=Answer.NEVER,
             pod_set_limit=limit,
             uncovered=() if doubts else uncovered,
@@ -306,9 +298,9 @@ def judge(
     if not kueue_configuration.surely_takes_pod_sets(demand.pod_sets, configuration.version):
         unknowns[f"it has {demand.pod_sets} pod sets, and {kueue_configuration.POD_SET_LIMITS}"] = None
     if unknowns or not demand.exact:
-        return KueueVerdict(answer=Answer.UNKNOWN, unknowns=tuple(unknowns))
+        return flavor_fit.KueueVerdict(answer=Answer.UNKNOWN, unknowns=tuple(unknowns))
     choices = tuple(search.choices) if search.takes_all else ()
-    return KueueVerdict(answer=Answer.COULD, choices=choices, takes_all=search.takes_all, full=search.full)
+    return flavor_fit.KueueVerdict(answer=Answer.COULD, choices=choices, takes_all=search.takes_all, full=search.full)
 
 
 def _in_order(group: ResourceGroup, names: Sequence[str]) -> list[str]:
@@ -326,8 +318,8 @@ def _uncovered(demand: Demand, queue: ClusterQueue, configuration: Configuration
     yield from sorted(name for name in names if name != PODS and queue.quotas.group_of(name) is None)
 
 
-def _pod_set_limit(demand: Demand, configuration: Configuration) -> PodSetLimit | None:
+def _pod_set_limit(demand: Demand, configuration: Configuration) -> flavor_fit.PodSetLimit | None:
     most = kueue_configuration.most_pod_sets(configuration.version)
     if most is None or demand.pod_sets <= most:
         return None
-    return PodSetLimit(pod_sets=demand.pod_sets, most=most, version=str(configuration.version))
+    return flavor_fit.PodSetLimit(pod_sets=demand.pod_sets, most=most, version=str(configuration.version))

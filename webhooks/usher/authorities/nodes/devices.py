@@ -15,27 +15,14 @@ from usher.accelerators.device_selectors import NotEvaluated, Selector, Selector
 from usher.accelerators.names import CLAIM_PREFIX
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.verdict import Room
-from usher.cluster.facts.device_slices import (
-    ASKED_SHAPE,
-    CLAIM_SHAPE,
-    CLASS_SHAPE,
-    NOTHING_IN_USE,
-    SLICE,
-    Device,
-    DeviceTable,
-    InUse,
-    Where,
-    integer,
-    is_shaped,
-    mappings,
-    may_select,
-    nanos,
-)
+from usher.cluster.facts import device_slices
 from usher.cluster.facts.nodes import Amounts
 from usher.kinds.reading.values import Absence
 from usher.model import placement
 
 CLASS: Final = ("resource.k8s.io", "DeviceClass")
+_DECIDING: Final = (device_slices.SLICE, device_slices.TAINT_RULE, CLASS)
+"""The kinds that decide about the claims of pods."""
 
 _MOST_STEPS: Final = 20_000
 """Steps of one search on one node; about a tenth of a second."""
@@ -66,7 +53,7 @@ class _Claim(NamedTuple):
     requests: tuple[tuple[_Option, ...], ...]
     constraints: tuple[tuple[str, bool, frozenset[str]], ...] = ()
     """The attribute, whether all values must be equal (else all differ), and the requests; empty for all."""
-    reachable: Where | None = None
+    reachable: device_slices.Where | None = None
     """The nodes that reach its devices, if it has them already."""
 
 
@@ -92,7 +79,13 @@ class Claims:
     """`verdict.ClaimedDevices` by the devices of a cluster."""
 
     def __init__(
-        self, table: DeviceTable, classes: "_Classes", claims: Sequence[_Claim], *, unknown: str = "", stop: str = ""
+        self,
+        table: device_slices.DeviceTable,
+        classes: "_Classes",
+        claims: Sequence[_Claim],
+        *,
+        unknown: str = "",
+        stop: str = "",
     ) -> None:
         self.table, self._classes, self._claims = table, classes, claims
         self._unknown, self._stop = unknown, stop
@@ -116,7 +109,7 @@ class Claims:
     def room(self, name: str, labels: Mapping[str, str], resources: Amounts, *, pods: int = 1) -> Room:
         return self._room(name, labels, resources, pods, None)
 
-    def taken(self, in_use: InUse, name: str, labels: Mapping[str, str], resources: Amounts) -> str:
+    def taken(self, in_use: device_slices.InUse, name: str, labels: Mapping[str, str], resources: Amounts) -> str:
         found = self._room(name, labels, resources, 1, in_use)
         return "" if found.sure else found.reason
 
@@ -127,7 +120,9 @@ class Claims:
             raise _Unclear(self._unknown or self.table.problem)
         return [*self._claims, *([self._classes.claim_of_resources(resources)] if resources else [])]
 
-    def _room(self, name: str, labels: Mapping[str, str], resources: Amounts, pods: int, in_use: InUse | None) -> Room:
+    def _room(
+        self, name: str, labels: Mapping[str, str], resources: Amounts, pods: int, in_use: device_slices.InUse | None
+    ) -> Room:
         try:
             claims = self._all_claims(resources)
         except _Stop as stop:
@@ -161,7 +156,9 @@ _MOST_ROOMS: Final = 1024
 def _may_come_from(driver: str, claims: Sequence[_Claim]) -> bool:
     """Whether unknown devices of a driver could matter. All devices of a node count for a request for all."""
     options = [option for claim in claims for request in claim.requests for option in request]
-    return any(each.number is None or all(may_select(one, driver) for one in each.selectors) for each in options)
+    return any(
+        each.number is None or all(device_slices.may_select(one, driver) for one in each.selectors) for each in options
+    )
 
 
 class _Item(NamedTuple):
@@ -178,11 +175,11 @@ class _Puzzle:
     def __init__(
         self,
         claims: Sequence[_Claim],
-        devices: Sequence[Device],
+        devices: Sequence[device_slices.Device],
         counters: Mapping[tuple[str, ...], int],
-        now: InUse | None,
+        now: device_slices.InUse | None,
     ) -> None:
-        in_use = NOTHING_IN_USE if now is None else now
+        in_use = device_slices.NOTHING_IN_USE if now is None else now
         self.claims, self.devices = claims, devices
         self.options = [option for claim in claims for request in claim.requests for option in request]
         self.items: list[_Item] = []
@@ -452,7 +449,7 @@ class _Search:
         return found
 
 
-def _taken(device: Device, option: _Option, now: InUse | None) -> _Taken | _Stop | None:
+def _taken(device: device_slices.Device, option: _Option, now: device_slices.InUse | None) -> _Taken | _Stop | None:
     """The part of a device that an option takes; None where it does not select the device."""
     if now is not None and not option.admin and device.id in now.whole:
         return _Taken(blocked=f"device {device.id[2]} is in use")
@@ -486,37 +483,37 @@ class _Classes:
 
     def option(self, names: tuple[str, ...], asked: Mapping[str, paths.Json]) -> _Option:
         name = paths.text(asked.get("deviceClassName"))
-        if not name or not is_shaped(asked, ASKED_SHAPE):
+        if not name or not device_slices.is_shaped(asked, device_slices.ASKED_SHAPE):
             raise _Unclear("a request of a claim has a field of a wrong type")
         if name not in self._classes:
             raise _Stop(f"DeviceClass {name} does not exist")
-        if not is_shaped(self._classes[name], {"spec": CLASS_SHAPE}):
+        if not device_slices.is_shaped(self._classes[name], {"spec": device_slices.CLASS_SHAPE}):
             raise _Unclear(f"DeviceClass {name} has a field of a wrong type")
         spec = paths.mapping(self._classes[name].get("spec"))
         texts = [
             paths.text(paths.mapping(each.get("cel")).get("expression"))
             for selectors in (spec.get("selectors"), asked.get("selectors"))
-            for each in mappings(selectors)
+            for each in device_slices.mappings(selectors)
         ]
         amounts = paths.mapping(paths.mapping(asked.get("capacity")).get("requests"))
         return _Option(
             names=names,
             selectors=tuple(map(_selector, texts)),
-            number=None if asked.get("allocationMode") == "All" else integer(asked.get("count"), 1) or 1,
+            number=None if asked.get("allocationMode") == "All" else device_slices.integer(asked.get("count"), 1) or 1,
             admin=asked.get("adminAccess") is True,
-            tolerations=tuple(mappings(asked.get("tolerations"))),
-            amounts={each: nanos(value) for each, value in amounts.items()},
+            tolerations=tuple(device_slices.mappings(asked.get("tolerations"))),
+            amounts={each: device_slices.nanos(value) for each, value in amounts.items()},
             title=name,
         )
 
     def claim(self, each: model.DeviceClaim) -> _Claim:
-        if not is_shaped(each.spec, CLAIM_SHAPE):
+        if not device_slices.is_shaped(each.spec, device_slices.CLAIM_SHAPE):
             raise _Unclear(f"{each.title} has a field of a wrong type")
         devices = paths.mapping(paths.mapping(each.spec).get("devices"))
         requests = []
-        for request in mappings(devices.get("requests")):
+        for request in device_slices.mappings(devices.get("requests")):
             name = paths.text(request.get("name"))
-            first = [*mappings(request.get("firstAvailable"))]
+            first = [*device_slices.mappings(request.get("firstAvailable"))]
             exactly = request.get("exactly")
             forms = first or [exactly if isinstance(exactly, dict) else request]
             requests.append(
@@ -531,9 +528,9 @@ class _Classes:
                 bool(one.get("matchAttribute")),
                 frozenset(map(str, names if isinstance(names := one.get("requests"), list) else ())),
             )
-            for one in mappings(devices.get("constraints"))
+            for one in device_slices.mappings(devices.get("constraints"))
         )
-        where = Where.of({"nodeSelector": each.node_selector, "allNodes": each.node_selector is None})
+        where = device_slices.Where.of({"nodeSelector": each.node_selector, "allNodes": each.node_selector is None})
         reachable = where if each.allocated else None
         return _Claim(each.title, bool(each.shared), tuple(requests), constraints, reachable)
 
@@ -554,12 +551,12 @@ def claims_of(pod_set: model.PodSet, resources: frozenset[str], known: Knowledge
     Args:
         resources: the extended resources of the pod that device classes may serve.
     """
-    slices, classes = known.facts.objects(*SLICE), known.facts.objects(*CLASS)
+    slices, classes = known.facts.objects(*device_slices.SLICE), known.facts.objects(*CLASS)
     if isinstance(slices, Absence) or isinstance(classes, Absence):
         return None
-    table = known.derived("devices", [SLICE], lambda: DeviceTable(slices.values()))
+    table = device_slices.read_devices(known.facts, slices)
     made = known.derived("device classes", [CLASS], lambda: _Classes(classes))
-    kept: dict[bytes, Claims] = known.derived("claims of pods", [SLICE, CLASS], dict)
+    kept: dict[bytes, Claims] = known.derived("claims of pods", _DECIDING, dict)
     digest = memo.digest(
         orjson.dumps(
             [[each.title, each.spec, each.shared, each.allocated, each.node_selector] for each in pod_set.claims]
@@ -573,7 +570,9 @@ def claims_of(pod_set: model.PodSet, resources: frozenset[str], known: Knowledge
     return kept[key]
 
 
-def _read_claims(pod_set: model.PodSet, resources: frozenset[str], table: DeviceTable, classes: _Classes) -> Claims:
+def _read_claims(
+    pod_set: model.PodSet, resources: frozenset[str], table: device_slices.DeviceTable, classes: _Classes
+) -> Claims:
     by_operator = [
         each.name for each in pod_set.requests if each.route is model.Route.CLAIM and each.name not in resources
     ]

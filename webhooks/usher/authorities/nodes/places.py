@@ -14,7 +14,7 @@ from usher import memo, model, paths, quantities
 from usher.accelerators import boards, mig, names
 from usher.accelerators.mig import MIG_RESOURCE_PREFIX, Board, Profile
 from usher.accelerators.vocabulary import Vocabulary
-from usher.authorities import limit_range
+from usher.authorities import kai, limit_range
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.verdict import ClaimedDevices
 from usher.cluster.facts.autoscaled_pools import AutoscaledPool, is_undefined
@@ -199,7 +199,7 @@ def demands_of_workload(workload: model.Workload, known: Knowledge) -> list[PodD
     added = tuple(_tolerations_of_flavors(workload, known.facts))
     classes = resources_of_device_classes(known.facts)
     found = []
-    for pod_set in limit_range.as_admitted(workload, known.facts).pod_sets:
+    for pod_set in kai.as_placed(limit_range.as_admitted(workload, known.facts), known).pod_sets:
         demand = demand_of_pod_set(pod_set, known.vocabulary, from_classes=classes).tolerating(
             *_tolerations_of_runtime_class(pod_set, known.facts), *added
         )
@@ -229,7 +229,7 @@ def _tolerations_of_flavors(workload: model.Workload, facts: Store) -> Iterator[
     found = facts.objects("kueue.x-k8s.io", "ResourceFlavor")
     for value in () if isinstance(found, Absence) else found.values():
         spec = value.get("spec")
-        yield from _mappings(spec.get("tolerations") if isinstance(spec, dict) else None)
+        yield from mappings(spec.get("tolerations") if isinstance(spec, dict) else None)
 
 
 def _tolerations_of_runtime_class(pod_set: model.PodSet, facts: Store) -> Iterator[Mapping[str, paths.Json]]:
@@ -239,10 +239,10 @@ def _tolerations_of_runtime_class(pod_set: model.PodSet, facts: Store) -> Iterat
     reference = Reference(group="node.k8s.io", kind="RuntimeClass", name=pod_set.runtime_class_name)
     found = facts.find(reference)
     scheduling = None if isinstance(found, Absence) else found.get("scheduling")
-    yield from _mappings(scheduling.get("tolerations") if isinstance(scheduling, dict) else None)
+    yield from mappings(scheduling.get("tolerations") if isinstance(scheduling, dict) else None)
 
 
-def _mappings(value: paths.Json) -> Iterator[Mapping[str, paths.Json]]:
+def mappings(value: paths.Json) -> Iterator[Mapping[str, paths.Json]]:
     yield from (each for each in value if isinstance(each, dict)) if isinstance(value, list) else ()
 
 

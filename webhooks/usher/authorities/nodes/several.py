@@ -8,16 +8,17 @@ from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
+from usher.authorities.authority import Case, Section, Taken
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import declared_pools
 from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import places as nodes_places
-from usher.authorities.nodes.declared_pools import PoolsInput
 from usher.authorities.nodes.judge import GangMember, GangNodesInput, NodeVerdict, NodeVerdicts
 from usher.authorities.nodes.places import Places, PodDemand
-from usher.authorities.verdict import Answer
+from usher.authorities.verdict import Answer, worst
 from usher.cluster.facts import autoscaled_pools
 from usher.cluster.facts.store import Store
+from usher.kinds.reading.values import Absence, Reference
 
 
 class TogetherInput(TypedDict):
@@ -52,6 +53,43 @@ def of_together(workloads: Sequence[model.Workload], verdicts: NodeVerdicts, kno
     return {"wanted": wanted, "most": found.most, "sure": found.sure, "names": names}
 
 
+def in_flavors(sections: Sequence[Section], case: Case, known: Knowledge) -> Iterator[Section]:
+    """The sections, where the one of nodes counts only nodes of the flavors that Kueue would give the pods.
+
+    Kueue adds the labels of a flavor to the selectors of the pods, and does not look whether a node holds a pod
+    (KQ:pkg/podset/podset.go Merge).
+    """
+    admitted = [each for each in sections if each.taken and each.answer in (Answer.FITS, Answer.COULD)]
+    taken = [each for section in admitted for each in section.taken]
+    reasons = list(_flavors_without_nodes(taken, case.workload, known)) if taken else []
+    answer = Answer.NOT_NOW if all(each.now for each in taken) else Answer.UNKNOWN
+    for section in sections:
+        if reasons and section.is_of_nodes:
+            yield replace(section, answer=worst([section.answer, answer]), reasons=(*section.reasons, *reasons))
+        else:
+            yield section
+
+
+def _flavors_without_nodes(taken: Sequence[Taken], workload: model.Workload, known: Knowledge) -> Iterator[str]:
+    """The flavors that pods would get and whose nodes hold no pod of them."""
+    verdicts = nodes_judge.node_verdicts(known)
+    for pod_set in workload.pod_sets if verdicts is not None else ():
+        names = list(dict.fromkeys(each.flavor for each in taken if each.pod_set == pod_set.name))
+        found = [
+            known.facts.find(Reference(group="kueue.x-k8s.io", kind="ResourceFlavor", name=name)) for name in names
+        ]
+        specs = [paths.mapping(each.get("spec")) for each in found if not isinstance(each, Absence)]
+        labels = {key: str(value) for spec in specs for key, value in paths.mapping(spec.get("nodeLabels")).items()}
+        narrow = replace(pod_set, node_selector={**pod_set.node_selector, **labels})
+        # Without the queue, only the tolerations of these flavors count.
+        alone = replace(workload, pod_sets=(narrow,), queue_labels={})
+        (demand,) = nodes_places.demands_of_workload(alone, known)
+        tolerations = [one for spec in specs for one in nodes_places.mappings(spec.get("tolerations"))]
+        if labels and verdicts is not None and verdicts.of(demand.tolerating(*tolerations)).answer is Answer.NEVER:
+            pods = pod_set.name or "the pods"
+            yield f"Kueue would give {pods} flavor {', '.join(names)}, and no node of it could hold one of them"
+
+
 def of_growth(workload: model.Workload, members: Sequence[GangMember], verdicts: NodeVerdicts) -> GangNodesInput | None:
     """The shortage where the nodes cannot hold as many pods with accelerators as an autoscaler may make."""
     if len(members) < len(workload.pod_sets) or not any(
@@ -69,7 +107,7 @@ def of_growth(workload: model.Workload, members: Sequence[GangMember], verdicts:
     return {"wanted": wanted, "most": found.most, "sure": found.sure}
 
 
-def asked_elsewhere(pools: PoolsInput) -> Iterator[Mapping[str, paths.Json]]:
+def asked_elsewhere(pools: declared_pools.PoolsInput) -> Iterator[Mapping[str, paths.Json]]:
     """The tolerations that checks of declared pools ask for."""
     for fit in pools["fits"]:
         for taint in fit["untolerated"]:

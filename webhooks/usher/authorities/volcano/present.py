@@ -8,7 +8,7 @@ the scheduler's plugin capacity uses parents (pkg/scheduler/plugins/capacity, pk
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import StrEnum
 from fractions import Fraction
-from itertools import islice
+from itertools import islice, pairwise
 from types import MappingProxyType
 from typing import Final, NamedTuple, NotRequired
 
@@ -398,9 +398,10 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
         if queues is not None:
             verdict = _judge_named(case, known, named, queues, placement)
             section = _held_back(_section(named, verdict, known.facts), verdict, placement, queues, known.facts)
-            if section.answer is not Answer.NEVER and (order := _depends_on_order(workload, verdict, placement)):
+            unsure = [_depends_on_order(workload, verdict, placement), *_kept_by_siblings(verdict, queues)]
+            if section.answer is not Answer.NEVER and any(unsure):
                 answer = worst([section.answer, Answer.UNKNOWN])
-                section = replace(section, answer=answer, reasons=(*section.reasons, order))
+                section = replace(section, answer=answer, reasons=(*section.reasons, *filter(None, unsure)))
             if section.answer is not Answer.COULD:
                 section = replace(section, elsewhere=tuple(_other_queues(workload, queues, besides=named.name)))
             yield replace(section, answer=Answer.NEVER, reasons=(never, *section.reasons)) if never else section
@@ -441,6 +442,25 @@ def _held_back(section: Section, verdict: QueueVerdict, placement: Placement, qu
     if not reasons:
         return section
     return replace(section, answer=worst([section.answer, Answer.NOT_NOW]), reasons=(*section.reasons, *reasons))
+
+
+def _kept_by_siblings(verdict: QueueVerdict, queues: Queues) -> Iterator[str]:
+    """Shortages in queues above where their other children have guarantees.
+
+    Source: realCapability in VC:pkg/scheduler/plugins/capacity/capacity.go checkHierarchicalQueue.
+    """
+    queue = queues.by_name.get(verdict.queue)
+    chain = _with_ancestors(queue, queues)[0] if queue is not None else []
+    for child, parent in pairwise(chain):
+        siblings = [one for one in queues.by_name.values() if one.parent == parent.name and one is not child]
+        for each in verdict.limited if siblings else ():
+            kept = sum(one.guarantee.get(each.resource, quantities.ZERO).nanos for one in siblings)
+            if each.of == parent.name and kept and each.demand.starts.nanos > each.most.nanos - kept:
+                needs = quantities.named(each.resource, each.demand.starts)
+                yield (
+                    f"{needs} needed to start, and guarantees of queues beside Queue {child.name} leave less of Queue "
+                    f"{parent.name}, if the scheduler's plugin capacity uses parents"
+                )
 
 
 def _depends_on_order(workload: model.Workload, verdict: QueueVerdict, placement: Placement) -> str:

@@ -20,19 +20,6 @@ from pygls.lsp.server import LanguageServer
 from usher import __version__, errors
 from usher.check.editor import completion, documents
 from usher.check.editor.completion import Hover
-from usher.check.editor.documents import (
-    Analysis,
-    Change,
-    Diagnostic,
-    Document,
-    DocumentType,
-    Edit,
-    Encoding,
-    Point,
-    Range,
-    Severity,
-    Text,
-)
 from usher.check.editor.session import Cancelled, Check, Session
 
 SOURCE: Final = "usher"
@@ -41,9 +28,9 @@ MARKDOWN: Final = types.MarkupKind.Markdown
 PLAIN: Final = types.MarkupKind.PlainText
 
 _SEVERITIES: Final = {
-    Severity.ERROR: types.DiagnosticSeverity.Error,
-    Severity.WARNING: types.DiagnosticSeverity.Warning,
-    Severity.INFORMATION: types.DiagnosticSeverity.Information,
+    documents.Severity.ERROR: types.DiagnosticSeverity.Error,
+    documents.Severity.WARNING: types.DiagnosticSeverity.Warning,
+    documents.Severity.INFORMATION: types.DiagnosticSeverity.Information,
 }
 _KINDS: Final = {
     completion.CompletionType.KEY: types.CompletionItemKind.Property,
@@ -54,25 +41,25 @@ _MARKS: Final = re.compile(r"([\\`*_\[\]<>#|~!&])")
 _LARGEST: Final = 2**31 - 1
 
 
-def encoding_of(name: str | types.PositionEncodingKind | None) -> Encoding:
+def encoding_of(name: str | types.PositionEncodingKind | None) -> documents.Encoding:
     """The units of columns; UTF-16 if client and server did not agree on any."""
     word = name.value if isinstance(name, types.PositionEncodingKind) else name
-    return Encoding(word) if word in set(Encoding) else Encoding.UTF_16
+    return documents.Encoding(word) if word in set(documents.Encoding) else documents.Encoding.UTF_16
 
 
-def point_of(position: types.Position) -> Point:
-    return Point(min(position.line, _LARGEST), min(position.character, _LARGEST))
+def point_of(position: types.Position) -> documents.Point:
+    return documents.Point(min(position.line, _LARGEST), min(position.character, _LARGEST))
 
 
-def range_of(value: types.Range) -> Range:
-    return Range(point_of(value.start), point_of(value.end))
+def range_of(value: types.Range) -> documents.Range:
+    return documents.Range(point_of(value.start), point_of(value.end))
 
 
-def to_range(value: Range) -> types.Range:
+def to_range(value: documents.Range) -> types.Range:
     return types.Range(start=_position(value.start), end=_position(value.end))
 
 
-def to_diagnostic(value: Diagnostic) -> types.Diagnostic:
+def to_diagnostic(value: documents.Diagnostic) -> types.Diagnostic:
     return types.Diagnostic(
         range=to_range(value.range),
         message=value.message,
@@ -110,7 +97,12 @@ def to_completions(values: Iterable[completion.Completion]) -> types.CompletionL
 
 
 def to_action(
-    value: Change, *, kind: types.CodeActionKind, uri: str, version: int, diagnostics: Sequence[types.Diagnostic]
+    value: documents.Change,
+    *,
+    kind: types.CodeActionKind,
+    uri: str,
+    version: int,
+    diagnostics: Sequence[types.Diagnostic],
 ) -> types.CodeAction:
     """An action that edits one version of a document."""
     document = types.OptionalVersionedTextDocumentIdentifier(uri=uri, version=version)
@@ -123,11 +115,11 @@ def to_action(
     )
 
 
-def _edit(value: Edit) -> types.TextEdit:
+def _edit(value: documents.Edit) -> types.TextEdit:
     return types.TextEdit(range=to_range(value.range), new_text=value.text)
 
 
-def _position(value: Point) -> types.Position:
+def _position(value: documents.Point) -> types.Position:
     return types.Position(line=value.line, character=value.column)
 
 
@@ -169,7 +161,7 @@ class Server:
     def __init__(self, session: Session, *, wait: float = WAIT) -> None:
         self._session = session
         self._wait = wait
-        self._analyses: dict[str, Analysis] = {}
+        self._analyses: dict[str, documents.Analysis] = {}
         self._running: dict[str, _Running] = {}
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="judging")
         # The editor sends the whole text with each change: manifests are small, and no edit can go to a wrong place.
@@ -256,7 +248,7 @@ class Server:
         if document is None:
             return None
         point = point_of(params.position)
-        if documents.sort_of(document) is DocumentType.CONFIGURATION:
+        if documents.sort_of(document) is documents.DocumentType.CONFIGURATION:
             key = completion.hover_of_key(document.text, point)
             return to_hover([key] if key is not None else [], self._markup())
         analysis = self._analyses.get(document.uri)
@@ -267,7 +259,7 @@ class Server:
 
     def _completion(self, params: types.CompletionParams) -> types.CompletionList | None:
         document = self._document(params.text_document.uri)
-        if document is None or documents.sort_of(document) is not DocumentType.CONFIGURATION:
+        if document is None or documents.sort_of(document) is not documents.DocumentType.CONFIGURATION:
             return None
         point = point_of(params.position)
         return to_completions(completion.completions(document.text, point, self._session.catalogue))
@@ -303,20 +295,22 @@ class Server:
         finally:
             stop.set()
 
-    def _quick_fix(self, change: Change, analysis: Analysis) -> types.CodeAction:
+    def _quick_fix(self, change: documents.Change, analysis: documents.Analysis) -> types.CodeAction:
         mended = [to_diagnostic(each) for each in analysis.diagnostics if each.rule == change.rule]
         return _action(change, types.CodeActionKind.QuickFix, analysis.document, mended)
 
     async def _in_worker(self, question: Callable[[], _Answer]) -> _Answer:
         return await asyncio.get_running_loop().run_in_executor(self._worker, question)
 
-    def _document(self, uri: str) -> Document | None:
+    def _document(self, uri: str) -> documents.Document | None:
         return next((each for each in self._documents(only=uri)), None)
 
-    def _documents(self, *, only: str = "") -> list[Document]:
+    def _documents(self, *, only: str = "") -> list[documents.Document]:
         units = encoding_of(self._language.workspace.position_encoding)
         return [
-            Document(uri=each.uri, text=Text(each.source, encoding=units), version=each.version or 0)
+            documents.Document(
+                uri=each.uri, text=documents.Text(each.source, encoding=units), version=each.version or 0
+            )
             for each in self._language.workspace.text_documents.values()
             if not only or each.uri == only
         ]
@@ -339,7 +333,10 @@ class Server:
 
 
 def _action(
-    change: Change, kind: types.CodeActionKind, document: Document, diagnostics: Sequence[types.Diagnostic]
+    change: documents.Change,
+    kind: types.CodeActionKind,
+    document: documents.Document,
+    diagnostics: Sequence[types.Diagnostic],
 ) -> types.CodeAction:
     return to_action(change, kind=kind, uri=document.uri, version=document.version, diagnostics=diagnostics)
 

@@ -111,7 +111,7 @@ class Directories:
 
 
 def _parsed(content: bytes, path: Path) -> Batch:
-    return sources.parse_content(content, source=sources.path_text(path), explicit=False)
+    return sources.parse_file(sources.File(path, explicit=False, size=0), content)
 
 
 def _manifests(directory: Path, *, without: Path) -> list[_File] | None:
@@ -283,7 +283,9 @@ def _read_document(document: Document) -> Batch:
     path = document.path
     source = _UNSAVED if path is None else sources.path_text(path)
     content = document.text.content.encode(errors="surrogatepass")
-    return sources.parse_content(content, source=source, explicit=False)
+    found = sources.parse_content(content, source=source, explicit=False)
+    sources.patches_of.cache_clear()
+    return found if path is None else sources.without_patches(found, path)
 
 
 def _diagnostics_of_unread(batch: Batch, text: Text) -> Iterator[Diagnostic]:

@@ -39,7 +39,7 @@ VERDICTS: Final = {
 _ANSWERS: Final = {**{answer: answer.value for answer in Answer}, Answer.COULD: "could start"}
 """The words for each answer of one authority."""
 
-_QUEUES: Final = frozenset({"Kueue", "Volcano"})
+_QUEUES: Final = frozenset({"Kueue", "KAI-Scheduler", "Volcano"})
 
 _WAY: Final = " -> "
 
@@ -154,6 +154,10 @@ def _write_section(section: OutlookSection, lines: Lines) -> None:
         lines.wrapped(_WAY.join((first + given, *rest)), first=Text("    "), rest="      ")
     for reason in section.reasons:
         lines.wrapped(reason, first=Text("    "), rest="      ")
+    for words in section.called:
+        lines.wrapped(f"{section.who} calls this {words}", first=Text("    "), rest="      ")
+    for words in section.says:
+        lines.wrapped(f"{section.who} says: {wording.printable(words)}", first=Text("    "), rest="      ")
     _write_balances(section, lines)
     for text in _describe_taken_flavors(section):
         lines.wrapped(text, first=Text("    "), rest="      ")
@@ -294,13 +298,18 @@ class Nodes(json_report.Shape):
 
 
 class Section(json_report.Shape):
-    """The answer of one authority; `given` if gpu-usher names the first queue of `way`, and the file does not."""
+    """The answer of one authority; `given` if gpu-usher names the first queue of `way`, and the file does not.
+
+    `called` are the words in which its controller reports the reasons, and `says` is what it has written.
+    """
 
     authority: str
     answer: str
     way: list[str]
     given: bool
     reasons: list[str]
+    called: list[str]
+    says: list[str]
     balances: list[Balance]
     flavors: list[Flavor] = json_report.attribute("taken")
     elsewhere: list[Elsewhere]

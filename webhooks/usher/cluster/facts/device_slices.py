@@ -9,13 +9,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import errors, paths, quantities
 from usher.accelerators.device_selectors import NotEvaluated, Selector, SelectorError, Subject, Version, compiled
 from usher.cluster.facts.nodes import Taint
+from usher.cluster.facts.store import Store
+from usher.kinds.reading.values import Absence
 from usher.model import placement
 
 SLICE: Final = ("resource.k8s.io", "ResourceSlice")
+TAINT_RULE: Final = ("resource.k8s.io", "DeviceTaintRule")
 CLAIM: Final = ("resource.k8s.io", "ResourceClaim")
 
 DeviceId = tuple[str, str, str]
@@ -117,6 +121,56 @@ class Pool(Struct, frozen=True, kw_only=True, eq=False):
     """Why the scheduler takes no device of the pool; empty for a usable pool."""
 
 
+class _TaintRule(NamedTuple):
+    """A DeviceTaintRule: a taint for the devices that it selects."""
+
+    selects: Mapping[str, str]
+    """The driver, the pool and the name of the devices, as far as the rule names them."""
+    selectors: tuple[str, ...]
+    taint: Taint
+
+    @classmethod
+    def of(cls, value: paths.Object) -> "_TaintRule | None":
+        """The rule; None if it taints nothing, or if it selects by a class, which v1alpha3 had and usher does not read.
+
+        Source: DeviceTaintSelector in staging/src/k8s.io/api/resource/v1alpha3/types.go of kubernetes/kubernetes v1.35:
+        without a selector no devices are matched, and the empty selector matches all.
+        """
+        spec = paths.mapping(value.get("spec"))
+        wanted, taint = spec.get("deviceSelector"), paths.mapping(spec.get("taint"))
+        if not isinstance(wanted, dict) or not is_shaped(value, _TAINT_RULE) or wanted.get("deviceClassName"):
+            return None
+        named = {key: paths.text(wanted[key]) for key in ("driver", "pool", "device") if wanted.get(key)}
+        selectors = (paths.mapping(each.get("cel")).get("expression") for each in mappings(wanted.get("selectors")))
+        found = Taint(*(paths.text(taint.get(key)) for key in ("key", "value", "effect")))
+        return cls(named, tuple(map(paths.text, selectors)), found) if found.effect in _KEEPING_OFF else None
+
+    def matches(self, device: Device) -> bool:
+        own = dict(zip(("driver", "pool", "device"), device.id, strict=True))
+        try:
+            return self.selects.items() <= own.items() and all(
+                compiled(each).matches(device.subject) for each in self.selectors
+            )
+        except (NotEvaluated, SelectorError):
+            return False
+
+
+def _tainted(pool: Pool, rules: Sequence[_TaintRule]) -> Pool:
+    """The pool with the taints of rules on its devices."""
+    if not rules:
+        return pool
+    slices = tuple(
+        each._replace(
+            devices=tuple(
+                replace(one, taints=(*one.taints, *(rule.taint for rule in rules if rule.matches(one))))
+                for one in each.devices
+            )
+        )
+        for each in pool.slices
+    )
+    return replace(pool, slices=slices)
+
+
 def may_select(selector: Selector | NotEvaluated, driver: str) -> bool:
     """Whether a selector may select devices of a driver that are not known."""
     try:
@@ -128,7 +182,8 @@ def may_select(selector: Selector | NotEvaluated, driver: str) -> bool:
 class DeviceTable:
     """The devices of a cluster, as its ResourceSlices show them."""
 
-    def __init__(self, slices: Iterable[paths.Object]) -> None:
+    def __init__(self, slices: Iterable[paths.Object], rules: Iterable[paths.Object] = ()) -> None:
+        """The table of these ResourceSlices, with the taints of DeviceTaintRules."""
         grouped: defaultdict[tuple[str, str], list[paths.Object]] = defaultdict(list)
         self.problem = ""
         """Why nothing follows from the slices; empty where all can be read."""
@@ -142,7 +197,8 @@ class DeviceTable:
             spec = paths.mapping(value.get("spec"))
             pool = paths.text(paths.mapping(spec.get("pool")).get("name"))
             grouped[paths.text(spec.get("driver")), pool].append(value)
-        self.pools = {key: _read_pool(key, values) for key, values in sorted(grouped.items())}
+        read = [each for value in rules if (each := _TaintRule.of(value)) is not None]
+        self.pools = {key: _tainted(_read_pool(key, values), read) for key, values in sorted(grouped.items())}
         self._by_node: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
         self._anywhere: list[tuple[str, str]] = []
         for key, values in grouped.items():
@@ -164,6 +220,13 @@ class DeviceTable:
                     found += (one for one in each.devices if one.where is None or one.where.holds(name, labels))
             if found or (pool.problem and not pool.slices):
                 yield pool, tuple(found)
+
+
+def read_devices(facts: Store, slices: Mapping[str, paths.Object]) -> DeviceTable:
+    """The devices of these ResourceSlices of the facts; made once for each state of the facts."""
+    rules = facts.objects(*TAINT_RULE)
+    known = () if isinstance(rules, Absence) else rules.values()
+    return facts.derived("devices", [SLICE, TAINT_RULE], lambda: DeviceTable(slices.values(), known))
 
 
 _ANYTHING: Final[Mapping[str, Any]] = {}
@@ -194,6 +257,13 @@ _SLICE: Final[dict[str, Any]] = {
 
 
 _SELECTORS: Final[list[Any]] = [{"cel": {"expression": str}}]
+_TAINT_RULE: Final[dict[str, Any]] = {
+    "spec": {
+        "deviceSelector": {"driver": str, "pool": str, "device": str, "selectors": _SELECTORS},
+        "taint": {"key": str, "value": str, "effect": str},
+    }
+}
+_KEEPING_OFF: Final = ("NoSchedule", "NoExecute")
 CLASS_SHAPE: Final[dict[str, Any]] = {"selectors": _SELECTORS, "extendedResourceName": str}
 ASKED_SHAPE: Final[dict[str, Any]] = {
     "selectors": _SELECTORS,
@@ -319,7 +389,7 @@ def _read_device(
         id=(*key, paths.text(value.get("name"))),
         subject=subject,
         capacity=tuple(sorted(capacity.items())),
-        taints=tuple(each for each in taints if each.effect in ("NoSchedule", "NoExecute")),
+        taints=tuple(each for each in taints if each.effect in _KEEPING_OFF),
         consumes=consumes,
         where=Where.of(fields) if each_its_own else None,
     )

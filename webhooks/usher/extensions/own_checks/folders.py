@@ -4,6 +4,7 @@ checks/gpus_per_team/gpus_per_team.rego
 checks/gpus_per_team/gpus_per_team_test.rego
 checks/gpus_per_team/examples/bad_pod.yaml
 checks/lib/teams.rego                          what several checks share
+checks/workloads.yaml                          descriptions of kinds, as under `workloads` in usher.yaml
 
 They become a separate module. So usher's module stays as tested, sites without own checks pay nothing, and a failing
 own check does not remove findings of usher.
@@ -18,23 +19,27 @@ import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pydantic
 from msgspec import Struct
 
-from usher import __version__, errors
+from usher import __version__, errors, paths
+from usher.config.described_kinds import DescribedKind
 from usher.extensions import installed_programs, policy_archive
+from usher.kinds import registry
 from usher.policy.checks import catalogue, metadata
 from usher.policy.checks.catalogue import Entry, OwnChecks
 from usher.policy.engines.engine import Entrypoint
 
 LIBRARY: Final = "lib"
+DESCRIPTIONS: Final = "workloads.yaml"
 MOST_CHECKS: Final = 1000
 """Checks in one directory."""
 LARGEST_REGO_FILE: Final = 2**20
 """Bytes of a Rego file."""
 
+_KINDS: Final = pydantic.TypeAdapter(tuple[DescribedKind, ...])
 _PACKAGE: Final = re.compile(r"^package +(\S+)", re.MULTILINE)
 _TEST: Final = "_test.rego"
 _CODES: Final = metadata.Codes(
@@ -62,6 +67,7 @@ class Folder(Struct, frozen=True, kw_only=True):
     checks: tuple[Check, ...]
     """In the order of their codes."""
     libraries: tuple[Path, ...]
+    workloads: tuple[DescribedKind, ...] = ()
 
     def files(self, *, tests: bool) -> Iterator[Path]:
         """The Rego files: rules and libraries, and their tests if asked for."""
@@ -108,7 +114,37 @@ def read_folder(directory: Path) -> Folder:
         directory=directory,
         checks=tuple(sorted(checks, key=lambda check: (check.entry.number, check.entry.code))),
         libraries=tuple(_libraries(directory / LIBRARY)),
+        workloads=_described(directory / DESCRIPTIONS),
     )
+
+
+def _described(file: Path) -> tuple[DescribedKind, ...]:
+    if not file.is_file():
+        return ()
+    import yaml  # judging by a bundle does not need it
+
+    try:
+        value = yaml.load(text_of(file), yaml.CSafeLoader)
+    except yaml.YAMLError as error:
+        raise errors.InputError(f"{file}: is not YAML: {error!s:.200}") from None
+    return _descriptions(value.get("workloads") if isinstance(value, dict) else value, source=str(file))
+
+
+def _descriptions(value: object, *, source: str) -> tuple[DescribedKind, ...]:
+    """Descriptions of kinds.
+
+    Raises:
+        InputError: they have a mistake.
+    """
+    try:
+        found = _KINDS.validate_python(value)
+    except pydantic.ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise errors.InputError(f"{source}: workloads.{place:.200}: {first['msg']:.200}") from None
+    for path, reason in registry.problems(found):
+        raise errors.InputError(f"{source}: workloads{paths.readable(path)}: {reason}")
+    return found
 
 
 def text_of(file: Path) -> str:
@@ -268,7 +304,10 @@ class Compiler(Struct, frozen=True, kw_only=True):
         key = json.dumps([_REVISION, self.version, capabilities(), input_version(), texts], sort_keys=True)
         module = installed_programs.made_once(lambda: self._built(folder, texts), of=key, cache=self.cache)
         return OwnChecks(
-            source=str(folder.directory), entries=tuple(check.entry for check in folder.checks), module=module
+            source=str(folder.directory),
+            entries=tuple(check.entry for check in folder.checks),
+            module=module,
+            workloads=folder.workloads,
         )
 
     def _built(self, folder: Folder, texts: Mapping[str, str]) -> bytes:
@@ -372,6 +411,8 @@ class _Manifest(pydantic.BaseModel):
     files: dict[str, str]
     """SHA-256 of the module and of the sources, by path."""
     checks: list[Entry] = pydantic.Field(min_length=1, max_length=MOST_CHECKS)
+    workloads: list[dict[str, Any]] = []
+    """Descriptions of kinds, as in the file."""
 
 
 def bundle_content(checks: OwnChecks, sources: Mapping[str, str], *, opa: str) -> bytes:
@@ -385,6 +426,7 @@ def bundle_content(checks: OwnChecks, sources: Mapping[str, str], *, opa: str) -
         input=input_version(),
         files={path: hashlib.sha256(content).hexdigest() for path, content in contents.items()},
         checks=list(checks.entries),
+        workloads=[each.model_dump(mode="json", by_alias=True, exclude_unset=True) for each in checks.workloads],
     )
     return policy_archive.written(manifest.model_dump(mode="json"), {_MODULE: checks.module})
 
@@ -427,4 +469,5 @@ def read_bundle(content: bytes, *, source: str) -> OwnChecks:
     if hashlib.sha256(module).hexdigest() != manifest.files.get(_MODULE):
         raise errors.InputError(f"{source}: {_MODULE} is not the one that was built; build the bundle again")
     catalogue.refuse_entries(manifest.checks, source=source)
-    return OwnChecks(source=source, entries=tuple(manifest.checks), module=module)
+    kinds = _descriptions(manifest.workloads, source=source)
+    return OwnChecks(source=source, entries=tuple(manifest.checks), module=module, workloads=kinds)

@@ -1,5 +1,5 @@
 """serving.kserve.io: inference services, LLM inference services and their runtimes."""
 
-from usher.kinds.kserve import inference_services, llm_services
+from usher.kinds.kserve import inference_services, llm_services, runtimes
 
-KINDS = (*inference_services.KINDS, *llm_services.KINDS)
+CODE = {**inference_services.CODE, **llm_services.CODE, **runtimes.CODE}

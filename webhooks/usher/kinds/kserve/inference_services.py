@@ -8,31 +8,16 @@ of workers, however many heads there are, and writes the number of accelerators 
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple, NotRequired
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
-from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts, api, scheduled
+from usher.kinds.kind import Code
 from usher.kinds.kserve import replicas, runtimes
 from usher.kinds.kserve.replicas import Mode, Nodes, Running
-from usher.kinds.kserve.runtimes import (
-    NAMED,
-    SERVING,
-    Layers,
-    component_containers,
-    component_metadata,
-    field_layers,
-    first_field,
-    hides_other_layers,
-    is_said,
-    merge_container,
-    merged_pod_fields,
-)
 from usher.kinds.reading.pod_templates import listed_containers
-from usher.kinds.reading.shapes import Present
 from usher.kinds.reading.templates import ContainerPlace, Place, Template
 from usher.kinds.reading.values import Reading
 
@@ -51,9 +36,9 @@ class _Sizes(NamedTuple):
 
 def multi_node_templates(  # noqa: PLR0913 - all that makes the workers
     head: Template,
-    predictor: Layers,
-    workers: Layers,
-    runtime: Layers,
+    predictor: runtimes.Layers,
+    workers: runtimes.Layers,
+    runtime: runtimes.Layers,
     how: Running,
     *,
     metadata: Place,
@@ -67,7 +52,7 @@ def multi_node_templates(  # noqa: PLR0913 - all that makes the workers
         how: how the InferenceService is run.
         metadata: labels and annotations of the workers.
     """
-    of_runtime = field_layers(runtime, "workerSpec", reading)
+    of_runtime = runtimes.field_layers(runtime, "workerSpec", reading)
     if runtime and not of_runtime:
         reading.unknown(workers[0].path, "the runtime has no workerSpec: KServe refuses the workers")
         yield head
@@ -81,7 +66,7 @@ def multi_node_templates(  # noqa: PLR0913 - all that makes the workers
         most = None if total is None else max(total - 1, 0)
         yield replace(_unshared(worker, workers[0].path, total), count=_count(0, most, predictor, how, reading))
         return
-    yield _with_accelerators(head, SERVING, nodes.head, reading)
+    yield _with_accelerators(head, runtimes.SERVING, nodes.head, reading)
     number = nodes.number - 1
     yield replace(
         _with_accelerators(worker, _WORKER, nodes.worker, reading),
@@ -89,10 +74,12 @@ def multi_node_templates(  # noqa: PLR0913 - all that makes the workers
     )
 
 
-def _worker(layers: Layers, metadata: Place, head: Template, reading: Reading) -> Template:
+def _worker(layers: runtimes.Layers, metadata: Place, head: Template, reading: Reading) -> Template:
     """The pods of the workers: one container, and the init containers."""
-    own = tuple(Place(value, path) for path, value in reading.items(*first_field(layers[:1], "containers")))[:1]
-    others = tuple(Place(value, path) for path, value in reading.items(*first_field(layers[1:], "containers")))
+    own = tuple(Place(value, path) for path, value in reading.items(*runtimes.first_field(layers[:1], "containers")))[
+        :1
+    ]
+    others = tuple(Place(value, path) for path, value in reading.items(*runtimes.first_field(layers[1:], "containers")))
     target = tuple(place for place in others if isinstance(place.value, dict) and place.value.get("name") == _WORKER)
     parts = (*own, *target[:1])
     taken = tuple(Place(runtimes.runtime_pod_fields(reading.mapping(*place)), place.path) for place in layers[1:])
@@ -101,18 +88,20 @@ def _worker(layers: Layers, metadata: Place, head: Template, reading: Reading) -
         path=layers[0].path,
         spec=layers[0],
         metadata=metadata,
-        traits=head.traits._replace(changeable=head.traits.changeable and not hides_other_layers((layers[0], *taken))),
-        containers=(
-            *listed_containers({"initContainers": first_field(layers[:1], "initContainers")}, reading),
-            *([merge_container(parts, reading, name=_WORKER)] if parts else []),
+        traits=head.traits._replace(
+            changeable=head.traits.changeable and not runtimes.hides_other_layers((layers[0], *taken))
         ),
-        fields=merged_pod_fields((layers[0], *taken), reading) if taken else {},
+        containers=(
+            *listed_containers({"initContainers": runtimes.first_field(layers[:1], "initContainers")}, reading),
+            *([runtimes.merge_container(parts, reading, name=_WORKER)] if parts else []),
+        ),
+        fields=runtimes.merged_pod_fields((layers[0], *taken), reading) if taken else {},
     )
 
 
-def _sizes(workers: Layers, of_runtime: Layers, *, known: bool, reading: Reading) -> _Sizes:
+def _sizes(workers: runtimes.Layers, of_runtime: runtimes.Layers, *, known: bool, reading: Reading) -> _Sizes:
     def size(name: str) -> int | None:
-        place = first_field((*workers, *of_runtime), name)
+        place = runtimes.first_field((*workers, *of_runtime), name)
         if place.value is None:
             return 1 if known else None
         return max(reading.count(*place, default=1), 1)
@@ -121,23 +110,26 @@ def _sizes(workers: Layers, of_runtime: Layers, *, known: bool, reading: Reading
 
 
 def _nodes(  # noqa: PLR0913 - as above
-    head: Template, worker: Template, sizes: _Sizes, *, path: str, runtime: Layers, reading: Reading
+    head: Template, worker: Template, sizes: _Sizes, *, path: str, runtime: runtimes.Layers, reading: Reading
 ) -> Nodes | None:
     """The nodes with their accelerators. None if the runtime is unknown, or if KServe refuses the request."""
     if not runtime or sizes.pipeline is None or sizes.tensor is None:
         return None
-    annotations = field_layers(runtime, "annotations", reading)
-    if first_field(annotations, _BACKEND).value == "mp":
+    annotations = runtimes.field_layers(runtime, "annotations", reading)
+    if runtimes.first_field(annotations, _BACKEND).value == "mp":
         return Nodes(number=sizes.pipeline, head=sizes.tensor, worker=sizes.tensor)
     total = reading.count(sizes.pipeline * sizes.tensor, path, default=1)
-    asked = {name: _requested_accelerators(template, name) for template, name in ((head, SERVING), (worker, _WORKER))}
-    nodes = replicas.on_ray(total, head=asked[SERVING], worker=asked[_WORKER])
+    asked = {
+        name: _requested_accelerators(template, name)
+        for template, name in ((head, runtimes.SERVING), (worker, _WORKER))
+    }
+    nodes = replicas.on_ray(total, head=asked[runtimes.SERVING], worker=asked[_WORKER])
     if nodes is None:
         reading.unknown(path, f"KServe refuses it: it needs {total} GPUs, more than its head and workers ask for")
     return nodes
 
 
-def _count(lowest: int, highest: int | None, predictor: Layers, how: Running, reading: Reading) -> model.Count:
+def _count(lowest: int, highest: int | None, predictor: runtimes.Layers, how: Running, reading: Reading) -> model.Count:
     """The number of workers. A rollout runs a full second set of them, unless the strategy says otherwise."""
     if how.stopped:
         return replicas.STOPPED
@@ -147,7 +139,7 @@ def _count(lowest: int, highest: int | None, predictor: Layers, how: Running, re
         reason = "the runtime, which is not known, may set the parallel sizes"
         return model.Count(minimum=lowest, maximum=None, reason=reason)
     surge = highest
-    for value, path in field_layers(predictor[:1], "deploymentStrategy", reading):
+    for value, path in runtimes.field_layers(predictor[:1], "deploymentStrategy", reading):
         strategy = reading.mapping(value, path)
         if strategy.get("type") != "RollingUpdate":
             surge = replicas.surge(strategy, path, highest, reading)
@@ -212,43 +204,6 @@ def _unshared(template: Template, path: str, total: int | None) -> Template:
     return replace(template, requests=(runtimes.shared_out(path, most=total, reason=_UNSHARED),))
 
 
-class VariableName(TypedDict):
-    """A variable without its value, which may be a secret."""
-
-    name: NotRequired[str]
-
-
-class Framework(TypedDict):
-    env: NotRequired[list[VariableName]]
-
-
-class Component(TypedDict):
-    minReplicas: NotRequired[int]
-    maxReplicas: NotRequired[int]
-
-
-class Predictor(Component):
-    model: NotRequired[Framework]
-    huggingface: NotRequired[Framework]
-    workerSpec: NotRequired[Present]
-
-
-class InferenceServiceSpec(TypedDict):
-    predictor: NotRequired[Predictor]
-    transformer: NotRequired[Component]
-    explainer: NotRequired[Component]
-
-
-class InferenceServiceStatus(TypedDict):
-    deploymentMode: NotRequired[str]
-    """The mode that KServe has chosen; it counts before the annotation."""
-
-
-class InferenceService(TypedDict):
-    spec: NotRequired[InferenceServiceSpec]
-    status: NotRequired[InferenceServiceStatus]
-
-
 Object = Mapping[str, paths.Json]
 
 FRAMEWORKS: Final = (
@@ -286,8 +241,8 @@ def _inference_service(service: Object, reading: Reading) -> Iterator[Template]:
     spec = (Place(reading.mapping(service.get("spec"), "/spec"), "/spec"),)
     about = reading.mapping(service.get("metadata"), "/metadata")
     annotations = reading.strings(about.get("annotations"), "/metadata/annotations")
-    predictor = field_layers(spec, "predictor", reading)
-    workers = field_layers(predictor, "workerSpec", reading)
+    predictor = runtimes.field_layers(spec, "predictor", reading)
+    workers = runtimes.field_layers(predictor, "workerSpec", reading)
     shared = _Service(
         how=replicas.running(service, annotations, reading, several_nodes=bool(workers)),
         labels=reading.strings(about.get("labels"), "/metadata/labels"),
@@ -295,28 +250,30 @@ def _inference_service(service: Object, reading: Reading) -> Iterator[Template]:
         reading=reading,
     )
     if predictor:
-        yield from _predictor(predictor, workers, first_field(spec, "canary"), shared)
+        yield from _predictor(predictor, workers, runtimes.first_field(spec, "canary"), shared)
     for name in ("transformer", "explainer"):
-        for place in field_layers(spec, name, reading):
+        for place in runtimes.field_layers(spec, name, reading):
             count = replicas.component(reading.mapping(*place), place.path, shared.how, reading)
             known = _EXPLAINERS if name == "explainer" else ()
             yield _component((place,), (), shared, name=name, count=count, known=known)
 
 
-def _predictor(predictor: Layers, workers: Layers, canary: Place, shared: _Service) -> Iterator[Template]:
+def _predictor(
+    predictor: runtimes.Layers, workers: runtimes.Layers, canary: Place, shared: _Service
+) -> Iterator[Template]:
     reading, how = shared.reading, shared.how
     count = replicas.component(reading.mapping(*predictor[0]), predictor[0].path, how, reading)
     if how.mode is Mode.MODEL_MESH and not how.stopped:
         count = model.Count(minimum=0, maximum=0, reason="ModelMesh serves it in the pods of its runtimes")
     canaries = list(_canaries(canary, predictor, shared)) if how.mode is Mode.STANDARD and not how.stopped else []
-    if canaries and is_said(first_field(predictor, "minReplicas").value):
+    if canaries and runtimes.is_said(runtimes.first_field(predictor, "minReplicas").value):
         count = _count_beside_canaries(count, sum(number for _, number in canaries))
     runtime = _runtime(predictor, shared) if count.maximum != 0 else ()
     head = _component(predictor, runtime, shared, name="predictor", count=count, known=FRAMEWORKS)
     if workers:
-        about = component_metadata(
+        about = runtimes.component_metadata(
             predictor,
-            field_layers(runtime, "workerSpec", reading),
+            runtimes.field_layers(runtime, "workerSpec", reading),
             labels=shared.labels,
             annotations=shared.annotations,
             reading=reading,
@@ -329,37 +286,42 @@ def _predictor(predictor: Layers, workers: Layers, canary: Place, shared: _Servi
             layers,
             _runtime(layers, shared),
             shared,
-            name=reading.text(*first_field(layers[:1], "name")),
+            name=reading.text(*runtimes.first_field(layers[:1], "name")),
             count=replicas.fixed(number, how),
             known=FRAMEWORKS,
         )
 
 
-def _canaries(canary: Place, predictor: Layers, shared: _Service) -> Iterator[tuple[Layers, int]]:
+def _canaries(canary: Place, predictor: runtimes.Layers, shared: _Service) -> Iterator[tuple[runtimes.Layers, int]]:
     """Each canary with its number of pods: `minReplicas`, or its share of the traffic (KServe's canaryReplicaCount).
 
     A canary inherits missing fields from the predictor. Lists are not merged: each comes from one of the two.
     """
     reading = shared.reading
-    replicas = reading.count(*first_field(predictor, "minReplicas"), default=1)
+    replicas = reading.count(*runtimes.first_field(predictor, "minReplicas"), default=1)
     for index, (path, value) in enumerate(reading.items(*canary)):
         if index == _MAX_CANARIES:
             reading.unknown(canary.path, f"more than {_MAX_CANARIES} canaries: the others are not judged")
             return
         percent = reading.count(value.get("trafficPercent"), path + "/trafficPercent", default=0)
-        for place in field_layers((Place(value, path),), "predictor", reading):
+        for place in runtimes.field_layers((Place(value, path),), "predictor", reading):
             share = -(-replicas * percent // 100)
-            number = reading.count(*first_field((place,), "minReplicas"), default=share)
+            number = reading.count(*runtimes.first_field((place,), "minReplicas"), default=share)
             yield (place, _beneath(place, predictor[0], reading)), number
 
 
 def _beneath(canary: Place, predictor: Place, reading: Reading) -> Place:
     """The fields that a canary inherits from the predictor: no workers, and no list that the canary sets itself."""
-    dropped = {"workerSpec", *(name for name in NAMED if is_said(first_field((canary,), name).value))}
+    dropped = {
+        "workerSpec",
+        *(name for name in runtimes.NAMED if runtimes.is_said(runtimes.first_field((canary,), name).value)),
+    }
     value = {key: field for key, field in reading.mapping(*predictor).items() if key not in dropped}
     for name in FRAMEWORKS:
         framework = value.get(name)
-        if isinstance(framework, dict) and is_said(first_field(field_layers((canary,), name, reading), "env").value):
+        if isinstance(framework, dict) and runtimes.is_said(
+            runtimes.first_field(runtimes.field_layers((canary,), name, reading), "env").value
+        ):
             value[name] = {key: field for key, field in framework.items() if key != "env"}
     return Place(value, predictor.path)
 
@@ -371,16 +333,16 @@ def _count_beside_canaries(count: model.Count, ready: int) -> model.Count:
     return replace(count, minimum=lowest, reason=", ".join(filter(None, (count.reason, fewer))))
 
 
-def _runtime(predictor: Layers, shared: _Service) -> Layers:
+def _runtime(predictor: runtimes.Layers, shared: _Service) -> runtimes.Layers:
     """The spec of the runtime that a predictor names.
 
     If it names no runtime, KServe takes the first that supports the model format. Only KServe knows all runtimes.
     """
     reading = shared.reading
-    frameworks = [place for name in FRAMEWORKS for place in field_layers(predictor, name, reading)]
+    frameworks = [place for name in FRAMEWORKS for place in runtimes.field_layers(predictor, name, reading)]
     if not frameworks:
         return ()
-    place = first_field(field_layers(predictor, "model", reading), "runtime")
+    place = runtimes.first_field(runtimes.field_layers(predictor, "model", reading), "runtime")
     if place.value in (None, ""):
         reason = "it names no runtime; KServe takes one that supports the model format: what that adds is not judged"
         reading.unknown(frameworks[0].path, reason)
@@ -391,70 +353,42 @@ def _runtime(predictor: Layers, shared: _Service) -> Layers:
 
 
 def _component(  # noqa: PLR0913 - all that makes the pods of a component
-    component: Layers, runtime: Layers, shared: _Service, *, name: str, count: model.Count, known: tuple[str, ...]
+    component: runtimes.Layers,
+    runtime: runtimes.Layers,
+    shared: _Service,
+    *,
+    name: str,
+    count: model.Count,
+    known: tuple[str, ...],
 ) -> Template:
     reading = shared.reading
     taken = tuple(Place(runtimes.runtime_pod_fields(reading.mapping(*place)), place.path) for place in runtime)
     layers = (*component, *taken)
-    frameworks = [found for each in known if (found := field_layers(component, each, reading))]
+    frameworks = [found for each in known if (found := runtimes.field_layers(component, each, reading))]
     for superfluous in frameworks[1:]:
         reading.unknown(superfluous[0].path, "KServe refuses a second framework beside the first: not judged")
     of_lists = None
     if frameworks or len(component) > 1:
         framework = frameworks[0] if frameworks else ()
-        of_lists = tuple(component_containers(component, framework, runtime, reading))
+        of_lists = tuple(runtimes.component_containers(component, framework, runtime, reading))
     known_whole = bool(runtime) or not frameworks or known is not FRAMEWORKS
     reaching = shared.how.mode is Mode.STANDARD and shared.how.declared
     return Template(
         name=name,
         path=component[0].path,
         spec=component[0],
-        metadata=component_metadata(
+        metadata=runtimes.component_metadata(
             component, runtime, labels=shared.labels, annotations=shared.annotations, reading=reading
         ),
         count=count,
         traits=runtimes.TRAITS._replace(
-            changeable=reaching and known_whole and not hides_other_layers(layers), whole=known_whole
+            changeable=reaching and known_whole and not runtimes.hides_other_layers(layers), whole=known_whole
         ),
         containers=of_lists,
-        fields=merged_pod_fields(layers, reading) if len(layers) > 1 else {},
+        fields=runtimes.merged_pod_fields(layers, reading) if len(layers) > 1 else {},
     )
 
 
-KINDS = [
-    Kind(
-        **api(runtimes.GROUP, "InferenceService", "inferenceservices", "v1beta1"),
-        key="inferenceService",
-        shape=InferenceService,
-        owned_by=(("apps.nvidia.com", "NIMService"),),
-        pods=Pods(
-            templates=_inference_service,
-            template_paths=(
-                "spec.{predictor,transformer,explainer}, which are pod specs with other fields beside",
-                "spec.predictor.{" + ",".join(FRAMEWORKS) + "} and spec.explainer.art, which are containers",
-                "spec.predictor.workerSpec",
-                "spec.canary[].predictor",
-            ),
-            counted=(
-                "from `minReplicas` (1 if missing) to `maxReplicas` of each component, in Knative mode without "
-                "bound if "
-                "missing; in Standard mode `maxSurge` (25 % if missing) more in a rollout; the workers that the "
-                "sizes need"
-            ),
-            source="KS:pkg/apis/serving/v1beta1/{inference_service,component,podspec}.go; "
-            "KS:pkg/controller/v1beta1/inferenceservice/",
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            doubles=True,
-            role=model.Role.INFERENCE,
-            kueue=Kueue.CHILDREN,
-            # Its labels reach the Deployments and Knative Services, and the pods.
-            queue_label_path="/metadata",
-            changes=(
-                "the components, if it says itself that it runs in Standard mode and its runtime is known: "
-                "Knative refuses "
-                "scheduling fields unless feature flags are on, and lists take the place of those of the runtime"
-            ),
-        ),
-    ),
-    *runtimes.KINDS,
-]
+CODE: Final[Mapping[str, Code]] = {
+    "InferenceService.serving.kserve.io": {"templates": _inference_service},
+}

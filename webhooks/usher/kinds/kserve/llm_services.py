@@ -14,19 +14,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import model, paths
-from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts, api, keep_spec_without_secrets, scheduled
+from usher.kinds.kind import Code
 from usher.kinds.kserve import replicas as kserve_replicas
 from usher.kinds.kserve import runtimes
-from usher.kinds.kserve.runtimes import (
-    GROUP,
-    Layers,
-    component_metadata,
-    field_layers,
-    first_field,
-    hides_other_layers,
-    merge_containers,
-    merged_pod_fields,
-)
 from usher.kinds.reading.templates import ClaimPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading
 
@@ -94,7 +84,7 @@ class _Service(Struct, frozen=True, kw_only=True):
 
 
 def _service(service: Object, reading: Reading) -> Iterator[Template]:
-    own = field_layers((Place(service, paths.ROOT),), "spec", reading)
+    own = runtimes.field_layers((Place(service, paths.ROOT),), "spec", reading)
     about = reading.mapping(service.get("metadata"), "/metadata")
     annotations = reading.strings(about.get("annotations"), "/metadata/annotations")
     labels = reading.strings(about.get("labels"), "/metadata/labels")
@@ -114,31 +104,33 @@ def _service(service: Object, reading: Reading) -> Iterator[Template]:
 
 def _config(config: Object, reading: Reading) -> Iterator[Template]:
     """The pods of a configuration alone; the service that uses it adds the rest."""
-    own = field_layers((Place(config, paths.ROOT),), "spec", reading)
+    own = runtimes.field_layers((Place(config, paths.ROOT),), "spec", reading)
     if own:
         yield from _templates_of_service(own, _Service(reading=reading, labels={}, annotations={}, whole=False))
 
 
-def _templates_of_service(spec: Layers, shared: _Service) -> Iterator[Template]:
-    prefill = field_layers(spec, "prefill", shared.reading)
+def _templates_of_service(spec: runtimes.Layers, shared: _Service) -> Iterator[Template]:
+    prefill = runtimes.field_layers(spec, "prefill", shared.reading)
     yield from _workload(spec, shared, name="decode" if prefill else "")
     if prefill:
         yield from _workload(prefill, shared, name="prefill")
-    router = field_layers(spec, "router", shared.reading)
-    scheduler = field_layers(router, "scheduler", shared.reading)
+    router = runtimes.field_layers(spec, "router", shared.reading)
+    scheduler = runtimes.field_layers(router, "scheduler", shared.reading)
     if scheduler:
         yield from _scheduler(scheduler, shared)
 
 
-def _workload(workload: Layers, shared: _Service, *, name: str) -> Iterator[Template]:
+def _workload(workload: runtimes.Layers, shared: _Service, *, name: str) -> Iterator[Template]:
     """The pods of a Deployment, or of a LeaderWorkerSet (a leader and its workers) if the spec has a worker.
 
     KS:pkg/controller/v1alpha2/llmisvc/workload_{single,multi}_node.go.
     """
     reading = shared.reading
-    workers = field_layers(workload, "worker", reading)
-    template = field_layers(workload, "template", reading)
-    about = component_metadata(workload, (), labels=shared.labels, annotations=shared.annotations, reading=reading)
+    workers = runtimes.field_layers(workload, "worker", reading)
+    template = runtimes.field_layers(workload, "template", reading)
+    about = runtimes.component_metadata(
+        workload, (), labels=shared.labels, annotations=shared.annotations, reading=reading
+    )
     replicas = kserve_replicas.replicas(workload, reading, stopped=shared.stopped, surge=0 if workers else "25%")
     if not workers:
         if not any(_sets_arguments(each) for each in template):
@@ -172,10 +164,10 @@ def _sets_arguments(template: Place) -> bool:
 
 
 def _template(  # noqa: PLR0913 - all that makes a template
-    layers: Layers,
+    layers: runtimes.Layers,
     shared: _Service,
     *,
-    above: Layers,
+    above: runtimes.Layers,
     about: Place,
     name: str,
     count: model.Count,
@@ -186,7 +178,7 @@ def _template(  # noqa: PLR0913 - all that makes a template
     reading = shared.reading
     own = not layers[0].path.startswith("/spec/baseRefs/") if layers else False
     spec = layers[0] if layers else Place(None, f"{above[0].path}/{field}")
-    fields = merged_pod_fields(layers, reading) if layers else {}
+    fields = runtimes.merged_pod_fields(layers, reading) if layers else {}
     claims = shared.claims if claiming else ()
     if claims and is_claimed(fields.get("resourceClaims")):
         claims = ()
@@ -198,35 +190,38 @@ def _template(  # noqa: PLR0913 - all that makes a template
         count=count,
         traits=Traits(
             operator_environment=frozenset({"LWS_*", "TPU_*", "OTEL_*", "INFERENCE_POOL_NAME"}),
-            changeable=shared.changeable and own and not hides_other_layers(layers),
+            changeable=shared.changeable and own and not runtimes.hides_other_layers(layers),
             whole=shared.changeable,
             parallelism=shared.parallelism if claiming else None,
         ),
-        containers=tuple(merge_containers(layers, reading)),
+        containers=tuple(runtimes.merge_containers(layers, reading)),
         fields=fields,
         claims=claims,
     )
 
 
-def _scheduler(scheduler: Layers, shared: _Service) -> Iterator[Template]:
+def _scheduler(scheduler: runtimes.Layers, shared: _Service) -> Iterator[Template]:
     """The pods of the scheduler, which a rollout replaces at once, and of its tokenizer.
 
     KS:pkg/controller/v1alpha2/llmisvc/{scheduler,tokenizer}.go. A service that refers to another pool has neither.
     """
     reading = shared.reading
-    pool = field_layers(field_layers(scheduler, "pool", reading), "ref", reading)
-    if reading.text(*first_field(pool, "name")):
+    pool = runtimes.field_layers(runtimes.field_layers(scheduler, "pool", reading), "ref", reading)
+    if reading.text(*runtimes.first_field(pool, "name")):
         return
-    about = component_metadata(scheduler, (), labels={}, annotations={}, reading=reading)
-    number = 0 if shared.stopped else reading.count(*first_field(scheduler, "replicas"), default=1)
+    about = runtimes.component_metadata(scheduler, (), labels={}, annotations={}, reading=reading)
+    number = 0 if shared.stopped else reading.count(*runtimes.first_field(scheduler, "replicas"), default=1)
     count = kserve_replicas.STOPPED if shared.stopped else model.Count(minimum=number, maximum=number)
-    template = field_layers(scheduler, "template", reading)
+    template = runtimes.field_layers(scheduler, "template", reading)
     if template or shared.whole:
         yield _template(template, shared, above=scheduler, about=about, name="scheduler", count=count, claiming=False)
-    tokenizer = field_layers(scheduler, "tokenizer", reading)
-    template = field_layers(tokenizer, "template", reading)
+    tokenizer = runtimes.field_layers(scheduler, "tokenizer", reading)
+    template = runtimes.field_layers(tokenizer, "template", reading)
     if template or (
-        shared.whole and (tokenizer or _tokenizes(first_field(field_layers(scheduler, "config", reading), "inline")))
+        shared.whole
+        and (
+            tokenizer or _tokenizes(runtimes.first_field(runtimes.field_layers(scheduler, "config", reading), "inline"))
+        )
     ):
         count = kserve_replicas.STOPPED if shared.stopped else kserve_replicas.rolling(1, 1, 1)
         above = tokenizer or (Place({}, scheduler[0].path + "/tokenizer"),)
@@ -242,50 +237,7 @@ def _tokenizes(config: Place) -> bool:
     )
 
 
-_TEMPLATE_PATHS: Final = (
-    "spec.{template,worker}, which are pod specs",
-    "spec.prefill.{template,worker}",
-    "spec.router.scheduler.template",
-    "spec.router.scheduler.tokenizer.template",
-)
-_SOURCE: Final = (
-    "KS:pkg/apis/serving/v1alpha2/llm_inference_service_types.go; KS:pkg/controller/v1alpha2/llmisvc/; "
-    "KS:docs/samples/llmisvc/managed-dra/README.md"
-)
-_COUNTED: Final = (
-    "`replicas` (1 if missing), or from `scaling.minReplicas` to `scaling.maxReplicas`, and `maxSurge` (25 % if "
-    "missing, 0 with a worker) more during a rollout; with a worker times data / dataLocal or pipeline; the same "
-    "for prefill; `router.scheduler.replicas` (1 if missing)"
-)
-
-KINDS = [
-    Kind(
-        **api(GROUP, "LLMInferenceService", "llminferenceservices", "v1alpha2", "v1alpha1"),
-        pods=Pods(
-            templates=_service,
-            template_paths=_TEMPLATE_PATHS,
-            counted=_COUNTED,
-            source=_SOURCE,
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.INFERENCE,
-            kueue=Kueue.CHILDREN,
-            # Labels of Kueue reach the Deployments and LeaderWorkerSets, and the pods.
-            queue_label_path="/metadata",
-            changes="the pod specs that it holds itself, unless what a configuration says would be lost by it",
-        ),
-    ),
-    Kind(
-        **api(GROUP, runtimes.KIND, "llminferenceserviceconfigs", "v1alpha2", "v1alpha1"),
-        facts=Facts(keep=keep_spec_without_secrets),
-        pods=Pods(
-            templates=_config,
-            template_paths=_TEMPLATE_PATHS,
-            counted="as a service that says nothing else; workers without bound where it has no parallelism",
-            source=_SOURCE,
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-            role=model.Role.INFERENCE,
-            is_template=True,
-            changes="nothing: the services that use it are changed",
-        ),
-    ),
-]
+CODE: Final[Mapping[str, Code]] = {
+    "LLMInferenceService.serving.kserve.io": {"templates": _service},
+    "LLMInferenceServiceConfig.serving.kserve.io": {"templates": _config},
+}

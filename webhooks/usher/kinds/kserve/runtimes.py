@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from usher import model, paths, quantities
-from usher.kinds.kind import Facts, Kind, KueueUnit, Pods, Starts, api, keep_spec_without_secrets, scheduled
+from usher.kinds.kind import Code
 from usher.kinds.reading import environment as reading_environment
 from usher.kinds.reading.pod_templates import listed_containers
 from usher.kinds.reading.templates import LISTS, ONE, ContainerPlace, Place, Template, Traits
@@ -444,35 +444,10 @@ def shared_out(path: str, *, most: int | None, reason: str) -> model.Accelerator
     )
 
 
-_CHANGES: Final = "nothing: Knative refuses scheduling fields unless feature flags are on, so pods are changed instead"
-_SOURCE: Final = (
-    "KS:pkg/apis/serving/v1alpha1/servingruntime_types.go; "
-    "KS:pkg/controller/v1beta1/inferenceservice/components/predictor.go"
-)
-
-
-def _kind(kind: str, *, plural: str, cluster_scoped: bool) -> Kind:
-    return Kind(
-        **api(GROUP, kind, plural, "v1alpha1"),
-        cluster_scoped=cluster_scoped,
-        facts=Facts(keep=keep_spec_without_secrets),
-        pods=Pods(
-            templates=_runtime,
-            template_paths=("spec, which is a part of a pod spec", "spec.workerSpec"),
-            counted="1 for one use; the workers are not bounded, nor are the GPUs that KServe writes into all of them",
-            source=_SOURCE,
-            role=model.Role.INFERENCE,
-            is_template=True,
-            changes=_CHANGES,
-            **scheduled(KueueUnit.POD, Starts.TOGETHER, shrinks=True, minimum_from=""),
-        ),
-    )
-
-
-KINDS = [
-    _kind("ServingRuntime", plural="servingruntimes", cluster_scoped=False),
-    _kind("ClusterServingRuntime", plural="clusterservingruntimes", cluster_scoped=True),
-]
+CODE: Final[Mapping[str, Code]] = {
+    "ServingRuntime.serving.kserve.io": {"templates": _runtime},
+    "ClusterServingRuntime.serving.kserve.io": {"templates": _runtime},
+}
 
 KIND: Final = "LLMInferenceServiceConfig"
 

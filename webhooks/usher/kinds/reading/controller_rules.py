@@ -12,51 +12,49 @@ pkg/controllers/job/helpers of volcano-sh/volcano, pkg/controller.v1/common of k
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import orjson
 
 from usher import model, paths
-from usher.kinds.reading.environment import (
-    misread,
-    misread_variables,
-    near,
-    program_names,
-    set_by_controller,
-    unknown_metrics,
-)
+from usher.kinds.reading import environment
+from usher.kinds.reading.counts import NODES, TORCHRUN
 from usher.kinds.reading.value_forms import PodSpec, at, is_placeholder, pod_specs, texts_at, texts_with_paths
 
 
 def _triggers(value: paths.Object) -> Iterator[model.UnreadKey]:
     """Triggers that KEDA does not know, and metadata that they lack or do not read."""
-    known = program_names()["triggers"]
+    known = environment.program_names()["triggers"]
     for where, trigger in at(value, "spec.triggers[]"):
         if not isinstance(trigger, dict):
             continue
         kind, metadata = trigger.get("type"), trigger.get("metadata")
         if not isinstance(kind, str) or not isinstance(metadata, dict) or is_placeholder(kind):
             continue
-        if kind not in known and (like := near(kind, known)):
+        if kind not in known and (like := environment.near(kind, known)):
             text = f"has a trigger of the type {kind[:60]} at {paths.readable(where)}, which KEDA does not know"
-            yield misread(f"{where}/type", text, f"did you mean {like}?", "controller")
+            yield environment.misread(f"{where}/type", text, f"did you mean {like}?", "controller")
         row = known.get(kind, {"needs": "", "others": ""})
         needs = row["needs"].split()
         names = {*needs, *row["others"].split(), "metricName", "metricType"}
         strays = [each for each in metadata if each.removesuffix("FromEnv") not in names]
         missing = [each for each in needs if each not in metadata and f"{each}FromEnv" not in metadata]
         for name in missing:
-            stray = strays[0] if len(missing) == len(strays) == 1 else near(name, strays, 0.5)
+            stray = strays[0] if len(missing) == len(strays) == 1 else environment.near(name, strays, 0.5)
             text = (
                 f"has a trigger {kind} at {paths.readable(where)} without {name} in its metadata, so KEDA makes no HPA"
             )
             remedy = f"rename {stray} to {name}" if stray else f"add {name} to {paths.readable(where)}.metadata"
-            yield misread(f"{where}/metadata", text, remedy, "controller")
+            yield environment.misread(f"{where}/metadata", text, remedy, "controller")
             strays = [each for each in strays if each != stray]
         for stray in strays if needs else ():
-            if like := near(stray, names.difference(metadata), 0.85):
+            if like := environment.near(stray, names.difference(metadata), 0.85):
                 text = f"has {stray} in the metadata of a trigger {kind}, and KEDA does not read it"
-                yield misread(paths.join(f"{where}/metadata", stray), text, f"did you mean {like}?", "controller")
+                yield environment.misread(
+                    paths.join(f"{where}/metadata", stray), text, f"did you mean {like}?", "controller"
+                )
 
 
 _DEVICES_OF_SPARK: Final = re.compile(r"spark\.(driver|executor)\.resource\.gpu\.amount")
@@ -72,7 +70,7 @@ def _without_script(value: paths.Object) -> Iterator[model.UnreadKey]:
             if _DEVICES_OF_SPARK.fullmatch(key) and str(amount) != "0" and script not in options:
                 text = f"sets {key} without {script}: Spark does not start a process that cannot find its GPUs"
                 remedy = f"set {script}, for example to /opt/spark/examples/src/main/scripts/getGpusResources.sh"
-                yield misread(paths.join(f"{where}/sparkConf", key), text, remedy, "controller")
+                yield environment.misread(paths.join(f"{where}/sparkConf", key), text, remedy, "controller")
 
 
 _MPIRUN: Final = re.compile(r"\bmpi(?:run|exec)\b")
@@ -114,7 +112,9 @@ def _above_slots(value: paths.Object) -> Iterator[model.UnreadKey]:
                 f"starts {processes} processes, but its {pods} workers have {pods * slots} slots, so mpirun refuses"
             )
             remedy = f"set slotsPerWorker to {-(-processes // pods)}, or start {pods * slots} processes"
-            yield misread(f"{where}/command" if "command" in launcher else where, message, remedy, "controller")
+            yield environment.misread(
+                f"{where}/command" if "command" in launcher else where, message, remedy, "controller"
+            )
 
 
 def _without_completions(value: paths.Object) -> Iterator[model.UnreadKey]:
@@ -125,7 +125,49 @@ def _without_completions(value: paths.Object) -> Iterator[model.UnreadKey]:
         if mode == "Indexed" and job.get("completions") is None and job.get("parallelism") is not None:
             text = f"has indexed pods without completions at {paths.readable(where)}, so the API server refuses the Job"
             remedy = f"set completions to {job['parallelism']}, the number of pods"
-            yield misread(where, text, remedy, "", refused=True)
+            yield environment.misread(where, text, remedy, "", refused=True)
+
+
+_LEAST: Final = "kueue.x-k8s.io/job-min-parallelism"
+
+
+def _of_job(value: paths.Object) -> Iterator[model.UnreadKey]:
+    yield from _without_completions(value)
+    spec, least = paths.mapping(value.get("spec")), paths.mapping(paths.metadata(value).get("annotations")).get(_LEAST)
+    parallelism, completions = spec.get("parallelism", 1), spec.get("completions")
+    if not isinstance(least, str) or not isinstance(parallelism, int) or is_placeholder(least):
+        return
+    pods = min(parallelism, completions) if isinstance(completions, int) else parallelism
+    if not re.fullmatch(r"\d{1,9}", least, re.ASCII) or not 0 < int(least) < pods:
+        # validatePartialAdmissionCreate in pkg/controller/jobs/job/job_webhook.go of Kueue
+        text = f"lets Kueue start it with {least[:20]} pods, which must be fewer than its {pods}, so Kueue refuses it"
+        remedy = f"write a number from 1 to {pods - 1}" if pods > 1 else "remove the annotation"
+        yield environment.misread(paths.join("/metadata/annotations", _LEAST), text, remedy, "controller")
+
+
+_RAY_IMAGE: Final = re.compile(r"\brayproject/ray(?:-ml|-llm)?:(\d{1,3}\.\d{1,3}\.\d{1,3})")
+
+
+def _versions_of_ray(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Images of another version than that of the head; a worker joins no other one (check_version_info of Ray)."""
+    spec = paths.mapping(value.get("spec"))
+    inner = next((key for key in ("rayClusterSpec", "rayClusterConfig") if key in spec), "")
+    cluster, above = (paths.mapping(spec[inner]), f"/spec/{inner}") if inner else (spec, "/spec")
+    places = "headGroupSpec.template.spec.containers[].image workerGroupSpecs[].template.spec.containers[].image"
+    images = [
+        (where, found[1])
+        for where, text in texts_with_paths(cluster, places, above)
+        if (found := _RAY_IMAGE.search(text))
+    ]
+    told = cluster.get("rayVersion")
+    for where, version in images:
+        if version != images[0][1]:
+            text = f"has workers with Ray {version}, which do not join a head with Ray {images[0][1]}"
+            yield environment.misread(where, text, "use images of one version", "controller")
+            return
+    if images and isinstance(told, str) and re.fullmatch(r"[\d.]{5,12}", told) and told != images[0][1]:
+        text = f"says Ray {told}, but its images have Ray {images[0][1]}, and KubeRay configures them for {told}"
+        yield environment.misread(f"{above}/rayVersion", text, f"write {images[0][1]}", "controller")
 
 
 _CONTAINERS: Final = {
@@ -145,7 +187,7 @@ def _without_named_container(value: paths.Object) -> Iterator[model.UnreadKey]:
         if names and name not in names and not any(map(is_placeholder, names)):
             text = f"has no container {name} at {paths.readable(where)}, so the training operator refuses it"
             remedy = f"name the container {name}" if len(names) == 1 else f"name one of the containers {name}"
-            yield misread(f"{where}/containers/0/name", text, remedy, "controller")
+            yield environment.misread(f"{where}/containers/0/name", text, remedy, "controller")
 
 
 def _to_zero(value: paths.Object) -> Iterator[model.UnreadKey]:
@@ -155,7 +197,7 @@ def _to_zero(value: paths.Object) -> Iterator[model.UnreadKey]:
     if spec.get("minReplicas") == 0 and kinds.isdisjoint({"Object", "External"}):
         text = "has minReplicas 0 without a metric of the type Object or External, so the API server refuses it"
         remedy = "set minReplicas to 1, or scale to zero with KEDA"
-        yield misread("/spec/minReplicas", text, remedy, "", refused=True)
+        yield environment.misread("/spec/minReplicas", text, remedy, "", refused=True)
 
 
 def _of_cluster_queue(value: paths.Object) -> Iterator[model.UnreadKey]:
@@ -164,7 +206,7 @@ def _of_cluster_queue(value: paths.Object) -> Iterator[model.UnreadKey]:
         if borrows and borrows[0] != "Never" and preemption.get("reclaimWithinCohort", "Never") == "Never":
             text = "borrows by preemption, but reclaimWithinCohort is Never, so Kueue refuses it"
             remedy = "set reclaimWithinCohort to LowerPriority or Any, or borrowWithinCohort.policy to Never"
-            yield misread(f"{where}/borrowWithinCohort/policy", text, remedy, "controller")
+            yield environment.misread(f"{where}/borrowWithinCohort/policy", text, remedy, "controller")
 
 
 _HOSTS: Final = re.compile(
@@ -201,7 +243,9 @@ def _hosts_of_no_pod(value: paths.Object, specs: Sequence[PodSpec]) -> Iterator[
                 if own and not any(re.fullmatch(each, host) for each in pods):
                     listed = ", ".join(each.replace("\\d+", "0").replace("\\", "") for each in pods[:3])
                     message = f"addresses the pod {host[:100]}, which it does not make"
-                    yield misread(where, message, f"write the name of one of its pods ({listed})", "controller")
+                    yield environment.misread(
+                        where, message, f"write the name of one of its pods ({listed})", "controller"
+                    )
 
 
 def _is_address(spec: Mapping[str, Any], place: str) -> bool:
@@ -224,17 +268,17 @@ def _of_inference_service(value: paths.Object) -> Iterator[model.UnreadKey]:
     if isinstance(chosen, str) and chosen not in _AUTOSCALERS and not is_placeholder(chosen):
         where = "/metadata/annotations/serving.kserve.io~1autoscalerClass"
         text = f"names the autoscalerClass {chosen[:60]}, which KServe refuses"
-        yield misread(where, text, f"write one of {', '.join(_AUTOSCALERS)}", "controller")
+        yield environment.misread(where, text, f"write one of {', '.join(_AUTOSCALERS)}", "controller")
     if re.match(r"\d", name := paths.text(paths.metadata(value).get("name"))):
         text = f"has the name {name[:60]}, and KServe refuses names that begin with a digit"
-        yield misread("/metadata/name", text, "begin the name with a letter", "controller")
+        yield environment.misread("/metadata/name", text, "begin the name with a letter", "controller")
     by_hpa = chosen == "hpa"
     if paths.text(annotations.get("serving.kserve.io/deploymentMode")) in _MODES and by_hpa:
         for where, metric in at(value, "spec.{predictor,transformer,explainer}.scaleMetric"):
             if isinstance(metric, str) and metric not in _METRICS_OF_HPA:
                 text = f"scales by {metric[:60]} with an HPA, where KServe takes cpu and memory"
                 remedy = "set scaleMetric to cpu or memory, or autoscalerClass to keda with a metric of its own"
-                yield misread(where, text, remedy, "controller")
+                yield environment.misread(where, text, remedy, "controller")
 
 
 def _of_llm_service(value: paths.Object) -> Iterator[model.UnreadKey]:
@@ -246,11 +290,9 @@ def _of_llm_service(value: paths.Object) -> Iterator[model.UnreadKey]:
         if "pipeline-parallel-size" not in given and not texts_at(part, "template.containers[].command[]"):
             text = f"sets parallelism.pipeline to {stages} without worker, and KServe drops it for a server of one pod"
             remedy = "use parallelism.tensor, or set --pipeline-parallel-size in VLLM_ADDITIONAL_ARGS"
-            yield misread(f"{where}/parallelism/pipeline", text, remedy, "controller")
+            yield environment.misread(f"{where}/parallelism/pipeline", text, remedy, "controller")
 
 
-_TORCHRUN: Final = re.compile(r"\b(?:torchrun|torch\.distributed\.(?:run|launch))\b")
-_NODES: Final = re.compile(r"--nnodes[=\s]+[\"']?(\d{1,18})\b")
 _RANKS: Final = re.compile(r"node[-_]rank|rdzv|standalone|PET_|\bsrun\b")
 _RANKED_BY_NONE: Final = frozenset({
     "apps StatefulSet", "batch Job", "batch.volcano.sh Job", "jobset.x-k8s.io JobSet", "kubeflow.org PyTorchJob",
@@ -269,14 +311,14 @@ def _without_ranks(value: paths.Object, kind: str, specs: Sequence[PodSpec]) -> 
     for pod, path, _ in specs if kind in _RANKED_BY_NONE else ():
         for where, container in at(pod, "containers[]", path):
             text = _words(container)
-            nodes = _number_after(text, _TORCHRUN, _NODES) or 0
+            nodes = _number_after(text, TORCHRUN, NODES) or 0
             names = " ".join(texts_at(container, "env[].name"))
             if nodes > 1 and not _RANKS.search(f"{text} {names}") and "envFrom" not in container:
                 message = (
                     f"starts torchrun on {nodes} nodes without rank or rendezvous, so each waits as the first node"
                 )
                 remedy = "add --rdzv_backend=c10d --rdzv_endpoint=HOST:29500, or --node_rank and --master_addr"
-                yield misread(where, message, remedy, "controller")
+                yield environment.misread(where, message, remedy, "controller")
 
 
 _Pods = Sequence[tuple[str, Mapping[str, Any]]]
@@ -291,7 +333,7 @@ def _former_labels(value: paths.Object, pods: _Pods) -> Iterator[model.UnreadKey
         for old, new in _OLD_LABELS.items():
             if old in labels and new not in labels and '"kai-scheduler"' in orjson.dumps(value.get("spec")).decode():
                 text = f"carries the label {old} at {paths.readable(where)}, which KAI-Scheduler no longer reads"
-                yield misread(paths.join(where, old), text, f"write {new}", "controller")
+                yield environment.misread(paths.join(where, old), text, f"write {new}", "controller")
 
 
 _TASK_GROUP: Final = "yunikorn.apache.org/task-group-name"
@@ -312,9 +354,9 @@ def _task_groups(pods: _Pods) -> Iterator[model.UnreadKey]:
         name = each.get(_TASK_GROUP)
         if isinstance(name, str) and name not in names and not is_placeholder(name):
             text = f"has pods of the task group {name[:60]}, which its task-groups do not define; placeholders stay"
-            like = near(name, names, 0.6)
+            like = environment.near(name, names, 0.6)
             remedy = f"did you mean {like}?" if like else f"name one of them ({', '.join(names[:5])})"
-            yield misread(paths.join(where, _TASK_GROUP), text, remedy, "controller")
+            yield environment.misread(paths.join(where, _TASK_GROUP), text, remedy, "controller")
 
 
 def _metadata_of_pods(value: Any, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:  # noqa: ANN401 - any JSON
@@ -339,14 +381,14 @@ def _parts(pods: _Pods, part: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def _features(value: paths.Object) -> Iterator[model.UnreadKey]:
     """Features that node feature discovery does not have; other sources may add features of their own."""
-    known = program_names()["features"]
+    known = environment.program_names()["features"]
     sources = {*(each.partition(".")[0] for each in known), "kubernetes", "node"}
     for where, name in texts_with_paths(value, "spec.rules[].{,matchAny[].}matchFeatures[].feature"):
         if name not in known and name.partition(".")[0] in sources:
             text = f"matches the feature {name[:60]}, which node feature discovery does not have, so it sets no label"
-            like = near(name, known, 0.75)
+            like = environment.near(name, known, 0.75)
             remedy = f"did you mean {like}?" if like else f"use one of its features: {', '.join(sorted(known)[:6])} ..."
-            yield misread(where, text, remedy, "controller")
+            yield environment.misread(where, text, remedy, "controller")
 
 
 _AL2: Final = re.compile(r"al2@|amazon-eks-(gpu-)?node-\d|/amazon-linux-2(-gpu|-arm64)?/")
@@ -364,7 +406,9 @@ def _of_node_class(value: paths.Object) -> Iterator[model.UnreadKey]:
             f"selects the image {text[:60]} of Amazon Linux 2, which EKS has not made since November 2025: "
             "no image is for Kubernetes 1.33, and no image has a driver for Blackwell"
         )
-        yield misread(where, message, "select the alias al2023 or bottlerocket with a version", "controller")
+        yield environment.misread(
+            where, message, "select the alias al2023 or bottlerocket with a version", "controller"
+        )
 
 
 _KEDA: Final = ("keda.sh ScaledObject", "keda.sh ScaledJob")
@@ -373,12 +417,13 @@ _OF_KINDS: Final[Mapping[str, Callable[[paths.Object], Iterator[model.UnreadKey]
     "sparkoperator.k8s.io SparkApplication": _without_script,
     "sparkoperator.k8s.io ScheduledSparkApplication": _without_script,
     "kubeflow.org MPIJob": _above_slots,
-    "batch Job": _without_completions,
+    "batch Job": _of_job,
     "jobset.x-k8s.io JobSet": _without_completions,
     "serving.kserve.io InferenceService": _of_inference_service,
     "serving.kserve.io LLMInferenceService": _of_llm_service,
     "nfd.k8s-sigs.io NodeFeatureRule": _features,
     "karpenter.k8s.aws EC2NodeClass": _of_node_class,
+    **dict.fromkeys(("ray.io RayCluster", "ray.io RayJob", "ray.io RayService"), _versions_of_ray),
     "autoscaling HorizontalPodAutoscaler": _to_zero,
     "kueue.x-k8s.io ClusterQueue": _of_cluster_queue,
     **{f"kubeflow.org {kind}": _without_named_container for kind in _CONTAINERS},
@@ -427,14 +472,16 @@ def _boards_without_their_name(spec: Mapping[str, Any], path: str) -> Iterator[m
         right = _BARE.get(name)
         if right is not None and text != right:
             wrong = f"selects nodes with {_PRODUCT}: {text}, but gpu-feature-discovery writes names like {right}"
-            yield misread(where, wrong, f"write the value of your nodes, for example {right}", "controller")
+            yield environment.misread(where, wrong, f"write the value of your nodes, for example {right}", "controller")
 
 
 def _amounts_as_annotations(pods: _Pods) -> Iterator[model.UnreadKey]:
     for where, found in _parts(pods, "annotations"):
         for key in filter(_AMOUNTS.fullmatch, map(str, found)):
             text = f"sets {key} as an annotation of its pods, where nothing reads it"
-            yield misread(paths.join(where, key), text, f"write {key} in limits of the container", "controller")
+            yield environment.misread(
+                paths.join(where, key), text, f"write {key} in limits of the container", "controller"
+            )
 
 
 class _Answers(NamedTuple):
@@ -457,45 +504,12 @@ class _Answers(NamedTuple):
     """The address on which it listens without --host, if only its own pod reaches that."""
 
 
-_SERVERS: Final = (
-    _Answers(
-        r"\bvllm\s+serve\b|\bvllm\.entrypoints\.openai\.api_server\b",
-        r"(^|/)vllm-openai(-rocm)?:",
-        8000,
-        r"/(health|ping|load|version|metrics|docs|v1/models|is_sleeping|server_info)",
-    ),
-    _Answers(
-        r"\bsglang\.launch_server\b|\bsglang\s+serve\b",
-        "",
-        30000,
-        r"/(health|health_generate|ping|metrics|docs|v1/models|(get_)?(model|server)_info)",
-        host="127.0.0.1",
-    ),
-    _Answers(
-        r"\btext-generation-launcher\b|\btext-embeddings-router\b",
-        r"huggingface/text-(generation|embeddings)-inference:",
-        80,
-        r"/(health|info|metrics|docs|ping|v1/models)?",
-        r"(?:--port|-p)",
-    ),
-    _Answers(
-        r"\btritonserver\s",
-        "",
-        8000,
-        r"/(v2(/health/(live|ready)|/models/.+)?|metrics)",
-        r"--http-port",
-        "/v2/health/ready",
-        frozenset({8002}),
-    ),
-    _Answers(
-        r"\bllama-server\b",
-        r"ggml-org/llama\.cpp:server",
-        8080,
-        r"/(v1/)?(health|models|metrics|props|slots)|/",
-    ),
-    _Answers(r"\btrtllm-serve\b", "", 8000, r"/(health|version|metrics|v1/models)", host="localhost"),
-    _Answers(r"\bollama\s+serve\b", r"(^|/)ollama/ollama:", 11434, r"/|/api/(tags|version|ps)", r"^$", "/api/version"),
-)
+@cache
+def _servers() -> tuple[_Answers, ...]:
+    rows = orjson.loads(Path(__file__).with_name("answers.json").read_bytes())
+    return tuple(_Answers(**{**row, "others": frozenset(row.get("others", ()))}) for row in rows)
+
+
 _ELSEWHERE: Final = re.compile(r"\bOLLAMA_HOST\b|\bLLAMA_ARG_PORT\b|\bPORT\b|nginx|--uds|--root-path|--api-prefix|\$")
 
 
@@ -508,7 +522,7 @@ def _unanswered(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]
     container = containers[0]
     words, image = _words(container), paths.text(container.get("image"))
     has_command = bool(container.get("command"))
-    server = next(filter(lambda each: _starts(each, words, "" if has_command else image), _SERVERS), None)
+    server = next(filter(lambda each: _starts(each, words, "" if has_command else image), _servers()), None)
     names = " ".join(texts_at(container, "env[].name"))
     if server is None or _ELSEWHERE.search(f"{words} {names}") or "envFrom" in container:
         return
@@ -521,11 +535,11 @@ def _unanswered(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]
     declared = [each for each in named.values() if isinstance(each, int)]
     if server.host and not re.search(r"(?:^|\s)--host[=\s]", words) and (declared or "readinessProbe" in container):
         text = f"starts a server that listens on {server.host}, where neither probes nor Services reach it"
-        yield misread(f"{path}/containers/0", text, "add --host 0.0.0.0", "probe")
+        yield environment.misread(f"{path}/containers/0", text, "add --host 0.0.0.0", "probe")
     if len(declared) == 1 and not ports & {*declared} and declared[0] not in server.others:
         text = f"declares port {declared[0]}, but the server listens on {', '.join(map(str, sorted(ports)))}"
         remedy = f"declare port {min(ports)}, or set {server.flag.strip('(?:)').partition('|')[0]} to {declared[0]}"
-        yield misread(f"{path}/containers/0/ports", text, remedy, "probe")
+        yield environment.misread(f"{path}/containers/0/ports", text, remedy, "probe")
     for where, get in at(container, "{livenessProbe,readinessProbe,startupProbe}.httpGet", f"{path}/containers/0"):
         probe = paths.mapping(get)
         asked = str(probe.get("path", "/")).partition("?")[0].rstrip("/") or "/"
@@ -533,10 +547,10 @@ def _unanswered(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]
         port = str(named.get(port, port))
         if re.fullmatch(r"\d{1,18}", port) and int(port) not in ports | server.others:
             text = f"asks port {port} in a probe, but the server listens on {', '.join(map(str, sorted(ports)))}"
-            yield misread(f"{where}/port", text, f"ask port {min(ports)}", "probe")
+            yield environment.misread(f"{where}/port", text, f"ask port {min(ports)}", "probe")
         elif not re.fullmatch(server.paths, asked):
             text = f"asks {asked[:80]} in a probe, which the server does not answer with a success"
-            yield misread(f"{where}/path", text, f"ask {server.right}", "probe")
+            yield environment.misread(f"{where}/path", text, f"ask {server.right}", "probe")
 
 
 def _starts(server: _Answers, words: str, image: str) -> bool:
@@ -553,16 +567,16 @@ def refused(value: paths.Object, key: tuple[str, str], *, makes_pods: bool) -> I
         yield from rule(value)
     if kind in _METRICS:
         for where, text in texts_with_paths(value, _METRICS[kind]):
-            yield from unknown_metrics(text, where, is_query=kind in _KEDA)
+            yield from environment.unknown_metrics(text, where, is_query=kind in _KEDA)
     if not makes_pods:
         return
-    sets = set_by_controller(kind, value)
+    sets = environment.set_by_controller(kind, value)
     specs = list(pod_specs(value))
     for spec, path, _ in specs:
         yield from _boards_without_their_name(spec, path)
         yield from _unanswered(spec, path)
         for where, container in at(spec, "{containers,initContainers}[]", path):
-            yield from misread_variables(container, where, sets)
+            yield from environment.misread_variables(container, where, sets)
     pods = list(_metadata_of_pods(value, ""))
     yield from _amounts_as_annotations(pods)
     yield from _task_groups(pods)

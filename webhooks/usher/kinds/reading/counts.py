@@ -1,7 +1,7 @@
-"""How many pods a manifest makes, and how many replicas one object lets another one have."""
+"""How many pods a manifest makes, how many replicas one object lets another one have, and what needs other numbers."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import NoneType
 from typing import Final, NamedTuple
 
@@ -10,6 +10,8 @@ from msgspec.structs import replace
 
 from usher import model, paths
 from usher.kinds.reading import values
+from usher.kinds.reading.environment import misread
+from usher.kinds.reading.value_forms import at, pod_specs
 from usher.kinds.reading.values import MAX_PODS, Reading
 
 DEFAULT_SURGE: Final = "25%"
@@ -210,3 +212,61 @@ def _replaced(holder: paths.Json, keys: list[str], number: int) -> paths.Object 
         return {**holder, key: number}
     inner = _replaced(holder.get(key), rest, number)
     return None if inner is None else {**holder, key: inner}
+
+
+TORCHRUN: Final = re.compile(r"\b(?:torchrun|torch\.distributed\.(?:run|launch))\b")
+NODES: Final = re.compile(r"--nnodes[=\s]+[\"']?(\d{1,9})\b", re.ASCII)
+_OWN_RANK: Final = re.compile(r"node[-_]rank[=\s]+[\"']?\d", re.ASCII)
+_ALL_NODES: Final = frozenset(
+    {"PyTorchJob", "TrainJob", "JobSet", "LeaderWorkerSet", "Job", "RoleBasedGroup", "HyperPodPyTorchJob"}
+)
+"""Kinds whose objects hold all nodes of a training, if torchrun takes no rank of its own."""
+
+
+def beyond_their_pods(workload: model.Workload, value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Starts that wait for more nodes than there are pods, and host ports that several pods want on one node.
+
+    Sources: torchrun waits for the nodes of `--nnodes` (pytorch.org, torchrun). In the network of the host each port of
+    a container is a port of the host (SetDefaults_PodSpec in pkg/apis/core/v1/defaults.go of Kubernetes), and the
+    scheduler keeps a second pod off (pkg/scheduler/framework/plugins/nodeports/node_ports.go).
+    """
+    if workload.kind in _ALL_NODES:
+        yield from _nodes_without_pods(workload)
+    pinned = {each.spec_path: each for each in workload.pod_sets if "kubernetes.io/hostname" in each.node_selector}
+    for spec, path, _ in pod_specs(value) if pinned else ():
+        if path in pinned:
+            yield from _ports_of_one_node(spec, pinned[path].count, path)
+
+
+def _nodes_without_pods(workload: model.Workload) -> Iterator[model.UnreadKey]:
+    pods = 0
+    for pod_set in workload.pod_sets:
+        if pod_set.count.maximum is None:
+            return
+        groups = pod_set.groups if workload.kind == "LeaderWorkerSet" else 1
+        pods += pod_set.count.maximum // max(groups, 1)
+    for pod_set in workload.pod_sets:
+        for container in pod_set.containers:
+            text = " ".join(container.command)
+            start = TORCHRUN.search(text)
+            nodes = NODES.search(text, start.end()) if start else None
+            if nodes and int(nodes[1]) > max(pods, 1) and not _OWN_RANK.search(text):
+                message = f"starts torchrun on {int(nodes[1])} nodes, but has {pods} pods, so it waits until it fails"
+                yield misread(container.path, message, f"set --nnodes to {pods}, or make more pods", "controller")
+                return
+
+
+def _ports_of_one_node(spec: Mapping[str, paths.Json], count: model.Count, path: str) -> Iterator[model.UnreadKey]:
+    names = ("hostPort", "containerPort") if spec.get("hostNetwork") is True else ("hostPort",)
+    for where, port in at(spec, "containers[].ports[]", path):
+        number = next((port[name] for name in names if isinstance(port, dict) and port.get(name)), None)
+        if number is None or count.maximum == 1:
+            continue
+        if count.minimum > 1:
+            text = f"has {count.minimum} pods that want port {str(number)[:9]} of one node, so one starts at most"
+            remedy = "leave hostNetwork and hostPort out, or let the pods run on several nodes"
+        else:
+            text = f"makes a second pod in a rollout, and both want port {str(number)[:9]} of one node: it never ends"
+            remedy = "use the strategy Recreate, or a maxSurge of 0"
+        yield misread(where, text, remedy, "controller")
+        return

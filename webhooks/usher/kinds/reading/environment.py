@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import orjson
-from msgspec import Struct
+from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from usher import errors, model, paths, quantities
@@ -36,74 +36,11 @@ class PortVariable(Struct, frozen=True, kw_only=True):
     source: str
 
 
-PORT_VARIABLES: Final = (
-    *(
-        PortVariable(name=name, program="vLLM", words=("vllm", "llm-d"), source="vllm/envs.py")
-        for name in ("VLLM_PORT", "VLLM_DP_MASTER_PORT", "VLLM_NIXL_SIDE_CHANNEL_PORT")
-    ),
-    PortVariable(name="APHRODITE_PORT", program="Aphrodite", words=("aphrodite",), source="aphrodite/common/envs.py"),
-    PortVariable(
-        name="BENTOML_PORT", program="BentoML", words=("bentoml",), source="bentoml_cli/serve.py, option --port"
-    ),
-    *(
-        PortVariable(name=name, program="GPUStack", words=("gpustack",), source="gpustack/cmd/start.py, option --port")
-        for name in ("GPUSTACK_PORT", "GPUSTACK_WORKER_PORT")
-    ),
-    PortVariable(name="GRADIO_SERVER_PORT", program="Gradio", words=("gradio",), source="gradio/http_server.py"),
-    PortVariable(
-        name="INVOKEAI_PORT",
-        program="InvokeAI",
-        words=("invokeai", "invoke-ai"),
-        source="invokeai/app/services/config, every setting with the prefix INVOKEAI_",
-    ),
-    PortVariable(name="JUPYTER_PORT", program="Jupyter", words=("jupyter",), source="jupyter_server/serverapp.py"),
-    PortVariable(
-        name="LABEL_STUDIO_PORT",
-        program="Label Studio",
-        words=("label-studio", "label_studio"),
-        source="label_studio/core/argparser.py, option --port",
-    ),
-    PortVariable(
-        name="LLAMA_ARG_PORT",
-        program="llama.cpp",
-        words=("llama-server", "llama.cpp"),
-        source="common/arg.cpp, option --port",
-    ),
-    PortVariable(name="MLFLOW_PORT", program="MLflow", words=("mlflow",), source="mlflow/utils/cli_args.py"),
-    *(
-        PortVariable(name=name, program="a NIM", words=("/nim/",), source="docs.nvidia.com/nim, configuration")
-        for name in ("NIM_HTTP_API_PORT", "NIM_SERVER_PORT")
-    ),
-    PortVariable(
-        name="STREAMLIT_SERVER_PORT", program="Streamlit", words=("streamlit",), source="lib/streamlit/config.py"
-    ),
-)
+_READ: Final = orjson.loads(Path(__file__).with_name("variables.json").read_bytes())
 
-READ_VARIABLES: Final = (
-    "ASCEND_ALLOW_LINK",
-    "ASCEND_RUNTIME_",
-    "ASCEND_VNPU_SPECS",
-    "CUDA_",
-    "DOCKER_RESOURCE_",
-    "FI_",
-    "GLOO_SOCKET_",
-    "HABANA_VISIBLE_DEVICES",
-    "HCU_MOFED",
-    "HF_HOME",
-    "HF_HUB_CACHE",
-    "HF_HUB_OFFLINE",
-    "HOME",
-    "MASTER_ADDR",
-    "NCCL_",
-    "NPROC_PER_NODE",
-    "NVIDIA_",
-    "PET_NPROC_PER_NODE",
-    "RDMAV_",
-    "TP_SOCKET_",
-    "TRANSFORMERS_OFFLINE",
-    "UCX_",
-    *(row.name for row in PORT_VARIABLES),
-)
+PORT_VARIABLES: Final = convert(_READ["ports"], tuple[PortVariable, ...])
+
+READ_VARIABLES: Final[tuple[str, ...]] = (*_READ["families"], *(row.name for row in PORT_VARIABLES))
 """The families of variables that rules read. Others stay in the manifest: their values may be secrets."""
 
 READ_SUFFIX: Final = "_VISIBLE_DEVICES"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from usher import paths
+from usher.documents.cel import CelError, Node, parse
 from usher.kinds.reading.counts import share_of_replicas
 from usher.kinds.reading.values import Reading
 
@@ -148,148 +149,41 @@ MOST_STEPS: Final = 100_000
 """Steps that all expressions of one object may take together."""
 _MOST_WORDS: Final = 120
 _MOST_DEPTH: Final = 12
-_MOST_DIGITS: Final = 9
 
-_WORD: Final = re.compile(
-    r"\s*(?:(?P<number>\d+)|(?P<text>'[^'\\]*'|\"[^\"\\]*\")|(?P<name>[A-Za-z_]\w*)"
-    r"|(?P<sign>&&|\|\||[=!<>]=|[-+*<>!?:.,()\[\]]))",
-    re.ASCII,
-)
 _PATH: Final = re.compile(r"[A-Za-z_][-\w]*(?:\.[A-Za-z_][-\w]*)*", re.ASCII)
-_COMPARED: Final = ("==", "!=", "<=", ">=", "<", ">", "in")
+_MOST_NUMBER: Final = 10**9
 
 
-class _Word(NamedTuple):
-    kind: str
-    text: str
+class _Compiler:
+    """Makes functions of the tree of an expression."""
 
-
-def _words(text: str) -> Iterator[_Word]:
-    position = 0
-    while text[position:].strip():
-        matched = _WORD.match(text, position)
-        if matched is None:
-            raise ExpressionError(f"cannot read {text[position:].strip()[:20]!r}")
-        kind = str(matched.lastgroup)
-        yield _Word(kind, matched[kind])
-        position = matched.end()
-
-
-class _Parser:
-    """Reads one expression; each method takes the words of one level of precedence."""
-
-    def __init__(self, text: str, names: Collection[str]) -> None:
-        self._words = list(_words(text))
+    def __init__(self, names: Collection[str]) -> None:
         self._names = set(names)
-        self._at = 0
         self._nested = False
-        self._depth = 0
-        if len(self._words) > _MOST_WORDS:
-            raise ExpressionError(f"has more than {_MOST_WORDS} words; let a `let` hold a part of it")
 
-    def whole(self) -> Run:
-        found = self._choice()
-        if self._at < len(self._words):
-            raise ExpressionError(f"does not end before {self._words[self._at].text!r}")
-        return found
-
-    def _is_next(self, *texts: str) -> bool:
-        if self._at >= len(self._words):
-            return False
-        kind, text = self._words[self._at]
-        return kind != "text" and text in texts
-
-    def _take(self, *texts: str) -> str:
-        if not self._is_next(*texts):
-            return ""
-        self._at += 1
-        return self._words[self._at - 1].text
-
-    def _expect(self, text: str) -> None:
-        if not self._take(text):
-            found = repr(self._words[self._at].text) if self._at < len(self._words) else "its end"
-            raise ExpressionError(f"expected {text!r} before {found}")
-
-    def _word(self, kind: str) -> str:
-        if self._at >= len(self._words) or self._words[self._at].kind != kind:
-            raise ExpressionError(f"expected a {kind}")
-        self._at += 1
-        return self._words[self._at - 1].text
-
-    def _choice(self) -> Run:
-        self._depth += 1
-        if self._depth > _MOST_DEPTH:
-            raise ExpressionError(f"has more than {_MOST_DEPTH} levels of parentheses; use a `let`")
-        found = self._whole_choice()
-        self._depth -= 1
-        return found
-
-    def _whole_choice(self) -> Run:
-        condition = self._either()
-        if not self._take("?"):
-            return condition
-        yes = self._choice()
-        self._expect(":")
-        no = self._choice()
-        return lambda scope: yes(scope) if scope.truth(condition(scope)) else no(scope)
-
-    def _either(self) -> Run:
-        found = self._both()
-        while self._take("||"):
-            found = _either(found, self._both())
-        return found
-
-    def _both(self) -> Run:
-        found = self._comparison()
-        while self._take("&&"):
-            found = _both(found, self._comparison())
-        return found
-
-    def _comparison(self) -> Run:
-        found = self._sum()
-        sign = self._take(*_COMPARED)
-        return _compared(sign, found, self._sum()) if sign else found
-
-    def _sum(self) -> Run:
-        found = self._product()
-        while sign := self._take("+", "-"):
-            found = _summed(sign, found, self._product())
-        return found
-
-    def _product(self) -> Run:
-        found = self._unary()
-        while self._take("*"):
-            found = _multiplied(found, self._unary())
-        return found
-
-    def _unary(self) -> Run:
-        if self._take("!"):
-            inner = self._unary()
-            return lambda scope: not scope.truth(inner(scope))
-        return self._steps(self._primary())
-
-    def _primary(self) -> Run:
-        if self._take("("):
-            found = self._choice()
-            self._expect(")")
-            return found
-        if self._take("["):
-            return _listed(self._arguments("]"))
-        if self._at >= len(self._words):
-            raise ExpressionError("ends too early")
-        kind, text = self._words[self._at]
-        self._at += 1
-        if kind == "number" and len(text) <= _MOST_DIGITS:
-            return _constant(int(text))
-        if kind == "text":
-            return _constant(text[1:-1])
-        if kind != "name":
-            raise ExpressionError(f"cannot read {text[:20]!r}")
-        if text in ("true", "false"):
-            return _constant(text == "true")
-        if self._take("("):
-            return self._call(text)
-        return self._name(text)
+    def run(self, node: Node) -> Run:
+        value, parts = node.value, node.parts
+        match node.kind:
+            case "constant":
+                if isinstance(value, float) or (isinstance(value, int) and value >= _MOST_NUMBER):
+                    raise ExpressionError(f"cannot read {value!r}")
+                return _constant(value)
+            case "name":
+                return self._name(str(value))
+            case ".":
+                return self._member(self.run(parts[0]), str(value))
+            case "[":
+                return self._index(*parts)
+            case "()":
+                return self._call(str(value), parts)
+            case ".()" if value in ("filter", "exists") and len(parts) == 3:
+                return self._quantified(str(value), *parts)
+            case ".()":
+                raise ExpressionError(f"unknown function {value} of a value; known are exists, filter")
+        make = _OPERATORS.get(node.kind)
+        if make is None or (node.kind == "-" and len(parts) == 1):
+            raise ExpressionError(f"cannot read {node.kind!r}")
+        return make(node.kind, [self.run(each) for each in parts])
 
     def _name(self, text: str) -> Run:
         if text not in self._names:
@@ -301,35 +195,33 @@ class _Parser:
 
         return run
 
-    def _arguments(self, end: str) -> list[Run]:
-        found: list[Run] = []
-        while not self._take(end):
-            if found:
-                self._expect(",")
-            found.append(self._choice())
-        return found
+    def _member(self, holder: Run, name: str) -> Run:
+        if name == "status":
+            raise ExpressionError("status is written by the operator; name a field of the spec")
+        way = Way(name)
+        return lambda scope: scope.below(holder(scope), way)
 
-    def _call(self, name: str) -> Run:
+    def _call(self, name: str, parts: Sequence[Node]) -> Run:
         if name == "at":
-            return self._at_path()
-        given = self._arguments(")")
+            return self._at_path(parts)
         least, most, make = _FUNCTIONS.get(name, (0, 0, None))
         if make is None:
             raise ExpressionError(f"unknown function {name}; known are at, {', '.join(sorted(_FUNCTIONS))}")
-        if not least <= len(given) <= most:
-            raise ExpressionError(f"{name} takes {least} to {most} values, not {len(given)}")
-        return make(given)
+        if not least <= len(parts) <= most:
+            raise ExpressionError(f"{name} takes {least} to {most} values, not {len(parts)}")
+        return make([self.run(each) for each in parts])
 
-    def _at_path(self) -> Run:
+    def _at_path(self, parts: Sequence[Node]) -> Run:
         """`at(value, 'a.b.c', default)`: the path is a constant text, so that it is read once."""
-        holder = self._choice()
-        self._expect(",")
-        path = self._word("text")[1:-1]
+        if not 2 <= len(parts) <= 3:
+            raise ExpressionError(f"at takes 2 to 3 values, not {len(parts)}")
+        path = parts[1].value
+        if parts[1].kind != "constant" or not isinstance(path, str):
+            raise ExpressionError("at takes a path in quotes before its default")
         if not _PATH.fullmatch(path) or path.partition(".")[0] == "status":
             raise ExpressionError(f"{path!r} is not a path of fields of a spec, as in 'spec.replicas'")
-        default = self._choice() if self._take(",") else _constant(None)
-        self._expect(")")
-        way = Way(path)
+        holder, way = self.run(parts[0]), Way(path)
+        default = self.run(parts[2]) if len(parts) == 3 else _constant(None)
 
         def run(scope: Scope) -> Value:
             scope.step()
@@ -337,23 +229,10 @@ class _Parser:
 
         return run
 
-    def _steps(self, found: Run) -> Run:
-        while sign := self._take(".", "["):
-            found = self._member(found) if sign == "." else self._index(found)
-        return found
-
-    def _member(self, holder: Run) -> Run:
-        name = self._word("name")
-        if name in ("filter", "exists") and self._take("("):
-            return self._quantified(holder, name)
-        if name == "status":
-            raise ExpressionError("status is written by the operator; name a field of the spec")
-        way = Way(name)
-        return lambda scope: scope.below(holder(scope), way)
-
-    def _index(self, holder: Run) -> Run:
-        number = int(self._word("number")[:_MOST_DIGITS])
-        self._expect("]")
+    def _index(self, of: Node, index: Node) -> Run:
+        holder, number = self.run(of), index.value
+        if index.kind != "constant" or type(number) is not int or number >= _MOST_NUMBER:
+            raise ExpressionError("expected a number in brackets")
 
         def run(scope: Scope) -> Value:
             found = scope.entries(holder(scope))
@@ -363,17 +242,17 @@ class _Parser:
 
         return run
 
-    def _quantified(self, holder: Run, function: str) -> Run:
+    def _quantified(self, function: str, of: Node, name: Node, test: Node) -> Run:
         """`list.filter(x, condition)` and `list.exists(x, condition)`; one within another would take too long."""
+        holder, variable = self.run(of), str(name.value)
         if self._nested:
             raise ExpressionError(f"{function} stands in another; use a `let`")
-        variable = self._word("name")
-        self._expect(",")
+        if name.kind != "name":
+            raise ExpressionError("expected a name")
         known, self._nested = self._names, True
         self._names = {*known, variable}
-        condition = self._choice()
+        condition = self.run(test)
         self._names, self._nested = known, False
-        self._expect(")")
 
         def chosen(scope: Scope) -> Iterator[Value]:
             for each in scope.entries(holder(scope)):
@@ -390,20 +269,8 @@ def _constant(value: Value) -> Run:
     return lambda _scope: value
 
 
-def _listed(items: Sequence[Run]) -> Run:
-    return lambda scope: [each(scope) for each in items]
-
-
-def _either(one: Run, other: Run) -> Run:
-    return lambda scope: scope.truth(one(scope)) or scope.truth(other(scope))
-
-
-def _both(one: Run, other: Run) -> Run:
-    return lambda scope: scope.truth(one(scope)) and scope.truth(other(scope))
-
-
-def _multiplied(one: Run, other: Run) -> Run:
-    return lambda scope: scope.number(one(scope)) * scope.number(other(scope))
+def _chosen(condition: Run, yes: Run, no: Run) -> Run:
+    return lambda scope: yes(scope) if scope.truth(condition(scope)) else no(scope)
 
 
 def _summed(sign: str, one: Run, other: Run) -> Run:
@@ -492,6 +359,19 @@ _FUNCTIONS: Final[Mapping[str, tuple[int, int, Callable[[Sequence[Run]], Run] | 
 """Functions beside `at`, each with the least and the most values that it takes."""
 
 
+_OPERATORS: Final[Mapping[str, Callable[[str, list[Run]], Run]]] = {
+    "list": lambda _, found: lambda scope: [each(scope) for each in found],
+    "!": lambda _, found: lambda scope: not scope.truth(found[0](scope)),
+    "?": lambda _, found: _chosen(*found),
+    "||": lambda _, found: lambda scope: any(scope.truth(each(scope)) for each in found),
+    "&&": lambda _, found: lambda scope: all(scope.truth(each(scope)) for each in found),
+    "*": lambda _, found: lambda scope: scope.number(found[0](scope)) * scope.number(found[1](scope)),
+    **{sign: lambda sign, found: _summed(sign, *found) for sign in ("+", "-")},
+    **{sign: lambda sign, found: _compared(sign, *found) for sign in ("==", "!=", "<=", ">=", "<", ">", "in")},
+}
+"""Makes the function of an operator."""
+
+
 def compiled(text: str, names: Collection[str]) -> Run:
     """A function for an expression.
 
@@ -501,4 +381,8 @@ def compiled(text: str, names: Collection[str]) -> Run:
     Raises:
         ExpressionError: the expression is malformed, or uses unknown names or functions.
     """
-    return _Parser(text, names).whole()
+    try:
+        node = parse(text, deepest=_MOST_DEPTH, most_words=_MOST_WORDS, chains=False)
+    except CelError as error:
+        raise ExpressionError(f"{error}; let a `let` hold a part of it" if error.is_bound else str(error)) from None
+    return _Compiler(names).run(node)

@@ -203,6 +203,26 @@ class Known(NamedTuple):
         pod = self.kinds.get("v1 Pod")
         return self.nodes[pod]["spec"] if is_pod_spec and pod is not None else 0
 
+    @property
+    def pod_template(self) -> int:
+        """The node of a pod template of Kubernetes."""
+        number: int = self.nodes[self.nodes[self.kinds["apps/v1 Deployment"]]["spec"]]["template"]
+        return number
+
+    def is_open_at(self, number: int, pointer: str) -> bool:
+        """Whether a definition takes anything at a place below a node."""
+        for key in paths.split(pointer):
+            if not number:
+                return True
+            if number < 0:
+                number = -number
+            elif number in self.leaves:
+                return self.leaves[number] is dict
+            else:
+                node = self.nodes[number]
+                number = node.get(MAP, node.get(key, 0))
+        return not number
+
     def part_of_pods(self, key: str, value: Any) -> int:  # noqa: ANN401 - any JSON
         """The node of a field that means the same in all objects, inside a value that may be anything; 0 for others."""
         if key not in _PARTS_OF_PODS and key not in _PARTS_OF_CONTAINERS:

@@ -11,7 +11,11 @@ KQ:pkg/controller/admissionchecks/multikueue/admissioncheck.go for what MultiKue
 import difflib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any, Final, NamedTuple
+
+import orjson
 
 from usher import model, paths
 from usher.kinds.reading import known_keys
@@ -43,135 +47,8 @@ class _Row(NamedTuple):
     """Whether a scope without any name is left out, because its names may come with a run."""
 
 
-_TASKS: Final = r"([A-Za-z0-9][-\w]*)(?:\.[A-Za-z]+)?"
-_CALL: Final = "{template,onExit,hooks.*.template}"
-_ARGO_CONTAINERS: Final = "{container,script,initContainers[],sidecars[],containerSet.containers[]}"
-_REFERENCE: Final = "workflowTemplateRef"
 _CONTAINERS: Final = "{containers,initContainers}[]"
-_DAG: Final = "tasks.*.{dependentTasks[],inputs.parameters.*.taskOutputParameter.producerTask}"
-_ROLES: Final = r"^--(?:master|worker|ps|chief|evaluator|head)=(.+)$"  # plugins of Volcano for distributed frameworks
 
-
-def _workflow(spec: str, *, runs: bool = True) -> tuple[_Row, ...]:
-    inner = f"{spec}.templates[]"
-    calls = f"{{entrypoint,onExit,hooks.*.template}} templates[].{{steps[][],dag.tasks[]}}.{_CALL}"
-    inputs = "{,{steps[][],dag.tasks[]}.inline.}inputs.parameters[].name"
-    volumes = "{,templates[].,templateDefaults.}volumes[].name volumeClaimTemplates[].metadata.name"
-    of_inputs, of_steps, of_workflow = (
-        rf"\{{\{{\s*{each}\.([-\w]+)" for each in (r"inputs\.parameters", "(?:steps|tasks)", r"workflow\.parameters")
-    )
-    given = _Row(spec, "argument", "arguments.parameters[].name", "templates[].**", of_workflow, _REFERENCE, some=True)
-    return (
-        _Row(spec, "template", "templates[].name", calls, elsewhere=_REFERENCE, unique=True),
-        _Row(f"{inner}.dag", "task", "tasks[].name", "tasks[].dependencies[]", unique=True),
-        _Row(f"{inner}.dag", "task", "tasks[].name", "tasks[].depends target", _TASKS),
-        _Row(inner, "input parameter", inputs, "**", of_inputs),
-        _Row(inner, "step or task", "steps[][].name dag.tasks[].name", "**", of_steps),
-        _Row(spec, "volume", volumes, f"templates[].{_ARGO_CONTAINERS}.volumeMounts[].name", elsewhere=_REFERENCE),
-        *((given,) if runs else ()),
-    )
-
-
-def _pipeline(dot: str) -> tuple[_Row, ...]:
-    """Rows for a pipeline below `spec`; a run hands its own parameters and workspaces on."""
-    both, own = f"{dot}{{tasks,finally}}[]", f"{{,{dot}}}" if dot else ""
-    params = f"{own}params[].name {both}.{{,taskSpec.,matrix.,matrix.include[].}}params[].name"
-    return (
-        _Row("spec", "task", f"{dot}tasks[].name", f"{dot}tasks[].runAfter[]"),
-        _Row("spec", "task", f"{both}.name", "taskRunSpecs[].pipelineTaskName", elsewhere="pipelineRef"),
-        _Row("spec", "task", f"{both}.name", f"{dot}**", r"\$\(tasks\.([-\w]+)\.\w"),
-        _Row("spec", "parameter", params, f"{dot}**", r"\$\(params\.([-\w]+)[\[.)]"),
-        _Row("spec", "workspace", f"{own}workspaces[].name", f"{both}.workspaces[].workspace"),
-    )
-
-
-def _task(dot: str) -> tuple[_Row, ...]:
-    own, mounts = f"{{,{dot}}}params[].name", f"{dot}{{steps[],sidecars[],stepTemplate}}.volumeMounts[].name"
-    return (
-        _Row("spec", "parameter", own, f"{dot}**", r"\$\(params\.([-\w]+)[\[.)]"),
-        _Row("spec", "volume", f"{{{dot},podTemplate.}}volumes[].name", mounts),
-    )
-
-
-def _replicated(spec: str) -> tuple[_Row, ...]:
-    targets = "{successPolicy,failurePolicy.rules[]}.targetReplicatedJobs[] coordinator.replicatedJob"
-    uses = f"replicatedJobs[].dependsOn[].name {targets}"
-    return (_Row(spec, "replicated job", "replicatedJobs[].name", uses, unique=True),)
-
-
-def _volcano(spec: str) -> tuple[_Row, ...]:
-    return (
-        _Row(spec, "task", "tasks[].name", "tasks[].dependsOn.name[]", unique=True),
-        _Row(spec, "task", "tasks[].name", "plugins.{mpi,pytorch,tensorflow,ray}[]", _ROLES),
-    )
-
-
-def _devices(spec: str) -> tuple[_Row, ...]:
-    return (_Row(spec, "request", "requests[].name", "{constraints,config}[].requests[]", r"^([^/]+)", unique=True),)
-
-
-def _ray(spec: str) -> tuple[_Row, ...]:
-    return (_Row(spec, "worker group", "workerGroupSpecs[].groupName", unique=True),)
-
-
-def _spark(spec: str) -> tuple[_Row, ...]:
-    return (_Row(spec, "volume", "volumes[].name", "{driver,executor}.volumeMounts[].name"),)
-
-
-_OF_CANARY: Final = _Row(
-    "spec.strategy.canary",
-    "managed route",
-    "trafficRouting.managedRoutes[].name",
-    "steps[].{setHeaderRoute,setMirrorRoute}.name",
-)
-_ON_EXIT: Final = "podFailurePolicy.rules[].onExitCodes.containerName"
-_ON_FLAVORS: Final = "admissionChecksStrategy.admissionChecks[].onFlavors[]"
-
-_ROWS: Final[Mapping[str, tuple[_Row, ...]]] = {
-    "argoproj.io Workflow": _workflow("spec"),
-    "argoproj.io CronWorkflow": _workflow("spec.workflowSpec"),
-    "argoproj.io WorkflowTemplate": _workflow("spec", runs=False),
-    "argoproj.io ClusterWorkflowTemplate": _workflow("spec", runs=False),
-    "argoproj.io Rollout": (_OF_CANARY,),
-    "tekton.dev Pipeline": _pipeline(""),
-    "tekton.dev PipelineRun": _pipeline("pipelineSpec."),
-    "tekton.dev Task": _task(""),
-    "tekton.dev TaskRun": _task("taskSpec."),
-    "pipelines.kubeflow.org PipelineSpec": (
-        _Row("", "component", "components^", "{root,components.*}.dag.tasks.*.componentRef.name"),
-        _Row("{root,components.*}.dag", "task", "tasks^", _DAG),
-    ),
-    "jobset.x-k8s.io JobSet": _replicated("spec"),
-    "trainer.kubeflow.org TrainingRuntime": _replicated("spec.template.spec"),
-    "trainer.kubeflow.org ClusterTrainingRuntime": _replicated("spec.template.spec"),
-    "batch.volcano.sh Job": _volcano("spec"),
-    "batch.volcano.sh CronJob": _volcano("spec.jobTemplate.spec"),
-    "flow.volcano.sh JobTemplate": _volcano("spec"),
-    "flow.volcano.sh JobFlow": (_Row("spec", "flow", "flows[].name", "flows[].dependsOn.targets[]", unique=True),),
-    "grove.io PodCliqueSet": (_Row("spec.template", "clique", "cliques[].name", "cliques[].spec.startsAfter[]"),),
-    "ray.io RayCluster": _ray("spec"),
-    "ray.io RayJob": _ray("spec.rayClusterSpec"),
-    "ray.io RayService": _ray("spec.rayClusterConfig"),
-    "ray.io RayCronJob": _ray("spec.jobTemplate.rayClusterSpec"),
-    "sparkoperator.k8s.io SparkApplication": _spark("spec"),
-    "sparkoperator.k8s.io ScheduledSparkApplication": _spark("spec.template"),
-    "resource.k8s.io ResourceClaim": _devices("spec.devices"),
-    "resource.k8s.io ResourceClaimTemplate": _devices("spec.spec.devices"),
-    "batch Job": (_Row("spec", "container", f"template.spec.{_CONTAINERS}.name", _ON_EXIT),),
-    "kueue.x-k8s.io ClusterQueue": (_Row("spec", "flavor", "resourceGroups[].flavors[].name", _ON_FLAVORS),),
-}
-
-_PROBES: Final = (
-    "{livenessProbe,readinessProbe,startupProbe,lifecycle.preStop,lifecycle.postStart}.{httpGet,tcpSocket}.port"
-)
-_OF_POD_SPECS: Final[tuple[tuple[str, _Row], ...]] = (
-    ("several", _Row("", "container", f"{_CONTAINERS}.name", unique=True)),
-    ("volumeMounts", _Row("", "volume", "volumes[].name", f"{_CONTAINERS}.volumeMounts[].name")),
-    ("volumeDevices", _Row("", "volume", "volumes[].name", f"{_CONTAINERS}.volumeDevices[].name")),
-    ("claims", _Row("", "resource claim", "resourceClaims[].name", f"{_CONTAINERS}.resources.claims[].name")),
-    ("probes", _Row(_CONTAINERS, "port", "ports[].name", _PROBES, r"^(.*[A-Za-z].*)$")),
-)
-"""The rows of each pod spec that is whole, with the part of its containers that they are about."""
 
 _MERGED: Final = frozenset({
     "ClusterServingRuntime", "ClusterTrainingRuntime", "DynamoComponentDeployment", "DynamoGraphDeployment",
@@ -183,7 +60,7 @@ _MERGED: Final = frozenset({
 
 def _dangling(value: paths.Object, group: str, kind: str) -> Iterator[model.UnreadKey]:
     """Names in an object that no part of it has, and names that two of its parts have."""
-    for row in _ROWS.get(f"{group} {kind}", ()):
+    for row in _tables().rows.get(f"{group} {kind}", ()):
         for path, scope in places.at(value, row.scope, ""):
             yield from _of_scope(row, scope, path, ())
     if kind == "Workflow" or kind.endswith("WorkflowTemplate"):
@@ -192,7 +69,7 @@ def _dangling(value: paths.Object, group: str, kind: str) -> Iterator[model.Unre
         yield from _inputs_not_given(known_keys.part_at(value, "/spec/workflowSpec"), "/spec/workflowSpec")
     for spec, path, volumes in places.pod_specs(value) if kind not in _MERGED else ():
         parts = _parts_of_containers(spec, volumes)
-        for row in [row for part, row in _OF_POD_SPECS if part in parts] if parts else ():
+        for row in [row for part, row in _tables().pods if part in parts] if parts else ():
             for place, scope in places.at(spec, row.scope, path):
                 yield from _of_scope(row, scope, place, volumes if row.what == "volume" else ())
 
@@ -314,74 +191,44 @@ class _Target(NamedTuple):
 
 
 _KUEUE: Final = "kueue.x-k8s.io"
-_INACTIVE: Final = "the queue stays inactive"
-_PARAMETERS: Final = "spec.parameters.kind"
 
-_TARGETS: Final[Mapping[str, tuple[_Target, ...]]] = {
-    f"{_KUEUE} ClusterQueue": (
-        _Target("spec.resourceGroups[].flavors[].name", _KUEUE, "ResourceFlavor", _INACTIVE, namespaced=False),
-        _Target(
-            "spec.{admissionChecks[],admissionChecksStrategy.admissionChecks[].name}",
-            _KUEUE,
-            "AdmissionCheck",
-            _INACTIVE,
-            namespaced=False,
-        ),
-        _Target("spec.{cohort,cohortName}", _KUEUE, "Cohort", namespaced=False),
-    ),
-    f"{_KUEUE} AdmissionCheck": tuple(
-        _Target("spec.parameters.name", _KUEUE, kind, "the check stays inactive", namespaced=False, kind_at=_PARAMETERS)
-        for kind in ("MultiKueueConfig", "ProvisioningRequestConfig")
-    ),
-    f"{_KUEUE} MultiKueueConfig": (
-        _Target("spec.clusters[]", _KUEUE, "MultiKueueCluster", "the check stays inactive", namespaced=False),
-    ),
-    f"{_KUEUE} MultiKueueCluster": (
-        _Target("spec.{kubeConfig,clusterSource.kubeConfig}.location", "", "Secret", namespaced=False),
-    ),
-    f"{_KUEUE} Cohort": (
-        _Target("spec.{parent,parentName}", _KUEUE, "Cohort", "its parent has no quota to lend", namespaced=False),
-    ),
-    f"{_KUEUE} ResourceFlavor": (
-        _Target("spec.topologyName", _KUEUE, "Topology", "queues with this flavor stay inactive", namespaced=False),
-    ),
-    f"{_KUEUE} LocalQueue": (_Target("spec.clusterQueue", _KUEUE, "ClusterQueue", _INACTIVE, namespaced=False),),
-    "apps StatefulSet": (_Target("spec.serviceName", "", "Service"),),
-    "argoproj.io Workflow": (
-        _Target(
-            "spec.{workflowTemplateRef,templates[].{steps[][],dag.tasks[]}.templateRef}.name",
-            "argoproj.io",
-            "WorkflowTemplate",
-        ),
-    ),
-    **dict.fromkeys(
-        ("keda.sh ScaledObject", "keda.sh ScaledJob"),
-        (_Target("spec.triggers[].authenticationRef.name", "keda.sh", "TriggerAuthentication"),),
-    ),
-    "scheduling.volcano.sh PodGroup": (_Target("spec.queue", "scheduling.volcano.sh", "Queue", namespaced=False),),
-    "scheduling.volcano.sh Queue": (_Target("spec.parent", "scheduling.volcano.sh", "Queue", namespaced=False),),
-    "tekton.dev PipelineRun": (_Target("spec.pipelineRef.name", "tekton.dev", "Pipeline"),),
-    "tekton.dev Pipeline": (_Target("spec.{tasks,finally}[].taskRef.name", "tekton.dev", "Task"),),
-    "tekton.dev TaskRun": (_Target("spec.taskRef.name", "tekton.dev", "Task"),),
-}
-_OF_PODS: Final = (
-    _Target(
-        f"{_CONTAINERS}.{{envFrom[].configMapRef,env[].valueFrom.configMapKeyRef}}.name "
-        "volumes[].{configMap,projected.sources[].configMap}.name",
-        "",
-        "ConfigMap",
-    ),
-    _Target(
-        f"{_CONTAINERS}.{{envFrom[].secretRef,env[].valueFrom.secretKeyRef}}.name "
-        "volumes[].secret.secretName imagePullSecrets[].name",
-        "",
-        "Secret",
-    ),
-    _Target("volumes[].persistentVolumeClaim.claimName", "", "PersistentVolumeClaim"),
-    _Target("serviceAccountName", "", "ServiceAccount"),
-    _Target("resourceClaims[].resourceClaimName", "resource.k8s.io", "ResourceClaim"),
-    _Target("resourceClaims[].resourceClaimTemplateName", "resource.k8s.io", "ResourceClaimTemplate"),
-)
+
+class _Tables(NamedTuple):
+    """The rows of inner_names.yaml."""
+
+    rows: Mapping[str, Sequence[_Row]]
+    """The names inside an object, by group and kind."""
+    pods: Sequence[tuple[str, _Row]]
+    """The rows of each pod spec that is whole, with the part of its containers that they are about."""
+    targets: Mapping[str, Sequence[_Target]]
+    """The names of other objects, by group and kind."""
+    targets_of_pods: Sequence[_Target]
+    """The names of other objects in each pod spec."""
+
+
+@cache
+def _tables() -> _Tables:
+    table = orjson.loads(Path(__file__).with_name("inner_names.json").read_bytes())
+    return _Tables(
+        rows={
+            kind: [_row(each, found.get("at", "")) for each in _flat(found["rows"])]
+            for kind, found in table["rows"].items()
+        },
+        pods=[(part, _row(each, "")) for part, each in table["pods"]],
+        targets={kind: [_Target(**each) for each in found] for kind, found in table["targets"].items()},
+        targets_of_pods=[_Target(**each) for each in table["targets_of_pods"]],
+    )
+
+
+def _flat(rows: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    for row in rows:
+        yield from row if isinstance(row, list) else (row,)
+
+
+def _row(row: Mapping[str, Any], at: str) -> _Row:
+    return _Row(**{**row, "scope": ".".join(filter(None, (at, row.get("scope", ""))))})
+
+
 """The names of other objects in each pod spec."""
 
 _MOST_COMPARED: Final = 200
@@ -431,7 +278,7 @@ def _missing_objects(
     known = _KnownNames(namespace, objects, of_run, files.of_facts)
     found = objects.once(
         f"objects that pods of {namespace} name",
-        lambda: [(target, names) for target in _OF_PODS if (names := known.of(target))],
+        lambda: [(target, names) for target in _tables().targets_of_pods if (names := known.of(target))],
     )
     for spec, path, _ in places.pod_specs(value) if found else ():
         for target, names in found:
@@ -441,7 +288,7 @@ def _missing_objects(
     if key == ("", "Pod"):
         return
     own = paths.text(paths.metadata(value).get("name"))
-    for target in _TARGETS.get(" ".join(key), ()):
+    for target in _tables().targets.get(" ".join(key), ()):
         if target.kind_at and target.kind not in places.texts_at(value, target.kind_at):
             continue
         names = known.of(target) - ({own} if key == (target.group, target.kind) else set())

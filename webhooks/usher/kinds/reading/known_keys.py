@@ -15,8 +15,10 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple, NotRequired
 
+import orjson
 import pydantic
 from msgspec.structs import replace
 from pydantic import AfterValidator, BeforeValidator, PlainValidator, TypeAdapter
@@ -25,11 +27,9 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 from usher import errors, model, paths
 from usher.accelerators import boards
 from usher.documents import reader
-from usher.kinds.reading.fields import MAP, TAKES_ANYTHING, TYPE, Fields, Known, leaves_of
+from usher.kinds.reading.fields import TAKES_ANYTHING, TYPE, Fields, Known, leaves_of
 from usher.kinds.reading.shapes import strict_adapter, without_nulls
 from usher.kinds.reading.values import Objects
-
-_TEXT, _COUNT, _FLAG, _ANY = "string", "integer", "boolean", ""
 
 _MOST: Final = 64 * 1024
 """Characters of a configuration that usher reads; real ones have a few hundred."""
@@ -37,105 +37,12 @@ _CLOSE: Final = 0.75
 """Likeness of a name at the top of a text by difflib, from which on the text is a configuration."""
 
 
-def _any(names: str) -> dict[str, Any]:
-    return dict.fromkeys(names.split(), _ANY)
+@cache
+def _table() -> Mapping[str, Any]:
+    found: Mapping[str, Any] = orjson.loads(Path(__file__).with_name("known_keys.json").read_bytes())
+    return found
 
 
-_SHARES: Final = {
-    "renameByDefault": _FLAG,
-    "failRequestsGreaterThanOne": _FLAG,
-    "resources": [{"name": _TEXT, "rename": _TEXT, "devices": _ANY, "replicas": _COUNT}],
-    "replicas": _ANY,  # a check of its own judges it
-}
-_OF_DEVICE_PLUGIN: Final = {
-    "version": _TEXT,
-    "flags": {
-        **_any("migStrategy failOnInitError mpsRoot nvidiaDriverRoot nvidiaDevRoot gdrcopyEnabled gdsEnabled"),
-        **_any("mofedEnabled useNodeFeatureAPI deviceDiscoveryStrategy"),
-        "plugin": {
-            **_any("passDeviceSpecs deviceListStrategy deviceIDStrategy cdiAnnotationPrefix nvidiaCTKPath"),
-            **_any("containerDriverRoot sharedDevicesAllocationPolicy"),
-        },
-        "gfd": _any("oneshot noTimestamp sleepInterval outputFile machineTypeFile"),
-    },
-    "resources": {"gpus": [_any("pattern name")], "mig": [_any("pattern name")]},
-    "sharing": {"timeSlicing": _SHARES, "mps": _SHARES},
-    "imex": _any("channelIDs required"),
-}
-_OF_MIG_PARTED: Final = {
-    "version": _TEXT,
-    "mig-configs": {
-        MAP: [
-            {
-                "device-filter": _ANY,
-                "devices": _ANY,
-                "mig-enabled": _FLAG,
-                "mig-devices": {MAP: _COUNT},
-            }
-        ]
-    },
-}
-_ORDERS: Final = (
-    "JobOrder Hierarchy JobReady JobPipelined TaskOrder Preemptable Reclaimable Preemptive QueueOrder Predicate "
-    "BestNode NodeOrder TargetJob ReservedNodes JobEnqueued JobStarving ClusterOrder Victim Overused Allocatable "
-    "HyperNodeOrder SubJobReady SubJobPipelined SubJobOrder HyperNodeGradient"
-)
-_OF_SCHEDULERS: Final = {
-    "actions": _TEXT,
-    "tiers": [
-        {
-            "plugins": [
-                {
-                    "name": _TEXT,
-                    "arguments": _ANY,
-                    # Volcano enables what KAI disables; Volcano spells newer ones "enabled".
-                    **{f"{way}{each}": _FLAG for way in ("enable", "enabled", "disable") for each in _ORDERS.split()},
-                }
-            ]
-        }
-    ],
-    "configurations": [{"name": _TEXT, "arguments": _ANY}],
-    **_any("metrics queueDepthPerAction usageDBConfig"),
-}
-_RESOURCES: Final = "resourceCountName resourceMemoryName resourceCoreName memoryFactor"
-_OF_HAMI: Final = {
-    "nvidia": {
-        **_any(f"{_RESOURCES} resourceMemoryPercentageName resourcePriorityName overwriteEnv defaultMemory"),
-        **_any("defaultCores defaultGPUNum disableCoreLimit gpuCorePolicy runtimeClassName deviceSplitCount"),
-        **_any("deviceMemoryScaling deviceCoreScaling preConfiguredDeviceMemory libCudaLogLevel enableNumaTopology"),
-        "migProfileAllowlist": [_any("models profiles")],
-        "knownMigGeometries": [_any("models allowedGeometries")],
-    },
-    **{each: _any(_RESOURCES) for each in ("amd", "hygon", "cambricon", "mthreads", "awsneuron", "vastai", "biren")},
-    "metax": _any(f"{_RESOURCES} resourceVCountName resourceVMemoryName resourceVCoreName sgpuTopologyAware"),
-    "kunlun": _any(f"{_RESOURCES} resourceVCountName resourceVMemoryName"),
-    "enflame": {
-        **_any("resourceNameGCU resourceNameDRSGCU resourceNameGCUMemory resourceNameGCUCore resourceNameVGCU"),
-        **_any("resourceNameVGCUPercentage"),
-    },
-    **_any("iluvatar iluvatars vnpus"),
-}
-_OF_HAMI_NODES: Final = {
-    "nodeconfig": [
-        {
-            **_any("name operatingmode migstrategy enablegetpreferredallocation devicesplitcount devicememoryscaling"),
-            **_any("devicecorescaling preconfigureddevicememory libcudaloglevel enablenumatopology"),
-            "filterdevices": _any("uuid index"),
-        }
-    ]
-}
-
-_ROWS: Final = (
-    (
-        "the device plugin",
-        r"^[\"']?sharing[\"']?\s*:|\b(timeSlicing|renameByDefault|failRequestsGreaterThanOne|migStrategy)\b",
-        _OF_DEVICE_PLUGIN,
-    ),
-    ("the MIG manager", r"\bmig-(configs|devices|enabled)\b", _OF_MIG_PARTED),
-    ("the scheduler", r"^\s*actions:.*\ballocate\b(.*\n)*?.*\bname:|^tiers:", _OF_SCHEDULERS),
-    ("HAMi", r"\b(resourceMemoryPercentageName|deviceMemoryScaling|resourceCountName)\b", _OF_HAMI),
-    ("HAMi", r"\b(nodeconfig|devicememoryscaling|devicesplitcount)\b", _OF_HAMI_NODES),
-)
 """Who reads a configuration, words that show it, and its fields."""
 
 
@@ -172,12 +79,12 @@ def _parsed(text: str) -> paths.Object | None:
 
 @cache
 def _known_rows() -> tuple[tuple[str, re.Pattern[str], Known, int], ...]:
-    fields = Fields()
-    numbers = [_number(fields, row) for _, _, row in _ROWS]
+    fields, rows = Fields(), _table()["configurations"]
+    numbers = [_number(fields, row["fields"]) for row in rows]
     known = Known(fields.nodes, leaves_of(fields.nodes), {}, frozenset())
     return tuple(
-        (who, re.compile(words, re.MULTILINE), known, number)
-        for (who, words, _), number in zip(_ROWS, numbers, strict=True)
+        (row["reader"], re.compile(row["words"], re.MULTILINE), known, number)
+        for row, number in zip(rows, numbers, strict=True)
     )
 
 
@@ -185,57 +92,9 @@ def _number(fields: Fields, row: str | list[Any] | Mapping[str, Any]) -> int:
     if isinstance(row, list):
         return -_number(fields, row[0])
     if isinstance(row, str):
-        return fields.number({TYPE: row}) if row else TAKES_ANYTHING
+        return TAKES_ANYTHING if row == "any" else fields.number({TYPE: row})
     return fields.number({name: _number(fields, each) for name, each in row.items()})
 
-
-_KEY_ROWS: Final = """
-kueue.x-k8s.io queue-name priority-class priority-boost managed manager multikueue multikueue-origin topology
- multikueue-origin-uid pod-group-name pod-group-total-count pod-group-fast-admission pod-group-pod-index podset workload
- pod-group-pod-index-label pod-group-serving pod-index-offset pod-suspending-parent podset-group-name elastic-job
- podset-preferred-topology podset-required-topology podset-unconstrained-topology podset-slice-size role-hash admission
- podset-slice-required-topology podset-slice-required-topology-constraints prebuilt-workload-name retriable-in-group
- job-min-parallelism job-completions-equal-parallelism max-exec-time-seconds cluster-queue-name local-queue-name
- safe-to-forcefully-delete admission-gated-by is-group-workload job-uid job-owner-name job-owner-gvk stopping
- concurrent-admission workload-slice-name workload-allowed-resource-flavors provisioning-request resource-in-use
-scheduling.k8s.io group-name
-scheduling.volcano.sh group-name group-min-member queue-name group-min-resources
-volcano.sh queue-name preemptable revocable-zone task-spec task-priority task-index task-topology job-type job-name
- network-topology-mode network-topology-highest-tier numa-topology-policy qos-level sla-waiting-time resource-group
- task-topology-affinity task-topology-anti-affinity vgpu-mode vgpu-number vgpu-memory vgpu-cores hierarchy gpu-number
- vgpu-memory-percentage hierarchy-weights jdb-min-available jdb-max-unavailable cooldown-time gpu-memory job-namespace
- network-topology-highest-tier-allowed vgpu-use-gpuuuid vgpu-nouse-gpuuuid job-retry-count job-version oversubscription
-ray.io cluster group node-type serve gang-scheduling-enabled priority-class-name ft-enabled overwrite-container-cmd
- external-storage-namespace enable-serve-service is-ray-node identifier job-submission-mode user scheduler-name
- disable-provisioned-head-restart num-worker-groups originated-from-cr-name originated-from-crd cronjob-name
-kai.scheduler queue node-pool preemptibility subgroup-name task-priority topology topology-preferred-placement type
- topology-required-placement segment-size segment-topology-preferred-placement segment-topology-required-placement
-leaderworkerset.sigs.k8s.io exclusive-topology subgroup-exclusive-topology subgroup-size name size replicas group-index
- group-key subgroup-index subgroup-key worker-index leader-name subgroup-policy-type template-revision-hash
- leader-requests-tpus subdomainPolicy experimental-recreate-group-after-start
-alpha.jobset.sigs.k8s.io exclusive-topology node-selector no-schedule namespaced-job
-jobset.sigs.k8s.io jobset-name replicatedjob-name job-index job-key job-global-index coordinator restart-attempt
- priority replicatedjob-replicas group-name group-replicas job-group-index global-replicas jobset-uid restartedAt
-karpenter.sh nodepool capacity-type do-not-disrupt disrupted provisioner-name registered initialized unregistered
- capacity-buffer-name capacity-buffer-namespace do-not-sync-taints nodeclaim
-nvidia.com gpu gpus-per-node gpu.product gpu.count gpu.memory gpu.family gpu.machine gpu.present gpu.replicas gpu.clique
- gpu.compute.major gpu.compute.minor gpu.sharing-strategy gpu.shared gpu.workload.config gpu.mode mig.config mig.capable
- mig.strategy mig.config.state vgpu.present cuda.driver.major gpumem gpucores gpumem-percentage pgpu vgpu priority
- use-gputype nouse-gputype use-gpuuuid nouse-gpuuuid vgpu-mode
-hami.io node-scheduler-policy gpu-scheduler-policy webhook resource-pool node-nvidia-register node-handshake
-amd.com gpu gpu.product-name gpu.vram gpu.family gpu.device-id gpu.cu-count gpu.simd-count
-cloud.google.com gke-accelerator gke-accelerator-count gke-nodepool gke-spot gke-preemptible gke-provisioning
- gke-tpu-accelerator gke-tpu-topology gke-tpu-slice-topology gke-gpu-partition-size gke-gpu-sharing-strategy
- gke-gpu-driver-version gke-max-shared-clients-per-gpu gke-boot-disk gke-ephemeral-storage-local-ssd compute-class
- gke-local-nvme-ssd gke-tpu gke-placement-group machine-family reservation-name reservation-affinity gke-os-distribution
-eks.amazonaws.com nodegroup capacityType compute-type instance-gpu-name instance-gpu-count instance-family
-karpenter.k8s.aws instance-gpu-name instance-gpu-count instance-gpu-memory instance-gpu-manufacturer instance-family
- instance-category instance-size instance-generation instance-accelerator-name instance-accelerator-count instance-cpu
- instance-memory instance-network-bandwidth instance-local-nvme ec2nodeclass
-kubernetes.azure.com accelerator agentpool scalesetpriority cluster mode nodepool-type sku-gpu-name
-node.kubernetes.io instance-type lifecycle unschedulable not-ready unreachable memory-pressure disk-pressure
-topology.kubernetes.io zone region
-"""
 
 _CLOSE_KEY: Final = 0.85
 _ALIKE: Final = 0.7
@@ -258,8 +117,7 @@ QUEUES: Final = frozenset({
 
 @cache
 def _keys() -> Mapping[str, Collection[str]]:
-    rows = (line.split() for line in _KEY_ROWS.replace("\n ", " ").strip().splitlines())
-    return {domain: tuple(names) for domain, *names in rows}
+    return {domain: tuple(names.split()) for domain, names in _table()["keys"].items()}
 
 
 @lru_cache(maxsize=4096)

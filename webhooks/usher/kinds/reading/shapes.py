@@ -3,9 +3,11 @@
 import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import Annotated, Any, Final, NotRequired
 
+import orjson
 import pydantic
 import pydantic_core
 from pydantic import AfterValidator, ConfigDict, PlainValidator, TypeAdapter, with_config
@@ -452,3 +454,62 @@ POD_SPEC: Final = strict_adapter(PodSpec)
 CONTAINER: Final = strict_adapter(Container)
 POD_SPEC_FIELDS: Final = frozenset(PodSpec.__annotations__)
 CONTAINER_FIELDS: Final = frozenset(Container.__annotations__)
+
+_FILE: Final = Path(__file__).parents[1] / "shapes.json"
+
+_PLAIN_TYPES: Final[Mapping[str, Any]] = {
+    "text": str,
+    "number": int,
+    "flag": bool,
+    "Amount": Amount,
+    "IntOrString": IntOrString,
+    "Metadata": Metadata,
+    "PathOnNode": PathOnNode,
+    "Present": Present,
+    "Quantity": Quantity,
+}
+
+
+@cache
+def _rows() -> Mapping[str, Mapping[str, Mapping[str, str]]]:
+    found: Mapping[str, Mapping[str, Mapping[str, str]]] = orjson.loads(_FILE.read_bytes())
+    return found
+
+
+class ShapeTypes:
+    """The TypedDicts of shapes.yaml, each made when it is asked for."""
+
+    def __init__(self, parts: Mapping[str, Mapping[str, Any]]) -> None:
+        """Args: parts: what the rows of a module name beside shapes, by module: validators, and types."""
+        self._parts = parts
+        self._made: dict[str, type] = {}
+
+    def named(self, name: str) -> type:
+        """The type of `module.Name`."""
+        if name not in self._made:
+            module, _, own = name.rpartition(".")
+            row, new = _rows()[module][own], TypedDict
+            made: Any = new(own, {key: self._field(module, text) for key, text in self._fields(module, own)})  # type: ignore[operator]
+            # The schema names a shape by its module where two modules have one of that name.
+            made.__module__, made.__doc__ = f"usher.kinds.{module}", row.get("$about")
+            self._made[name] = made
+        return self._made[name]
+
+    def _fields(self, module: str, name: str) -> list[tuple[str, str]]:
+        row = _rows()[module][name]
+        above = self._fields(module, row["$like"]) if "$like" in row else []
+        return [*above, *((key, text) for key, text in row.items() if not key.startswith("$"))]
+
+    def _field(self, module: str, text: str) -> object:
+        return self._type(module, text[:-1]) if text.endswith("!") else NotRequired[self._type(module, text)]
+
+    def _type(self, module: str, text: str) -> Any:  # noqa: ANN401 - any type
+        if text.endswith("[]"):
+            return list[self._type(module, text[:-2])]  # type: ignore[misc]
+        if text.endswith("{}"):
+            return dict[str, self._type(module, text[:-2])]  # type: ignore[misc]
+        inner, _, validator = text.partition(" by ")
+        if validator:
+            return Annotated[self._type(module, inner), self._parts[module][validator]]
+        parts = self._parts.get(module, {})
+        return _PLAIN_TYPES.get(text) or parts.get(text) or self.named(f"{module}.{text}")

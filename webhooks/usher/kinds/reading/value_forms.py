@@ -15,6 +15,8 @@ from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
 from usher import errors, model, paths, quantities
+from usher.kinds.reading import known_keys
+from usher.kinds.reading.values import Lookup, Objects
 
 Steps = tuple[str, ...]
 
@@ -139,10 +141,17 @@ _NO_PODS: Final = frozenset({"metadata", "status", "selector", "data"})
 
 
 _PLACEHOLDERS: Final = ("{{", "$", "<")
+_TO_REPLACE: Final = re.compile(
+    r"(?<![A-Za-z])(?:ACCOUNT|BUCKET|CHANGE(?:_?ME)?|CLUSTER|ENV|ENVIRONMENT|IMAGE|MY|NAME|NAMESPACE|PLACEHOLDER|PROJECT|"
+    r"REGION|REGISTRY|REPLACE(?:_?ME)?|TAG|TEAM|TENANT|TODO|USER|USERNAME|VERSION|XXX|YOUR|ZONE)(?![A-Za-z])"
+)
 
 
 def is_placeholder(text: str) -> bool:
-    return any(mark in text for mark in _PLACEHOLDERS)
+    """Whether somebody or a program is to replace a text, or a part of it, before it is applied: `dev-NAMESPACE`."""
+    return any(mark in text for mark in _PLACEHOLDERS) or (
+        not text.islower() and _TO_REPLACE.search(text[:1000]) is not None
+    )
 
 
 class _Form(NamedTuple):
@@ -346,3 +355,76 @@ def _refused(value: Mapping[str, Any], place: str, form: _Form, path: str) -> It
                 important=True,
                 refused=True,
             )
+
+
+def refused_parts(value: paths.Object, key: tuple[str, str], beside: Lookup) -> Iterator[model.UnreadKey]:
+    """Fields of Kubernetes' own workloads that fit their types but that the API server refuses; misspelt selectors.
+
+    Sources: ValidateDeploymentSpec and its like in pkg/apis/apps/validation/validation.go, validateJobSpec and
+    validateCronJobSpec in pkg/apis/batch/validation/validation.go of kubernetes/kubernetes v1.36.
+
+    Args:
+        value: the object.
+        key: its group and kind.
+        beside: the objects of the same files; read only for a Service or a PodDisruptionBudget.
+    """
+    group, kind = key
+    if group == "apps":
+        yield from _labels_not_selected(value)
+    elif group == "batch" and kind == "CronJob":
+        yield from _schedule_refused(value)
+        yield from _restarts_for_ever(value, "/spec/jobTemplate/spec/template/spec")
+    elif group == "batch" and kind == "Job":
+        yield from _restarts_for_ever(value, "/spec/template/spec")
+    elif isinstance(beside, Objects) and (group, kind) == ("", "Service"):
+        yield from known_keys.misspelt_selector(value, "/spec/selector", beside)
+    elif isinstance(beside, Objects) and (group, kind) == ("policy", "PodDisruptionBudget"):
+        yield from known_keys.misspelt_selector(value, "/spec/selector/matchLabels", beside)
+
+
+def _is_whole(spec: Mapping[str, Any]) -> bool:
+    """Whether a pod spec is complete and not a patch: each of its containers has an image."""
+    containers = spec.get("containers")
+    return isinstance(containers, list) and all(isinstance(each, dict) and "image" in each for each in containers)
+
+
+def _labels_not_selected(value: paths.Object) -> Iterator[model.UnreadKey]:
+    labels = known_keys.part_at(value, "/spec/template/metadata/labels")
+    if not labels and not _is_whole(known_keys.part_at(value, "/spec/template/spec")):
+        return
+    for key, each in known_keys.part_at(value, "/spec/selector/matchLabels").items():
+        if isinstance(each, str) and "{{" not in each and labels.get(key) != each:
+            yield model.UnreadKey(
+                path=paths.join("/spec/selector/matchLabels", key),
+                text=f"selects pods with the label {key}: {each}, which its own template does not have, so the API "
+                "server refuses it",
+                remedy="give the selector and the labels of the template the same value",
+                important=True,
+                refused=True,
+            )
+
+
+def _schedule_refused(value: paths.Object) -> Iterator[model.UnreadKey]:
+    schedule = known_keys.part_at(value, "/spec").get("schedule")
+    if isinstance(schedule, str) and not schedule.startswith(("@", "{{", "$")) and len(schedule.split()) != 5:
+        yield model.UnreadKey(
+            path="/spec/schedule",
+            text=f"has {len(schedule.split())} fields in schedule {schedule[:60]!r}, where the API server takes 5",
+            remedy="write minute, hour, day of the month, month and day of the week",
+            important=True,
+            refused=True,
+        )
+
+
+def _restarts_for_ever(value: paths.Object, path: str) -> Iterator[model.UnreadKey]:
+    spec = known_keys.part_at(value, path)
+    if spec.get("restartPolicy", "Always") == "Always" and _is_whole(spec):
+        written = "restartPolicy" in spec
+        yield model.UnreadKey(
+            path=f"{path}/restartPolicy" if written else path,
+            text="has pods with the restartPolicy Always"
+            f"{'' if written else ', the default'}, where the API server takes OnFailure and Never for Jobs",
+            remedy="set restartPolicy to Never or OnFailure",
+            important=True,
+            refused=True,
+        )

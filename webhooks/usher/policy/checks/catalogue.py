@@ -21,6 +21,7 @@ from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from usher import errors
+from usher.config.described_kinds import DescribedKind
 
 CODE: Final = re.compile(r"US[HM]\d{3,4}")
 
@@ -230,6 +231,8 @@ class OwnChecks(Struct, frozen=True, kw_only=True):
     source: str
     entries: tuple[Entry, ...]
     module: bytes
+    workloads: tuple[DescribedKind, ...] = ()
+    """Descriptions of kinds that come with the checks, as in usher.yaml."""
 
 
 def refuse_entries(entries: Iterable[Entry], *, source: str) -> None:

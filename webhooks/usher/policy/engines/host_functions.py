@@ -16,17 +16,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from usher.policy.engines.rego_values import (
-    HostFunctions,
-    Number,
-    Object,
-    Set,
-    UndefinedError,
-    Value,
-    print_value,
-    quote_text,
-    sort_key,
-)
+from usher.policy.engines import rego_values
 
 _VERB: Final = re.compile(r"%([-+# 0]*)([0-9]*)(?:(\.)([0-9]*))?(.?)", re.DOTALL)
 _UNSUPPORTED: Final = {"x": "# ", "X": "# ", "q": "#+"}
@@ -50,7 +40,7 @@ class _Verb(Struct, frozen=True, kw_only=True):
 _Argument = str | int | float
 
 
-def sprintf(form: Value, values: Value) -> str:
+def sprintf(form: rego_values.Value, values: rego_values.Value) -> str:
     """The text of a format with its arguments.
 
     Raises:
@@ -58,7 +48,7 @@ def sprintf(form: Value, values: Value) -> str:
         NotImplementedError: the format uses an unsupported feature, for example explicit argument indexes.
     """
     if not isinstance(form, str) or not isinstance(values, tuple):
-        raise UndefinedError("sprintf takes a text and an array")
+        raise rego_values.UndefinedError("sprintf takes a text and an array")
     arguments = [_argument(value) for value in values]
     used = 0
     parts: list[str] = []
@@ -95,11 +85,11 @@ def _read_verb(match: re.Match[str]) -> _Verb:
     )
 
 
-def _argument(value: Value) -> _Argument:
+def _argument(value: rego_values.Value) -> _Argument:
     if isinstance(value, str):
         return value
-    if not isinstance(value, Number):
-        return print_value(value)
+    if not isinstance(value, rego_values.Number):
+        return rego_values.print_value(value)
     return float(value.text) if any(sign in value.text for sign in ".eE") else int(value.text)
 
 
@@ -138,7 +128,7 @@ def _of_text(verb: _Verb, text: str) -> str | None:
         case "v" | "s":
             return _padded(cut, verb)
         case "q":
-            return _padded(quote_text(cut), verb)
+            return _padded(rego_values.quote_text(cut), verb)
         case "x" | "X":
             digits = text.encode()[: verb.precision].hex()
             return _padded(digits.upper() if verb.letter == "X" else digits, verb)
@@ -202,68 +192,71 @@ def _padded(text: str, verb: _Verb, *, zeros: bool = True) -> str:
     return text.rjust(verb.width, "0" if zeros and "0" in verb.flags else " ")
 
 
-def _any_prefix(texts: Value, prefixes: Value) -> bool:
+def _any_prefix(texts: rego_values.Value, prefixes: rego_values.Value) -> bool:
     wanted = tuple(_texts(prefixes))
     return any(text.startswith(wanted) for text in _texts(texts))
 
 
-def _any_suffix(texts: Value, suffixes: Value) -> bool:
+def _any_suffix(texts: rego_values.Value, suffixes: rego_values.Value) -> bool:
     wanted = tuple(_texts(suffixes))
     return any(text.endswith(wanted) for text in _texts(texts))
 
 
-def _count(text: Value, part: Value) -> Number:
+def _count(text: rego_values.Value, part: rego_values.Value) -> rego_values.Number:
     if not isinstance(text, str) or not isinstance(part, str):
-        raise UndefinedError("strings.count takes two texts")
-    return Number(str(text.count(part)))
+        raise rego_values.UndefinedError("strings.count takes two texts")
+    return rego_values.Number(str(text.count(part)))
 
 
-def _texts(value: Value) -> list[str]:
+def _texts(value: rego_values.Value) -> list[str]:
     """The texts of an array or set; a single text counts as one."""
-    if isinstance(value, Set):
+    if isinstance(value, rego_values.Set):
         value = value.items
     members = value if isinstance(value, tuple) else (value,)
     texts = [member for member in members if isinstance(member, str)]
     if len(texts) < len(members):
-        raise UndefinedError("not a text, nor an array or set of texts")
+        raise rego_values.UndefinedError("not a text, nor an array or set of texts")
     return texts
 
 
-def _subset(whole: Value, part: Value) -> bool:
-    if isinstance(whole, tuple) and isinstance(part, Set):
+def _subset(whole: rego_values.Value, part: rego_values.Value) -> bool:
+    if isinstance(whole, tuple) and isinstance(part, rego_values.Set):
         # As in OPA, the empty set is a subset of every array but the empty one.
         return bool(whole) and _keys(part.items) <= _keys(whole)
-    if type(whole) is not type(part) or not isinstance(whole, tuple | Object | Set):
-        raise UndefinedError("object.subset takes two objects, two sets, two arrays, or an array and a set")
+    if type(whole) is not type(part) or not isinstance(whole, tuple | rego_values.Object | rego_values.Set):
+        raise rego_values.UndefinedError("object.subset takes two objects, two sets, two arrays, or an array and a set")
     return _is_part_of(whole, part)
 
 
-def _is_part_of(whole: Value, part: Value) -> bool:
-    if isinstance(whole, Object) and isinstance(part, Object):
-        found: Mapping[object, Value] = {sort_key(key): value for key, value in whole.items}
-        return all(sort_key(key) in found and _is_part_of(found[sort_key(key)], value) for key, value in part.items)
-    if isinstance(whole, Set) and isinstance(part, Set):
+def _is_part_of(whole: rego_values.Value, part: rego_values.Value) -> bool:
+    if isinstance(whole, rego_values.Object) and isinstance(part, rego_values.Object):
+        found: Mapping[object, rego_values.Value] = {rego_values.sort_key(key): value for key, value in whole.items}
+        return all(
+            rego_values.sort_key(key) in found and _is_part_of(found[rego_values.sort_key(key)], value)
+            for key, value in part.items
+        )
+    if isinstance(whole, rego_values.Set) and isinstance(part, rego_values.Set):
         return _keys(part.items) <= _keys(whole.items)
     if isinstance(whole, tuple) and isinstance(part, tuple):
-        return _stretch(list(map(sort_key, whole)), list(map(sort_key, part)))
-    return sort_key(whole) == sort_key(part)
+        return _stretch(list(map(rego_values.sort_key, whole)), list(map(rego_values.sort_key, part)))
+    return rego_values.sort_key(whole) == rego_values.sort_key(part)
 
 
 def _stretch(whole: list[tuple[object, ...]], part: list[tuple[object, ...]]) -> bool:
     return any(whole[start : start + len(part)] == part for start in range(len(whole) - len(part) + 1))
 
 
-def _keys(values: tuple[Value, ...]) -> set[tuple[object, ...]]:
-    return set(map(sort_key, values))
+def _keys(values: tuple[rego_values.Value, ...]) -> set[tuple[object, ...]]:
+    return set(map(rego_values.sort_key, values))
 
 
-def _trace(note: Value) -> bool:
+def _trace(note: rego_values.Value) -> bool:
     """Drops the note."""
     del note
     return True
 
 
-PURE: Final[HostFunctions] = MappingProxyType(
+PURE: Final[rego_values.HostFunctions] = MappingProxyType(
     {
         "object.subset": _subset,
         "sprintf": sprintf,

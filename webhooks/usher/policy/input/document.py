@@ -27,13 +27,14 @@ from usher.authorities import priority
 from usher.authorities import registry as authorities_registry
 from usher.authorities.authority import Case, ClassesInput
 from usher.authorities.gpu_quota.present import GpuQuota, QuotaObject
+from usher.authorities.kai import KaiInput, KaiTreeInput
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.kueue.slice import KueueInput
 from usher.authorities.nodes import declared_pools, present
 from usher.authorities.nodes.judge import GangNodesInput
 from usher.authorities.nodes.present import NodesInput
 from usher.authorities.nodes.selected_pools import NodePoolsInput
-from usher.authorities.pod_groups import FractionsInput, HamiInput, KaiInput, KaiTreeInput, PodGroupsInput
+from usher.authorities.pod_groups import FractionsInput, HamiInput, PodGroupsInput
 from usher.authorities.priority import PrioritiesInput
 from usher.authorities.resource_quota.present import ResourceQuotasInput
 from usher.authorities.volcano.present import PodGroupObjectInput, VolcanoInput

@@ -8,20 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from usher import errors, model, paths, quantities
-from usher.policy.mutation import pod_fields
-from usher.policy.mutation.editing import (
-    ALREADY_THERE,
-    ELSEWHERE,
-    NO_PLACE,
-    NOT_CHANGEABLE,
-    USER_DECIDES,
-    Edit,
-    entry_named,
-    is_same,
-    list_at,
-    set_if_absent,
-    set_unless_chosen,
-)
+from usher.policy.mutation import editing, pod_fields
 from usher.policy.mutation.pod_fields import MOUNTED, mounts_over, place_of_field
 
 _GANG_PLACES: Final = {
@@ -34,80 +21,80 @@ _GANG_PLACES: Final = {
 """Settings of a gang, with the attributes of `model.GangPlaces` that hold their places in a kind."""
 
 
-def add_kueue_label(edit: Edit, workload: model.Workload, value: paths.Object) -> str:
+def add_kueue_label(edit: editing.Edit, workload: model.Workload, value: paths.Object) -> str:
     """Adds a label where Kueue reads it."""
     if workload.queue_label_path is None:
-        return NO_PLACE
+        return editing.NO_PLACE
     manager: paths.Object = {"name": value.get("managedBy", "")}
     if "managedBy" in value:
-        set_managed_by(Edit(edit.value), workload, manager)  # raises before the first write
-    reason = set_if_absent(edit, workload.queue_label_path + "/labels", _entry_of_value(value))
+        set_managed_by(editing.Edit(edit.value), workload, manager)  # raises before the first write
+    reason = editing.set_if_absent(edit, workload.queue_label_path + "/labels", _entry_of_value(value))
     if not reason and "managedBy" in value:
         # One intent: a job that MultiKueue manages outside of its queue would never run.
         set_managed_by(edit, workload, manager)
     return reason
 
 
-def add_label(edit: Edit, _workload: model.Workload, value: paths.Object) -> str:
-    return set_if_absent(edit, "/metadata/labels", _entry_of_value(value))
+def add_label(edit: editing.Edit, _workload: model.Workload, value: paths.Object) -> str:
+    return editing.set_if_absent(edit, "/metadata/labels", _entry_of_value(value))
 
 
-def add_gang_setting(edit: Edit, workload: model.Workload, value: paths.Object) -> str:
+def add_gang_setting(edit: editing.Edit, workload: model.Workload, value: paths.Object) -> str:
     """Adds a gang setting where the kind has it, in a field, a label or an annotation, or over a default of its CRD."""
     attribute = _GANG_PLACES.get(str(value["setting"]))
     place: str | None = getattr(workload.gang_places, attribute) if attribute is not None else None
     if place is None:
-        return NO_PLACE
-    return set_unless_chosen(edit, place, value["value"], instead=value.get("instead"))
+        return editing.NO_PLACE
+    return editing.set_unless_chosen(edit, place, value["value"], instead=value.get("instead"))
 
 
-def set_lifetime(edit: Edit, workload: model.Workload, value: paths.Object) -> str:
+def set_lifetime(edit: editing.Edit, workload: model.Workload, value: paths.Object) -> str:
     """Sets the deadline of an object, or how long it stays after its end."""
     places = workload.lifecycle_places
     if value["setting"] == "deadline":
         return _set_seconds(edit, places.deadline, value["seconds"], rivals=places.deadline_rivals)
     if value["setting"] == "ttl":
         return _set_seconds(edit, places.ttl, value["seconds"], rivals=places.ttl_rivals, switch=places.ttl_switch)
-    return NO_PLACE
+    return editing.NO_PLACE
 
 
 def _set_seconds(
-    edit: Edit, place: str | None, seconds: paths.Json, *, rivals: tuple[str, ...], switch: str | None = None
+    edit: editing.Edit, place: str | None, seconds: paths.Json, *, rivals: tuple[str, ...], switch: str | None = None
 ) -> str:
     if place is None:
-        return NO_PLACE
+        return editing.NO_PLACE
     if edit.get(place) == seconds and (switch is None or edit.get(switch) is True):
-        return ALREADY_THERE
+        return editing.ALREADY_THERE
     if any(edit.get(rival) is not None for rival in rivals):
-        return USER_DECIDES
+        return editing.USER_DECIDES
     # A CRD with a switch has 0 as the default of the time.
-    reason = set_unless_chosen(edit, place, seconds, instead=None if switch is None else 0)
+    reason = editing.set_unless_chosen(edit, place, seconds, instead=None if switch is None else 0)
     if not reason and switch is not None:
         edit.add(switch, True)
     return reason
 
 
-def set_managed_by(edit: Edit, workload: model.Workload, value: paths.Object) -> str:
+def set_managed_by(edit: editing.Edit, workload: model.Workload, value: paths.Object) -> str:
     """Names the controller of an object, instead of the default of its CRD."""
     places = workload.lifecycle_places
     if places.managed_by is None:
-        return NO_PLACE
-    return set_unless_chosen(edit, places.managed_by, value["name"], instead=places.managed_by_default)
+        return editing.NO_PLACE
+    return editing.set_unless_chosen(edit, places.managed_by, value["name"], instead=places.managed_by_default)
 
 
 def _entry_of_value(value: paths.Object) -> paths.Object:
     return {str(value["key"]): value["value"]}
 
 
-def add_claim(edit: Edit, container: model.Container, pod_set: model.PodSet, value: paths.Object) -> str:
+def add_claim(edit: editing.Edit, container: model.Container, pod_set: model.PodSet, value: paths.Object) -> str:
     """Adds a claim of a ResourceClaimTemplate to the pod, and its use to the container.
 
     A container that already uses other claims by this name, or a part of this claim, keeps them.
     """
     if not pod_set.changeable:
-        return NOT_CHANGEABLE
+        return editing.NOT_CHANGEABLE
     if container.places or not container.path.startswith(place_of_field(pod_set, "containers") + "/"):
-        return ELSEWHERE
+        return editing.ELSEWHERE
     of_pod: paths.Object = {"name": value["name"], "resourceClaimTemplateName": value["template"]}
     used: paths.Object = {"name": value["name"]}
     lacking: list[tuple[str, paths.Object]] = []
@@ -116,13 +103,13 @@ def add_claim(edit: Edit, container: model.Container, pod_set: model.PodSet, val
         (place_of_field(pod_set, "resourceClaims"), of_pod),
         (container.path + "/resources/claims", used),
     ):
-        found = entry_named(list_at(edit, place), "name", value["name"])
-        if found is not None and not is_same(found, wanted):
-            return USER_DECIDES
+        found = editing.entry_named(editing.list_at(edit, place), "name", value["name"])
+        if found is not None and not editing.is_same(found, wanted):
+            return editing.USER_DECIDES
         lacking += [] if found is not None else [(place, wanted)]
     for place, wanted in lacking:
         edit.append(place, wanted)
-    return "" if lacking else ALREADY_THERE
+    return "" if lacking else editing.ALREADY_THERE
 
 
 _Addition = tuple[str, paths.Json, Callable[[str, paths.Json], None]]
@@ -132,18 +119,18 @@ _LISTS: Final = {"initContainers": "container", "containers": "container", "volu
 _CONTAINERS: Final = ("initContainers", "containers")
 
 
-def add_recipe(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> str:
+def add_recipe(edit: editing.Edit, pod_set: model.PodSet, value: paths.Object) -> str:
     """Adds the missing parts of a recipe, unless another object uses one of its names or mount paths.
 
     `containers` of the value holds the paths of the containers that get the mounts.
     """
     if not pod_set.changeable:
-        return NOT_CHANGEABLE
+        return editing.NOT_CHANGEABLE
     wanted, at = value["recipe"], value["containers"]
     if not isinstance(wanted, dict) or not isinstance(at, list):
         raise errors.MutationError(f"a recipe was expected for {pod_set.path}")
     if not all(str(each).startswith(place_of_field(pod_set, "containers") + "/") for each in at):
-        return ELSEWHERE
+        return editing.ELSEWHERE
     # Read every place before the first write, so that a recipe never applies in part.
     additions: list[_Addition] = []
     for part in (
@@ -156,10 +143,10 @@ def add_recipe(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> str:
         additions += part
     for place, each, write in additions:
         write(place, each)
-    return "" if additions else ALREADY_THERE
+    return "" if additions else editing.ALREADY_THERE
 
 
-def _missing_entries(edit: Edit, pod_set: model.PodSet, wanted: paths.Object) -> list[_Addition] | str:
+def _missing_entries(edit: editing.Edit, pod_set: model.PodSet, wanted: paths.Object) -> list[_Addition] | str:
     """The containers and volumes that the template lacks; a reason if a name is taken."""
     lacking: list[_Addition] = []
     for field, noun in _LISTS.items():
@@ -171,7 +158,9 @@ def _missing_entries(edit: Edit, pod_set: model.PodSet, wanted: paths.Object) ->
     return lacking
 
 
-def _missing_mounts(edit: Edit, containers: list[model.Container], wanted: paths.Object) -> list[_Addition] | str:
+def _missing_mounts(
+    edit: editing.Edit, containers: list[model.Container], wanted: paths.Object
+) -> list[_Addition] | str:
     """The mounts that the containers lack; a reason if a mount path is taken."""
     lacking: list[_Addition] = []
     for container in containers:
@@ -183,14 +172,14 @@ def _missing_mounts(edit: Edit, containers: list[model.Container], wanted: paths
     return lacking
 
 
-def _missing_annotations(edit: Edit, pod_set: model.PodSet, wanted: paths.Object) -> list[_Addition] | str:
+def _missing_annotations(edit: editing.Edit, pod_set: model.PodSet, wanted: paths.Object) -> list[_Addition] | str:
     """The annotations that the pods lack; a reason if one has another value."""
     pointer, notes = pod_set.metadata_path + "/annotations", wanted.get("annotations")
     found = edit.get(pointer)
     has = found if isinstance(found, dict) else {}
     missing = {key: text for key, text in (notes if isinstance(notes, dict) else {}).items() if has.get(key) != text}
     if missing and (not isinstance(found, dict | None) or any(has.get(key) not in (None, "") for key in missing)):
-        return USER_DECIDES
+        return editing.USER_DECIDES
     return [(paths.join(pointer, key), text, edit.add) for key, text in missing.items()]
 
 
@@ -218,23 +207,23 @@ def _wanted_entries(wanted: paths.Object, field: str) -> list[paths.Object]:
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
-def _present_entry(edit: Edit, pod_set: model.PodSet, field: str, name: paths.Json) -> paths.Object | None:
+def _present_entry(edit: editing.Edit, pod_set: model.PodSet, field: str, name: paths.Json) -> paths.Object | None:
     """The entry of that name. All containers of a pod share their names, in all three lists."""
     for each in _CONTAINERS if field in _CONTAINERS else (field,):
-        found = entry_named(list_at(edit, place_of_field(pod_set, each)), "name", name)
+        found = editing.entry_named(editing.list_at(edit, place_of_field(pod_set, each)), "name", name)
         if found is not None:
             return found if each == field else {}
     return None
 
 
-ON_OBJECT: Final[Mapping[str, Callable[[Edit, model.Workload, paths.Object], str]]] = {
+ON_OBJECT: Final[Mapping[str, Callable[[editing.Edit, model.Workload, paths.Object], str]]] = {
     "kueueLabel": add_kueue_label,
     "label": add_label,
     "gangSetting": add_gang_setting,
     "lifetime": set_lifetime,
     "managedBy": set_managed_by,
 }
-ON_POD_SET: Final[Mapping[str, Callable[[Edit, model.PodSet, paths.Object], str]]] = {
+ON_POD_SET: Final[Mapping[str, Callable[[editing.Edit, model.PodSet, paths.Object], str]]] = {
     "toleration": pod_fields.add_toleration,
     "nodeRequirement": pod_fields.add_node_requirement,
     "schedulerName": pod_fields.set_scheduler_name,
@@ -245,7 +234,7 @@ ON_POD_SET: Final[Mapping[str, Callable[[Edit, model.PodSet, paths.Object], str]
     "recipe": add_recipe,
     "gracePeriod": pod_fields.set_grace_period,
 }
-ON_CONTAINER: Final[Mapping[str, Callable[[Edit, model.Container, model.PodSet, paths.Object], str]]] = {
+ON_CONTAINER: Final[Mapping[str, Callable[[editing.Edit, model.Container, model.PodSet, paths.Object], str]]] = {
     "environment": pod_fields.add_environment,
     "enforcedEnvironment": pod_fields.enforce_environment,
     "mount": pod_fields.add_mount,

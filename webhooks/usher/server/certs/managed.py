@@ -29,19 +29,6 @@ from usher.cluster.api import Lists
 from usher.cluster.http_clients import Api, TimedApi
 from usher.errors import CertificateError, ClusterError, UsherError
 from usher.server.certs import certificates
-from usher.server.certs.certificates import (
-    AUTHORITY_CERTIFICATE_FILE,
-    AUTHORITY_KEY_FILE,
-    CERTIFICATE_FILE,
-    CLOCK_SKEW,
-    KEY_FILE,
-    CertificateAuthority,
-    canonical_names,
-    new_authority,
-    new_leaf,
-    private_key_pem,
-    renewal_time,
-)
 from usher.server.certs.serving import Checked, ClientAuthorities, Front
 
 _ROOT: Final = "/apis/admissionregistration.k8s.io/v1"
@@ -213,7 +200,7 @@ OVERLAP: Final = timedelta(hours=24)
 URGENT: Final = timedelta(days=7)
 """A leaf with less time left is replaced even while the CA changes."""
 
-CLOCK_TOLERANCE: Final = CLOCK_SKEW / 2
+CLOCK_TOLERANCE: Final = certificates.CLOCK_SKEW / 2
 """How far this server's clock may be from the API server's. Certificates are valid from CLOCK_SKEW before they are
 made; the other half is for API servers whose clocks differ. Beyond it, a certificate could be useless from the start,
 and reservations of quotas, which last about a minute, could end early."""
@@ -222,7 +209,12 @@ _MOST_AUTHORITIES: Final = 4
 _LONGEST: Final = 64 * 1024
 """Bytes of one part of the Secret; ours have less than 4 KiB."""
 
-_PARTS: Final = (AUTHORITY_CERTIFICATE_FILE, AUTHORITY_KEY_FILE, CERTIFICATE_FILE, KEY_FILE)
+_PARTS: Final = (
+    certificates.AUTHORITY_CERTIFICATE_FILE,
+    certificates.AUTHORITY_KEY_FILE,
+    certificates.CERTIFICATE_FILE,
+    certificates.KEY_FILE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,10 +244,10 @@ class KeptCertificates:
     def data(self) -> Mapping[str, bytes]:
         """The parts of the Secret."""
         return {
-            AUTHORITY_CERTIFICATE_FILE: self.bundle,
-            AUTHORITY_KEY_FILE: private_key_pem(self.authority_key),
-            CERTIFICATE_FILE: _pem(self.leaf),
-            KEY_FILE: private_key_pem(self.leaf_key),
+            certificates.AUTHORITY_CERTIFICATE_FILE: self.bundle,
+            certificates.AUTHORITY_KEY_FILE: certificates.private_key_pem(self.authority_key),
+            certificates.CERTIFICATE_FILE: _pem(self.leaf),
+            certificates.KEY_FILE: certificates.private_key_pem(self.leaf_key),
         }
 
 
@@ -272,25 +264,34 @@ def read_kept(data: Mapping[str, bytes], *, source: str) -> KeptCertificates | N
             raise CertificateError(f"{source}: {part} is empty or has more than {_LONGEST} bytes")
     authorities = tuple(
         certificates.read_certificates(
-            data[AUTHORITY_CERTIFICATE_FILE], source=f"{source}: {AUTHORITY_CERTIFICATE_FILE}"
+            data[certificates.AUTHORITY_CERTIFICATE_FILE], source=f"{source}: {certificates.AUTHORITY_CERTIFICATE_FILE}"
         )
     )
     kept = KeptCertificates(
         authorities=authorities,
-        authority_key=certificates.private_key(data[AUTHORITY_KEY_FILE], source=f"{source}: {AUTHORITY_KEY_FILE}"),
-        leaf=certificates.read_certificates(data[CERTIFICATE_FILE], source=f"{source}: {CERTIFICATE_FILE}")[0],
-        leaf_key=certificates.private_key(data[KEY_FILE], source=f"{source}: {KEY_FILE}"),
+        authority_key=certificates.private_key(
+            data[certificates.AUTHORITY_KEY_FILE], source=f"{source}: {certificates.AUTHORITY_KEY_FILE}"
+        ),
+        leaf=certificates.read_certificates(
+            data[certificates.CERTIFICATE_FILE], source=f"{source}: {certificates.CERTIFICATE_FILE}"
+        )[0],
+        leaf_key=certificates.private_key(data[certificates.KEY_FILE], source=f"{source}: {certificates.KEY_FILE}"),
     )
     if len(authorities) > _MOST_AUTHORITIES or not all(map(_signs, authorities)):
-        raise CertificateError(f"{source}: {AUTHORITY_CERTIFICATE_FILE} holds something other than a few CAs")
+        raise CertificateError(
+            f"{source}: {certificates.AUTHORITY_CERTIFICATE_FILE} holds something other than a few CAs"
+        )
     if not certificates.belongs(kept.authority_key, certificate=kept.signer):
         raise CertificateError(
-            f"{source}: {AUTHORITY_KEY_FILE} does not belong to the first CA of {AUTHORITY_CERTIFICATE_FILE}"
+            f"{source}: {certificates.AUTHORITY_KEY_FILE} does not belong to the first CA of "
+            f"{certificates.AUTHORITY_CERTIFICATE_FILE}"
         )
     if not certificates.belongs(kept.leaf_key, certificate=kept.leaf):
-        raise CertificateError(f"{source}: {KEY_FILE} does not belong to {CERTIFICATE_FILE}")
+        raise CertificateError(f"{source}: {certificates.KEY_FILE} does not belong to {certificates.CERTIFICATE_FILE}")
     if not any(certificates.issued_by(kept.leaf, each) for each in authorities):
-        raise CertificateError(f"{source}: no CA of {AUTHORITY_CERTIFICATE_FILE} signed {CERTIFICATE_FILE}")
+        raise CertificateError(
+            f"{source}: no CA of {certificates.AUTHORITY_CERTIFICATE_FILE} signed {certificates.CERTIFICATE_FILE}"
+        )
     return kept
 
 
@@ -322,8 +323,8 @@ def advance(
 
 
 def _made_anew(names: Sequence[str], *, now: datetime, before: Sequence[x509.Certificate]) -> KeptCertificates:
-    authority = new_authority(now=now)
-    leaf, key = new_leaf(authority, names=names, now=now)
+    authority = certificates.new_authority(now=now)
+    leaf, key = certificates.new_leaf(authority, names=names, now=now)
     earlier = [each for each in before if _is_valid(each, now)][: _MOST_AUTHORITIES - 1]
     return KeptCertificates(
         authorities=(authority.certificate, *earlier), authority_key=authority.key, leaf=leaf, leaf_key=key
@@ -331,9 +332,9 @@ def _made_anew(names: Sequence[str], *, now: datetime, before: Sequence[x509.Cer
 
 
 def _with_new_authority(kept: KeptCertificates, *, now: datetime) -> KeptCertificates:
-    if _is_valid(kept.signer, now) and now < renewal_time(kept.signer):
+    if _is_valid(kept.signer, now) and now < certificates.renewal_time(kept.signer):
         return kept
-    authority = new_authority(now=now)
+    authority = certificates.new_authority(now=now)
     # The leaf stays; leaves of the other CAs are not in service any more.
     return dataclasses.replace(kept, authorities=(authority.certificate, kept.issuer), authority_key=authority.key)
 
@@ -341,18 +342,18 @@ def _with_new_authority(kept: KeptCertificates, *, now: datetime) -> KeptCertifi
 def _with_new_leaf(kept: KeptCertificates, *, names: Sequence[str], now: datetime, trusted: bool) -> KeptCertificates:
     if not _leaf_is_due(kept, names=names, now=now, trusted=trusted):
         return kept
-    authority = CertificateAuthority(certificate=kept.signer, key=kept.authority_key)
-    leaf, key = new_leaf(authority, names=names, now=now)
+    authority = certificates.CertificateAuthority(certificate=kept.signer, key=kept.authority_key)
+    leaf, key = certificates.new_leaf(authority, names=names, now=now)
     return dataclasses.replace(kept, leaf=leaf, leaf_key=key)
 
 
 def _leaf_is_due(kept: KeptCertificates, *, names: Sequence[str], now: datetime, trusted: bool) -> bool:
-    if set(canonical_names(names)) != set(certificates.subject_names(kept.leaf)):
+    if set(certificates.canonical_names(names)) != set(certificates.subject_names(kept.leaf)):
         return True
     if kept.leaf.not_valid_after_utc - now < URGENT or now < kept.leaf.not_valid_before_utc:
         return True
     if certificates.issued_by(kept.leaf, kept.signer):
-        return now >= renewal_time(kept.leaf)
+        return now >= certificates.renewal_time(kept.leaf)
     return trusted and now >= _creation_time(kept.signer) + OVERLAP
 
 
@@ -374,7 +375,7 @@ def _serves_until_next_authority(kept: KeptCertificates, now: datetime) -> bool:
 
 
 def _creation_time(certificate: x509.Certificate) -> datetime:
-    return certificate.not_valid_before_utc + CLOCK_SKEW
+    return certificate.not_valid_before_utc + certificates.CLOCK_SKEW
 
 
 def _signs(certificate: x509.Certificate) -> bool:
@@ -431,7 +432,7 @@ class ManagedCertificate:
             CertificateError: a name is unusable, or the CAs of clients cannot be read.
         """
         self._api, self._place = TimedApi(api, clock), place
-        self._names = canonical_names(place.names)
+        self._names = certificates.canonical_names(place.names)
         self._timer, self._report = timer, report
         self._read_clients = clients
         self._front = Front(minimum=ssl.TLSVersion.TLSv1_3, asks_clients=clients() is not None)
@@ -569,7 +570,9 @@ class ManagedCertificate:
         if wanted == self._shown:
             return
         data = kept.data()
-        pair = certificates.Pair(leaf=kept.leaf, certificate_pem=data[CERTIFICATE_FILE], key_pem=data[KEY_FILE])
+        pair = certificates.Pair(
+            leaf=kept.leaf, certificate_pem=data[certificates.CERTIFICATE_FILE], key_pem=data[certificates.KEY_FILE]
+        )
         self._front.show(pair, clients=wanted[1], source=str(self._place.secret))
         self._shown, self._shown_issuer = wanted, kept.issuer
 
@@ -585,9 +588,11 @@ class ManagedCertificate:
 
 def _temporary(names: Sequence[str], *, now: datetime) -> certificates.Pair:
     """A pair that no client trusts: it lets probes of a kubelet get an answer while the API server is away."""
-    leaf, key = new_leaf(new_authority(now=now), names=names, now=now)
+    leaf, key = certificates.new_leaf(certificates.new_authority(now=now), names=names, now=now)
     return certificates.Pair(
-        leaf=leaf, certificate_pem=leaf.public_bytes(serialization.Encoding.PEM), key_pem=private_key_pem(key)
+        leaf=leaf,
+        certificate_pem=leaf.public_bytes(serialization.Encoding.PEM),
+        key_pem=certificates.private_key_pem(key),
     )
 
 

@@ -1,8 +1,8 @@
 # METADATA
 # title: The KAI queue of a workload can hold pods
 # description: |
-#   KAI-Scheduler has queues in a tree of two levels. Pods go into the queues below: a queue without `parentQueue`, or with
-#   queues below it, cannot hold pods, and pods that name it wait for ever.
+#   KAI-Scheduler takes pods only from queues below another one: pods that name a queue without `parentQueue` wait for
+#   ever. A queue with a parent may hold pods and other queues.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/KAI-Scheduler/blob/main/docs/queues/README.md
@@ -17,7 +17,7 @@
 #   severity: medium
 #   why: The pods wait for ever, and only the log of the scheduler says why.
 #   closes: [S25, S26]
-#   remediation: Name a queue that has a parent and no queues below it, or make one.
+#   remediation: Name a queue that has a parent, or make one.
 package usher.checks.gang.kai_queue_unusable
 
 import data.usher.lib.kai
@@ -26,19 +26,12 @@ import data.usher.lib.text
 deny contains finding if {
 	kai.places_pods
 	some queue in input.cluster.kai.named
-	why := _why(queue)
+	queue.exists
+	not queue.hasParent
 
 	finding := {
 		"path": queue.path,
-		"message": $"KAI queue {text.excerpt(queue.name)} {why}, so its pods are never placed",
+		"message": $"KAI queue {text.excerpt(queue.name)} has no parentQueue, so its pods are never placed",
 		"remedy": "make a queue with this one as its parentQueue, and name that",
 	}
 }
-
-_why(queue) := "has no parentQueue" if {
-	queue.exists
-	not queue.hasParent
-	not queue.isParent
-}
-
-_why(queue) := "has other queues below it" if queue.isParent

@@ -3,11 +3,12 @@
 # description: |
 #   KAI-Scheduler starts no pod that brings a queue, or the queue above it, over its limit of GPUs. A pod with more GPUs
 #   than the limit waits for ever, also in an empty cluster, and so does a gang whose pods together have more. Under a
-#   limit of -1 every workload fits. The check counts whole GPUs and fractions.
+#   limit of -1 every workload fits, and a queue that states no limit has a limit of 0. The check counts whole GPUs and
+#   fractions.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/KAI-Scheduler/blob/main/docs/queues/README.md
-#     description: KAI-Scheduler on limits of queues
+#     description: KAI-Scheduler on limits of queues, "0 or unset" among them
 # schemas:
 #   - input: schema.input
 # custom:

@@ -23,8 +23,12 @@ test_what_fits_the_limit_is_good if {
 	check.deny == set() with input as examples.good_gang
 }
 
+test_a_limit_that_is_not_stated_is_0 if {
+	check.deny == found("silent", 0, "one pod asks for 64") with input as examples.bad_silent
+}
+
 test_a_queue_without_a_limit_is_good if {
-	check.deny == set() with input as examples.good_silent
+	check.deny == set() with input as examples.good_open
 }
 
 test_other_devices_do_not_count if {

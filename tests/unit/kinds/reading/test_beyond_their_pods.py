@@ -1,0 +1,65 @@
+"""Trainings that wait for more nodes than they have pods, and pods that want one port of one node."""
+
+from typing import Any
+
+import pytest
+
+import builders
+from unit.workloads.normalised import workload
+from usher import paths
+from usher.kinds.reading import counts
+
+_HOST = {"kubernetes.io/hostname": "dgx-1"}
+
+
+def _found(value: paths.Object) -> list[str]:
+    return [each.remedy for each in counts.beyond_their_pods(workload(value), value)]
+
+
+def _torchrun(flags: str) -> paths.Object:
+    return builders.template(builders.container(gpus=8, command=["bash", "-c", f"torchrun {flags} train.py"]))
+
+
+@pytest.mark.parametrize(
+    ("flags", "remedies"),
+    [
+        ("--nnodes=4 --rdzv_endpoint=a:29500", ["set --nnodes to 3, or make more pods"]),
+        ("--nnodes 4 --node_rank=$RANK", ["set --nnodes to 3, or make more pods"]),
+        ("--nnodes=3 --rdzv_endpoint=a:29500", []),
+        ("--nnodes=2:4 --rdzv_endpoint=a:29500", []),
+        ("--nnodes=$NODES", []),
+        ("--nnodes=4 --node_rank=0 --master_addr=10.0.0.1", []),
+    ],
+)
+def test_a_training_has_a_pod_for_each_node_of_torchrun(flags: str, remedies: list[str]) -> None:
+    assert _found(builders.pytorch_job(_torchrun(flags), workers=3)) == remedies
+
+
+def test_a_pod_that_is_one_of_several_nodes_by_itself_is_not_compared() -> None:
+    assert _found(builders.deployment(_torchrun("--nnodes=4 --rdzv_endpoint=a:29500"), replicas=1)) == []
+
+
+def _serving(*, replicas: int, node: dict[str, str] = _HOST, **fields: Any) -> paths.Object:
+    container = builders.container(gpus=1, ports=[{"containerPort": 8000, **fields.pop("port", {})}])
+    return builders.deployment(builders.template(container, nodeSelector=node, **fields), replicas=replicas)
+
+
+@pytest.mark.parametrize(
+    ("value", "count"),
+    [
+        (_serving(replicas=3, hostNetwork=True), 1),
+        (_serving(replicas=3, port={"hostPort": 80}), 1),
+        (_serving(replicas=1, hostNetwork=True), 1),
+        (_serving(replicas=3), 0),
+        (_serving(replicas=3, node={"pool": "h100"}, hostNetwork=True), 0),
+    ],
+)
+def test_pods_of_one_node_cannot_share_a_port_of_it(value: paths.Object, count: int) -> None:
+    assert len(_found(value)) == count
+
+
+def test_without_a_surge_the_old_pod_leaves_its_port_first() -> None:
+    value = _serving(replicas=1, hostNetwork=True)
+    spec: paths.Json = {**paths.mapping(value["spec"]), "strategy": {"type": "Recreate"}}
+
+    assert _found({**value, "spec": spec}) == []

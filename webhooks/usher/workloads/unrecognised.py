@@ -1,0 +1,251 @@
+"""Objects of kinds that usher does not know: those with pod templates are judged by them, others that ask for
+accelerators are named.
+
+Why: docs/domain/principles.md#unknown-kinds.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from usher import model, paths
+from usher.accelerators.vocabulary import Vocabulary
+from usher.kinds import registry
+from usher.kinds.kind import Kind, KueueUnit, Pods, Starts
+from usher.kinds.reading import pod_templates
+from usher.kinds.reading.templates import Place, Template, Traits
+from usher.kinds.reading.values import Reading
+from usher.workloads import identity
+
+_CHARTS: Final = frozenset({
+    ("argoproj.io", "Application"),
+    ("argoproj.io", "ApplicationSet"),
+    ("helm.toolkit.fluxcd.io", "HelmRelease"),
+})  # fmt: skip
+"""Kinds that hold the values of a Helm chart. A controller renders the chart, and usher can only judge the result."""
+
+_GPUS: Final = frozenset({"gpu", "gpus"})
+"""Words for GPUs in kinds of operators that choose the resource themselves."""
+
+_OF_MACHINES: Final = "gets the accelerators of its machines"
+
+_HIDDEN: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
+    ("inference.sagemaker.aws.amazon.com", "InferenceEndpointConfig"): ("/spec", _OF_MACHINES),
+    ("inference.sagemaker.aws.amazon.com", "JumpStartModel"): ("/spec", _OF_MACHINES),
+    ("workload.serving.volcano.sh", "ModelBooster"): ("/spec/backend", "makes ModelServings of its workers"),
+    ("nvidia.com", "DynamoGraphDeploymentRequest"): (
+        "/spec",
+        "profiles on GPUs and then makes a DynamoGraphDeployment",
+    ),
+    ("kubeai.org", "Model"): ("/spec/resourceProfile", "gets the accelerators of a resource profile"),
+    ("inference.llmaz.io", "Playground"): ("/spec/modelClaim", "gets the accelerators of its model's flavor"),
+    **{
+        ("run.ai", f"{kind}Workload"): ("/spec/gpu", "asks for GPUs in a field of Run:ai")
+        for kind in ("Training", "Interactive", "Distributed", "Inference")
+    },
+}
+"""Kinds that show neither a pod template nor accelerators, each with the field that decides them. Without an entry they
+would pass unseen.
+
+Sources: pkg/apis/workload/v1alpha1 of volcano-sh/kthena, deploy/operator/config/crd/bases of ai-dynamo/dynamo,
+docs/concepts/resource-profiles.md of kubeai-project/kubeai, the reference of inference.llmaz.io/v1alpha1 of
+InftyAI/llmaz, and the workload parameters of run.ai/v2alpha1 in the documentation of Run:ai.
+"""
+
+
+_SUBJECTS_OF_POLICIES: Final = (
+    "apiextensions.crossplane.io", "gatekeeper.sh", "kro.run", "kustomize.config.k8s.io", "kuttl.dev", "kyverno.io",
+)  # fmt: skip
+"""Groups, with those below them, whose objects hold parts of other objects: patterns, patches, expectations."""
+
+_CONTAINER_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_OF_TEMPLATES: Final = ("${", "{{", "*")
+_PLAIN_STEPS: Final = frozenset({"spec", "template", "templates", "podTemplate", "podTemplateSpec", "podSpec", "pod"})
+_FIELDS_OF_TEMPLATES: Final = frozenset({"apiVersion", "kind", "metadata", "spec", "status"})
+_AT_LEAST_ONE: Final = model.Count(
+    minimum=1, maximum=None, reason="usher does not know its kind, so it counts at least one pod"
+)
+_OWN_TRAITS: Final = Traits(changeable=False, whole=False)
+"""The operator may add anything to the pods, and may refuse what a mutation would write."""
+
+
+def kind_by_shape(value: paths.Object) -> Kind | None:
+    """A record for the kind of a custom resource with whole pod templates; None for any other object.
+
+    How many pods its operator makes of each is unknown, and so are its queue and its gangs.
+    """
+    group, version, kind = identity.group_version_kind(value)
+    if (
+        "." not in group
+        or (group, kind) in _CHARTS
+        or any(group == each or group.endswith(f".{each}") for each in _SUBJECTS_OF_POLICIES)
+    ):
+        return None
+    found = pod_templates.find_pod_specs(value) or ()
+    specs = [path for path in found if _is_whole(paths.resolve(value, path))]
+    if not specs or identity.excess(value) is not None:
+        return None
+    templates = [_template(value, path) for path in specs]
+    places = [paths.readable(each.path) for each in templates]
+    what = f"the pod template at {places[0]}" if len(places) == 1 else f"its {len(places)} pod templates"
+    told = f"{_full_name(value)}: judged by {what}; describe it under workloads: of usher.yaml to have counts"
+
+    def read(_value: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+        reading.unknown(specs[0], f"unrecognised kind {told}")
+        for path in found:
+            if path not in specs:
+                reading.unknown(path, f"unrecognised kind {_full_name(value)} holds a pod spec, which is not judged")
+        yield from templates
+
+    pods = Pods(
+        templates=read,
+        template_paths=tuple(places),
+        counted="at least one",
+        source="",
+        runs_any_program=True,
+        kueue_unit=KueueUnit.POD,
+        starts=Starts.MAY_WAIT,
+        shrinks=False,
+        minimum_from="",
+    )
+    return Kind(group=group, kind=kind, versions=(version,), pods=pods)
+
+
+def description(value: paths.Object) -> dict[str, Any]:
+    """A description of the kind of an object, to begin with: its pod templates, each with one pod.
+
+    Raises:
+        ValueError: the object has no pod templates, or usher knows its kind.
+    """
+    group, version, kind = identity.group_version_kind(value)
+    if (group, kind) in registry.BY_KEY:
+        raise ValueError(f"usher knows {kind}.{group} itself")
+    found = kind_by_shape(value)
+    if found is None or found.pods is None:
+        raise ValueError(f"{_full_name(value)} holds no pod template that usher recognises")
+    pod_sets = {_described_place(each) for each in found.pods.templates(value, Reading())}
+    described = [dict(fields) for fields in sorted(pod_sets)]
+    return {"kind": f"{kind}.{group}", "versions": [version], "podSets": described}
+
+
+def _described_place(template: Template) -> tuple[tuple[str, Any], ...]:
+    """The fields of a description for a template; those of several entries of a list are equal."""
+    ways: list[list[str]] = [[]]
+    for step in paths.split(template.path):
+        if step.isdecimal():
+            ways.append([])
+        else:
+            ways[-1].append(step)
+    *each, rest = (".".join(way) for way in ways)
+    is_template = template.spec.path != template.path
+    fields: list[tuple[str, Any]] = [("podTemplate" if is_template else "podSpec", rest), ("pods", "1")]
+    if each:
+        return (("each", tuple(each)), ("name", "item.name"), *fields)
+    return (("name", f"'{template.name}'"), *fields)
+
+
+def is_unknown(workload: model.Workload) -> bool:
+    """Whether usher does not know the kind of a workload, so that its pods may be more than its templates say."""
+    return (workload.group, workload.kind) not in registry.PODS
+
+
+def _is_whole(spec: paths.Json) -> bool:
+    """Whether a pod spec is one of pods, and neither a pattern nor a patch of one."""
+    containers = paths.elements(paths.mapping(spec).get("containers"))
+    return all(
+        _CONTAINER_NAME.fullmatch(paths.text(paths.mapping(each).get("name")))
+        and (image := paths.text(paths.mapping(each).get("image")))
+        and not any(mark in image for mark in _OF_TEMPLATES)
+        for each in containers
+    )
+
+
+def _template(value: paths.Object, spec: str) -> Template:
+    """The template of a pod spec: with the metadata beside it, if its holder is a pod template."""
+    holder, _, key = spec.rpartition("/")
+    held = paths.mapping(paths.resolve(value, holder))
+    is_template = bool(holder) and key == "spec" and held.keys() <= _FIELDS_OF_TEMPLATES
+    path = holder if is_template else spec
+    return Template(
+        name=_name(value, path),
+        path=path,
+        spec=Place(paths.resolve(value, spec), spec),
+        metadata=Place(held.get("metadata") if is_template else None, f"{path}/metadata"),
+        count=_AT_LEAST_ONE,
+        traits=_OWN_TRAITS,
+    )
+
+
+def _name(value: paths.Object, path: str) -> str:
+    """The name of the innermost entry or field that holds a template, without the words that all templates have."""
+    steps = paths.split(path)
+    for end in range(len(steps), 0, -1):
+        if steps[end - 1] not in _PLAIN_STEPS:
+            held = paths.mapping(paths.resolve(value, paths.join(paths.ROOT, *steps[:end])))
+            named = paths.text(held.get("name"))
+            if named or not steps[end - 1].isdecimal():
+                return named or steps[end - 1]
+    return ""
+
+
+def _full_name(value: paths.Object) -> str:
+    group, version, kind = identity.group_version_kind(value)
+    return f"{kind or 'object without kind'} ({'/'.join(filter(None, (group, version))) or 'no apiVersion'})"
+
+
+def read_unrecognised(
+    value: paths.Object, *, known: Kind | None, namespace: str, vocabulary: Vocabulary
+) -> model.Workload | None:
+    """A workload for an unknown kind that holds pod templates or requests accelerators; rules do not judge it.
+
+    A known kind in an unknown version is treated in the same way: it makes pods, wherever this version has its
+    templates.
+    """
+    group, version, kind = identity.group_version_kind(value)
+    found = pod_templates.find_pod_specs(value)
+    full_name = _full_name(value)
+    reason = f"unrecognised kind {full_name} holds a pod spec, which is not judged"
+    if found == [] and known is None:
+        found = pod_templates.find_resource_requests(value, lambda name: name in _GPUS or vocabulary.contains(name))
+        reason = f"unrecognised kind {full_name} asks for accelerators, which is not judged"
+    if found and (group, kind) in _CHARTS:
+        reason = (
+            f"{full_name} has values for a chart that asks for accelerators: render the chart, "
+            "e.g. helm template | usher check -"
+        )
+    hidden, why = _HIDDEN.get((group, kind), ("", ""))
+    if found == [] and hidden and _holds_field(value, hidden):
+        found = [hidden]
+        reason = f"unrecognised kind {full_name} {why}, which is not judged"
+    if found is None:
+        found, reason = [paths.ROOT], f"{full_name} is too large to be searched for pod specs: not judged"
+    if known is not None:
+        found = found or ["/apiVersion" if "apiVersion" in value else paths.ROOT]
+        here = f"in {version}" if version else "without a version"
+        reason = f"{kind} is known in {' and '.join(known.versions)}, not {here}: not judged"
+    if not found:
+        return None
+    reading = Reading()
+    for path in found:
+        reading.unknown(path, reason)
+    metadata = reading.mapping(value.get("metadata"), "/metadata")
+    unjudged = identity.without_pods(
+        value,
+        namespace=reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace,
+        name=identity.object_name(metadata, reading, value),
+    )
+    return replace(
+        unjudged,
+        deleting=bool(reading.text(metadata.get("deletionTimestamp"), "/metadata/deletionTimestamp")),
+        exists=bool(paths.metadata(value).get("uid")),
+        unknowns=reading.found(),
+    )
+
+
+def _holds_field(value: paths.Object, pointer: str) -> bool:
+    try:
+        return paths.resolve(value, pointer) is not None
+    except LookupError:
+        return False
