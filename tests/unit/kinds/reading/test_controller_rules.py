@@ -381,7 +381,7 @@ def test_probes_of_pods_with_several_containers_are_not_compared() -> None:
         ({"ssmParameter": "/aws/service/eks/optimized-ami/1.33/amazon-linux-2023/x86_64/nvidia/recommended"}, False),
     ],
 )
-def test_images_of_amazon_linux_2_are_found(term: _Json, old: bool) -> None:  # noqa: FBT001 - a case
+def test_images_of_amazon_linux_2_are_found(term: _Json, old: bool) -> None:
     value = {"apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "spec": {"amiSelectorTerms": [term]}}
 
     assert bool(_found(value)) == old
@@ -397,7 +397,7 @@ def test_images_of_amazon_linux_2_are_found(term: _Json, old: bool) -> None:  # 
         ("# DCGM_FI_DEV_FB_USED", False),
     ],
 )
-def test_a_line_of_counters_has_a_field_a_type_and_a_help(line: str, wrong: bool) -> None:  # noqa: FBT001 - a case
+def test_a_line_of_counters_has_a_field_a_type_and_a_help(line: str, wrong: bool) -> None:
     value: _Json = {"data": {"dcgm-metrics.csv": f"DCGM_FI_DEV_GPU_UTIL, gauge, Use.\n\n{line}\n"}}
 
     assert bool(list(device_stack.metrics_of_dcgm(value))) == wrong
