@@ -21,7 +21,10 @@ def tell():
         if isinstance(value, type) and value.__module__ == module
         and "__dataclass_params__" in vars(value) and value.__dataclass_params__.frozen
     ]
+    of_usher = [vars(content) for module, content in sys.modules.items() if module.startswith("usher.")]
+    patterns = [vars(each) for held in of_usher for each in held.values() if type(each).__name__ == "_Pattern"]
     found = {"modules": sorted(sys.modules), "standard": standard, "collections": len(collections)}
+    found |= {"patterns": len(patterns), "compiled": sum("search" in each for each in patterns)}
     json.dump({**found, "left": len(gc.get_objects())}, sys.stderr)
 
 atexit.register(tell)
@@ -106,3 +109,10 @@ def test_nothing_is_collected(file: Path) -> None:
 
     assert found["collections"] == 0
     assert found["left"] < 1_000
+
+
+@pytest.mark.process
+def test_most_patterns_are_not_compiled_for_a_plain_file(file: Path) -> None:
+    found = after("check", file)
+
+    assert found["compiled"] < found["patterns"] / 4

@@ -1,10 +1,12 @@
 """A bounded memory of answers."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
 
+from usher import memo as usher_memo
 from usher.memo import Memo
 
 
@@ -70,3 +72,21 @@ def test_threads_ask_at_once() -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(work, range(8)))
+
+
+def test_a_pattern_is_compiled_once_and_at_its_first_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[str] = []
+    compile_one = re.compile
+
+    def counted(text: str, flags: int = 0) -> re.Pattern[str]:
+        compiled.append(text)
+        return compile_one(text, flags)
+
+    monkeypatch.setattr(re, "compile", counted)
+    pattern = usher_memo.pattern("a(.)", re.IGNORECASE)
+    assert compiled == []
+
+    assert [pattern.fullmatch(text) is not None for text in ("Ab", "abc")] == [True, False]
+    assert pattern.sub(r"\1", "ABAC") == "BC"
+    assert pattern.pattern == "a(.)"
+    assert compiled == ["a(.)"]

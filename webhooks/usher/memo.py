@@ -1,10 +1,11 @@
 """A bounded memory of answers by key, for any number of threads."""
 
 import hashlib
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Final, Generic, TypeVar
+from typing import Any, AnyStr, Final, Generic, TypeVar, cast
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -22,6 +23,24 @@ def digest(text: bytes) -> bytes:
     for start in range(0, len(text), _PIECE):
         found.update(text[start : start + _PIECE])
     return found.digest()
+
+
+def pattern(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """As `re.compile`, compiled at its first use: most runs use few of the patterns that modules hold."""
+    return cast(re.Pattern[AnyStr], _Pattern(text, flags))
+
+
+class _Pattern:
+    def __init__(self, *source: Any) -> None:  # noqa: ANN401 - as of re.compile
+        self._source = source
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as of re.Pattern
+        if name.startswith("_"):
+            raise AttributeError(name)
+        compiled = re.compile(*self._source)
+        for each in ("findall", "finditer", "fullmatch", "match", "pattern", "search", "sub"):
+            setattr(self, each, getattr(compiled, each))
+        return getattr(compiled, name)
 
 
 class Memo(Generic[Key, Value]):

@@ -76,7 +76,8 @@ def split(pointer: str) -> list[str]:
     """The unescaped keys of a pointer, outermost first."""
     if not pointer:
         return []
-    return [key.replace("~1", "/").replace("~0", "~") for key in pointer.removeprefix("/").split("/")]
+    keys = pointer.removeprefix("/").split("/")
+    return [key.replace("~1", "/").replace("~0", "~") for key in keys] if "~" in pointer else keys
 
 
 def resolve(document: Json, pointer: str) -> Json:

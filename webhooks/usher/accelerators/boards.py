@@ -25,7 +25,6 @@ pkg/nvlib/device/mig_profile.go of NVIDIA/go-nvlib; PCI device ids by assets/sta
 NVIDIA/gpu-operator @ 0b0b6b15.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -35,7 +34,7 @@ import pydantic
 from msgspec import Struct
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import paths
+from usher import memo, paths
 from usher.accelerators import mig
 from usher.accelerators.mig import Board, Offer, Profile, Shape
 from usher.config import pools
@@ -256,8 +255,8 @@ def _reason_of_error(detail: Mapping[str, object]) -> str:
 
 CONFIG_LABEL: Final = "nvidia.com/mig.config"
 _COUNT_LABEL: Final = "nvidia.com/gpu.count"
-_PROFILE: Final = re.compile(r"(?:\d+c\.)?\d+g\.\d+gb(?:[+-][A-Za-z][A-Za-z0-9.,]*)?")
-_DOTTED: Final = re.compile(r"(\d+g\.\d+gb)\.(me|me\.all|gfx)")
+_PROFILE: Final = memo.pattern(r"(?:\d+c\.)?\d+g\.\d+gb(?:[+-][A-Za-z][A-Za-z0-9.,]*)?")
+_DOTTED: Final = memo.pattern(r"(\d+g\.\d+gb)\.(me|me\.all|gfx)")
 
 _IDS: Final = {
     "A100-40": "20B0 20B1 20F1 20F6",

@@ -20,6 +20,8 @@ from typing import Any, Final, NamedTuple
 import orjson
 from msgspec import Struct
 
+from usher import memo
+
 LONGEST_NAME: Final = 317
 """Characters of the longest resource name in Kubernetes; the meanings of longer names are not remembered."""
 
@@ -94,7 +96,7 @@ def _known(row: Mapping[str, Any]) -> Iterator[Known]:
         yield Known(
             name=name,
             domain=row.get("domain", ""),
-            pattern=None if name else re.compile(row["pattern"], re.ASCII | re.DOTALL),
+            pattern=None if name else memo.pattern(row["pattern"], re.ASCII | re.DOTALL),
             unit=Unit(row["unit"]),
             size=row.get("size"),
             divides=row.get("divides"),
@@ -123,7 +125,7 @@ def _meaning(vendor: str, known: Known, divides: str | None) -> Meaning:
     return Meaning(unit=known.unit, vendor=vendor, size=known.size, divides=divides)
 
 
-HAMI_REGISTER: Final = re.compile(r"(?:hami|4pd)\.io/node-.*register")
+HAMI_REGISTER: Final = memo.pattern(r"(?:hami|4pd)\.io/node-.*register")
 """The annotations of nodes in which HAMi lists their devices (RegisterAnnos in HAMi:pkg/device/*/device.go)."""
 REGISTER: Final = re.compile(rf"{HAMI_REGISTER.pattern}|volcano\.sh/node-vgpu-register")
 """Also that in which Volcano's device plugin lists them."""

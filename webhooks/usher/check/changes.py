@@ -319,7 +319,7 @@ class KnownFinding(NamedTuple):
 KnownFindings = Counter[KnownFinding]
 """The number of known occurrences of each finding."""
 
-_STRICT: Final = ConfigDict(extra="forbid", strict=True, alias_generator=to_camel)
+_STRICT: Final = ConfigDict(extra="forbid", strict=True, alias_generator=to_camel, defer_build=True)
 
 
 class _Entry(BaseModel):

@@ -16,7 +16,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from usher import errors, paths
+from usher import errors, memo, paths
 from usher.check import programs, sources
 from usher.check.batches import Batch
 from usher.check.findings import Problem
@@ -148,7 +148,7 @@ _FILES: Final = _FOLDERS | {
     *("valuesfile", "additionalvaluesfiles", "repo"),
 }
 """Fields whose texts kustomize loads."""
-_URL: Final = re.compile(r"\s*(?:[^=\s]*=)?\s*[a-z][a-z0-9+.-]*:(?!\s)", re.IGNORECASE)
+_URL: Final = memo.pattern(r"\s*(?:[^=\s]*=)?\s*[a-z][a-z0-9+.-]*:(?!\s)", re.IGNORECASE)
 
 
 def _why_not_kustomized(directory: str) -> Iterator[str]:

@@ -7,7 +7,6 @@ usher reads a tracked file even if a `.gitignore` names it, so that a manifest c
 import glob
 import itertools
 import os
-import re
 import select
 import stat
 import time
@@ -21,7 +20,7 @@ from typing import BinaryIO, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from usher import errors, paths
+from usher import errors, memo, paths
 from usher.check import batches, findings, programs
 from usher.check.batches import Batch, Item
 from usher.cluster.facts import store as facts_store
@@ -48,10 +47,10 @@ _ARCHIVES: Final = (
 """The bytes that identify a type of file, their offset, and the remedy."""
 
 _TEXTS: Final = (
-    (re.compile(rb"(?:NAMESPACE|NAME) {2,}[A-Z]"), "the table that kubectl shows"),
-    (re.compile(rb"Name: {6,}\S.*\n(?:Namespace|Labels|Roles): {2,}"), "the text of kubectl describe"),
+    (memo.pattern(rb"(?:NAMESPACE|NAME) {2,}[A-Z]"), "the table that kubectl shows"),
+    (memo.pattern(rb"Name: {6,}\S.*\n(?:Namespace|Labels|Roles): {2,}"), "the text of kubectl describe"),
     (
-        re.compile(rb"Error from server|(?:The connection|Unable to connect) to the server|error: .*\n?\Z"),
+        memo.pattern(rb"Error from server|(?:The connection|Unable to connect) to the server|error: .*\n?\Z"),
         "an error of kubectl",
     ),
 )
@@ -201,7 +200,7 @@ PIPE_SECONDS: Final = 10.0
 """Seconds for which usher waits for a program that writes into a named pipe."""
 
 _CHART: Final = "Chart.yaml"
-_PATTERN: Final = re.compile(r"[*?[]")
+_PATTERN: Final = memo.pattern(r"[*?[]")
 
 
 class File(Struct, frozen=True):
@@ -484,8 +483,8 @@ def path_text(path: Path) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-_GROUP: Final = re.compile(rb"apiVersion[\"']?\s*:\s*[\"']?([a-z0-9-]+(?:\.[a-z0-9-]+)+)/")
-_KIND: Final = re.compile(rb"kind[\"']?\s*:\s*[\"']?([A-Z][A-Za-z0-9]+)")
+_GROUP: Final = memo.pattern(rb"apiVersion[\"']?\s*:\s*[\"']?([a-z0-9-]+(?:\.[a-z0-9-]+)+)/")
+_KIND: Final = memo.pattern(rb"kind[\"']?\s*:\s*[\"']?([A-Z][A-Za-z0-9]+)")
 
 
 def named_kinds(files: Iterable[FileOrBatch]) -> frozenset[tuple[str, str]]:

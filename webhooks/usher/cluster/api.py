@@ -9,7 +9,7 @@ from typing import Final, Protocol
 import orjson
 from msgspec import Struct
 
-from usher import errors, paths
+from usher import errors, memo, paths
 from usher.kinds.kind import FactKind
 
 JSON: Final = "application/json"
@@ -143,10 +143,10 @@ def stream_lines(chunks: Iterable[bytes], *, longest: int = LONGEST_LINE) -> Ite
         raise CutShortError
 
 
-_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
+_NAME: Final = memo.pattern(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
 """The names that may be part of a request's path: they come from owner references, which may hold any text."""
 
-_VERSION: Final = re.compile(r"v[0-9a-z]{1,62}", re.ASCII)
+_VERSION: Final = memo.pattern(r"v[0-9a-z]{1,62}", re.ASCII)
 
 _UNSEEN: Final = (403, 404)
 
@@ -197,12 +197,12 @@ NAMES: Final = f"{JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 ANONYMOUS: Final = "system:anonymous"
 """The user of a request without credentials, for the API server."""
 
-_USER: Final = re.compile(r'User "([^"]*)" cannot (?:list|get path)')
+_USER: Final = memo.pattern(r'User "([^"]*)" cannot (?:list|get path)')
 """k8s.io/apiserver, endpoints/handlers/responsewriters/errors.go (`forbiddenMessage`)."""
 
-_NAMESPACE: Final = re.compile(r'in the namespace "([^"]*)"')
+_NAMESPACE: Final = memo.pattern(r'in the namespace "([^"]*)"')
 
-_CAUSE: Final = re.compile(r"\b(RBAC: .*)", re.DOTALL)
+_CAUSE: Final = memo.pattern(r"\b(RBAC: .*)", re.DOTALL)
 """The end of a message about roles that a binding names and the cluster lacks."""
 
 _METADATA_OF_ONE: Final = f"{JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1"

@@ -16,7 +16,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from usher import errors, quantities
+from usher import errors, memo, quantities
 from usher.config.selection import LabelKey, LabelValue, Name, Pattern, ResourceName, Role, Section
 
 MOST: Final = 10**9
@@ -29,8 +29,8 @@ PROFILE_PATTERN: Final = r"[1-8]g\.(0|[1-9][0-9]{0,3})gb(\+me|\+me\.all|\+gfx|-m
 UNIT_PATTERN: Final = rf"^(gpus|slices|memoryGiB|profiles\.{PROFILE_PATTERN})$"
 AMOUNT_PATTERN: Final = r"^((0|[1-9][0-9]{0,8})(\.[0-9]{1,3})?|[1-9][0-9]{0,11}m)$"
 
-_UNIT: Final = re.compile(UNIT_PATTERN[1:-1])
-_AMOUNT: Final = re.compile(AMOUNT_PATTERN[1:-1], re.ASCII)
+_UNIT: Final = memo.pattern(UNIT_PATTERN[1:-1])
+_AMOUNT: Final = memo.pattern(AMOUNT_PATTERN[1:-1], re.ASCII)
 
 _EXPRESSIONS: Final = {"In": True, "NotIn": True, "Exists": False, "DoesNotExist": False}
 """Operators, with whether they take values."""
@@ -154,7 +154,7 @@ class Quota(QuotaSpec):
 _OF_KUBERNETES: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 """Prefixes of taints of nodes that are temporarily unusable; pods should not tolerate them for long."""
 
-_TEXT: Final = re.compile(r"(?P<key>[^=:\s]{1,317})(?:=(?P<value>[^=:\s]{0,63}))?:(?P<effect>[A-Za-z]{1,32})")
+_TEXT: Final = memo.pattern(r"(?P<key>[^=:\s]{1,317})(?:=(?P<value>[^=:\s]{0,63}))?:(?P<effect>[A-Za-z]{1,32})")
 _PLAIN_TEXT: Final = "[^=:\\s]+(=[^=:\\s]*)?:(NoSchedule|PreferNoSchedule|NoExecute)"
 
 

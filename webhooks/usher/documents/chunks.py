@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from usher import errors
+from usher import errors, memo
 
 MAX_FILE_BYTES: Final = 64 * 2**20
 MAX_DOCUMENT_BYTES: Final = 8 * 2**20
@@ -14,9 +14,9 @@ MAX_DOCUMENTS: Final = 100_000
 
 _BYTE_ORDER_MARK: Final = "\ufeff"
 # libyaml skips one at the start of any line, go-yaml does not.
-_STRAY_MARK: Final = re.compile(rf"^{_BYTE_ORDER_MARK}|(?<=[\r\x85\u2028\u2029]){_BYTE_ORDER_MARK}", re.MULTILINE)
+_STRAY_MARK: Final = memo.pattern(rf"^{_BYTE_ORDER_MARK}|(?<=[\r\x85\u2028\u2029]){_BYTE_ORDER_MARK}", re.MULTILINE)
 # k8s.io/apimachinery, YAMLReader: only a line with this start ends a document, in spite of YAML's rules.
-_SEPARATOR: Final = re.compile(r"^---([^\n]*)\n?", re.MULTILINE)
+_SEPARATOR: Final = memo.pattern(r"^---([^\n]*)\n?", re.MULTILINE)
 
 
 class Chunk(Struct, frozen=True, kw_only=True):
@@ -127,9 +127,9 @@ def _document(file: Chunk, start: int, end: int, line: int) -> Chunk:
 
 
 # What libyaml's reader refuses; the byte order mark is handled before. A list of what it takes is compiled for long.
-_FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
+_FORBIDDEN: Final = memo.pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 # A quoted `{{ }}` is plain YAML (Argo and KServe resolve them in the cluster), and so is one in a comment.
-_TEMPLATE: Final = re.compile(r"^[^#\"'\n]*?(\{\{|\{%)", re.MULTILINE)
+_TEMPLATE: Final = memo.pattern(r"^[^#\"'\n]*?(\{\{|\{%)", re.MULTILINE)
 
 _ESCAPE: Final = "the escape names no character; write the character itself or double the backslash"
 _QUOTE: Final = "the quote that opens here is never closed; close it"

@@ -10,7 +10,6 @@ with exceptions: `y` and `on` are true and `0777` is octal, but `1:30` and dates
 
 import base64
 import math
-import re
 import struct
 from collections.abc import Callable
 from decimal import Decimal
@@ -18,7 +17,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from usher import errors, paths
+from usher import errors, memo, paths
 from usher.documents import chunks
 
 Event = Any
@@ -129,11 +128,11 @@ SCALAR_WORDS: Final[dict[str, Scalar]] = {
 }
 """Plain scalars that are neither text nor numbers in digits."""
 _NUMERIC: Final = frozenset("0123456789+-.")
-_INTEGER: Final = re.compile(r"[-+]?(?:0[bB][01]+|0[oO][0-7]+|0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]{0,19})")
-_FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_DOT_FLOAT: Final = re.compile(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?")
-_SIGN_AFTER_BINARY_PREFIX: Final = re.compile(r"0b[-+][01]+")
-_BASE64: Final = re.compile(r"[A-Za-z0-9+/]*={0,2}")
+_INTEGER: Final = memo.pattern(r"[-+]?(?:0[bB][01]+|0[oO][0-7]+|0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]{0,19})")
+_FLOAT: Final = memo.pattern(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_DOT_FLOAT: Final = memo.pattern(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?")
+_SIGN_AFTER_BINARY_PREFIX: Final = memo.pattern(r"0b[-+][01]+")
+_BASE64: Final = memo.pattern(r"[A-Za-z0-9+/]*={0,2}")
 _BASES: Final = {"0b": 2, "0o": 8, "0x": 16}
 _INT64: Final = range(-(2**63), 2**63)
 _UINT64: Final = range(2**64)

@@ -12,6 +12,7 @@ This module reads only lines that mean the same in any context; for others the c
 import contextlib
 import enum
 import functools
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -19,20 +20,20 @@ from typing import Any, Final
 import orjson
 from msgspec import Struct
 
-from usher import errors, paths
+from usher import errors, memo, paths
 from usher.documents import composing
 
-_LINE: Final = re.compile(
+_LINE: Final = memo.pattern(
     r"""( *)(- +)?(?:([A-Za-z_/][A-Za-z0-9_./-]{0,250}|"[A-Za-z_/][A-Za-z0-9_./* -]{0,250}"):(?= |$))? *(.*)"""
 )
 _PLAIN_START: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_/.+$(=~\\^;")
-_QUOTED: Final = {'"': re.compile(r'"([^"\\]*)"(?: +#.*)?'), "'": re.compile(r"'([^']*)'(?: +#.*)?")}
+_QUOTED: Final = {'"': memo.pattern(r'"([^"\\]*)"(?: +#.*)?'), "'": memo.pattern(r"'([^']*)'(?: +#.*)?")}
 _ENDINGS: Final = {"|": "\n", "|-": ""}
-_COMMENT: Final = re.compile(r" +(?:#.*)?|")
+_COMMENT: Final = memo.pattern(r" +(?:#.*)?|")
 
 _WORD: Final = r"(?:[A-Za-z0-9_/.]|-(?=[A-Za-z0-9_/.-]))[A-Za-z0-9_/.=*@-]*"
 _ENDS: Final = r"(?:(: )|(?=[ ,\]}]))"
-_FLOW: Final = re.compile(rf""" *(?:([\[{{\]}},])|"([^"\\]*)"{_ENDS}|'([^']*)'{_ENDS}|({_WORD}){_ENDS})""")
+_FLOW: Final = memo.pattern(rf""" *(?:([\[{{\]}},])|"([^"\\]*)"{_ENDS}|'([^']*)'{_ENDS}|({_WORD}){_ENDS})""")
 _MAX_FLOW_DEPTH: Final = 20
 
 _LONGEST_KEPT: Final = 200
@@ -185,7 +186,7 @@ _MAX_DEPTH: Final = 100
 # Tabs, other line ends, byte order marks and control characters: what they mean depends on where they stand.
 # The characters that are not here would be a set that takes 10 ms to compile.
 _UNDOUBTED: Final = b"\n" + bytes(range(0x20, 0x7F))
-_DOUBTFUL: Final = re.compile("[\x00-\t\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_DOUBTFUL: Final = memo.pattern("[\x00-\t\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
 
 class Read(Struct, frozen=True):
@@ -423,7 +424,7 @@ class Written(Struct, frozen=True):
     key: tuple[int, int] | None
     """None for an element of a list."""
     value: tuple[int, int] | None
-    """None for a value that is not a scalar of this line. An element that is a mapping ends behind its line."""
+    """None for a value in other lines. An element that is a mapping of several lines ends behind its first line."""
     goes_on: bool = False
     """Whether the value has more lines."""
 
@@ -445,36 +446,76 @@ class Lines:
 
     def find(self, pointer: str) -> Written | None:
         """The place of a key or an element; None where it is not alone in a line."""
-        *above, last = paths.split(pointer) or [""]
+        steps = paths.split(pointer) or [""]
         holder: Any = self._value
+        element: Any = None
+        above, below = None, len(steps)
         try:
-            for step in above:
-                holder = holder[int(step) if isinstance(holder, list) else step]
-            key = int(last) if isinstance(holder, list) else last
-            number = self._numbers.get((id(holder), key))
-            if number is not None:
-                return _written(number, self._lines[number])
-            element = holder[key]
+            for depth, step in enumerate(steps, 1):
+                key = int(step) if isinstance(holder, list) else step
+                number = self._numbers.get((id(holder), key))
+                if number is not None:
+                    above, below = number, depth
+                element = holder = holder[key]
+            if above is not None and (found := _in_line(above, self._lines[above], steps[below:])) is not None:
+                return found
             # The first key of an element stands behind its dash, and each other key in a line of its own.
             number = self._numbers[id(element), next(iter(element))] if len(element) > 1 else None
-        except (LookupError, TypeError, ValueError):
+        except (Doubt, LookupError, TypeError, ValueError):
             return None
-        if number is None or (found := _written(number, self._lines[number])) is None or found.key is None:
+        if number is None or (found := _in_line(number, self._lines[number], ())) is None or found.key is None:
             return None
         return Written(number, found.text, None, (found.key[0], len(found.text.rstrip(" "))), goes_on=True)
 
 
-def _written(number: int, line: str) -> Written | None:
+def _in_line(number: int, line: str, steps: Sequence[str]) -> Written | None:
+    """The place of the value of a line, or of one in its flow collection; None where the value is in other lines."""
     found = _LINE.match(line)
     if found is None:
         return None
-    *_, key, rest = found.groups()
-    start, value = found.start(4), None
+    rest, key, start = found[4], None if found[3] is None else found.span(3), found.start(4)
+    if rest[:1] in _FLOWS:
+        return _in_flow(number, line, start, steps) if steps else Written(number, line, key, _flow_at(line, start))
+    if steps:
+        return None
+    value = None
     if rest and rest[0] != "#" and _parse_value(rest.rstrip(" "))[0] is Holds.SCALAR:
         quoted = _QUOTED[rest[0]].match(rest) if rest[0] in _QUOTED else None
         text = rest[: quoted.end(1) + 1] if quoted is not None else rest.partition(" #")[0].rstrip(" ")
         value = start, start + len(text)
-    return Written(number, line, None if key is None else found.span(3), value)
+    return Written(number, line, key, value)
+
+
+_FLOWS: Final = frozenset({"[", "{"})
+
+
+def _flow_at(line: str, start: int) -> tuple[int, int]:
+    return start, _collection(line, start + 1, line[start], 0)[1]
+
+
+def _in_flow(number: int, line: str, start: int, steps: Sequence[str]) -> Written:
+    """The place of a value in the flow collection that starts in a line that was read."""
+    key = None
+    for step in steps:
+        keyed, at = line[start] == "{", start + 1
+        for index in itertools.count():
+            if keyed:
+                token = _token(line, at)
+                name, key, at = token[2] or token[4] or token[6] or "", _span(token), token.end()
+            token = _token(line, at)
+            start, end = (token.start(1), token.end(1)) if token[1] else _span(token)
+            if step == (name if keyed else str(index)):
+                break
+            at = _token(line, _flow_at(line, start)[1] if token[1] else token.end()).end()
+        key = key if keyed else None
+    return Written(number, line, key, _flow_at(line, start) if token[1] else (start, end))
+
+
+def _span(token: re.Match[str]) -> tuple[int, int]:
+    """The columns of a scalar, with its quotes."""
+    group = 6 if token[6] is not None else 2 if token[2] is not None else 4
+    quotes = group != 6
+    return token.start(group) - quotes, token.end(group) + quotes
 
 
 def lines_of(text: str) -> Lines | None:

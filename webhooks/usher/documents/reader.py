@@ -11,23 +11,22 @@ YAML.
 import bisect
 import json
 import math
-import re
 from collections.abc import Iterator, Mapping
 from json import JSONDecodeError
 from typing import Final, NoReturn
 
 from msgspec import Struct
 
-from usher import errors, paths
+from usher import errors, memo, paths
 from usher.documents import chunks, composing, plain
 
 # Most manifests are read without YAML's events, whose library takes long to import.
 
-_OPENING: Final = re.compile(r"[ \t\r\n]*[{\[\"]")
+_OPENING: Final = memo.pattern(r"[ \t\r\n]*[{\[\"]")
 """Starts a text that may be JSON."""
 
 # Text that starts like this is meant as JSON, so errors name the JSON error. Other text in brackets may be YAML.
-_MEANT_AS_JSON: Final = re.compile(r"\s*\{\s*[\"}]")
+_MEANT_AS_JSON: Final = memo.pattern(r"\s*\{\s*[\"}]")
 
 MAX_ERRORS: Final = 20
 """The most unusable documents of one file; usher does not read the rest of it."""
@@ -165,10 +164,10 @@ def _composed(chunk: chunks.Chunk, *, aliased: int, not_json: JSONDecodeError | 
         raise
 
 
-_SPACE: Final = re.compile(r"[ \t\r\n]*")
+_SPACE: Final = memo.pattern(r"[ \t\r\n]*")
 _SHORTEST_BEYOND_64_BITS: Final = len("9223372036854775808")
-_HIGH_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
-_TOKEN: Final = re.compile(
+_HIGH_SURROGATE: Final = memo.pattern(r"\\u[dD][89a-fA-F]")
+_TOKEN: Final = memo.pattern(
     r'[\s,:]*(?:(?P<open>[{\[])|(?P<close>[}\]])|(?P<text>"[^"\\]*(?:\\.[^"\\]*)*")|(?P<word>[^\s,:{}\[\]"]+))'
 )
 
@@ -339,7 +338,7 @@ def _text(chunk: chunks.Chunk, lexeme: str, offset: int) -> str:
 _EXCERPT_WIDTH: Final = 160
 _BLANKS: Final = " \t\r\n"
 _CUT: Final = "…"
-_LINE_FEED: Final = re.compile("\n")
+_LINE_FEED: Final = memo.pattern("\n")
 
 
 class Span(Struct, frozen=True, kw_only=True):

@@ -15,7 +15,7 @@ from typing import Final
 import orjson
 from msgspec import Struct, field
 
-from usher import paths
+from usher import memo, paths
 from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import pod_templates as layers
 from usher.kinds.reading.counts import NEVER, ONCE, Times, nested_times, sum_of_times, unite_reasons
@@ -36,7 +36,7 @@ Parameters = Mapping[str, Parameter | None]
 
 UNKNOWN_PARAMETERS: Final[Parameters] = {}
 
-_REFERENCE: Final = re.compile(r"\{\{\s{0,9}workflow\.parameters\.([-\w]{1,253})\s{0,9}\}\}", re.ASCII)
+_REFERENCE: Final = memo.pattern(r"\{\{\s{0,9}workflow\.parameters\.([-\w]{1,253})\s{0,9}\}\}", re.ASCII)
 
 
 def workflow_parameters(specs: Sequence[Place]) -> Parameters:
@@ -87,9 +87,9 @@ _PARAM: Final = "withParam takes a list that is known only when the workflow run
 _SEQUENCE: Final = "withSequence takes numbers that are known only when the workflow runs"
 _UNREADABLE: Final = "withSequence cannot be read"
 
-_WHOLE_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
-_TASK: Final = re.compile(r"[A-Za-z0-9][-A-Za-z0-9]*(?:\.[A-Za-z]+)?", re.ASCII)
-_ENDS_BADLY: Final = re.compile(r"\.(?:Failed|Errored|Skipped|Omitted|AllFailed)|!", re.ASCII)
+_WHOLE_NUMBER: Final = memo.pattern(r"[+-]?[0-9]{1,9}", re.ASCII)
+_TASK: Final = memo.pattern(r"[A-Za-z0-9][-A-Za-z0-9]*(?:\.[A-Za-z]+)?", re.ASCII)
+_ENDS_BADLY: Final = memo.pattern(r"\.(?:Failed|Errored|Skipped|Omitted|AllFailed)|!", re.ASCII)
 
 
 class Call(Struct, frozen=True, kw_only=True):

@@ -17,7 +17,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 from pydantic import BeforeValidator
 
-from usher import model, paths
+from usher import memo, model, paths
 from usher.kinds.kind import Code
 from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import values
@@ -218,8 +218,8 @@ def _is_merged(container: ContainerPlace, reading: Reading) -> bool:
     return True
 
 
-_GRES: Final = re.compile(r"(?:^|\s)Gres=[\"']?([^\s\"']{1,400})", re.IGNORECASE)
-_GPUS: Final = re.compile(r"gpu(?::[a-z][\w.+-]{0,60})?(?::([0-9]{1,4}))?(?=\(|$)", re.IGNORECASE | re.ASCII)
+_GRES: Final = memo.pattern(r"(?:^|\s)Gres=[\"']?([^\s\"']{1,400})", re.IGNORECASE)
+_GPUS: Final = memo.pattern(r"gpu(?::[a-z][\w.+-]{0,60})?(?::([0-9]{1,4}))?(?=\(|$)", re.IGNORECASE | re.ASCII)
 
 
 def _gres(text: object) -> object:

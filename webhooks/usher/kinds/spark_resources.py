@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from usher import errors, model, paths, quantities
+from usher import errors, memo, model, paths, quantities
 from usher.accelerators.names import GKE_DEVICES, GPU_FRACTION, GPU_MEMORY
 from usher.kinds.reading.environment import is_read
 from usher.kinds.reading.templates import NOWHERE, Place
@@ -17,7 +17,7 @@ from usher.kinds.reading.values import Reading
 DRIVER: Final = "driver"
 EXECUTOR: Final = "executor"
 
-_WHOLE: Final = re.compile(r"[0-9]{1,9}", re.ASCII)
+_WHOLE: Final = memo.pattern(r"[0-9]{1,9}", re.ASCII)
 _ENVIRONMENT: Final[Mapping[str, str]] = {DRIVER: "spark.kubernetes.driverEnv.", EXECUTOR: "spark.executorEnv."}
 _ACCELERATOR_ANNOTATIONS: Final = frozenset({GPU_FRACTION, GPU_MEMORY})
 
@@ -127,7 +127,7 @@ def dynamic_executors(conf: Conf, dynamic: Mapping[str, paths.Json], path: str, 
     return model.Count(minimum=min(lowest, highest), maximum=highest, reason="dynamic allocation")
 
 
-_MEMORY: Final = re.compile(r"([0-9]{1,15})([kmgtp]?)(b?)", re.ASCII | re.IGNORECASE)
+_MEMORY: Final = memo.pattern(r"([0-9]{1,15})([kmgtp]?)(b?)", re.ASCII | re.IGNORECASE)
 _MEBIBYTES: Final[Mapping[str, int]] = {"m": 1, "g": 2**10, "t": 2**20, "p": 2**30}
 _MOST_MEBIBYTES: Final = 2**33
 """More memory than any node has."""
@@ -136,7 +136,7 @@ _DEFAULT_MEMORY: Final = 1024
 _LEAST_OVERHEAD: Final = 384
 _OVERHEAD_FACTOR: Final = 0.1
 _OVERHEAD_FACTOR_BESIDE_JVM: Final = 0.4
-_FACTOR: Final = re.compile(r"[0-9]{1,3}(\.[0-9]{1,6})?", re.ASCII)
+_FACTOR: Final = memo.pattern(r"[0-9]{1,3}(\.[0-9]{1,6})?", re.ASCII)
 
 
 class Overhead(NamedTuple):

@@ -14,17 +14,19 @@ from typing import Final, NamedTuple, Protocol, TypeVar
 
 from msgspec import Struct
 
-from usher import model, paths
+from usher import memo, model, paths
 
 Labels = Mapping[str, str]
 
 NAME_FIELD = "metadata.name"
 
-_LABEL_NAME = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?", re.ASCII)
-_LABEL_PREFIX = re.compile(r"(?!.{254})[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*", re.ASCII)
+_LABEL_NAME = memo.pattern(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?", re.ASCII)
+_LABEL_PREFIX = memo.pattern(
+    r"(?!.{254})[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*", re.ASCII
+)
 
 # The syntax of Go's ParseInt, with leading zeros, within the length of a label value.
-_BOUND_INTEGER = re.compile(r"[+-]?[0-9]{1,63}", re.ASCII)
+_BOUND_INTEGER = memo.pattern(r"[+-]?[0-9]{1,63}", re.ASCII)
 _INT64 = range(-(2**63), 2**63)
 
 
@@ -146,7 +148,7 @@ GUARDING = ("NoSchedule", "NoExecute")
 """Effects that keep pods off a node; PreferNoSchedule does not."""
 
 # The syntax of numbers for Gt and Lt: no plus sign, no leading zeros (apimachinery content.IsDecimalInteger), 64 bits.
-_TAINT_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}", re.ASCII)
+_TAINT_INTEGER = memo.pattern(r"0|-?[1-9][0-9]{0,18}", re.ASCII)
 
 
 class Taint(Protocol):

@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from usher import model, paths, quantities
+from usher import memo, model, paths, quantities
 from usher.accelerators import mig
 from usher.accelerators.vocabulary import Vocabulary, class_of_driver
 from usher.kinds.reading.templates import Place
@@ -30,25 +30,25 @@ from usher.kinds.reading.values import Context, Reading, Reference
 
 _TEXT: Final = r"""["']([A-Za-z0-9.+-]{1,253})["']"""
 _DRIVERS: Final = (
-    re.compile(r"device\.driver\s*==\s*" + _TEXT, re.ASCII),
-    re.compile(_TEXT + r"\s*==\s*device\.driver\b", re.ASCII),
-    re.compile(r"device\.driver\s+in\s*\[\s*" + _TEXT + r"\s*\]", re.ASCII),
+    memo.pattern(r"device\.driver\s*==\s*" + _TEXT, re.ASCII),
+    memo.pattern(_TEXT + r"\s*==\s*device\.driver\b", re.ASCII),
+    memo.pattern(r"device\.driver\s+in\s*\[\s*" + _TEXT + r"\s*\]", re.ASCII),
     # An attribute without a domain of its own has the driver's name as its domain.
-    re.compile(r"device\.(?:attributes|capacity)\[\s*" + _TEXT + r"\s*\]", re.ASCII),
+    memo.pattern(r"device\.(?:attributes|capacity)\[\s*" + _TEXT + r"\s*\]", re.ASCII),
 )
-_ATTRIBUTE: Final = re.compile(
+_ATTRIBUTE: Final = memo.pattern(
     r"""\(*\s*device\.attributes\[\s*["']gpu\.nvidia\.com["']\s*\]\.(type|profile)\s*==\s*"""
     + _TEXT
     + r"""(?:\.lowerAscii\(\))?\s*\)*""",
     re.ASCII,
 )
 # Operators that join comparisons in other ways than `&&`.
-_OTHER: Final = re.compile(r"\|\||\?|!(?!=)")
+_OTHER: Final = memo.pattern(r"\|\||\?|!(?!=)")
 
 # A comparison of one attribute with one value. Users write the selectors of claims: a comparison inside a text, a
 # comment, brackets or a call of a function may select nothing, so no part may hold any of them.
 _VALUE: Final = r"""(?:"[^"'&\\\n]{0,253}"|'[^"'&\\\n]{0,253}'|[0-9]{1,19}|true|false)"""
-_PLAIN: Final = re.compile(
+_PLAIN: Final = memo.pattern(
     r"""device\.(?:driver|(?:attributes|capacity)\[\s*["'][A-Za-z0-9.-]{1,253}["']\s*\]\.[A-Za-z0-9_]{1,63})"""
     r"(?:\.lowerAscii\(\))?\s*"
     rf"(?:(?:==|!=|<=|>=|<|>)\s*{_VALUE}|\.[A-Za-z]{{1,30}}\(\s*(?:{_VALUE}|quantity\({_VALUE}\))\s*\))",

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from usher import model, paths
+from usher import memo, model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.kinds.reading import shapes
 from usher.kinds.reading.environment import is_read, of_operator, sources, variables
@@ -24,7 +24,7 @@ from usher.workloads import model_servers
 
 _LAUNCHERS: Final = ("mpirun", "mpiexec")
 _LONGEST_COMMAND: Final = 16_384
-_OPTION: Final = re.compile(r"(?:^|\s)(?:-x|-genv|-env)\s{1,40}[\"']?([A-Z][A-Z0-9_]{0,80})", re.ASCII)
+_OPTION: Final = memo.pattern(r"(?:^|\s)(?:-x|-genv|-env)\s{1,40}[\"']?([A-Z][A-Z0-9_]{0,80})", re.ASCII)
 
 
 def passed_variables(command: Sequence[str]) -> tuple[str, ...]:
@@ -41,21 +41,21 @@ LAUNCH_VARIABLES: Final = ("PET_NPROC_PER_NODE", "NPROC_PER_NODE")
 LONG_WAIT: Final = 3600
 """Seconds of sleep from which on a container waits for a person and not for an event."""
 
-_FLAG: Final = re.compile(r"--nproc[-_]per[-_]node(?:=|\s{1,40})[\"']?([^\s\"';|&\\]{1,80})")
-_NUMBER: Final = re.compile(r"[0-9]{1,9}", re.ASCII)
-_REFERENCE: Final = re.compile(r"\$(?:\((\w+)\)|\{(\w+)\}|(\w+))", re.ASCII)
+_FLAG: Final = memo.pattern(r"--nproc[-_]per[-_]node(?:=|\s{1,40})[\"']?([^\s\"';|&\\]{1,80})")
+_NUMBER: Final = memo.pattern(r"[0-9]{1,9}", re.ASCII)
+_REFERENCE: Final = memo.pattern(r"\$(?:\((\w+)\)|\{(\w+)\}|(\w+))", re.ASCII)
 
 _AROUND: Final = frozenset({"--", "dumb-init", "exec", "tini"})
 _SHELLS: Final = frozenset({"ash", "bash", "dash", "ksh", "sh", "zsh"})
-_RUNS_SCRIPT: Final = re.compile(r"-[a-z]{0,5}c[a-z]{0,5}")
+_RUNS_SCRIPT: Final = memo.pattern(r"-[a-z]{0,5}c[a-z]{0,5}")
 _LONGEST_SCRIPT: Final = 4096
-_STATEMENTS: Final = re.compile(r"[;&\n]+")
-_ENDLESS: Final = re.compile(
+_STATEMENTS: Final = memo.pattern(r"[;&\n]+")
+_ENDLESS: Final = memo.pattern(
     r"until\s+(?:false|\[\s+0\s+-eq\s+1\s+\])"
     r"|while\s*(?::|true|1|\[\[?\s+(?:1|true|1\s+-eq\s+1)\s+\]\]?|\(\(\s*1\s*\)\)|sleep\s.*)"
 )
-_ENDLESS_FOR: Final = re.compile(r"\bfor\s*\(\(\s*;\s*;\s*\)\)")
-_PYTHON_WAITS: Final = re.compile(
+_ENDLESS_FOR: Final = memo.pattern(r"\bfor\s*\(\(\s*;\s*;\s*\)\)")
+_PYTHON_WAITS: Final = memo.pattern(
     r"\s*(?:import time|from time import sleep)\s*[;\n]\s*(?:while (?:True|1):\s*)?(?:time\.)?"
     r"sleep\(([0-9]{1,12})\)\s*;?\s*",
     re.ASCII,
@@ -65,7 +65,7 @@ _BESIDE: Final = frozenset(
 )  # fmt: skip
 """Commands that people run before and after the waiting. They do not compute on a GPU."""
 
-_DURATION: Final = re.compile(r"([0-9]{1,9})(?:\.[0-9]{0,9})?([smhd]?)", re.ASCII)
+_DURATION: Final = memo.pattern(r"([0-9]{1,9})(?:\.[0-9]{0,9})?([smhd]?)", re.ASCII)
 _SECONDS: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -87,10 +87,10 @@ def _is_a_command_line(name: str) -> bool:
 
 NO_LAUNCH: Final = Launch(None, None, "")
 
-_PROGRAM: Final = re.compile(r"(?:\S*/)?python[0-9.]*\n(?:-u\n)?[^-\n][^\n]*\.py(?:\n.*)?", re.DOTALL)
+_PROGRAM: Final = memo.pattern(r"(?:\S*/)?python[0-9.]*\n(?:-u\n)?[^-\n][^\n]*\.py(?:\n.*)?", re.DOTALL)
 """Words of a command that starts one Python program itself, and no module like torch.distributed.run."""
 
-_DRAINS: Final = re.compile(
+_DRAINS: Final = memo.pattern(
     r"(?:^|\s)--(?:shutdown-timeout|timeout-graceful-shutdown|graceful-timeout|exit-timeout-secs)(?:=|\s+)([0-9]{1,6})(?![\w.])"
 )
 """Flags of vLLM, uvicorn, gunicorn and Triton: seconds in which a server finishes its requests after SIGTERM."""
@@ -142,19 +142,19 @@ def _may_be_server(text: str, container: Mapping[str, paths.Json]) -> bool:
     return any(hint in text or (isinstance(image, str) and hint in image) for hint in model_servers.HINTS)
 
 
-_MODEL: Final = re.compile(
+_MODEL: Final = memo.pattern(
     r"(?:\bserve\s+(?:api_server\s+)?|--(?:model|model[-_](?:id|path|name[-_]or[-_]path))(?:=|\s+))[\"']?([^-\s\"';|&\\][^\s\"';|&\\]{0,200})"
 )
-_WEIGHTS: Final = re.compile(
+_WEIGHTS: Final = memo.pattern(
     r"(?<![0-9A-Za-z.])(?:[0-9]{1,3}x)?([0-9]{1,4}(?:\.[0-9]{1,2})?)([bm])(?![a-z0-9])", re.IGNORECASE
 )
-_EXPERTS: Final = re.compile(r"[0-9]x[0-9]|[-_][0-9]{1,3}E(?![a-z])", re.IGNORECASE)
-_QUANTIZATION: Final = re.compile(r"(?:^|\s)(?:--quanti[sz](?:ation|e)|-q)(?:=|\s+)[\"']?([\w-]{1,40})")
+_EXPERTS: Final = memo.pattern(r"[0-9]x[0-9]|[-_][0-9]{1,3}E(?![a-z])", re.IGNORECASE)
+_QUANTIZATION: Final = memo.pattern(r"(?:^|\s)(?:--quanti[sz](?:ation|e)|-q)(?:=|\s+)[\"']?([\w-]{1,40})")
 _BITS: Final = (
-    (8, re.compile(r"(?:int|w|fp|q)-?8|8-?bits?(?![a-z])", re.IGNORECASE)),
-    (4, re.compile(r"awq|gptq|marlin|(?:int|w|fp|q)-?4|4-?bits?(?![a-z])|bnb|bitsandbytes|gpt-oss", re.IGNORECASE)),
+    (8, memo.pattern(r"(?:int|w|fp|q)-?8|8-?bits?(?![a-z])", re.IGNORECASE)),
+    (4, memo.pattern(r"awq|gptq|marlin|(?:int|w|fp|q)-?4|4-?bits?(?![a-z])|bnb|bitsandbytes|gpt-oss", re.IGNORECASE)),
 )
-_OF_OTHER_SIZE: Final = re.compile(
+_OF_OTHER_SIZE: Final = memo.pattern(
     r"gguf|(?:^|\s)--(?:cpu[-_]offload|load[-_]in|load[-_]format(?:=|\s+)dummy|dtype(?:=|\s+)float32)", re.IGNORECASE
 )
 
@@ -220,7 +220,7 @@ def _by_variable(environment: Sequence[model.EnvironmentVariable]) -> model.Proc
     return None
 
 
-_PAUSE: Final = re.compile(r"(?:^|/)pause(?:-amd64|-arm64)?(?:[:@].*)?$")
+_PAUSE: Final = memo.pattern(r"(?:^|/)pause(?:-amd64|-arm64)?(?:[:@].*)?$")
 """The image that does nothing but wait."""
 
 _WAITING: Final = ("sleep", "tail", "pause")
@@ -358,12 +358,12 @@ def read_container(
 _ON_GPUS: Final = frozenset({"vLLM", "SGLang", "TensorRT-LLM", "Text Generation Inference"})
 _OF_CPU: Final = ("VLLM_CPU_", "VLLM_TARGET_DEVICE")
 
-_FOR_OTHERS: Final = re.compile(
+_FOR_OTHERS: Final = memo.pattern(
     r"cpu|neuron|tpu|gaudi|hpu|xpu|openvino|simulat|(?:^|[-_/])sim(?:[-_:]|$)|ascend|npu", re.IGNORECASE
 )
 """Images of servers for other processors and devices, and of simulators."""
 
-_WITHOUT_GPU: Final = re.compile(
+_WITHOUT_GPU: Final = memo.pattern(
     r"(?:^|\s)--device(?:=|\s{1,40})[\"']?(?!cuda|auto)\w"
     r"|(?:^|\s)(?:--data[-_]parallel[-_]size[-_]local|-dpl)(?:=|\s{1,40})[\"']?0\b"
     r"|(?:^|\s)--(?:help|version)\b"

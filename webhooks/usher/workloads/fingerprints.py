@@ -7,7 +7,6 @@ Objects of files are written by people and programs, for example by one that swe
 leaves out labels, annotations, variables, options of commands and numbers of image tags that nothing reads.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
@@ -56,7 +55,7 @@ _LOOKED_UP: Final = frozenset({"resourceClaims", "schedulingGroup"})
 _TOKEN_PREFIX: Final = b'"name":"kube-api-access-'
 
 # The API server mounts a token into every pod from a volume with a random name.
-_TOKEN: Final = re.compile(
+_TOKEN: Final = memo.pattern(
     rb'"name":"(kube-api-access-[a-z0-9]{5})"'
     rb'(?=,"projected":\{|,(?:"readOnly":true,)?"mountPath":"/var/run/secrets/kubernetes\.io/serviceaccount")'
 )
@@ -112,12 +111,12 @@ _UNREAD_LABELS: Final = frozenset(
 
 _SELECTORS: Final = (b'"labelSelector"', b'"matchLabels"', b'"selector"')
 
-_PLAIN_NAME: Final = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,50}[a-z0-9])?")
-_PLAIN_PREFIX: Final = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,50})")
-_PLAIN_LABEL: Final = re.compile(r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
-_OPTION: Final = re.compile(r"(--[a-z][a-z0-9_-]{0,60}=)[A-Za-z0-9_.,:+-]{1,200}")
-_DIGITS: Final = re.compile(r"[0-9]+")
-_TAG: Final = re.compile(r"[^\s:@]+(?::[0-9]+/[^\s:@]+)?:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
+_PLAIN_NAME: Final = memo.pattern(r"[a-z0-9](?:[-a-z0-9]{0,50}[a-z0-9])?")
+_PLAIN_PREFIX: Final = memo.pattern(r"[a-z0-9](?:[-a-z0-9]{0,50})")
+_PLAIN_LABEL: Final = memo.pattern(r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
+_OPTION: Final = memo.pattern(r"(--[a-z][a-z0-9_-]{0,60}=)[A-Za-z0-9_.,:+-]{1,200}")
+_DIGITS: Final = memo.pattern(r"[0-9]+")
+_TAG: Final = memo.pattern(r"[^\s:@]+(?::[0-9]+/[^\s:@]+)?:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 
 _READ_OPTIONS: Final = ("nproc", "nnodes", "machines", "tensor", "parallel", "timeout", "exit-", "gpus", "device")
 """Parts of the names of options whose values are read, here or by a rule of the site."""

@@ -24,7 +24,7 @@ import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
-from usher import model, paths
+from usher import memo, model, paths
 
 NIM_HINT: Final = "/nim/"
 """A part of the image name of every NIM."""
@@ -37,8 +37,8 @@ _SEVERAL_PODS: Final = frozenset({"NIM_LEADER_ROLE", "NIM_MULTI_NODE", "NIM_NODE
 NIM_VARIABLES: Final = (_TENSOR, _PIPELINE, _PROFILE, *sorted(_SEVERAL_PODS))
 """The variables that this module reads."""
 
-_NIM_NUMBER: Final = re.compile(r"[1-9][0-9]{0,3}", re.ASCII)
-_IN_PROFILE: Final = re.compile(r"[-_]tp([1-9][0-9]{0,3})(?:[-_]pp([1-9][0-9]{0,3}))?(?![0-9a-z])", re.ASCII)
+_NIM_NUMBER: Final = memo.pattern(r"[1-9][0-9]{0,3}", re.ASCII)
+_IN_PROFILE: Final = memo.pattern(r"[-_]tp([1-9][0-9]{0,3})(?:[-_]pp([1-9][0-9]{0,3}))?(?![0-9a-z])", re.ASCII)
 
 
 def read_nim_parallelism(container: Mapping[str, paths.Json], path: str) -> model.ModelParallelism | None:
@@ -145,8 +145,8 @@ _HINTS: Final = "vllm sglang lmdeploy trtllm text-generation tgi- huggingfaceser
 HINTS: Final = (*_HINTS.split(), NIM_HINT)
 """The command or the image of every server has one of these words."""
 
-_NUMBER: Final = re.compile(r"[0-9]{1,4}", re.ASCII)
-_REFERENCE: Final = re.compile(r"\$(?:\((\w+)\)|\{(\w+)\}|(\w+))", re.ASCII)
+_NUMBER: Final = memo.pattern(r"[0-9]{1,4}", re.ASCII)
+_REFERENCE: Final = memo.pattern(r"\$(?:\((\w+)\)|\{(\w+)\}|(\w+))", re.ASCII)
 
 
 def read_parallelism(

@@ -95,19 +95,21 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
         told = {each.path for each in found}
         of_templates = _in_templates(value, workload, definitions)
         found += tuple(each for each in of_templates if each.path not in told)
+    specs = [] if stored else value_forms.pod_specs(value)
+    of_pods = specs if key in registry.PODS else []
     exists = stored or bool(paths.metadata(value).get("uid"))
     if exists:
         found = tuple(each for each in found if each.kept)
     else:
         found += tuple(known_keys.misspelt_keys(value, meant))
         found += tuple(value_forms.refused_parts(value, key, beside))
-        found += tuple(value_forms.refused_forms(value, key, makes_pods=key in registry.PODS))
+        found += tuple(value_forms.refused_forms(value, key, of_pods))
     if not stored:
-        rules = _unread_by_controllers(workload, value, key)
+        rules = _unread_by_controllers(workload, value, key, of_pods)
         found += tuple(each for each in rules if not (exists and each.refused))
     if not exists:
         files = inner_names.Files(namespace, around if isinstance(around, Objects) else beside, beside, names)
-        found += tuple(inner_names.names_of_nothing(value, key, files))
+        found += tuple(inner_names.names_of_nothing(value, key, specs, files))
         if isinstance(files.around, Objects):
             found += tuple(device_stack.disagreements(value, key, files.around))
     if not found:
@@ -116,9 +118,12 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
 
 
 def _unread_by_controllers(
-    workload: model.Workload | None, value: paths.Object, key: tuple[str, str]
+    workload: model.Workload | None,
+    value: paths.Object,
+    key: tuple[str, str],
+    specs: Sequence[value_forms.PodSpec],
 ) -> Iterator[model.UnreadKey]:
-    yield from controller_rules.refused(value, key, makes_pods=key in registry.PODS)
+    yield from controller_rules.refused(value, key, specs)
     if workload is not None:
         yield from device_stack.images_of_other_devices(workload)
         yield from counts.beyond_their_pods(workload, value)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from usher.kinds.reading import controller_rules, device_stack, environment
+from usher.kinds.reading import controller_rules, device_stack, environment, value_forms
 
 _Json = dict[str, Any]
 
@@ -13,7 +13,7 @@ _Json = dict[str, Any]
 def _found(value: _Json) -> list[tuple[str, str]]:
     """The paths and remedies of the findings about an object."""
     key = str(value["apiVersion"]).rpartition("/")[0], str(value["kind"])
-    return [(each.path, each.remedy) for each in controller_rules.refused(value, key, makes_pods=True)]
+    return [(each.path, each.remedy) for each in controller_rules.refused(value, key, value_forms.pod_specs(value))]
 
 
 def _remedies(text: str) -> list[str]:

@@ -1,7 +1,7 @@
 """What MultiKueue needs in the files: KQ:pkg/controller/admissionchecks/multikueue/admissioncheck.go."""
 
 from usher import paths
-from usher.kinds.reading import inner_names
+from usher.kinds.reading import inner_names, value_forms
 from usher.kinds.reading.values import Objects
 
 KUEUE = "kueue.x-k8s.io"
@@ -27,8 +27,8 @@ SECRET: paths.Object = {
 def missing(value: paths.Object, *others: paths.Object) -> list[tuple[str, str]]:
     objects = Objects([value, *others])
     files = inner_names.Files(namespace="", around=objects, beside=objects, of_facts=None)
-    kind = str(value["kind"])
-    return [(each.path, each.remedy) for each in inner_names.names_of_nothing(value, (KUEUE, kind), files)]
+    found = inner_names.names_of_nothing(value, (KUEUE, str(value["kind"])), value_forms.pod_specs(value), files)
+    return [(each.path, each.remedy) for each in found]
 
 
 def test_a_check_names_a_configuration_of_its_kind() -> None:

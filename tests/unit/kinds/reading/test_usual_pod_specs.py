@@ -28,7 +28,7 @@ def spec(ports: Any, medium: Any, source: Any, affinity: Any) -> dict[str, Any]:
 
 def refused(value: dict[str, Any]) -> list[str]:
     pod: dict[str, Any] = {"metadata": {"name": "a"}, "spec": value}
-    return [each.path for each in value_forms.refused_forms(pod, ("", "Pod"), makes_pods=True)]
+    return [each.path for each in value_forms.refused_forms(pod, ("", "Pod"), [(value, "/spec", ())])]
 
 
 def test_a_glance_finds_what_the_rows_find(monkeypatch: pytest.MonkeyPatch) -> None:

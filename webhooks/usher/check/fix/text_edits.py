@@ -1,7 +1,6 @@
 """Edits of a text, and new text in the style of the text around it."""
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from enum import Enum, auto
@@ -10,7 +9,7 @@ from typing import Final, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from usher import paths
+from usher import memo, paths
 from usher.documents import composing
 
 
@@ -63,8 +62,8 @@ class Entry(Struct, frozen=True, kw_only=True):
         return self.value.end if self.key is None else max(self.key.end, self.value.end)
 
 
-_COMMENT: Final = re.compile(r"[ \t]*#")
-_ONLY_DASHES: Final = re.compile(r"[ ]*(?:-[ ]+)*")
+_COMMENT: Final = memo.pattern(r"[ \t]*#")
+_ONLY_DASHES: Final = memo.pattern(r"[ ]*(?:-[ ]+)*")
 
 
 class Edit(Struct, frozen=True, kw_only=True):
@@ -197,9 +196,9 @@ def _next_content(text: str, start: int) -> int:
 
 _ORDER: Final = ("name", "key", "operator", "value", "values", "effect")
 # Every YAML parser reads this as text if `composing.resolve_scalar` does, also in brackets.
-_PLAIN: Final = re.compile(r"[A-Za-z0-9_./$(+-](?:[A-Za-z0-9_./$()+=@%~^-]|:(?=[A-Za-z0-9_./]))*")
+_PLAIN: Final = memo.pattern(r"[A-Za-z0-9_./$(+-](?:[A-Za-z0-9_./$()+=@%~^-]|:(?=[A-Za-z0-9_./]))*")
 # Dates, times and numbers in base 60, which parsers other than kubectl's read as numbers.
-_LIKE_A_NUMBER: Final = re.compile(r"[-+.]?[0-9][0-9_:.TtZz+-]*|[-.+]+|0o[0-7]+|-.*")
+_LIKE_A_NUMBER: Final = memo.pattern(r"[-+.]?[0-9][0-9_:.TtZz+-]*|[-.+]+|0o[0-7]+|-.*")
 _ESCAPES: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
@@ -337,8 +336,8 @@ def is_inline(value: paths.Json) -> bool:
 
 T = TypeVar("T")
 
-_SPACED_COLON: Final = re.compile(r'":\s')
-_SPACED_COMMA: Final = re.compile(r",\s")
+_SPACED_COLON: Final = memo.pattern(r'":\s')
+_SPACED_COMMA: Final = memo.pattern(r",\s")
 _WIDEST: Final = 8
 """Columns. A wider step is a hand-drawn table and not a style."""
 

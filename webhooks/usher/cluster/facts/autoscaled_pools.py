@@ -9,7 +9,6 @@ pool, and labels that usher does not know count as met.
 """
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from usher import errors, paths, quantities
+from usher import errors, memo, paths, quantities
 from usher.accelerators import names
 from usher.cluster.facts.nodes import PODS, Amounts, Taint, scheduler_amount
 from usher.cluster.facts.store import Store
@@ -69,9 +68,9 @@ _CLOUDS: Final = {
 """The cloud of the NodeClasses of an API group."""
 
 _ACCELERATED: Final = {
-    "aws": re.compile(r"dl|f|g|inf|p|trn|vt"),
-    "azure": re.compile(r"Standard_N"),
-    "gcp": re.compile(r"a\d|g\d|ct|tpu|n1-"),
+    "aws": memo.pattern(r"dl|f|g|inf|p|trn|vt"),
+    "azure": memo.pattern(r"Standard_N"),
+    "gcp": memo.pattern(r"a\d|g\d|ct|tpu|n1-"),
 }
 """Beginnings of machine types with accelerators. One that the table does not have is newer than the table; GPUs of N1
 are not a part of the type.
@@ -140,7 +139,7 @@ class AutoscaledPool(Struct, frozen=True, kw_only=True):
         return min(found, default=None)
 
 
-_WELL_KNOWN: Final = re.compile(
+_WELL_KNOWN: Final = memo.pattern(
     r"(kubernetes\.io/(arch|os|hostname)|topology\.(kubernetes\.io|k8s\.aws)/.*|node\.kubernetes\.io/(instance-type|windows-build)"
     r"|(failure-domain\.)?beta\.kubernetes\.io/.*|karpenter\.sh/.*|karpenter\.(k8s\.aws|azure\.com|k8s\.gcp)/.*"
     r"|eks\.amazonaws\.com/.*|kubernetes\.azure\.com/.*|cloud\.google\.com/.*)"
@@ -255,7 +254,7 @@ def _node_pool(name: str, value: paths.Object) -> AutoscaledPool | None:
     )
 
 
-_AGE: Final = re.compile(r"(?:(\d{1,9})h)?(?:\d{1,9}m)?(?:\d{1,9}s)?")
+_AGE: Final = memo.pattern(r"(?:(\d{1,9})h)?(?:\d{1,9}m)?(?:\d{1,9}s)?")
 _DEFAULT_HOURS: Final = 720
 
 
@@ -398,7 +397,7 @@ def _allowed(requirements: list[Requirement], cloud: str) -> tuple[MachineType, 
 
 
 _NAMING: Final = (*TYPE_LABELS, "karpenter.azure.com/sku-name")
-_SURELY_ABSENT: Final = re.compile(
+_SURELY_ABSENT: Final = memo.pattern(
     r"(karpenter\.k8s\.aws|eks\.amazonaws\.com)/instance-(gpu|accelerator)-|karpenter\.azure\.com/sku-gpu-count"
     r"|karpenter\.k8s\.gcp/instance-gpu-count"
 )
@@ -523,7 +522,7 @@ def _machines(kind: str) -> Callable[[str, paths.Object], AutoscaledPool | None]
     return read
 
 
-_TAINT: Final = re.compile(r"([^=:]+)(?:=([^:]*))?:(NoSchedule|NoExecute)")
+_TAINT: Final = memo.pattern(r"([^=:]+)(?:=([^:]*))?:(NoSchedule|NoExecute)")
 
 
 def _pairs(text: str) -> Iterator[tuple[str, str]]:

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct, field
 
-from usher import errors, paths, quantities
+from usher import errors, memo, paths, quantities
 from usher.accelerators.names import HAMI_REGISTER
 from usher.model.placement import GUARDING
 
@@ -27,7 +27,7 @@ Amounts = Mapping[str, int]
 PODS: Final = "pods"
 """The resource that counts the pods of a node."""
 
-_MOMENTARY_TAINT: Final = re.compile(
+_MOMENTARY_TAINT: Final = memo.pattern(
     # k8s.io/api core/v1 well_known_taints.go, k8s.io/cloud-provider api/well_known_taints.go
     r"node\.kubernetes\.io/|node\.cloudprovider\.kubernetes\.io/"
     # kubernetes/autoscaler cluster-autoscaler/utils/taints/taints.go

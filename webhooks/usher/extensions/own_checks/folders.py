@@ -399,7 +399,7 @@ _MODULE: Final = "policy.wasm"
 
 
 class _Manifest(pydantic.BaseModel):
-    model_config = pydantic.ConfigDict(extra="forbid")
+    model_config = pydantic.ConfigDict(extra="forbid", defer_build=True)
 
     apiVersion: str  # noqa: N815 - as in the file
     kind: str

@@ -18,10 +18,10 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from usher import model, paths
+from usher import memo, model, paths
 from usher.kinds.reading import environment
 from usher.kinds.reading.counts import NODES, TORCHRUN
-from usher.kinds.reading.value_forms import PodSpec, at, is_placeholder, pod_specs, texts_at, texts_with_paths
+from usher.kinds.reading.value_forms import PodSpec, at, is_placeholder, texts_at, texts_with_paths
 
 
 def _triggers(value: paths.Object) -> Iterator[model.UnreadKey]:
@@ -57,7 +57,7 @@ def _triggers(value: paths.Object) -> Iterator[model.UnreadKey]:
                 )
 
 
-_DEVICES_OF_SPARK: Final = re.compile(r"spark\.(driver|executor)\.resource\.gpu\.amount")
+_DEVICES_OF_SPARK: Final = memo.pattern(r"spark\.(driver|executor)\.resource\.gpu\.amount")
 
 
 def _without_script(value: paths.Object) -> Iterator[model.UnreadKey]:
@@ -73,9 +73,9 @@ def _without_script(value: paths.Object) -> Iterator[model.UnreadKey]:
                 yield environment.misread(paths.join(f"{where}/sparkConf", key), text, remedy, "controller")
 
 
-_MPIRUN: Final = re.compile(r"\bmpi(?:run|exec)\b")
-_PROCESSES: Final = re.compile(r"\s--?np?[\s=]+(\d{1,18})\b")
-_OTHER_SLOTS: Final = re.compile(r"oversubscribe|\s-H\s|--?host|hwthread|\$|ppr:|--?machinefile", re.IGNORECASE)
+_MPIRUN: Final = memo.pattern(r"\bmpi(?:run|exec)\b")
+_PROCESSES: Final = memo.pattern(r"\s--?np?[\s=]+(\d{1,18})\b")
+_OTHER_SLOTS: Final = memo.pattern(r"oversubscribe|\s-H\s|--?host|hwthread|\$|ppr:|--?machinefile", re.IGNORECASE)
 
 
 def _words(container: Any) -> str:  # noqa: ANN401 - any JSON
@@ -209,23 +209,29 @@ def _of_cluster_queue(value: paths.Object) -> Iterator[model.UnreadKey]:
             yield environment.misread(f"{where}/borrowWithinCohort/policy", text, remedy, "controller")
 
 
-_HOSTS: Final = re.compile(
+_HOSTS: Final = memo.pattern(
     r"(?:--(?:master[-_]addr|rdzv[-_]endpoint|dist-init-addr|coordinator[-_]address|head[-_]node[-_]addr)[=\s]+"
     r"|\bMASTER_ADDR=)[\"']?([a-z0-9][-a-z0-9]*)(?=[.:\s\"']|$)"
 )
 _ADDRESSES: Final = frozenset({"MASTER_ADDR", "PET_MASTER_ADDR", "PET_RDZV_ENDPOINT", "COORDINATOR_ADDRESS"})
 
 
+_NUMBER_PODS: Final = frozenset({"JobSet", "Job", "MPIJob", *_CONTAINERS})
+
+
 def _pods_of(value: paths.Object) -> tuple[str, list[str]]:
     """The name of an object, and patterns of the names of its pods as hosts; no pattern for other kinds."""
-    name, kind = re.escape(paths.text(paths.metadata(value).get("name"))), value.get("kind")
+    kind = str(value.get("kind"))
+    if kind not in _NUMBER_PODS:
+        return "", []
+    name = re.escape(paths.text(paths.metadata(value).get("name")))
     number = r"\d+"
     if kind == "JobSet":
         jobs = texts_at(value, "spec.replicatedJobs[].name")
         return name, [rf"{name}-{re.escape(each)}-{number}-{number}" for each in jobs]
     if kind == "Job" and str(value.get("apiVersion")).startswith("batch.volcano"):
         return name, [rf"{name}-{re.escape(each)}-{number}" for each in texts_at(value, "spec.tasks[].name")]
-    field = _CONTAINERS.get(str(kind), ("mpiReplicaSpecs" if kind == "MPIJob" else "", ""))[0]
+    field = "mpiReplicaSpecs" if kind == "MPIJob" else _CONTAINERS.get(kind, ("", ""))[0]
     roles = paths.mapping(paths.mapping(value.get("spec")).get(field)) if field else {}
     return name, [rf"{name}-{re.escape(each.lower())}-{number}" for each in roles]
 
@@ -293,7 +299,7 @@ def _of_llm_service(value: paths.Object) -> Iterator[model.UnreadKey]:
             yield environment.misread(f"{where}/parallelism/pipeline", text, remedy, "controller")
 
 
-_RANKS: Final = re.compile(r"node[-_]rank|rdzv|standalone|PET_|\bsrun\b")
+_RANKS: Final = memo.pattern(r"node[-_]rank|rdzv|standalone|PET_|\bsrun\b")
 _RANKED_BY_NONE: Final = frozenset({
     "apps StatefulSet", "batch Job", "batch.volcano.sh Job", "jobset.x-k8s.io JobSet", "kubeflow.org PyTorchJob",
     "leaderworkerset.x-k8s.io LeaderWorkerSet",
@@ -306,9 +312,13 @@ def _without_ranks(value: paths.Object, kind: str, specs: Sequence[PodSpec]) -> 
     The training operator gives ranks only with a Master or an elasticPolicy (pkg/controller.v1/pytorch/envvar.go).
     """
     spec = paths.mapping(value.get("spec"))
-    if "elasticPolicy" in spec or "Master" in paths.mapping(spec.get("pytorchReplicaSpecs")):
+    if (
+        kind not in _RANKED_BY_NONE
+        or "elasticPolicy" in spec
+        or "Master" in paths.mapping(spec.get("pytorchReplicaSpecs"))
+    ):
         return
-    for pod, path, _ in specs if kind in _RANKED_BY_NONE else ():
+    for pod, path, _ in specs:
         for where, container in at(pod, "containers[]", path):
             text = _words(container)
             nodes = _number_after(text, TORCHRUN, NODES) or 0
@@ -322,14 +332,14 @@ def _without_ranks(value: paths.Object, kind: str, specs: Sequence[PodSpec]) -> 
 
 
 _Pods = Sequence[tuple[str, Mapping[str, Any]]]
-"""The metadata of pods and templates of pods, each with its place."""
+"""The metadata of pods and templates of pods, or a part of them, each with its place."""
 
 _OLD_LABELS: Final = {"runai/queue": "kai.scheduler/queue", "runai/node-pool": "kai.scheduler/node-pool"}
 
 
-def _former_labels(value: paths.Object, pods: _Pods) -> Iterator[model.UnreadKey]:
+def _former_labels(value: paths.Object, of_pods: _Pods) -> Iterator[model.UnreadKey]:
     """Labels of KAI-Scheduler before 0.5 on pods that name it."""
-    for where, labels in _parts(pods, "labels"):
+    for where, labels in of_pods:
         for old, new in _OLD_LABELS.items():
             if old in labels and new not in labels and '"kai-scheduler"' in orjson.dumps(value.get("spec")).decode():
                 text = f"carries the label {old} at {paths.readable(where)}, which KAI-Scheduler no longer reads"
@@ -340,9 +350,8 @@ _TASK_GROUP: Final = "yunikorn.apache.org/task-group-name"
 _TASK_GROUPS: Final = "yunikorn.apache.org/task-groups"
 
 
-def _task_groups(pods: _Pods) -> Iterator[model.UnreadKey]:
-    """Task groups of YuniKorn that pods name and that no annotation beside them defines."""
-    found = list(_parts(pods, "annotations"))
+def _task_groups(found: _Pods) -> Iterator[model.UnreadKey]:
+    """Task groups of YuniKorn that annotations of pods name and no annotation beside them defines."""
     written = [each[_TASK_GROUPS] for _, each in found if _TASK_GROUPS in each]
     if not any(_TASK_GROUP in each for _, each in found) or len(written) != 1:
         return
@@ -359,24 +368,16 @@ def _task_groups(pods: _Pods) -> Iterator[model.UnreadKey]:
             yield environment.misread(paths.join(where, _TASK_GROUP), text, remedy, "controller")
 
 
-def _metadata_of_pods(value: Any, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:  # noqa: ANN401 - any JSON
-    if isinstance(value, dict):
-        metadata, spec = value.get("metadata"), value.get("spec")
-        if isinstance(metadata, dict) and isinstance(spec, dict) and "containers" in spec:
-            yield f"{path}/metadata", metadata
-            return
-        for key, each in value.items():
-            if isinstance(each, (dict, list)) and key not in {"status", "selector", "data"}:
-                yield from _metadata_of_pods(each, paths.join(path, key))
-    elif isinstance(value, list):
-        for index, each in enumerate(value):
-            yield from _metadata_of_pods(each, f"{path}/{index}")
+def _metadata_of_pods(value: paths.Object, specs: Sequence[PodSpec]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for path in (path.removesuffix("/spec") for _, path, _ in specs if path.endswith("/spec")):
+        found = paths.mapping(paths.resolve(value, path)).get("metadata")
+        if isinstance(found, dict):
+            yield f"{path}/metadata", found
 
 
-def _parts(pods: _Pods, part: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _parts(pods: _Pods, part: str) -> _Pods:
     """The labels or annotations of pods, each with its place."""
-    for where, metadata in pods:
-        yield f"{where}/{part}", paths.mapping(metadata.get(part))
+    return [(f"{where}/{part}", found) for where, metadata in pods if (found := paths.mapping(metadata.get(part)))]
 
 
 def _features(value: paths.Object) -> Iterator[model.UnreadKey]:
@@ -449,7 +450,7 @@ _BARE: Final = {
     "V100": "Tesla-V100-SXM2-32GB",
 }
 """Boards, with the name that drivers give them; some have several."""
-_AMOUNTS: Final = re.compile(
+_AMOUNTS: Final = memo.pattern(
     r"nvidia\.com/(gpu|gpumem|gpumem-percentage|gpucores|mig-.+)|amd\.com/gpu|habana\.ai/gaudi|google\.com/tpu"
     r"|volcano\.sh/vgpu-(number|memory|cores)|aws\.amazon\.com/neuron(core)?"
 )
@@ -463,6 +464,8 @@ _REQUIRED: Final = (
 
 def _boards_without_their_name(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
     """Boards that a pod selects without the name that gpu-feature-discovery writes."""
+    if spec.keys().isdisjoint(("nodeSelector", "affinity")):
+        return
     chosen = [(paths.join(f"{path}/nodeSelector", _PRODUCT), paths.mapping(spec.get("nodeSelector")).get(_PRODUCT))]
     for where, each in at(spec, _REQUIRED, path):
         if isinstance(each, dict) and each.get("key") == _PRODUCT and each.get("operator") == "In":
@@ -475,8 +478,8 @@ def _boards_without_their_name(spec: Mapping[str, Any], path: str) -> Iterator[m
             yield environment.misread(where, wrong, f"write the value of your nodes, for example {right}", "controller")
 
 
-def _amounts_as_annotations(pods: _Pods) -> Iterator[model.UnreadKey]:
-    for where, found in _parts(pods, "annotations"):
+def _amounts_as_annotations(annotations: _Pods) -> Iterator[model.UnreadKey]:
+    for where, found in annotations:
         for key in filter(_AMOUNTS.fullmatch, map(str, found)):
             text = f"sets {key} as an annotation of its pods, where nothing reads it"
             yield environment.misread(
@@ -510,21 +513,21 @@ def _servers() -> tuple[_Answers, ...]:
     return tuple(_Answers(**{**row, "others": frozenset(row.get("others", ()))}) for row in rows)
 
 
-_ELSEWHERE: Final = re.compile(r"\bOLLAMA_HOST\b|\bLLAMA_ARG_PORT\b|\bPORT\b|nginx|--uds|--root-path|--api-prefix|\$")
+_ELSEWHERE: Final = memo.pattern(r"\bOLLAMA_HOST\b|\bLLAMA_ARG_PORT\b|\bPORT\b|nginx|--uds|--root-path|--api-prefix|\$")
 
 
 def _unanswered(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
     """Probes of a model server that is alone in its pod, to a port or a path that it does not answer."""
     containers = spec.get("containers")
-    sidecars = "Always" in texts_at(spec, "initContainers[].restartPolicy")
-    if not isinstance(containers, list) or len(containers) != 1 or sidecars or not isinstance(containers[0], dict):
+    if not isinstance(containers, list) or len(containers) != 1 or not isinstance(containers[0], dict):
         return
     container = containers[0]
     words, image = _words(container), paths.text(container.get("image"))
-    has_command = bool(container.get("command"))
-    server = next(filter(lambda each: _starts(each, words, "" if has_command else image), _servers()), None)
+    server = _server(words, "" if container.get("command") else image)
+    if server is None or "envFrom" in container or "Always" in texts_at(spec, "initContainers[].restartPolicy"):
+        return
     names = " ".join(texts_at(container, "env[].name"))
-    if server is None or _ELSEWHERE.search(f"{words} {names}") or "envFrom" in container:
+    if _ELSEWHERE.search(f"{words} {names}"):
         return
     given = re.findall(rf"(?:^|\s){server.flag}(?:=|\s+)[\"']?(\d{{1,18}})\b", words)
     ports = {int(each) for each in given} or {server.port}
@@ -553,11 +556,26 @@ def _unanswered(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]
             yield environment.misread(f"{where}/path", text, f"ask {server.right}", "probe")
 
 
+@cache
+def _any_server() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """The programs and the images of all servers."""
+    images = (each.image for each in _servers() if each.image)
+    return re.compile("|".join(each.program for each in _servers())), re.compile("|".join(images))
+
+
+def _server(words: str, image: str) -> _Answers | None:
+    """The first server that a command or an image starts."""
+    programs, images = _any_server()
+    if not programs.search(words) and not images.search(image):
+        return None
+    return next(filter(lambda each: _starts(each, words, image), _servers()), None)
+
+
 def _starts(server: _Answers, words: str, image: str) -> bool:
     return bool(re.search(server.program, words) or (image and server.image and re.search(server.image, image)))
 
 
-def refused(value: paths.Object, key: tuple[str, str], *, makes_pods: bool) -> Iterator[model.UnreadKey]:
+def refused(value: paths.Object, key: tuple[str, str], specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:
     """The values of an object that its controller or a program in its pods refuses or does not read.
 
     Args: as of refused_forms.
@@ -568,18 +586,19 @@ def refused(value: paths.Object, key: tuple[str, str], *, makes_pods: bool) -> I
     if kind in _METRICS:
         for where, text in texts_with_paths(value, _METRICS[kind]):
             yield from environment.unknown_metrics(text, where, is_query=kind in _KEDA)
-    if not makes_pods:
+    if not specs:
         return
     sets = environment.set_by_controller(kind, value)
-    specs = list(pod_specs(value))
     for spec, path, _ in specs:
         yield from _boards_without_their_name(spec, path)
         yield from _unanswered(spec, path)
-        for where, container in at(spec, "{containers,initContainers}[]", path):
-            yield from environment.misread_variables(container, where, sets)
-    pods = list(_metadata_of_pods(value, ""))
-    yield from _amounts_as_annotations(pods)
-    yield from _task_groups(pods)
+        for field in ("containers", "initContainers"):
+            for index, container in enumerate(paths.elements(spec.get(field))):
+                yield from environment.misread_variables(container, f"{path}/{field}/{index}", sets)
+    pods = list(_metadata_of_pods(value, specs))
+    if annotations := _parts(pods, "annotations"):
+        yield from _amounts_as_annotations(annotations)
+        yield from _task_groups(annotations)
     yield from _hosts_of_no_pod(value, specs)
     yield from _without_ranks(value, kind, specs)
-    yield from _former_labels(value, pods)
+    yield from _former_labels(value, _parts(pods, "labels"))

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from usher import model, paths
+from usher import memo, model, paths
 from usher.kinds.reading import values
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.value_forms import at, pod_specs
@@ -17,7 +17,7 @@ from usher.kinds.reading.values import MAX_PODS, Reading
 DEFAULT_SURGE: Final = "25%"
 """The default share of a Deployment's replicas for its surge."""
 
-_PERCENTAGE: Final = re.compile(r"([0-9]{1,4})%", re.ASCII)
+_PERCENTAGE: Final = memo.pattern(r"([0-9]{1,4})%", re.ASCII)
 
 
 def concurrent_pods(spec: Mapping[str, paths.Json], path: str, reading: Reading) -> int:

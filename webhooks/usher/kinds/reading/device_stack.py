@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from usher import model, paths
+from usher import memo, model, paths
 from usher.kinds.reading import known_keys
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.environment import misread
@@ -304,9 +304,9 @@ class _AmdPlugin(NamedTuple):
     """The names of partitions that configurations of the device config manager make; empty if they do not say it."""
 
 
-_PARTITION: Final = re.compile(r"amd\.com/[sdtqc]px_nps\d")
-_PARTS: Final = re.compile(r'"computePartition"\s*:\s*"(\w+)"[^{}]*"memoryPartition"\s*:\s*"(\w+)"')
-_STRATEGY: Final = re.compile(r"-resource_naming_strategy[= ]\s*(single|mixed)")
+_PARTITION: Final = memo.pattern(r"amd\.com/[sdtqc]px_nps\d")
+_PARTS: Final = memo.pattern(r'"computePartition"\s*:\s*"(\w+)"[^{}]*"memoryPartition"\s*:\s*"(\w+)"')
+_STRATEGY: Final = memo.pattern(r"-resource_naming_strategy[= ]\s*(single|mixed)")
 _MOST: Final = 64 * 1024
 
 
@@ -510,7 +510,7 @@ def _variable(container: Mapping[str, Any], name: str) -> object:
     return found[0] if found else None
 
 
-_FOR_CPUS: Final = re.compile(
+_FOR_CPUS: Final = memo.pattern(
     r"(^|/)(kserve/huggingfaceserver:(latest|v0\.(1[5-9]|[2-9]\d)\.\d+[-\w]*(?<!-gpu))$"
     r"|ggml-org/llama\.cpp:(server|full|light)(-b\d+)?$|text-embeddings-inference:cpu-"
     r"|tensorflow/(tensorflow|serving):(latest|\d[\d.]*)(-jupyter)?$)"
@@ -518,7 +518,7 @@ _FOR_CPUS: Final = re.compile(
 )
 """Images of programs that were built for CPUs alone; a tag with -cpu says so itself."""
 
-_BLACKWELL: Final = re.compile(
+_BLACKWELL: Final = memo.pattern(
     r"\b(g?b[23]00)\b|blackwell|rtx-?pro-?[2-6]\d{3}\b|rtx-?50[5-9]0|^p6e?-|\ba4x?-(high|ultra|mega|max)gpu|^g7e\.",
     re.IGNORECASE,
 )
@@ -527,9 +527,9 @@ _BOARD_LABELS: Final = frozenset({
     "node.kubernetes.io/instance-type", "karpenter.k8s.aws/instance-gpu-name", "eks.amazonaws.com/instance-gpu-name",
     "karpenter.k8s.aws/instance-family", "eks.amazonaws.com/instance-family", "gpu.nvidia.com/class",
 })  # fmt: skip
-_CUDA: Final = re.compile(r"[:_-](?:py3-)?cu(?:da)?-?(1[0-3])[._]?(\d)")
-_VLLM: Final = re.compile(r"vllm/vllm-openai:v0\.[0-8]\.")
-_MONTHLY: Final = re.compile(r"nvcr\.io/nvidia/(?:pytorch|tensorflow|tritonserver|nemo|jax):(2[0-4])\.\d\d")
+_CUDA: Final = memo.pattern(r"[:_-](?:py3-)?cu(?:da)?-?(1[0-3])[._]?(\d)")
+_VLLM: Final = memo.pattern(r"vllm/vllm-openai:v0\.[0-8]\.")
+_MONTHLY: Final = memo.pattern(r"nvcr\.io/nvidia/(?:pytorch|tensorflow|tritonserver|nemo|jax):(2[0-4])\.\d\d")
 _FIRST: Final = (12, 8)
 """The first CUDA with code for Blackwell (CUDA 12.8 release notes); vLLM has it since 0.9.0, and NVIDIA since 25.01."""
 
@@ -565,10 +565,10 @@ def _older_cuda(image: str) -> str:
     return f"CUDA {found[1]}.{found[2]}" if found and (int(found[1]), int(found[2])) < _FIRST else ""
 
 
-_OLD_BOARDS: Final = re.compile(
+_OLD_BOARDS: Final = memo.pattern(
     r"\b(tesla-?)?(t4g?|v100|p100|p4|k80)\b|\b(g4dn|g5g|p3|p3dn|p2)\b|nc\d+.*_t4|_v3$", re.IGNORECASE
 )
-_HALF: Final = re.compile(r"--dtype(?:=|\s+)[\"']?(?:bf16|bfloat16)\b")
+_HALF: Final = memo.pattern(r"--dtype(?:=|\s+)[\"']?(?:bf16|bfloat16)\b")
 
 
 def _options_of_other_devices(pod_set: model.PodSet, container: model.Container) -> Found:

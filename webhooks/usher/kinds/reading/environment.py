@@ -17,7 +17,7 @@ import orjson
 from msgspec import Struct, convert
 from msgspec.structs import replace
 
-from usher import errors, model, paths, quantities
+from usher import errors, memo, model, paths, quantities
 from usher.accelerators.names import GKE_DEVICES, GPU_FRACTION, GPU_FRACTION_CONTAINER, GPU_FRACTION_DEVICES, GPU_MEMORY
 from usher.kinds.reading.values import Reading, Reference
 
@@ -169,11 +169,11 @@ _FRACTIONS: Final = frozenset({GPU_FRACTION, GPU_MEMORY})
 _KAI: Final = frozenset({"kai-scheduler", "runai-scheduler"})
 
 # KAI-Scheduler reads numbers as Go's strconv does: no spaces, no suffixes, and nothing beyond 64 bits.
-_PLAIN: Final = re.compile(r"[+.0-9](?:[.0-9eE+-]{0,62}[.0-9])?", re.ASCII)
-_WHOLE: Final = re.compile(r"0{0,40}[1-9][0-9]{0,17}", re.ASCII)
+_PLAIN: Final = memo.pattern(r"[+.0-9](?:[.0-9eE+-]{0,62}[.0-9])?", re.ASCII)
+_WHOLE: Final = memo.pattern(r"0{0,40}[1-9][0-9]{0,17}", re.ASCII)
 _ONE: Final = quantities.parse(1)
 
-_GPU_DEVICE: Final = re.compile(r"/dev/nvidia[0-9]{1,3}\b", re.ASCII)
+_GPU_DEVICE: Final = memo.pattern(r"/dev/nvidia[0-9]{1,3}\b", re.ASCII)
 
 
 class Annotated(Struct, frozen=True, kw_only=True):
@@ -297,7 +297,7 @@ def near(name: str, names: Iterable[str], least: float = 0.8) -> str:
     return found[0] if found else ""
 
 
-_OF_FAMILIES: Final = re.compile(r"(TORCH_)?(NCCL|CCL|NCLL|NCLC|VLLM|VLMM|VLL?M)_", re.IGNORECASE)
+_OF_FAMILIES: Final = memo.pattern(r"(TORCH_)?(NCCL|CCL|NCLL|NCLC|VLLM|VLMM|VLL?M)_", re.IGNORECASE)
 _SURE_PART: Final = 0.75
 _SHORT: Final = 4
 """Letters of a part of a name from which on a slip differs from another word."""
@@ -332,18 +332,18 @@ def _is_slip(parts: list[str], others: list[str]) -> bool:
 
 
 _SET_BY_CONTROLLERS: Final = (
-    (re.compile(r"JOB_COMPLETION_INDEX"), "indexed", "set completionMode: Indexed of a Job"),
+    (memo.pattern(r"JOB_COMPLETION_INDEX"), "indexed", "set completionMode: Indexed of a Job"),
     (
-        re.compile(r"LWS_(?:LEADER_ADDRESS|GROUP_SIZE|WORKER_INDEX)"),
+        memo.pattern(r"LWS_(?:LEADER_ADDRESS|GROUP_SIZE|WORKER_INDEX)"),
         "groups",
         "use a LeaderWorkerSet, or set it in env",
     ),
-    (re.compile(r"V[CK]_TASK_INDEX"), "env", "add `env: []` to the plugins of a Job of Volcano"),
-    (re.compile(r"VC_\w+_(?:HOSTS|NUM)"), "svc", "add `svc: []` to the plugins of a Job of Volcano"),
+    (memo.pattern(r"V[CK]_TASK_INDEX"), "env", "add `env: []` to the plugins of a Job of Volcano"),
+    (memo.pattern(r"VC_\w+_(?:HOSTS|NUM)"), "svc", "add `svc: []` to the plugins of a Job of Volcano"),
 )
 """Variables that only some controllers set: the name, what sets it, and the remedy."""
 
-_USED: Final = re.compile(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
+_USED: Final = memo.pattern(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
 _MARKS: Final = ("JOB_COMPLETION_INDEX", "LWS_", "_TASK_INDEX", "VC_")
 
 _SETS_NONE: Final = frozenset({
@@ -407,7 +407,7 @@ def _unset(word: str, sets: frozenset[str], names: list[Any]) -> Iterator[tuple[
                 yield name, remedy
 
 
-_VLLM_VERSION: Final = re.compile(r"vllm/vllm-openai:v0\.(\d{1,9})\.")
+_VLLM_VERSION: Final = memo.pattern(r"vllm/vllm-openai:v0\.(\d{1,9})\.")
 _LAST_WITH_V0: Final = 11
 
 
@@ -416,8 +416,8 @@ def _is_without_v0(image: object) -> bool:
     return found is not None and int(found[1]) > _LAST_WITH_V0
 
 
-_METRIC: Final = re.compile(r"(?<![\w:])(vllm|llamacpp)([:_])([a-z]\w*)")
-_ENDS: Final = re.compile(r"_(total|bucket|sum|count|created)$")
+_METRIC: Final = memo.pattern(r"(?<![\w:])(vllm|llamacpp)([:_])([a-z]\w*)")
+_ENDS: Final = memo.pattern(r"_(total|bucket|sum|count|created)$")
 _GONE: Final = {
     "llamacpp:kv_cache_usage_ratio": "llamacpp:requests_deferred",
     "llamacpp:kv_cache_tokens": "llamacpp:requests_deferred",

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from usher import paths
+from usher import memo, paths
 from usher.documents.cel import CelError, Node, parse
 from usher.kinds.reading.counts import share_of_replicas
 from usher.kinds.reading.values import Reading
@@ -150,7 +150,7 @@ MOST_STEPS: Final = 100_000
 _MOST_WORDS: Final = 120
 _MOST_DEPTH: Final = 12
 
-_PATH: Final = re.compile(r"[A-Za-z_][-\w]*(?:\.[A-Za-z_][-\w]*)*", re.ASCII)
+_PATH: Final = memo.pattern(r"[A-Za-z_][-\w]*(?:\.[A-Za-z_][-\w]*)*", re.ASCII)
 _MOST_NUMBER: Final = 10**9
 
 

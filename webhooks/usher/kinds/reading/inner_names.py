@@ -58,7 +58,7 @@ _MERGED: Final = frozenset({
 """Kinds whose controllers add volumes to the pod specs or merge them with others."""
 
 
-def _dangling(value: paths.Object, group: str, kind: str) -> Iterator[model.UnreadKey]:
+def _dangling(value: paths.Object, group: str, kind: str, specs: Sequence[places.PodSpec]) -> Iterator[model.UnreadKey]:
     """Names in an object that no part of it has, and names that two of its parts have."""
     for row in _tables().rows.get(f"{group} {kind}", ()):
         for path, scope in places.at(value, row.scope, ""):
@@ -67,7 +67,7 @@ def _dangling(value: paths.Object, group: str, kind: str) -> Iterator[model.Unre
         yield from _inputs_not_given(paths.mapping(value.get("spec")), "/spec")
     elif kind == "CronWorkflow":
         yield from _inputs_not_given(known_keys.part_at(value, "/spec/workflowSpec"), "/spec/workflowSpec")
-    for spec, path, volumes in places.pod_specs(value) if kind not in _MERGED else ():
+    for spec, path, volumes in specs if kind not in _MERGED else ():
         parts = _parts_of_containers(spec, volumes)
         for row in [row for part, row in _tables().pods if part in parts] if parts else ():
             for place, scope in places.at(spec, row.scope, path):
@@ -254,25 +254,26 @@ class Files(NamedTuple):
     """The names that a cluster has; None without facts about one."""
 
 
-def names_of_nothing(value: paths.Object, key: tuple[str, str], files: Files) -> Iterator[model.UnreadKey]:
+def names_of_nothing(
+    value: paths.Object, key: tuple[str, str], specs: Sequence[places.PodSpec], files: Files
+) -> Iterator[model.UnreadKey]:
     """Names in an object that lead to nothing, inside it or in the files.
 
     An object that the files lack may be one of the cluster. So only a slip is reported, and what a queue needs, both
     where the files have some objects of that kind.
 
     Args:
-        value: the object.
-        key: its group and kind.
+        key: the group and kind of the object; `specs` are its pod specs.
     """
-    yield from _dangling(value, *key)
+    yield from _dangling(value, *key, specs)
     if isinstance(files.around, Objects):
-        within = paths.text(paths.metadata(value).get("namespace")) or files.namespace
-        yield from _missing_objects(value, key, within, files.around, files)
+        yield from _missing_objects(value, key, specs, files.around, files)
 
 
 def _missing_objects(
-    value: paths.Object, key: tuple[str, str], namespace: str, objects: Objects, files: Files
+    value: paths.Object, key: tuple[str, str], specs: Sequence[places.PodSpec], objects: Objects, files: Files
 ) -> Iterator[model.UnreadKey]:
+    namespace = paths.text(paths.metadata(value).get("namespace")) or files.namespace
     others = files.beside.others if isinstance(files.beside, Objects) else None
     of_run: frozenset[tuple[str, str, str]] = others.once(NAMES_OF_RUN, frozenset) if others else frozenset()
     known = _KnownNames(namespace, objects, of_run, files.of_facts)
@@ -280,7 +281,7 @@ def _missing_objects(
         f"objects that pods of {namespace} name",
         lambda: [(target, names) for target in _tables().targets_of_pods if (names := known.of(target))],
     )
-    for spec, path, _ in places.pod_specs(value) if found else ():
+    for spec, path, _ in specs if found else ():
         for target, names in found:
             yield from known.missing(target, names, spec, path)
         yield from known.missing_keys(spec, path)
@@ -364,8 +365,9 @@ class _KnownNames(NamedTuple):
 
     def missing_referred(self, value: paths.Object) -> Iterator[model.UnreadKey]:
         """References that say themselves which kind they are to."""
-        for field, assumed in _REFERENCES.items():
-            reference = known_keys.part_at(value, f"/spec/{field}")
+        spec = paths.mapping(value.get("spec"))
+        for field, assumed in _REFERENCES.items() if not _REFERENCES.keys().isdisjoint(spec) else ():
+            reference = paths.mapping(spec.get(field))
             group = paths.text(reference.get("apiGroup")) or _group_of(reference) or assumed[0]
             kind = paths.text(reference.get("kind")) or assumed[1]
             target = _Target("name", group, kind, namespaced=not kind.startswith("Cluster"))

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from pydantic import AfterValidator, BeforeValidator, PlainValidator, TypeAdapter
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import errors, model, paths
+from usher import errors, memo, model, paths
 from usher.accelerators import boards
 from usher.documents import reader
 from usher.kinds.reading.fields import TAKES_ANYTHING, TYPE, Fields, Known, leaves_of
@@ -83,7 +83,7 @@ def _known_rows() -> tuple[tuple[str, re.Pattern[str], Known, int], ...]:
     numbers = [_number(fields, row["fields"]) for row in rows]
     known = Known(fields.nodes, leaves_of(fields.nodes), {}, frozenset())
     return tuple(
-        (row["reader"], re.compile(row["words"], re.MULTILINE), known, number)
+        (row["reader"], memo.pattern(row["words"], re.MULTILINE), known, number)
         for row, number in zip(rows, numbers, strict=True)
     )
 
@@ -257,12 +257,12 @@ def _misspelt_text(name: str, meant: str, path: str, *, decides: bool) -> model.
     return replace(_misspelt(name, meant, path, decides=decides), path=path, remedy=f"write {meant}")
 
 
-_SHARING: Final = re.compile(
+_SHARING: Final = memo.pattern(
     r"""^["']?sharing["']?\s*:|^\s+sharing\s*:\s*\n\s+(timeSlicing|mps)\s*:|\A\s*\{.*"sharing"\s*:""",
     re.MULTILINE | re.DOTALL,
 )
 
-_OTHERS: Final = re.compile(r"^mig-configs\s*:|^actions\s*:.*\ballocate\b", re.MULTILINE)
+_OTHERS: Final = memo.pattern(r"^mig-configs\s*:|^actions\s*:.*\ballocate\b", re.MULTILINE)
 
 
 class SharedResource(TypedDict):

@@ -13,7 +13,7 @@ import pydantic_core
 from pydantic import AfterValidator, ConfigDict, PlainValidator, TypeAdapter, with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import errors, paths, quantities
+from usher import errors, memo, paths, quantities
 
 _STRICT: Final = ConfigDict(strict=True, extra="ignore")
 
@@ -188,14 +188,14 @@ _LINKS: Final = {
 }
 """Two names of one directory on nodes, by the name that tables of paths do not use."""
 
-_ROOT_OF_PROCESS: Final = re.compile(
+_ROOT_OF_PROCESS: Final = memo.pattern(
     r"/proc/(?:[0-9]{1,10}|self|thread-self)(?:/task/[0-9]{1,10})?/(?:root|cwd)", re.ASCII
 )
 """The root of a process of the node is the root of the node."""
 
 _ONE_OF_MANY: Final = (
-    (re.compile(r"/proc/(?:[0-9]{1,10}|self|thread-self)(?=/|\Z)", re.ASCII), "/proc/PID"),
-    (re.compile(r"/home/(?!kubernetes(?:/|\Z))[^/]+(?=/|\Z)"), "/home/USER"),
+    (memo.pattern(r"/proc/(?:[0-9]{1,10}|self|thread-self)(?=/|\Z)", re.ASCII), "/proc/PID"),
+    (memo.pattern(r"/home/(?!kubernetes(?:/|\Z))[^/]+(?=/|\Z)"), "/home/USER"),
 )
 """Directories that a node has often, and the names that tables of paths use for each of them."""
 
@@ -416,7 +416,7 @@ class BeforeStop(TypedDict):
     """How long it sleeps, by its field or its command; not of the manifest."""
 
 
-_SLEEPS: Final = re.compile(
+_SLEEPS: Final = memo.pattern(
     r"(?:\A|[\s;&|(/])sleep\s{1,9}(inf|infinity|[0-9]{1,9})(?:\.[0-9]{1,9})?([smhd]?)(?![\w.])", re.ASCII
 )
 _SECONDS: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}

@@ -10,11 +10,11 @@ ray-operator/controllers/ray/utils/validation.go of ray-project/kuberay for numb
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
-from usher import errors, model, paths, quantities
+from usher import errors, memo, model, paths, quantities
 from usher.kinds.reading import known_keys
 from usher.kinds.reading.values import Lookup, Objects
 
@@ -116,9 +116,9 @@ PodSpec = tuple[Mapping[str, Any], str, tuple[str, ...]]
 """A pod spec with its path and the names of volumes that the objects around it give."""
 
 
-def pod_specs(value: paths.Object) -> Iterator[PodSpec]:
+def pod_specs(value: paths.Object) -> list[PodSpec]:
     """The pod specs in an object."""
-    return _pod_specs(value, "", ADDED)
+    return list(_pod_specs(value, "", ADDED))
 
 
 def _pod_specs(value: Mapping[str, Any], path: str, volumes: tuple[str, ...]) -> Iterator[PodSpec]:
@@ -161,7 +161,7 @@ class _Form(NamedTuple):
 
 
 def _matches(pattern: str) -> Callable[[Any], object]:
-    found = re.compile(pattern)
+    found = memo.pattern(pattern)
     return lru_cache(maxsize=4096)(lambda value: not isinstance(value, str) or found.fullmatch(value))
 
 
@@ -175,7 +175,7 @@ def _is_amount(value: object) -> bool:
 
 def _matches_if_plain(pattern: str) -> Callable[[Any], object]:
     """As `_matches`, for names: texts in capitals are placeholders, and others than names have other faults."""
-    fits, plain = _matches(pattern), re.compile(r"[\w ./@+=-]+", re.ASCII)
+    fits, plain = _matches(pattern), memo.pattern(r"[\w ./@+=-]+", re.ASCII)
     return lambda value: fits(value) or value.isupper() or not plain.fullmatch(value)
 
 
@@ -274,26 +274,26 @@ def _least_above_most(value: paths.Object) -> Iterator[model.UnreadKey]:
             yield model.UnreadKey(path=f"{where}/minReplicas", text=text, remedy=remedy, important=True, refused=True)
 
 
-def refused_forms(value: paths.Object, key: tuple[str, str], *, makes_pods: bool) -> Iterator[model.UnreadKey]:
+def refused_forms(value: paths.Object, key: tuple[str, str], specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:
     """The values of an object whose form the API server refuses.
 
     Args:
         value: the object.
         key: its group and kind.
-        makes_pods: whether the object may hold pod specs.
+        specs: its pod specs; empty for a kind that makes no pods.
     """
     of_object = () if _are_names(paths.metadata(value)) else _OF_OBJECTS
     for place, form in (*of_object, *_ROWS.get(" ".join(key), ())):
         yield from _refused(value, place, form, "")
     if key[0] == "ray.io":
         yield from _least_above_most(value)
-    for spec, path, _ in pod_specs(value) if makes_pods else ():
+    for spec, path, _ in specs:
         for place, form in () if _is_usual(spec) else _OF_POD_SPECS:
             yield from _refused(spec, place, form, path)
 
 
-_NAMES: Final = re.compile(r"(?:[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?\n)*")
-_LABELS: Final = re.compile(r"(?:(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?\n)*")
+_NAMES: Final = memo.pattern(r"(?:[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?\n)*")
+_LABELS: Final = memo.pattern(r"(?:(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?\n)*")
 
 
 def _are_names(metadata: Mapping[str, Any]) -> bool:

@@ -317,9 +317,17 @@ def _sources(directory: Path) -> list[str]:
 
     These are texts because every run reads all: a `Path` costs more than its file.
     """
-    root = len(os.path.join(directory, ""))  # noqa: PTH118 - as above
-    found = (f"{folder}/{name}"[root:] for folder, _, names in os.walk(directory) for name in names)
-    return sorted(name for name in found if name.endswith(".rego") and not name.endswith("_test.rego"))
+    found, folders = list[str](), [(f"{directory}", "")]
+    while folders:
+        folder, inside = folders.pop()
+        with os.scandir(folder) as entries:
+            for each in entries:
+                name = f"{inside}{each.name}"
+                if name.endswith(".rego"):
+                    found.append(name)
+                elif each.is_dir(follow_symlinks=False):
+                    folders.append((each.path, f"{name}/"))
+    return sorted(name for name in found if not name.endswith("_test.rego"))
 
 
 def digests(contents: Mapping[str, bytes]) -> dict[str, str]:

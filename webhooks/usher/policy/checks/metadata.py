@@ -30,7 +30,7 @@ CODES_OF_USHER: Final = Codes(pattern=catalogue.CODE, words="USH or USM and a nu
 
 
 class _Custom(pydantic.BaseModel):
-    model_config = pydantic.ConfigDict(extra="forbid")
+    model_config = pydantic.ConfigDict(extra="forbid", defer_build=True)
 
     code: str
     why: str = ""
@@ -61,7 +61,7 @@ class _Custom(pydantic.BaseModel):
 
 
 class _Metadata(pydantic.BaseModel):
-    model_config = pydantic.ConfigDict(extra="forbid")
+    model_config = pydantic.ConfigDict(extra="forbid", defer_build=True)
 
     title: str
     description: str
