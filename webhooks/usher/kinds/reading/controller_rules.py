@@ -403,13 +403,8 @@ def _of_node_class(value: paths.Object) -> Iterator[model.UnreadKey]:
     if family == "AL2" and not texts_at(value, "spec.amiSelectorTerms[].{alias,id,name,ssmParameter}"):
         old.append(("/spec/amiFamily", "AL2"))
     for where, text in old[:1]:
-        message = (
-            f"selects the image {text[:60]} of Amazon Linux 2, which EKS has not made since November 2025: "
-            "no image is for Kubernetes 1.33, and no image has a driver for Blackwell"
-        )
-        yield environment.misread(
-            where, message, "select the alias al2023 or bottlerocket with a version", "controller"
-        )
+        message = f"selects the image {text[:60]} of Amazon Linux 2, which EKS has not made since November 2025"
+        yield environment.misread(where, message, "select the alias al2023 with a version", "controller")
 
 
 _KEDA: Final = ("keda.sh ScaledObject", "keda.sh ScaledJob")
