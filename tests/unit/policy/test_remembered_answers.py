@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import date
 from functools import partial
+from typing import Any
 
 import pytest
 import yaml
@@ -24,6 +25,7 @@ from usher import model, paths
 from usher.authorities.authority import QuotaRefusal
 from usher.authorities.gpu_quota import definitions
 from usher.authorities.gpu_quota.definitions import Quota
+from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts.store import Store
 from usher.config import models, selection
 from usher.config.fabrics import RESERVED_VARIABLES
@@ -143,6 +145,29 @@ def test_after_two_pods_of_a_job_the_others_are_answered_from_memory(engine: Eng
         assert decision.workload.name == f"bert-{number}"
 
     assert counting.asked == [Entrypoint.FINDINGS, Entrypoint.INTENTS] * 2
+
+
+def test_both_webhooks_share_the_reading_of_a_pod(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = list[paths.Object]()
+    normalised = Knowledge.workload
+
+    def workload(known: Knowledge, value: paths.Object, **options: Any) -> model.Workload | None:
+        read.append(value)
+        return normalised(known, value, **options)
+
+    monkeypatch.setattr(Knowledge, "workload", workload)
+    asked = evaluator(engine, facts=Store())
+
+    for image in range(3):
+        first, second = (
+            builders.replaced(worker(each), "/spec/containers/1/image", f"proxy:{image}") for each in (0, 7)
+        )
+        asked.patch(Request(value=first))
+        found = asked.decide(Request(value=second)).workload
+        assert found is not None
+        assert (found.name, found.pod_sets[0].containers[1].image) == ("bert-7", f"proxy:{image}")
+
+    assert len(read) == 3
 
 
 def test_an_exception_by_name_covers_the_pods_of_that_name_alone(engine: Engine) -> None:

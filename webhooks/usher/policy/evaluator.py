@@ -62,6 +62,9 @@ _COMPARED: Final = 256
 LIKE_PODS: Final = 1024
 """How many different Pods the evaluator remembers answers for."""
 
+_READ_PODS: Final = 64
+"""How many Pods it remembers as it read them: /validate gets one just after /mutate, which often changes nothing."""
+
 _Key = tuple[str, tuple[str, ...] | None, bool, bool, bool, int, int, bytes]
 """Namespace, identities of the user, whether the owner is hidden, whether it is a review, whether there are facts,
 revisions of facts and nodes, digest of the Pod.
@@ -112,6 +115,7 @@ class Evaluator:
         self._last_merged: tuple[Request | None, merge.Merged] = (None, merge.Merged(value={}))
         self._subjects: Memo[_Key, Subject] = Memo(LIKE_PODS)
         self._patches: Memo[_Key, merge.Merged] = Memo(LIKE_PODS)
+        self._read: Memo[_Key, model.Workload | None] = Memo(_READ_PODS, at_once=True)
         # Files are judged once, so the second of two like objects must find the answer to the first.
         self._admissions: Memo[tuple[str, str, bytes], tuple[merge.Merged, Subject] | None] = Memo(
             LIKE_PODS, at_once=True
@@ -382,14 +386,22 @@ class Evaluator:
         last, workload = self._last_read
         if last is request and value is request.value:
             return workload
-        workload = self._knowledge(request).workload(
-            value,
-            namespace=request.namespace,
-            objects=request.objects,
-            believes_owner=self._identities.believe_owner(request),
-        )
-        if value is request.value:
-            self._last_read = request, workload
+
+        def read() -> model.Workload | None:
+            return self._knowledge(request).workload(
+                value,
+                namespace=request.namespace,
+                objects=request.objects,
+                believes_owner=self._identities.believe_owner(request),
+            )
+
+        if value is not request.value:
+            return read()
+        key = self._key(request)
+        workload = read() if key is None else self._read.get(key, read)
+        if workload is not None:
+            workload = fingerprints.renamed(workload, value)
+        self._last_read = request, workload
         return workload
 
     def _knowledge(self, request: Request) -> Knowledge:
