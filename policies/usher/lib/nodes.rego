@@ -16,6 +16,7 @@ of(pod_set) := input.cluster.nodes.pods[pod_set.path]
 # description: If true, a check reports what is missing, and guesses from the declared pools add nothing.
 never_fits(pod_set) if {
 	of(pod_set).verdict == "never"
+	not input.cluster.nodePools.autopilot
 	not _of_selected_nodes(pod_set)
 }
 

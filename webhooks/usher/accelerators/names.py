@@ -127,6 +127,8 @@ def _meaning(vendor: str, known: Known, divides: str | None) -> Meaning:
 
 HAMI_REGISTER: Final = memo.pattern(r"(?:hami|4pd)\.io/node-.*register")
 """The annotations of nodes in which HAMi lists their devices (RegisterAnnos in HAMi:pkg/device/*/device.go)."""
+REGISTER: Final = re.compile(rf"{HAMI_REGISTER.pattern}|volcano\.sh/node-vgpu-register")
+"""Also that in which Volcano's device plugin lists them."""
 
 HIDING_VARIABLES: Final = {
     # ROCm/container-toolkit @ 03f50691 internal/oci/oci.go, getAMDEnv: a text without an index gives nothing.

@@ -199,13 +199,26 @@ def _groups(case: Case, known: Knowledge, kind: _GroupKind) -> Iterator[PodGroup
         yield result
 
 
+class BoardsInput(TypedDict):
+    """The boards of nodes that one scheduler divides into shares."""
+
+    scheduler: str
+    resource: str
+    """The shares. A container gets each on another board."""
+    number: int
+    """The most on one node."""
+    memoryResource: str
+    memory: NotRequired[int]
+    """The most memory of one in MiB; absent if unknown."""
+
+
 class HamiInput(TypedDict):
     ignored: NotRequired[bool]
     """True where the label of the namespace keeps HAMi's webhook away."""
     registered: NotRequired[bool]
     """Whether HAMi has registered the devices of any node; absent where no node offers devices."""
-    boards: NotRequired[int]
-    """The most boards of NVIDIA that it has registered on one node."""
+    boards: NotRequired[list[BoardsInput]]
+    """The boards of NVIDIA that schedulers of shares have registered; absent where other nodes offer the resource."""
 
 
 def hami_slice(case: Case, known: Knowledge) -> HamiInput | None:
@@ -216,8 +229,9 @@ def hami_slice(case: Case, known: Knowledge) -> HamiInput | None:
     names = {name for each in case.workload.pod_sets for box in each.containers for name in box.accelerators}
     if not any(_is_part(name, known) for name in names):
         # Without an amount, each GPU is all of another board (HAMi:pkg/device/nvidia/device.go).
-        return _boards_of_hami(known) if _GPU in names else None
-    found = _registered(known)
+        found = _with_boards({"registered": True}, known, alone=True) if _GPU in names else {}
+        return found if "boards" in found else None
+    found = _with_boards(_registered(known), known, alone=False)
     if (store.namespace_labels(case.workload.namespace, known.facts) or {}).get("hami.io/webhook") == "ignore":
         found["ignored"] = True
     return found or None
@@ -226,22 +240,40 @@ def hami_slice(case: Case, known: Knowledge) -> HamiInput | None:
 _GPU: Final = "nvidia.com/gpu"
 
 
-def _boards_of_hami(known: Knowledge) -> HamiInput | None:
-    """The boards of nodes where HAMi alone offers GPUs; None where another device plugin offers some."""
+def _with_boards(found: HamiInput, known: Knowledge, *, alone: bool) -> HamiInput:
+    """With the boards that are divided. `alone` leaves out resources that other nodes offer as whole devices too."""
+    boards = [entry for row in _DIVIDING if (entry := _boards(row, known, alone=alone)) is not None]
+    return {**found, "boards": boards} if boards else found
+
+
+_DIVIDING: Final = (
+    ("HAMi", _GPU, nodes.REGISTERED, "nvidia.com/gpumem", nodes.REGISTERED_MEMORY),
+    ("Volcano", "volcano.sh/vgpu-number", nodes.VIRTUAL, "volcano.sh/vgpu-memory", nodes.VIRTUAL_MEMORY),
+)
+"""Schedulers of shares, their resources, and the labels with the number and the memory of boards."""
+
+
+def _boards(row: tuple[str, str, str, str, str], known: Knowledge, *, alone: bool) -> BoardsInput | None:
+    scheduler, resource, label, memory, of = row
     if not known.facts.nodes.known:
         return None
-    offering = [each for each in known.facts.nodes.now.classes if each.most.get(_GPU)]
-    found = [int(each.labels.get(nodes.REGISTERED, "0")) for each in offering]
-    return {"registered": True, "boards": max(found)} if found and all(found) else None
+    offering = [each.labels for each in known.facts.nodes.now.classes if each.most.get(resource)]
+    dividing = [each for each in offering if int(each.get(label, "0"))]
+    if not dividing or (alone and len(dividing) < len(offering)):
+        return None
+    most = max(int(each[label]) for each in dividing)
+    found = BoardsInput(scheduler=scheduler, resource=resource, number=most, memoryResource=memory)
+    if all(of in each for each in dividing):
+        found["memory"] = max(int(each[of]) for each in dividing)
+    return found
 
 
 def _registered(known: Knowledge) -> HamiInput:
     if not known.facts.nodes.known:
         return {}
     classes = known.facts.nodes.now.classes
-    boards = [int(each.labels[nodes.REGISTERED]) for each in classes if nodes.REGISTERED in each.labels]
-    if boards:
-        return {"registered": True, "boards": max(boards)} if max(boards) else {"registered": True}
+    if any(nodes.REGISTERED in each.labels for each in classes):
+        return {"registered": True}
     offered = {name for each in classes for name in each.most}
     return {"registered": False} if any(map(known.vocabulary.contains, offered)) else {}
 

@@ -270,6 +270,7 @@ PROVED: Final = frozenset(
         *("tenancy/gpu_quota_exceeded", "tenancy/gpu_quota_unbounded"),
         *("gang/pod_group_minimum_above_pods", "gang/kai_queue_unusable", "cost/training_on_a_consolidating_pool"),
         *("placement/selected_nodes_too_small", "placement/more_than_the_node_pool_may_add"),
+        *("placement/claims_of_a_pool_at_zero", "placement/training_over_different_machines"),
         *("queueing/kai_queue_promises_too_much", "gang/native_gang_not_formed", "gang/native_group_members_differ"),
     }
 )
@@ -325,8 +326,8 @@ def _sure(values: Sequence[paths.Object]) -> Iterable[paths.Object]:
     """The objects without those that depend on others which may be missing here.
 
     A ClusterQueue of a cohort borrows from queues that the files may lack, unless they have the Cohort or several of
-    its queues. So does a Volcano queue with a parent. Where the flavor of a queue is missing, its labels are unknown,
-    so no flavor counts.
+    its queues. So does a Volcano queue whose parent they lack. Where the flavor of a queue is missing, its labels are
+    unknown, so no flavor counts.
     """
     flavors = {paths.text(paths.metadata(each).get("name")) for each in values if group_and_kind(each) == _FLAVOR}
     specs = {id(each): spec for each in values if isinstance(spec := each.get("spec"), dict)}
@@ -339,11 +340,18 @@ def _sure(values: Sequence[paths.Object]) -> Iterable[paths.Object]:
     cohorts = Counter(_cohort_of(specs.get(id(each), {})) for each in values)
     cohorts.update(paths.text(paths.metadata(each).get("name")) for each in values if group_and_kind(each) == _COHORT)
     whole = {"", *(name for name, number in cohorts.items() if number > 1)}
+    queues = {"", "root", *(paths.text(paths.metadata(each).get("name")) for each in values if _is_of_volcano(each))}
     for each in values:
         spec = specs.get(id(each), {})
-        depends = _cohort_of(spec) not in whole or (spec.get("parent") and group_and_kind(each) != _COHORT)
+        parent = spec.get("parent") if group_and_kind(each) != _COHORT else ""
+        above = paths.text(parent) in queues if _is_of_volcano(each) else not parent
+        depends = _cohort_of(spec) not in whole or not above
         if not depends and (group_and_kind(each) != _FLAVOR or named_flavors <= flavors):
             yield each
+
+
+def _is_of_volcano(value: paths.Object) -> bool:
+    return group_and_kind(value) == ("scheduling.volcano.sh", "Queue")
 
 
 def _cohort_of(spec: paths.Object) -> str:

@@ -196,7 +196,7 @@ def _keep_node(value: paths.Object) -> paths.Object:
     """The resources and the taints of a node, and the annotations in which HAMi registers its devices."""
     result = _KEEP_OFFER(value)
     annotations = paths.mapping(paths.metadata(value).get("annotations"))
-    if found := {key: text for key, text in annotations.items() if names.HAMI_REGISTER.match(key)}:
+    if found := {key: text for key, text in annotations.items() if names.REGISTER.match(key)}:
         result["metadata"] = {**paths.metadata(result), "annotations": {**found}}
     return result
 

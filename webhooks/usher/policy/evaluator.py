@@ -164,9 +164,10 @@ class Evaluator:
         if subject.workload is None:
             return model.Decision(workload=None)
         workload = fingerprints.renamed(subject.workload, request.value)
-        if subject.exemption:
-            return model.Decision(workload=workload, exemption=subject.exemption)
         found = subject.found
+        if subject.exemption:
+            judged = self._judged(subject, workload, request, known) if found.findings else ()
+            return model.Decision(workload=workload, exemption=subject.exemption, judgements=judged)
         return model.Decision(
             workload=workload,
             judgements=self._judged(subject, workload, request, known),
@@ -320,7 +321,11 @@ class Evaluator:
         if workload is None:
             return Subject(workload=None)
         if exemption := self._exemption(workload, request):
-            return Subject(workload=workload, exemption=exemption)
+            found = Found()
+            if request.place != "admission" and _is_agent(workload):
+                found = self._find(request.case(workload, known), known)
+            kept = tuple(each for each in found.findings if each.check in _OF_AGENTS)
+            return Subject(workload=workload, exemption=exemption, found=Found(findings=kept, grounds=found.grounds))
         old = None
         if request.operation is Operation.UPDATE and request.old_value is not None:
             old = self._with_unread_keys(self._read_workload(request.old_value, request), request.old_value, request)
@@ -489,6 +494,16 @@ def _definitions_of(facts: Store) -> Definitions:
         return Definitions(() if isinstance(found, values.Absence) else found.values())
 
     return facts.derived("definitions", [DEFINITION], read)
+
+
+_OF_AGENTS: Final = frozenset({"objects/agent_without_its_folder", "tenancy/critical_class_without_quota"})
+"""Checks of agents of nodes, which configure the device stack, as ConfigMaps of CONFIGURE_DEVICES do."""
+
+
+def _is_agent(workload: model.Workload) -> bool:
+    """Whether _OF_AGENTS may say something about an agent, also in an exempt namespace."""
+    critical = any(each.priority_class_name.startswith("system-") for each in workload.pod_sets)
+    return workload.kind == "DaemonSet" and (critical or any(each.topic == "agent" for each in workload.unread_keys))
 
 
 def _is_made_now(workload: model.Workload, request: Request) -> bool:

@@ -89,34 +89,49 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
     """
     if workload is not None and workload.excess is not None:
         return workload
-    definitions = _definitions(beside, facts)
+    definitions, key = _definitions(beside, facts), group_version_kind(value)[::2]
     found = tuple(_find_unread(value, definitions))
     if workload is not None and any(each.path for each in workload.pod_sets):
         told = {each.path for each in found}
         of_templates = _in_templates(value, workload, definitions)
         found += tuple(each for each in of_templates if each.path not in told)
-    if stored or paths.metadata(value).get("uid"):
+    specs = [] if stored else value_forms.pod_specs(value)
+    of_pods = specs if key in registry.PODS else []
+    exists = stored or bool(paths.metadata(value).get("uid"))
+    if exists:
         found = tuple(each for each in found if each.kept)
     else:
-        files = inner_names.Files(namespace, around if isinstance(around, Objects) else beside, beside, names)
         found += tuple(known_keys.misspelt_keys(value, meant))
-        key, specs = group_version_kind(value)[::2], value_forms.pod_specs(value)
-        of_pods = specs if key in registry.PODS else []
         found += tuple(value_forms.refused_parts(value, key, beside))
         found += tuple(value_forms.refused_forms(value, key, of_pods))
-        found += tuple(controller_rules.refused(value, key, of_pods))
-        if workload is not None:
-            found += tuple(device_stack.images_of_other_devices(workload))
-            found += tuple(counts.beyond_their_pods(workload, specs))
-        found += tuple(device_stack.boards_without_their_name(of_pods))
-        if key == ("apps", "DaemonSet"):
-            found += tuple(device_stack.agents_without_folder(value))
+    if not stored:
+        rules = _unread_by_controllers(workload, value, key, of_pods)
+        found += tuple(each for each in rules if not (exists and each.refused))
+    if not exists:
+        files = inner_names.Files(namespace, around if isinstance(around, Objects) else beside, beside, names)
         found += tuple(inner_names.names_of_nothing(value, key, specs, files))
         if isinstance(files.around, Objects):
             found += tuple(device_stack.disagreements(value, key, files.around))
     if not found:
         return workload
     return replace(workload or _object_without_rules(value, namespace), unread_keys=found[:_MOST])
+
+
+def _unread_by_controllers(
+    workload: model.Workload | None,
+    value: paths.Object,
+    key: tuple[str, str],
+    specs: Sequence[value_forms.PodSpec],
+) -> Iterator[model.UnreadKey]:
+    yield from controller_rules.refused(value, key, specs)
+    if workload is not None:
+        yield from device_stack.images_of_other_devices(workload)
+        yield from counts.beyond_their_pods(workload, specs)
+    yield from device_stack.boards_without_their_name(specs)
+    if key == ("apps", "DaemonSet"):
+        yield from device_stack.agents_without_folder(value)
+    if key == ("", "ConfigMap"):
+        yield from device_stack.metrics_of_dcgm(value)
 
 
 def has_fields(value: paths.Object, *, beside: Lookup = NO_OBJECTS, facts: Definitions | None = None) -> bool:

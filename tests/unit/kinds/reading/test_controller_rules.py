@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from usher.kinds.reading import controller_rules, environment, value_forms
+from usher.kinds.reading import controller_rules, device_stack, environment, value_forms
 from usher.kinds.reading.device_stack import boards_without_their_name
 
 _Json = dict[str, Any]
@@ -489,3 +489,36 @@ def test_references_that_others_may_set_pass() -> None:
 
     assert _found(_deployment(listed)) == []
     assert _found({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {}, "spec": volcano}) == []
+
+
+@pytest.mark.parametrize(
+    ("term", "old"),
+    [
+        ({"alias": "al2@latest"}, True),
+        ({"name": "amazon-eks-gpu-node-1.32-*"}, True),
+        ({"ssmParameter": "/aws/service/eks/optimized-ami/1.32/amazon-linux-2-gpu/recommended/image_id"}, True),
+        ({"alias": "al2023@v20251101"}, False),
+        ({"name": "amazon-eks-node-al2023-x86_64-nvidia-1.33-v*"}, False),
+        ({"ssmParameter": "/aws/service/eks/optimized-ami/1.33/amazon-linux-2023/x86_64/nvidia/recommended"}, False),
+    ],
+)
+def test_images_of_amazon_linux_2_are_found(term: _Json, old: bool) -> None:
+    value = {"apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "spec": {"amiSelectorTerms": [term]}}
+
+    assert bool(_found(value)) == old
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        ("DCGM_FI_DEV_FB_USED gauge, Framebuffer used.", True),
+        ("DCGM_FI_DEV_FB_USED, guage, Framebuffer used.", True),
+        ("DCGM_FI_DEV_FB_USED, gauge, Used, in MiB.", True),
+        ('DCGM_FI_DEV_FB_USED, gauge, "Used, in MiB."', False),
+        ("# DCGM_FI_DEV_FB_USED", False),
+    ],
+)
+def test_a_line_of_counters_has_a_field_a_type_and_a_help(line: str, wrong: bool) -> None:
+    value: _Json = {"data": {"dcgm-metrics.csv": f"DCGM_FI_DEV_GPU_UTIL, gauge, Use.\n\n{line}\n"}}
+
+    assert bool(list(device_stack.metrics_of_dcgm(value))) == wrong

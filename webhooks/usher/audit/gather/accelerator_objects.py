@@ -468,7 +468,7 @@ def _whole_devices(devices: paths.Json) -> Iterator[str]:
         # v1beta1 has the attributes below `basic`.
         about = paths.mapping(each.get("basic")) or each
         kind = paths.mapping(paths.mapping(about.get("attributes")).get("type")).get("string", "gpu")
-        if kind == "gpu":
+        if kind in ("gpu", "amdgpu"):  # NVIDIA and AMD (ROCm/k8s-gpu-dra-driver)
             yield paths.text(each.get("name"))
 
 
@@ -498,12 +498,12 @@ def read_node(value: paths.Object, vocabulary: Vocabulary, *, claimable: Devices
     labels = fields.text_entries(metadata.get("labels"))
     shared_by, partition = read_shared_by(labels), read_partition(labels)
     annotations = fields.text_entries(metadata.get("annotations"))
-    registered = nodes.registered_boards(annotations)
+    boards, registered = (found := nodes.registered_boards(annotations)), len(found)
     reported = paths.mapping(status.get("capacity")) or paths.mapping(status.get("allocatable"))
     offers = _offers(labels, reported, registered) or shared_by
     if not registered:
         shared_by = offers
-    counted = nodes.boards_of_volcano(annotations) or _whole_number(labels.get(node_pools.GPU_COUNT, ""))
+    counted = len(nodes.boards_of_volcano(annotations)) or _whole_number(labels.get(node_pools.GPU_COUNT, ""))
     virtual = (_whole_quantity(reported.get(_VIRTUAL)) or 0) // counted if counted else 0
     capacity = _devices(status.get("capacity"), vocabulary, offers=offers, partition=partition, virtual=virtual)
     allocatable = _devices(status.get("allocatable"), vocabulary, offers=offers, partition=partition, virtual=virtual)
@@ -521,7 +521,7 @@ def read_node(value: paths.Object, vocabulary: Vocabulary, *, claimable: Devices
         allocatable=allocatable,
         product=read_product(labels),
         capacity_type=read_capacity_type(labels),
-        memory=read_memory(labels),
+        memory=read_memory(labels) or (min(boards) * 2**20 if boards and all(boards) else None),
         shared_by=shared_by,
         partition=partition,
         ready=_ready(status),

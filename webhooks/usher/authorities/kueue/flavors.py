@@ -102,6 +102,8 @@ class FlavorRefusal(Struct, frozen=True, kw_only=True):
     """The levels that its Topology has."""
     held: int | None = None
     """The most of the pods that its nodes could hold by topology, if this is too few."""
+    taint: str = ""
+    """A taint of its nodes that the pods do not tolerate, where it leaves too few of them."""
     unlabelled: str = ""
     """The level whose label some of its nodes lack, so that Kueue leaves these out."""
     untolerated: str = ""

@@ -44,6 +44,8 @@ class FlavorRefusalInput(TypedDict):
     held: NotRequired[int]
     """The most of the pods that its nodes could hold by topology, if this is too few."""
     unlabelled: NotRequired[str]
+    taint: NotRequired[str]
+    """A taint of its nodes that the pods do not tolerate."""
     """The level whose label some of its nodes lack, so that Kueue leaves these out."""
 
 
@@ -179,6 +181,8 @@ def _refusal_input(refusal: FlavorRefusal) -> FlavorRefusalInput:
         result["byTopology"] = True
     if refusal.unlabelled:
         result["unlabelled"] = refusal.unlabelled
+    if refusal.taint:
+        result["taint"] = refusal.taint
     if refusal.held is not None:
         result["held"] = refusal.held
     if refusal.level:

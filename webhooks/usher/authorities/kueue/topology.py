@@ -209,17 +209,42 @@ def room_refusal(
     left_out = _left_out(forest)
     reason = _too_few_text(wanted, held) + (f", because {left_out}" if left_out else "")
     unlabelled = min(forest.without, default="")
-    return FlavorRefusal(flavor=flavor.name, reason=reason, by_topology=True, held=held, unlabelled=unlabelled)
+    barred = _barred(wanted.each, flavor, topology, nodes)
+    if barred:
+        taint = min(barred)
+        names = barred[taint]
+        reason += f"; {_listed(names)} {'has' if len(names) == 1 else 'have'} the taint {taint}"
+    return FlavorRefusal(
+        flavor=flavor.name,
+        reason=reason,
+        by_topology=True,
+        held=held,
+        unlabelled=unlabelled,
+        taint=min(barred, default=""),
+    )
+
+
+def _barred(demand: PodDemand, flavor: Flavor, topology: Topology, nodes: TopologyNodes) -> dict[str, list[str]]:
+    """By taint: the nodes of the flavor that the pods do not tolerate. Kueue looks at taints only of single nodes."""
+    found = defaultdict[str, list[str]](list)
+    for place in nodes.places.all if topology.levels[-1] == HOSTNAME else ():
+        taints = nodes_places.blocking_taints(demand, place)
+        for name, own in place.nodes.nodes.items() if place.nodes is not None and taints else ():
+            if place.nodes is not None and _domain_path(place.nodes, own, flavor.node_labels, ()) is not None:
+                found[str(taints[0])].append(name)
+    return found
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(sorted(names)[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+    return f"{'node' if len(names) == 1 else 'nodes'} {shown}"
 
 
 def _left_out(forest: Forest) -> str:
     """`nodes g1, g2 lack the label rack of the Topology`; empty where no node lacks a level."""
     parts = []
     for level, names in sorted(forest.without.items()):
-        shown = ", ".join(sorted(names)[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
-        parts.append(
-            f"{'node' if len(names) == 1 else 'nodes'} {shown} lack{'s' * (len(names) == 1)} the label {level}"
-        )
+        parts.append(f"{_listed(names)} lack{'s' * (len(names) == 1)} the label {level}")
     return f"{' and '.join(parts)} of the Topology" if parts else ""
 
 

@@ -1,8 +1,10 @@
 """The pools of autoscalers and the machine types that pods select, also where no nodes are known."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NotRequired
 
+from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model
@@ -11,9 +13,7 @@ from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import judge, places, present
 from usher.authorities.nodes.places import NodeTemplate, Place, PodDemand
-from usher.authorities.nodes.present import MissingAmountInput
 from usher.cluster.facts import autoscaled_pools
-from usher.cluster.facts.autoscaled_pools import AutoscaledPool, MachineType
 
 
 class TooSmallInput(TypedDict):
@@ -21,11 +21,13 @@ class TooSmallInput(TypedDict):
 
     place: str
     """The nearest of these nodes: `NodePool gpu (g5.xlarge)`."""
-    shortages: list[MissingAmountInput]
+    shortages: list[present.MissingAmountInput]
     labels: list[str]
     """The requirements of the pods that the nodes do not meet."""
     counted: bool
     """Whether an autoscaler counts the devices, which may be shared on nodes that exist."""
+    assumed: NotRequired[str]
+    """Why the pods may run elsewhere; absent where they cannot."""
 
 
 class ExpiringInput(TypedDict):
@@ -53,6 +55,23 @@ class BeyondLimitsInput(TypedDict):
     most: int
 
 
+class MixedInput(TypedDict):
+    """Two machines; pods of one training may start on both."""
+
+    one: str
+    """A pool with its machine, and the GPU or the fabric: `NodePool gpu (p5.48xlarge: h100)`."""
+    other: str
+
+
+class AutopilotInput(TypedDict):
+    """Parts of a pod that GKE refuses in Autopilot clusters."""
+
+    keys: list[str]
+    """Labels that pods may not select."""
+    withoutType: bool
+    """Whether the pods ask for GPUs and select neither their type nor a class."""
+
+
 class NodePoolsInput(TypedDict):
     """The pools of autoscalers whose nodes pods select, by the path of the pod set."""
 
@@ -66,6 +85,10 @@ class NodePoolsInput(TypedDict):
     """Pod sets whose pods each claim more whole GPUs than any node has."""
     atZero: NotRequired[dict[str, str]]
     """Pools without nodes that alone could hold pods which claim devices."""
+    autopilot: NotRequired[dict[str, AutopilotInput]]
+    """By pod set, in Autopilot clusters of GKE, which add nodes for pods that do not fit."""
+    mixed: NotRequired[dict[str, MixedInput]]
+    """Pods that work together and may start on machines with different GPUs or fabrics."""
 
 
 def node_pools_slice(case: Case, known: Knowledge) -> NodePoolsInput | None:
@@ -73,6 +96,8 @@ def node_pools_slice(case: Case, known: Knowledge) -> NodePoolsInput | None:
     workload = case.workload
     above = dict(_claims_above_nodes(workload, known))
     result: NodePoolsInput = {"aboveNodes": above} if above else {}
+    if workload.asks_accelerators and _is_autopilot(known):
+        return {"autopilot": {each.path: _on_autopilot(each) for each in workload.pod_sets}}
     # Most pods select no nodes, and reading their demand is a large part of this slice.
     selects = any(each.node_selector or each.has_required_affinity for each in workload.pod_sets)
     if not workload.asks_accelerators or not selects:
@@ -80,29 +105,102 @@ def node_pools_slice(case: Case, known: Knowledge) -> NodePoolsInput | None:
     pools = autoscaled_pools.of_facts(known.facts)
     for pod_set, demand in zip(workload.pod_sets, places.demands_of_workload(workload, known), strict=True):
         path = pod_set.path
-        for pool in _selected_by_any_label(pod_set, pools):
-            if pool.consolidates:
-                result.setdefault("consolidating", {})[path] = pool.name
-            if pool.expires_after:
-                result.setdefault("expiring", {})[path] = _expiring(pool)
+        _add_disruption(result, pod_set, pools)
         if not demand.too_large and not demand.node_name:
             if (small := _too_small(pod_set, demand, pools, known)) is not None:
                 result.setdefault("tooSmall", {})[path] = small
-            elif (beyond := _beyond_limits(pod_set, demand, pools)) is not None:
+            elif (beyond := _beyond_limits(pod_set, demand, pools, known)) is not None:
                 result.setdefault("beyondLimits", {})[path] = beyond
-            if name := _at_zero(pod_set, demand, known):
+            if name := _at_zero(pod_set, demand, pools, known):
                 result.setdefault("atZero", {})[path] = name
+    mixed = dict(_mixed(workload, pools, known))
+    if mixed:
+        result["mixed"] = mixed
     return result or None
 
 
-def _expiring(pool: AutoscaledPool) -> ExpiringInput:
+def _is_autopilot(known: Knowledge) -> bool:
+    """Whether the nodes have the names of those of Autopilot."""
+    names = known.facts.nodes.now.by_name if known.facts.nodes.known else ()
+    return bool(names) and all(name.startswith("gk3-") for name in names)
+
+
+def _on_autopilot(pod_set: model.PodSet) -> AutopilotInput:
+    asked = {each.name for each in pod_set.requests}
+    ways = pool_fit.node_alternatives(pod_set)
+    typed = all(pool_fit.names_any_label(each, _TYPE_ON_AUTOPILOT) for each in ways)
+    return {
+        "keys": [each for each in pod_set.node_selector if each in _NOT_ON_AUTOPILOT],
+        "withoutType": "nvidia.com/gpu" in asked and not typed,
+    }
+
+
+_TYPE_ON_AUTOPILOT: Final = ("cloud.google.com/gke-accelerator", "cloud.google.com/compute-class")
+_NOT_ON_AUTOPILOT: Final = frozenset({
+    "cloud.google.com/gke-nodepool", "kubernetes.io/hostname", "node.kubernetes.io/instance-type",
+    "beta.kubernetes.io/instance-type", "nvidia.com/gpu.product", "nvidia.com/gpu.present",
+})  # fmt: skip
+"""Labels that the webhook of Autopilot refuses in selectors (GoogleCloudPlatform/ai-on-gke#983 has its list)."""
+
+_FABRIC: Final = "vpc.amazonaws.com/efa"
+
+
+def _board(machine: autoscaled_pools.MachineType) -> str:
+    """The GPU of a machine type, as its labels or its name say it."""
+    labels = (f"{start}{end}" for start in ("karpenter.k8s.aws/", "cloud.google.com/") for end in _BOARDS)
+    found = next((machine.labels[key] for key in labels if key in machine.labels), "")
+    return found or next(iter(re.findall(r"_([A-Z]+\d+)_", machine.name)), machine.name)
+
+
+_BOARDS: Final = ("instance-gpu-name", "gke-accelerator")
+_QUEUE: Final = "kueue.x-k8s.io/queue-name"
+"""With a queue, the flavor that Kueue assigns may select the machines."""
+
+
+def _mixed(
+    workload: model.Workload, pools: Sequence[autoscaled_pools.AutoscaledPool], known: Knowledge
+) -> Iterator[tuple[str, MixedInput]]:
+    """Two machines with different GPUs or fabrics on which pods of a training may start, in pools that they select."""
+    if not pools or workload.role is not model.Role.TRAINING or _QUEUE in workload.labels:
+        return
+    for pod_set, demand in zip(workload.pod_sets, places.demands_of_workload(workload, known), strict=True):
+        found: dict[str, str] = {}
+        if pod_set.count.minimum < _SEVERAL or demand.claims_devices or demand.node_name:
+            continue
+        for pool in _chosen_pools(pod_set, pools) or _pools_by_labels(pod_set, demand, pools)[0]:
+            for machine in pool.types or ():
+                only = places.places_of_autoscaled(replace(pool, types=(machine,)), known.vocabulary)
+                if not any(places.fewest_obstacles(demand, each, ()) for each in only):
+                    gpu = _board(machine) + (" and EFA" if machine.amounts.get(_FABRIC, 0) > 1 else "")
+                    found.setdefault(gpu, f"{pool.kind} {pool.name} ({machine.name}: {gpu})")
+        names = [*found.values()]
+        if len(names) > 1:
+            yield pod_set.path, {"one": names[0], "other": names[1]}
+
+
+_SEVERAL: Final = 2
+
+
+def _add_disruption(
+    result: NodePoolsInput, pod_set: model.PodSet, pools: Sequence[autoscaled_pools.AutoscaledPool]
+) -> None:
+    for pool in _selected_by_any_label(pod_set, pools):
+        if pool.consolidates:
+            result.setdefault("consolidating", {})[pod_set.path] = pool.name
+        if pool.expires_after:
+            result.setdefault("expiring", {})[pod_set.path] = _expiring(pool)
+
+
+def _expiring(pool: autoscaled_pools.AutoscaledPool) -> ExpiringInput:
     result: ExpiringInput = {"pool": pool.name, "after": pool.expires_after}
     if pool.grace:
         result["grace"] = pool.grace
     return result
 
 
-def _selected_by_any_label(pod_set: model.PodSet, pools: Sequence[AutoscaledPool]) -> Iterator[AutoscaledPool]:
+def _selected_by_any_label(
+    pod_set: model.PodSet, pools: Sequence[autoscaled_pools.AutoscaledPool]
+) -> Iterator[autoscaled_pools.AutoscaledPool]:
     asked = pod_set.node_selector
     for pool in pools:
         if asked.items() & pool.labels.items() and all(pool.labels.get(key, asked[key]) == asked[key] for key in asked):
@@ -110,10 +208,12 @@ def _selected_by_any_label(pod_set: model.PodSet, pools: Sequence[AutoscaledPool
 
 
 def _too_small(
-    pod_set: model.PodSet, demand: PodDemand, pools: Sequence[AutoscaledPool], known: Knowledge
+    pod_set: model.PodSet, demand: PodDemand, pools: Sequence[autoscaled_pools.AutoscaledPool], known: Knowledge
 ) -> TooSmallInput | None:
     """The nearest node of those that the pods select, if no node can hold one pod; None if a node may hold it."""
-    chosen = _chosen_pools(pod_set, pools)
+    chosen, assumed = _chosen_pools(pod_set, pools), ""
+    if not chosen and judge.node_verdicts(known) is None:
+        chosen, assumed = _pools_by_labels(pod_set, demand, pools)
     if chosen:
         found = [place for pool in chosen for place in places.places_of_autoscaled(pool, known.vocabulary)]
     else:
@@ -130,19 +230,59 @@ def _too_small(
     if nearest is None:
         return None
     place, obstacles = nearest
-    return {
+    result: TooSmallInput = {
         "place": place.name,
         "shortages": [present.missing_amount_input(pod_set, each) for each in obstacles.amounts],
         "labels": [present.requirement_text(each) for each in obstacles.labels],
         "counted": bool(chosen),
     }
+    if assumed := assumed or next((each.assumption for each in chosen if each.assumption), ""):
+        result["assumed"] = assumed
+    return result
+
+
+def _pools_by_labels(
+    pod_set: model.PodSet, demand: PodDemand, pools: Sequence[autoscaled_pools.AutoscaledPool]
+) -> tuple[list[autoscaled_pools.AutoscaledPool], str]:
+    """The pools whose own labels the pods select, with one of these labels; empty where pods select other labels.
+
+    Labels of devices that an operator writes later select all pools that have the devices.
+    """
+    ways = pool_fit.node_alternatives(pod_set)
+    required = {key: pool_fit.allowed_label_values(ways, key) for key in pool_fit.required_labels(ways)}
+    own = {key: values for key, values in required.items() if not autoscaled_pools.is_well_known(key)}
+    for key, values in own.items():
+        found = [
+            each
+            for each in pools
+            if each.labels.get(key) in values
+            and all(each.labels.get(other, next(iter(some), "")) in some for other, some in own.items())
+        ]
+        if found:
+            return found, f"{_OTHERS} {key}={found[0].labels[key]}"
+    later = next((key for key in own if key.startswith(_OF_DEVICES)), "")
+    offering = [each for each in pools if later and _may_offer(each, demand)]
+    return offering, f"{_OTHERS} {later}" if offering else ""
+
+
+_OTHERS: Final = "usher assumes that no other nodes have the label"
+
+
+_OF_DEVICES: Final = ("nvidia.com/", "amd.com/", "feature.node.kubernetes.io/")
+
+
+def _may_offer(pool: autoscaled_pools.AutoscaledPool, demand: PodDemand) -> bool:
+    devices = [name for name in demand.amounts if name in _WHOLE_DEVICES]
+    return pool.types is None or any(all(name in each.amounts for name in devices) for each in pool.types)
 
 
 def _beyond_limits(
-    pod_set: model.PodSet, demand: PodDemand, pools: Sequence[AutoscaledPool]
+    pod_set: model.PodSet, demand: PodDemand, pools: Sequence[autoscaled_pools.AutoscaledPool], known: Knowledge
 ) -> BeyondLimitsInput | None:
     """The first device whose limits in all pools of the pods leave no room for another pod; None if all have room."""
     chosen = _chosen_pools(pod_set, pools)
+    if not chosen and judge.node_verdicts(known) is None:
+        chosen = _pools_by_labels(pod_set, demand, pools)[0]
     for resource, each in demand.amounts.items():
         asked = each * pod_set.count.minimum
         if chosen and all(resource in pool.limits for pool in chosen):
@@ -153,7 +293,9 @@ def _beyond_limits(
     return None
 
 
-def _chosen_pools(pod_set: model.PodSet, pools: Sequence[AutoscaledPool]) -> list[AutoscaledPool]:
+def _chosen_pools(
+    pod_set: model.PodSet, pools: Sequence[autoscaled_pools.AutoscaledPool]
+) -> list[autoscaled_pools.AutoscaledPool]:
     """The only pools whose nodes the pods may use; empty where others are possible, or where one is not known."""
     ways = pool_fit.node_alternatives(pod_set)
     for label in {pool.own_label for pool in pools if pool.own_label}:
@@ -164,7 +306,7 @@ def _chosen_pools(pod_set: model.PodSet, pools: Sequence[AutoscaledPool]) -> lis
     return []
 
 
-def _chosen_types(pod_set: model.PodSet) -> list[MachineType]:
+def _chosen_types(pod_set: model.PodSet) -> list[autoscaled_pools.MachineType]:
     """The only machine types on which the pods may run; empty where one is not known."""
     ways = pool_fit.node_alternatives(pod_set)
     for label in autoscaled_pools.TYPE_LABELS:
@@ -179,7 +321,7 @@ def _chosen_types(pod_set: model.PodSet) -> list[MachineType]:
 _WHOLE_DEVICES: Final = ("nvidia.com/gpu", "amd.com/gpu", "google.com/tpu", "habana.ai/gaudi")
 
 
-def _place_of_type(machine: MachineType, known: Knowledge) -> Place:
+def _place_of_type(machine: autoscaled_pools.MachineType, known: Knowledge) -> Place:
     """A node of a machine type. Only its devices count: a kubelet decides how much of the rest pods get."""
     devices = {name: machine.amounts[name] for name in _WHOLE_DEVICES if name in machine.amounts}
     template = NodeTemplate(
@@ -188,9 +330,14 @@ def _place_of_type(machine: MachineType, known: Knowledge) -> Place:
     return Place(name=f"a node of type {machine.name}", labels={}, taints=(), frontier=(devices,), template=template)
 
 
-def _at_zero(pod_set: model.PodSet, demand: PodDemand, known: Knowledge) -> str:
+def _at_zero(
+    pod_set: model.PodSet, demand: PodDemand, pools: Sequence[autoscaled_pools.AutoscaledPool], known: Knowledge
+) -> str:
     """The pool without nodes that alone could hold pods which claim devices; empty where a node could, or no pool."""
     verdicts = judge.node_verdicts(known) if demand.claims_devices else None
+    if verdicts is None and demand.claims_devices:
+        chosen = _chosen_pools(pod_set, pools) or _pools_by_labels(pod_set, demand, pools)[0]
+        return next((each.title(None) for each in chosen if each.kind == autoscaled_pools.NODE_POOL[1]), "")
     if verdicts is None or verdicts.places.nodes.unreadable:
         return ""
     found = [each for each in verdicts.places.all if judge.could_hold(demand, each, verdicts.places.nodes)]

@@ -111,6 +111,8 @@ class AutoscaledPool(Struct, frozen=True, kw_only=True):
     """The age at which Karpenter replaces each node, below its default of 720h; empty for the default and for never."""
     grace: str = ""
     """The time after which Karpenter ends all pods of a node that it replaces; empty where it waits for them."""
+    assumption: str = ""
+    """An assumption about nodes that it may have beside those of its types; empty where it has no others."""
     node_class: tuple[str, str, str] = ("", "", "")
     """Group, kind and name of the NodeClass that describes its nodes."""
 
@@ -143,6 +145,11 @@ _WELL_KNOWN: Final = memo.pattern(
     r"|eks\.amazonaws\.com/.*|kubernetes\.azure\.com/.*|cloud\.google\.com/.*)"
 )
 """Labels that Karpenter and its clouds give nodes (kubernetes-sigs/karpenter pkg/apis/v1/labels.go)."""
+
+
+def is_well_known(key: str) -> bool:
+    """Whether clouds and autoscalers give nodes a label, so that any pool may have it."""
+    return _WELL_KNOWN.fullmatch(key) is not None
 
 
 def is_undefined(wanted: Requirement, defined: frozenset[str] | None) -> bool:
@@ -444,8 +451,8 @@ def _compute_class(name: str, value: paths.Object) -> AutoscaledPool | None:
         return None
     rules = spec.get("priorities")
     found = [_types_of_rule(paths.mapping(each)) for each in rules] if isinstance(rules, list) else []
-    # Without this word, GKE may add any nodes if no rule can be met.
-    closed = spec.get("whenUnsatisfiable") == "DoNotScaleUp"
+    # With this word, GKE may add any nodes if no rule can be met; before 1.33 it was the default.
+    closed = spec.get("whenUnsatisfiable", "DoNotScaleUp") == "DoNotScaleUp"
     known = [each for each in found if each is not None]
     types = {each.name: each for types in known for each in types} if closed and len(known) == len(found) else None
     return AutoscaledPool(
@@ -456,7 +463,11 @@ def _compute_class(name: str, value: paths.Object) -> AutoscaledPool | None:
         # GKE tolerates the taints of its accelerator nodes and of the class for the pods.
         taints=(),
         types=None if types is None else tuple(types.values()),
+        assumption="" if "whenUnsatisfiable" in spec else _OF_1_33,
     )
+
+
+_OF_1_33: Final = "usher assumes GKE 1.33 or later, where a class without whenUnsatisfiable gets no other nodes"
 
 
 def _types_of_rule(rule: Mapping[str, paths.Json]) -> tuple[MachineType, ...] | None:

@@ -8,6 +8,7 @@ node. They are kept beside the classes, in an index by value, so that selectors 
 """
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from sys import intern
@@ -76,7 +77,11 @@ def read_node(value: paths.Object) -> Node | str:
         metadata, spec, status = (_mapping(value.get(key), key) for key in ("metadata", "spec", "status"))
         return Node(
             name=name_of(value),
-            labels={**_labels(metadata.get("labels")), **_registered(metadata.get("annotations"))},
+            labels={
+                **_labels(metadata.get("labels")),
+                **_registered(metadata.get("annotations")),
+                **_virtual(metadata.get("annotations")),
+            },
             taints=_taints(spec.get("taints")),
             amounts=_amounts(status),
         )
@@ -95,6 +100,15 @@ def _labels(value: paths.Json) -> dict[str, str]:
 REGISTERED: Final = "gpu-usher.io/boards-of-hami"
 """A label that usher itself adds to nodes with devices that HAMi has registered: the number of NVIDIA's boards."""
 
+REGISTERED_MEMORY: Final = "gpu-usher.io/memory-of-hami"
+"""As REGISTERED: the memory of the largest of these boards in MiB."""
+
+VIRTUAL: Final = "gpu-usher.io/boards-of-volcano"
+"""A label that usher itself adds to nodes whose boards Volcano divides: their number."""
+
+VIRTUAL_MEMORY: Final = "gpu-usher.io/memory-of-volcano"
+"""As VIRTUAL: the memory of the largest of these boards in MiB."""
+
 REGISTERS: Final = ("hami.io/node-nvidia-register", "4pd.io/node-nvidia-register")
 """Annotations in which HAMi lists the boards of a node: JSON, before version 2.5 texts with a colon behind each
 (HAMi:pkg/device/nvidia/device.go, HAMi:pkg/util/util.go DecodeNodeDevices).
@@ -107,21 +121,31 @@ VOLCANO_REGISTER: Final = "volcano.sh/node-vgpu-register"
 """
 
 
-def boards_of_volcano(annotations: Mapping[str, str]) -> int:
-    """How many boards of a node Volcano divides into virtual GPUs; 0 on other nodes."""
-    return sum(len(each.split(",")) > 1 for each in annotations.get(VOLCANO_REGISTER, "").split(":"))
+def boards_of_volcano(annotations: Mapping[str, str]) -> list[int]:
+    """The memory in MiB of each board of a node that Volcano divides into virtual GPUs; 0 where it is not said."""
+    boards = (each.split(",") for each in annotations.get(VOLCANO_REGISTER, "")[:_LONGEST_REGISTER].split(":"))
+    return [_whole(each[2] if len(each) > _MEMORY else "") for each in boards if len(each) > 1]
 
 
-def registered_boards(annotations: Mapping[str, str]) -> int:
-    """The boards that HAMi offers on a node, each many times; 0 on a node without HAMi."""
+def registered_boards(annotations: Mapping[str, str]) -> list[int]:
+    """The memory in MiB of each board that HAMi offers many times on a node; empty on a node without HAMi."""
     text = next((annotations[key] for key in REGISTERS if annotations.get(key)), "")[:_LONGEST_REGISTER]
     if not text.startswith("["):
-        return sum(len(each.split(",")) >= _FIELDS_OF_BOARD for each in text.split(":"))
+        boards = (each.split(",") for each in text.split(":"))
+        return [_whole(each[_MEMORY]) for each in boards if len(each) >= _FIELDS_OF_BOARD]
     try:
         listed = json.loads(text)
     except ValueError:
-        return 0
-    return len(listed) if isinstance(listed, list) else 0
+        return []
+    return [_whole(paths.mapping(each).get("devmem")) for each in listed] if isinstance(listed, list) else []
+
+
+def _whole(value: object) -> int:
+    return int(str(value)) if re.fullmatch(r"\d{1,12}", str(value), re.ASCII) else 0
+
+
+_MEMORY: Final = 2
+"""The index of the memory of a board in the text of a register."""
 
 
 _FIELDS_OF_BOARD: Final = 6
@@ -134,7 +158,17 @@ def _registered(annotations: paths.Json) -> dict[str, str]:
         return {REGISTERED: "0"}
     known = {key: text for key, text in paths.mapping(annotations).items() if HAMI_REGISTER.match(key)}
     texts = {key: text for key, text in known.items() if isinstance(text, str)}
-    return {REGISTERED: str(registered_boards(texts))} if known else {}
+    if not known:
+        return {}
+    boards = registered_boards(texts)
+    return {REGISTERED: str(len(boards)), **({REGISTERED_MEMORY: str(max(boards))} if all(boards) and boards else {})}
+
+
+def _virtual(annotations: paths.Json) -> dict[str, str]:
+    text = paths.mapping(annotations).get(VOLCANO_REGISTER)
+    boards = boards_of_volcano({VOLCANO_REGISTER: text}) if isinstance(text, str) else []
+    known = {VIRTUAL_MEMORY: str(max(boards))} if boards and all(boards) else {}
+    return {VIRTUAL: str(len(boards)), **known} if boards else {}
 
 
 def _taints(value: paths.Json) -> tuple[Taint, ...]:

@@ -7,6 +7,7 @@ strategy mixed, GPUs that have no partitions keep the name amd.com/gpu); docs/op
 pkg/scheduler/conf, pkg/scheduler/cache/cluster_info/queue.go and pkg/podgrouper of NVIDIA/KAI-Scheduler 72de64f.
 """
 
+import csv
 import difflib
 import re
 from collections import defaultdict
@@ -32,8 +33,31 @@ def disagreements(value: paths.Object, key: tuple[str, str], objects: Objects) -
     yield from _of_configurations(value, " ".join(key), objects)
     if objects.cluster_scoped(*_KAI_QUEUE) or objects.cluster_scoped(*_SHARDS):
         yield from _of_shards(value, key, objects)
+    for place, group, kind in _CLASSES.get(key, ()):
+        names = objects.cluster_scoped(group, kind)
+        for where, name in places.texts_with_paths(value, place) if names else ():
+            like = [] if name in names else [each for each in names if known_keys.is_slip(name[:100], each)]
+            if len(like) == 1:
+                text = f"names the {kind} {name[:100]}, which these files do not have"
+                yield _wrong(where, text, f"did you mean {like[0]}?")
+    if key == _NODE_POOL:
+        yield from _of_node_class(value, objects)
+    if value.get("kind") == "ConfigMap":
+        yield from _impossible_partitions(value)
     if plugin := objects.once("AMD's device plugin", lambda: _amd_plugin(objects)):
         yield from _of_partitions(value, plugin)
+
+
+_REQUESTS: Final = "devices.requests[]{,.exactly,.firstAvailable[]}.deviceClassName"
+_CLASSES: Final = {
+    ("resource.k8s.io", "ResourceClaim"): ((f"spec.{_REQUESTS}", "resource.k8s.io", "DeviceClass"),),
+    ("resource.k8s.io", "ResourceClaimTemplate"): ((f"spec.spec.{_REQUESTS}", "resource.k8s.io", "DeviceClass"),),
+    ("karpenter.sh", "NodePool"): (
+        ("spec.template.spec.nodeClassRef.name", "karpenter.k8s.aws", "EC2NodeClass"),
+        ("spec.template.spec.nodeClassRef.name", "karpenter.azure.com", "AKSNodeClass"),
+    ),
+}
+"""Names of classes in objects: their place, and the group and kind of the classes."""
 
 
 def _wrong(path: str, text: str, remedy: str) -> model.UnreadKey:
@@ -316,6 +340,91 @@ def _partitions_made(config_map: paths.Object) -> Iterator[str]:
     for text in known_keys.part_at(config_map, "/data").values():
         if isinstance(text, str) and len(text) <= _MOST and "gpu-config-profiles" in text:
             yield from (f"amd.com/{one}_{other}".lower() for one, other in _PARTS.findall(text))
+
+
+_TYPES_OF_METRICS: Final = frozenset({"gauge", "counter", "histogram", "summary", "label"})
+
+
+def metrics_of_dcgm(config_map: paths.Object) -> Found:
+    """Lines with which dcgm-exporter does not start (NVIDIA/dcgm-exporter, its reader of counters)."""
+    for key, text in known_keys.part_at(config_map, "/data").items():
+        if not isinstance(text, str) or not key.endswith((".csv", "metrics")) or "DCGM_FI_" not in text[:_MOST]:
+            continue
+        for line in text[:_MOST].splitlines():
+            if not line.strip() or line.lstrip().startswith("#"):
+                continue
+            parts = [part.strip() for part in next(csv.reader([line], skipinitialspace=True), [])]
+            if len(parts) != 3 or parts[1] not in _TYPES_OF_METRICS:
+                wrong = "three fields" if len(parts) != 3 else f"a type of Prometheus; {parts[1][:40]} is not one"
+                message = f"has the line {line.strip()[:60]!r} at {key}, where dcgm-exporter needs {wrong}, so it ends"
+                remedy = "write FIELD, TYPE, HELP, with the help in quotes where it has commas"
+                yield misread(paths.join("/data", key), message, remedy, "controller")
+                break
+
+
+_SHARES: Final = {"SPX": 1, "DPX": 2, "TPX": 3, "QPX": 4, "CPX": 8}
+"""Partitions of compute on MI300X; memory has no more (rocm.docs.amd.com/projects/amdsmi, conceptual/partition)."""
+
+
+def _impossible_partitions(config_map: paths.Object) -> Found:
+    for key, text in known_keys.part_at(config_map, "/data").items():
+        for one, other in (
+            _PARTS.findall(text) if isinstance(text, str) and "gpu-config-profiles" in text[:_MOST] else ()
+        ):
+            most, memory = _SHARES.get(one.upper(), 0), re.fullmatch(r"NPS(\d)", other.upper())
+            if most and memory and int(memory[1]) > most:
+                message = (
+                    f"has the profile {one} with {other} at {key}: GPUs have no more partitions of memory than of "
+                    f"compute, here {most}"
+                )
+                yield _wrong(paths.join("/data", key), message, f"set memoryPartition to NPS1, or {one} to CPX")
+
+
+_NODE_POOL: Final = ("karpenter.sh", "NodePool")
+_CAPACITY_TYPE: Final = "karpenter.sh/capacity-type"
+_RESERVED: Final = "reserved"
+_WITHOUT_DRIVER: Final = re.compile(r"amazon-eks-node-al2023-[\w-]*standard|/amazon-linux-2023/[\w-]*/standard/")
+_GPU_TYPES: Final = re.compile(r"(g[45679]\w*|p[3-6]\w*)(\.|$)")
+
+
+def _of_node_class(pool: paths.Object, objects: Objects) -> Found:
+    """Needs of a NodePool that its EC2NodeClass does not meet: reserved capacity, and an image with a driver.
+
+    Sources: aws/karpenter-provider-aws website/content/en/docs/tasks/odcrs.md and concepts/nodeclasses.md.
+    """
+    name = next(iter(places.texts_at(pool, "spec.template.spec.nodeClassRef.name")), "")
+    found = objects.cluster_scoped("karpenter.k8s.aws", "EC2NodeClass").get(name)
+    if found is None:
+        return
+    entries = [
+        (where, each, places.texts_at(each, "values[]"))
+        for where, each in places.at(pool, "spec.template.spec.requirements[]")
+        if isinstance(each, dict) and each.get("operator") == "In"
+    ]
+    reserves = bool(paths.mapping(found.get("spec")).get("capacityReservationSelectorTerms"))
+    for where, each, values in entries:
+        if each.get("key") == _CAPACITY_TYPE and reserves != (_RESERVED in values):
+            if reserves:
+                text = f"does not allow reserved capacity, but EC2NodeClass {name} in these files selects reservations"
+                yield _wrong(f"{where}/values", text, f"add reserved to the values of {_CAPACITY_TYPE}")
+            elif values == [_RESERVED]:
+                text = f"allows only reserved capacity, but EC2NodeClass {name} in these files selects no reservation"
+                yield _wrong(f"{where}/values", text, "add capacityReservationSelectorTerms to the EC2NodeClass")
+    images = places.texts_at(found, "spec.amiSelectorTerms[].{name,ssmParameter}")
+    types = [value for _, each, values in entries if str(each.get("key")).endswith(_TYPES) for value in values]
+    operator = any(objects.cluster_scoped("nvidia.com", kind) for kind in ("ClusterPolicy", "NVIDIADriver"))
+    if types and all(map(_GPU_TYPES.match, types)) and not operator:
+        for image in filter(_WITHOUT_DRIVER.search, images[:1]):
+            text = (
+                f"starts GPU machines with the image {image[:80]} of EC2NodeClass {name}, which has no driver for them"
+            )
+            remedy = (
+                "select the alias al2023, which takes the image for NVIDIA, or let the GPU operator install a driver"
+            )
+            yield _wrong("/spec/template/spec/nodeClassRef/name", text, remedy)
+
+
+_TYPES: Final = ("instance-type", "instance-family")
 
 
 def _is_mixed(spec: Mapping[str, Any]) -> bool | None:

@@ -293,7 +293,9 @@ def _of_device_shares(arguments: object) -> object:
     if not isinstance(arguments, dict):
         return {}
     return {
-        key: value for key, value in arguments.items() if str(key).startswith("deviceshare.") and value in (True, False)
+        key: value
+        for key, value in arguments.items()
+        if str(key).startswith(("deviceshare.", "predicate.")) and value in (True, False)
     }
 
 

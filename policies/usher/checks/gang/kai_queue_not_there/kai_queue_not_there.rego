@@ -30,5 +30,6 @@ deny contains finding if {
 		"path": queue.path,
 		"message": $"KAI queue {text.excerpt(queue.name)} does not exist, so its pods are never placed",
 		"remedy": "create the queue, or name one that `kubectl get queues.scheduling.run.ai` lists",
+		"missing": {"group": "scheduling.run.ai", "kind": "Queue", "name": queue.name},
 	}
 }

@@ -8,6 +8,7 @@ test_a_queue_that_is_not_there_is_found if {
 		"path": "/metadata/labels/kai.scheduler~1queue",
 		"message": `KAI queue "reserach" does not exist, so its pods are never placed`,
 		"remedy": "create the queue, or name one that `kubectl get queues.scheduling.run.ai` lists",
+		"missing": {"group": "scheduling.run.ai", "kind": "Queue", "name": "reserach"},
 	}} with input as examples.bad_pod
 }
 

@@ -3,6 +3,7 @@
 # description: |
 #   For accelerators and other extended resources, Kubernetes counts only keys with the prefix `requests.`. The API
 #   server accepts nvidia.com/gpu too, but never compares anything with it. Only cpu and memory have a short form.
+#   Memory and cores of HAMi are amounts of each share, so HAMi itself counts them, by keys with the prefix `limits.`.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/policy/resource-quotas/#resource-quota-for-extended-resources
@@ -24,11 +25,27 @@ deny contains finding if {
 	parts := split(name, "/")
 	count(parts) == 2
 	not _is_counted(parts[0])
+	not name in _of_hami
 
 	finding := {
 		"path": $"/spec/hard/{replace(name, "/", "~1")}",
 		"message": $"Kubernetes never counts {name} without the prefix requests., so {amount.text} of it limits nothing",
 		"remedy": $"write requests.{name}: {amount.text}",
+	}
+}
+
+# Amounts of each share: Kubernetes does not multiply them with the shares, and HAMi does (pkg/device/quota.go).
+_of_hami := {"nvidia.com/gpucores", "nvidia.com/gpumem"}
+
+deny contains finding if {
+	some name, amount in input.object.resourceQuota.spec.hard
+	resource := trim_prefix(name, "requests.")
+	resource in _of_hami
+
+	finding := {
+		"path": $"/spec/hard/{replace(name, "/", "~1")}",
+		"message": $"{name} does not bound what HAMi gives: Kubernetes counts a container once, whatever its number of GPUs, and HAMi only reads keys with the prefix limits.",
+		"remedy": $"write limits.{resource}: {amount.text}",
 	}
 }
 

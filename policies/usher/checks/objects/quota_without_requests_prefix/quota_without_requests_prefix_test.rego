@@ -21,6 +21,14 @@ test_nor_do_slices_and_other_devices if {
 	check.deny == {found("habana.ai~1gaudi", "habana.ai/gaudi", "8")} with input as examples.bad_gaudi
 }
 
+test_shares_of_hami_count_by_limits if {
+	check.deny == {{
+		"path": "/spec/hard/requests.nvidia.com~1gpumem",
+		"message": "requests.nvidia.com/gpumem does not bound what HAMi gives: Kubernetes counts a container once, whatever its number of GPUs, and HAMi only reads keys with the prefix limits.",
+		"remedy": "write limits.nvidia.com/gpumem: 40000",
+	}} with input as examples.bad_hami
+}
+
 test_with_the_prefix_they_count if {
 	check.deny == set() with input as examples.good_requests
 }

@@ -31,7 +31,7 @@ deny contains finding if {
 
 	finding := {
 		"path": $"{pod_set.specPath}/resourceClaims",
-		"message": $"{workload.pod_set_name(pod_set)} claims devices, and only {text.excerpt(place)} could hold it, which has no node: an autoscaler learns the devices of a pool from the ResourceSlices of its nodes, so it cannot go from 0 to 1 for this claim",
+		"message": $"{workload.pod_set_name(pod_set)} claims devices, and only {text.excerpt(place)} could hold it, which has no node here: an autoscaler learns the devices of a pool from the ResourceSlices of its nodes, so it cannot go from 0 to 1 for this claim",
 		"remedy": "keep one node in the pool, or ask for the resource of the device plugin, for example nvidia.com/gpu",
 		"assumption": "usher assumes that the autoscaler does not know the devices of the pool in another way",
 	}

@@ -4,7 +4,8 @@
 #   Pods that select the nodes of a NodePool of Karpenter or of a ComputeClass of GKE run only there, and an autoscaler
 #   adds only machines of the types that the pool allows, within its limits. Pods that select machine types run only on
 #   these. The check compares the pods with the types of AWS, Azure, Google Cloud, Oracle Cloud, CoreWeave and Nebius that
-#   usher knows; another type is unknown. It needs no nodes. The pool has to be among the facts or in the files. Karpenter
+#   usher knows; another type is unknown. It needs no nodes. The pool has to be among the facts or in the files. Where
+#   no node is known, labels that a pool sets select it too, and the finding only warns. Karpenter
 #   counts GPUs of a machine, not the shares that a device plugin offers later, so time-slicing does not help. For a
 #   machine type alone, the check only compares devices, and only warns, because nodes that exist may share their GPUs.
 # scope: package
@@ -44,6 +45,9 @@ deny contains object.union(finding, _assumption(small)) if {
 _remedy(small) := nodes.larger_disk if {
 	{"ephemeral-storage"} == {each.resource | some each in small.shortages}
 	small.labels == []
+} else := "select labels that the nodes of the pool have" if {
+	small.shortages == []
+	small.counted
 } else := "ask for no more than one machine has, or let the pods select a pool with larger machines"
 
 _path(pod_set, small) := path if {
@@ -54,6 +58,11 @@ _shortages(small) := [nodes.shortage_text(shortage) | some shortage in small.sho
 
 _labels(small) := [$"its nodes do not have {wanted}" | some wanted in small.labels]
 
-_assumption(small) := {} if small.counted
+_assumption(small) := {"assumption": small.assumed} if small.assumed
+
+_assumption(small) := {} if {
+	small.counted
+	not small.assumed
+}
 
 _assumption(small) := {"assumption": "usher assumes that these nodes do not offer one GPU several times"} if not small.counted

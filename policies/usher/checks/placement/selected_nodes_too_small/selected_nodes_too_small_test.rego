@@ -13,11 +13,20 @@ test_a_node_pool_with_smaller_machines_is_found if {
 	}} with input as examples.bad_job
 }
 
+test_labels_that_a_pool_sets_select_it if {
+	check.deny == {{
+		"path": "/spec/template/spec/containers/0/resources/limits/nvidia.com~1gpu",
+		"message": "the pod selects only nodes that cannot hold it: the closest match is NodePool small (g6.12xlarge); one pod asks for 8 of nvidia.com/gpu, and one node has at most 4",
+		"remedy": remedy,
+		"assumption": "usher assumes that no other nodes have the label team=nlp",
+	}} with input as examples.bad_job_by_a_label
+}
+
 test_labels_that_the_pool_does_not_allow_are_found if {
 	check.deny == {{
 		"path": "/spec/template/spec/nodeSelector",
 		"message": "the pod selects only nodes that cannot hold it: the closest match is NodePool small (g6.12xlarge); its nodes do not have node.kubernetes.io/instance-type=p5.48xlarge",
-		"remedy": remedy,
+		"remedy": "select labels that the nodes of the pool have",
 	}} with input as examples.bad_job_of_another_type
 }
 

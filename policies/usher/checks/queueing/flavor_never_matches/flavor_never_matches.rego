@@ -58,6 +58,9 @@ _remedy(unmatched) := $"use queue {queues.verdict.fitsIn}, which could admit it"
 } else := $"label these nodes with {labels[0]}" if {
 	labels := [flavor.unlabelled | some flavor in unmatched.flavors]
 	count(labels) > 0
+} else := $"tolerate {taints[0]}, or ask for fewer or smaller pods" if {
+	taints := [flavor.taint | some flavor in unmatched.flavors]
+	count(taints) > 0
 } else := "ask for fewer or smaller pods, or for a wider level of the topology, or use another queue" if {
 	unmatched.flavors[_].held >= 0
 } else := "tolerate the taints and remove selectors that contradict the labels of a flavor, or use another queue"

@@ -61,6 +61,29 @@ deny contains finding if {
 	finding := _finding(scheduler, $"switches on {concat(" and ", ways)} of the plugin deviceshare, and Volcano ends with both", "keep one of them")
 }
 
+deny contains finding if {
+	some scheduler in _schedulers
+	_has(scheduler, "proportion")
+	_has(scheduler, "capacity")
+	finding := _finding(scheduler, "has the plugins proportion and capacity, which both divide the cluster among queues", "remove one of the two")
+}
+
+deny contains finding if {
+	some scheduler in _schedulers
+	some plugin in scheduler.plugins
+	some argument, on in plugin.arguments
+	on
+	argument in {"predicate.GPUSharingEnable", "predicate.GPUNumberEnable", "predicate.VGPUEnable"}
+	right := replace(argument, "predicate.", "deviceshare.")
+	not _switches_on(scheduler, right)
+	finding := _finding(scheduler, $"has the argument {argument}, which the plugin {plugin.name} of current versions does not read", $"add the plugin deviceshare with the argument {right}: true")
+}
+
+_switches_on(scheduler, argument) if {
+	some plugin in scheduler.plugins
+	plugin.arguments[argument]
+}
+
 deny contains object.union(finding, _of_files) if {
 	some scheduler in _schedulers
 	"priority" in input.beside.placed
@@ -79,7 +102,8 @@ deny contains object.union(finding, _of_files) if {
 deny contains object.union(finding, _of_files) if {
 	some scheduler in _schedulers
 	"vgpu" in input.beside.placed
-	not _shares(scheduler)
+	not _switches_on(scheduler, "deviceshare.VGPUEnable")
+	not _switches_on(scheduler, "predicate.VGPUEnable")
 	finding := _finding(scheduler, "does not switch on deviceshare.VGPUEnable, so Volcano chooses no GPU for pods of these files with volcano.sh/vgpu-*", "add the plugin deviceshare with the argument deviceshare.VGPUEnable: true")
 }
 
@@ -108,11 +132,6 @@ _preempts(scheduler) if {
 _is_kai(scheduler) if {
 	some action in scheduler.actions
 	action in {"consolidation", "stalegangeviction"}
-}
-
-_shares(scheduler) if {
-	some plugin in scheduler.plugins
-	plugin.arguments["deviceshare.VGPUEnable"]
 }
 
 _finding(scheduler, text_of, remedy) := {

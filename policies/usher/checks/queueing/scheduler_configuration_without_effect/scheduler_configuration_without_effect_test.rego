@@ -31,6 +31,17 @@ test_plugins_that_exclude_each_other_are_found if {
 	)} with input as examples.bad_two_ways
 }
 
+test_two_divisions_and_an_old_argument_are_found if {
+	check.deny == {found(
+		"has the plugins proportion and capacity, which both divide the cluster among queues",
+		"remove one of the two",
+	)} with input as examples.bad_two_shares
+	check.deny == {found(
+		"has the argument predicate.VGPUEnable, which the plugin predicates of current versions does not read",
+		"add the plugin deviceshare with the argument deviceshare.VGPUEnable: true",
+	)} with input as examples.bad_old_argument
+}
+
 test_priorities_need_the_action_preempt if {
 	check.deny == {object.union(of_files, found(
 		"lacks the action preempt, so the priorities of pods in these files only decide who starts first",
@@ -68,7 +79,7 @@ test_each_plugin_is_good_alone if {
 	every plugins in [
 		[{"name": "drf", "enabledHierarchy": true}],
 		[{"name": "drf", "enabledHierarchy": false}, {"name": "proportion"}],
-		[{"name": "capacity", "enabledHierarchy": true}, {"name": "proportion"}],
+		[{"name": "capacity", "enabledHierarchy": true}],
 		[{"name": "deviceshare", "arguments": {"deviceshare.VGPUEnable": true, "deviceshare.GPUSharingEnable": false}}],
 		[{"name": "deviceshare", "arguments": {"deviceshare.VGPUEnable": true, "deviceshare.NodeLockEnable": true}}],
 	] {

@@ -1,10 +1,10 @@
 # METADATA
-# title: A container asks HAMi for no more shares than a node has boards
+# title: Shares of a container fit the boards of a node
 # description: |
-#   HAMi offers each board many times, so a node with two boards offers twenty nvidia.com/gpu. But it gives a container
-#   each share on another board: nvidia.com/gpu: 3 needs three boards on one node, whatever the shares take of them. On
-#   a node with fewer boards the pod does not start. The check reads the boards from the annotation in which HAMi
-#   registers them.
+#   HAMi and Volcano offer each board many times, so a node with two boards offers twenty shares. But a container gets
+#   each share on another board: nvidia.com/gpu: 3 needs three boards on one node, whatever the shares take of them. And
+#   a share has no more memory than a board. Else the pod does not start. The check reads the boards from the
+#   annotations in which HAMi and Volcano register them.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/Project-HAMi/HAMi/issues/444
@@ -27,15 +27,29 @@ import data.usher.lib.mig
 import data.usher.lib.workload
 
 deny contains finding if {
-	boards := input.cluster.hami.boards
+	some each in input.cluster.hami.boards
 	some pod_set in workload.accelerator_pod_sets
 	some container in pod_set.containers
-	asked := amounts.effective(container.accelerators["nvidia.com/gpu"]).value
-	asked > boards
+	asked := amounts.effective(container.accelerators[each.resource]).value
+	asked > each.number
 
 	finding := {
-		"path": mig.path(container, "nvidia.com/gpu"),
-		"message": $"{workload.container_name(pod_set, container)} asks HAMi for {asked} shares, each on another GPU, but no node has more than {amounts.number_of(boards, "GPU", "GPUs")}",
+		"path": mig.path(container, each.resource),
+		"message": $"{workload.container_name(pod_set, container)} asks {each.scheduler} for {asked} shares, each on another GPU, but no node has more than {amounts.number_of(each.number, "GPU", "GPUs")}",
 		"remedy": "ask for one share with more memory and cores, or for fewer shares",
+	}
+}
+
+deny contains finding if {
+	some each in input.cluster.hami.boards
+	some pod_set in workload.accelerator_pod_sets
+	some container in pod_set.containers
+	asked := amounts.effective(container.accelerators[each.memoryResource]).value
+	asked > each.memory
+
+	finding := {
+		"path": mig.path(container, each.memoryResource),
+		"message": $"{workload.container_name(pod_set, container)} asks {each.scheduler} for {asked} MiB of a GPU, but no GPU has more than {each.memory}",
+		"remedy": $"ask for at most {each.memory} of {each.memoryResource}, or for shares of several GPUs",
 	}
 }
