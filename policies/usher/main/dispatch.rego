@@ -556,6 +556,10 @@ _findings_accelerator_pods contains {"check": "serving/role_group_gang_too_small
 	some finding in data.usher.checks.serving.role_group_gang_too_small.deny
 }
 
+_findings_accelerator_pods contains {"check": "placement/training_over_different_machines", "finding": finding} if {
+	some finding in data.usher.checks.placement.training_over_different_machines.deny
+}
+
 _findings_accelerator_pods contains {"check": "serving/model_larger_than_its_cache", "finding": finding} if {
 	some finding in data.usher.checks.serving.model_larger_than_its_cache.deny
 }
@@ -1182,6 +1186,10 @@ _findings_cluster_facts contains {"check": "gang/native_gang_not_formed", "findi
 
 _findings_cluster_facts contains {"check": "tenancy/critical_class_without_quota", "finding": finding} if {
 	some finding in data.usher.checks.tenancy.critical_class_without_quota.deny
+}
+
+_findings_cluster_facts contains {"check": "placement/refused_by_autopilot", "finding": finding} if {
+	some finding in data.usher.checks.placement.refused_by_autopilot.deny
 }
 
 _findings contains each if {
