@@ -22,7 +22,15 @@ from usher.accelerators.vocabulary import looks_like_accelerator, meant_name
 from usher.kinds import registry
 from usher.kinds.kind import DEFINITION
 from usher.kinds.kubeflow_pipelines import group_version_kind
-from usher.kinds.reading import controller_rules, counts, device_stack, inner_names, known_keys, value_forms
+from usher.kinds.reading import (
+    chosen_boards,
+    controller_rules,
+    counts,
+    device_stack,
+    inner_names,
+    known_keys,
+    value_forms,
+)
 from usher.kinds.reading.fields import MAP, REQUIRED, TAKES_ANYTHING, TYPE, Definitions, Known, Leaf, Node, recorded
 from usher.kinds.reading.values import NO_OBJECTS, Lookup, Objects
 from usher.workloads import identity, unrecognised
@@ -125,9 +133,9 @@ def _unread_by_controllers(
 ) -> Iterator[model.UnreadKey]:
     yield from controller_rules.refused(value, key, specs)
     if workload is not None:
-        yield from device_stack.images_of_other_devices(workload)
+        yield from chosen_boards.images_of_other_devices(workload)
         yield from counts.beyond_their_pods(workload, specs)
-    yield from device_stack.boards_without_their_name(specs)
+    yield from chosen_boards.boards_without_their_name(specs)
     if key == ("apps", "DaemonSet"):
         yield from device_stack.agents_without_folder(value)
     if key == ("", "ConfigMap"):

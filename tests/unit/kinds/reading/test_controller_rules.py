@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from usher.kinds.reading import controller_rules, device_stack, environment, value_forms
-from usher.kinds.reading.device_stack import boards_without_their_name
+from usher.kinds.reading.chosen_boards import boards_without_their_name
 
 _Json = dict[str, Any]
 
