@@ -91,8 +91,8 @@ class Forked:
 
 
 def can_start(env: Mapping[str, str]) -> bool:
-    """Whether a fork runs as a new process would: not where the interpreter itself reads other variables."""
-    read = {key: value for key, value in env.items() if key.startswith(("PYTHON", "COVERAGE"))}
+    """Whether a fork runs as a new process would: not where Python or an imported library reads other variables."""
+    read = {key: value for key, value in env.items() if key.startswith(("PYTHON", "COVERAGE", "KUBECONFIG"))}
     given = {key: os.environ[key] for key in ("PYTHONPATH",) if key in os.environ}
     return sys.platform == "linux" and read == given
 

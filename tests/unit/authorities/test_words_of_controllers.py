@@ -8,7 +8,7 @@ import pytest
 import builders
 from unit.workloads.normalised import workload
 from usher import paths
-from usher.authorities import authority, registry
+from usher.authorities import authority, reported_reasons
 from usher.authorities.authority import Case, Holding, Section
 from usher.authorities.verdict import Answer
 from usher.cluster.facts.store import Store
@@ -28,7 +28,9 @@ def condition(of: str, status: str, reason: str, message: str = "why") -> dict[s
 
 def said(*values: paths.Object, sections: tuple[Section, ...] = ()) -> dict[str, tuple[str, ...]]:
     facts = Store.of(values)
-    return {each.authority: each.says for each in registry.with_words(sections, Case(workload=workload(JOB)), facts)}
+    return {
+        each.authority: each.says for each in reported_reasons.with_words(sections, Case(workload=workload(JOB)), facts)
+    }
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,11 @@ def _amounts(queue: SourceObject, field: str) -> Iterator[tuple[str, Quantity]]:
     (KAI:pkg/scheduler/plugins/proportion/proportion.go:321, capacity_policy/max_allowed_check.go:52).
     """
     for key, (resource, unit) in _RESOURCES.items():
+        above = ("/spec", "/spec/resources", f"/spec/resources/{key}")
+        wrong = next((each for each in above if not isinstance(queue.at(each), dict | None)), None)
+        if wrong is not None:
+            queue.unknown(wrong, "expected an object")
+            continue
         pointer = f"/spec/resources/{key}/{field}"
         written = queue.at(pointer)
         try:

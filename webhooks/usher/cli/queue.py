@@ -69,7 +69,7 @@ def queue(
     webhook would add. --kubeconfig and --context imply --facts live. Without facts, the queues and quotas in the folder
     of FILE count. --also answers for other clusters, for example the workers of MultiKueue.
     """
-    from usher.authorities.registry import REPORTED
+    from usher.authorities.reported_reasons import REPORTED
     from usher.authorities.verdict import Answer
     from usher.check.formats import queue as formats_queue
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from usher import model
 from usher.authorities import authority as authorities_authority
-from usher.authorities import priority
+from usher.authorities import priority, reported_reasons
 from usher.authorities import registry as authorities_registry
 from usher.authorities.authority import Case, Outlook
 from usher.authorities.nodes import declared_pools
@@ -266,7 +266,7 @@ class Outlooks:
         return Outlook(
             workload=case.workload,
             ranks=tuple(priority.ranks(case, self._known)),
-            sections=authorities_registry.with_words(sections, case, self._known.facts),
+            sections=reported_reasons.with_words(sections, case, self._known.facts),
             given=given,
             fewer=tuple(self._fewer(case.workload, authorities_authority.answer_of_sections(sections))),
         )
