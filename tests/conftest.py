@@ -73,6 +73,9 @@ def any_size(monkeypatch: pytest.MonkeyPatch) -> None:
 os.register_at_fork(after_in_child=partial(sys.settrace, None))
 
 _E2E: Final = "tests/e2e"
+_SECOND_SERVER: Final = f"{_E2E}/test_p"
+"""Modules from this name on share an API server, those before it another one: one process waits half of its time."""
+
 _OWN_SERVER: Final = f"{_E2E}/own_server"
 """Modules here start an API server of their own, so each of them may run in any process."""
 
@@ -80,12 +83,12 @@ _COVERAGE_OF_PROCESSES: Final = "COVERAGE_PROCESS_CONFIG"
 """The variable by which `patch = subprocess` measures processes."""
 
 
-class OneControlPlane(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
-    """Runs the tests that share a real API server in one process, and each other module in one process too.
+class TwoControlPlanes(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
+    """Runs the tests that share a real API server in one process each, and each other module in one process too.
 
-    A second API server would take a tenth of the processor time of all tests. The tests with an API server take
-    longest, so they start first: those that share one, then the modules with one of their own. After them come the
-    modules with the most tests. A module is never split: the scheduler looks through all its pieces after each test.
+    The tests with an API server take longest, so they start first: those that share one, then the modules with one of
+    their own. After them come the modules with the most tests. A module is never split: the scheduler looks through
+    all its pieces after each test.
 
     `--dist=loadgroup` would do it by marks, but xdist 3.8 does not see marks with pytest 9.2
     (https://github.com/pytest-dev/pytest-xdist/issues/1386).
@@ -95,7 +98,7 @@ class OneControlPlane(LoadScopeScheduling):  # type: ignore[misc]  # xdist has n
         module = nodeid.partition("::")[0]
         if not module.startswith(f"{_E2E}/") or module.startswith(f"{_OWN_SERVER}/"):
             return module
-        return _E2E
+        return _E2E if module < _SECOND_SERVER else f"{_E2E} (second)"
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         for scope in sorted((each for each in self.workqueue if each.startswith(_E2E)), reverse=True):
@@ -122,9 +125,9 @@ def pytest_unconfigure() -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneControlPlane:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> TwoControlPlanes:
     """Asked by xdist where tests run in several processes."""
-    return OneControlPlane(config, log)
+    return TwoControlPlanes(config, log)
 
 
 @pytest.hookimpl(wrapper=True)
