@@ -7,6 +7,7 @@ import yaml
 
 from usher.kinds.reading import controller_rules, device_stack, environment, value_forms
 from usher.kinds.reading.chosen_boards import boards_without_their_name
+from usher.kinds.reading.values import Objects
 
 _Json = dict[str, Any]
 
@@ -522,3 +523,42 @@ def test_a_line_of_counters_has_a_field_a_type_and_a_help(line: str, wrong: bool
     value: _Json = {"data": {"dcgm-metrics.csv": f"DCGM_FI_DEV_GPU_UTIL, gauge, Use.\n\n{line}\n"}}
 
     assert bool(list(device_stack.metrics_of_dcgm(value))) == wrong
+
+
+def _parts(value: _Json, *beside: _Json) -> list[str]:
+    key = str(value["apiVersion"]).rpartition("/")[0], str(value["kind"])
+    return [each.path for each in value_forms.refused_parts(value, key, Objects(beside))]
+
+
+@pytest.mark.parametrize(
+    ("fields", "driver", "count"),
+    [
+        ({}, "ebs.csi.aws.com", 1),
+        ({}, "efs.csi.aws.com", 0),
+        ({"volumeMode": "Block"}, "ebs.csi.aws.com", 0),
+        ({"accessModes": ["ReadWriteOnce"]}, "ebs.csi.aws.com", 0),
+        ({"storageClassName": "premium-rwo"}, "efs.csi.aws.com", 1),
+        ({"storageClassName": "other"}, "ebs.csi.aws.com", 0),
+        ({"accessModes": 7, "storageClassName": [7]}, "ebs.csi.aws.com", 0),
+    ],
+)
+def test_a_disk_of_one_node_is_not_shared(fields: _Json, driver: str, count: int) -> None:
+    storage = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": "fast"},
+        "provisioner": driver,
+    }
+    spec = {"accessModes": ["ReadWriteMany"], "storageClassName": "fast", **fields}
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "models"}, "spec": spec}
+    ranks = {"apiVersion": "apps/v1", "kind": "StatefulSet", "spec": {"volumeClaimTemplates": [{"spec": spec}]}}
+
+    assert len(_parts(claim, storage)) == len(_parts(ranks, storage)) == count
+
+
+@pytest.mark.parametrize(("chosen", "count"), [("llm", 0), ("lllm", 1), ("$APP", 0)])
+def test_pods_are_spread_by_their_own_labels(chosen: str, count: int) -> None:
+    value = _deployment(_container(), topologySpreadConstraints=[{"labelSelector": {"matchLabels": {"app": chosen}}}])
+    value["spec"]["template"]["metadata"] = {"labels": {"app": "llm"}}
+
+    assert len(_parts(value)) == count

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from usher import errors, memo, model, paths, quantities
 from usher.kinds.reading import known_keys
-from usher.kinds.reading.values import Lookup, Objects
+from usher.kinds.reading.values import Absence, Lookup, Objects, Reference
 
 Steps = tuple[str, ...]
 
@@ -391,20 +391,76 @@ def refused_parts(value: paths.Object, key: tuple[str, str], beside: Lookup) -> 
     Args:
         value: the object.
         key: its group and kind.
-        beside: the objects of the same files; read only for a Service or a PodDisruptionBudget.
+        beside: the objects of the same files; read only for a Service, a PodDisruptionBudget or a claim of a volume.
     """
     group, kind = key
     if group == "apps":
         yield from _labels_not_selected(value)
+        yield from _spreads_others(value)
+        yield from _shared_disks(value, "spec.volumeClaimTemplates[].spec", beside)
     elif group == "batch" and kind == "CronJob":
         yield from _schedule_refused(value)
         yield from _restarts_for_ever(value, "/spec/jobTemplate/spec/template/spec")
     elif group == "batch" and kind == "Job":
         yield from _restarts_for_ever(value, "/spec/template/spec")
+    elif kind == "PersistentVolumeClaim":
+        yield from _shared_disks(value, "spec", beside)
     elif isinstance(beside, Objects) and (group, kind) == ("", "Service"):
         yield from known_keys.misspelt_selector(value, "/spec/selector", beside)
     elif isinstance(beside, Objects) and (group, kind) == ("policy", "PodDisruptionBudget"):
         yield from known_keys.misspelt_selector(value, "/spec/selector/matchLabels", beside)
+
+
+_DISKS: Final = frozenset({
+    "disk.csi.azure.com", "dobs.csi.digitalocean.com", "ebs.csi.aws.com", "ebs.csi.eks.amazonaws.com",
+    "kubernetes.io/aws-ebs", "kubernetes.io/azure-disk", "kubernetes.io/gce-pd", "pd.csi.storage.gke.io",
+})  # fmt: skip
+"""Drivers of disks that several nodes share only as blocks (the documentation of each driver on access modes)."""
+
+_CLASSES_OF_DISKS: Final = {
+    **dict.fromkeys(("gp2", "gp3"), "ebs.csi.aws.com"),
+    **dict.fromkeys(("premium-rwo", "standard-rwo"), "pd.csi.storage.gke.io"),
+    **dict.fromkeys(("managed-csi", "managed-csi-premium"), "disk.csi.azure.com"),
+}
+"""The drivers of StorageClasses that clouds make, where the files do not define them."""
+
+
+def _shared_disks(value: paths.Object, place: str, beside: Lookup) -> Iterator[model.UnreadKey]:
+    """Claims of a file system that several nodes write, of disks that only one node mounts."""
+    for where, claim in at(value, place):
+        spec = paths.mapping(claim)
+        name = spec.get("storageClassName")
+        if "ReadWriteMany" not in paths.elements(spec.get("accessModes")) or spec.get("volumeMode") == "Block":
+            continue
+        if not isinstance(name, str) or not name:
+            continue
+        defined = beside.find(Reference(group="storage.k8s.io", kind="StorageClass", name=name))
+        driver = _CLASSES_OF_DISKS.get(name) if isinstance(defined, Absence) else defined.get("provisioner")
+        if isinstance(driver, str) and driver in _DISKS:
+            yield model.UnreadKey(
+                path=f"{where}/accessModes",
+                text=f"asks {name[:60]} for ReadWriteMany, but one node alone mounts a file system of {driver}, so it "
+                "never gets a volume",
+                remedy="use ReadWriteOnce for one pod, or a StorageClass of a shared file system",
+                important=False,
+                topic="controller",
+            )
+
+
+def _spreads_others(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Constraints that spread by a label that the own pods have with another value: they spread nothing."""
+    labels = known_keys.part_at(value, "/spec/template/metadata/labels")
+    for where, chosen in at(value, "spec.template.spec.topologySpreadConstraints[].labelSelector.matchLabels"):
+        for key, each in paths.mapping(chosen).items():
+            own = labels.get(key)
+            if isinstance(own, str) and isinstance(each, str) and own != each and not is_placeholder(own + each):
+                yield model.UnreadKey(
+                    path=paths.join(where, key),
+                    text=f"spreads pods with the label {key}: {each[:60]}, and its own pods have {own[:60]}",
+                    remedy=f"write {own[:60]}",
+                    important=False,
+                    topic="controller",
+                )
 
 
 def _is_whole(spec: Mapping[str, Any]) -> bool:
