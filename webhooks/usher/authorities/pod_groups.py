@@ -275,7 +275,9 @@ def _registered(known: Knowledge) -> HamiInput:
     if any(nodes.REGISTERED in each.labels for each in classes):
         return {"registered": True}
     offered = {name for each in classes for name in each.most}
-    return {"registered": False} if any(map(known.vocabulary.contains, offered)) else {}
+    # A node that cannot be read may be one of HAMi's.
+    is_known = not known.facts.nodes.now.unreadable and any(map(known.vocabulary.contains, offered))
+    return {"registered": False} if is_known else {}
 
 
 FractionsInput = dict[str, str]
