@@ -60,7 +60,10 @@ def test_elastic_training_runs_between_two_bounds(
 
 def test_a_placeholder_for_a_number_is_unknown() -> None:
     assert unknowns(job({"replicas": "$NUM_NODES"})) == [
-        ("/spec/replicaSpecs/0/replicas", "expected a whole number, found a string")
+        (
+            "/spec/replicaSpecs/0/replicas",
+            "expected a whole number, found a placeholder; fill it in first, for example with envsubst",
+        )
     ]
     assert unknowns(job({"replicas": 1}, elastic={"replicaDiscreteValues": [None]})) == [
         ("/spec/elasticPolicy/replicaDiscreteValues/0", "expected a whole number, found null")

@@ -385,7 +385,9 @@ class Reading:
         if value is None:
             return default
         if isinstance(value, bool) or not isinstance(value, int):
-            self.unknown(path, f"expected a whole number, found {_type_name(value)}")
+            to_fill = isinstance(value, str) and value.startswith(("$", "{{"))
+            found = "a placeholder; fill it in first, for example with envsubst" if to_fill else _type_name(value)
+            self.unknown(path, f"expected a whole number, found {found}")
             return default
         if not 0 <= value <= MAX_PODS:
             self.unknown(path, f"expected a number of {of} from 0 to {MAX_PODS}")
