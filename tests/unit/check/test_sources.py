@@ -439,6 +439,18 @@ def test_an_object_that_could_be_applied_alone_is_judged_whatever_a_kustomizatio
     assert names(read(tmp_path)) == ["whole"]
 
 
+def test_a_kustomization_that_is_a_pipe_a_link_out_of_the_repository_or_above_it_makes_no_patch(tmp_path: Path) -> None:
+    patches: paths.Object = {"patches": [{"path": "part.yaml"}, {"path": "repository/part.yaml"}]}
+    written(tmp_path / "kustomization.yaml", patches)
+    tree = tmp_path / "repository"
+    part = written(tree / "part.yaml", PART)
+    (tree / ".git").mkdir()
+    os.mkfifo(tree / "kustomization.yaml")
+    (tree / "kustomization.yml").symlink_to(tmp_path / "kustomization.yaml")
+
+    assert names(read(part)) == ["part"]
+
+
 @pytest.mark.parametrize(
     "content", ["patches: 7", "patches: [{path: 7}, [], null]", "[" * 1000, 'patches: [{path: "a\\0b"}]', "\x00", "- a"]
 )

@@ -10,7 +10,7 @@ import os
 import select
 import stat
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from io import BytesIO
@@ -285,17 +285,17 @@ def without_patches(batch: Batch, path: Path) -> Batch:
     """The batch of a file without parts of objects: a kustomization of its folder, or one above, names it as a patch.
 
     kustomize reads no patch from outside the folder of its kustomization. An object whose containers have images could
-    be applied alone, so it stays: a manifest cannot hide by being called a patch.
+    be applied alone, so it is judged all the same; a note names each other one that makes pods.
     """
-    parts = [item for item in batch.items if pod_templates.find_pod_specs(item.value) == []]
-    if not parts:
-        return batch
-    whole = os.path.realpath(path)
-    above = itertools.islice(Path(whole).parents, _FOLDERS_ABOVE)
-    folder = next((each for each in above if whole in patches_of(str(each))), None)
+    whole = os.path.realpath(path) if batch.items else ""
+    folder = _patches_above(os.path.dirname(whole)).get(whole)  # noqa: PTH120 - quicker
     if folder is None:
         return batch
-    reason = f"a patch; `usher check -k {path_text(_shown(folder))}` judges what it makes"
+    kept: list[Item] = []
+    parts: list[Item] = []
+    for item in batch.items:
+        (kept if pod_templates.find_pod_specs(item.value) != [] else parts).append(item)
+    reason = f"a patch; `usher check -k {path_text(_shown(Path(folder)))}` judges what it makes"
     notes = [
         findings.Note(source=f"{batch.source}:{item.document.line}", reason=reason)
         for item in parts
@@ -303,23 +303,41 @@ def without_patches(batch: Batch, path: Path) -> Batch:
     ]
     return replace(
         batch,
-        items=tuple(item for item in batch.items if item not in parts),
+        items=tuple(kept),
         notes=(*batch.notes, *notes),
         ignored=batch.ignored + len(parts) - len(notes),
     )
 
 
+def forget_patches() -> None:
+    """Reads kustomizations again from now on."""
+    _patches_above.cache_clear()
+    _patches_of.cache_clear()
+
+
 @lru_cache(maxsize=4096)
-def patches_of(folder: str) -> frozenset[str]:
+def _patches_above(folder: str) -> Mapping[str, str]:
+    """The patches that kustomizations of a folder and of those above it apply, each with the nearest such folder.
+
+    No folder above the top of a repository counts.
+    """
+    found: dict[str, str] = {}
+    for each in map(str, itertools.islice((Path(folder), *Path(folder).parents), _FOLDERS_ABOVE)):
+        found = {**dict.fromkeys(_patches_of(each), each), **found}
+        if os.path.lexists(os.path.join(each, ".git")):  # noqa: PTH118 - quicker
+            break
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _patches_of(folder: str) -> frozenset[str]:
     """The real paths of the files that the kustomization of a folder applies as patches; it may be any text."""
     found = set[str]()
     for name in KUSTOMIZATIONS:
-        try:
-            with Path(folder, name).open("rb") as stream:
-                content = stream.read(chunks.MAX_FILE_BYTES + 1)
-        except (OSError, ValueError):
-            continue
-        for document in reader.parse_each(content, source=name).documents:
+        file = Path(folder, name)
+        # A pipe would wait for a writer, and what a link out of the tree leads to is not read.
+        content = b"" if not file.is_file() or _leaves_its_repository(file) else read_content(File(file, False, 0))
+        for document in reader.parse_each(content, source=name).documents if isinstance(content, bytes) else ():
             fields = paths.mapping(document.value)
             entries = (each for key in fields if key.lower() in _PATCHES for each in paths.elements(fields[key]))
             named = (each if isinstance(each, str) else paths.mapping(each).get("path") for each in entries)

@@ -284,7 +284,7 @@ def _read_document(document: Document) -> Batch:
     source = _UNSAVED if path is None else sources.path_text(path)
     content = document.text.content.encode(errors="surrogatepass")
     found = sources.parse_content(content, source=source, explicit=False)
-    sources.patches_of.cache_clear()
+    sources.forget_patches()
     return found if path is None else sources.without_patches(found, path)
 
 
