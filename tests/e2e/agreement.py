@@ -4,11 +4,11 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from e2e.cluster import Object
+from e2e.cluster import Object, wait_until
 from unit.policy import agreeing
 from usher.authorities.authority import Outlook, answer_of_sections
 from usher.authorities.verdict import Answer
@@ -22,6 +22,19 @@ RECORD: Final = os.environ.get("AGREEMENT_RECORD", "")
 """A folder that gets the counts of a run, for docs/feasibility.md."""
 
 _VARIES: Final = re.compile(r"\d+|\b[a-z0-9]+(?:-[a-z0-9]+)+\b")
+
+
+def started(enough: Callable[[], bool], whole: Callable[[], bool], *, patience: float) -> tuple[bool, bool]:
+    """Whether as many pods as must start together do so in time, and soon afterwards some of each part."""
+    try:
+        wait_until(enough, description="enough pods are placed", timeout=patience)
+    except TimeoutError:
+        return False, False
+    try:
+        wait_until(whole, description="pods of each part are placed", timeout=1)
+    except TimeoutError:
+        return True, False
+    return True, True
 
 
 class Seen(NamedTuple):

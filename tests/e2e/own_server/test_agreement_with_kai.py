@@ -103,15 +103,7 @@ def tried(cluster: Cluster, case: Case, *, patience: float) -> tuple[bool, bool]
     def whole() -> bool:
         return all(any(name.startswith(part) for name in placed(cluster)) for part in parts)
 
-    try:
-        wait_until(lambda: len(placed(cluster)) >= case.minimum, description="enough pods are placed", timeout=patience)
-    except TimeoutError:
-        return False, False
-    try:
-        wait_until(whole, description="pods of each part are placed", timeout=1)
-    except TimeoutError:
-        return True, False
-    return True, True
+    return agreement.started(lambda: len(placed(cluster)) >= case.minimum, whole, patience=patience)
 
 
 def said(cluster: Cluster) -> str:

@@ -76,17 +76,11 @@ def tried(cluster: Cluster, case: Case, *, patience: float) -> tuple[bool, bool]
     """Whether Volcano places as many pods as must start together, and then some of each task."""
     cluster.create(case.workload)
     tasks = {each["name"] for each in case.workload["spec"].get("tasks", ()) if each["replicas"]}
-    try:
-        wait_until(
-            lambda: placed(cluster).total() >= case.minimum, description="enough pods are placed", timeout=patience
-        )
-    except TimeoutError:
-        return False, False
-    try:
-        wait_until(lambda: tasks <= placed(cluster).keys(), description="pods of each task are placed", timeout=1)
-    except TimeoutError:
-        return True, False
-    return True, True
+    return agreement.started(
+        lambda: placed(cluster).total() >= case.minimum,
+        lambda: tasks <= placed(cluster).keys(),
+        patience=patience,
+    )
 
 
 def said(cluster: Cluster) -> str:
