@@ -317,7 +317,7 @@ def forget_patches() -> None:
 
 @lru_cache(maxsize=4096)
 def _patches_above(folder: str) -> Mapping[str, str]:
-    """The patches that kustomizations of a folder and of those above it apply, each with the nearest such folder.
+    """The patches that kustomizations of a folder and of those above it apply, each with the nearest of these folders.
 
     No folder above the top of a repository counts.
     """
