@@ -22,6 +22,7 @@ TABLES: Final = (
     "kinds/reading/answers.yaml",
     "kinds/reading/inner_names.yaml",
     "kinds/reading/known_keys.yaml",
+    "kinds/reading/started_programs.yaml",
     "kinds/reading/variables.yaml",
     "kinds/records.yaml",
     "kinds/scaled_children.yaml",

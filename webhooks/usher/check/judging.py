@@ -5,16 +5,20 @@ verdicts about both forms.
 """
 
 import hashlib
+import itertools
+import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from usher import errors, model, paths
+from usher import errors, memo, model, paths
 from usher.accelerators import names
-from usher.check import batches, devices, findings
+from usher.check import batches, devices, findings, sources
 from usher.check.batches import Batch, Item, Pointer
 from usher.check.changes import Changes
 from usher.check.findings import Part
@@ -34,6 +38,7 @@ WITHOUT_FIELDS: Final = "without fields: "
 FACTS_OF_FILES: Final = "facts of files: "
 """The start of the counts of queues and quotas that count as facts, by kind."""
 
+_WITHOUT_ACCELERATOR: Final = "serving/model_server_without_accelerator"
 _RESOURCES: Final = "resources"
 _WHOLE: Final = frozenset({"containers", "initContainers"})
 _ANNOTATIONS: Final = (
@@ -437,18 +442,47 @@ def answered(  # noqa: PLR0913 - a request, and its place
     pointer = Pointer(
         replace(item, document=None) if settings.drift and batches.comes_from_cluster(item.value) else item
     )
+    found = placed_findings(decision, workload, pointer, before=item.value, judged=judged)
+    if any(each.judgement.finding.check == _WITHOUT_ACCELERATOR for each in found) and _overlay_asks_accelerators(
+        source
+    ):
+        found = tuple(each for each in found if each.judgement.finding.check != _WITHOUT_ACCELERATOR)
     own = _result(
         decision,
         workload,
         pointer,
         source=source,
         line=line,
-        found=placed_findings(decision, workload, pointer, before=item.value, judged=judged),
+        found=found,
         change=None if merged is None else mutation_change(item, merged, workload, evaluator, diff=settings.diff),
         evaluator=evaluator,
         divided=evaluator.divided_gpus(workload, request),
     )
     return of_policies.combined(own) if of_policies else own
+
+
+_ASKS: Final = memo.pattern(
+    r"(nvidia\.com|amd\.com|habana\.ai|google\.com|aws\.amazon\.com)(/|~1)(gpu|mig|gaudi|tpu|neuron)"
+)
+_MOST_FILES: Final = 2000
+
+
+def _overlay_asks_accelerators(source: str) -> bool:
+    """Whether a kustomization of the folder of a file, or one on top of it, has a patch that asks for accelerators."""
+    folder = Path(os.path.realpath(source)).parent
+    if not any(Path(folder, name).is_file() for name in sources.KUSTOMIZATIONS):
+        return False
+    for file in itertools.islice(folder.parent.rglob("*"), _MOST_FILES):
+        if file.name not in sources.KUSTOMIZATIONS or not file.is_file() or file.is_symlink():
+            continue
+        content = file.read_text(errors="replace")
+        bases = re.findall(r"[\w./-]*\.\.[\w./-]*", content)
+        if file.parent == folder or any(os.path.realpath(file.parent / each) == str(folder) for each in bases):
+            patches = (Path(each) for each in sources.patches_of(str(file.parent)))
+            texts = (content, *(each.read_text(errors="replace") for each in patches if each.is_file()))
+            if any(map(_ASKS.search, texts)):
+                return True
+    return False
 
 
 _order: Final = list(model.Outcome).index

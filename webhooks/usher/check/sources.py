@@ -312,7 +312,7 @@ def without_patches(batch: Batch, path: Path) -> Batch:
 def forget_patches() -> None:
     """Reads kustomizations again from now on."""
     _patches_above.cache_clear()
-    _patches_of.cache_clear()
+    patches_of.cache_clear()
 
 
 @lru_cache(maxsize=4096)
@@ -323,14 +323,14 @@ def _patches_above(folder: str) -> Mapping[str, str]:
     """
     found: dict[str, str] = {}
     for each in map(str, itertools.islice((Path(folder), *Path(folder).parents), _FOLDERS_ABOVE)):
-        found = {**dict.fromkeys(_patches_of(each), each), **found}
+        found = {**dict.fromkeys(patches_of(each), each), **found}
         if os.path.lexists(os.path.join(each, ".git")):  # noqa: PTH118 - quicker
             break
     return found
 
 
 @lru_cache(maxsize=4096)
-def _patches_of(folder: str) -> frozenset[str]:
+def patches_of(folder: str) -> frozenset[str]:
     """The real paths of the files that the kustomization of a folder applies as patches; it may be any text."""
     found = set[str]()
     for name in KUSTOMIZATIONS:

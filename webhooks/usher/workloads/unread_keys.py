@@ -23,12 +23,12 @@ from usher.kinds import registry
 from usher.kinds.kind import DEFINITION
 from usher.kinds.kubeflow_pipelines import group_version_kind
 from usher.kinds.reading import (
-    chosen_boards,
     controller_rules,
     counts,
     device_stack,
     inner_names,
     known_keys,
+    started_programs,
     value_forms,
 )
 from usher.kinds.reading.fields import MAP, REQUIRED, TAKES_ANYTHING, TYPE, Definitions, Known, Leaf, Node, recorded
@@ -133,9 +133,10 @@ def _unread_by_controllers(
 ) -> Iterator[model.UnreadKey]:
     yield from controller_rules.refused(value, key, specs)
     if workload is not None:
-        yield from chosen_boards.images_of_other_devices(workload)
+        yield from started_programs.images_of_other_devices(workload)
         yield from counts.beyond_their_pods(workload, specs)
-    yield from chosen_boards.boards_without_their_name(specs)
+    yield from started_programs.boards_without_their_name(specs)
+    yield from started_programs.needs_of_programs(key, value, specs)
     if key == ("apps", "DaemonSet"):
         yield from device_stack.agents_without_folder(value)
     if key == ("", "ConfigMap"):

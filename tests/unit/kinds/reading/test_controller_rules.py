@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from usher.kinds.reading import controller_rules, device_stack, environment, value_forms
-from usher.kinds.reading.chosen_boards import boards_without_their_name
+from usher.kinds.reading.started_programs import boards_without_their_name
 from usher.kinds.reading.values import Objects
 
 _Json = dict[str, Any]
@@ -310,6 +310,11 @@ def test_an_amount_among_the_annotations_is_found() -> None:
         ),
         ({"command": ["tritonserver", "--model-repository=/m"]}, {"path": "/v2/health/ready", "port": 8000}, []),
         ({"command": ["tritonserver", "--model-repository=/m"]}, {"path": "/", "port": 8000}, ["ask /v2/health/ready"]),
+        (
+            {"command": ["sh", "-c", "ray start --head --port=6379 --num-gpus 8\nvllm serve a/b --port 80"]},
+            {"path": "/health", "port": 80},
+            [],
+        ),
         ({"image": "ollama/ollama:0.11"}, {"path": "/", "port": 11434}, []),
         ({"image": "ghcr.io/ggml-org/llama.cpp:server-cuda"}, {"path": "/health", "port": 80}, ["ask port 8080"]),
     ],
@@ -433,6 +438,20 @@ def test_one_rank_for_all_pods_is_found_in_commands_and_variables() -> None:
     assert [each for _, each in _found(command)] == ["write --node_rank=$JOB_COMPLETION_INDEX in the script of a shell"]
     assert [each for _, each in _found(variable)] == ["set it in the script of a shell: export RANK=${HOSTNAME##*-}"]
     assert _found(_ranked("StatefulSet", "python a.py", RANK="0", WORLD_SIZE="1")) == []
+
+
+def test_ranks_of_accelerate_are_those_of_torchrun() -> None:
+    flags = "--num_machines 2 --main_process_ip train-0.train a.py"
+
+    assert _remedies_of_start(f"accelerate launch --machine_rank 0 {flags}") == [
+        "write --machine_rank=$JOB_COMPLETION_INDEX in the script of a shell"
+    ]
+    assert _remedies_of_start(f"accelerate launch --machine_rank $RANK {flags}") == []
+    assert _remedies_of_start(f"accelerate launch --config_file a.yaml {flags}") == []
+
+
+def _remedies_of_start(command: str) -> list[str]:
+    return [remedy for _, remedy in _found(_ranked("Job", command))]
 
 
 def test_a_leader_has_a_rank_of_its_own() -> None:
@@ -562,3 +581,41 @@ def test_pods_are_spread_by_their_own_labels(chosen: str, count: int) -> None:
     value["spec"]["template"]["metadata"] = {"labels": {"app": "llm"}}
 
     assert len(_parts(value)) == count
+
+
+def _refused(kind: str, version: str, spec: str) -> list[tuple[str, str]]:
+    value = {"apiVersion": version, "kind": kind, "metadata": {"name": "a"}, "spec": yaml.safe_load(spec)}
+    key = version.rpartition("/")[0], kind
+    return [(each.path, each.remedy) for each in value_forms.refused_forms(value, key, value_forms.pod_specs(value))]
+
+
+@pytest.mark.parametrize(("amount", "count"), [("256", 1), ("256Mi", 0), ("1Gi", 0), ("3Mi", 1)])
+def test_huge_pages_are_whole_pages(amount: str, count: int) -> None:
+    spec = f"{{containers: [{{name: a, image: a, resources: {{limits: {{memory: 1Gi, hugepages-2Mi: '{amount}'}}}}}}]}}"
+
+    assert len(_refused("Pod", "v1", spec)) == count
+
+
+@pytest.mark.parametrize(
+    ("kind", "cluster", "group", "remedies"),
+    [
+        ("RayJob", "rayClusterSpec", "replicas: 0", ["set replicas, or enableInTreeAutoscaling to true"]),
+        ("RayJob", "rayClusterSpec", "replicas: 1", []),
+        ("RayJob", "enableInTreeAutoscaling: true, rayClusterSpec", "replicas: 0", []),
+    ],
+)
+def test_workers_of_ray_that_nothing_makes_are_found(kind: str, cluster: str, group: str, remedies: list[str]) -> None:
+    inner, name = ("enableInTreeAutoscaling: true, ", "rayClusterSpec") if "," in cluster else ("", cluster)
+    limits = "resources: {limits: {nvidia.com/gpu: 1}}"
+    pod = f"template: {{spec: {{containers: [{{name: a, image: a, {limits}}}]}}}}"
+    spec = f"{{{name}: {{{inner}headGroupSpec: {{}}, workerGroupSpecs: [{{groupName: g, {group}, {pod}}}]}}}}"
+
+    assert [remedy for _, remedy in _refused(kind, "ray.io/v1", spec)] == remedies
+
+
+@pytest.mark.parametrize(("policy", "count"), [("Always", 1), ("OnFailure", 1), ("Never", 0)])
+def test_workers_that_the_autoscaler_of_ray_takes_away_do_not_restart(policy: str, count: int) -> None:
+    pod = f"template: {{spec: {{restartPolicy: {policy}, containers: [{{name: a, image: a}}]}}}}"
+    spec = f"{{enableInTreeAutoscaling: true, workerGroupSpecs: [{{groupName: g, replicas: 1, {pod}}}]}}"
+
+    assert len(_refused("RayCluster", "ray.io/v1", spec)) == count

@@ -43,3 +43,17 @@ def test_a_configuration_names_clusters_and_a_cluster_its_secret() -> None:
     assert missing(CONFIGURATION, CLUSTER) == [("/spec/clusters/1", "name one that they have (asia), or add it")]
     assert missing(CONFIGURATION) == []
     assert missing(CLUSTER, SECRET) == [("/spec/clusterSource/kubeConfig/location", "did you mean asia-secrets?")]
+
+
+def test_an_autoscaler_of_another_namespace_is_found() -> None:
+    scaler: paths.Object = {
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "a", "namespace": "monitoring"},
+        "spec": {"scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "triton"}},
+    }
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "triton", "namespace": "llm"}}
+
+    assert missing(scaler, target) == [("/spec/scaleTargetRef/name", "move it to llm")]
+    assert missing({**scaler, "metadata": {"name": "a", "namespace": "llm"}}, target) == []
+    assert missing({**scaler, "metadata": {"name": "a"}}, target) == []

@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from usher import memo, model, paths
-from usher.kinds.reading import counts, environment
+from usher.kinds.reading import counts, device_stack, environment
 from usher.kinds.reading.value_forms import PodSpec, at, is_placeholder, texts_at, texts_with_paths
 
 
@@ -276,7 +276,7 @@ def _of_llm_service(value: paths.Object) -> Iterator[model.UnreadKey]:
             yield environment.misread(f"{where}/parallelism/pipeline", text, remedy, "controller")
 
 
-_RANK: Final = memo.pattern(r"--node[-_]rank[=\s]+[\"']?(\d{1,18})\b")
+_RANK: Final = memo.pattern(r"--(node|machine)[-_]rank[=\s]+[\"']?(\d{1,18})\b")
 _OWN_HOST: Final = memo.pattern(
     r"--(?:rdzv[-_]endpoint|master[-_]addr)[=\s]+[\"']?(localhost|127\.0\.0\.1|\$\(hostname[^)]{0,9}\)|\$\{?HOSTNAME\b)"
 )
@@ -326,19 +326,23 @@ def _starts_of_torchrun(value: paths.Object, kind: str, specs: Sequence[PodSpec]
             if nodes <= 1:
                 continue
             names, rank = " ".join(texts_at(container, "env[].name")), _RANK.search(text)
+            program = "Accelerate" if "accelerate" in text else "torchrun"
             if own > 1 and (host := _OWN_HOST.search(text)):
-                message = f"starts torchrun on {nodes} nodes that meet at {host[1]}, so each pod waits for itself alone"
+                message = (
+                    f"starts {program} on {nodes} nodes that meet at {host[1]}, so each pod waits for itself alone"
+                )
                 yield environment.misread(
                     where, message, "name the first pod, for example by a headless Service", "controller"
                 )
             elif rank and own > 1 and "rdzv" not in text:
                 message = (
-                    f"starts torchrun with the node rank {rank[1]} in {own} pods, so they wait for the other ranks"
+                    f"starts {program} with the {rank[1]} rank {rank[2]} in {own} pods, so they wait for the others"
                 )
-                yield environment.misread(
-                    where, message, f"write --node_rank={_RANKED[kind][1]} in the script of a shell", "controller"
-                )
-            elif not has_ranks and not _RANKS.search(f"{text} {names}") and "envFrom" not in container:
+                remedy = f"write --{rank[1]}_rank={_RANKED[kind][1]} in the script of a shell"
+                yield environment.misread(where, message, remedy, "controller")
+            elif program == "torchrun" and not (
+                has_ranks or _RANKS.search(f"{text} {names}") or "envFrom" in container
+            ):
                 message = (
                     f"starts torchrun on {nodes} nodes without rank or rendezvous, so each waits as the first node"
                 )
@@ -428,21 +432,6 @@ def _features(value: paths.Object) -> Iterator[model.UnreadKey]:
             yield environment.misread(where, text, remedy, "controller")
 
 
-_AL2: Final = re.compile(r"al2@|amazon-eks-(gpu-)?node-\d|/amazon-linux-2(-gpu|-arm64)?/")
-
-
-def _of_node_class(value: paths.Object) -> Iterator[model.UnreadKey]:
-    """Images of Amazon Linux 2, which EKS has no longer (docs.aws.amazon.com/eks, eks-ami-deprecation-faqs)."""
-    named = texts_with_paths(value, "spec.amiSelectorTerms[].{alias,name,ssmParameter}")
-    old = [(where, text) for where, text in named if _AL2.search(text)]
-    family = paths.mapping(value.get("spec")).get("amiFamily")
-    if family == "AL2" and not texts_at(value, "spec.amiSelectorTerms[].{alias,id,name,ssmParameter}"):
-        old.append(("/spec/amiFamily", "AL2"))
-    for where, text in old[:1]:
-        message = f"selects the image {text[:60]} of Amazon Linux 2, which EKS has not made since November 2025"
-        yield environment.misread(where, message, "select the alias al2023 with a version", "controller")
-
-
 _KEDA: Final = ("keda.sh ScaledObject", "keda.sh ScaledJob")
 _OF_KINDS: Final[Mapping[str, Callable[[paths.Object], Iterator[model.UnreadKey]]]] = {
     **dict.fromkeys(_KEDA, _triggers),
@@ -454,7 +443,7 @@ _OF_KINDS: Final[Mapping[str, Callable[[paths.Object], Iterator[model.UnreadKey]
     "serving.kserve.io InferenceService": _of_inference_service,
     "serving.kserve.io LLMInferenceService": _of_llm_service,
     "nfd.k8s-sigs.io NodeFeatureRule": _features,
-    "karpenter.k8s.aws EC2NodeClass": _of_node_class,
+    "karpenter.k8s.aws EC2NodeClass": device_stack.old_images_of_nodes,
     **dict.fromkeys(("ray.io RayCluster", "ray.io RayJob", "ray.io RayService"), _versions_of_ray),
     "autoscaling HorizontalPodAutoscaler": _to_zero,
     "kueue.x-k8s.io ClusterQueue": _of_cluster_queue,
@@ -526,7 +515,9 @@ def _unanswered(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]
     names = " ".join(texts_at(container, "env[].name"))
     if _ELSEWHERE.search(f"{words} {names}"):
         return
-    given = re.findall(rf"(?:^|\s){server.flag}(?:=|\s+)[\"']?(\d{{1,18}})\b", words)
+    start = re.search(server.program, words)
+    own = re.split(r"[;&|]|(?<!\\)\n", words[start.start() if start else 0 :])[0]
+    given = re.findall(rf"(?:^|\s){server.flag}(?:=|\s+)[\"']?(\d{{1,18}})\b", own)
     ports = {int(each) for each in given} or {server.port}
     entries = [each for _, each in at(container, "ports[]") if isinstance(each, dict)]
     named = {

@@ -214,9 +214,9 @@ def _replaced(holder: paths.Json, keys: list[str], number: int) -> paths.Object 
     return None if inner is None else {**holder, key: inner}
 
 
-TORCHRUN: Final = memo.pattern(r"\b(?:torchrun|torch\.distributed\.(?:run|launch))\b")
-NODES: Final = memo.pattern(r"--nnodes[=\s]+[\"']?(\d{1,9})\b", re.ASCII)
-_OWN_RANK: Final = memo.pattern(r"node[-_]rank[=\s]+[\"']?\d", re.ASCII)
+TORCHRUN: Final = memo.pattern(r"\b(?:torchrun|torch\.distributed\.(?:run|launch)|accelerate(?:\s+|-)launch)\b")
+NODES: Final = memo.pattern(r"--n(?:nodes|um[-_]machines)[=\s]+[\"']?(\d{1,9})\b", re.ASCII)
+_OWN_RANK: Final = memo.pattern(r"(?:node|machine)[-_]rank[=\s]+[\"']?\d", re.ASCII)
 _ALL_NODES: Final = frozenset(
     {"PyTorchJob", "TrainJob", "JobSet", "LeaderWorkerSet", "Job", "RoleBasedGroup", "HyperPodPyTorchJob"}
 )
@@ -251,8 +251,9 @@ def _nodes_without_pods(workload: model.Workload) -> Iterator[model.UnreadKey]:
             start = TORCHRUN.search(text)
             nodes = NODES.search(text, start.end()) if start else None
             if nodes and int(nodes[1]) > max(pods, 1) and not _OWN_RANK.search(text):
-                message = f"starts torchrun on {int(nodes[1])} nodes, but has {pods} pods, so it waits until it fails"
-                yield misread(container.path, message, f"set --nnodes to {pods}, or make more pods", "controller")
+                program, option = start[0].split()[0].split("-")[0], nodes[0].split("=")[0].split()[0]
+                message = f"starts {program} on {int(nodes[1])} nodes, but has {pods} pods, so it waits until it fails"
+                yield misread(container.path, message, f"set {option} to {pods}, or make more pods", "controller")
                 return
 
 

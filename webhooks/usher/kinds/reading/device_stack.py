@@ -508,3 +508,18 @@ def _variable(container: Mapping[str, Any], name: str) -> object:
     entries = env if isinstance(env, list) else []
     found = [each.get("value") for each in entries if isinstance(each, dict) and each.get("name") == name]
     return found[0] if found else None
+
+
+_AL2: Final = re.compile(r"al2@|amazon-eks-(gpu-)?node-\d|/amazon-linux-2(-gpu|-arm64)?/")
+
+
+def old_images_of_nodes(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Images of Amazon Linux 2, which EKS has no longer (docs.aws.amazon.com/eks, eks-ami-deprecation-faqs)."""
+    named = places.texts_with_paths(value, "spec.amiSelectorTerms[].{alias,name,ssmParameter}")
+    old = [(where, text) for where, text in named if _AL2.search(text)]
+    family = paths.mapping(value.get("spec")).get("amiFamily")
+    if family == "AL2" and not places.texts_at(value, "spec.amiSelectorTerms[].{alias,id,name,ssmParameter}"):
+        old.append(("/spec/amiFamily", "AL2"))
+    for where, text in old[:1]:
+        message = f"selects the image {text[:60]} of Amazon Linux 2, which EKS has not made since November 2025"
+        yield misread(where, message, "select the alias al2023 with a version", "controller")

@@ -173,6 +173,13 @@ def _is_amount(value: object) -> bool:
     return True
 
 
+def _of_pages(size: str) -> _Form:
+    def fits(value: object) -> bool:
+        return not _is_amount(value) or not quantities.parse(value).nanos % (_PAGES[size] * quantities.NANO)
+
+    return _Form(f"a multiple of {size}, for example {size}", fits)
+
+
 def _matches_if_plain(pattern: str) -> Callable[[Any], object]:
     """As `_matches`, for names: texts in capitals are placeholders, and others than names have other faults."""
     fits, plain = _matches(pattern), memo.pattern(r"[\w ./@+=-]+", re.ASCII)
@@ -190,6 +197,7 @@ _LABEL: Final = _Form(
     _matches_if_plain(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?"),
 )
 _AMOUNT: Final = _Form("an amount, for example 8, 500m or 64Gi", _is_amount)
+_PAGES: Final = {"2Mi": 2 << 20, "1Gi": 1 << 30}
 _PORTS: Final = 65536
 _PORT: Final = _Form("a port from 1 to 65535", lambda value: not isinstance(value, int) or 0 < value < _PORTS)
 _PORT_OR_0: Final = _Form("a port up to 65535", lambda value: not isinstance(value, int) or 0 <= value < _PORTS)
@@ -229,6 +237,10 @@ _OF_POD_SPECS: Final = (
     ("{containers,initContainers}[].image", _IMAGE),
     ("{containers,initContainers}[].env[].valueFrom.fieldRef.fieldPath", _FIELD),
     ("{containers,initContainers}[].resources.{limits,requests}^", _RESOURCE),
+    *(
+        ("{containers,initContainers}[].resources.{limits,requests}.hugepages-" + size, _of_pages(size))
+        for size in _PAGES
+    ),
     ("{runtimeClassName,priorityClassName,serviceAccountName}", _NAME),
     (
         f"affinity.{{nodeAffinity,podAffinity,podAntiAffinity}}.{_WEIGHTED}[].weight",
@@ -274,6 +286,30 @@ def _least_above_most(value: paths.Object) -> Iterator[model.UnreadKey]:
             yield model.UnreadKey(path=f"{where}/minReplicas", text=text, remedy=remedy, important=True, refused=True)
 
 
+def _never_made(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Ray workers with GPUs that nothing makes, and those that the autoscaler cannot take away.
+
+    Sources: ray-project/kuberay#2071; docs.ray.io, configuring the autoscaler (restartPolicy).
+    """
+    scaled = values_at(value, "spec{,.rayClusterSpec,.rayClusterConfig}.enableInTreeAutoscaling") == [True]
+    groups = [(where, group) for where, group in at(value, _RAY_GROUPS) if isinstance(group, dict)]
+    limits = "template.spec.containers[].resources.limits"
+    heads = values_at(value, f"spec{{,.rayClusterSpec,.rayClusterConfig}}.headGroupSpec.{limits}")
+    made = [*heads, *(each for _, group in groups if group.get("replicas") != 0 for each in values_at(group, limits))]
+    for where, group in groups:
+        text = remedy = ""
+        if scaled and values_at(group, "template.spec.restartPolicy") in (["Always"], ["OnFailure"]):
+            text = f"restarts the workers at {paths.readable(where)}, which the autoscaler of Ray then cannot take away"
+            remedy = "set restartPolicy to Never"
+        elif value.get("kind") != "RayCluster" and not scaled and group.get("replicas") == 0:
+            asked = [key for each in values_at(group, limits) for key in each if key.endswith("/gpu")]
+            if asked and not any("gpu" in str(each) for each in made):
+                text = f"makes 0 workers with {asked[0]} at {paths.readable(where)}, and nothing makes more"
+                remedy = "set replicas, or enableInTreeAutoscaling to true"
+        if text:
+            yield model.UnreadKey(path=where, text=text, remedy=remedy, important=False, topic="controller")
+
+
 _REMOVED: Final = {
     "admissionregistration.k8s.io/v1beta1 MutatingWebhookConfiguration": ("1.21", "admissionregistration.k8s.io/v1"),
     "admissionregistration.k8s.io/v1beta1 ValidatingWebhookConfiguration": ("1.21", "admissionregistration.k8s.io/v1"),
@@ -312,6 +348,7 @@ def refused_forms(value: paths.Object, key: tuple[str, str], specs: Sequence[Pod
         yield from _refused(value, place, form, "")
     if key[0] == "ray.io":
         yield from _least_above_most(value)
+        yield from _never_made(value)
     for spec, path, _ in specs:
         for place, form in () if _is_usual(spec) else _OF_POD_SPECS:
             yield from _refused(spec, place, form, path)

@@ -9,13 +9,16 @@
 #   The check reads the command, or the image if there is no command. It skips builds and flags for CPUs and simulators,
 #   and containers that ask for a resource that usher does not know, claim devices, are privileged or choose their
 #   devices by a variable. It also skips workloads with a pod that asks for an accelerator, and kinds whose operator may
-#   add the request.
+#   add the request. But the leader of a LeaderWorkerSet that starts vLLM needs GPUs as its workers do: vLLM looks for
+#   the driver of NVIDIA where it starts, also if Ray runs all ranks elsewhere.
 # scope: package
 # related_resources:
 #   - ref: https://docs.vllm.ai/en/latest/getting_started/installation/gpu/
 #     description: vLLM on GPUs
 #   - ref: https://github.com/vllm-project/production-stack/issues/1047
 #     description: A chart that dropped the request
+#   - ref: https://github.com/vllm-project/vllm/issues/27318
+#     description: vLLM in a pod without GPUs, before workers with GPUs
 # schemas:
 #   - input: schema.input
 # custom:
@@ -35,11 +38,11 @@ deny contains finding if {
 	not input.workload.owned
 	input.workload.group in _direct
 	not input.workload.isTemplate
-	count(workload.accelerator_pod_sets) == 0
 	some pod_set in workload.ordinary_pod_sets
 	pod_set.deviceClaims == 0
 	some container in pod_set.containers
 	container.modelServer
+	_nothing_has_accelerators(container)
 	not container.securityContext.privileged
 	not _chooses_devices(container)
 
@@ -54,4 +57,15 @@ _chooses_devices(container) if {
 	some name, variable in container.environment
 	endswith(name, "_VISIBLE_DEVICES")
 	not variable.value in {"", "none", "void"}
+}
+
+_nothing_has_accelerators(_) if count(workload.accelerator_pod_sets) == 0
+
+# Its workers have accelerators, and the leader alone starts the server.
+_nothing_has_accelerators(container) if {
+	input.workload.group == "leaderworkerset.x-k8s.io"
+	container.modelServer == "vLLM"
+	every pod_set in workload.accelerator_pod_sets {
+		pod_set.name == "worker"
+	}
 }

@@ -14,7 +14,7 @@ test_servers_for_cpus_routers_and_leaders_of_groups_are_left_alone if {
 	check.deny == set() with input as examples.good_devices_by_hand
 	check.deny == set() with input as examples.good_flag_for_cpus
 	check.deny == set() with input as examples.good_for_cpus
-	check.deny == set() with input as examples.good_leader_worker_set
+	check.deny == set() with input as examples.bad_leader_worker_set
 	check.deny == set() with input as examples.good_router
 }
 

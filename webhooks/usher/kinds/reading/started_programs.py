@@ -1,0 +1,438 @@
+"""What programs of pods need and their containers do not give: other boards, models, memory, users, addresses.
+
+Sources: sizes of tensor parallelism, verify_with_parallel_config of vLLM and config.json of each model; memory of each
+rank, LMCache/LMCache#949; PYTHONHASHSEED, docs.lmcache.ai; postStart runs beside the entry point (kubernetes.io,
+container lifecycle hooks), otwld/ollama-helm#100; names of users, vllm-project/vllm#44548; the address of the side
+channel, volcano-sh/kthena#503; the launcher of DeepSpeed uses ssh (deepspeed.ai, getting started); pods of a
+StatefulSet in order (kubernetes.io, podManagementPolicy).
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from usher import errors, memo, model, paths, quantities
+from usher.kinds.reading import value_forms as places
+from usher.kinds.reading.environment import misread
+
+Found = Iterator[model.UnreadKey]
+
+_FOR_CPUS: Final = memo.pattern(
+    r"(^|/)(kserve/huggingfaceserver:(latest|v0\.(1[5-9]|[2-9]\d)\.\d+[-\w]*(?<!-gpu))$"
+    r"|ggml-org/llama\.cpp:(server|full|light)(-b\d+)?$|text-embeddings-inference:cpu-"
+    r"|tensorflow/(tensorflow|serving):(latest|\d[\d.]*)(-jupyter)?$)"
+    r"|/vllm-cpu[-\w]*:|:[\w.-]*-cpu(-[\w.-]+)?$"
+)
+"""Images of programs that were built for CPUs alone; a tag with -cpu says so itself."""
+
+_BLACKWELL: Final = memo.pattern(
+    r"\b(g?b[23]00)\b|blackwell|rtx-?pro-?[2-6]\d{3}\b|rtx-?50[5-9]0|^p6e?-|\ba4x?-(high|ultra|mega|max)gpu|^g7e\.",
+    re.IGNORECASE,
+)
+_BOARD_LABELS: Final = frozenset({
+    "nvidia.com/gpu.product", "nvidia.com/gpu.family", "cloud.google.com/gke-accelerator",
+    "node.kubernetes.io/instance-type", "karpenter.k8s.aws/instance-gpu-name", "eks.amazonaws.com/instance-gpu-name",
+    "karpenter.k8s.aws/instance-family", "eks.amazonaws.com/instance-family", "gpu.nvidia.com/class",
+})  # fmt: skip
+_CUDA: Final = memo.pattern(r"[:_-](?:py3-)?cu(?:da)?-?(1[0-3])[._]?(\d)")
+_VLLM: Final = memo.pattern(r"vllm/vllm-openai:v0\.[0-8]\.")
+_MONTHLY: Final = memo.pattern(r"nvcr\.io/nvidia/(?:pytorch|tensorflow|tritonserver|nemo|jax):(2[0-4])\.\d\d")
+_FIRST: Final = (12, 8)
+"""The first CUDA with code for Blackwell (CUDA 12.8 release notes); vLLM has it since 0.9.0, and NVIDIA since 25.01."""
+
+
+def images_of_other_devices(workload: model.Workload) -> Found:
+    """Images that cannot use the GPUs that their container asks for, or those of the nodes that the pod selects."""
+    for pod_set in workload.pod_sets:
+        boards = [
+            each for key, each in pod_set.node_selector.items() if key in _BOARD_LABELS and _BLACKWELL.search(each)
+        ]
+        for container in pod_set.containers:
+            yield from _options_of_other_devices(pod_set, container)
+            if not container.image or "nvidia.com/gpu" not in container.accelerators:
+                continue
+            path = f"{container.path}/image"
+            if _FOR_CPUS.search(container.image):
+                text = f"has a container with GPUs and the image {container.image[:120]}, whose program uses only CPUs"
+                yield misread(path, text, "use the image for GPUs, or ask for no GPU", "image")
+            elif boards and (cuda := _older_cuda(container.image)):
+                text = f"selects {boards[0]}, but the image {container.image[:120]} is from {cuda}, before Blackwell"
+                yield misread(path, text, "use an image with CUDA 12.8 or later", "image")
+
+
+def _older_cuda(image: str) -> str:
+    """The reason why an image has no code for Blackwell; empty without one, as for images of CUDA itself."""
+    if re.search(r"nvidia/cuda:", image):
+        return ""
+    if _VLLM.search(image):
+        return "the time of CUDA 12.4"
+    if found := _MONTHLY.search(image):
+        return f"20{found[1]}"
+    found = _CUDA.search(image)
+    return f"CUDA {found[1]}.{found[2]}" if found and (int(found[1]), int(found[2])) < _FIRST else ""
+
+
+_OLD_BOARDS: Final = memo.pattern(
+    r"\b(tesla-?)?(t4g?|v100|p100|p4|k80)\b|\b(g4dn|g5g|p3|p3dn|p2)\b|nc\d+.*_t4|_v3$", re.IGNORECASE
+)
+_PART_OF_MEMORY: Final = memo.pattern(
+    r"--gpu[-_]memory[-_]utilization[=\s]+[\"']?([01](?:\.\d{1,9})?|\.\d{1,9})(?![\d.])"
+)
+_HALF_OF_MEMORY: Final = 0.5
+"""The most that a server can take where at least two pods share a GPU."""
+_HALF: Final = memo.pattern(r"--dtype(?:=|\s+)[\"']?(?:bf16|bfloat16)\b")
+
+
+def _options_of_other_devices(pod_set: model.PodSet, container: model.Container) -> Found:
+    """Options of vLLM that the selected GPUs do not have: bfloat16 needs Ampere or later."""
+    text = " ".join(container.command)
+    if container.parallelism is None or container.parallelism["server"] != "vLLM":
+        return
+    part = _PART_OF_MEMORY.search(text)
+    if "nvidia.com/gpu.shared" in container.accelerators and (part is None or float(part[1]) > _HALF_OF_MEMORY):
+        given, taken = (f"with {part[0]}", float(part[1])) if part else ("without --gpu-memory-utilization", 0.9)
+        message = f"starts vLLM on a share of a GPU {given}, so it takes {taken:.0%} of the whole memory"
+        remedy = "set --gpu-memory-utilization to its part of the memory"
+        yield misread(container.path, message.replace("%", " %"), remedy, "image")
+    if not _HALF.search(text):
+        return
+    selected = [
+        each for key, each in pod_set.node_selector.items() if key in _BOARD_LABELS and _OLD_BOARDS.search(each)
+    ]
+    if selected:
+        message = f"selects {selected[0]} and starts vLLM with bfloat16, which GPUs before Ampere do not have"
+        yield misread(container.path, message, "set --dtype to half", "image")
+
+
+_PRODUCT: Final = "nvidia.com/gpu.product"
+_BARE: Final = {
+    **{
+        name: f"NVIDIA-{name}"
+        for name in ("A10", "A10G", "A30", "A40", "B200", "B300", "GB200", "GB300", "H20", "H200")
+    },
+    **{name: f"NVIDIA-{name}" for name in ("L4", "L40", "L40S")},
+    "A100": "NVIDIA-A100-SXM4-80GB",
+    "H100": "NVIDIA-H100-80GB-HBM3",
+    "T4": "Tesla-T4",
+    "V100": "Tesla-V100-SXM2-32GB",
+}
+"""Boards, with the name that drivers give them; some have several."""
+
+_REQUIRED_LABELS: Final = (
+    "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[].matchExpressions[]"
+)
+
+
+def boards_without_their_name(specs: Sequence[places.PodSpec]) -> Found:
+    """Boards that pods select without the name that gpu-feature-discovery writes."""
+    for spec, path, _ in specs:
+        if spec.keys().isdisjoint(("nodeSelector", "affinity")):
+            continue
+        chosen = [(paths.join(f"{path}/nodeSelector", _PRODUCT), paths.mapping(spec.get("nodeSelector")).get(_PRODUCT))]
+        for where, each in places.at(spec, _REQUIRED_LABELS, path):
+            if isinstance(each, dict) and each.get("key") == _PRODUCT and each.get("operator") == "In":
+                chosen += [(f"{where}/values", text) for text in places.texts_at(each, "values[]")]
+        for where, text in chosen:
+            right = _BARE.get(text.upper().removeprefix("NVIDIA-")) if isinstance(text, str) else None
+            if right is not None and text != right:
+                wrong = f"selects nodes with {_PRODUCT}: {text}, but gpu-feature-discovery writes names like {right}"
+                yield misread(where, wrong, f"write the value of your nodes, for example {right}", "controller")
+
+
+_ROWS: Final = Path(__file__).with_suffix(".json")
+_OF_A_PROGRAM: Final = memo.pattern(
+    r"vllm|sglang|lmcache|text-generation-inference|tritonserver|llama\.cpp|trtllm|ollama|rayproject/ray|/nim/|pytorch|jupyter"
+    r"|kubeflownotebookswg|deepspeed|CUDA_VISIBLE_DEVICES|LMCACHE_|--node[-_]rank"
+)
+"""Words of containers that a rule here reads; others cost no more than this search."""
+_DIRECT: Final = frozenset({"", "apps", "batch", "jobset.x-k8s.io", "leaderworkerset.x-k8s.io"})
+"""Groups whose controllers add no volumes."""
+
+
+@cache
+def _rows(part: str) -> Sequence[Mapping[str, Any]]:
+    return list(orjson.loads(_ROWS.read_bytes())[part])
+
+
+class _Started:
+    """A container with its words, its variables and its place."""
+
+    def __init__(self, container: Mapping[str, Any], spec: Mapping[str, Any], path: str) -> None:
+        self.value, self.spec, self.path = container, spec, path
+        self.command = places.texts_at(container, "command[] args[]")
+        self.words = " ".join(self.command)
+        self.image = paths.text(container.get("image"))
+        self.variables = {
+            paths.text(each.get("name")): paths.text(each.get("value"))
+            for each in map(paths.mapping, paths.elements(container.get("env")))
+        }
+        self.whole = "envFrom" not in container
+        given = " ".join(f"{name}={value}" for name, value in self.variables.items())
+        self.text = f"{self.image} {self.words} {given}"
+
+    def number(self, option: str) -> int:
+        """A whole number of an option; 1 without it."""
+        found = re.search(rf"(?:^|\s)(?:{option})[=\s]+[\"']?(\d{{1,4}})\b", self.words)
+        return int(found[1]) if found else 1
+
+    def limit(self, resource: str) -> quantities.Quantity | None:
+        try:
+            given = paths.mapping(paths.mapping(self.value.get("resources")).get("limits")).get(resource)
+            return None if given is None else quantities.parse(given)
+        except errors.QuantityError:
+            return None
+
+    def mounts(self) -> list[tuple[str, str, str]]:
+        """The folder, the volume and the place of each mount."""
+        found = places.at(self.value, "volumeMounts[]", self.path)
+        return [
+            (paths.text(each.get("mountPath")).rstrip("/") or "/", paths.text(each.get("name")), where)
+            for where, each in found
+            if isinstance(each, dict)
+        ]
+
+    def find(self, word: str) -> str:
+        """The place of the entry of the command, or of the variable, with a word."""
+        for where, each in places.texts_with_paths(self.value, "command[] args[] env[].name", self.path):
+            if word in each:
+                return where
+        return self.path
+
+
+_TENSOR: Final = r"--tensor[-_]parallel[-_]size|-tp|--tp(?:[-_]size)?|--num[-_]shard"
+_STAGES: Final = r"--pipeline[-_]parallel[-_]size|-pp|--pp(?:[-_]size)?"
+_DOWNLOADS: Final = memo.pattern(
+    r"\b(download|clone|cp|rsync|sync|curl|wget|tar|ln|mount|mkdir|aws|gsutil|gcloud|s5cmd|rclone)\b"
+)
+_PATH: Final = r"[\"']?(/[\w./@-]{1,300})"
+
+
+def _model_of(row: Mapping[str, Any], started: _Started) -> str:
+    """The model that a server gets on its command line: a path, or a name of the hub."""
+    found = re.search(rf"(?:{row['model']})[\"']?([\w./@:-]{{1,300}})", started.words)
+    first = started.value.get("args")
+    if found or "command" in started.value or row["name"] != "vLLM" or not isinstance(first, list):
+        return found[1] if found else ""
+    return paths.text(first[0]) if first and re.fullmatch(r"[\w.@/-]+", paths.text(first[0])) else ""
+
+
+def _without_its_model(started: _Started) -> Found:
+    """Paths of models in no volume, and downloads beside the volume that is meant for them."""
+    row = next((each for each in _rows("servers") if re.search(each["image"], started.image)), None)
+    if row is None or _DOWNLOADS.search(started.words) or "lifecycle" in started.value:
+        return
+    named, mounts = _model_of(row, started), started.mounts()
+    if any(places.is_placeholder(folder) for folder, _, _ in mounts) or places.is_placeholder(named):
+        return
+    if named.startswith("/"):
+        if not any(f"{named}/".startswith(f"{folder.rstrip('/')}/") for folder, _, _ in mounts):
+            message = f"starts {row['name']} with {named[:120]}, which is in no volume of the container"
+            volumes = ", ".join(folder for folder, _, _ in mounts if folder != "/dev/shm")[:100]  # noqa: S108
+            remedy = f"mount a volume with the model there{f', or write a path below {volumes}' if volumes else ''}"
+            yield misread(started.find(named), message, remedy, "controller")
+        return
+    downloads = row.get("folder")
+    moved = not downloads or re.search(row.get("moved", "^"), started.text) or not started.whole
+    if moved or "/" not in named or ":" in named or _another_user(started):
+        return
+    claims = {
+        paths.text(each.get("name"))
+        for each in map(paths.mapping, paths.elements(started.spec.get("volumes")))
+        if "persistentVolumeClaim" in each
+    }
+    meant = [
+        (folder, where)
+        for folder, name, where in mounts
+        if name in claims and re.search(r"cache|hugging|hf|model|weights", f"{folder} {name}")
+    ]
+    below = any(f"{downloads}/".startswith(f"{folder.rstrip('/')}/") for folder, _, _ in mounts)
+    if meant and not below and not any(folder.startswith(f"{downloads}/") for folder, _ in meant):
+        folder, where = meant[0]
+        message = f"downloads its model to {downloads} at each start, and its volume is at {folder[:100]}"
+        yield misread(
+            where, message, f"set HF_HOME to {folder[:100]}, or mount the volume at {downloads}", "controller"
+        )
+
+
+def _another_user(started: _Started) -> bool:
+    contexts = (paths.mapping(each.get("securityContext")) for each in (started.spec, started.value))
+    return any(each.get("runAsUser") not in (None, 0) for each in contexts)
+
+
+def _hidden(started: _Started) -> Found:
+    """Empty volumes, and claims, at the folder of the program."""
+    row = next((each for each in _rows("programs") if re.search(each["image"], started.image)), None)
+    mounts = started.mounts() if row is not None and "initContainers" not in started.spec else ()
+    covering = {
+        paths.text(each.get("name"))
+        for each in map(paths.mapping, paths.elements(started.spec.get("volumes")))
+        if not each.keys().isdisjoint(("emptyDir", "persistentVolumeClaim", "ephemeral"))
+    }
+    for folder, name, where in mounts if row is not None else ():
+        if name in covering and f"{row['folder']}/".startswith(f"{folder.rstrip('/')}/"):
+            message = f"mounts a volume at {folder[:100]}, which hides the program of {started.image[:100]}"
+            yield misread(f"{where}/mountPath", message, "mount the volume at a folder of its own", "controller")
+
+
+def _heads(started: _Started) -> Found:
+    """Tensor parallel sizes that do not divide the attention heads of the model."""
+    tensor = started.number(_TENSOR)
+    row = next((each for each in _rows("servers") if tensor > 1 and re.search(each["model"], started.words)), None)
+    if row is None or row["name"] not in ("vLLM", "SGLang", "Text Generation Inference"):
+        return
+    named = _model_of(row, started).lower()
+    heads = next((each["heads"] for each in _rows("heads") if re.search(each["model"], named)), tensor)
+    if heads % tensor:
+        sizes = [each for each in range(1, 17) if not heads % each]
+        message = f"starts {named[:100]} with tensor size {tensor}, which does not divide its {heads} attention heads"
+        remedy = f"use one of {', '.join(map(str, sizes))}, with as many GPUs"
+        yield misread(started.path, message, remedy, "controller")
+
+
+def _memory(started: _Started) -> Found:
+    """Memory of the host that the ranks of a server take, above the limit of the container."""
+    limit, ranks = started.limit("memory"), started.number(_TENSOR) * started.number(_STAGES)
+    if limit is None or re.search(r"--nnodes|-backend[=\s]+ray", started.words):
+        return
+    for row in _rows("memory"):
+        option = rf"(?:^|\s){row['name'].replace('-', '[-_]')}[=\s]+[\"']?(\d{{1,6}})(?=[\s.\"']|$)"
+        found = re.search(option, started.text)
+        if (
+            found is None
+            or not re.search(r"vllm|sglang", started.text)
+            or re.search(row.get("but", r"(?!)"), started.text)
+        ):
+            continue
+        each, times = int(found[1]), ranks if row.get("each") else 1
+        if quantities.parse(f"{each * times}G") > limit:
+            counted = f"for each of {times} ranks, {each * times} GB together," if times > 1 else ""
+            message = f"takes {each} GB of memory by {row['name']} {counted} which is above the limit of its container"
+            name = row["name"] if row["name"] in started.variables else found[0].split()[0].partition("=")[0]
+            yield misread(started.find(name), message.replace("  ", " "), "set less, or raise the limit", "controller")
+
+
+_PULL: Final = memo.pattern(r"\bollama\s+(?:pull|run|create|cp)\b")
+_WAITS: Final = memo.pattern(r"\b(?:until|while|for|sleep|wait-for|curl|nc|timeout)\b|\bwait\b.*\bollama\s+pull")
+
+
+def _pulls_too_early(started: _Started) -> Found:
+    """Requests to Ollama before it answers: in a hook that runs beside its start, or straight after it."""
+    hook = " ".join(places.texts_at(started.value, "lifecycle.postStart.exec.command[]"))
+    remedy = "wait for it first: until ollama list; do sleep 1; done"
+    if _PULL.search(hook) and not _WAITS.search(hook):
+        message = "asks Ollama in postStart, which runs beside its start: the hook fails, and the container is ended"
+        yield misread(f"{started.path}/lifecycle/postStart", message, remedy, "controller")
+    after = re.search(r"\bollama\s+serve\s*&(?!&)(.*)", started.words, re.DOTALL)
+    if after and (pull := _PULL.search(after[1])) and not _WAITS.search(after[1][: pull.start()]):
+        message = "asks Ollama straight after its start in the background, when it does not answer yet"
+        yield misread(started.find("ollama serve"), message, remedy, "controller")
+
+
+_NOWHERE: Final = frozenset({"0.0.0.0", "localhost", "127.0.0.1", "::", "::1"})  # noqa: S104 - read in manifests
+
+
+def _variables(started: _Started, key: tuple[str, str]) -> Found:
+    """Variables whose value makes a program answer nobody, see no GPU, or find nothing in a shared cache."""
+    others = sum("vllm" in str(each) for each in paths.elements(started.spec.get("containers")))
+    for row in _rows("addresses"):
+        value = started.variables.get(row["name"], "")
+        if value in _NOWHERE and others == 1 and key[0] != "orchestration.aibrix.ai":  # its router has the address
+            message = f"sets {row['name']} to {value}, which {row['who']} get as its address"
+            yield misread(started.find(row["name"]), message, "take status.podIP by valueFrom.fieldRef", "variable")
+    seen, gpus = started.variables.get("CUDA_VISIBLE_DEVICES", ""), started.limit("nvidia.com/gpu")
+    numbers = [int(each) for each in seen.split(",")] if re.fullmatch(r"\d{1,3}(,\d{1,3})*", seen) else []
+    if gpus is not None and numbers and quantities.parse(max(numbers)) >= gpus > quantities.parse(0):
+        message = (
+            f"sets CUDA_VISIBLE_DEVICES to {seen[:40]}, but its GPUs have the numbers from 0, whatever the node has"
+        )
+        yield misread(started.find("CUDA_VISIBLE_DEVICES"), message, "remove it", "variable")
+    remote = started.variables.get("LMCACHE_REMOTE_URL", "")
+    seeds = {"PYTHONHASHSEED", "LMCACHE_PRE_CACHING_HASH_ALGORITHM"}
+    old = re.search(r":v?0\.[0-2]\.", started.image)
+    if re.match(r"(?!file|fs)\w+://", remote) and started.whole and not old and seeds.isdisjoint(started.variables):
+        message = "shares a cache by LMCACHE_REMOTE_URL without PYTHONHASHSEED, so no process finds the keys of another"
+        yield misread(started.find("LMCACHE_REMOTE_URL"), message, "set PYTHONHASHSEED to 0 everywhere", "variable")
+
+
+_NAMES_OF_USERS: Final = frozenset({"LOGNAME", "USER", "LNAME", "USERNAME", "TORCHINDUCTOR_CACHE_DIR"})
+
+
+def _without_a_name(started: _Started) -> Found:
+    """Users of whom the image of vLLM knows no name, for which PyTorch asks when it starts."""
+    user = paths.mapping(started.value.get("securityContext")).get(
+        "runAsUser", paths.mapping(started.spec.get("securityContext")).get("runAsUser")
+    )
+    if user in (None, 0, 2000) or not re.search(r"(^|/)vllm/vllm-openai:(?!v0\.[0-7]\.)", started.image):
+        return
+    passwd = any(folder in ("/etc", "/etc/passwd") for folder, _, _ in started.mounts())
+    if started.whole and not passwd and _NAMES_OF_USERS.isdisjoint(started.variables) and "USER=" not in started.words:
+        message = f"runs vLLM as the user {str(user)[:10]}, who has no name in its image, and PyTorch fails without one"
+        yield misread(
+            started.path, message, "set the variable USER, or run as the user 2000 of newer images", "controller"
+        )
+
+
+_LONGEST: Final = 600  # max-revision-timeout-seconds in config-defaults of Knative, unless somebody raised it
+
+
+def needs_of_programs(key: tuple[str, str], value: paths.Object, specs: Sequence[places.PodSpec]) -> Found:
+    """What programs in the pods of an object need, and their containers do not give."""
+    for spec, path, _ in specs:
+        seconds = spec.get("timeoutSeconds") if key == ("serving.knative.dev", "Service") else 0
+        if isinstance(seconds, int) and seconds > _LONGEST:
+            message = f"gives requests {seconds} seconds, and Knative refuses more than {_LONGEST} by default"
+            remedy = "set timeoutSeconds to 600, or raise max-revision-timeout-seconds in config-defaults"
+            yield misread(f"{path}/timeoutSeconds", message, remedy, "controller")
+        for index, container in enumerate(paths.elements(spec.get("containers"))):
+            if isinstance(container, dict) and _OF_A_PROGRAM.search(str(container)):
+                started = _Started(container, spec, f"{path}/containers/{index}")
+                yield from _without_its_model(started) if key[0] in _DIRECT else ()
+                for rule in (_hidden, _heads, _memory, _pulls_too_early, _without_a_name):
+                    yield from rule(started)
+                yield from _variables(started, key)
+                yield from _launcher_without_ssh(key, value, started)
+                yield from _one_after_another(value, started) if key == ("apps", "StatefulSet") else ()
+
+
+_WITHOUT_SSH: Final = frozenset({"Job", "JobSet", "LeaderWorkerSet", "PyTorchJob", "StatefulSet", "TrainJob"})
+_SEVERAL: Final = memo.pattern(
+    r"\bdeepspeed\b.*?\s(?:--num_nodes[=\s]+([2-9]|\d\d+)\b|--hostfile[=\s]|-H[=\s])", re.DOTALL
+)
+
+
+def _launcher_without_ssh(key: tuple[str, str], value: paths.Object, started: _Started) -> Found:
+    """The launcher of DeepSpeed on several nodes, in pods that serve no ssh."""
+    ssh = re.search(r"sshd|no_ssh|--launcher|\bssh\b", started.words) or "ssh" in str(
+        paths.mapping(paths.mapping(value.get("spec")).get("plugins"))
+    )
+    if key[1] in _WITHOUT_SSH and not ssh and _SEVERAL.search(started.words):
+        message = (
+            "starts the launcher of DeepSpeed for several nodes, which reaches them by ssh, and its pods serve none"
+        )
+        remedy = "use torchrun, or --no_ssh with --node_rank and --master_addr, or an MPIJob"
+        yield misread(started.find("deepspeed"), message, remedy, "controller")
+
+
+def _one_after_another(value: paths.Object, started: _Started) -> Found:
+    """Ranks that wait for each other in a StatefulSet that starts a pod when the one before it is ready."""
+    spec = paths.mapping(value.get("spec"))
+    pods = spec.get("replicas", 1)
+    probed = "readinessProbe" in started.value or "startupProbe" in started.value
+    if (
+        spec.get("podManagementPolicy", "OrderedReady") != "OrderedReady"
+        or not isinstance(pods, int)
+        or pods < 2
+        or not probed
+    ):
+        return
+    nodes = started.number(r"--nnodes")
+    if nodes > 1 and re.search(r"--node[-_]rank|rdzv", started.words):
+        message = f"starts each pod when the one before is ready, but ranks of {nodes} nodes wait for each other"
+        remedy = "set podManagementPolicy to Parallel"
+        yield misread(
+            "/spec/podManagementPolicy" if "podManagementPolicy" in spec else "/spec", message, remedy, "controller"
+        )
