@@ -360,3 +360,27 @@ def test_checks_that_compare_with_a_cluster_are_reported_as_left_out_without_one
         "checks that compare with a cluster"
         not in usher("check", "bad.yaml", "--facts", "classes.yaml", cwd=tmp_path).out
     )
+
+
+@pytest.mark.parametrize(
+    ("patch", "found"), [("limits: {nvidia.com/gpu: 1}", False), ("limits: {memory: 64Gi}", True), (None, True)]
+)
+def test_a_base_gets_its_accelerators_from_the_patch_of_an_overlay(
+    tmp_path: Path, patch: str | None, found: bool
+) -> None:
+    containers = [{"name": "vllm", "image": "vllm/vllm-openai:v0.11.0", "args": ["--model", "Qwen/Qwen3-8B"]}]
+    spec = {"selector": {"matchLabels": {"app": "a"}}, "template": {"metadata": {"labels": {"app": "a"}}}}
+    spec["template"] = {**spec["template"], "spec": {"containers": containers}}
+    server: paths.Object = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a"}, "spec": spec}
+    for folder, text in (
+        ("base", "resources: [server.yaml]"),
+        ("overlay", "resources: [../base]\npatches: [{path: p}]"),
+    ):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "kustomization.yaml").write_text(text)
+    write(tmp_path / "base" / "server.yaml", server)
+    (tmp_path / "overlay" / "p").write_text(patch or "")
+
+    run = usher("check", "base/server.yaml", cwd=tmp_path)
+
+    assert ("USH1042" in run.out) == found

@@ -237,7 +237,12 @@ def _without_its_model(started: _Started) -> Found:
         return
     downloads = row.get("folder")
     moved = not downloads or re.search(row.get("moved", "^"), started.text) or not started.whole
-    if moved or "/" not in named or ":" in named or _another_user(started):
+    if (
+        moved
+        or "/" not in named
+        or ":" in named
+        or "runAsUser" in f"{started.spec.get('securityContext')}{started.value.get('securityContext')}"
+    ):
         return
     claims = {
         paths.text(each.get("name"))
@@ -256,11 +261,6 @@ def _without_its_model(started: _Started) -> Found:
         yield misread(
             where, message, f"set HF_HOME to {folder[:100]}, or mount the volume at {downloads}", "controller"
         )
-
-
-def _another_user(started: _Started) -> bool:
-    contexts = (paths.mapping(each.get("securityContext")) for each in (started.spec, started.value))
-    return any(each.get("runAsUser") not in (None, 0) for each in contexts)
 
 
 def _hidden(started: _Started) -> Found:
@@ -323,7 +323,7 @@ def _pulls_too_early(started: _Started) -> Found:
     """Requests to Ollama before it answers: in a hook that runs beside its start, or straight after it."""
     hook = " ".join(places.texts_at(started.value, "lifecycle.postStart.exec.command[]"))
     remedy = "wait for it first: until ollama list; do sleep 1; done"
-    if _PULL.search(hook) and not _WAITS.search(hook):
+    if "ollama" in started.image and _PULL.search(hook) and not _WAITS.search(hook):
         message = "asks Ollama in postStart, which runs beside its start: the hook fails, and the container is ended"
         yield misread(f"{started.path}/lifecycle/postStart", message, remedy, "controller")
     after = re.search(r"\bollama\s+serve\s*&(?!&)(.*)", started.words, re.DOTALL)
@@ -344,6 +344,8 @@ def _variables(started: _Started, key: tuple[str, str]) -> Found:
             message = f"sets {row['name']} to {value}, which {row['who']} get as its address"
             yield misread(started.find(row["name"]), message, "take status.podIP by valueFrom.fieldRef", "variable")
     seen, gpus = started.variables.get("CUDA_VISIBLE_DEVICES", ""), started.limit("nvidia.com/gpu")
+    if "privileged" in str(started.value.get("securityContext")) or "NVIDIA_VISIBLE_DEVICES" in started.variables:
+        seen = ""
     numbers = [int(each) for each in seen.split(",")] if re.fullmatch(r"\d{1,3}(,\d{1,3})*", seen) else []
     if gpus is not None and numbers and quantities.parse(max(numbers)) >= gpus > quantities.parse(0):
         message = (
@@ -406,8 +408,11 @@ _SEVERAL: Final = memo.pattern(
 
 def _launcher_without_ssh(key: tuple[str, str], value: paths.Object, started: _Started) -> Found:
     """The launcher of DeepSpeed on several nodes, in pods that serve no ssh."""
-    ssh = re.search(r"sshd|no_ssh|--launcher|\bssh\b", started.words) or "ssh" in str(
-        paths.mapping(paths.mapping(value.get("spec")).get("plugins"))
+    spec = paths.mapping(value.get("spec"))
+    ssh = (
+        re.search(r"no_ssh|--launcher|\bssh\b", started.words)
+        or "sshd" in str(spec)
+        or "ssh" in str(spec.get("plugins"))
     )
     if key[1] in _WITHOUT_SSH and not ssh and _SEVERAL.search(started.words):
         message = (

@@ -8,6 +8,10 @@
 #   It also compares the container that the training operator looks for, addresses of the first rank with the names of the
 #   pods, torchrun on several nodes without ranks, amounts of resources among the annotations, names of boards in node
 #   selectors, former labels of KAI-Scheduler, and what the webhooks of Kueue and KServe refuse.
+#   Of programs it knows what a container has to give them: the model or the repository in a volume, the folder of
+#   downloads, no volume over the program itself, a tensor parallel size that divides the attention heads of the model,
+#   memory of the host for all ranks, a name for the user of vLLM, a server that answers before a hook asks it, ssh for
+#   the launcher of DeepSpeed, ranks that all start at once, workers of Ray that something makes and may take away.
 # scope: package
 # related_resources:
 #   - ref: https://keda.sh/docs/latest/scalers/
