@@ -368,10 +368,22 @@ def test_checks_that_compare_with_a_cluster_are_reported_as_left_out_without_one
 def test_a_base_gets_its_accelerators_from_the_patch_of_an_overlay(
     tmp_path: Path, patch: str | None, found: bool
 ) -> None:
-    containers = [{"name": "vllm", "image": "vllm/vllm-openai:v0.11.0", "args": ["--model", "Qwen/Qwen3-8B"]}]
-    spec = {"selector": {"matchLabels": {"app": "a"}}, "template": {"metadata": {"labels": {"app": "a"}}}}
-    spec["template"] = {**spec["template"], "spec": {"containers": containers}}
-    server: paths.Object = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a"}, "spec": spec}
+    server: paths.Object = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "a"},
+        "spec": {
+            "selector": {"matchLabels": {"app": "a"}},
+            "template": {
+                "metadata": {"labels": {"app": "a"}},
+                "spec": {
+                    "containers": [
+                        {"name": "vllm", "image": "vllm/vllm-openai:v0.11.0", "args": ["--model", "Qwen/Qwen3-8B"]}
+                    ]
+                },
+            },
+        },
+    }
     for folder, text in (
         ("base", "resources: [server.yaml]"),
         ("overlay", "resources: [../base]\npatches: [{path: p}]"),

@@ -52,7 +52,11 @@ def test_an_autoscaler_of_another_namespace_is_found() -> None:
         "metadata": {"name": "a", "namespace": "monitoring"},
         "spec": {"scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "triton"}},
     }
-    target = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "triton", "namespace": "llm"}}
+    target: paths.Object = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "triton", "namespace": "llm"},
+    }
 
     assert missing(scaler, target) == [("/spec/scaleTargetRef/name", "move it to llm")]
     assert missing({**scaler, "metadata": {"name": "a", "namespace": "llm"}}, target) == []

@@ -250,7 +250,7 @@ def _nodes_without_pods(workload: model.Workload) -> Iterator[model.UnreadKey]:
             text = " ".join(container.command)
             start = TORCHRUN.search(text)
             nodes = NODES.search(text, start.end()) if start else None
-            if nodes and int(nodes[1]) > max(pods, 1) and not _OWN_RANK.search(text):
+            if start and nodes and int(nodes[1]) > max(pods, 1) and not _OWN_RANK.search(text):
                 program, option = start[0].split()[0].split("-")[0], nodes[0].split("=")[0].split()[0]
                 message = f"starts {program} on {int(nodes[1])} nodes, but has {pods} pods, so it waits until it fails"
                 yield misread(container.path, message, f"set {option} to {pods}, or make more pods", "controller")

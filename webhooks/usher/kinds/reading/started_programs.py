@@ -266,13 +266,14 @@ def _without_its_model(started: _Started) -> Found:
 def _hidden(started: _Started) -> Found:
     """Empty volumes, and claims, at the folder of the program."""
     row = next((each for each in _rows("programs") if re.search(each["image"], started.image)), None)
-    mounts = started.mounts() if row is not None and "initContainers" not in started.spec else ()
+    if row is None or "initContainers" in started.spec:
+        return
     covering = {
         paths.text(each.get("name"))
         for each in map(paths.mapping, paths.elements(started.spec.get("volumes")))
         if not each.keys().isdisjoint(("emptyDir", "persistentVolumeClaim", "ephemeral"))
     }
-    for folder, name, where in mounts if row is not None else ():
+    for folder, name, where in started.mounts():
         if name in covering and f"{row['folder']}/".startswith(f"{folder.rstrip('/')}/"):
             message = f"mounts a volume at {folder[:100]}, which hides the program of {started.image[:100]}"
             yield misread(f"{where}/mountPath", message, "mount the volume at a folder of its own", "controller")
