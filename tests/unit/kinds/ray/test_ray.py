@@ -305,6 +305,19 @@ def deployment(**fields: builders.JsonValue) -> str:
             deployment(ray_actor_options={"num_gpus": 1}, num_replicas="auto", autoscaling_config={"min_replicas": 2}),
             [("Chat", 1000, 2000)],
         ),
+        (
+            deployment(
+                ray_actor_options={
+                    "num_gpus": 2,
+                    "runtime_env": {"env_vars": {"TENSOR_PARALLELISM": "2", "PIPELINE_PARALLELISM": "2"}},
+                }
+            ),
+            [("Chat", 2000, 6000)],
+        ),
+        (
+            deployment(ray_actor_options={"num_gpus": 2, "runtime_env": {"env_vars": {"TENSOR_PARALLELISM": "2"}}}),
+            [("Chat", 2000, 2000)],
+        ),
         (deployment(ray_actor_options={"num_cpus": 2}), []),
         ("applications: [{num_gpus: ", []),
         ("num_gpus: 1\n---\nnum_gpus: 2\n", []),

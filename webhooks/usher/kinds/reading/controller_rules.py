@@ -211,6 +211,8 @@ def _pods_of(value: paths.Object) -> tuple[str, list[str]]:
 def _first_ranks(value: paths.Object, kind: str, specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:
     """Addresses of the first rank that begin as names of own pods do and that no pod has, or in another namespace."""
     name, pods = _pods_of(value)
+    network = paths.mapping(paths.mapping(value.get("spec")).get("network"))
+    service = (paths.text(network.get("subdomain")) or name.replace("\\", "")) if "JobSet" in kind else ""
     namespace = paths.text(paths.metadata(value).get("namespace"))
     for spec, path, _ in specs if pods or kind in _RANKED else ():
         texts = list(texts_with_paths(spec, "containers[].{command[],args[],env[].value}", path))
@@ -227,6 +229,9 @@ def _first_ranks(value: paths.Object, kind: str, specs: Sequence[PodSpec]) -> It
                     yield environment.misread(
                         where, message, f"write the name of one of its pods ({listed})", "controller"
                     )
+                if domain and service and domain[0] != service and any(re.fullmatch(each, host) for each in pods):
+                    message = f"addresses its pods in the Service {domain[0][:60]}, but they are in {service[:60]}"
+                    yield environment.misread(where, message, f"write {host[:100]}.{service[:60]}", "controller")
                 named = domain[domain.index("svc") - 1] if "svc" in domain[1:] and variable != "MASTER_ADDR" else ""
                 if named and namespace not in {"", "default", named} and not is_placeholder(named):
                     message = f"addresses the first rank in the namespace {named[:63]}, but its pods run in {namespace}"

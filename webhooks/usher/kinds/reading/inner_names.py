@@ -375,18 +375,15 @@ class _KnownNames(NamedTuple):
             if reference and names:
                 yield from self.missing(target, names, reference, f"/spec/{field}")
             name, own = paths.text(reference.get("name")), paths.metadata(value).get("namespace")
-            homes = self.homes(group, kind, name) if field == "scaleTargetRef" and own and name not in names else ()
-            if len(homes) == 1 and "" not in homes:
+            scales = field == "scaleTargetRef" and own and name not in names
+            homes = [
+                namespace
+                for namespace, each in (self.objects.all() if scales else ())
+                if (_group_of(each), each.get("kind"), paths.metadata(each).get("name")) == (group, kind, name)
+            ]
+            if len(homes) == 1 and homes[0]:
                 text = f"scales the {kind} {name[:100]} of its own namespace, and these files have it in {homes[0]}"
                 yield _nothing_there(f"/spec/{field}/name", text, f"move it to {homes[0]}", certain=False)
-
-    def homes(self, group: str, kind: str, name: str) -> Sequence[str]:
-        """The namespaces with an object of a name."""
-        return [
-            namespace
-            for namespace, each in self.objects.all()
-            if (_group_of(each), each.get("kind"), paths.metadata(each).get("name")) == (group, kind, name)
-        ]
 
 
 _LABELS: Final = {

@@ -455,6 +455,7 @@ def refused_parts(value: paths.Object, key: tuple[str, str], beside: Lookup) -> 
 _DISKS: Final = frozenset({
     "disk.csi.azure.com", "dobs.csi.digitalocean.com", "ebs.csi.aws.com", "ebs.csi.eks.amazonaws.com",
     "kubernetes.io/aws-ebs", "kubernetes.io/azure-disk", "kubernetes.io/gce-pd", "pd.csi.storage.gke.io",
+    "cinder.csi.openstack.org", "csi.hetzner.cloud", "linodebs.csi.linode.com", "rancher.io/local-path",
 })  # fmt: skip
 """Drivers of disks that several nodes share only as blocks (the documentation of each driver on access modes)."""
 
@@ -462,6 +463,7 @@ _CLASSES_OF_DISKS: Final = {
     **dict.fromkeys(("gp2", "gp3"), "ebs.csi.aws.com"),
     **dict.fromkeys(("premium-rwo", "standard-rwo"), "pd.csi.storage.gke.io"),
     **dict.fromkeys(("managed-csi", "managed-csi-premium"), "disk.csi.azure.com"),
+    "local-path": "rancher.io/local-path",
 }
 """The drivers of StorageClasses that clouds make, where the files do not define them."""
 
