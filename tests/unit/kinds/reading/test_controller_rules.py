@@ -440,26 +440,6 @@ def test_one_rank_for_all_pods_is_found_in_commands_and_variables() -> None:
     assert _found(_ranked("StatefulSet", "python a.py", RANK="0", WORLD_SIZE="1")) == []
 
 
-@pytest.mark.parametrize(
-    ("address", "remedies"),
-    [
-        ("train-workers-0-0.train-workers", ["write train-workers-0-0.train"]),
-        ("train-workers-0-0.train", []),
-        ("train-workers-0-0", []),
-    ],
-)
-def test_pods_of_a_job_set_have_their_names_in_its_service(address: str, remedies: list[str]) -> None:
-    job = {"template": {"spec": {"containers": [_container(env=[{"name": "MASTER_ADDR", "value": address}])]}}}
-    value: _Json = {
-        "apiVersion": "jobset.x-k8s.io/v1alpha2",
-        "kind": "JobSet",
-        "metadata": {"name": "train"},
-        "spec": {"replicatedJobs": [{"name": "workers", "template": {"spec": job}}]},
-    }
-
-    assert [remedy for _, remedy in _found(value)] == remedies
-
-
 def test_ranks_of_accelerate_are_those_of_torchrun() -> None:
     flags = "--num_machines 2 --main_process_ip train-0.train a.py"
 

@@ -1,9 +1,11 @@
-"""Values of huge pages and of worker groups of Ray that are refused or have no effect."""
+"""Values of huge pages, worker groups of Ray and addresses of a JobSet that are refused or have no effect."""
+
+from typing import Any
 
 import pytest
 import yaml
 
-from usher.kinds.reading import value_forms
+from usher.kinds.reading import controller_rules, value_forms
 
 
 def _refused(kind: str, version: str, spec: str) -> list[tuple[str, str]]:
@@ -42,3 +44,25 @@ def test_workers_that_the_autoscaler_of_ray_takes_away_do_not_restart(policy: st
     spec = f"{{enableInTreeAutoscaling: true, workerGroupSpecs: [{{groupName: g, replicas: 1, {pod}}}]}}"
 
     assert len(_refused("RayCluster", "ray.io/v1", spec)) == count
+
+
+@pytest.mark.parametrize(
+    ("address", "remedies"),
+    [
+        ("train-workers-0-0.train-workers", ["write train-workers-0-0.train"]),
+        ("train-workers-0-0.train", []),
+        ("train-workers-0-0", []),
+    ],
+)
+def test_pods_of_a_job_set_have_their_names_in_its_service(address: str, remedies: list[str]) -> None:
+    container = {"name": "main", "image": "a", "env": [{"name": "MASTER_ADDR", "value": address}]}
+    job = {"template": {"spec": {"containers": [container]}}}
+    value: dict[str, Any] = {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": "train"},
+        "spec": {"replicatedJobs": [{"name": "workers", "template": {"spec": job}}]},
+    }
+    found = controller_rules.refused(value, ("jobset.x-k8s.io", "JobSet"), value_forms.pod_specs(value))
+
+    assert [each.remedy for each in found] == remedies
