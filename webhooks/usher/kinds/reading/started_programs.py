@@ -302,11 +302,7 @@ def _memory(started: _Started) -> Found:
     for row in _rows("memory"):
         option = rf"(?:^|\s){row['name'].replace('-', '[-_]')}[=\s]+[\"']?(\d{{1,6}})(?=[\s.\"']|$)"
         found = re.search(option, started.text)
-        if (
-            found is None
-            or not re.search(r"vllm|sglang", started.text)
-            or re.search(row.get("but", r"(?!)"), started.text)
-        ):
+        if found is None or re.search(row.get("but", r"(?!)"), started.text):
             continue
         each, times = int(found[1]), ranks if row.get("each") else 1
         if quantities.parse(f"{each * times}G") > limit:
@@ -317,7 +313,7 @@ def _memory(started: _Started) -> Found:
 
 
 _PULL: Final = memo.pattern(r"\bollama\s+(?:pull|run|create|cp)\b")
-_WAITS: Final = memo.pattern(r"\b(?:until|while|for|sleep|wait-for|curl|nc|timeout)\b|\bwait\b.*\bollama\s+pull")
+_WAITS: Final = memo.pattern(r"\b(?:until|while|for|sleep|wait-for|curl|nc|timeout)\b")
 
 
 def _pulls_too_early(started: _Started) -> Found:
@@ -402,43 +398,31 @@ def needs_of_programs(key: tuple[str, str], value: paths.Object, specs: Sequence
 
 
 _WITHOUT_SSH: Final = frozenset({"Job", "JobSet", "LeaderWorkerSet", "PyTorchJob", "StatefulSet", "TrainJob"})
-_SEVERAL: Final = memo.pattern(
-    r"\bdeepspeed\b.*?\s(?:--num_nodes[=\s]+([2-9]|\d\d+)\b|--hostfile[=\s]|-H[=\s])", re.DOTALL
-)
+_SEVERAL: Final = memo.pattern(r"\s(?:--num_nodes[=\s]+([2-9]|\d\d+)\b|--hostfile[=\s]|-H[=\s])")
 
 
 def _launcher_without_ssh(key: tuple[str, str], value: paths.Object, started: _Started) -> Found:
     """The launcher of DeepSpeed on several nodes, in pods that serve no ssh."""
-    spec = paths.mapping(value.get("spec"))
-    ssh = (
-        re.search(r"no_ssh|--launcher|\bssh\b", started.words)
-        or "sshd" in str(spec)
-        or "ssh" in str(spec.get("plugins"))
-    )
-    if key[1] in _WITHOUT_SSH and not ssh and _SEVERAL.search(started.words):
-        message = (
-            "starts the launcher of DeepSpeed for several nodes, which reaches them by ssh, and its pods serve none"
-        )
+    spec, start = paths.mapping(value.get("spec")), re.search(r"\bdeepspeed\b", started.words)
+    if key[1] not in _WITHOUT_SSH or not start or not _SEVERAL.search(started.words, start.end()):
+        return
+    if not re.search(r"no_ssh|--launcher|\bssh\b", started.words) and "ssh" not in f"{spec.get('plugins')}":
+        message = "starts DeepSpeed on several nodes, which reaches them by ssh, and its pods serve none"
         remedy = "use torchrun, or --no_ssh with --node_rank and --master_addr, or an MPIJob"
-        yield misread(started.find("deepspeed"), message, remedy, "controller")
+        yield from () if "sshd" in str(spec) else (misread(started.find("deepspeed"), message, remedy, "controller"),)
 
 
 def _one_after_another(value: paths.Object, started: _Started) -> Found:
     """Ranks that wait for each other in a StatefulSet that starts a pod when the one before it is ready."""
     spec = paths.mapping(value.get("spec"))
-    pods = spec.get("replicas", 1)
-    probed = "readinessProbe" in started.value or "startupProbe" in started.value
-    if (
-        spec.get("podManagementPolicy", "OrderedReady") != "OrderedReady"
-        or not isinstance(pods, int)
-        or pods < 2
-        or not probed
-    ):
+    in_order = spec.get("podManagementPolicy", "OrderedReady") == "OrderedReady" and spec.get("replicas", 1) not in (
+        0,
+        1,
+    )
+    if not in_order or started.value.keys().isdisjoint(("readinessProbe", "startupProbe")):
         return
     nodes = started.number(r"--nnodes")
     if nodes > 1 and re.search(r"--node[-_]rank|rdzv", started.words):
         message = f"starts each pod when the one before is ready, but ranks of {nodes} nodes wait for each other"
         remedy = "set podManagementPolicy to Parallel"
-        yield misread(
-            "/spec/podManagementPolicy" if "podManagementPolicy" in spec else "/spec", message, remedy, "controller"
-        )
+        yield misread("/spec", message, remedy, "controller")

@@ -301,12 +301,10 @@ def _never_made(value: paths.Object) -> Iterator[model.UnreadKey]:
         if scaled and values_at(group, "template.spec.restartPolicy") in (["Always"], ["OnFailure"]):
             text = f"restarts the workers at {paths.readable(where)}, which the autoscaler of Ray then cannot take away"
             remedy = "set restartPolicy to Never"
-        elif (
-            value.get("kind") != "RayCluster"
-            and not scaled
-            and group.get("replicas") == 0 == group.get("minReplicas", 0)
+        elif not (scaled or value["kind"] == "RayCluster") and group.get("replicas") == 0 == group.get(
+            "minReplicas", 0
         ):
-            asked = [key for each in values_at(group, limits) for key in each if key.endswith("/gpu")]
+            asked = [key for each in values_at(group, limits) for key in paths.mapping(each) if key.endswith("/gpu")]
             if asked and not any("gpu" in str(each) for each in made):
                 text = f"makes 0 workers with {asked[0]} at {paths.readable(where)}, and nothing makes more"
                 remedy = "set replicas, or enableInTreeAutoscaling to true"
