@@ -1,4 +1,4 @@
-"""What programs of pods need and their containers do not give: other boards, models, memory, users, addresses.
+"""Boards, models, memory, users and addresses that programs of pods need, and that their containers do not give.
 
 Sources: sizes of tensor parallelism, verify_with_parallel_config of vLLM and config.json of each model; memory of each
 rank, LMCache/LMCache#949; PYTHONHASHSEED, docs.lmcache.ai; postStart runs beside the entry point (kubernetes.io,
@@ -333,7 +333,7 @@ _NOWHERE: Final = frozenset({"0.0.0.0", "localhost", "127.0.0.1", "::", "::1"}) 
 
 
 def _variables(started: _Started, key: tuple[str, str]) -> Found:
-    """Variables whose value makes a program answer nobody, see no GPU, or find nothing in a shared cache."""
+    """Variables whose value gives others a wrong address, hides the GPUs, or makes a shared cache useless."""
     others = sum("vllm" in str(each) for each in paths.elements(started.spec.get("containers")))
     for row in _rows("addresses"):
         value = started.variables.get(row["name"], "")
@@ -361,7 +361,7 @@ _NAMES_OF_USERS: Final = frozenset({"LOGNAME", "USER", "LNAME", "USERNAME", "TOR
 
 
 def _without_a_name(started: _Started) -> Found:
-    """Users of whom the image of vLLM knows no name, for which PyTorch asks when it starts."""
+    """Users without a name in the image of vLLM. PyTorch asks for the name when it starts."""
     user = paths.mapping(started.value.get("securityContext")).get(
         "runAsUser", paths.mapping(started.spec.get("securityContext")).get("runAsUser")
     )
@@ -379,7 +379,7 @@ _LONGEST: Final = 600  # max-revision-timeout-seconds in config-defaults of Knat
 
 
 def needs_of_programs(key: tuple[str, str], value: paths.Object, specs: Sequence[places.PodSpec]) -> Found:
-    """What programs in the pods of an object need, and their containers do not give."""
+    """Findings about programs in the pods of an object: their containers do not give what they need."""
     for spec, path, _ in specs:
         seconds = spec.get("timeoutSeconds") if key == ("serving.knative.dev", "Service") else 0
         if isinstance(seconds, int) and seconds > _LONGEST:
@@ -407,7 +407,7 @@ def _launcher_without_ssh(key: tuple[str, str], value: paths.Object, started: _S
     if key[1] not in _WITHOUT_SSH or not start or not _SEVERAL.search(started.words, start.end()):
         return
     if not re.search(r"no_ssh|--launcher|\bssh\b", started.words) and "ssh" not in f"{spec.get('plugins')}":
-        message = "starts DeepSpeed on several nodes, which reaches them by ssh, and its pods serve none"
+        message = "starts DeepSpeed on several nodes, which reaches them by ssh, and its pods do not serve it"
         remedy = "use torchrun, or --no_ssh with --node_rank and --master_addr, or an MPIJob"
         yield from () if "sshd" in str(spec) else (misread(started.find("deepspeed"), message, remedy, "controller"),)
 
