@@ -9,12 +9,15 @@ test_a_model_server_without_accelerators_is_found if {
 	check.deny == {{"path": "/spec/template/spec/containers/0", "message": "container server runs vLLM, which needs an accelerator, but does not ask for one", "remedy": "ask for accelerators in its limits, for example nvidia.com/gpu: 1, or use a build for CPUs"}} with input as examples.bad_with_devices_hidden
 }
 
-test_servers_for_cpus_routers_and_leaders_of_groups_are_left_alone if {
+test_a_leader_that_starts_the_server_before_workers_with_gpus_is_found if {
+	check.deny == {{"path": "/spec/leaderWorkerTemplate/leaderTemplate/spec/containers/0", "message": "container leader of leader runs vLLM, which needs an accelerator, but does not ask for one", "remedy": "ask for accelerators in its limits, for example nvidia.com/gpu: 1, or use a build for CPUs"}} with input as examples.bad_leader_worker_set
+}
+
+test_servers_for_cpus_and_routers_are_left_alone if {
 	check.deny == set() with input as examples.good_deployment
 	check.deny == set() with input as examples.good_devices_by_hand
 	check.deny == set() with input as examples.good_flag_for_cpus
 	check.deny == set() with input as examples.good_for_cpus
-	check.deny == set() with input as examples.bad_leader_worker_set
 	check.deny == set() with input as examples.good_router
 }
 
