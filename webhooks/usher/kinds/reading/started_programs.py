@@ -33,6 +33,8 @@ _BLACKWELL: Final = memo.pattern(
     r"\b(g?b[23]00)\b|blackwell|rtx-?pro-?[2-6]\d{3}\b|rtx-?50[5-9]0|^p6e?-|\ba4x?-(high|ultra|mega|max)gpu|^g7e\.",
     re.IGNORECASE,
 )
+_VOLTA: Final = memo.pattern(r"\b(tesla-?)?(v100|p100|p40|p4|k80)\b|^p[23](dn)?\.|_v3$", re.IGNORECASE)
+_WITHOUT_VOLTA: Final = memo.pattern(r"(^|/)vllm/vllm-openai:(latest|v0\.(9|[1-9]\d)\.)")  # PyTorch 2.7 with CUDA 12.8
 _BOARD_LABELS: Final = frozenset({
     "nvidia.com/gpu.product", "nvidia.com/gpu.family", "cloud.google.com/gke-accelerator",
     "node.kubernetes.io/instance-type", "karpenter.k8s.aws/instance-gpu-name", "eks.amazonaws.com/instance-gpu-name",
@@ -48,9 +50,8 @@ _FIRST: Final = (12, 8)
 def images_of_other_devices(workload: model.Workload) -> Found:
     """Images that cannot use the GPUs that their container asks for, or those of the nodes that the pod selects."""
     for pod_set in workload.pod_sets:
-        boards = [
-            each for key, each in pod_set.node_selector.items() if key in _BOARD_LABELS and _BLACKWELL.search(each)
-        ]
+        selected = [each for key, each in pod_set.node_selector.items() if key in _BOARD_LABELS]
+        boards, former = (list(filter(each.search, selected)) for each in (_BLACKWELL, _VOLTA))
         for container in pod_set.containers:
             yield from _options_of_other_devices(pod_set, container)
             if not container.image or "nvidia.com/gpu" not in container.accelerators:
@@ -59,6 +60,9 @@ def images_of_other_devices(workload: model.Workload) -> Found:
             if _FOR_CPUS.search(container.image):
                 text = f"has a container with GPUs and the image {container.image[:120]}, whose program uses only CPUs"
                 yield misread(path, text, "use the image for GPUs, or ask for no GPU", "image")
+            elif former and _WITHOUT_VOLTA.search(container.image):
+                text = f"selects {former[0]}, but the image {container.image[:120]} has no code for GPUs before Turing"
+                yield misread(path, text, "use vLLM 0.8.5, or newer GPUs", "image")
             elif boards and (cuda := _older_cuda(container.image)):
                 text = f"selects {boards[0]}, but the image {container.image[:120]} is from {cuda}, before Blackwell"
                 yield misread(path, text, "use an image with CUDA 12.8 or later", "image")

@@ -6,6 +6,7 @@
 #   so the program ends with "no kernel image is available". usher reads the CUDA of an image from its tag (`cu124`),
 #   and knows the images of vLLM and of NVIDIA by their versions. Images of CUDA itself (`nvidia/cuda`) say nothing
 #   about the program.
+#   Images of vLLM since 0.9 have no code for GPUs before Turing (V100, P100), because PyTorch left it out with CUDA 12.8.
 #   Two options of vLLM count too: bfloat16 needs a GPU of Ampere or later, and on a share of a GPU (`nvidia.com/gpu.shared`)
 #   vLLM takes 90 % of the memory of the whole GPU, unless --gpu-memory-utilization says less.
 # scope: package
