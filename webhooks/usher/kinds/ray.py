@@ -229,15 +229,15 @@ def _deployments(application: paths.Object) -> Iterator[dict[str, str | int]]:
         name = paths.text(deployment.get("name"))
         cpus = 0 if bundles else _number(paths.mapping(deployment.get("ray_actor_options")).get("num_cpus"))
         together = replicas * (sum(bundles) or gpus)
-        ranks = math.prod(
-            int(each)
+        sizes: list[int] = [
+            int(str(each))
             for part in (application, paths.mapping(deployment.get("ray_actor_options")))
             for name, each in paths.mapping(paths.mapping(part.get("runtime_env")).get("env_vars")).items()
-            if re.search("(TENSOR|PIPELINE)_PARALLEL", name) and re.fullmatch(r"[1-9]\d{0,2}", str(each))
-        )
-        if (
-            ranks > 1 and not bundles and ranks * _WHOLE > gpus > 0
-        ):  # vLLM asks Ray for its ranks beside the GPUs of the replica
+            if re.search("(TENSOR|PIPELINE)_PARALLEL", name) and re.fullmatch(r"[1-9]\d{0,2}", str(each), re.ASCII)
+        ]
+        ranks = math.prod(sizes)
+        # vLLM asks Ray for its ranks beside the GPUs of the replica.
+        if ranks > 1 and not bundles and ranks * _WHOLE > gpus > 0:
             together += replicas * ranks * _WHOLE
         yield {"name": name, "onOneNode": largest, "together": together, "cpus": cpus}
 
