@@ -275,6 +275,7 @@ def test_other_yaml_in_a_directory_is_counted_and_not_talked_about(tmp_path: Pat
         ({"apiVersion": 1, "kind": "Pod"}, "no apiVersion"),
         ({"apiVersion": "", "kind": "Pod"}, "no apiVersion"),
         (["a"], "no mapping with apiVersion and kind"),
+        ({"apiVersion": "builtin", "kind": "LabelTransformer"}, "a transformer or a generator of kustomize"),
     ],
 )
 def test_the_note_on_a_named_file_without_an_object_says_which_field_is_missing(

@@ -349,6 +349,32 @@ def test_a_broken_definition_does_no_harm(broken: paths.Object) -> None:
     assert unread({"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "spec": {}}, definition) == ()
 
 
+SCHEMA: paths.Object = {"openAPIV3Schema": {"type": "object", "properties": {"spec": {"properties": {"gpus": {}}}}}}
+
+
+@pytest.mark.parametrize(("shared", "expected"), [({"validation": SCHEMA}, ["/spec/gpu"]), ({}, [])])
+def test_versions_of_an_old_definition_share_one_schema_or_take_all_keys(
+    shared: paths.Object, expected: list[str]
+) -> None:
+    definition: paths.Object = {
+        "apiVersion": "apiextensions.k8s.io/v1beta1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "trains.example.com"},
+        "spec": {"group": "example.com", "names": {"kind": "Train"}, "versions": [{"name": "v1"}], **shared},
+    }
+    found = unread({"apiVersion": "example.com/v1", "kind": "Train", "spec": {"gpu": 8}}, definition)
+    assert [each.path for each in found] == expected
+
+
+def test_a_version_that_kubernetes_served_once_is_named_as_such() -> None:
+    role: paths.Object = {"apiVersion": "rbac.authorization.k8s.io/v1beta1", "kind": "Role", "metadata": {"name": "x"}}
+    (found,) = unread(role)
+    assert (found.text, found.remedy) == (
+        "has the apiVersion rbac.authorization.k8s.io/v1beta1, which Kubernetes serves up to 1.21",
+        "write rbac.authorization.k8s.io/v1",
+    )
+
+
 def wrapped(**spec: Any) -> paths.Object:
     return {
         "apiVersion": "workload.codeflare.dev/v1beta2",
