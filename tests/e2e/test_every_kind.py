@@ -8,6 +8,7 @@ import pytest
 from e2e import corpus, crds
 from e2e.cluster import ApiError, Cluster, Object
 from e2e.registration import decisions, registered
+from generated_examples import in_turn
 from server_process import ServerProcess
 from usher.kinds.kind import Kind
 from usher.kinds.registry import WORKLOADS
@@ -48,7 +49,7 @@ def asked(cluster: Cluster, samples: Mapping[str, list[Object]], server: ServerP
 
 @pytest.mark.parametrize(
     "kind",
-    [kind for kind in WORKLOADS.values() if crds.is_defined(kind)],
+    in_turn((kind for kind in WORKLOADS.values() if crds.is_defined(kind)), every=3),
     ids=lambda kind: f"{kind.group}/{kind.kind}",
 )
 def test_the_api_server_asks_about_the_kind_and_takes_what_comes_back(
