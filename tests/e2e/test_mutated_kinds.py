@@ -42,8 +42,16 @@ def site(cluster: Cluster, mutating_webhooks: ServerProcess) -> Iterator[None]:
         yield
 
 
-@every_kind
-@pytest.mark.parametrize("pool", POOLS, ids=lambda pool: pool.name)
+@pytest.mark.parametrize(
+    ("kind", "pool"),
+    [
+        pytest.param(
+            kind, pool, id=f"{kind}-{pool.name}", marks=pytest.mark.thorough if pool != H100 and number % 4 else ()
+        )
+        for number, kind in enumerate(samples.KINDS)
+        for pool in POOLS
+    ],
+)
 def test_its_pods_run_on_the_pool_that_they_were_meant_for(
     cluster: Cluster, namespace: str, kind: str, pool: Pool
 ) -> None:
