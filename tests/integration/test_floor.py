@@ -120,7 +120,7 @@ def test_the_examples_of_a_check_get_its_verdict(key: str) -> None:
     assert any(expected.values())
 
 
-@pytest.mark.parametrize("corpus", shared_files.corpora)
+@pytest.mark.parametrize("corpus", shared_files.thorough_corpora)
 def test_it_denies_nothing_that_usher_lets_in(corpus: Corpus) -> None:
     config = models.Config()
     evaluator = record_findings.evaluator_with(config)
