@@ -101,8 +101,7 @@ def test_a_manifest_that_cannot_be_read_is_an_error(policies: Path, damage: Call
             b"{}",
             b'{"checks": []}',
             b'{"checks": [{}], "mutations": []}',
-            b'{"checks": [{"key": "a/b", "code": "USH1", "title": "", "description": "", "surprise": 1}], '
-            b'"mutations": []}',
+            b'{"mutations": [], "checks": [{"key": "a/b", "code": "USH1", "title": "", "description": "", "more": 1}]}',
             b'{"checks": [{"key": "a/b", "code": "USH1", "title": "", "description": "", "severity": "awful"}]}',
         ],
         every=3,
