@@ -16,6 +16,7 @@ import pytest
 import record_findings
 import yaml
 
+import generated_examples
 import reviews
 import server_process
 import shared_files
@@ -375,7 +376,8 @@ def test_with_facts_of_a_cluster_webhook_check_and_audit_say_the_same(
         server_process.running(tmp_path, arguments=(f"--facts={cluster}",)) as server,
         server.connection() as connection,
     ):
-        for value, found in zip(values, expected, strict=True):
+        some = [*zip(values, expected, strict=True)][:: 1 if generated_examples.are_thorough() else 3]
+        for value, found in some:
             assert_agrees(connection, admitted(connection, value, found), found)
     by_facts = {
         entry.code
