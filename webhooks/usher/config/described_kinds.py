@@ -107,6 +107,12 @@ class DescribedPods(Section):
         default=None, description="Whether later pods start when earlier ones have ended."
     )
     later: Expression | None = Field(default=None, description="Whether the pods begin when others have started.")
+    inherits: Expression | None = Field(
+        default=None, description="Whether ranks see the environment of their container; by default true."
+    )
+    alternates: bool = Field(
+        default=False, description="Whether the pod set of an entry follows that of the pod set before, entry by entry."
+    )
 
     @model_validator(mode="after")
     def _check_one_form(self) -> "DescribedPods":

@@ -6,6 +6,7 @@ A value knows its place in the object, so an unusable one is reported there. The
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 from usher import memo, paths
@@ -80,6 +81,12 @@ class Scope:
             return self.reading.count(value.value, value.path, default=default)
         if isinstance(value, bool) or not isinstance(value, int):
             raise UnusableError(f"expected a number, found {_shown(value)}")
+        return value
+
+    def present(self, value: Value) -> Value:
+        """The entry of a list, where even null is wrong."""
+        if isinstance(value, Found) and value.value is None:
+            self.reading.unknown(value.path, "expected a whole number, found null")
         return value
 
     def text(self, value: Value) -> str:
@@ -333,25 +340,41 @@ def _bound(best: Callable[[Sequence[int]], int], *beside: int) -> Callable[[Sequ
     return lambda given: lambda scope: best([*(scope.number(each(scope)) for each in given), *beside])
 
 
-def _share(given: Sequence[Run]) -> Run:
-    """`share(n, value, default)`: a number, or a percentage of n, rounded up as surges are."""
+def _largest(given: Sequence[Run]) -> Run:
+    """`largest(list)`: the largest number of a list; 0 for an empty one."""
+
+    def run(scope: Scope) -> Value:
+        found = [scope.number(scope.present(each)) for each in scope.entries(given[0](scope))]
+        scope.steps[0] -= len(found)
+        return max(found, default=0)
+
+    return run
+
+
+def _share(given: Sequence[Run], *, rounded_up: bool = True) -> Run:
+    """`share(n, value, default)`: a number, or a percentage of n, rounded up as surges are; `part` rounds down."""
     of, value, default = given
 
     def run(scope: Scope) -> Value:
         found, otherwise = value(scope), default(scope)
         if not isinstance(found, Found) or not isinstance(otherwise, int | str):
             raise UnusableError("share takes a number, a field and a default")
-        return share_of_replicas(scope.number(of(scope)), found.value, found.path, scope.reading, default=otherwise)
+        replicas = scope.number(of(scope))
+        return share_of_replicas(
+            replicas, found.value, found.path, scope.reading, default=otherwise, rounded_up=rounded_up
+        )
 
     return run
 
 
 _FUNCTIONS: Final[Mapping[str, tuple[int, int, Callable[[Sequence[Run]], Run] | None]]] = {
     "has": (1, 1, _has),
+    "largest": (1, 1, _largest),
     "lower": (1, 1, _lower),
     "max": (2, 4, _bound(max)),
     "max1": (1, 1, _bound(max, 1)),
     "min": (2, 4, _bound(min)),
+    "part": (3, 3, partial(_share, rounded_up=False)),
     "share": (3, 3, _share),
     "size": (1, 1, _size),
     "text": (1, 1, _text),
