@@ -97,6 +97,7 @@ _LEADERS = """
   podSets:
   - each: [spec.roles]
     name: item.name + '-leader'
+    servesAs: item.name
     podTemplate: leader
     inherits: "false"
   - each: [spec.roles]
@@ -121,6 +122,8 @@ def test_pod_sets_of_one_entry_stand_together_and_some_have_no_bound() -> None:
         ("b-worker", 3, 3),
     ]
     assert [each.traits.ranks_inherit_environment for each in found] == [False, True, False, True]
+    assert [each.serves_as for each in found] == ["a", "", "b", ""]
+    assert kind.pods.serves_in_parts
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,11 @@ class DescribedPods(Section):
         default=None, description="Whether later pods start when earlier ones have ended."
     )
     later: Expression | None = Field(default=None, description="Whether the pods begin when others have started.")
+    serves_as: Expression | None = Field(
+        default=None,
+        description="The work of the pods in serving a model, as a type or a name tells it: prefill, decode, router, "
+        "planner, frontend.",
+    )
     inherits: Expression | None = Field(
         default=None, description="Whether ranks see the environment of their container; by default true."
     )

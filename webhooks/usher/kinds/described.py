@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 from msgspec.structs import replace
+from pydantic.alias_generators import to_camel
 
 from usher import errors, model, paths, quantities
 from usher.config import described_kinds
@@ -24,7 +25,8 @@ COMPILED: Final = _FOLDER / "descriptions.json"
 """All shipped descriptions."""
 
 _EXPRESSIONS: Final = (
-    *("name", "pods", "when", "least", "most", "because", "groups", "in_turns", "later", "inherits", "scheduler"),
+    *("name", "pods", "when", "least", "most", "because", "groups", "in_turns", "later"),
+    *("serves_as", "inherits", "scheduler"),
 )
 """The fields of a pod set with an expression each."""
 
@@ -111,13 +113,14 @@ class _Pods:
         groups = max(self._number("groups", scope, default=1), 1)
         return replace(
             found,
-            name=scope.text(self._runs["name"](scope)),
+            name=self._text("name", scope),
             count=count,
             traits=self._traits(found, scope),
             requests=tuple(self._devices(item, scope.reading)),
             groups=groups,
             in_turns=self._flag("in_turns", scope),
             later=self._flag("later", scope),
+            serves_as=self._text("serves_as", scope),
         )
 
     def _flag(self, field: str, scope: expressions.Scope, *, default: bool = False) -> bool:
@@ -128,16 +131,19 @@ class _Pods:
         run = self._runs.get(field)
         return default if run is None else scope.number(run(scope))
 
+    def _text(self, field: str, scope: expressions.Scope) -> str:
+        run = self._runs.get(field)
+        return "" if run is None else scope.text(run(scope))
+
     def _count(self, scope: expressions.Scope) -> model.Count:
         pods = self._number("pods", scope, default=1)
         least = min(self._number("least", scope, default=pods), pods)
-        because, highest = self._runs.get("because"), self._runs.get("most")
-        reason = "" if because is None else scope.text(because(scope))
+        reason, highest = self._text("because", scope), self._runs.get("most")
         most = pods if highest is None else highest(scope)
         if most == UNBOUNDED:
             return model.Count(minimum=least, maximum=None, reason=reason or "its description names no bound")
         maximum = max(scope.number(most), pods)
-        if maximum > pods and because is None:
+        if maximum > pods and "because" not in self._runs:
             reason = f"it may grow to {maximum}"
         return model.Count(minimum=least, maximum=maximum, reason=reason)
 
@@ -204,12 +210,12 @@ class _Pods:
         )
 
     def _traits(self, found: Template, scope: expressions.Scope) -> Traits:
-        traits, naming = self._own, self._runs.get("scheduler")
+        traits = self._own
         if not self._flag("inherits", scope, default=True):
             traits = traits._replace(ranks_inherit_environment=False)
-        if naming is None and self._gang is None and found.traits.changeable:
+        if "scheduler" not in self._runs and self._gang is None and found.traits.changeable:
             return traits
-        named = "" if naming is None else scope.text(naming(scope))
+        named = self._text("scheduler", scope)
         spec = found.spec.value if isinstance(found.spec.value, dict) else {}
         own = spec.get("schedulerName")
         scheduler = own if isinstance(own, str) and own else named
@@ -430,6 +436,7 @@ def _pods_of(described: Sequence[described_kinds.DescribedKind]) -> dict[str, An
         "shrinks": True,
         "minimum_from": "",
         "role": model.Role(first.role),
+        "serves_in_parts": any(each.serves_as for kind in described for each in kind.pod_sets),
         "runs_any_program": True,
         "suspend_path": _pointer(first.suspend) if first.suspend else None,
         "kueue": Kueue.NEVER if kueue is None else Kueue.OPTION,
@@ -501,7 +508,7 @@ def _wrong_expressions(kind: described_kinds.DescribedKind, here: str) -> Iterat
         for field in _EXPRESSIONS:
             text = getattr(pods, field)
             if text is not None:
-                yield from _wrong(text, names, f"{place}/{'inTurns' if field == 'in_turns' else field}")
+                yield from _wrong(text, names, f"{place}/{to_camel(field)}")
 
 
 def _wrong(text: str, names: Collection[str], place: str) -> Iterator[Problem]:

@@ -95,6 +95,7 @@ def _clique(clique: Object, path: str, name: str, reading: Reading) -> Template:
         metadata=Place(clique, path),
         count=_count(own, path + "/spec", "autoScalingConfig", reading),
         traits=_traits(spec.get("podSpec")),
+        serves_as=paths.text(spec.get("roleName")),
     )
 
 
@@ -114,6 +115,7 @@ def _pod_clique(clique: Object, reading: Reading) -> Iterator[Template]:
         metadata=Place(clique.get("metadata"), "/metadata"),
         count=_count(spec, "/spec", "autoScalingConfig", reading),
         traits=_traits(spec.get("podSpec")),
+        serves_as=paths.text(spec.get("roleName")),
     )
 
 
