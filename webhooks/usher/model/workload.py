@@ -331,7 +331,7 @@ class PodSet(Struct, frozen=True, kw_only=True):
     unit: Unit | None = None
     """None in kinds whose model servers use one pod each, and where usher does not know."""
     serves_as: str = ""
-    """What its pods do in serving a model: prefill, decode, router, planner, frontend; empty where unknown."""
+    """The work of its pods in serving a model: prefill, decode, router, planner, frontend; empty where unknown."""
     labels: Mapping[str, str]
     annotations: Mapping[str, str]
     containers: tuple[Container, ...]

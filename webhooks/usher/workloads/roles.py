@@ -538,7 +538,7 @@ _LONGEST_NAME: Final = 253
 
 
 def serving_part(template: Template) -> str:
-    """What pods do in serving a model, by their type or else by their name; empty where these tell nothing or two."""
+    """The work of pods in serving a model, by their type or else their name; empty where these tell nothing or two."""
     for text in (template.serves_as, template.name):
         words = (word.lower() for word in _WORDS_OF_NAMES.findall(text[:_LONGEST_NAME]))
         found = {_PARTS[word] for word in words if word in _PARTS}
