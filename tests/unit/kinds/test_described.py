@@ -100,8 +100,7 @@ _LEADERS = """
     servesAs: item.name
     podTemplate: leader
     inherits: "false"
-  - each: [spec.roles]
-    alternates: true
+  - alternates: true
     name: item.name + '-worker'
     podTemplate: worker
     pods: at(item, 'workers', 1)

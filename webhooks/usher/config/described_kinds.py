@@ -116,7 +116,8 @@ class DescribedPods(Section):
         default=None, description="Whether ranks see the environment of their container; by default true."
     )
     alternates: bool = Field(
-        default=False, description="Whether the pod set of an entry follows that of the pod set before, entry by entry."
+        default=False,
+        description="Whether its pods follow those of the pod set before, entry by entry; they share `each` and `let`.",
     )
 
     @model_validator(mode="after")
@@ -199,6 +200,8 @@ class DescribedKind(Section):
     def _check_it_has_pods(self) -> "DescribedKind":
         if bool(self.pod_sets) == (self.embedded is not None):
             raise ValueError("a kind has either podSets or embedded; write one of them")
+        if self.pod_sets and self.pod_sets[0].alternates:
+            raise ValueError("the first of podSets alternates with no other; leave out alternates")
         return self
 
 

@@ -45,10 +45,16 @@ def _pointer(path: str) -> str:
 class _Pods:
     """One pod set of a description, with its expressions compiled."""
 
-    def __init__(self, described: described_kinds.DescribedPods, kind: described_kinds.DescribedKind) -> None:
+    def __init__(
+        self, described: described_kinds.DescribedPods, kind: described_kinds.DescribedKind, names: list[str]
+    ) -> None:
+        """Args:
+        names: those that expressions may use; the ones of this pod set are added.
+        """
         self._described = described
-        names = [*_NAMES]
         self._let: list[tuple[str, expressions.Run]] = []
+        self.beside: list[_Pods] = []
+        """Further pod sets of each entry. They have the values of this one, and add their own."""
         for name, text in described.let.items():
             self._let.append((name, expressions.compiled(text, names)))
             names.append(name)
@@ -59,8 +65,6 @@ class _Pods:
         }
         if kind.scheduler and described.scheduler is None:
             self._runs["scheduler"] = expressions.compiled(f"at(object, '{kind.scheduler}')", names)
-        self.beside: list[_Pods] = []
-        """Further pod sets of each entry."""
         self._gang = kind.gang
         self._own = Traits(
             trains=kind.trains, operator_environment=frozenset(kind.environment), changeable=kind.changeable
@@ -68,8 +72,8 @@ class _Pods:
 
     def templates(self, whole: expressions.Found, reading: Reading, steps: list[int]) -> Iterator[Template]:
         for index, (item, outer, key) in enumerate(self._items(whole, self._described.each, (), "", reading)):
+            scope = _scope(whole, reading, steps, item=item, outer=outer, key=key, index=index)
             for pods in (self, *self.beside):
-                scope = _scope(whole, reading, steps, item=item, outer=outer, key=key, index=index)
                 try:
                     found = pods.template(item, scope)
                 except expressions.UnusableError as error:
@@ -367,17 +371,21 @@ class _Templates:
 def _parts(kind: described_kinds.DescribedKind) -> tuple[_Pods | _Embedded, ...]:
     if kind.embedded is not None:
         return (_Embedded(kind.embedded),)
-    parts = list[_Pods]()
+    parts, names = list[_Pods](), list[str]()
     for described in kind.pod_sets:
-        (parts[-1].beside if described.alternates and parts else parts).append(_Pods(described, kind))
+        if not described.alternates:
+            names = [*_NAMES]
+        (parts[-1].beside if described.alternates else parts).append(_Pods(described, kind, names))
     return tuple(parts)
 
 
 def _template_paths(kind: described_kinds.DescribedKind) -> Iterator[str]:
     if kind.embedded is not None:
         yield f"those of the object at {kind.embedded.object}"
+    ways = list[str]()
     for pods in kind.pod_sets:
-        ways = [f"{way.removesuffix('.*')}.<name>" if way.endswith(".*") else f"{way}[]" for way in pods.each]
+        if not pods.alternates:
+            ways = [f"{way.removesuffix('.*')}.<name>" if way.endswith(".*") else f"{way}[]" for way in pods.each]
         listed = "" if pods.containers is None else pods.containers.list
         yield ".".join(filter(None, [*ways, pods.pod_template or pods.pod_spec or listed]))
 
@@ -501,7 +509,9 @@ def _wrong_expressions(kind: described_kinds.DescribedKind, here: str) -> Iterat
     if kind.embedded is not None:
         yield from _wrong(kind.embedded.times, _NAMES, f"{here}/embedded/times")
     for index, pods in enumerate(kind.pod_sets):
-        place, names = f"{here}/podSets/{index}", [*_NAMES]
+        place = f"{here}/podSets/{index}"
+        if index == 0 or not pods.alternates:
+            names = [*_NAMES]
         for name, text in pods.let.items():
             yield from _wrong(text, names, f"{place}/let/{name}")
             names.append(name)

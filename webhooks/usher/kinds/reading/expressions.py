@@ -4,6 +4,7 @@ A value knows its place in the object, so an unusable one is reported there. The
 `exists`, which do not nest, and the steps of an object are counted: no expression runs for long.
 """
 
+import operator
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
@@ -76,12 +77,12 @@ class Scope:
 
     def number(self, value: Value) -> int:
         """A number of pods; an unusable value is recorded at its place, and its default counts."""
+        if type(value) is int:
+            return value
         if isinstance(value, Found):
             default = 0 if value.default is None else self.number(value.default)
             return self.reading.count(value.value, value.path, default=default)
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise UnusableError(f"expected a number, found {_shown(value)}")
-        return value
+        raise UnusableError(f"expected a number, found {_shown(value)}")
 
     def present(self, value: Value) -> Value:
         """The entry of a list, where even null is wrong."""
@@ -124,6 +125,8 @@ class Scope:
 
     def equal(self, one: Value, other: Value) -> bool:
         """Whether two values are equal; a field that is compared with a text has to be one."""
+        if type(one) is type(other) and isinstance(one, int | str):
+            return one == other
         first, second = self._plain(one), self._plain(other)
         if isinstance(first, str) or isinstance(second, str):
             first, second = self._text_of(one, second), self._text_of(other, first)
@@ -196,11 +199,7 @@ class _Compiler:
         if text not in self._names:
             raise ExpressionError(f"unknown name {text}; known are {', '.join(sorted(self._names))}")
 
-        def run(scope: Scope) -> Value:
-            scope.step()
-            return scope.names[text]
-
-        return run
+        return lambda scope: scope.names[text]
 
     def _member(self, holder: Run, name: str) -> Run:
         if name == "status":
@@ -283,6 +282,8 @@ def _chosen(condition: Run, yes: Run, no: Run) -> Run:
 def _summed(sign: str, one: Run, other: Run) -> Run:
     def run(scope: Scope) -> Value:
         first, second = one(scope), other(scope)
+        if type(first) is int and type(second) is int:
+            return first + second if sign == "+" else max(first - second, 0)
         if sign == "-":
             return max(scope.number(first) - scope.number(second), 0)
         if any(isinstance(each.value if isinstance(each, Found) else each, str) for each in (first, second)):
@@ -293,19 +294,27 @@ def _summed(sign: str, one: Run, other: Run) -> Run:
 
 
 def _compared(sign: str, one: Run, other: Run) -> Run:
-    def run(scope: Scope) -> Value:
-        first, second = one(scope), other(scope)
-        if sign == "in":
-            entries = scope.entries(second)
-            scope.steps[0] -= len(entries)
-            scope.step()
-            return any(scope.equal(first, each) for each in entries)
-        if sign in ("==", "!="):
-            return scope.equal(first, second) is (sign == "==")
-        low, high = scope.number(first), scope.number(second)
-        return {"<": low < high, ">": low > high, "<=": low <= high, ">=": low >= high}[sign]
+    compare = _RELATIONS.get(sign)
+    if compare is not None:
+        return lambda scope: compare(scope.number(one(scope)), scope.number(other(scope)))
+    if sign != "in":
+        return lambda scope: scope.equal(one(scope), other(scope)) is (sign == "==")
 
-    return run
+    def is_in(scope: Scope) -> Value:
+        first, entries = one(scope), scope.entries(other(scope))
+        scope.steps[0] -= len(entries)
+        scope.step()
+        return any(scope.equal(first, each) for each in entries)
+
+    return is_in
+
+
+_RELATIONS: Final[Mapping[str, Callable[[int, int], bool]]] = {
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+}
 
 
 def _size(given: Sequence[Run]) -> Run:
@@ -337,7 +346,7 @@ def _lower(given: Sequence[Run]) -> Run:
 
 
 def _bound(best: Callable[[Sequence[int]], int], *beside: int) -> Callable[[Sequence[Run]], Run]:
-    return lambda given: lambda scope: best([*(scope.number(each(scope)) for each in given), *beside])
+    return lambda given: lambda scope: best([scope.number(each(scope)) for each in given] + [*beside])
 
 
 def _largest(given: Sequence[Run]) -> Run:
