@@ -335,20 +335,6 @@ def _role_template(base: _Base, name: str, count: model.Count, holder: _Holder, 
     return replace(found, path=base.path, traits=traits)
 
 
-def _instances(value: Object, reading: Reading) -> Iterator[Template]:
-    """The components of a RoleInstance, or of the instances of a RoleInstanceSet."""
-    spec = reading.mapping(value.get("spec"), "/spec")
-    holder = _Holder({}, are_readable=True, budget=layers.Budget(), gang=False, scheduler="")
-    if "roleInstanceTemplate" not in spec:
-        yield from _components(spec.get("components"), "/spec/components", "", holder, reading)
-        return
-    replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
-    path = "/spec/roleInstanceTemplate"
-    template = reading.mapping(spec["roleInstanceTemplate"], path)
-    for each in _components(template.get("components"), path + "/components", "", holder, reading):
-        yield template_times(each, model.Count(minimum=replicas, maximum=replicas))
-
-
 def _adapter(value: paths.Object, growth: counts.Growth, reading: Reading) -> counts.Growth:
     """The growth of the adapter of one role."""
     path = "/spec/scaleTargetRef"
@@ -365,7 +351,5 @@ CODE: Final[Mapping[str, Code]] = {
     "PodClique.grove.io": {"templates": _pod_clique},
     "RoleBasedGroup.workloads.x-k8s.io": {"templates": _group},
     "RoleBasedGroupSet.workloads.x-k8s.io": {"templates": _group_set},
-    "RoleInstanceSet.workloads.x-k8s.io": {"templates": _instances},
-    "RoleInstance.workloads.x-k8s.io": {"templates": _instances},
     "RoleBasedGroupScalingAdapter.workloads.x-k8s.io": {"autoscaler": _adapter},
 }
