@@ -108,6 +108,27 @@ _LEADERS = """
 """
 
 
+_COPIED = """
+- kind: Server.example.com
+  versions: [v1]
+  podSets:
+  - podSpec: spec
+    without: [schedulerName]
+    container: {at: spec.main, named: "at(object, 'metadata.name', '') + '-ctr'"}
+"""
+
+
+@pytest.mark.parametrize(("spec", "names"), [({"main": {"image": "x"}, "schedulerName": "other"}, ["a-ctr"]), ({}, [])])
+def test_an_operator_leaves_fields_out_and_names_its_container(spec: paths.Object, names: list[str]) -> None:
+    (kind,) = described.kinds_of(read(_COPIED))
+    assert kind.pods is not None
+    value: paths.Object = {"apiVersion": "example.com/v1", "metadata": {"name": "a"}, "spec": spec}
+    (found,) = kind.pods.templates(value, Reading())
+
+    assert [each.name for each in found.containers or ()] == names
+    assert found.fields["schedulerName"].value is None
+
+
 def test_pod_sets_of_one_entry_stand_together_and_some_have_no_bound() -> None:
     (kind,) = described.kinds_of(read(_LEADERS))
     roles: list[paths.Json] = [{"name": "a", "workers": 2, "scaled": True}, {"name": "b", "workers": 3}]

@@ -38,8 +38,15 @@ Expression = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 class DescribedContainer(Section):
     """A container that stands beside the others and not in a list."""
 
-    name: str = Field(min_length=1, max_length=253, description="The name that the operator gives the container.")
+    name: str = Field(default="", max_length=253, description="The name that the operator gives the container.")
+    named: Expression | None = Field(default=None, description="This name, where it depends on the object.")
     at: FieldPath = Field(description="The field that holds the container.")
+
+    @model_validator(mode="after")
+    def _check_one_name(self) -> "DescribedContainer":
+        if bool(self.name) == bool(self.named):
+            raise ValueError("give the container either name or named")
+        return self
 
 
 class DescribedContainers(Section):
@@ -83,6 +90,9 @@ class DescribedPods(Section):
     )
     fields: dict[str, FieldPath] = Field(
         default={}, max_length=16, description="Fields of the pod spec that stand elsewhere: containers, tolerations."
+    )
+    without: tuple[str, ...] = Field(
+        default=(), max_length=32, description="Fields of the pod spec that the operator leaves out."
     )
     containers: DescribedContainers | None = Field(default=None, description="The list of containers, beside podSpec.")
     container: DescribedContainer | None = Field(default=None, description="A container outside the pod spec.")

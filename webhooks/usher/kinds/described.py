@@ -17,7 +17,7 @@ from usher.config import described_kinds
 from usher.kinds.kind import Key, Kind, Kueue, KueueUnit, Pods, Starts, fields_of_pods, key_of
 from usher.kinds.reading import expressions
 from usher.kinds.reading.pod_templates import listed_containers, read_embedded, template_times
-from usher.kinds.reading.templates import AS_CONFIGURED, LISTS, ContainerPlace, Place, Template, Traits
+from usher.kinds.reading.templates import AS_CONFIGURED, LISTS, NOWHERE, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading
 
 _FOLDER: Final = Path(__file__).parent / "descriptions"
@@ -33,6 +33,15 @@ _EXPRESSIONS: Final = (
 UNBOUNDED: Final = "unbounded"
 """The name and the value of a number of pods without bound, for the most pods."""
 _NAMES: Final = ("object", "item", "outer", "key", "index", UNBOUNDED)
+
+
+def _expressions_of(pods: described_kinds.DescribedPods) -> Iterator[tuple[str, str]]:
+    """The expressions of a pod set, beside those of `let`, each with its field."""
+    for field in _EXPRESSIONS:
+        if (text := getattr(pods, field)) is not None:
+            yield field, text
+    if pods.container is not None and pods.container.named is not None:
+        yield "container", pods.container.named
 
 
 _way = lru_cache(maxsize=1024)(expressions.Way)
@@ -58,11 +67,7 @@ class _Pods:
         for name, text in described.let.items():
             self._let.append((name, expressions.compiled(text, names)))
             names.append(name)
-        self._runs = {
-            field: expressions.compiled(text, names)
-            for field in _EXPRESSIONS
-            if (text := getattr(described, field)) is not None
-        }
+        self._runs = {field: expressions.compiled(text, names) for field, text in _expressions_of(described)}
         if kind.scheduler and described.scheduler is None:
             self._runs["scheduler"] = expressions.compiled(f"at(object, '{kind.scheduler}')", names)
         self._gang = kind.gang
@@ -160,20 +165,21 @@ class _Pods:
         metadata = Place(None, "")
         if described.metadata is not None:
             metadata = _below(item, described.metadata, reading)
-        fields = {name: _below(item, path, reading) for name, path in described.fields.items()}
+        fields = dict.fromkeys(described.without, NOWHERE)
+        fields.update((name, _below(item, path, reading)) for name, path in described.fields.items())
         return Template(
             name="",
             path=spec.path,
             spec=spec if described.pod_spec else Place({}, spec.path),
             metadata=metadata,
-            containers=self._containers(item, spec, fields, reading),
+            containers=self._containers(item, spec, fields, scope),
             fields=fields,
         )
 
     def _containers(
-        self, item: expressions.Found, spec: Place, fields: Mapping[str, Place], reading: Reading
+        self, item: expressions.Found, spec: Place, fields: Mapping[str, Place], scope: expressions.Scope
     ) -> tuple[ContainerPlace, ...] | None:
-        beside, listed = self._described.container, self._described.containers
+        beside, listed, reading = self._described.container, self._described.containers, scope.reading
         if beside is None and listed is None:
             return None
         held = reading.mapping(*spec)
@@ -188,7 +194,9 @@ class _Pods:
             ]
         if beside is not None:
             place = _below(item, beside.at, reading)
-            found.insert(0, ContainerPlace(value=reading.mapping(*place), path=place.path, name=beside.name))
+            name = beside.name or self._text("container", scope)
+            if value := reading.mapping(*place):
+                found.insert(0, ContainerPlace(value=value, path=place.path, name=name))
         return tuple(found)
 
     def _of_template(self, item: expressions.Found, path: str, scope: expressions.Scope) -> Template:
@@ -515,10 +523,8 @@ def _wrong_expressions(kind: described_kinds.DescribedKind, here: str) -> Iterat
         for name, text in pods.let.items():
             yield from _wrong(text, names, f"{place}/let/{name}")
             names.append(name)
-        for field in _EXPRESSIONS:
-            text = getattr(pods, field)
-            if text is not None:
-                yield from _wrong(text, names, f"{place}/{to_camel(field)}")
+        for field, text in _expressions_of(pods):
+            yield from _wrong(text, names, f"{place}/{to_camel(field)}")
 
 
 def _wrong(text: str, names: Collection[str], place: str) -> Iterator[Problem]:
