@@ -282,8 +282,8 @@ def test_a_type_or_else_a_name_tells_what_pods_do_in_serving(kind: str, name: st
 
 
 def test_only_kinds_that_serve_in_parts_have_parts() -> None:
-    pod = {"spec": {"containers": [{"name": "main", "image": "x"}]}}
-    job_set = {
+    pod: paths.Object = {"spec": {"containers": [{"name": "main", "image": "x"}]}}
+    job_set: paths.Object = {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
         "kind": "JobSet",
         "metadata": {"name": "a"},
