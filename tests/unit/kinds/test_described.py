@@ -113,18 +113,24 @@ _COPIED = """
   versions: [v1]
   podSets:
   - podSpec: spec
+    place: spec.main
+    servesAs: at(object, 'spec.type')
     without: [schedulerName]
     container: {at: spec.main, named: "at(object, 'metadata.name', '') + '-ctr'"}
 """
 
 
-@pytest.mark.parametrize(("spec", "names"), [({"main": {"image": "x"}, "schedulerName": "other"}, ["a-ctr"]), ({}, [])])
+@pytest.mark.parametrize(
+    ("spec", "names"), [({"main": {"image": "x"}, "schedulerName": "other", "type": 1}, ["a-ctr"]), ({}, [])]
+)
 def test_an_operator_leaves_fields_out_and_names_its_container(spec: paths.Object, names: list[str]) -> None:
     (kind,) = described.kinds_of(read(_COPIED))
     assert kind.pods is not None
     value: paths.Object = {"apiVersion": "example.com/v1", "metadata": {"name": "a"}, "spec": spec}
-    (found,) = kind.pods.templates(value, Reading())
+    reading = Reading()
+    (found,) = kind.pods.templates(value, reading)
 
+    assert (found.path, found.serves_as, reading.found()) == ("/spec/main", "", ())
     assert [each.name for each in found.containers or ()] == names
     assert found.fields["schedulerName"].value is None
 

@@ -88,6 +88,10 @@ class DescribedPods(Section):
     metadata: OwnPath | None = Field(
         default=None, description="The field with labels and annotations, beside podSpec; empty for the entry itself."
     )
+    place: OwnPath | None = Field(
+        default=None,
+        description="The field by which findings name the pods, beside podSpec; by default podSpec itself.",
+    )
     fields: dict[str, FieldPath] = Field(
         default={}, max_length=16, description="Fields of the pod spec that stand elsewhere: containers, tolerations."
     )

@@ -129,7 +129,7 @@ class _Pods:
             groups=groups,
             in_turns=self._flag("in_turns", scope),
             later=self._flag("later", scope),
-            serves_as=self._text("serves_as", scope),
+            serves_as=self._work(scope),
         )
 
     def _flag(self, field: str, scope: expressions.Scope, *, default: bool = False) -> bool:
@@ -143,6 +143,12 @@ class _Pods:
     def _text(self, field: str, scope: expressions.Scope) -> str:
         run = self._runs.get(field)
         return "" if run is None else scope.text(run(scope))
+
+    def _work(self, scope: expressions.Scope) -> str:
+        """The work of the pods; no unusable text makes an object unknown, because nothing is judged by it."""
+        run = self._runs.get("serves_as")
+        found = "" if run is None else run(scope)
+        return paths.text(found.value if isinstance(found, expressions.Found) else found)
 
     def _count(self, scope: expressions.Scope) -> model.Count:
         pods = self._number("pods", scope, default=1)
@@ -169,7 +175,7 @@ class _Pods:
         fields.update((name, _below(item, path, reading)) for name, path in described.fields.items())
         return Template(
             name="",
-            path=spec.path,
+            path=spec.path if described.place is None else _below(item, described.place, reading).path,
             spec=spec if described.pod_spec else Place({}, spec.path),
             metadata=metadata,
             containers=self._containers(item, spec, fields, scope),

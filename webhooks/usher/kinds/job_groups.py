@@ -1,4 +1,4 @@
-"""Jobs of Volcano, NodeSets of Slurm, Notebooks of Kubeflow, and the scalers of the roles of a DisaggregatedSet.
+"""Jobs of Volcano, NodeSets of Slurm, and the scalers of the roles of a DisaggregatedSet.
 
 A NodeSet (slinky.slurm.net) is the worker nodes of a Slurm cluster that runs in Kubernetes. Sources for it, at v1beta1
 of SlinkyProject/slurm-operator: internal/builder/workerbuilder/worker_app.go for the pods, and
@@ -18,7 +18,7 @@ from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import values
 from usher.kinds.reading.counts import Growth
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
-from usher.kinds.reading.templates import LISTS, ONE, ContainerPlace, Place, Template, Traits
+from usher.kinds.reading.templates import LISTS, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
 
 Object = Mapping[str, paths.Json]
@@ -274,32 +274,6 @@ def _of_job_template(name: str, path: str, *, waits: bool, reading: Reading) -> 
         yield replace(template, name=f"{name}/{template.name}", count=count, traits=traits)
 
 
-STOPPED: Final = "kubeflow-resource-stopped"
-"""The annotation of a stopped Notebook. The culler and the user interface set it; its value does not matter."""
-
-_NOTEBOOK_TRAITS: Final = Traits(operator_environment=frozenset({"NB_PREFIX"}))
-_STOPPED: Final = model.Count(minimum=0, maximum=1, reason="it is stopped, and may be started again")
-
-
-def _notebook(notebook: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    """One pod, which gets the labels and annotations of the Notebook itself: its template has no metadata.
-
-    components/notebook-controller/controllers/notebook_controller.go of kubeflow/kubeflow, generateStatefulSet.
-    """
-    spec = reading.mapping(notebook.get("spec"), "/spec")
-    template = reading.mapping(spec.get("template"), "/spec/template")
-    metadata = reading.mapping(notebook.get("metadata"), "/metadata")
-    annotations = reading.strings(metadata.get("annotations"), "/metadata/annotations")
-    yield Template(
-        name="",
-        path="/spec/template",
-        spec=Place(template.get("spec"), "/spec/template/spec"),
-        metadata=Place(metadata, "/metadata"),
-        count=_STOPPED if STOPPED in annotations else ONE,
-        traits=_NOTEBOOK_TRAITS,
-    )
-
-
 _MANY = 10**9
 """More processes than any node runs; Python would refuse to write out a number of thousands of digits."""
 
@@ -309,7 +283,6 @@ def _text(value: object) -> object:
 
 
 CODE: Final[Mapping[str, Code]] = {
-    "Notebook.kubeflow.org": {"templates": _notebook},
     "Job.batch.volcano.sh": {"templates": _job},
     "CronJob.batch.volcano.sh": {"templates": _cron_job},
     "JobTemplate.flow.volcano.sh": {"templates": _job},

@@ -105,20 +105,6 @@ def _traits(pod_spec: object) -> Traits:
     return Traits(operator_environment=_VARIABLES, pod_group=group)
 
 
-def _pod_clique(clique: Object, reading: Reading) -> Iterator[Template]:
-    """The pods get the labels of the PodClique (buildResource in podclique/components/pod/pod.go)."""
-    spec = reading.mapping(clique.get("spec"), "/spec")
-    yield Template(
-        name="",
-        path="/spec",
-        spec=Place(spec.get("podSpec"), "/spec/podSpec"),
-        metadata=Place(clique.get("metadata"), "/metadata"),
-        count=_count(spec, "/spec", "autoScalingConfig", reading),
-        traits=_traits(spec.get("podSpec")),
-        serves_as=paths.text(spec.get("roleName")),
-    )
-
-
 def _scaling_group(group: Object, reading: Reading) -> Iterator[Template]:
     """The pods of its cliques, which stand in the PodCliqueSet that its label names."""
     metadata = reading.mapping(group.get("metadata"), "/metadata")
@@ -348,7 +334,6 @@ def _adapter(value: paths.Object, growth: counts.Growth, reading: Reading) -> co
 CODE: Final[Mapping[str, Code]] = {
     "PodCliqueSet.grove.io": {"templates": _pod_clique_set},
     "PodCliqueScalingGroup.grove.io": {"templates": _scaling_group},
-    "PodClique.grove.io": {"templates": _pod_clique},
     "RoleBasedGroup.workloads.x-k8s.io": {"templates": _group},
     "RoleBasedGroupSet.workloads.x-k8s.io": {"templates": _group_set},
     "RoleBasedGroupScalingAdapter.workloads.x-k8s.io": {"autoscaler": _adapter},
