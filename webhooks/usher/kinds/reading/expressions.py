@@ -230,7 +230,9 @@ class _Compiler:
         default = self.run(parts[2]) if len(parts) == 3 else _constant(None)
 
         def run(scope: Scope) -> Value:
-            scope.step()
+            scope.steps[0] -= 1
+            if scope.steps[0] < 0:
+                scope.step()
             return scope.below(holder(scope), way, default(scope))
 
         return run
