@@ -165,10 +165,10 @@ def gatekeeper(cluster: Cluster, program: str | None) -> Iterator[Server]:
     port, health = ports.free(2)
     certificates = cluster.directory / "gatekeeper"
     certificates.mkdir()
-    for name, file in _pair(cluster).items():
-        (certificates / name).symlink_to(file)
+    for each, path in _pair(cluster).items():
+        (certificates / each).symlink_to(path)
     arguments = [
-        "--operation=webhook", f"--host={servers.LOOPBACK}", f"--port={port}",
+        "--operation=webhook", "--operation=generate", f"--host={servers.LOOPBACK}", f"--port={port}",
         f"--health-addr={servers.LOOPBACK}:{health}",
         f"--cert-dir={certificates}", "--disable-cert-rotation", f"--kubeconfig={cluster.kubeconfig}",
         "--debug-use-fake-pod", "--shutdown-delay=0", "--disable-opa-builtin={http.send}",

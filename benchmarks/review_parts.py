@@ -1,7 +1,7 @@
 """Measures what the parts of a review take, in this process: from the bytes of a review to its log and metrics."""
 
 import contextlib
-import functools
+import logging
 import os
 import time
 from collections import Counter
@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, ParamSpec, TypeVar
 from unittest import mock
+
+import structlog
 
 import fresh
 from usher.policy import assembly
@@ -56,8 +58,8 @@ class Clock:
 
 def measured(file: str, path: str, bodies: Sequence[bytes], *, remembered: bool) -> dict[str, float]:
     """Milliseconds of each part for a review, in the round that took least."""
-    _write_log_to_nobody()
-    runs = [_round(file, path, bodies, remembered=remembered) for _ in range(ROUNDS)]
+    with _log_to_nobody():
+        runs = [_round(file, path, bodies, remembered=remembered) for _ in range(ROUNDS)]
     return min(runs, key=lambda parts: sum(parts.values()))
 
 
@@ -101,6 +103,15 @@ def _parts(clock: Clock, evaluator: Evaluator) -> Iterator[None]:
         yield
 
 
-@functools.cache
-def _write_log_to_nobody() -> None:
-    logs.configure(stream=Path(os.devnull).open("w"))  # noqa: SIM115 - loggers keep it until the process ends
+@contextlib.contextmanager
+def _log_to_nobody() -> Iterator[None]:
+    root = logging.getLogger()
+    with (
+        Path(os.devnull).open("w") as nobody,
+        mock.patch.object(root, "handlers", root.handlers),
+        mock.patch.object(root, "level", root.level),
+        mock.patch.object(logging, "raiseExceptions", False),
+        mock.patch.object(logs, "_LOGGER", structlog.get_logger()),
+    ):
+        logs.configure(stream=nobody)
+        yield

@@ -7,17 +7,22 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import structlog
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
 @pytest.fixture(scope="module")
 def loaded() -> Iterator[tuple[ModuleType, ModuleType]]:
-    """`fresh` and `review_parts`, which find each other in their folder, as scripts/bench runs them."""
+    """`fresh` and `review_parts`, which find each other in their folder, as scripts/bench runs them.
+
+    The second configures the log, as a server does.
+    """
     before = set(sys.modules)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(BENCHMARKS)
         yield importlib.import_module("fresh"), importlib.import_module("review_parts")
+    structlog.reset_defaults()
     for name in set(sys.modules) - before:
         if Path(getattr(sys.modules[name], "__file__", None) or "/").parent == BENCHMARKS:
             del sys.modules[name]
