@@ -13,6 +13,10 @@ import asyncio
 import base64
 import contextlib
 import http.client
+import json
+import os
+import signal
+import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +28,6 @@ import yaml
 
 import built_peers
 import client
-import commands
 import fresh
 import objects
 import processes
@@ -106,7 +109,11 @@ async def measure() -> str:
                 each: stack.enter_context(usher(alone.cluster, each))
                 for each in {FILE_OF_FIVE, *(file for file, *_ in SITES.values())}
             }
-            return "\n".join(report(await rounds(peers, own)))
+            taken = await rounds(peers, own)
+        least = {key: min(values) for key, values in taken.items()}
+        lines = list(report(least))
+        lines += [await parts(alone.cluster, row, site) for row, site in above(least)]
+        return "\n".join(lines)
 
 
 async def rounds(peers: Mapping[str, Server], own: Mapping[str, Server]) -> dict[tuple[Row, str], list[float]]:
@@ -145,7 +152,7 @@ def expect_equal(name: str, server: Server, bodies: Sequence[bytes]) -> None:
 
 
 @contextlib.contextmanager
-def usher(cluster: Cluster, file: str) -> Iterator[Server]:
+def usher(cluster: Cluster, file: str, *, program: Sequence[str] = ("-m", "usher")) -> Iterator[Server]:
     """Usher with a configuration."""
     port, admin_port = ports.free(2)
     certificate, key = _pair(cluster).values()
@@ -154,7 +161,7 @@ def usher(cluster: Cluster, file: str) -> Iterator[Server]:
         f"--admin-port={admin_port}", "--facts=none", *([f"--config={ROOT / file}"] if file else []),
     ]  # fmt: skip
     health = f"http://{servers.LOOPBACK}:{admin_port}/readyz"
-    with started(cluster, f"usher-{port}", [commands.USHER, *arguments], health=health) as running:
+    with started(cluster, f"usher-{port}", [sys.executable, *program, *arguments], health=health) as running:
         yield Server(running=running, cluster=cluster, port=port)
 
 
@@ -218,7 +225,7 @@ def started(cluster: Cluster, name: str, command: Sequence[str | None], *, healt
         [each for each in command if each],
         health=health,
         log=cluster.directory / f"{name}.log",
-        env={"HOME": str(cluster.directory)},
+        env={"HOME": str(cluster.directory), "PYTHONPATH": str(ROOT / "webhooks")},
     )
     try:
         servers.wait_until_ready([running], tls=cluster.tls)
@@ -266,47 +273,76 @@ def _pair(cluster: Cluster) -> dict[str, Path]:
     return {"tls.crt": cluster.directory / "server.crt", "tls.key": cluster.directory / "server.key"}
 
 
-def report(taken: Mapping[tuple[Row, str], Sequence[float]]) -> Iterator[str]:
-    least = {key: min(values) for key, values in taken.items()}
+Least = Mapping[tuple[Row, str], float]
+
+
+def report(least: Least) -> Iterator[str]:
     yield f"The least of {ROUNDS} rounds of {REVIEWS} reviews for each figure; a tenth of the pods are wrong."
     yield ""
     yield f"| pods | reviews | {KYVERNO}: ms | {' | '.join(RATIOS)} |"
     yield f"| --- | --- {'| ---: ' * (1 + len(RATIOS))}|"
-    above: list[tuple[Row, str]] = []
-    for row in dict.fromkeys(row for row, _ in least):
+    for row in rows(least):
         kind, path, freshness = row
-        if (kind, freshness) == ("job", FRESH):
-            continue
-        # These remember nothing, so each kind has one figure of theirs.
-        same = (kind, VALIDATE, FRESH)
-        peer = least[same, KYVERNO]
+        # Peers remember nothing, so each kind has one figure of theirs.
         has_peers = path == VALIDATE and (freshness == FRESH or kind == "job")
-        ratios = {name: least[same, name] / peer for name in (GATEKEEPER, FIVE) if has_peers}
-        ratios |= {site: least[row, site] / peer for site in SITES}
-        above += [(row, site) for site in SITES if ratios[site] > GOAL]
-        cells = [f"{ratios[name]:.2f}" if name in ratios else "" for name in RATIOS]
-        own = f"{peer:.3f}" if has_peers else ""
+        own = f"{least[peer_row(row), KYVERNO]:.3f}" if has_peers else ""
+        cells = [f"{ratio(least, row, name):.2f}" if name in SITES or has_peers else "" for name in RATIOS]
         yield f"| {fresh.PODS[kind]} | `{path}`, {freshness} | {own} | {' | '.join(cells)} |"
-    yield from parts(above, least)
+    yield ""
+    yield f"The parts of the figures above {GOAL:.2f}, in hundredths. A {review_parts.SECOND} includes what it calls."
+    yield ""
+    columns = (*review_parts.PARTS, review_parts.OUTSIDE)
+    yield f"| pods | reviews | server | ms | {' | '.join(columns)} |"
+    yield f"| --- | --- | --- {'| ---: ' * (1 + len(columns))}|"
 
 
-def parts(above: Sequence[tuple[Row, str]], least: Mapping[tuple[Row, str], float]) -> Iterator[str]:
-    """What takes the time of each row that is above the goal, in hundredths of its time."""
-    yield ""
-    yield (
-        f"The parts of the figures above {GOAL:.2f}, in hundredths. A {review_parts.SECOND} includes what it calls. "
-        "TLS and HTTP are what the server took beyond the other parts."
-    )
-    yield ""
-    yield f"| pods | reviews | server | ms | {' | '.join(review_parts.PARTS)} | TLS and HTTP |"
-    yield f"| --- | --- | --- {'| ---: ' * (2 + len(review_parts.PARTS))}|"
-    for (kind, path, freshness), site in above:
-        bodies = fresh.bodies(*SITES[site], kind, REVIEWS)[path]
-        found = review_parts.measured(SITES[site][0], path, bodies, remembered=freshness == REMEMBERED)
-        whole = max(least[(kind, path, freshness), site], sum(found.values()))
-        hundredths = [*found.values(), whole - sum(found.values())]
-        cells = " | ".join(f"{100 * value / whole:.0f}" for value in hundredths)
-        yield f"| {fresh.PODS[kind]} | `{path}`, {freshness} | {site} | {whole:.3f} | {cells} |"
+def rows(least: Least) -> list[Row]:
+    """Pods of one job are remembered, so they have no fresh ones."""
+    order = {VALIDATE: 0, MUTATE: 2, FRESH: 0, REMEMBERED: 1}
+    found = {row for row, _ in least if row[0] != "job" or row[2] == REMEMBERED}
+    return sorted(found, key=lambda row: ([*fresh.PODS].index(row[0]), order[row[1]] + order[row[2]]))
+
+
+def peer_row(row: Row) -> Row:
+    return row[0], VALIDATE, FRESH
+
+
+def ratio(least: Least, row: Row, name: str) -> float:
+    return least[row if name in SITES else peer_row(row), name] / least[peer_row(row), KYVERNO]
+
+
+def above(least: Least) -> Iterator[tuple[Row, str]]:
+    """The figures of usher that do not reach the goal."""
+    for row in rows(least):
+        yield from ((row, site) for site in SITES if ratio(least, row, site) > GOAL)
+
+
+async def parts(cluster: Cluster, row: Row, site: str) -> str:
+    """The line about the parts of the reviews of a row, from a server that counts them."""
+    kind, path, freshness = row
+    file, remembered = SITES[site][0], freshness == REMEMBERED
+    bodies = fresh.bodies(*SITES[site], kind, REVIEWS * (ROUNDS + 1))[path]
+    counted = cluster.directory / "parts.json"
+    program = [str(ROOT / "benchmarks" / "review_parts.py"), str(counted)]
+    with usher(cluster, file, program=program) as server:
+        bodies, warm = (bodies[:REVIEWS] * (ROUNDS + 2), 2 * REVIEWS) if remembered else (bodies, REVIEWS)
+        await server.measure(bodies[:warm], path)
+        before = _counted(server, counted)
+        await server.measure(bodies[warm:], path)
+        after = _counted(server, counted)
+    taken = {part: after[part] - before[part] for part in after}
+    whole = sum(taken.values())
+    cells = " | ".join(f"{100 * value / whole:.0f}" for value in taken.values())
+    milliseconds = whole / (len(bodies) - warm) * 1000
+    return f"| {fresh.PODS[kind]} | `{path}`, {freshness} | {site} | {milliseconds:.3f} | {cells} |"
+
+
+def _counted(server: Server, file: Path) -> dict[str, float]:
+    os.kill(server.running.process.pid, signal.SIGUSR1)
+    wait_until(file.exists, description="the parts are written")
+    found: dict[str, float] = json.loads(file.read_text())
+    file.unlink()
+    return found
 
 
 if __name__ == "__main__":

@@ -39,8 +39,9 @@ def _build(name: str, built: Path) -> None:
     folder = Path(json.loads(found.stdout or "{}").get("Dir", ""))
     if found.returncode or not folder.is_absolute():
         return
+    built.parent.mkdir(parents=True, exist_ok=True)
     if name in DEFINITIONS:
-        definitions(name).mkdir(parents=True, exist_ok=True)
+        definitions(name).mkdir(exist_ok=True)
         for each in folder.glob(DEFINITIONS[name]):
             shutil.copyfile(each, definitions(name) / each.name)
     command: list[str | Path] = ["nice", "-n", "15", "go", "build", "-trimpath", "-ldflags=-s -w", "-o", built, package]

@@ -1,19 +1,21 @@
-"""Measures what the parts of a review take, in this process: from the bytes of a review to its log and metrics."""
+"""`usher` that also counts what the parts of its reviews take: review_parts.py FILE ARGUMENTS.
+
+After SIGUSR1 it writes into FILE, as JSON, the seconds of processor time of each part so far, and those of the process.
+"""
 
 import contextlib
-import logging
-import os
+import json
+import signal
+import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, ParamSpec, TypeVar
 from unittest import mock
 
-import structlog
-
-import fresh
-from usher.policy import assembly
+from usher.cli.main import main
+from usher.policy.engines.engine import CachedEngine
 from usher.policy.evaluator import Evaluator
 from usher.policy.input.document import Documents
 from usher.review import webhooks
@@ -23,21 +25,26 @@ from usher.server.metrics import Metrics
 SECOND: Final = "second judgement"
 REST: Final = "rest of usher"
 PARTS: Final = ("parse", "reading", "document", "engine", SECOND, REST, "log", "metrics")
-ROUNDS: Final = 3
-_PHASES: Final = {"queued": 0.0, "read": 0.0, "decided": 0.0}
+OUTSIDE: Final = "TLS and HTTP"
+"""The rest of the process."""
 
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
 
 
 class Clock:
-    """The processor time of this thread, by the part that runs. What a second judgement calls belongs to it."""
+    """The processor time of the thread that reviews, by the part that runs.
+
+    What a second judgement calls belongs to it.
+    """
 
     def __init__(self) -> None:
         self.taken = Counter[str]()
-        self._now, self._since = "", time.thread_time_ns()
+        self._now, self._since = "", time.thread_time()
 
     def within(self, part: str, call: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
+        """The function, whose time counts for a part except for what it calls of other parts."""
+
         def timed(*arguments: _Given.args, **named: _Given.kwargs) -> _Result:
             before = self._now
             if before == SECOND:
@@ -51,48 +58,27 @@ class Clock:
         return timed
 
     def _begin(self, part: str) -> None:
-        now = time.thread_time_ns()
+        now = time.thread_time()
         self.taken[self._now] += now - self._since
         self._now, self._since = part, now
 
-
-def measured(file: str, path: str, bodies: Sequence[bytes], *, remembered: bool) -> dict[str, float]:
-    """Milliseconds of each part for a review, in the round that took least."""
-    with _log_to_nobody():
-        runs = [_round(file, path, bodies, remembered=remembered) for _ in range(ROUNDS)]
-    return min(runs, key=lambda parts: sum(parts.values()))
-
-
-def _round(file: str, path: str, bodies: Sequence[bytes], *, remembered: bool) -> dict[str, float]:
-    evaluator, metrics = assembly.embedded(fresh.configuration(file)), Metrics(engine="embedded", revision="")
-    answer = fresh.ANSWERS[path]
-
-    def review(body: bytes) -> None:
-        answered = answer(body, evaluator)
-        logs.decision(path[1:], answered, seconds=0.001, phases=_PHASES)
-        metrics.answered(path[1:], answered, seconds=0.001, queued=0)
-
-    for body in [*bodies, *bodies] if remembered else bodies[: fresh.WARM]:
-        review(body)
-    left = bodies if remembered else bodies[fresh.WARM :]
-    clock = Clock()
-    with _parts(clock, evaluator):
-        timed = clock.within(REST, review)
-        for body in left:
-            timed(body)
-    evaluator.engine.close()
-    return {part: clock.taken[part] / len(left) / 1e6 for part in PARTS}
+    def parts(self) -> dict[str, float]:
+        """The seconds of each part, and of the process outside of them."""
+        found = {part: self.taken[part] for part in PARTS}
+        return {**found, OUTSIDE: time.process_time() - sum(found.values())}
 
 
 @contextlib.contextmanager
-def _parts(clock: Clock, evaluator: Evaluator) -> Iterator[None]:
+def counting(clock: Clock) -> Iterator[None]:
     """Counts the functions of each part while the context lasts."""
     places: list[tuple[str, object, str]] = [
+        (REST, webhooks, "validate"),
+        (REST, webhooks, "mutate"),
         ("parse", webhooks, "parse"),
         ("reading", Evaluator, "_key"),
         ("reading", Evaluator, "_read_workload"),
         ("document", Documents, "build"),
-        ("engine", type(evaluator.engine), "evaluate"),
+        ("engine", CachedEngine, "evaluate"),
         (SECOND, webhooks, "forgive_missed_mutations"),
         ("log", logs, "decision"),
         ("metrics", Metrics, "answered"),
@@ -100,18 +86,23 @@ def _parts(clock: Clock, evaluator: Evaluator) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         for part, owner, name in places:
             stack.enter_context(mock.patch.object(owner, name, clock.within(part, getattr(owner, name))))
+        endpoints: Mapping[str, object] = {"/validate": webhooks.validate, "/mutate": webhooks.mutate}
+        stack.enter_context(mock.patch.dict("usher.server.reviews._ENDPOINTS", endpoints))
         yield
 
 
-@contextlib.contextmanager
-def _log_to_nobody() -> Iterator[None]:
-    root = logging.getLogger()
-    with (
-        Path(os.devnull).open("w") as nobody,
-        mock.patch.object(root, "handlers", root.handlers),
-        mock.patch.object(root, "level", root.level),
-        mock.patch.object(logging, "raiseExceptions", False),
-        mock.patch.object(logs, "_LOGGER", structlog.get_logger()),
-    ):
-        logs.configure(stream=nobody)
-        yield
+def serve(file: Path) -> None:
+    clock = Clock()
+
+    def write(_number: int, _frame: object) -> None:
+        written = file.with_suffix(".new")
+        written.write_text(json.dumps(clock.parts()))
+        written.rename(file)
+
+    signal.signal(signal.SIGUSR1, write)
+    with counting(clock):
+        main()
+
+
+if __name__ == "__main__":
+    serve(Path(sys.argv.pop(1)))

@@ -1,6 +1,7 @@
 """The benchmark of reviews beside Gatekeeper and Kyverno: equal rules, and the parts of a review."""
 
 import importlib
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,8 +49,44 @@ def test_each_part_of_a_fresh_review_takes_time_and_a_remembered_one_asks_no_eng
     fresh, review_parts = loaded
     bodies = fresh.bodies("", "ml-research", "", "read", fresh.WARM + 4)["/validate"]
 
-    taken = review_parts.measured("", "/validate", bodies, remembered=False)
-    again = review_parts.measured("", "/validate", bodies, remembered=True)
+    evaluator, clock = fresh.assembly.embedded(fresh.configuration("")), review_parts.Clock()
 
-    assert [part for part, milliseconds in taken.items() if not milliseconds] == []
-    assert [part for part, milliseconds in again.items() if not milliseconds] == ["document", "engine"]
+    with review_parts.counting(clock):
+        for body in bodies * 2:
+            fresh.webhooks.validate(body, evaluator)
+        once = clock.parts()
+        for body in bodies:
+            fresh.webhooks.validate(body, evaluator)
+    again = clock.parts()
+
+    evaluator.engine.close()
+    in_server = {"log", "metrics"}
+    assert {part for part, seconds in once.items() if seconds <= 0} == in_server
+    assert {part for part in again if again[part] == once[part]} == {*in_server, "document", "engine"}
+
+
+def test_a_peer_is_built_once_in_the_folder_of_its_own_module_whose_replace_lines_count(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    module, calls = tmp_path / "module", tmp_path / "calls"
+    (module / "config/crds/some").mkdir(parents=True)
+    (module / "config/crds/some/policies.yaml").write_text("kind: CustomResourceDefinition\n")
+    go = tmp_path / "go"
+    go.write_text(
+        f'#!/bin/sh\necho "$1 in $PWD" >>{calls}\n'
+        f'[ "$1" = mod ] && echo \'{{"Dir": "{module}"}}\' && exit\n'
+        'while [ "$1" != -o ]; do shift; done\necho "$3" >"$2"\n'
+    )
+    go.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    built_peers = importlib.import_module("built_peers")
+    monkeypatch.delitem(sys.modules, "built_peers")
+    monkeypatch.setattr(built_peers, "FOLDER", tmp_path / "peers")
+
+    programs = [built_peers.peer("kyverno") for _ in range(2)]
+
+    assert programs == [str(tmp_path / "peers/kyverno")] * 2
+    assert (tmp_path / "peers/kyverno").read_text() == "./cmd/kyverno\n"
+    assert [each.name for each in built_peers.definitions("kyverno").iterdir()] == ["policies.yaml"]
+    assert calls.read_text().splitlines() == [f"mod in {Path.cwd()}", f"build in {module}"]
