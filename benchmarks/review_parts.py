@@ -8,7 +8,7 @@ import json
 import signal
 import sys
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, ParamSpec, TypeVar
@@ -39,7 +39,7 @@ class Clock:
     """
 
     def __init__(self) -> None:
-        self.taken = Counter[str]()
+        self.taken: dict[str, float] = defaultdict(float)
         self._now, self._since = "", time.thread_time()
 
     def within(self, part: str, call: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
