@@ -179,7 +179,7 @@ def gatekeeper(cluster: Cluster, program: str | None) -> Iterator[Server]:
         f"--health-addr={servers.LOOPBACK}:{health}",
         f"--cert-dir={certificates}", "--disable-cert-rotation", f"--kubeconfig={cluster.kubeconfig}",
         "--debug-use-fake-pod", "--shutdown-delay=0", "--disable-opa-builtin={http.send}",
-        # Its other way to tell metrics listens on all addresses. No server listens here, and it sends nothing for an hour.
+        # Its other way to tell metrics listens on all addresses. No server is at this one, and it sends once an hour.
         "--metrics-backend=opentelemetry", f"--otlp-endpoint={servers.LOOPBACK}:9", "--otlp-metric-interval=1h",
     ]  # fmt: skip
     ready = f"http://{servers.LOOPBACK}:{health}/readyz"
