@@ -76,7 +76,9 @@ class Server:
 
     async def measure(self, bodies: Sequence[bytes], path: str = "") -> float:
         """Milliseconds of processor time for a review."""
-        target = client.Target(port=self.port, path=path or self.path, bodies=bodies, context=self.cluster.tls)
+        target = client.Target(
+            port=self.port, path=path or self.path, bodies=bodies, context=self.cluster.tls, tries=10
+        )
         process = processes.Server(pid=self.running.process.pid, seconds_to_ready=0)
         before = process.cpu_seconds()
         await client.send(target, requests=len(bodies), connections=CONNECTIONS)
