@@ -57,12 +57,12 @@ def worse(recorded: str, measured: str, column: str) -> Iterator[str]:
 
 def _ratios(table: str, column: str) -> Iterator[tuple[str, float]]:
     """The first two cells of each row of the tables with that column, and its number there, if it has one."""
-    place = -1
+    place, inside = -1, False
     for text in table.splitlines():
         cells = [each.strip() for each in text.strip("|").split("|")]
-        if column in cells:
-            place = cells.index(column)
-        elif not text.startswith("|"):
-            place = -1
+        if not text.startswith("|"):
+            inside = False
+        elif not inside:
+            place, inside = cells.index(column) if column in cells else -1, True
         elif place >= 0 and cells[place] and not cells[0].startswith("---"):
             yield ", ".join(cells[:2]), float(cells[place])
