@@ -213,7 +213,7 @@ def kyverno(cluster: Cluster, program: str | None) -> Iterator[Server]:
         metadata = {"name": name, "namespace": "kyverno"}
         _create(cluster, {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data})
     arguments = [
-        f"--kubeconfig={cluster.kubeconfig}", f"--serverIP={servers.LOOPBACK}", f"--servicePort={port}",
+        f"--kubeconfig={cluster.kubeconfig}", f"--serverIP={servers.LOOPBACK}:{port}",
         f"--webhookServerHost={servers.LOOPBACK}", f"--webhookServerPort={port}",
         "--caSecretName=authority", "--tlsSecretName=pair", "--disableCertManagerController",
         f"--metricsHost={servers.LOOPBACK}", f"--metricsPort={metrics}", "--controllerRuntimeMetricsAddress=0",
