@@ -230,6 +230,7 @@ PROVING: Final = frozenset(
         _RUNTIME_CLASS,
         ("", "Namespace"),
         *((group, "PodGroup") for group in ("scheduling.volcano.sh", "scheduling.x-k8s.io", "scheduling.k8s.io")),
+        *(("scheduling.k8s.io", kind) for kind in ("CompositePodGroup", "Workload")),
         CONFIG_MAP,
         *_HOLD_UNNAMED,
     }
