@@ -555,14 +555,13 @@ def _groups_named(value: paths.Object) -> Iterator[str]:
     while left:
         each = left.pop()
         if isinstance(each, dict):
-            for name in (
+            names = (
                 paths.mapping(each.get("annotations")).get(GROUP_ANNOTATION),
                 paths.mapping(each.get("labels")).get(GROUP_LABEL),
                 paths.mapping(each.get("schedulingGroup")).get("podGroupName"),
                 pod_sets.group_of_workload(paths.mapping(each.get("workloadRef"))),
-            ):
-                if isinstance(name, str) and name:
-                    yield name
+            )
+            yield from (name for name in names if isinstance(name, str) and name)
             left.extend(each.values())
         elif isinstance(each, list):
             left.extend(each)

@@ -5,8 +5,8 @@ Sources: k/k:pkg/scheduler/framework/plugins/gangscheduling, kubernetes-sigs/sch
 
 import dataclasses
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Final, NamedTuple, NotRequired
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, Final, NamedTuple, NotRequired
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -160,7 +160,7 @@ def _minima(case: Case, known: Knowledge, kind: _GroupKind) -> Iterator[tuple[st
         value = _find(case, known, kind, name)
         minimum = None if isinstance(value, Absence) else _minimum(kind, name, value)
         number = 1 if minimum is None or name in case.beside.shared_groups else minimum
-        above = _above(case, known, value) if kind is _NATIVE else ()
+        above = _above(case, known, value) if kind is _NATIVE else []
         waiting = [each["name"] for each in above if each.get("minimum", 0) >= each.get("groups", 1)]
         yield f"{COMPOSITE} {waiting[-1]}" if waiting else name, number
 
@@ -190,7 +190,7 @@ def _found(case: Case, known: Knowledge, group: str, kind: str, name: str) -> pa
     return value
 
 
-def _above(case: Case, known: Knowledge, value: paths.Object | Absence) -> Sequence[CompositeGroupInput]:
+def _above(case: Case, known: Knowledge, value: paths.Object | Absence) -> list[CompositeGroupInput]:
     """The CompositePodGroups above a PodGroup, the nearest first.
 
     Sources: KEP-6012; kubernetes.io/docs/concepts/workloads/compositepodgroup-api/lifecycle.
@@ -287,15 +287,22 @@ def _groups(case: Case, known: Knowledge, kind: _GroupKind) -> Iterator[PodGroup
             if minimum is not None:
                 result["minimum"] = minimum
             if kind is _NATIVE:
-                source = SourceObject(f"PodGroup {name}", value)
-                policies = source.mapping("/spec/schedulingPolicy").keys() & {"gang", "basic"}
-                if len(policies) == 1:
-                    (result["policy"],) = policies
-                if "/" not in name:
-                    result["priorityClass"] = source.text("/spec/priorityClassName")
-                if above := _above(case, known, value):
-                    result["above"] = [*above]
+                result.update(_of_kubernetes(case, known, name, value))
         yield result
+
+
+def _of_kubernetes(case: Case, known: Knowledge, name: str, value: paths.Object) -> PodGroupInput:
+    source = SourceObject(f"PodGroup {name}", value)
+    found: Any = {}
+    policies = source.mapping("/spec/schedulingPolicy").keys() & {"gang", "basic"}
+    if len(policies) == 1:
+        (found["policy"],) = policies
+    if "/" not in name:
+        found["priorityClass"] = source.text("/spec/priorityClassName")
+    if above := _above(case, known, value):
+        found["above"] = above
+    result: PodGroupInput = found
+    return result
 
 
 class BoardsInput(TypedDict):

@@ -315,8 +315,8 @@ class PodSpec:
 
 
 def group_of_workload(reference: Mapping[str, paths.Json]) -> str:
-    """The group that `workloadRef` of a pod names in Kubernetes 1.35, as WORKLOAD/GROUP or WORKLOAD/GROUP/REPLICA; empty
-    without one (API:core/v1/types.go WorkloadReference of v0.35.0). The policy of the group applies to each replica.
+    """The group of `workloadRef` of a pod of Kubernetes 1.35, as WORKLOAD/GROUP or WORKLOAD/GROUP/REPLICA, because
+    the policy of the group applies to each replica; empty without one (API:core/v1/types.go of v0.35.0).
     """
     names = [reference.get(key) for key in ("name", "podGroup", "podGroupReplicaKey")]
     texts = [each for each in names if isinstance(each, str) and each]
