@@ -15,6 +15,7 @@ from usher import model, paths
 from usher.check.batches import Batch, group_and_kind
 from usher.cluster.facts import autoscaled_pools
 from usher.cluster.facts.store import Store
+from usher.config.described_kinds import MAP_KINDS
 from usher.kinds import registry
 from usher.kinds.kind import CONFIG_MAP, DEFINITION, KUEUE_CONFIGURATION
 from usher.kinds.kubeflow_pipelines import group_version_kind
@@ -244,6 +245,7 @@ NAMED_KINDS: Final = frozenset(
         *(("ome.io", kind) for kind in ("ClusterServingRuntime", "ServingRuntime")),
         ("serving.kserve.io", "LLMInferenceServiceConfig"),
         DEFINITION,
+        *MAP_KINDS,
         (_KUEUE, "AdmissionCheck"),
         *(("resource.k8s.io", kind) for kind in ("ResourceClaim", "ResourceClaimTemplate")),
     }

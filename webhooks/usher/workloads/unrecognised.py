@@ -5,15 +5,18 @@ Why: docs/domain/principles.md#unknown-kinds.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from msgspec.structs import replace
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.kinds import registry
-from usher.kinds.kind import Kind, KueueUnit, Pods, Starts
+from usher.config import described_kinds
+from usher.kinds import described, registry
+from usher.kinds.kind import Key, Kind, KueueUnit, Pods, Starts
 from usher.kinds.reading import pod_templates
 from usher.kinds.reading.templates import Place, Template, Traits
 from usher.kinds.reading.values import Reading
@@ -111,6 +114,45 @@ def kind_by_shape(value: paths.Object) -> Kind | None:
         minimum_from="",
     )
     return Kind(group=group, kind=kind, versions=(version,), pods=pods)
+
+
+_MOST_MAPS: Final = 256
+
+
+def kinds_of_maps(documents: Iterable[paths.Object]) -> Mapping[Key, Kind]:
+    """The kinds that Workload-Map documents (Karta) describe, with their counts as the least, except kinds that usher
+    knows.
+
+    Of two documents about one version of a kind neither counts (KAI:pkg/podgrouper/podgrouper/plugins/karta).
+    """
+    found: defaultdict[tuple[str, str], list[tuple[described_kinds.DescribedKind, Sequence[str]]]] = defaultdict(list)
+    for document in islice(documents, _MOST_MAPS):
+        try:
+            made, left_out = described_kinds.of_workload_map(document)
+            each = described_kinds.DescribedKind.model_validate(made)
+        except ValueError:  # pydantic's errors are among them
+            continue
+        if not any(registry.problems([each])):
+            found[each.kind, each.versions[0]].append((each, left_out))
+    single = [entries[0] for entries in found.values() if len(entries) == 1]
+    missing = {each.kind: left_out for each, left_out in single if left_out}
+    kinds = described.kinds_of(each for each, _ in single)
+    return {kind.group_and_kind: _as_mapped(kind, missing.get(f"{kind.kind}.{kind.group}", ())) for kind in kinds}
+
+
+def _as_mapped(kind: Kind, left_out: Sequence[str]) -> Kind:
+    """A described kind whose operator may do more than the description says."""
+    if kind.pods is None:
+        return kind
+    templates = kind.pods.templates
+
+    def read(value: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+        for each in left_out:
+            reading.unknown("/spec", f"its Workload-Map document has a component that usher cannot read: {each}")
+        for template in templates(value, reading):
+            yield replace(template, traits=template.traits._replace(changeable=False, whole=False))
+
+    return replace(kind, pods=replace(kind.pods, templates=read))
 
 
 def description(value: paths.Object) -> dict[str, Any]:
