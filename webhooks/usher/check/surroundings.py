@@ -223,7 +223,10 @@ _HOLD_UNNAMED: Final = frozenset({("", "ResourceQuota"), ("", "LimitRange"), ("g
 
 PROVING: Final = frozenset(
     {
-        *((_KUEUE, kind) for kind in ("ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor", "Topology")),
+        *(
+            (_KUEUE, kind)
+            for kind in ("AdmissionCheck", "ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor", "Topology")
+        ),
         *((_KUEUE, "WorkloadPriorityClass"), ("scheduling.k8s.io", "PriorityClass")),
         ("scheduling.volcano.sh", "Queue"),
         ("scheduling.run.ai", "Queue"),
@@ -268,7 +271,12 @@ PROVED: Final = frozenset(
     {
         *("queueing/queue_stopped", "queueing/queue_never_admissible", "queueing/resource_not_in_queue"),
         *("queueing/topology_level_not_there", "queueing/namespace_not_selected", "queueing/integration_not_enabled"),
-        *("queueing/flavor_never_matches", "gang/volcano_queue_not_open", "gang/volcano_queue_never_fits"),
+        *(
+            "queueing/multikueue_dispatch",
+            "queueing/flavor_never_matches",
+            "gang/volcano_queue_not_open",
+            "gang/volcano_queue_never_fits",
+        ),
         *("tenancy/quota_never_fits", "tenancy/quota_below_all_pods", "tenancy/limit_range_refuses"),
         *("tenancy/gpu_quota_exceeded", "tenancy/gpu_quota_unbounded"),
         *("gang/pod_group_minimum_above_pods", "gang/kai_queue_unusable", "cost/training_on_a_consolidating_pool"),

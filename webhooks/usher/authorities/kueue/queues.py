@@ -5,6 +5,7 @@ server serves every object in both versions.
 """
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Final
 
 from msgspec import Struct
@@ -159,6 +160,8 @@ class ClusterQueue(Struct, frozen=True, kw_only=True):
     fungibility: Fungibility = Fungibility()
     has_checks: bool | None = False
     """Whether it has AdmissionChecks, which may make nodes, or send workloads to other clusters; None where unread."""
+    checks: tuple[str, ...] = ()
+    """Their names."""
     problems: tuple[str, ...] = ()
     """Unreadable fields, each with its path."""
     stray: bool = False
@@ -194,6 +197,17 @@ def _has_checks(spec: Mapping[str, paths.Json], *, is_read: bool) -> bool | None
     return False if is_read else None
 
 
+def _checks(spec: Mapping[str, paths.Json]) -> tuple[str, ...]:
+    strategy = paths.mapping(spec.get("admissionChecksStrategy"))
+    named = [paths.mapping(each).get("name") for each in paths.elements(strategy.get("admissionChecks"))]
+    found = (each for each in (*paths.elements(spec.get("admissionChecks")), *named) if isinstance(each, str))
+    return tuple(islice(found, _MOST_CHECKS))
+
+
+_MOST_CHECKS: Final = 16
+"""maxItems of admissionChecks (KQ:apis/kueue/v1beta2/clusterqueue_types.go)."""
+
+
 def cluster_queue(name: str, value: Mapping[str, paths.Json]) -> ClusterQueue:
     """A ClusterQueue of any version."""
     reading = Reading()
@@ -208,6 +222,7 @@ def cluster_queue(name: str, value: Mapping[str, paths.Json]) -> ClusterQueue:
         state=_state(spec, value, reading),
         fungibility=_fungibility(spec.get("flavorFungibility"), reading),
         has_checks=_has_checks(spec, is_read=not reading.unknowns),
+        checks=_checks(spec),
         problems=problems_of("ClusterQueue", name, reading),
         stray=_is_unread(reading, "/spec", "/spec/cohortName", "/spec/cohort"),
     )
