@@ -34,12 +34,6 @@ def test_an_operator_may_name_the_resource_of_its_gpus_itself(name: str) -> None
 @pytest.mark.parametrize(
     ("api_version", "kind", "spec", "path"),
     [
-        (
-            "workload.serving.volcano.sh/v1alpha1",
-            "ModelBooster",
-            {"backend": {"workers": [{"pods": 1}]}},
-            "/spec/backend",
-        ),
         ("inference.sagemaker.aws.amazon.com/v1", "JumpStartModel", {"model": {"modelId": "llama"}}, "/spec"),
         ("nvidia.com/v1beta1", "DynamoGraphDeploymentRequest", {"model": "Qwen/Qwen3-0.6B"}, "/spec"),
         ("kubeai.org/v1", "Model", {"resourceProfile": "nvidia-gpu-l4:1"}, "/spec/resourceProfile"),

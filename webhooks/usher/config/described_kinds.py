@@ -39,7 +39,7 @@ class DescribedContainer(Section):
     """A container that stands beside the others and not in a list."""
 
     name: str = Field(min_length=1, max_length=253, description="The name that the operator gives the container.")
-    at: FieldPath = Field(description="The field that holds the container.")
+    at: OwnPath = Field(description="The field that holds the container; empty for the entry itself.")
 
 
 class DescribedContainers(Section):

@@ -29,6 +29,9 @@ _CHARTS: Final = frozenset({
 })  # fmt: skip
 """Kinds that hold the values of a Helm chart. A controller renders the chart, and usher can only judge the result."""
 
+_PARTS: Final = frozenset({("workloads.x-k8s.io", "ClusterEngineRuntimeProfile")})
+"""Kinds with containers that an operator adds to the pods of other objects."""
+
 _GPUS: Final = frozenset({"gpu", "gpus"})
 """Words for GPUs in kinds of operators that choose the resource themselves."""
 
@@ -37,7 +40,6 @@ _OF_MACHINES: Final = "gets the accelerators of its machines"
 _HIDDEN: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
     ("inference.sagemaker.aws.amazon.com", "InferenceEndpointConfig"): ("/spec", _OF_MACHINES),
     ("inference.sagemaker.aws.amazon.com", "JumpStartModel"): ("/spec", _OF_MACHINES),
-    ("workload.serving.volcano.sh", "ModelBooster"): ("/spec/backend", "makes ModelServings of its workers"),
     ("nvidia.com", "DynamoGraphDeploymentRequest"): (
         "/spec",
         "profiles on GPUs and then makes a DynamoGraphDeployment",
@@ -52,7 +54,7 @@ _HIDDEN: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
 """Kinds that show neither a pod template nor accelerators, each with the field that decides them. Without an entry they
 would pass unseen.
 
-Sources: pkg/apis/workload/v1alpha1 of volcano-sh/kthena, deploy/operator/config/crd/bases of ai-dynamo/dynamo,
+Sources: deploy/operator/config/crd/bases of ai-dynamo/dynamo,
 docs/concepts/resource-profiles.md of kubeai-project/kubeai, the reference of inference.llmaz.io/v1alpha1 of
 InftyAI/llmaz, and the workload parameters of run.ai/v2alpha1 in the documentation of Run:ai.
 """
@@ -82,7 +84,7 @@ def kind_by_shape(value: paths.Object) -> Kind | None:
     group, version, kind = identity.group_version_kind(value)
     if (
         "." not in group
-        or (group, kind) in _CHARTS
+        or (group, kind) in _CHARTS | _PARTS
         or any(group == each or group.endswith(f".{each}") for each in _SUBJECTS_OF_POLICIES)
     ):
         return None
@@ -267,7 +269,7 @@ def read_unrecognised(
         found = found or ["/apiVersion" if "apiVersion" in value else paths.ROOT]
         here = f"in {version}" if version else "without a version"
         reason = f"{kind} is known in {' and '.join(known.versions)}, not {here}: not judged"
-    if not found:
+    if not found or (group, kind) in _PARTS:
         return None
     reading = Reading()
     for path in found:
