@@ -46,8 +46,7 @@ class Subject(NamedTuple):
         return {name: value for (of, name), value in found.items() if of == domain}
 
     def domains(self, kind: str) -> "_Domains":
-        found = self.attributes if kind == "attributes" else self.capacity
-        return _Domains({of: self.domain(kind, of) for of, _ in found})
+        return _Domains({of: self.domain(kind, of) for of, _ in getattr(self, kind)})
 
 
 class _Domains(dict[str, object]):
@@ -64,11 +63,7 @@ class _Scope:
         self.steps = 0
 
     def walk(self, steps: int) -> None:
-        """Counts steps of loops.
-
-        Raises:
-            NotEvaluated: there are too many.
-        """
+        """Counts steps of loops; too many raise NotEvaluated."""
         self.steps += steps
         if self.steps > _MOST_STEPS:
             raise NotEvaluated(f"more than {_MOST_STEPS:,} steps")
@@ -222,14 +217,11 @@ def _part(text: str, first: int, last: int | None = None) -> str:
 
 
 def _includes(value: object, other: object) -> bool:
-    if not isinstance(value, list):
-        return _equal(value, other)
+    found = any(_equal(each, other) for each in (value[:_MOST_INCLUDED] if isinstance(value, list) else [value]))
     # The iteration ends at the first equal value, so only what follows the bound fails.
-    if any(_equal(each, other) for each in value[:_MOST_INCLUDED]):
-        return True
-    if len(value) > _MOST_INCLUDED:
+    if not found and isinstance(value, list) and len(value) > _MOST_INCLUDED:
         raise SelectorError(f"includes() takes at most {_MOST_INCLUDED} values")
-    return False
+    return found
 
 
 def _calculated(sign: str) -> Callable[[object, object], object]:

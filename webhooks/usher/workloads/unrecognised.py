@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import described_kinds
-from usher.kinds import described, registry
+from usher.kinds import registry
 from usher.kinds.kind import Key, Kind, KueueUnit, Pods, Starts
 from usher.kinds.reading import pod_templates
 from usher.kinds.reading.templates import Place, Template, Traits
@@ -138,7 +138,7 @@ def kinds_of_maps(documents: Iterable[paths.Object]) -> Mapping[Key, Kind]:
             found[each.kind, each.versions[0]].append((each, left_out))
     single = [entries[0] for entries in found.values() if len(entries) == 1]
     missing = {each.kind: left_out for each, left_out in single if left_out}
-    kinds = described.kinds_of(each for each, _ in single)
+    kinds = registry.kinds_of(each for each, _ in single)
     return {kind.group_and_kind: _as_mapped(kind, missing.get(f"{kind.kind}.{kind.group}", ())) for kind in kinds}
 
 

@@ -5,7 +5,6 @@ server serves every object in both versions.
 """
 
 from collections.abc import Mapping
-from itertools import islice
 from typing import Final
 
 from msgspec import Struct
@@ -200,12 +199,7 @@ def _has_checks(spec: Mapping[str, paths.Json], *, is_read: bool) -> bool | None
 def _checks(spec: Mapping[str, paths.Json]) -> tuple[str, ...]:
     strategy = paths.mapping(spec.get("admissionChecksStrategy"))
     named = [paths.mapping(each).get("name") for each in paths.elements(strategy.get("admissionChecks"))]
-    found = (each for each in (*paths.elements(spec.get("admissionChecks")), *named) if isinstance(each, str))
-    return tuple(islice(found, _MOST_CHECKS))
-
-
-_MOST_CHECKS: Final = 16
-"""maxItems of admissionChecks (KQ:apis/kueue/v1beta2/clusterqueue_types.go)."""
+    return tuple(each for each in (*paths.elements(spec.get("admissionChecks")), *named) if isinstance(each, str))
 
 
 def cluster_queue(name: str, value: Mapping[str, paths.Json]) -> ClusterQueue:

@@ -405,14 +405,10 @@ def _attribute(value: paths.Json) -> object:
         if form == "version" and isinstance(each, str):
             return quantities.Version.parse(each)
         if form == "versions" and isinstance(each, list):
-            return [quantities.Version.parse(str(one)) for one in each[:_MOST_VALUES]]
+            return [quantities.Version.parse(str(one)) for one in each]
         if form in ("string", "int", "bool", "strings", "ints", "bools"):
             return each
     raise _Unreadable("an attribute has no value that usher reads")
-
-
-_MOST_VALUES: Final = 49
-"""One more than an attribute may have (ResourceSliceMaxAttributeValuesPerDevice)."""
 
 
 def _capacity(value: Mapping[str, paths.Json]) -> Capacity:
