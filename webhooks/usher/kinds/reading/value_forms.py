@@ -282,9 +282,12 @@ _REMOVED: Final = {
     "batch/v1beta1 CronJob": ("1.24", "batch/v1"),
     "node.k8s.io/v1beta1 RuntimeClass": ("1.24", "node.k8s.io/v1"),
     "policy/v1beta1 PodDisruptionBudget": ("1.24", "policy/v1"),
-    "scheduling.k8s.io/v1alpha1 Workload": ("1.35", "scheduling.k8s.io/v1beta1, and PodGroups"),
-    "scheduling.k8s.io/v1alpha2 PodGroup": ("1.36", "scheduling.k8s.io/v1beta1 with workloadRef"),
-    "scheduling.k8s.io/v1alpha2 Workload": ("1.36", "scheduling.k8s.io/v1beta1"),
+    "scheduling.k8s.io/v1alpha1 Workload": ("1.35", "scheduling.k8s.io/v1beta1 and PodGroups, from Kubernetes 1.37 on"),
+    "scheduling.k8s.io/v1alpha2 PodGroup": (
+        "1.36",
+        "scheduling.k8s.io/v1beta1 with workloadRef, from Kubernetes 1.37 on",
+    ),
+    "scheduling.k8s.io/v1alpha2 Workload": ("1.36", "scheduling.k8s.io/v1beta1, from Kubernetes 1.37 on"),
     "scheduling.k8s.io/v1beta1 PriorityClass": ("1.21", "scheduling.k8s.io/v1"),
     **{
         f"{version} {kind}": ("1.15", "apps/v1")
