@@ -601,23 +601,3 @@ REPLICATED: paths.Object = {
 def test_a_role_whose_name_would_be_a_broken_pattern_is_survived() -> None:
     value = builders.replaced(REPLICATED, "/spec/pytorchReplicaSpecs", {"W(": {"template": {"spec": ADDRESSING}}})
     assert "addresses the pod bert-worker-9" in " ".join(each.text for each in unread(value))
-
-
-@pytest.mark.parametrize(("replicas", "number"), [(0, 0), (1, 1)])
-def test_a_template_that_no_pod_has_may_lack_containers(replicas: int, number: int) -> None:
-    template = {"spec": {"containers": [{"name": "engine", "image": "vllm"}]}}
-    role = {
-        "name": "prefill",
-        "replicas": 1,
-        "entryTemplate": template,
-        "workerReplicas": replicas,
-        "workerTemplate": {"spec": {"containers": []}},
-    }
-    serving: Any = {
-        "apiVersion": "workload.serving.volcano.sh/v1alpha1",
-        "kind": "ModelServing",
-        "metadata": {"name": "s"},
-        "spec": {"replicas": 1, "template": {"roles": [role]}},
-    }
-
-    assert len(unread_as_read(serving)) == number

@@ -9,6 +9,7 @@ from usher import paths
 from usher.cluster.facts.store import Store
 from usher.kinds.reading.values import Objects
 from usher.workloads.normalise import normalise
+from usher.workloads.unread_keys import with_unread_keys
 from usher.workloads.unrecognised import kinds_of_maps
 
 
@@ -149,3 +150,25 @@ def test_a_document_that_is_unusable_or_about_a_known_kind_does_not_count(docume
     assert found.pod_sets[0].count.minimum in (1, 3)
     assert ("batch", "Job") not in kinds_of_maps(documents)
     assert ("ml.acme.dev", "TrainingRun") not in kinds_of_maps(documents) or len(documents) == 1
+
+
+@pytest.mark.parametrize(("replicas", "number"), [(0, 0), (1, 1)])
+def test_a_template_that_no_pod_has_may_lack_containers(replicas: int, number: int) -> None:
+    template: paths.Json = {"spec": {"containers": [{"name": "engine", "image": "vllm"}]}}
+    role: paths.Json = {
+        "name": "prefill",
+        "replicas": 1,
+        "entryTemplate": template,
+        "workerReplicas": replicas,
+        "workerTemplate": {"spec": {"containers": []}},
+    }
+    serving: paths.Object = {
+        "apiVersion": "workload.serving.volcano.sh/v1alpha1",
+        "kind": "ModelServing",
+        "metadata": {"name": "s"},
+        "spec": {"replicas": 1, "template": {"roles": [role]}},
+    }
+
+    found = with_unread_keys(normalise(serving, vocabulary=VOCABULARY), serving)
+    assert found is not None
+    assert len(found.unread_keys) == number
