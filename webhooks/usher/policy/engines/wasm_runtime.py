@@ -148,12 +148,12 @@ class Memory:
     def __init__(self, store: wasmtime.Store, memory: wasmtime.Memory) -> None:
         self._store = store
         self._memory = memory
-        self._size = 0
-
-    @property
-    def size(self) -> int:
-        """Bytes; it only grows."""
-        return self._memory.data_len(self._store)
+        # As for `Call`, what C asks for is made once.
+        self._place = store._context(), ctypes.byref(memory._memory)  # noqa: SLF001 - see above
+        self._base, self._bytes = 0, (ctypes.c_char * 0)()
+        self.size = 0
+        """Bytes when it was last read or written; it only grows."""
+        self._look()
 
     def write(self, offset: int, data: bytes) -> None:
         """Copies bytes into the memory, which grows where it is too small.
@@ -161,13 +161,12 @@ class Memory:
         Raises:
             WasmtimeError: it may not grow as far.
         """
-        # The size last seen is never larger than the memory, which only grows.
-        if offset + len(data) > self._size:
-            missing = offset + len(data) - self.size
-            if missing > 0:
-                self._memory.grow(self._store, -(-missing // PAGE))
-            self._size = self.size
-        ctypes.memmove(self._base() + offset, data, len(data))
+        self._look()
+        missing = offset + len(data) - self.size
+        if missing > 0:
+            self._memory.grow(self._store, -(-missing // PAGE))
+            self._look()
+        ctypes.memmove(self._base + offset, data, len(data))
 
     def text(self, offset: int) -> bytes:
         """The NUL-terminated string that the module wrote.
@@ -175,23 +174,23 @@ class Memory:
         Raises:
             EngineError: the address is not within the memory, or the text has no end.
         """
-        room = self.size - offset
+        self._look()
+        if not 0 <= offset < self.size:
+            raise errors.EngineError("the compiled policy names an address outside of its memory")
         for size in _TEXT_SIZES:
-            length = max(1, min(size, room))
-            text, end, _ = ctypes.string_at(self._address(offset, length), length).partition(b"\0")
+            text, end, _ = self._bytes[offset : offset + size].partition(b"\0")
             if end:
                 return text
         raise errors.EngineError("the compiled policy wrote a text without an end")
 
-    def _address(self, offset: int, length: int) -> int:
-        """The address of a range of the module's memory in this process."""
-        if offset < 0 or offset + length > self.size:
-            raise errors.EngineError("the compiled policy names an address outside of its memory")
-        return self._base() + offset
-
-    def _base(self) -> int:
-        # ctypes copies are ten times faster than Memory.read and Memory.write.
-        return ctypes.addressof(self._memory.data_ptr(self._store).contents)
+    def _look(self) -> None:
+        """Finds the memory again where it has grown: only then it may have moved."""
+        size = bindings.wasmtime_memory_data_size(*self._place)
+        if size != self.size:
+            # ctypes copies are ten times faster than Memory.read and Memory.write.
+            self._base = ctypes.addressof(self._memory.data_ptr(self._store).contents)
+            self._bytes = (ctypes.c_char * size).from_address(self._base)
+            self.size = size
 
 
 TICK: Final = 0.01
