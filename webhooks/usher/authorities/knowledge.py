@@ -79,6 +79,7 @@ class Knowledge:
         namespace: str = "",
         objects: values.Lookup = values.NO_OBJECTS,
         believes_owner: bool = True,
+        small: bool = False,
     ) -> model.Workload | None:
         """The normalised object; None for an object that no rule reads.
 
@@ -86,6 +87,7 @@ class Knowledge:
             namespace: the namespace to assume where the object has no namespace.
             objects: looked up before the facts, for objects that this one refers to by name.
             believes_owner: whether the owner that the object names counts.
+            small: whether it is known to be within all limits.
         """
         found = self.lookup(objects)
         vocabulary = self.vocabulary_of_cluster
@@ -100,6 +102,7 @@ class Knowledge:
             objects=found,
             roles=roles,
             believes_owner=believes_owner,
+            small=small,
         )
 
     @property

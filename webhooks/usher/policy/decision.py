@@ -522,6 +522,8 @@ class Request(Struct, frozen=True, kw_only=True):
     """None without a user, as in CI."""
     excess: model.Excess | None = None
     """Why the object is too much to judge, where its reader noticed it; None elsewhere."""
+    small: paths.Object | None = None
+    """The object, where the text of the request proves that it is not too much to judge; None elsewhere."""
     scaled: bool = False
     """Whether the request came to `/scale`, so that its user chose a number and nothing else."""
     owner_is_hidden: bool = False

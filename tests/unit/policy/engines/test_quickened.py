@@ -61,7 +61,7 @@ skips := {{"version": 1}}
 """
 
 numbers = st.integers(-3, 10**10) | st.integers(-3, 2**63) | st.floats(-1e6, 1e6)
-texts = st.sampled_from(NAMES) | st.text(max_size=20) | st.text("a\x1f\x7f\x80\"\\/ ~", max_size=30)
+texts = st.sampled_from(NAMES) | st.text(max_size=20) | st.text('a\x1f\x7f\x80"\\/ ~', max_size=30)
 scalars = st.none() | st.booleans() | numbers | texts
 documents = st.recursive(
     scalars,
