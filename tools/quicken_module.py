@@ -91,22 +91,32 @@ _VALUE_GET: Final = """
           (local.set $here (i32.load offset=8 (local.get $key)))
           (local.set $there (i32.load offset=8 (local.get $other)))
           (local.set $left (local.get $length))
-          (block $rest
-            (loop $eight
-              (br_if $rest (i32.lt_u (local.get $left) (i32.const 8)))
-              (br_if $differs (i64.ne (i64.load (local.get $here)) (i64.load (local.get $there))))
-              (local.set $here (i32.add (local.get $here) (i32.const 8)))
-              (local.set $there (i32.add (local.get $there) (i32.const 8)))
+          (if (i32.ge_u (local.get $length) (i32.const 8))
+            (then
+              (loop $eight
+                (br_if $differs (i64.ne (i64.load (local.get $here)) (i64.load (local.get $there))))
+                (local.set $here (i32.add (local.get $here) (i32.const 8)))
+                (local.set $there (i32.add (local.get $there) (i32.const 8)))
+                (local.set $left (i32.sub (local.get $left) (i32.const 8)))
+                (br_if $eight (i32.gt_u (local.get $left) (i32.const 8))))
               (local.set $left (i32.sub (local.get $left) (i32.const 8)))
-              (br $eight)))
-          (block $equal
-            (loop $one
-              (br_if $equal (i32.eqz (local.get $left)))
-              (br_if $differs (i32.ne (i32.load8_u (local.get $here)) (i32.load8_u (local.get $there))))
-              (local.set $here (i32.add (local.get $here) (i32.const 1)))
-              (local.set $there (i32.add (local.get $there) (i32.const 1)))
-              (local.set $left (i32.sub (local.get $left) (i32.const 1)))
-              (br $one)))
+              (br_if $differs
+                (i64.ne
+                  (i64.load (i32.add (local.get $here) (local.get $left)))
+                  (i64.load (i32.add (local.get $there) (local.get $left))))))
+            (else
+              (br_if $slow
+                (i32.ge_u (i32.add (local.get $there) (i32.const 8)) (i32.load (i32.const {heap_top}))))
+              (br_if $differs
+                (i32.and
+                  (i32.ne (local.get $length) (i32.const 0))
+                  (i64.ne
+                    (i64.shl
+                      (i64.xor (i64.load (local.get $here)) (i64.load (local.get $there)))
+                      (i64.sub
+                        (i64.const 64)
+                        (i64.shl (i64.extend_i32_u (local.get $length)) (i64.const 3))))
+                    (i64.const 0))))))
           (return (i32.load offset=4 (local.get $entry))))
         (local.set $entry (i32.load offset=8 (local.get $entry)))
         (br $next)))
