@@ -148,7 +148,7 @@ _FEW_VALUES: Final = min(MOST_TEMPLATES, MOST_CONTAINERS, MOST_VALUES)
 
 
 def is_small(text: bytes) -> bool:
-    """Whether the text of an object, or one that holds it, proves that it is within all limits, as with nearly every Pod.
+    """Whether the text of an object, or one around it, proves that it is within all limits: so with nearly all Pods.
 
     A list or map has one comma less than entries, and all of them together one entry for each comma and each bracket.
     Commas and brackets within texts make the object look larger.

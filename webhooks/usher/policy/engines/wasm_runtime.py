@@ -150,10 +150,16 @@ class Memory:
         self._memory = memory
         # As for `Call`, what C asks for is made once.
         self._place = store._context(), ctypes.byref(memory._memory)  # noqa: SLF001 - see above
-        self._base, self._bytes = 0, (ctypes.c_char * 0)()
-        self.size = 0
-        """Bytes when it was last read or written; it only grows."""
-        self._look()
+        self._base = self._size = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes; it only grows."""
+        size: int = bindings.wasmtime_memory_data_size(*self._place)
+        if size != self._size:
+            # Only where it has grown it may have moved. ctypes copies are ten times faster than Memory.read and write.
+            self._base, self._size = ctypes.addressof(self._memory.data_ptr(self._store).contents), size
+        return size
 
     def write(self, offset: int, data: bytes) -> None:
         """Copies bytes into the memory, which grows where it is too small.
@@ -161,11 +167,8 @@ class Memory:
         Raises:
             WasmtimeError: it may not grow as far.
         """
-        self._look()
-        missing = offset + len(data) - self.size
-        if missing > 0:
+        while (missing := offset + len(data) - self.size) > 0:
             self._memory.grow(self._store, -(-missing // PAGE))
-            self._look()
         ctypes.memmove(self._base + offset, data, len(data))
 
     def text(self, offset: int) -> bytes:
@@ -174,23 +177,14 @@ class Memory:
         Raises:
             EngineError: the address is not within the memory, or the text has no end.
         """
-        self._look()
-        if not 0 <= offset < self.size:
+        room = self.size - offset
+        if not 0 < room <= self._size:
             raise errors.EngineError("the compiled policy names an address outside of its memory")
         for size in _TEXT_SIZES:
-            text, end, _ = self._bytes[offset : offset + size].partition(b"\0")
+            text, end, _ = ctypes.string_at(self._base + offset, min(size, room)).partition(b"\0")
             if end:
                 return text
         raise errors.EngineError("the compiled policy wrote a text without an end")
-
-    def _look(self) -> None:
-        """Finds the memory again where it has grown: only then it may have moved."""
-        size = bindings.wasmtime_memory_data_size(*self._place)
-        if size != self.size:
-            # ctypes copies are ten times faster than Memory.read and Memory.write.
-            self._base = ctypes.addressof(self._memory.data_ptr(self._store).contents)
-            self._bytes = (ctypes.c_char * size).from_address(self._base)
-            self.size = size
 
 
 TICK: Final = 0.01
