@@ -23,7 +23,7 @@ class Edit:
     def __init__(self, original: paths.Object) -> None:
         self._original = original
         self.value = original
-        """The original until the first change, because most objects need none."""
+        """The original until the first change, because mutations leave most objects as they are."""
         self.operations: list[Operation] = []
 
     def _copy(self) -> None:
