@@ -120,6 +120,7 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
         found += tuple(inner_names.names_of_nothing(value, key, specs, files))
         if isinstance(files.around, Objects):
             found += tuple(device_stack.disagreements(value, key, files.around))
+            found += tuple(chosen_boards.beside_others(value, key, files.around))
     if not found:
         return workload
     return replace(workload or _object_without_rules(value, namespace), unread_keys=found[:_MOST])
@@ -132,14 +133,17 @@ def _unread_by_controllers(
     specs: Sequence[value_forms.PodSpec],
 ) -> Iterator[model.UnreadKey]:
     yield from controller_rules.refused(value, key, specs)
+    yield from chosen_boards.machines_of_no_cloud(value, " ".join(key), specs)
     if workload is not None:
         yield from chosen_boards.images_of_other_devices(workload)
         yield from counts.beyond_their_pods(workload, specs)
     yield from chosen_boards.boards_without_their_name(specs)
+    yield from chosen_boards.slices_other_than_pods(value, " ".join(key), specs)
     if key == ("apps", "DaemonSet"):
         yield from device_stack.agents_without_folder(value)
     if key == ("", "ConfigMap"):
         yield from device_stack.metrics_of_dcgm(value)
+        yield from device_stack.ignored_by_plugin(value)
 
 
 def has_fields(value: paths.Object, *, beside: Lookup = NO_OBJECTS, facts: Definitions | None = None) -> bool:

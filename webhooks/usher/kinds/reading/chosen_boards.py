@@ -1,12 +1,25 @@
-"""Images, options and node selectors of pods that fit other boards than those that the pods get."""
+"""Images, options and node selectors of pods that fit other boards than those that the pods get, and machine types that
+no cloud has.
 
+Sources: `machine_types.json`; docs.cloud.google.com/kubernetes-engine/docs/concepts/tpus and
+docs/concepts/plan-tpus for topologies of TPU slices and the chips of their nodes.
+"""
+
+import difflib
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Final
 
+import orjson
+
 from usher import memo, model, paths
+from usher.kinds.reading import known_keys
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.environment import misread
+from usher.kinds.reading.values import Objects
 
 Found = Iterator[model.UnreadKey]
 
@@ -111,6 +124,135 @@ _BARE: Final = {
 }
 """Boards, with the name that drivers give them; some have several."""
 
+_TYPE_LABELS: Final = (
+    "node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type", "karpenter.azure.com/sku-name",
+)  # fmt: skip
+_REQUIREMENTS: Final = "spec.template.spec.requirements[]"
+_MACHINES: Final = {
+    "cloud.google.com ComputeClass": "spec.priorities[].machineType",
+    "infrastructure.cluster.x-k8s.io AWSMachineTemplate": "spec.template.spec.instanceType",
+    "infrastructure.cluster.x-k8s.io AzureMachineTemplate": "spec.template.spec.vmSize",
+    "infrastructure.cluster.x-k8s.io GCPMachineTemplate": "spec.template.spec.instanceType",
+    "infrastructure.cluster.x-k8s.io AWSManagedMachinePool": "spec.instanceType",
+    "eksctl.io ClusterConfig": "{nodeGroups,managedNodeGroups}[].{instanceType,instanceTypes[]}",
+}
+"""Places of machine types, by kind."""
+_OF_CLOUDS: Final = memo.pattern(r"(?:g\d|p\d|inf|trn)[\w-]*\.\w|(?:a\d|g\d|ct\d|tpu)[\w]*-|Standard_N", re.IGNORECASE)
+"""Machine types of AWS, GCP and Azure with accelerators."""
+_SIZE: Final = memo.pattern(r"\d*xlarge|large|medium|metal(-\d+xl)?")
+_ALIKE: Final = 0.85
+_FAMILY: Final = 3
+"""Sizes from which on the table has all sizes of a family."""
+
+
+@cache
+def _machines() -> Mapping[str, str]:
+    """The cloud of each machine type with accelerators."""
+    file = Path(__file__).parents[2] / "accelerators" / "machine_types.json"
+    return {name: row["of"] for name, row in orjson.loads(file.read_bytes())["types"].items()}
+
+
+def machines_of_no_cloud(value: paths.Object, kind: str, specs: Sequence[places.PodSpec]) -> Found:
+    """Machine types with accelerators in objects of node pools and in selectors of pods that no cloud has."""
+    named = list(places.texts_with_paths(value, _MACHINES[kind])) if kind in _MACHINES else []
+    entries = list(places.at(value, _REQUIREMENTS)) if kind == "karpenter.sh NodePool" else []
+    for spec, path, _ in specs:
+        if not spec.keys().isdisjoint(("nodeSelector", "affinity")):
+            entries += places.at(spec, _REQUIRED_LABELS, path)
+            selector = paths.mapping(spec.get("nodeSelector"))
+            named += [(paths.join(f"{path}/nodeSelector", key), str(selector.get(key, ""))) for key in _TYPE_LABELS]
+    for where, each in entries:
+        if isinstance(each, dict) and each.get("key") in _TYPE_LABELS and each.get("operator") == "In":
+            named += places.texts_with_paths(each, "values[]", where)
+    for where, name in named:
+        if _OF_CLOUDS.match(name) and (said := _no_machine(name[:80])):
+            yield misread(where, f"names the machine type {name[:80]}, {said[0]}", said[1], "controller")
+
+
+def _no_machine(name: str) -> tuple[str, str] | None:
+    """Why no cloud has a machine type, and a remedy; None for one that may be newer than the table."""
+    known = _machines()
+    family, dot, size = name.partition(".")
+    sizes = [each for each in known if each.startswith(f"{family}.")] if dot else []
+    if name in known or (dot and not sizes):
+        return None
+    if sizes and _SIZE.fullmatch(size):
+        listed = ", ".join(sorted((each.partition(".")[2] for each in sizes), key=lambda each: (len(each), each)))
+        found = f"a size of {family} that usher's table of machine types does not have", f"choose one of: {listed}"
+        return found if len(sizes) >= _FAMILY else None
+    like = difflib.get_close_matches(name, sizes or known, n=1, cutoff=_ALIKE)
+    if like and _letters(name, known[like[0]]) == _letters(like[0], known[like[0]]):
+        return "which no cloud has", f"did you mean {like[0]}?"
+    return ("which no cloud has", f"choose one of: {', '.join(sorted(sizes)[:8])}") if sizes else None
+
+
+def _letters(name: str, cloud: str) -> str:
+    """What slips leave as it is: the digits, and on Azure all letters, because each has a meaning there."""
+    return "".join(sorted(re.sub(r"[^a-z0-9]", "", name.lower()))) if cloud == "azure" else re.sub(r"\D", "", name)
+
+
+_TPU: Final = "google.com/tpu"
+_GKE: Final = "cloud.google.com/gke-tpu-"
+_DIMENSIONS: Final = {
+    "tpu-v4-podslice": 3, "tpu-v5p-slice": 3, "tpu7x": 3, "tpu-v5-lite-podslice": 2, "tpu-v5-lite-device": 2,
+    "tpu-v6e-slice": 2,
+}  # fmt: skip
+"""The dimensions of the topologies of each kind of TPU."""
+_CHIPS: Final = 4
+"""The chips of a node of a slice with several nodes."""
+_TWICE: Final = ("tpu-v5-lite", "tpu-v6e")
+"""Kinds of TPU whose single nodes may also have 8 chips."""
+
+
+def slices_other_than_pods(value: paths.Object, kind: str, specs: Sequence[places.PodSpec]) -> Found:
+    """Pods whose TPU chips or number do not fit the topology of the slice that they select."""
+    for spec, path, _ in specs:
+        selector = paths.mapping(spec.get("nodeSelector"))
+        topology, tpu = str(selector.get(f"{_GKE}topology", "")), str(selector.get(f"{_GKE}accelerator", ""))
+        if tpu not in _DIMENSIONS or not re.fullmatch(r"\d{1,3}(x\d{1,3}){1,2}", topology):
+            continue
+        where = paths.join(f"{path}/nodeSelector", f"{_GKE}topology")
+        sides = [int(each) for each in topology.split("x")]
+        chips = math.prod(sides)
+        if len(sides) != _DIMENSIONS[tpu]:
+            text = f"selects the topology {topology} of {tpu}, whose topologies have {_DIMENSIONS[tpu]} dimensions"
+            example = "2x2x1 or 2x2x2" if _DIMENSIONS[tpu] > len(sides) else "2x4 or 4x4"
+            yield misread(where, text, f"select one of its topologies, for example {example}", "controller")
+            continue
+        most = chips if chips <= _CHIPS or (chips == 2 * _CHIPS and tpu.startswith(_TWICE)) else _CHIPS
+        hosts = chips // most
+        given = (paths.mapping(each) for each in places.values_at(spec, "containers[].resources.limits"))
+        asked = sum(int(text) for each in given if re.fullmatch(r"\d{1,9}", text := str(each.get(_TPU))))
+        if asked > most:
+            text = f"asks for {asked} TPU chips, and a node of the topology {topology} has {most}"
+            nodes = "" if hosts == 1 else f" in each of {hosts} pods, one for each node of the slice"
+            yield misread(where, text, f"ask for {most}{nodes}", "controller")
+        elif asked and chips > most and asked != most:
+            text = f"asks for {asked} TPU chips, and GKE gives a pod of a slice with several nodes all {most} of a node"
+            yield misread(where, text, f"ask for {most}", "controller")
+        elif asked and hosts > 1 and (pods := _pods_at_once(value, kind, path)) and pods % hosts:
+            text = f"makes {pods} pod{'s' * (pods > 1)} of {asked} TPU chips for the {hosts} nodes of {topology}"
+            yield misread(where, f"{text}, which wait for each other", f"run {hosts} pods for each slice", "controller")
+
+
+_PODS: Final = {
+    "batch Job": ("spec.parallelism",),
+    "jobset.x-k8s.io JobSet": ("spec.replicatedJobs[].template.spec.parallelism",),
+    "apps StatefulSet": ("spec.replicas",),
+    "apps Deployment": ("spec.replicas",),
+}
+"""Where kinds say how many pods of a template run at one time; without the number it is 1."""
+
+
+def _pods_at_once(value: paths.Object, kind: str, path: str) -> int:
+    """The pods of the template of a pod spec that run at one time; 0 if unknown."""
+    if kind not in _PODS:
+        return 0
+    found = [(where.rpartition("/")[0], number) for place in _PODS[kind] for where, number in places.at(value, place)]
+    own = next((number for beginning, number in found if path.startswith(f"{beginning}/")), 1)
+    return own if isinstance(own, int) else 0
+
+
 _REQUIRED_LABELS: Final = (
     "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[].matchExpressions[]"
 )
@@ -130,3 +272,159 @@ def boards_without_their_name(specs: Sequence[places.PodSpec]) -> Found:
             if right is not None and text != right:
                 wrong = f"selects nodes with {_PRODUCT}: {text}, but gpu-feature-discovery writes names like {right}"
                 yield misread(where, wrong, f"write the value of your nodes, for example {right}", "controller")
+
+
+def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -> Found:
+    """Nodes and devices that other objects of the files do not give as an object chooses them."""
+    if shared := objects.once("shares that plugins give one at a time", lambda: dict(_single_shares(objects))):
+        yield from _of_several_shares(value, shared)
+    if objects.names(*_DOMAINS):
+        yield from _of_domains(value, objects)
+    if (rule := _OF_OPERATORS.get(key)) is not None:
+        yield from rule(value, objects)
+
+
+def _single_shares(objects: Objects) -> Iterator[tuple[str, str]]:
+    """Resources of which the configurations in the files give a container one share, with a reason.
+
+    A name that some configuration gives to whole GPUs is left out.
+    """
+    whole, found = set[str](), dict[str, str]()
+    for _, value in objects.all():
+        if value.get("kind") == "GpuDevicePlugin" and known_keys.part_at(value, "/spec").get("sharedDevNum", 1) != 1:
+            for name in ("gpu.intel.com/i915", "gpu.intel.com/xe"):
+                found[name] = (
+                    f"shares by sharedDevNum of GpuDevicePlugin {paths.metadata(value).get('name')}, perhaps of one GPU"
+                )
+        for each in known_keys.configurations(value.get("data")) if value.get("kind") == "ConfigMap" else ():
+            ways = known_keys.part_at(each.value, "/sharing") if each.reader == "the device plugin" else {}
+            if each.reader == "the device plugin" and not ways:
+                whole.add("nvidia.com/gpu")
+            for way, shares in ways.items():
+                given = shares if isinstance(shares, dict) else {}
+                for name in places.texts_at(given, "resources[].name"):
+                    if given.get("failRequestsGreaterThanOne", way == "mps") is True:
+                        renamed = f"{name}.shared" if given.get("renameByDefault") is True else name
+                        found[renamed] = f"and the configuration {each.key} refuses more than one share by {way}"
+                    else:
+                        whole.add(name)
+    yield from ((name, reason) for name, reason in found.items() if name not in whole)
+
+
+def _of_several_shares(value: paths.Object, shared: Mapping[str, str]) -> Found:
+    for spec, path, _ in places.pod_specs(value):
+        for place, limits in places.at(spec, "{containers,initContainers}[].resources.limits", path):
+            for name, reason in shared.items() if isinstance(limits, dict) else ():
+                amount = str(limits.get(name, ""))
+                if amount.isdecimal() and int(amount) > 1:
+                    end = "" if "perhaps" in reason else ", so the pod ends with UnexpectedAdmissionError"
+                    text = f"asks for {amount} {name}, {reason}{end}"
+                    yield misread(paths.join(place, name), text, "ask for 1, or for whole GPUs elsewhere", "controller")
+
+
+_FRACTIONS: Final = memo.pattern(r"gr?6f(\.\w+)?")
+
+
+def _of_fractions(value: paths.Object, objects: Objects) -> Found:
+    """Types with a fraction of a GPU, of which EC2 reports 0 GPUs (aws/karpenter-provider-aws#8368)."""
+    overlays = objects.cluster_scoped("karpenter.sh", "NodeOverlay").values()
+    counted = any("nvidia.com/gpu" in known_keys.part_at(each, "/spec/capacity") for each in overlays)
+    for where, each in () if counted else places.at(value, _REQUIREMENTS):
+        types = places.texts_at(each, "values[]")
+        if types and all(map(_FRACTIONS.fullmatch, types)):
+            text = f"allows only {types[0]}, of which EC2 reports no GPU, so Karpenter adds none for nvidia.com/gpu"
+            remedy = "allow g6, or add a NodeOverlay with the capacity nvidia.com/gpu"
+            yield misread(f"{where}/values", text, remedy, "controller")
+
+
+_DOMAINS: Final = ("resource.nvidia.com", "ComputeDomain")
+
+
+def _of_domains(value: paths.Object, objects: Objects) -> Found:
+    """Claims by a template that no ComputeDomain of the files makes, though one makes a template like it."""
+    domains = objects.cluster_scoped(*_DOMAINS)
+    made = {
+        text: name
+        for name, each in domains.items()
+        for text in places.texts_at(each, "spec.channel.resourceClaimTemplate.name")
+    }
+    known = {*made, *objects.names("resource.k8s.io", "ResourceClaimTemplate")} if made else set()
+    for spec, path, _ in places.pod_specs(value) if made else ():
+        for where, name in places.texts_with_paths(spec, "resourceClaims[].resourceClaimTemplateName", path):
+            like = [] if name in known else difflib.get_close_matches(name[:100], made, n=1, cutoff=0.7)
+            if like:
+                text = f"claims by the template {name[:100]}, and ComputeDomain {made[like[0]]} makes {like[0]}"
+                yield misread(where, text, f"did you mean {like[0]}?", "controller")
+
+
+def _of_driver(value: paths.Object, objects: Objects) -> Found:
+    """An NVIDIADriver that the operator ignores, or whose nodes another one has too (controllers/nvidiadriver)."""
+    policies = objects.cluster_scoped("nvidia.com", "ClusterPolicy")
+    for name, each in policies.items():
+        if known_keys.part_at(each, "/spec/driver").get("useNvidiaDriverCRD") is not True:
+            text = f"has no effect, because ClusterPolicy {name} in these files does not set driver.useNvidiaDriverCRD"
+            yield misread(
+                "/spec", text, "set spec.driver.useNvidiaDriverCRD of the ClusterPolicy to true", "controller"
+            )
+    own, mine = paths.metadata(value).get("name"), known_keys.part_at(value, "/spec/nodeSelector")
+    for name, each in objects.cluster_scoped("nvidia.com", "NVIDIADriver").items():
+        theirs = known_keys.part_at(each, "/spec/nodeSelector")
+        fallback = any(paths.mapping(one.get("spec")).get("default") is True for one in (value, each))
+        if name != own and not fallback and theirs.items() <= mine.items() and (theirs != mine or name < str(own)):
+            text = f"selects nodes that NVIDIADriver {name} in these files selects too, and the operator refuses both"
+            remedy = f"give {name} a nodeSelector for other nodes, or remove it"
+            yield misread("/spec/nodeSelector" if mine else "/spec", text, remedy, "controller")
+
+
+_GKE_LABEL: Final = "cloud.google.com/gke-accelerator"
+_GKE_OFF: Final = "gke-no-default-nvidia-gpu-device-plugin"
+
+
+def _of_policy(value: paths.Object, objects: Objects) -> Found:
+    """A device plugin beside that of GKE, and one kind of slices where a node has several."""
+    nodes = {
+        name: known_keys.part_at(each, "/metadata/labels") for name, each in objects.cluster_scoped("", "Node").items()
+    }
+    plugin = known_keys.part_at(value, "/spec/devicePlugin").get("enabled", True)
+    twice = [name for name, labels in nodes.items() if _GKE_LABEL in labels and labels.get(_GKE_OFF) != "true"]
+    if twice and plugin is not False:
+        text = (
+            f"runs a device plugin beside that of GKE on {', '.join(sorted(twice)[:3])}, and both offer nvidia.com/gpu"
+        )
+        remedy = f"set devicePlugin.enabled to false, or label the node pools {_GKE_OFF}=true"
+        yield misread("/spec/devicePlugin", text, remedy, "controller")
+    if known_keys.part_at(value, "/spec/mig").get("strategy", "single") == "single":
+        for name, labels in nodes.items():
+            if (layout := str(labels.get("nvidia.com/mig.config", ""))) == "all-balanced":
+                text = (
+                    f"has the MIG strategy single, but the layout {layout} of node {name} has slices of several sizes"
+                )
+                yield misread("/spec/mig/strategy", text, "set mig.strategy to mixed", "controller")
+                return
+
+
+def _of_selector(value: paths.Object, objects: Objects) -> Found:
+    """A selector of an operator or an agent that no node in the files meets, with a label that nodes have instead."""
+    nodes = objects.cluster_scoped("", "Node").values()
+    labels = [known_keys.part_at(each, "/metadata/labels") for each in nodes]
+    known = {label for each in labels for label in each}
+    for place in ("spec.selector", "spec.nodeSelector", "spec.template.spec.nodeSelector"):
+        for where, selector in places.at(value, place) if labels else ():
+            for key, wanted in selector.items() if isinstance(selector, dict) else ():
+                if any(each.get(key) == wanted for each in labels):
+                    continue
+                like = difflib.get_close_matches(key, sorted(known - {key})[:500], n=1, cutoff=0.85)
+                if like and "/" in key and key not in known:
+                    text = f"selects nodes with the label {key}, which no node in these files has"
+                    yield misread(paths.join(where, key), text, f"did you mean {like[0]}?", "controller")
+
+
+_OF_OPERATORS: Final[Mapping[tuple[str, str], Callable[[paths.Object, Objects], Found]]] = {
+    ("nvidia.com", "NVIDIADriver"): _of_driver,
+    ("nvidia.com", "ClusterPolicy"): _of_policy,
+    ("amd.com", "DeviceConfig"): _of_selector,
+    ("deviceplugin.intel.com", "GpuDevicePlugin"): _of_selector,
+    ("apps", "DaemonSet"): _of_selector,
+    ("karpenter.sh", "NodePool"): _of_fractions,
+}
+"""Rules about objects of operators and agents beside nodes and others of the files."""

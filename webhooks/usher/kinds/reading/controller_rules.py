@@ -20,7 +20,7 @@ import orjson
 
 from usher import memo, model, paths
 from usher.kinds.reading import counts, environment
-from usher.kinds.reading.value_forms import PodSpec, at, is_placeholder, texts_at, texts_with_paths
+from usher.kinds.reading.value_forms import PodSpec, at, is_placeholder, texts_at, texts_with_paths, wrong_values
 
 
 def _triggers(value: paths.Object) -> Iterator[model.UnreadKey]:
@@ -428,21 +428,6 @@ def _features(value: paths.Object) -> Iterator[model.UnreadKey]:
             yield environment.misread(where, text, remedy, "controller")
 
 
-_AL2: Final = re.compile(r"al2@|amazon-eks-(gpu-)?node-\d|/amazon-linux-2(-gpu|-arm64)?/")
-
-
-def _of_node_class(value: paths.Object) -> Iterator[model.UnreadKey]:
-    """Images of Amazon Linux 2, which EKS has no longer (docs.aws.amazon.com/eks, eks-ami-deprecation-faqs)."""
-    named = texts_with_paths(value, "spec.amiSelectorTerms[].{alias,name,ssmParameter}")
-    old = [(where, text) for where, text in named if _AL2.search(text)]
-    family = paths.mapping(value.get("spec")).get("amiFamily")
-    if family == "AL2" and not texts_at(value, "spec.amiSelectorTerms[].{alias,id,name,ssmParameter}"):
-        old.append(("/spec/amiFamily", "AL2"))
-    for where, text in old[:1]:
-        message = f"selects the image {text[:60]} of Amazon Linux 2, which EKS has not made since November 2025"
-        yield environment.misread(where, message, "select the alias al2023 with a version", "controller")
-
-
 _KEDA: Final = ("keda.sh ScaledObject", "keda.sh ScaledJob")
 _OF_KINDS: Final[Mapping[str, Callable[[paths.Object], Iterator[model.UnreadKey]]]] = {
     **dict.fromkeys(_KEDA, _triggers),
@@ -454,7 +439,6 @@ _OF_KINDS: Final[Mapping[str, Callable[[paths.Object], Iterator[model.UnreadKey]
     "serving.kserve.io InferenceService": _of_inference_service,
     "serving.kserve.io LLMInferenceService": _of_llm_service,
     "nfd.k8s-sigs.io NodeFeatureRule": _features,
-    "karpenter.k8s.aws EC2NodeClass": _of_node_class,
     **dict.fromkeys(("ray.io RayCluster", "ray.io RayJob", "ray.io RayService"), _versions_of_ray),
     "autoscaling HorizontalPodAutoscaler": _to_zero,
     "kueue.x-k8s.io ClusterQueue": _of_cluster_queue,
@@ -580,6 +564,7 @@ def refused(value: paths.Object, key: tuple[str, str], specs: Sequence[PodSpec])
     kind = " ".join(key)
     if (rule := _OF_KINDS.get(kind)) is not None:
         yield from rule(value)
+    yield from wrong_values(value, key)
     if kind in _METRICS:
         for where, text in texts_with_paths(value, _METRICS[kind]):
             yield from environment.unknown_metrics(text, where, is_query=kind in _KEDA)

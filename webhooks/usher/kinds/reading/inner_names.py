@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from usher import model, paths
-from usher.kinds.reading import known_keys
+from usher.kinds.reading import environment, known_keys
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.values import Absence, Lookup, Objects, Reference
 from usher.model import placement
@@ -286,6 +286,7 @@ def _missing_objects(
             yield from known.missing(target, names, spec, path)
         yield from known.missing_keys(spec, path)
     yield from known.missing_labels(value)
+    yield from _refused_by_level(specs, namespace, objects)
     if key == ("", "Pod"):
         return
     own = paths.text(paths.metadata(value).get("name"))
@@ -422,6 +423,49 @@ def _pods_of(value: paths.Object) -> Iterator[tuple[Mapping[str, Any], Mapping[s
     for way in ("", "/spec/template"):
         if "containers" in (spec := known_keys.part_at(value, f"{way}/spec")):
             yield known_keys.part_at(value, f"{way}/metadata/labels"), spec
+
+
+_LEVEL: Final = "pod-security.kubernetes.io/enforce"
+_CAPABILITIES: Final = (
+    "AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL MKNOD NET_BIND_SERVICE SETFCAP SETGID SETPCAP SETUID SYS_CHROOT"
+)
+_OF_BASELINE: Final = (
+    ("host namespaces", "{hostNetwork,hostPID,hostIPC}", (False,)),
+    ("hostPath", "volumes[].hostPath.path", ()),
+    ("privileged", f"{_CONTAINERS}.securityContext.privileged", (False,)),
+    ("hostPort", f"{_CONTAINERS}.ports[].hostPort", (0,)),
+    ("capabilities", f"{_CONTAINERS}.securityContext.capabilities.add[]", (*_CAPABILITIES.split(),)),
+)
+"""What the Pod Security level baseline forbids: its name, its places, and values that are allowed there."""
+_OF_RESTRICTED: Final = (
+    ("runAsNonRoot", "runAsNonRoot", (True,)),
+    ("allowPrivilegeEscalation", "allowPrivilegeEscalation", (False,)),
+    ("capabilities.drop", "capabilities.drop[]", ("ALL",)),
+    ("seccompProfile", "seccompProfile.type", ("RuntimeDefault", "Localhost")),
+)
+"""What the level restricted wants of each container, or of its pod."""
+
+
+def _refused_by_level(specs: Sequence[places.PodSpec], namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
+    """Pods that the Pod Security level of their Namespace in the files refuses (pod-security-admission policy)."""
+    labels = known_keys.part_at(objects.cluster_scoped("", "Namespace").get(namespace, {}), "/metadata/labels")
+    level = labels.get(_LEVEL)
+    for spec, path, _ in specs if level in ("baseline", "restricted") else ():
+        found = [
+            name
+            for name, where, allowed in _OF_BASELINE
+            if any(isinstance(each, str | int) and each not in allowed for each in places.values_at(spec, where))
+        ]
+        for name, where, wanted in _OF_RESTRICTED if level == "restricted" else ():
+            if not any(each in wanted for each in places.values_at(spec, f"securityContext.{where}")):
+                given = (
+                    places.values_at(each, f"securityContext.{where}") for each in places.values_at(spec, _CONTAINERS)
+                )
+                found += [] if all(any(one in wanted for one in each) for each in given) else [name]
+        if found:
+            text = f"makes pods that the Pod Security level {level} of the namespace {namespace} refuses: "
+            remedy = f"correct the pods, or label the Namespace {_LEVEL}=privileged if they are agents of nodes"
+            yield environment.misread(path or "/spec", text + ", ".join(found), remedy, "controller")
 
 
 def _namespace_not_selected(value: paths.Object, namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:

@@ -8,6 +8,11 @@
 #   It also compares the container that the training operator looks for, addresses of the first rank with the names of the
 #   pods, torchrun on several nodes without ranks, amounts of resources among the annotations, names of boards in node
 #   selectors, former labels of KAI-Scheduler, and what the webhooks of Kueue and KServe refuse.
+#   Of device stacks usher knows machine types that no cloud has, chips and nodes of TPU slices, requests for several
+#   shares where the device plugin refuses them, fields that it ignores, NVIDIADrivers that the operator ignores or
+#   refuses, containerd of k3s and RKE2, two device plugins on GKE, labels of EKS Auto Mode, NodeOverlays, attributes of
+#   NVIDIA's devices, templates of ComputeDomains, selectors that no node in the files meets, names in quotas of HAMi and
+#   Kubeflow, and pods that the Pod Security level of their Namespace in the files refuses.
 # scope: package
 # related_resources:
 #   - ref: https://keda.sh/docs/latest/scalers/
