@@ -253,7 +253,7 @@ def _of_agent(value: paths.Object, objects: Objects) -> Found:
     if not re.search(_AGENTS[-1][0], images):
         return
     tolerations = [each for each in places.values_at(spec, "tolerations[]") if isinstance(each, dict)]
-    selector = known_keys.part_at(spec, "/nodeSelector")
+    selector = paths.mapping(spec.get("nodeSelector"))
     for name, node in objects.cluster_scoped("", "Node").items():
         if not selector.items() <= known_keys.part_at(node, "/metadata/labels").items() or _offers(node):
             continue
