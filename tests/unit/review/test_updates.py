@@ -7,7 +7,6 @@ import pytest
 
 from builders import container, template
 from unit.review.answering import validated
-from usher import paths
 from usher.policy.evaluator import Evaluator
 
 _QUEUE = "kueue.x-k8s.io/queue-name"
@@ -51,9 +50,7 @@ def _update(evaluator: Evaluator, before: _Json, after: _Json, code: str) -> tup
     "value", [_ray("RayCluster"), _ray("RayJob"), _ray("RayService"), _SPARK], ids=lambda it: it["kind"]
 )
 @pytest.mark.parametrize("labels", [{}, {_QUEUE: ""}, {"other": "label"}], ids=["removed", "empty", "replaced"])
-def test_a_running_ray_or_spark_job_does_not_leave_its_queue(
-    evaluator: Evaluator, value: paths.Object, labels: _Json
-) -> None:
+def test_a_running_ray_or_spark_job_does_not_leave_its_queue(evaluator: Evaluator, value: _Json, labels: _Json) -> None:
     before = copy.deepcopy(value)
     after = copy.deepcopy(value)
     after["metadata"]["labels"] = labels
@@ -79,9 +76,9 @@ def test_groups_in_a_queue_do_not_grow(evaluator: Evaluator, labels: _Json, size
 @pytest.mark.parametrize("operation", ["CREATE", "UPDATE"])
 @pytest.mark.parametrize("part", ["labels", "annotations"])
 def test_pods_do_not_take_the_group_of_another_workload(evaluator: Evaluator, operation: str, part: str) -> None:
-    pod = {**template(container(gpus=1)), "apiVersion": "v1", "kind": "Pod"}
-    metadata = {"name": "p", "namespace": "team-nlp", "labels": {_QUEUE: "research"}}
-    metadata[part] = {**metadata.get(part, {}), _GROUP: "job-train-1a2bc"}  # type: ignore[dict-item]
+    pod: _Json = {**template(container(gpus=1)), "apiVersion": "v1", "kind": "Pod"}
+    metadata: _Json = {"name": "p", "namespace": "team-nlp", "labels": {_QUEUE: "research"}}
+    metadata[part] = {**metadata.get(part, {}), _GROUP: "job-train-1a2bc"}
     old = {**pod, "metadata": {"name": "p", "namespace": "team-nlp"}} if operation == "UPDATE" else None
 
     found = validated(evaluator, {**pod, "metadata": metadata}, operation=operation, old_value=old)

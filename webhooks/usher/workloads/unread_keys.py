@@ -78,6 +78,7 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
     around: Lookup = NO_OBJECTS,
     facts: "Definitions | None" = None,
     names: inner_names.NamesOfFacts | None = None,
+    nodes: Callable[[], Mapping[str, paths.Object]] = dict,
     meant: Callable[[str], str] = meant_name,
     stored: bool = False,
 ) -> model.Workload | None:
@@ -92,6 +93,7 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
         around: objects of the same directory, if they are applied together.
         facts: the CustomResourceDefinitions of the facts, which win over recorded ones.
         names: the names of the objects of a kind in the facts; None without facts.
+        nodes: the nodes of the facts, by name.
         meant: the resource that a misspelt one is meant for, or an empty text.
         stored: whether the object comes from an API server; an object with a uid does.
     """
@@ -119,6 +121,7 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
         files = inner_names.Files(namespace, around if isinstance(around, Objects) else beside, beside, names)
         found += tuple(inner_names.names_of_nothing(value, key, specs, files))
         if isinstance(files.around, Objects):
+            files.around.once(chosen_boards.NODES, nodes)
             found += tuple(device_stack.disagreements(value, key, files.around))
             found += tuple(chosen_boards.beside_others(value, key, files.around))
     if not found:

@@ -274,6 +274,16 @@ def boards_without_their_name(specs: Sequence[places.PodSpec]) -> Found:
                 yield misread(where, wrong, f"write the value of your nodes, for example {right}", "controller")
 
 
+NODES: Final = "nodes of the facts"
+"""The key of `Objects.once` for the nodes of the facts, by name."""
+
+
+def nodes_of(objects: Objects) -> Mapping[str, paths.Object]:
+    """The nodes of the files and of the facts, by name."""
+    found: Mapping[str, paths.Object] = objects.once(NODES, dict)
+    return {**found, **objects.cluster_scoped("", "Node")}
+
+
 def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -> Found:
     """Nodes and devices that other objects of the files do not give as an object chooses them."""
     if shared := objects.once("shares that plugins give one at a time", lambda: dict(_single_shares(objects))):
@@ -382,9 +392,7 @@ _GKE_OFF: Final = "gke-no-default-nvidia-gpu-device-plugin"
 
 def _of_policy(value: paths.Object, objects: Objects) -> Found:
     """A device plugin beside that of GKE, and one kind of slices where a node has several."""
-    nodes = {
-        name: known_keys.part_at(each, "/metadata/labels") for name, each in objects.cluster_scoped("", "Node").items()
-    }
+    nodes = {name: known_keys.part_at(each, "/metadata/labels") for name, each in nodes_of(objects).items()}
     plugin = known_keys.part_at(value, "/spec/devicePlugin").get("enabled", True)
     twice = [name for name, labels in nodes.items() if _GKE_LABEL in labels and labels.get(_GKE_OFF) != "true"]
     if twice and plugin is not False:
@@ -405,8 +413,7 @@ def _of_policy(value: paths.Object, objects: Objects) -> Found:
 
 def _of_selector(value: paths.Object, objects: Objects) -> Found:
     """A selector of an operator or an agent that no node in the files meets, with a label that nodes have instead."""
-    nodes = objects.cluster_scoped("", "Node").values()
-    labels = [known_keys.part_at(each, "/metadata/labels") for each in nodes]
+    labels = [known_keys.part_at(each, "/metadata/labels") for each in nodes_of(objects).values()]
     known = {label for each in labels for label in each}
     for place in ("spec.selector", "spec.nodeSelector", "spec.template.spec.nodeSelector"):
         for where, selector in places.at(value, place) if labels else ():
@@ -415,7 +422,7 @@ def _of_selector(value: paths.Object, objects: Objects) -> Found:
                     continue
                 like = difflib.get_close_matches(key, sorted(known - {key})[:500], n=1, cutoff=0.85)
                 if like and "/" in key and key not in known:
-                    text = f"selects nodes with the label {key}, which no node in these files has"
+                    text = f"selects nodes with the label {key}, which no known node has"
                     yield misread(paths.join(where, key), text, f"did you mean {like[0]}?", "controller")
 
 

@@ -20,6 +20,7 @@ from usher import memo, model, paths
 from usher.accelerators import names
 from usher.kinds.reading import known_keys
 from usher.kinds.reading import value_forms as places
+from usher.kinds.reading.chosen_boards import nodes_of
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.values import Objects
 from usher.model import placement
@@ -254,14 +255,14 @@ def _of_agent(value: paths.Object, objects: Objects) -> Found:
         return
     tolerations = [each for each in places.values_at(spec, "tolerations[]") if isinstance(each, dict)]
     selector = paths.mapping(spec.get("nodeSelector"))
-    for name, node in objects.cluster_scoped("", "Node").items():
+    for name, node in nodes_of(objects).items():
         if not selector.items() <= known_keys.part_at(node, "/metadata/labels").items() or _offers(node):
             continue
         given = [paths.mapping(each) for each in places.values_at(node, "spec.taints[]")]
         taints = [_Taint(*(paths.text(each.get(part)) for part in _Taint._fields)) for each in given]
         for taint in placement.untolerated(tolerations, taints):
             if not taint.key.startswith("node.kubernetes.io/"):
-                text = f"does not tolerate the taint {taint.key} of node {name} in these files, so it offers no device"
+                text = f"does not tolerate the taint {taint.key} of node {name}, so the node offers no device"
                 yield misread("/spec/template/spec/tolerations", text, f"add a toleration for {taint.key}", "agent")
                 return
 
@@ -274,8 +275,9 @@ class _Taint(NamedTuple):
 
 def _offers(node: paths.Object) -> bool:
     """Whether a node offers a device, so that its plugin runs there."""
-    capacity = known_keys.part_at(node, "/status/capacity")
-    return any(names.meaning_of(key) for key, amount in capacity.items() if amount not in ("0", 0))
+    status = known_keys.part_at(node, "/status")
+    given = {**paths.mapping(status.get("allocatable")), **paths.mapping(status.get("capacity"))}
+    return any(names.meaning_of(key) for key, amount in given.items() if amount not in ("0", 0))
 
 
 def _shares(found: tuple[str, paths.Object]) -> bool:
