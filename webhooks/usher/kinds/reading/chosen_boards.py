@@ -258,20 +258,57 @@ _REQUIRED_LABELS: Final = (
 )
 
 
-def boards_without_their_name(specs: Sequence[places.PodSpec]) -> Found:
-    """Boards that pods select without the name that gpu-feature-discovery writes."""
-    for spec, path, _ in specs:
-        if spec.keys().isdisjoint(("nodeSelector", "affinity")):
-            continue
-        chosen = [(paths.join(f"{path}/nodeSelector", _PRODUCT), paths.mapping(spec.get("nodeSelector")).get(_PRODUCT))]
-        for where, each in places.at(spec, _REQUIRED_LABELS, path):
-            if isinstance(each, dict) and each.get("key") == _PRODUCT and each.get("operator") == "In":
-                chosen += [(f"{where}/values", text) for text in places.texts_at(each, "values[]")]
-        for where, text in chosen:
-            right = _BARE.get(text.upper().removeprefix("NVIDIA-")) if isinstance(text, str) else None
-            if right is not None and text != right:
-                wrong = f"selects nodes with {_PRODUCT}: {text}, but gpu-feature-discovery writes names like {right}"
-                yield misread(where, wrong, f"write the value of your nodes, for example {right}", "controller")
+_GKE_BOARD: Final = "cloud.google.com/gke-accelerator"
+_OLD_TESLAS: Final = ("k80", "p100", "p4", "v100", "t4")
+_BOARDS_OF_GKE: Final = {
+    **{name: f"nvidia-tesla-{name}" for name in _OLD_TESLAS},
+    "a100": "nvidia-tesla-a100 (40 GB) or nvidia-a100-80gb", "l4": "nvidia-l4", "b200": "nvidia-b200",
+    "h100": "nvidia-h100-80gb or nvidia-h100-mega-80gb", "h200": "nvidia-h200-141gb", "gb200": "nvidia-gb200",
+}  # fmt: skip
+_TPUS_OF_GKE: Final = {
+    "v4": "tpu-v4-podslice", "v5e": "tpu-v5-lite-podslice", "v5-lite": "tpu-v5-lite-podslice", "v5p": "tpu-v5p-slice",
+    "v5litepod": "tpu-v5-lite-podslice", "v6e": "tpu-v6e-slice", "trillium": "tpu-v6e-slice",
+}  # fmt: skip
+_GPU_NAME: Final = memo.pattern(r"(karpenter\.k8s\.aws|eks\.amazonaws\.com)/instance-(gpu|accelerator)-name")
+
+
+def _right_value(label: str, text: str) -> tuple[str, str]:
+    """Who writes a label, and the right value for a text; an empty value for one that may be right."""
+    if label == _PRODUCT:
+        return "gpu-feature-discovery", _BARE.get(text.upper().removeprefix("NVIDIA-"), "")
+    if label == _GKE_BOARD:
+        return "GKE", _BOARDS_OF_GKE.get(re.sub(r"^nvidia-|^tesla-|tesla-", "", text.lower()), "")
+    if label == f"{_GKE}accelerator":
+        return "GKE", _TPUS_OF_GKE.get(re.sub(r"^tpu-|-(pod)?slice$", "", text.lower()), "")
+    return "Karpenter", text.lower() if _GPU_NAME.fullmatch(label) else ""
+
+
+def boards_without_their_name(
+    specs: Sequence[places.PodSpec], value: paths.Object | None = None, kind: str = ""
+) -> Found:
+    """Boards that pods, a NodePool or a ResourceFlavor select without the name that nodes have."""
+    maps = [(f"{path}/nodeSelector", spec.get("nodeSelector")) for spec, path, _ in specs]
+    entries = [
+        each for spec, path, _ in specs if "affinity" in spec for each in places.at(spec, _REQUIRED_LABELS, path)
+    ]
+    if kind == "kueue.x-k8s.io ResourceFlavor":
+        maps += places.at(value, "spec.nodeLabels")
+    elif kind == "karpenter.sh NodePool":
+        entries += places.at(value, _REQUIREMENTS)
+    chosen = [
+        (paths.join(where, key), key, text)
+        for where, each in maps
+        if isinstance(each, dict)
+        for key, text in each.items()
+    ]
+    for where, each in entries:
+        if isinstance(each, dict) and each.get("operator") == "In":
+            chosen += [(f"{where}/values", str(each.get("key")), text) for text in places.texts_at(each, "values[]")]
+    for where, key, text in chosen:
+        writer, right = _right_value(key, text) if isinstance(text, str) else ("", "")
+        if right and text not in right.split():
+            wrong = f"selects nodes with {key}: {text}, but {writer} writes names like {right}"
+            yield misread(where, wrong, f"write the value of your nodes, for example {right}", "controller")
 
 
 NODES: Final = "nodes of the facts"
@@ -288,7 +325,7 @@ def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -
     """Nodes and devices that other objects of the files do not give as an object chooses them."""
     if shared := objects.once("shares that plugins give one at a time", lambda: dict(_single_shares(objects))):
         yield from _of_several_shares(value, shared)
-    if objects.names(*_DOMAINS):
+    if objects.names(*_DOMAINS) or objects.names("resource.k8s.io", "ResourceClaimTemplate"):
         yield from _of_domains(value, objects)
     if (rule := _OF_OPERATORS.get(key)) is not None:
         yield from rule(value, objects)
@@ -347,21 +384,31 @@ def _of_fractions(value: paths.Object, objects: Objects) -> Found:
             yield misread(f"{where}/values", text, remedy, "controller")
 
 
+_CLASSES: Final = "spec.spec.devices.requests[]{,.exactly}.deviceClassName"
+_OF_BOARDS: Final = memo.pattern(r"(gpu|mig)\.(nvidia|amd|intel)\.com")
 _DOMAINS: Final = ("resource.nvidia.com", "ComputeDomain")
 
 
 def _of_domains(value: paths.Object, objects: Objects) -> Found:
-    """Claims by a template that no ComputeDomain of the files makes, though one makes a template like it."""
+    """Claims that no container uses, and those by a template that is only like the one of a ComputeDomain."""
     domains = objects.cluster_scoped(*_DOMAINS)
     made = {
         text: name
         for name, each in domains.items()
         for text in places.texts_at(each, "spec.channel.resourceClaimTemplate.name")
     }
-    known = {*made, *objects.names("resource.k8s.io", "ResourceClaimTemplate")} if made else set()
-    for spec, path, _ in places.pod_specs(value) if made else ():
+    templates = objects.cluster_scoped("resource.k8s.io", "ResourceClaimTemplate")
+    known = {*made, *templates}
+    for spec, path, _ in places.pod_specs(value):
+        used = places.texts_at(spec, "{containers,initContainers}[].resources.claims[].name")
+        for where, claim in places.at(spec, "resourceClaims[]", path):
+            named = paths.mapping(claim)
+            classes = places.texts_at(templates.get(str(named.get("resourceClaimTemplateName")), {}), _CLASSES)
+            if named.get("name") not in used and classes and all(map(_OF_BOARDS.fullmatch, classes)):
+                text = f"claims {classes[0]} as {named.get('name')}, and no container uses it, so none gets a device"
+                yield misread(where, text, "name the claim in resources.claims of the container", "controller")
         for where, name in places.texts_with_paths(spec, "resourceClaims[].resourceClaimTemplateName", path):
-            like = [] if name in known else difflib.get_close_matches(name[:100], made, n=1, cutoff=0.7)
+            like = [] if name in known or not made else difflib.get_close_matches(name[:100], made, n=1, cutoff=0.7)
             if like:
                 text = f"claims by the template {name[:100]}, and ComputeDomain {made[like[0]]} makes {like[0]}"
                 yield misread(where, text, f"did you mean {like[0]}?", "controller")
@@ -386,7 +433,6 @@ def _of_driver(value: paths.Object, objects: Objects) -> Found:
             yield misread("/spec/nodeSelector" if mine else "/spec", text, remedy, "controller")
 
 
-_GKE_LABEL: Final = "cloud.google.com/gke-accelerator"
 _GKE_OFF: Final = "gke-no-default-nvidia-gpu-device-plugin"
 
 
@@ -394,7 +440,7 @@ def _of_policy(value: paths.Object, objects: Objects) -> Found:
     """A device plugin beside that of GKE, and one kind of slices where a node has several."""
     nodes = {name: known_keys.part_at(each, "/metadata/labels") for name, each in nodes_of(objects).items()}
     plugin = known_keys.part_at(value, "/spec/devicePlugin").get("enabled", True)
-    twice = [name for name, labels in nodes.items() if _GKE_LABEL in labels and labels.get(_GKE_OFF) != "true"]
+    twice = [name for name, labels in nodes.items() if _GKE_BOARD in labels and labels.get(_GKE_OFF) != "true"]
     if twice and plugin is not False:
         text = (
             f"runs a device plugin beside that of GKE on {', '.join(sorted(twice)[:3])}, and both offer nvidia.com/gpu"
@@ -423,7 +469,8 @@ def _of_selector(value: paths.Object, objects: Objects) -> Found:
                 like = difflib.get_close_matches(key, sorted(known - {key})[:500], n=1, cutoff=0.85)
                 if like and "/" in key and key not in known:
                     text = f"selects nodes with the label {key}, which no known node has"
-                    yield misread(paths.join(where, key), text, f"did you mean {like[0]}?", "controller")
+                    topic = "agent" if value.get("kind") == "DaemonSet" else "controller"
+                    yield misread(paths.join(where, key), text, f"did you mean {like[0]}?", topic)
 
 
 _OF_OPERATORS: Final[Mapping[tuple[str, str], Callable[[paths.Object, Objects], Found]]] = {

@@ -459,8 +459,14 @@ _AMOUNTS: Final = memo.pattern(
 """Resources of containers."""
 
 
+_EVICT, _DISRUPT = "karpenter.sh/do-not-evict", "karpenter.sh/do-not-disrupt"
+
+
 def _amounts_as_annotations(annotations: _Pods) -> Iterator[model.UnreadKey]:
     for where, found in annotations:
+        if _EVICT in found and _DISRUPT not in found:
+            text = f"carries the annotation {_EVICT}, which Karpenter has not read since 1.0"
+            yield environment.misread(paths.join(where, _EVICT), text, f"write {_DISRUPT}", "controller")
         for key in filter(_AMOUNTS.fullmatch, map(str, found)):
             text = f"sets {key} as an annotation of its pods, where nothing reads it"
             yield environment.misread(
