@@ -139,9 +139,9 @@ def _unread_by_controllers(
     yield from chosen_boards.machines_of_no_cloud(value, " ".join(key), specs)
     if workload is not None:
         yield from chosen_boards.images_of_other_devices(workload)
+        yield from chosen_boards.slices_other_than_pods(workload)
         yield from counts.beyond_their_pods(workload, specs)
     yield from chosen_boards.boards_without_their_name(specs, value, " ".join(key))
-    yield from chosen_boards.slices_other_than_pods(value, " ".join(key), specs)
     if key == ("apps", "DaemonSet"):
         yield from device_stack.agents_without_folder(value)
     if key == ("", "ConfigMap"):

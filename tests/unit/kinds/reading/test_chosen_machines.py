@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 import yaml
 
+from unit.workloads.normalised import VOCABULARY
 from usher.kinds.reading import chosen_boards, device_stack, inner_names, value_forms
 from usher.kinds.reading.values import Objects
+from usher.workloads.normalise import normalise
 
 _Json = dict[str, Any]
 
@@ -21,9 +23,10 @@ def _found(text: str) -> list[str]:
     value, objects = values[0], Objects(values)
     key = str(value["apiVersion"]).rpartition("/")[0], str(value["kind"])
     specs = value_forms.pod_specs(value)
+    workload = normalise(value, vocabulary=VOCABULARY)
     found = [
         *chosen_boards.machines_of_no_cloud(value, " ".join(key), specs),
-        *chosen_boards.slices_other_than_pods(value, " ".join(key), specs),
+        *(chosen_boards.slices_other_than_pods(workload) if workload is not None else ()),
         *chosen_boards.beside_others(value, key, objects),
         *device_stack.disagreements(value, key, objects),
         *value_forms.wrong_values(value, key),
@@ -64,11 +67,11 @@ def test_machine_types_that_may_be_newer_than_the_table_pass(name: str) -> None:
 @pytest.mark.parametrize(
     ("tpu", "topology", "chips", "remedy"),
     [
-        ("tpu-v5p-slice", "2x2", 4, "select one of its topologies, for example 2x2x1 or 2x2x2"),
-        ("tpu-v6e-slice", "2x2x1", 4, "select one of its topologies, for example 2x4 or 4x4"),
-        ("tpu-v4-podslice", "2x2x2", 8, "ask for 4 in each of 2 pods, one for each node of the slice"),
+        ("tpu-v5p-slice", "2x2", 4, "select one of its topologies, for example 2x2x1"),
+        ("tpu-v6e-slice", "2x2x1", 4, "select one of its topologies, for example 2x4"),
+        ("tpu-v4-podslice", "2x2x2", 8, "ask for 4 in each of 2 pods"),
         ("tpu-v5-lite-podslice", "2x2", 8, "ask for 4"),
-        ("tpu-v6e-slice", "4x4", 1, "ask for 4"),
+        ("tpu-v6e-slice", "4x4", 1, "ask for 4 in each of 4 pods"),
     ],
 )
 def test_chips_that_no_node_of_a_slice_has_are_found(tpu: str, topology: str, chips: int, remedy: str) -> None:

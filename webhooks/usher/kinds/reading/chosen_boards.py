@@ -15,7 +15,7 @@ from typing import Final
 
 import orjson
 
-from usher import memo, model, paths
+from usher import memo, model, paths, quantities
 from usher.kinds.reading import known_keys
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.environment import misread
@@ -192,6 +192,7 @@ def _letters(name: str, cloud: str) -> str:
 
 
 _TPU: Final = "google.com/tpu"
+_NONE: Final = quantities.parse("0")
 _GKE: Final = "cloud.google.com/gke-tpu-"
 _DIMENSIONS: Final = {
     "tpu-v4-podslice": 3, "tpu-v5p-slice": 3, "tpu7x": 3, "tpu-v5-lite-podslice": 2, "tpu-v5-lite-device": 2,
@@ -204,53 +205,36 @@ _TWICE: Final = ("tpu-v5-lite", "tpu-v6e")
 """Kinds of TPU whose single nodes may also have 8 chips."""
 
 
-def slices_other_than_pods(value: paths.Object, kind: str, specs: Sequence[places.PodSpec]) -> Found:
+def slices_other_than_pods(workload: model.Workload) -> Found:
     """Pods whose TPU chips or number do not fit the topology of the slice that they select."""
-    for spec, path, _ in specs:
-        selector = paths.mapping(spec.get("nodeSelector"))
-        topology, tpu = str(selector.get(f"{_GKE}topology", "")), str(selector.get(f"{_GKE}accelerator", ""))
+    pods = dict[tuple[str, str], int]()
+    for each in workload.pod_sets:
+        slice_ = _slice_of(each)
+        pods[slice_] = pods.get(slice_, 0) + (each.count.maximum or 0) // max(each.groups, 1)
+    for each in workload.pod_sets:
+        tpu, topology = _slice_of(each)
         if tpu not in _DIMENSIONS or not re.fullmatch(r"\d{1,3}(x\d{1,3}){1,2}", topology):
             continue
-        where = paths.join(f"{path}/nodeSelector", f"{_GKE}topology")
-        sides = [int(each) for each in topology.split("x")]
-        chips = math.prod(sides)
-        if len(sides) != _DIMENSIONS[tpu]:
-            text = f"selects the topology {topology} of {tpu}, whose topologies have {_DIMENSIONS[tpu]} dimensions"
-            example = "2x2x1 or 2x2x2" if _DIMENSIONS[tpu] > len(sides) else "2x4 or 4x4"
-            yield misread(where, text, f"select one of its topologies, for example {example}", "controller")
-            continue
+        where = paths.join(f"{each.spec_path}/nodeSelector", f"{_GKE}topology")
+        chips = math.prod(map(int, topology.split("x")))
         most = chips if chips <= _CHIPS or (chips == 2 * _CHIPS and tpu.startswith(_TWICE)) else _CHIPS
-        hosts = chips // most
-        given = (paths.mapping(each) for each in places.values_at(spec, "containers[].resources.limits"))
-        asked = sum(int(text) for each in given if re.fullmatch(r"\d{1,9}", text := str(each.get(_TPU))))
-        if asked > most:
-            text = f"asks for {asked} TPU chips, and a node of the topology {topology} has {most}"
-            nodes = "" if hosts == 1 else f" in each of {hosts} pods, one for each node of the slice"
-            yield misread(where, text, f"ask for {most}{nodes}", "controller")
-        elif asked and chips > most and asked != most:
-            text = f"asks for {asked} TPU chips, and GKE gives a pod of a slice with several nodes all {most} of a node"
-            yield misread(where, text, f"ask for {most}", "controller")
-        elif asked and hosts > 1 and (pods := _pods_at_once(value, kind, path)) and pods % hosts:
-            text = f"makes {pods} pod{'s' * (pods > 1)} of {asked} TPU chips for the {hosts} nodes of {topology}"
-            yield misread(where, f"{text}, which wait for each other", f"run {hosts} pods for each slice", "controller")
+        hosts, asked, remedy = chips // most, each.accelerators.get(_TPU, _NONE).value, ""
+        if topology.count("x") + 1 != _DIMENSIONS[tpu]:
+            text = f"selects the topology {topology} of {tpu}, whose topologies have {_DIMENSIONS[tpu]} dimensions"
+            remedy = f"select one of its topologies, for example {'2x4' if tpu.startswith(_TWICE) else '2x2x1'}"
+        elif asked > most or (asked and hosts > 1 and asked != most):
+            text = f"asks for {asked} TPU chips, and a pod on the topology {topology} gets the {most} of its node"
+            remedy = f"ask for {most}{f' in each of {hosts} pods' if hosts > 1 else ''}"
+        elif asked and hosts > 1 and workload.kind != "Pod" and (found := pods[tpu, topology]) % hosts:
+            text = f"makes {found} pod{'s' * (found > 1)} for the {hosts} nodes of a slice {topology}, which all wait"
+            remedy = f"run {hosts} pods for each slice"
+        if remedy:
+            yield misread(where, text, remedy, "controller")
 
 
-_PODS: Final = {
-    "batch Job": ("spec.parallelism",),
-    "jobset.x-k8s.io JobSet": ("spec.replicatedJobs[].template.spec.parallelism",),
-    "apps StatefulSet": ("spec.replicas",),
-    "apps Deployment": ("spec.replicas",),
-}
-"""Where kinds say how many pods of a template run at one time; without the number it is 1."""
-
-
-def _pods_at_once(value: paths.Object, kind: str, path: str) -> int:
-    """The pods of the template of a pod spec that run at one time; 0 if unknown."""
-    if kind not in _PODS:
-        return 0
-    found = [(where.rpartition("/")[0], number) for place in _PODS[kind] for where, number in places.at(value, place)]
-    own = next((number for beginning, number in found if path.startswith(f"{beginning}/")), 1)
-    return own if isinstance(own, int) else 0
+def _slice_of(pod_set: model.PodSet) -> tuple[str, str]:
+    selector = pod_set.node_selector
+    return selector.get(f"{_GKE}accelerator", ""), selector.get(f"{_GKE}topology", "")
 
 
 _REQUIRED_LABELS: Final = (
