@@ -271,7 +271,7 @@ _CAPACITY = "capacity.cluster-autoscaler.kubernetes.io"
         ),
     ],
 )
-def test_rows_of_values_name_what_is_meant(kind: str, spec: _Json, remedies: list[str]) -> None:
+def test_rows_of_values_name_the_right_value(kind: str, spec: _Json, remedies: list[str]) -> None:
     version, _, name = kind.partition(" ")
 
     assert _found(yaml.safe_dump({"apiVersion": version, "kind": name, "spec": spec})) == remedies

@@ -187,7 +187,7 @@ def _no_machine(name: str) -> tuple[str, str] | None:
 
 
 def _letters(name: str, cloud: str) -> str:
-    """What slips leave as it is: the digits, and on Azure all letters, because each has a meaning there."""
+    """The part of a name that slips do not change: its digits, and on Azure all letters, because each has a meaning."""
     return "".join(sorted(re.sub(r"[^a-z0-9]", "", name.lower()))) if cloud == "azure" else re.sub(r"\D", "", name)
 
 
@@ -316,7 +316,7 @@ def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -
 
 
 def _single_shares(objects: Objects) -> Iterator[tuple[str, str]]:
-    """Resources of which the configurations in the files give a container one share, with a reason.
+    """Resources that configurations in the files give a container one share at a time, with a reason.
 
     A name that some configuration gives to whole GPUs is left out.
     """
@@ -357,13 +357,13 @@ _FRACTIONS: Final = memo.pattern(r"gr?6f(\.\w+)?")
 
 
 def _of_fractions(value: paths.Object, objects: Objects) -> Found:
-    """Types with a fraction of a GPU, of which EC2 reports 0 GPUs (aws/karpenter-provider-aws#8368)."""
+    """Types with a fraction of a GPU, where EC2 reports 0 GPUs (aws/karpenter-provider-aws#8368)."""
     overlays = objects.cluster_scoped("karpenter.sh", "NodeOverlay").values()
     counted = any("nvidia.com/gpu" in known_keys.part_at(each, "/spec/capacity") for each in overlays)
     for where, each in () if counted else places.at(value, _REQUIREMENTS):
         types = places.texts_at(each, "values[]")
         if types and all(map(_FRACTIONS.fullmatch, types)):
-            text = f"allows only {types[0]}, of which EC2 reports no GPU, so Karpenter adds none for nvidia.com/gpu"
+            text = f"allows only {types[0]}, and EC2 reports no GPU there, so Karpenter adds no node for nvidia.com/gpu"
             remedy = "allow g6, or add a NodeOverlay with the capacity nvidia.com/gpu"
             yield misread(f"{where}/values", text, remedy, "controller")
 
@@ -389,7 +389,7 @@ def _of_domains(value: paths.Object, objects: Objects) -> Found:
             named = paths.mapping(claim)
             classes = places.texts_at(templates.get(str(named.get("resourceClaimTemplateName")), {}), _CLASSES)
             if named.get("name") not in used and classes and all(map(_OF_BOARDS.fullmatch, classes)):
-                text = f"claims {classes[0]} as {named.get('name')}, and no container uses it, so none gets a device"
+                text = f"claims {classes[0]} as {named.get('name')}, and no container uses it or gets the device"
                 yield misread(where, text, "name the claim in resources.claims of the container", "controller")
         for where, name in places.texts_with_paths(spec, "resourceClaims[].resourceClaimTemplateName", path):
             like = [] if name in known or not made else difflib.get_close_matches(name[:100], made, n=1, cutoff=0.7)

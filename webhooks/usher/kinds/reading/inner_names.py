@@ -451,14 +451,14 @@ _OF_BASELINE: Final = (
     ("hostPort", f"{_CONTAINERS}.ports[].hostPort", (0,)),
     ("capabilities", f"{_CONTAINERS}.securityContext.capabilities.add[]", (*_CAPABILITIES.split(),)),
 )
-"""What the Pod Security level baseline forbids: its name, its places, and values that are allowed there."""
+"""Parts that the Pod Security level baseline forbids: name, places, and values that are allowed there."""
 _OF_RESTRICTED: Final = (
     ("runAsNonRoot", "runAsNonRoot", (True,)),
     ("allowPrivilegeEscalation", "allowPrivilegeEscalation", (False,)),
     ("capabilities.drop", "capabilities.drop[]", ("ALL",)),
     ("seccompProfile", "seccompProfile.type", ("RuntimeDefault", "Localhost")),
 )
-"""What the level restricted wants of each container, or of its pod."""
+"""Parts that the level restricted wants of each container, or of its pod."""
 
 
 def _refused_by_level(
