@@ -108,6 +108,18 @@ def test_a_slice_needs_a_pod_on_each_of_its_nodes(parallelism: int, remedies: li
     assert _found(yaml.safe_dump({**value, "spec": {"replicatedJobs": [{"name": "w", **job}]}})) == remedies
 
 
+@pytest.mark.parametrize(("size", "remedies"), [(4, []), (5, ["run 4 pods for each slice"] * 2)])
+def test_leader_and_workers_share_a_slice_and_a_rollout_does_not_count(size: int, remedies: list[str]) -> None:
+    labels = {"cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice", "cloud.google.com/gke-tpu-topology": "4x4"}
+    template = {"spec": yaml.safe_load(_pod(labels, {"google.com/tpu": "4"}))["spec"]}
+    group = {"size": size, "leaderTemplate": template, "workerTemplate": template}
+    rollout = {"type": "RollingUpdate", "rollingUpdateConfiguration": {"maxSurge": 1}}
+    spec = {"replicas": 2, "rolloutStrategy": rollout, "leaderWorkerTemplate": group}
+    value = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": {"name": "l"}}
+
+    assert _found(yaml.safe_dump({**value, "spec": spec})) == remedies
+
+
 _PLUGIN = """
 ---
 apiVersion: v1

@@ -210,7 +210,7 @@ def slices_other_than_pods(workload: model.Workload) -> Found:
     pods = dict[tuple[str, str], int]()
     for each in workload.pod_sets:
         slice_ = _slice_of(each)
-        pods[slice_] = pods.get(slice_, 0) + (each.count.maximum or 0) // max(each.groups, 1)
+        pods[slice_] = pods.get(slice_, 0) + each.count.minimum // max(each.groups, 1)
     for each in workload.pod_sets:
         tpu, topology = _slice_of(each)
         if tpu not in _DIMENSIONS or not re.fullmatch(r"\d{1,3}(x\d{1,3}){1,2}", topology):
