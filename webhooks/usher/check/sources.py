@@ -284,8 +284,8 @@ _FOLDERS_ABOVE: Final = 40
 def without_patches(batch: Batch, path: Path) -> Batch:
     """The batch of a file without parts of objects: a kustomization of its folder, or one above, names it as a patch.
 
-    kustomize reads no patch from outside the folder of its kustomization. An object whose containers have images could
-    be applied alone, so it is judged all the same; a note names each other one that makes pods.
+    kustomize reads no patch from outside the folder of its kustomization. An object that could be applied alone is
+    judged all the same; a note names each other one that makes pods.
     """
     whole = os.path.realpath(path) if batch.items else ""
     folder = _patches_above(os.path.dirname(whole)).get(whole)  # noqa: PTH120 - quicker
@@ -294,7 +294,7 @@ def without_patches(batch: Batch, path: Path) -> Batch:
     kept: list[Item] = []
     parts: list[Item] = []
     for item in batch.items:
-        (kept if pod_templates.find_pod_specs(item.value) != [] else parts).append(item)
+        (kept if _could_be_applied(item.value) else parts).append(item)
     reason = f"a patch; `usher check -k {path_text(_shown(Path(folder)))}` judges what it makes"
     notes = [
         findings.Note(source=f"{batch.source}:{item.document.line}", reason=reason)
@@ -307,6 +307,20 @@ def without_patches(batch: Batch, path: Path) -> Batch:
         notes=(*batch.notes, *notes),
         ignored=batch.ignored + len(parts) - len(notes),
     )
+
+
+def _could_be_applied(value: paths.Object) -> bool:
+    """Whether the API server may accept an object: its containers have images, and what its group requires is there.
+
+    A workload of the group apps has a selector. A Job has a restartPolicy, because the default of pods is refused.
+    """
+    found = pod_templates.find_pod_specs(value)
+    group = batches.group_and_kind(value)[0]
+    if found and group == "apps":
+        return "selector" in paths.mapping(value.get("spec"))
+    if found and group == "batch":
+        return "restartPolicy" in paths.mapping(paths.resolve(dict(value), found[0]))
+    return found != []
 
 
 def forget_patches() -> None:
