@@ -1192,6 +1192,10 @@ _findings_cluster_facts contains {"check": "placement/refused_by_autopilot", "fi
 	some finding in data.usher.checks.placement.refused_by_autopilot.deny
 }
 
+_findings_cluster_facts contains {"check": "queueing/multikueue_dispatch", "finding": finding} if {
+	some finding in data.usher.checks.queueing.multikueue_dispatch.deny
+}
+
 _findings contains each if {
 	input.object.kueueWorkload
 	some each in _findings_kueueWorkload
