@@ -19,8 +19,8 @@ def digest(text: bytes) -> bytes:
     """A key in place of a text. The memo does not keep texts of orjson: each lies in a buffer of up to 16 times its
     length.
     """
-    found = hashlib.sha256()
-    for start in range(0, len(text), _PIECE):
+    found = hashlib.sha256(text[:_PIECE])
+    for start in range(_PIECE, len(text), _PIECE):
         found.update(text[start : start + _PIECE])
     return found.digest()
 

@@ -33,6 +33,7 @@ from usher import errors, paths
 from usher.config import models
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.evaluator import Evaluator
+from usher.review import admission_review
 from usher.review.webhooks import mutate, validate
 from usher.workloads import identity
 
@@ -404,6 +405,21 @@ def test_an_object_with_few_commas_and_brackets_is_within_all_limits(fields: dic
     value: Any = {"kind": "Pod", "spec": fields}
 
     assert identity.excess(value) == identity._counted(value)
+
+
+@given(fields=st.dictionaries(st.sampled_from(["containers", "env", "limits", "templates", "tasks"]), entries))
+def test_an_object_in_a_review_with_few_commas_and_brackets_is_within_all_limits(fields: dict[str, Any]) -> None:
+    value: Any = {"kind": "Pod", "spec": fields}
+
+    review = admission_review.parse(body(value))
+
+    assert review.small is None or identity._counted(review.value or {}) is None
+
+
+def test_a_usual_object_in_a_review_is_known_to_be_within_all_limits() -> None:
+    review = admission_review.parse(body(pod()))
+
+    assert review.small is review.value
 
 
 def test_a_usual_object_costs_one_look_at_each_of_its_lists() -> None:

@@ -85,6 +85,7 @@ class Knowledge:
         namespace: str = "",
         objects: values.Lookup = values.NO_OBJECTS,
         believes_owner: bool = True,
+        small: bool = False,
     ) -> model.Workload | None:
         """The normalised object; None for an object that no rule reads.
 
@@ -92,6 +93,7 @@ class Knowledge:
             namespace: the namespace to assume where the object has no namespace.
             objects: looked up before the facts, for objects that this one refers to by name.
             believes_owner: whether the owner that the object names counts.
+            small: whether it is known to be within all limits.
         """
         found = self.lookup(objects)
         vocabulary = self.vocabulary_of_cluster
@@ -107,6 +109,7 @@ class Knowledge:
             roles=roles,
             believes_owner=believes_owner,
             mapped=self._mapped(value, objects),
+            small=small,
         )
 
     def _mapped(self, value: paths.Object, objects: values.Lookup) -> Kind | None:

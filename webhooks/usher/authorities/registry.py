@@ -59,14 +59,16 @@ AUTHORITIES: Final = (
     ),
 )
 
+_WITHOUT_CLUSTER: Final = tuple(each for each in AUTHORITIES if each.speaks_without_cluster)
+
 
 def slices(case: Case, known: Knowledge) -> Mapping[str, Mapping[str, Any]]:
     """The slices of all authorities that have something to report, in order, by the field of `input.cluster`."""
     makes_pods = bool(case.workload.pod_sets)
+    speaking = AUTHORITIES if not known.facts.empty else _WITHOUT_CLUSTER if makes_pods else ()
     found = {
         field: value
-        for authority in AUTHORITIES
-        if not known.facts.empty or (makes_pods and authority.speaks_without_cluster)
+        for authority in speaking
         for field, slice_of in (authority.slices if makes_pods else authority.object_slices).items()
         if (value := slice_of(case, known)) is not None
     }

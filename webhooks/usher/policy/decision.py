@@ -5,7 +5,7 @@ Findings about stale facts or about partly known pods warn at most.
 Users and groups are known only from the API server, not from files.
 """
 
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -99,9 +99,8 @@ def outcome_of_finding(
     preset = outcome_of_preset(check, enforcement.preset)
     decided = preset
     because = ""
-    words = check_words(check)
     for rule in enforcement.rules_in(where.namespace):
-        if rule.check in words and _rule_holds(rule, where):
+        if rule.check in check_words(check) and _rule_holds(rule, where):
             decided = OFF if rule.action == "off" else model.Outcome(rule.action)
             because = f"usher.yaml sets {check.name} to {rule.action} here"
     excepting = covering_exception(check, where=where, enforcement=enforcement)
@@ -194,44 +193,50 @@ def _is_for_one_node(workload: model.Workload) -> bool:
     return is_alone and all(pod_set.node_name for pod_set in workload.pod_sets)
 
 
-def downgrade_partial_pods(findings: Iterable[model.Finding], workload: model.Workload) -> Iterator[model.Finding]:
+def downgrade_partial_pods(findings: Sequence[model.Finding], workload: model.Workload) -> Sequence[model.Finding]:
     """The findings. Those about partly known pods get an assumption, so that they only warn.
 
     usher judges these pods again when they are created, because then they are complete.
     """
     partial = [pod_set for pod_set in workload.pod_sets if not pod_set.whole]
-    for finding in findings:
-        if finding.assumption:
-            yield finding
-        elif workload.is_template:
-            yield replace(finding, assumption=f"objects that refer to the {workload.kind} may define the rest")
-        elif any(_is_about(finding, pod_set) for pod_set in partial):
-            yield replace(finding, assumption="objects that usher does not know may define the rest")
-        else:
-            yield finding
+    if not partial and not workload.is_template:
+        return findings
+    made = "objects that usher does not know may define the rest"
+    if workload.is_template:
+        made = f"objects that refer to the {workload.kind} may define the rest"
+    return [
+        replace(finding, assumption=made)
+        if not finding.assumption and (workload.is_template or any(_is_about(finding, pod_set) for pod_set in partial))
+        else finding
+        for finding in findings
+    ]
 
 
 def downgrade_unplaced_agents(
-    findings: Iterable[model.Finding], entries: Catalogue, workload: model.Workload, request: "Request"
-) -> Iterator[model.Finding]:
+    findings: Sequence[model.Finding], entries: Catalogue, workload: model.Workload, request: "Request"
+) -> Sequence[model.Finding]:
     """The findings. Those about the powers of a DaemonSet whose file names no namespace get an assumption.
 
     Vendors publish their agents without a namespace, or with a placeholder for it. At admission the namespace is known.
     """
+    if request.user is not None or workload.kind != "DaemonSet":
+        return findings
     namespace = paths.text(paths.metadata(request.value).get("namespace"))
     lacks = ""
     if not namespace and request.namespace in ("", "default"):
         lacks = "no namespace"
     elif namespace and not paths.LABEL.fullmatch(namespace):
         lacks = "a placeholder for its namespace"
-    is_unplaced = bool(lacks) and request.user is None and workload.kind == "DaemonSet"
-    for finding in findings:
-        check = entries.checks.get(finding.check)
-        if is_unplaced and check is not None and check.of_agents and not finding.assumption:
-            text = f"usher assumes that the DaemonSet goes to no system namespace, because its file has {lacks}"
-            yield replace(finding, assumption=text)
-        else:
-            yield finding
+    text = f"usher assumes that the DaemonSet goes to no system namespace, because its file has {lacks}"
+    return [
+        replace(finding, assumption=text)
+        if lacks
+        and (check := entries.checks.get(finding.check)) is not None
+        and check.of_agents
+        and not finding.assumption
+        else finding
+        for finding in findings
+    ]
 
 
 def _is_about(finding: model.Finding, pod_set: model.PodSet) -> bool:
@@ -241,13 +246,13 @@ def _is_about(finding: model.Finding, pod_set: model.PodSet) -> bool:
 
 
 def downgrade_stale_facts(
-    findings: Iterable[model.Finding],
+    findings: Sequence[model.Finding],
     entries: Catalogue,
     *,
     age: float,
     bound: float,
     fresh: Container[str] = frozenset(),
-) -> Iterator[model.Finding]:
+) -> Sequence[model.Finding]:
     """The findings. Those about outdated facts get an assumption, so that they warn at most.
 
     Args:
@@ -255,13 +260,17 @@ def downgrade_stale_facts(
         bound: the oldest that facts may be, in seconds.
         fresh: keys of checks whose facts have just been read.
     """
-    for finding in findings:
-        check = entries.checks.get(finding.check)
-        rests_on_facts = check is not None and check.about is About.CLUSTER_FACTS and check.key not in fresh
-        if age > bound and rests_on_facts and not finding.assumption:
-            yield replace(finding, assumption=f"cluster facts are {_age_text(age)} old")
-        else:
-            yield finding
+    if age <= bound:
+        return findings
+    return [
+        replace(finding, assumption=f"cluster facts are {_age_text(age)} old")
+        if (check := entries.checks.get(finding.check)) is not None
+        and check.about is About.CLUSTER_FACTS
+        and check.key not in fresh
+        and not finding.assumption
+        else finding
+        for finding in findings
+    ]
 
 
 def _age_text(age: float) -> str:
@@ -435,8 +444,10 @@ def _needs(intent: paths.Object) -> tuple[model.Need, ...]:
 
 
 def _missing(finding: paths.Object) -> model.Need | None:
+    if "missing" not in finding:
+        return None
     try:
-        return msgspec.convert(finding.get("missing"), model.Need | None)
+        return msgspec.convert(finding["missing"], model.Need | None)
     except msgspec.ValidationError:
         raise errors.EngineError("the policy engine's result has a finding with a malformed missing object") from None
 
@@ -511,6 +522,8 @@ class Request(Struct, frozen=True, kw_only=True):
     """None without a user, as in CI."""
     excess: model.Excess | None = None
     """Why the object is too much to judge, where its reader noticed it; None elsewhere."""
+    small: paths.Object | None = None
+    """The object, where the text of the request proves that it is not too much to judge; None elsewhere."""
     scaled: bool = False
     """Whether the request came to `/scale`, so that its user chose a number and nothing else."""
     owner_is_hidden: bool = False

@@ -394,6 +394,7 @@ class Evaluator:
                 namespace=request.namespace,
                 objects=request.objects,
                 believes_owner=self._identities.believe_owner(request),
+                small=value is request.small,
             )
 
         if value is not request.value:

@@ -59,6 +59,8 @@ class Review:
     old_value: paths.Object | None
     excess: model.Excess | None = None
     """Set if a value is nested so deeply that usher has not read it."""
+    small: paths.Object | None = dataclasses.field(default=None, compare=False, repr=False)
+    """The object, if the text of the review proves that it is not too much to judge."""
     request: paths.Object = dataclasses.field(default_factory=dict, compare=False, repr=False)
     """The whole request as it was sent. Policies of Gatekeeper may read any of its fields."""
 
@@ -99,6 +101,7 @@ def parse(body: bytes) -> Review:
         value=value,
         old_value=_object(request, "oldObject"),
         excess=None if whole or value is None else _excess_of_levels(value),
+        small=value if identity.is_small(body) else None,
         request=request,
     )
 
@@ -113,6 +116,7 @@ def request_of(review: Review) -> Request:
         sub_resource=review.sub_resource,
         user=review.user,
         excess=review.excess,
+        small=review.small,
         scaled=review.request.get("subResource") == SCALE_SUB_RESOURCE,
     )
 

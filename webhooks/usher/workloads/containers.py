@@ -142,7 +142,8 @@ def read_launch(
 
 def _may_be_server(text: str, container: Mapping[str, paths.Json]) -> bool:
     image = container.get("image")
-    return any(hint in text or (isinstance(image, str) and hint in image) for hint in model_servers.HINTS)
+    texts = f"{text}\n{image}" if isinstance(image, str) else text
+    return any(map(texts.__contains__, model_servers.HINTS))
 
 
 _MODEL: Final = memo.pattern(

@@ -108,7 +108,11 @@ _Entries = dict[str, paths.Json] | list[paths.Json]
 
 def excess(value: paths.Object) -> model.Excess | None:
     """The part of an object that is too large, first a part of a pod; None within the limits."""
-    return None if _is_small(value) else _counted(value)
+    try:
+        text = orjson.dumps(value)
+    except orjson.JSONEncodeError:  # Python's own parser accepts half surrogates and very large integers
+        return _counted(value)
+    return None if is_small(text) else _counted(value)
 
 
 def _counted(value: paths.Object) -> model.Excess | None:
@@ -143,16 +147,12 @@ _FEW_ENTRIES: Final = min(MOST_ENTRIES_OF_POD.values())
 _FEW_VALUES: Final = min(MOST_TEMPLATES, MOST_CONTAINERS, MOST_VALUES)
 
 
-def _is_small(value: paths.Object) -> bool:
-    """Whether its text alone proves that an object is within all limits, as that of nearly every Pod does.
+def is_small(text: bytes) -> bool:
+    """Whether the text of an object, or one around it, proves that it is within all limits: so with nearly all Pods.
 
     A list or map has one comma less than entries, and all of them together one entry for each comma and each bracket.
     Commas and brackets within texts make the object look larger.
     """
-    try:
-        text = orjson.dumps(value)
-    except orjson.JSONEncodeError:  # Python's own parser accepts half surrogates and very large integers
-        return False
     commas = text.count(b",")
     return commas < _FEW_ENTRIES and commas + text.count(b"{") + text.count(b"[") <= _FEW_VALUES
 

@@ -281,6 +281,7 @@ def normalise(  # noqa: PLR0913 - the object, and what reads it
     roles: Roles = DEFAULT_ROLES,
     believes_owner: bool = True,
     mapped: Kind | None = None,
+    small: bool = False,
 ) -> model.Workload | None:
     """The workload of an object, or an object without pods that rules read; None for any other object.
 
@@ -291,9 +292,10 @@ def normalise(  # noqa: PLR0913 - the object, and what reads it
         roles: gives the workload its role.
         believes_owner: whether the owner that the object names counts.
         mapped: how a Workload-Map document describes the kind of the object, if usher does not know it.
+        small: whether it is known to be within all limits.
     """
     group, version, kind = identity.group_version_kind(value)
-    if (group, kind) in registry.BY_KEY and (found := identity.excess(value)) is not None:
+    if not small and (group, kind) in registry.BY_KEY and (found := identity.excess(value)) is not None:
         return identity.too_large_to_judge(value, found, namespace=namespace)
     if (group, kind) in registry.OBJECTS:
         return read_object(value, vocabulary=vocabulary, namespace=namespace, objects=objects)

@@ -39,6 +39,11 @@ findings := {{
 	"deep": [value | value := input.value[_].ab.eight888],
 	"smaller": {{name | some name in {orjson.dumps(NAMES).decode()}; name < input.text}},
 	"equal": {{name | some name in {orjson.dumps(NAMES).decode()}; name == input.text}},
+	"sums": [[number * 2, number + 1, json.marshal(number)] | some number in input.value; is_number(number)],
+	"squares": {{number: square | some number in input.value; is_number(number); square := number * number}},
+	"number": [number | number := to_number(input.digits)],
+	"inner": [inner | inner := json.unmarshal(input.inner)],
+	"parts": [upper(input.text), split(input.text, "a"), concat(input.text, ["", input.digits, ""])],
 }}
 
 pairs := {{[number, name] | some number in numbers.range(1, input.size); some name in members}}
@@ -56,7 +61,9 @@ intents := {{"version": 1, "value": object.get(input, "value", "nothing")}}
 skips := {{"version": 1}}
 """
 
-scalars = st.none() | st.booleans() | st.integers(-3, 2**63) | st.sampled_from(NAMES) | st.text(max_size=20)
+numbers = st.integers(-3, 10**10) | st.integers(-3, 2**63) | st.floats(-1e6, 1e6)
+texts = st.sampled_from(NAMES) | st.text(max_size=20) | st.text('a\x1f\x7f\x80"\\/ ~', max_size=30)
+scalars = st.none() | st.booleans() | numbers | texts
 documents = st.recursive(
     scalars,
     lambda inner: (
@@ -77,11 +84,17 @@ def engines(tmp_path_factory: pytest.TempPathFactory) -> tuple[WasmEngine, ...]:
 
 
 @settings(max_examples=generated_examples.up_to(500), deadline=None)
-@given(value=documents, text=st.sampled_from(NAMES) | st.text(max_size=20), size=st.integers(0, 9))
+@given(
+    value=documents,
+    text=st.sampled_from(NAMES) | st.text(max_size=20),
+    size=st.integers(0, 9),
+    digits=st.integers().map(str) | st.floats(-1e6, 1e6).map(str) | texts,
+)
 def test_the_answers_are_those_of_the_plain_module_in_the_same_order(
-    engines: tuple[WasmEngine, ...], value: Any, text: str, size: int
+    engines: tuple[WasmEngine, ...], value: Any, text: str, size: int, digits: str
 ) -> None:
-    document = orjson.dumps({"value": value, "text": text, "size": size})
+    inner = orjson.dumps(value).decode()
+    document = orjson.dumps({"value": value, "text": text, "size": size, "digits": digits, "inner": inner})
 
     for entrypoint in Entrypoint:
         plain, *quick = (orjson.dumps(engine.evaluate(entrypoint, document)) for engine in engines)

@@ -23,6 +23,21 @@ def test_a_value_is_added_to_the_object_that_is_there() -> None:
     assert edit.operations == [{"op": "add", "path": "/metadata/namespace", "value": "research"}]
 
 
+def test_an_object_is_copied_at_its_first_change_alone() -> None:
+    original: paths.Object = {"metadata": {"name": "bert"}, "spec": {"volumes": ["a"]}}
+    edit = Edit(original)
+
+    assert edit.get("/metadata/name") == "bert"
+    assert edit.value is original
+
+    edit.append("/spec/volumes", "b")
+    changed = edit.value
+    edit.remove("/metadata/name")
+
+    assert edit.value is changed
+    assert original == {"metadata": {"name": "bert"}, "spec": {"volumes": ["a"]}}
+
+
 def test_missing_parents_are_made_in_one_operation() -> None:
     edit = Edit({"metadata": {}})
 

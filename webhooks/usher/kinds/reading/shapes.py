@@ -81,7 +81,8 @@ def read_shape(adapter: TypeAdapter[Any], value: object, path: str, unknown: Unk
     Null is the same as missing, as everywhere in Kubernetes.
     """
     try:
-        found: Mapping[str, Any] = adapter.validate_python(value)
+        # The adapter's own method would first look at a dozen options.
+        found: Mapping[str, Any] = adapter.validator.validate_python(value)
     except pydantic.ValidationError as error:
         return _as_far_as_possible(adapter, value, error, path, unknown)
     return found

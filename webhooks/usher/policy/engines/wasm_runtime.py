@@ -148,12 +148,18 @@ class Memory:
     def __init__(self, store: wasmtime.Store, memory: wasmtime.Memory) -> None:
         self._store = store
         self._memory = memory
-        self._size = 0
+        # As for `Call`, what C asks for is made once.
+        self._place = store._context(), ctypes.byref(memory._memory)  # noqa: SLF001 - see above
+        self._base = self._size = 0
 
     @property
     def size(self) -> int:
         """Bytes; it only grows."""
-        return self._memory.data_len(self._store)
+        size: int = bindings.wasmtime_memory_data_size(*self._place)
+        if size != self._size:
+            # Only where it has grown it may have moved. ctypes copies are ten times faster than Memory.read and write.
+            self._base, self._size = ctypes.addressof(self._memory.data_ptr(self._store).contents), size
+        return size
 
     def write(self, offset: int, data: bytes) -> None:
         """Copies bytes into the memory, which grows where it is too small.
@@ -161,13 +167,9 @@ class Memory:
         Raises:
             WasmtimeError: it may not grow as far.
         """
-        # The size last seen is never larger than the memory, which only grows.
-        if offset + len(data) > self._size:
-            missing = offset + len(data) - self.size
-            if missing > 0:
-                self._memory.grow(self._store, -(-missing // PAGE))
-            self._size = self.size
-        ctypes.memmove(self._base() + offset, data, len(data))
+        while (missing := offset + len(data) - self.size) > 0:
+            self._memory.grow(self._store, -(-missing // PAGE))
+        ctypes.memmove(self._base + offset, data, len(data))
 
     def text(self, offset: int) -> bytes:
         """The NUL-terminated string that the module wrote.
@@ -176,22 +178,13 @@ class Memory:
             EngineError: the address is not within the memory, or the text has no end.
         """
         room = self.size - offset
+        if not 0 < room <= self._size:
+            raise errors.EngineError("the compiled policy names an address outside of its memory")
         for size in _TEXT_SIZES:
-            length = max(1, min(size, room))
-            text, end, _ = ctypes.string_at(self._address(offset, length), length).partition(b"\0")
+            text, end, _ = ctypes.string_at(self._base + offset, min(size, room)).partition(b"\0")
             if end:
                 return text
         raise errors.EngineError("the compiled policy wrote a text without an end")
-
-    def _address(self, offset: int, length: int) -> int:
-        """The address of a range of the module's memory in this process."""
-        if offset < 0 or offset + length > self.size:
-            raise errors.EngineError("the compiled policy names an address outside of its memory")
-        return self._base() + offset
-
-    def _base(self) -> int:
-        # ctypes copies are ten times faster than Memory.read and Memory.write.
-        return ctypes.addressof(self._memory.data_ptr(self._store).contents)
 
 
 TICK: Final = 0.01

@@ -21,8 +21,14 @@ class Edit:
     """A working copy and the operations so far. The original is never changed."""
 
     def __init__(self, original: paths.Object) -> None:
-        self.value = copied(original)
+        self._original = original
+        self.value = original
+        """The original until the first change, because mutations leave most objects as they are."""
         self.operations: list[Operation] = []
+
+    def _copy(self) -> None:
+        if self.value is self._original:
+            self.value = copied(self._original)
 
     def get(self, pointer: str) -> paths.Json:
         """The value at a pointer; None without one."""
@@ -37,6 +43,7 @@ class Edit:
         Raises:
             LookupError: a value on the way is not an object, so it cannot hold the new one.
         """
+        self._copy()
         keys = paths.split(pointer)
         parent: paths.Json = self.value
         for depth, key in enumerate(keys[:-1]):
@@ -56,6 +63,7 @@ class Edit:
         Raises:
             LookupError: the value at the pointer is not a list.
         """
+        self._copy()
         existing = self.get(pointer)
         if existing is None:
             self.add(pointer, [value])
@@ -71,6 +79,7 @@ class Edit:
         Raises:
             LookupError: the object above the field does not exist or is not an object.
         """
+        self._copy()
         parent_pointer, _, key = pointer.rpartition("/")
         parent = paths.resolve(self.value, parent_pointer)
         if not isinstance(parent, dict):
