@@ -352,6 +352,7 @@ class Evaluator:
             around=request.around,
             facts=_definitions_of(facts),
             names=None if facts.empty else facts.names,
+            nodes=facts.nodes_as_manifests,
             meant=self.knowledge.vocabulary.meant,
             stored=is_stored,
         )
@@ -504,7 +505,8 @@ _OF_AGENTS: Final = frozenset({"objects/agent_without_its_folder", "tenancy/crit
 def _is_agent(workload: model.Workload) -> bool:
     """Whether _OF_AGENTS may say something about an agent, also in an exempt namespace."""
     critical = any(each.priority_class_name.startswith("system-") for each in workload.pod_sets)
-    return workload.kind == "DaemonSet" and (critical or any(each.topic == "agent" for each in workload.unread_keys))
+    said = any(each.topic == "agent" for each in workload.unread_keys)
+    return said or (critical and workload.kind == "DaemonSet")
 
 
 def _is_made_now(workload: model.Workload, request: Request) -> bool:

@@ -23,6 +23,7 @@ from usher.kinds import registry
 from usher.kinds.kind import DEFINITION
 from usher.kinds.kubeflow_pipelines import group_version_kind
 from usher.kinds.reading import (
+    chosen_boards,
     controller_rules,
     counts,
     device_stack,
@@ -78,6 +79,7 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
     around: Lookup = NO_OBJECTS,
     facts: "Definitions | None" = None,
     names: inner_names.NamesOfFacts | None = None,
+    nodes: Callable[[], Mapping[str, paths.Object]] = dict,
     meant: Callable[[str], str] = meant_name,
     stored: bool = False,
 ) -> model.Workload | None:
@@ -92,6 +94,7 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
         around: objects of the same directory, if they are applied together.
         facts: the CustomResourceDefinitions of the facts, which win over recorded ones.
         names: the names of the objects of a kind in the facts; None without facts.
+        nodes: the nodes of the facts, by name.
         meant: the resource that a misspelt one is meant for, or an empty text.
         stored: whether the object comes from an API server; an object with a uid does.
     """
@@ -122,7 +125,9 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
         files = inner_names.Files(namespace, around if isinstance(around, Objects) else beside, beside, names)
         found += tuple(inner_names.names_of_nothing(value, key, specs, files))
         if isinstance(files.around, Objects):
+            files.around.once(chosen_boards.NODES, nodes)
             found += tuple(device_stack.disagreements(value, key, files.around))
+            found += tuple(chosen_boards.beside_others(value, key, files.around))
     if not found:
         return workload
     return replace(workload or _object_without_rules(value, namespace), unread_keys=found[:_MOST])
@@ -139,15 +144,18 @@ def _unread_by_controllers(
     specs: Sequence[value_forms.PodSpec],
 ) -> Iterator[model.UnreadKey]:
     yield from controller_rules.refused(value, key, specs)
+    yield from chosen_boards.machines_of_no_cloud(value, " ".join(key), specs)
     if workload is not None:
         yield from started_programs.images_of_other_devices(workload)
+        yield from chosen_boards.slices_other_than_pods(workload)
         yield from counts.beyond_their_pods(workload, specs)
-    yield from started_programs.boards_without_their_name(specs)
+    yield from chosen_boards.boards_without_their_name(specs, value, " ".join(key))
     yield from started_programs.needs_of_programs(key, value, specs)
     if key == ("apps", "DaemonSet"):
         yield from device_stack.agents_without_folder(value)
     if key == ("", "ConfigMap"):
         yield from device_stack.metrics_of_dcgm(value)
+        yield from device_stack.ignored_by_plugin(value)
 
 
 def has_fields(value: paths.Object, *, beside: Lookup = NO_OBJECTS, facts: Definitions | None = None) -> bool:

@@ -13,6 +13,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
+from itertools import islice
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
@@ -32,6 +33,7 @@ Objects = Mapping[str, paths.Object]
 """Objects by name, of one namespace, or cluster-scoped."""
 
 NODE: Final[Key] = ("", "Node")
+_MOST_NODES: Final = 1000
 
 _NONE: Final[Objects] = MappingProxyType({})
 
@@ -136,6 +138,15 @@ class Store:
         if not self.knows(group, kind):
             return None
         return frozenset(name for objects in self._kinds.get((group, kind), {}).values() for name in objects)
+
+    def nodes_as_manifests(self) -> Objects:
+        """The nodes by name, with the kept fields; no more than the first thousand."""
+
+        def read() -> Objects:
+            found = ((name, self.nodes.named(name)) for name in islice(self.nodes.now.by_name, _MOST_NODES))
+            return {name: value for name, value in found if value is not None}
+
+        return self.derived("nodes as manifests", [NODE], read)
 
     def namespaces(self, group: str, kind: str) -> frozenset[str]:
         """The namespaces with objects of a kind; the empty one for cluster-scoped objects."""

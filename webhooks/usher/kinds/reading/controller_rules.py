@@ -19,8 +19,8 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from usher import memo, model, paths
-from usher.kinds.reading import counts, device_stack, environment
-from usher.kinds.reading.value_forms import PodSpec, at, is_placeholder, texts_at, texts_with_paths
+from usher.kinds.reading import counts, environment
+from usher.kinds.reading.value_forms import PodSpec, at, is_placeholder, texts_at, texts_with_paths, wrong_values
 
 
 def _refused(path: str, text: str, remedy: str) -> model.UnreadKey:
@@ -445,7 +445,6 @@ _OF_KINDS: Final[Mapping[str, Callable[[paths.Object], Iterator[model.UnreadKey]
     "serving.kserve.io InferenceService": _of_inference_service,
     "serving.kserve.io LLMInferenceService": _of_llm_service,
     "nfd.k8s-sigs.io NodeFeatureRule": _features,
-    "karpenter.k8s.aws EC2NodeClass": device_stack.old_images_of_nodes,
     **dict.fromkeys(("ray.io RayCluster", "ray.io RayJob", "ray.io RayService"), _versions_of_ray),
     "autoscaling HorizontalPodAutoscaler": _to_zero,
     "kueue.x-k8s.io ClusterQueue": _of_cluster_queue,
@@ -466,8 +465,14 @@ _AMOUNTS: Final = memo.pattern(
 """Resources of containers."""
 
 
+_EVICT, _DISRUPT = "karpenter.sh/do-not-evict", "karpenter.sh/do-not-disrupt"
+
+
 def _amounts_as_annotations(annotations: _Pods) -> Iterator[model.UnreadKey]:
     for where, found in annotations:
+        if _EVICT in found and _DISRUPT not in found:
+            text = f"carries the annotation {_EVICT}, which Karpenter has not read since 1.0"
+            yield _refused(paths.join(where, _EVICT), text, f"write {_DISRUPT}")
         for key in filter(_AMOUNTS.fullmatch, map(str, found)):
             text = f"sets {key} as an annotation of its pods, where nothing reads it"
             yield _refused(paths.join(where, key), text, f"write {key} in limits of the container")
@@ -571,6 +576,7 @@ def refused(value: paths.Object, key: tuple[str, str], specs: Sequence[PodSpec])
     kind = " ".join(key)
     if (rule := _OF_KINDS.get(kind)) is not None:
         yield from rule(value)
+    yield from wrong_values(value, key)
     if kind in _METRICS:
         for where, text in texts_with_paths(value, _METRICS[kind]):
             yield from environment.unknown_metrics(text, where, is_query=kind in _KEDA)

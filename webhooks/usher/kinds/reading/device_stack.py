@@ -14,11 +14,16 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+import orjson
+
 from usher import memo, model, paths
+from usher.accelerators import names
 from usher.kinds.reading import known_keys
 from usher.kinds.reading import value_forms as places
+from usher.kinds.reading.chosen_boards import nodes_of
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.values import Objects
+from usher.model import placement
 
 Found = Iterator[model.UnreadKey]
 
@@ -46,6 +51,8 @@ def disagreements(value: paths.Object, key: tuple[str, str], objects: Objects) -
         yield from _impossible_partitions(value)
     if plugin := objects.once("AMD's device plugin", lambda: _amd_plugin(objects)):
         yield from _of_partitions(value, plugin)
+    if key == ("apps", "DaemonSet"):
+        yield from _of_agent(value, objects)
 
 
 _REQUESTS: Final = "devices.requests[]{,.exactly,.firstAvailable[]}.deviceClassName"
@@ -210,6 +217,73 @@ def _of_node(chosen: str, objects: Objects) -> Found:
 
 def _configures_plugin(config_map: paths.Object) -> bool:
     return any(each.reader == "the device plugin" for each in known_keys.configurations(config_map.get("data")))
+
+
+_IGNORED: Final = (
+    ("sharing.{timeSlicing,mps}.resources[].devices", "^all$", "so all GPUs of the node are shared"),
+    ("sharing.{timeSlicing,mps}.resources[].rename", r"\.shared$", "so only renameByDefault changes the name"),
+    ("resources.{gpus,mig}[].name", r"^nvidia\.com/(gpu|mig-.+)$", "so the GPUs keep their usual names"),
+)
+"""Fields of the device plugin that it does not read yet: their place, values that change nothing, and the effect."""
+
+
+def ignored_by_plugin(config_map: paths.Object) -> Found:
+    """Fields of a configuration that NVIDIA's device plugin ignores (DisableResourceNamingInConfig)."""
+    for each in known_keys.configurations(config_map.get("data")):
+        for place, usual, effect in _IGNORED if each.reader == "the device plugin" else ():
+            for where, given in places.at(each.value, place):
+                texts = given if isinstance(given, list) else [given]
+                if not all(re.search(usual, str(text)) for text in texts):
+                    text = (
+                        f"sets {paths.readable(where)} in the configuration {each.key}, which the device plugin ignores"
+                    )
+                    remedy = "remove it; DRA shares or names single GPUs"
+                    yield misread(paths.join("/data", each.key), f"{text}, {effect}", remedy, "controller")
+                    break
+
+
+def _of_agent(value: paths.Object, objects: Objects) -> Found:
+    """A device plugin that does not tolerate a taint of nodes in the files, and an exporter that knows no shares."""
+    spec = known_keys.part_at(value, "/spec/template/spec")
+    images = " ".join(places.texts_at(spec, "containers[].image"))
+    unaware = "dcgm-exporter" in images and not re.search(rb"virtual.gpus", orjson.dumps(spec), re.IGNORECASE)
+    if unaware and objects.once("shares of GPUs", lambda: any(map(_shares, objects.all()))):
+        message = "runs dcgm-exporter without KUBERNETES_VIRTUAL_GPUS, so it names no pods of shared GPUs"
+        remedy = "set KUBERNETES_VIRTUAL_GPUS to true (dcgm-exporter 4.0 or later)"
+        yield misread("/spec/template/spec/containers/0", message, remedy, "agent")
+    if not re.search(_AGENTS[-1][0], images):
+        return
+    tolerations = [each for each in places.values_at(spec, "tolerations[]") if isinstance(each, dict)]
+    selector = paths.mapping(spec.get("nodeSelector"))
+    for name, node in nodes_of(objects).items():
+        if not selector.items() <= known_keys.part_at(node, "/metadata/labels").items() or _offers(node):
+            continue
+        given = [paths.mapping(each) for each in places.values_at(node, "spec.taints[]")]
+        taints = [_Taint(*(paths.text(each.get(part)) for part in _Taint._fields)) for each in given]
+        for taint in placement.untolerated(tolerations, taints):
+            if not taint.key.startswith("node.kubernetes.io/"):
+                text = f"does not tolerate the taint {taint.key} of node {name}, so the node offers no device"
+                yield misread("/spec/template/spec/tolerations", text, f"add a toleration for {taint.key}", "agent")
+                return
+
+
+class _Taint(NamedTuple):
+    key: str
+    value: str
+    effect: str
+
+
+def _offers(node: paths.Object) -> bool:
+    """Whether a node offers a device, so that its plugin runs there."""
+    status = known_keys.part_at(node, "/status")
+    given = {**paths.mapping(status.get("allocatable")), **paths.mapping(status.get("capacity"))}
+    return any(names.meaning_of(key) for key, amount in given.items() if amount not in ("0", 0))
+
+
+def _shares(found: tuple[str, paths.Object]) -> bool:
+    return found[1].get("kind") == "ConfigMap" and any(
+        known_keys.part_at(each.value, "/sharing") for each in known_keys.configurations(found[1].get("data"))
+    )
 
 
 _KAI_QUEUE: Final = ("scheduling.run.ai", "Queue")
@@ -483,6 +557,9 @@ _AGENTS: Final = (
 """Images of agents of nodes, the variable that switches a use on, the folder of the kubelet, and the effect without."""
 
 
+_SAYS_PODS: Final = frozenset({"DCGM_EXPORTER_KUBERNETES", "-k", "--kubernetes", "--kubernetes=true"})
+
+
 def agents_without_folder(value: paths.Object) -> Found:
     """Agents in a DaemonSet that mount no folder of the kubelet in which they look for its socket."""
     for spec, path, _ in places.pod_specs(value):
@@ -495,6 +572,11 @@ def agents_without_folder(value: paths.Object) -> Found:
             command = " ".join(places.texts_at(container, "command[]"))
             if command and "plugin" not in command and "exporter" not in command:
                 continue  # one image may hold several programs, for example gpu-feature-discovery
+            arguments = [*places.texts_at(container, "{command[],args[]}"), *places.texts_at(container, "env[].name")]
+            silent = "envFrom" not in container and not _SAYS_PODS.intersection(arguments)
+            if "dcgm-exporter" in image and silent and any("pod-resources" in each for each in mounted):
+                text = f"runs {image[:100]} without DCGM_EXPORTER_KUBERNETES, so its metrics name no pods"
+                yield misread(f"{where}/image", text, "set DCGM_EXPORTER_KUBERNETES to true", "agent")
             for pattern, variable, folder, effect in _AGENTS:
                 switched = not variable or str(_variable(container, variable)).lower() in {"true", "1"}
                 if switched and re.search(pattern, image) and not whole and not any(folder in each for each in mounted):
@@ -508,18 +590,3 @@ def _variable(container: Mapping[str, Any], name: str) -> object:
     entries = env if isinstance(env, list) else []
     found = [each.get("value") for each in entries if isinstance(each, dict) and each.get("name") == name]
     return found[0] if found else None
-
-
-_AL2: Final = re.compile(r"al2@|amazon-eks-(gpu-)?node-\d|/amazon-linux-2(-gpu|-arm64)?/")
-
-
-def old_images_of_nodes(value: paths.Object) -> Iterator[model.UnreadKey]:
-    """Images of Amazon Linux 2, which EKS has no longer (docs.aws.amazon.com/eks, eks-ami-deprecation-faqs)."""
-    named = places.texts_with_paths(value, "spec.amiSelectorTerms[].{alias,name,ssmParameter}")
-    old = [(where, text) for where, text in named if _AL2.search(text)]
-    family = paths.mapping(value.get("spec")).get("amiFamily")
-    if family == "AL2" and not places.texts_at(value, "spec.amiSelectorTerms[].{alias,id,name,ssmParameter}"):
-        old.append(("/spec/amiFamily", "AL2"))
-    for where, text in old[:1]:
-        message = f"selects the image {text[:60]} of Amazon Linux 2, which EKS has not made since November 2025"
-        yield misread(where, message, "select the alias al2023 with a version", "controller")

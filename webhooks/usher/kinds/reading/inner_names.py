@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from usher import model, paths
-from usher.kinds.reading import known_keys
+from usher.kinds.reading import environment, known_keys
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.values import Absence, Lookup, Objects, Reference
 from usher.model import placement
@@ -286,6 +286,7 @@ def _missing_objects(
             yield from known.missing(target, names, spec, path)
         yield from known.missing_keys(spec, path)
     yield from known.missing_labels(value)
+    yield from _refused_by_level(key[1], specs, namespace, objects)
     if key == ("", "Pod"):
         return
     own = paths.text(paths.metadata(value).get("name"))
@@ -297,6 +298,8 @@ def _missing_objects(
     yield from known.missing_referred(value)
     if key == ("", "Service"):
         yield from _port_not_there(value, namespace, objects)
+    if key == ("monitoring.coreos.com", "ServiceMonitor"):
+        yield from _port_not_scraped(value, namespace, objects)
     if key == (_KUEUE, "LocalQueue"):
         yield from _namespace_not_selected(value, namespace, objects)
 
@@ -428,11 +431,70 @@ def _port_not_there(value: paths.Object, namespace: str, objects: Objects) -> It
             yield _nothing_there(place, text, _meant(name, known, "port"), certain=False)
 
 
+def _port_not_scraped(value: paths.Object, namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
+    """A port of a ServiceMonitor that the Services in the files which it selects do not have."""
+    wanted = known_keys.part_at(value, "/spec/selector/matchLabels")
+    spaces = places.texts_at(value, "spec.namespaceSelector.matchNames[]") or [namespace]
+    services = [each for space in spaces for each in objects.of_kind("", "Service", space)] if wanted else []
+    found = [each for each in services if wanted.items() <= known_keys.part_at(each, "/metadata/labels").items()]
+    known = {name for each in found for name in places.texts_at(each, "spec.ports[].name")}
+    for place, name in places.texts_with_paths(value, "spec.endpoints[].port", "") if found else ():
+        if name not in known and not places.is_placeholder(name):
+            text = f"scrapes the port {name[:100]}, which the Services that it selects in these files do not have"
+            yield environment.misread(place, text, _meant(name, known, "port"), "agent")
+
+
 def _pods_of(value: paths.Object) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
     """The labels and the spec of the pods of an object of Kubernetes."""
     for way in ("", "/spec/template"):
         if "containers" in (spec := known_keys.part_at(value, f"{way}/spec")):
             yield known_keys.part_at(value, f"{way}/metadata/labels"), spec
+
+
+_LEVEL: Final = "pod-security.kubernetes.io/enforce"
+_CAPABILITIES: Final = (
+    "AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL MKNOD NET_BIND_SERVICE SETFCAP SETGID SETPCAP SETUID SYS_CHROOT"
+)
+_OF_BASELINE: Final = (
+    ("host namespaces", "{hostNetwork,hostPID,hostIPC}", (False,)),
+    ("hostPath", "volumes[].hostPath.path", ()),
+    ("privileged", f"{_CONTAINERS}.securityContext.privileged", (False,)),
+    ("hostPort", f"{_CONTAINERS}.ports[].hostPort", (0,)),
+    ("capabilities", f"{_CONTAINERS}.securityContext.capabilities.add[]", (*_CAPABILITIES.split(),)),
+)
+"""Parts that the Pod Security level baseline forbids: name, places, and values that are allowed there."""
+_OF_RESTRICTED: Final = (
+    ("runAsNonRoot", "runAsNonRoot", (True,)),
+    ("allowPrivilegeEscalation", "allowPrivilegeEscalation", (False,)),
+    ("capabilities.drop", "capabilities.drop[]", ("ALL",)),
+    ("seccompProfile", "seccompProfile.type", ("RuntimeDefault", "Localhost")),
+)
+"""Parts that the level restricted wants of each container, or of its pod."""
+
+
+def _refused_by_level(
+    kind: str, specs: Sequence[places.PodSpec], namespace: str, objects: Objects
+) -> Iterator[model.UnreadKey]:
+    """Pods that the Pod Security level of their Namespace in the files refuses (pod-security-admission policy)."""
+    labels = known_keys.part_at(objects.cluster_scoped("", "Namespace").get(namespace, {}), "/metadata/labels")
+    level = labels.get(_LEVEL)
+    for spec, path, _ in specs if level in ("baseline", "restricted") else ():
+        found = [
+            name
+            for name, where, allowed in _OF_BASELINE
+            if any(isinstance(each, str | int) and each not in allowed for each in places.values_at(spec, where))
+        ]
+        for name, where, wanted in _OF_RESTRICTED if level == "restricted" else ():
+            if not any(each in wanted for each in places.values_at(spec, f"securityContext.{where}")):
+                given = (
+                    places.values_at(each, f"securityContext.{where}") for each in places.values_at(spec, _CONTAINERS)
+                )
+                found += [] if all(any(one in wanted for one in each) for each in given) else [name]
+        if found:
+            text = f"makes pods that the Pod Security level {level} of the namespace {namespace} refuses: "
+            remedy = f"correct the pods, or label the Namespace {_LEVEL}=privileged if they are agents of nodes"
+            topic = "agent" if kind == "DaemonSet" else "controller"
+            yield environment.misread(path or "/spec", text + ", ".join(found), remedy, topic)
 
 
 def _namespace_not_selected(value: paths.Object, namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:

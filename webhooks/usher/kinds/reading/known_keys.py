@@ -43,7 +43,10 @@ def _table() -> Mapping[str, Any]:
     return found
 
 
-"""Who reads a configuration, words that show it, and its fields."""
+def rows_of_values() -> Sequence[Mapping[str, Any]]:
+    """The rows of `values`."""
+    found: Sequence[Mapping[str, Any]] = _table()["values"]
+    return found
 
 
 class Configuration(NamedTuple):

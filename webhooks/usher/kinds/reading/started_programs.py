@@ -112,41 +112,6 @@ def _options_of_other_devices(pod_set: model.PodSet, container: model.Container)
         yield misread(container.path, message, "set --dtype to half", "image")
 
 
-_PRODUCT: Final = "nvidia.com/gpu.product"
-_BARE: Final = {
-    **{
-        name: f"NVIDIA-{name}"
-        for name in ("A10", "A10G", "A30", "A40", "B200", "B300", "GB200", "GB300", "H20", "H200")
-    },
-    **{name: f"NVIDIA-{name}" for name in ("L4", "L40", "L40S")},
-    "A100": "NVIDIA-A100-SXM4-80GB",
-    "H100": "NVIDIA-H100-80GB-HBM3",
-    "T4": "Tesla-T4",
-    "V100": "Tesla-V100-SXM2-32GB",
-}
-"""Boards, with the name that drivers give them; some have several."""
-
-_REQUIRED_LABELS: Final = (
-    "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[].matchExpressions[]"
-)
-
-
-def boards_without_their_name(specs: Sequence[places.PodSpec]) -> Found:
-    """Boards that pods select without the name that gpu-feature-discovery writes."""
-    for spec, path, _ in specs:
-        if spec.keys().isdisjoint(("nodeSelector", "affinity")):
-            continue
-        chosen = [(paths.join(f"{path}/nodeSelector", _PRODUCT), paths.mapping(spec.get("nodeSelector")).get(_PRODUCT))]
-        for where, each in places.at(spec, _REQUIRED_LABELS, path):
-            if isinstance(each, dict) and each.get("key") == _PRODUCT and each.get("operator") == "In":
-                chosen += [(f"{where}/values", text) for text in places.texts_at(each, "values[]")]
-        for where, text in chosen:
-            right = _BARE.get(text.upper().removeprefix("NVIDIA-")) if isinstance(text, str) else None
-            if right is not None and text != right:
-                wrong = f"selects nodes with {_PRODUCT}: {text}, but gpu-feature-discovery writes names like {right}"
-                yield misread(where, wrong, f"write the value of your nodes, for example {right}", "controller")
-
-
 _ROWS: Final = Path(__file__).with_suffix(".json")
 _OF_A_PROGRAM: Final = memo.pattern(
     r"vllm|sglang|lmcache|text-generation-inference|tritonserver|llama\.cpp|trtllm|ollama|rayproject/ray|/nim/|pytorch|jupyter"

@@ -9,6 +9,7 @@ ports; pkg/apis/crds/karpenter.sh_nodepools.yaml of kubernetes-sigs/karpenter 22
 ray-operator/controllers/ray/utils/validation.go of ray-project/kuberay for numbers of workers.
 """
 
+import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
@@ -355,6 +356,50 @@ _REMOVED: Final = {
     },
 }
 """The last release that serves a version, and the version to write (kubernetes.io, deprecation guide)."""
+
+
+class _Wrong(NamedTuple):
+    """A row of `values` in known_keys.yaml. Places are as in `at`; conditions are patterns of the texts at places."""
+
+    kinds: Sequence[str]
+    at: str
+    text: str
+    """A message with the {word} that is wrong, the first group of the pattern, and the known one that is {like} it."""
+    remedy: str
+    pattern: str = ".+"
+    known: str = ""
+    """Words that are right; others count if they are like one of them. Without any, each match is wrong."""
+    only: Mapping[str, str] = {}
+    unless: Mapping[str, str] = {}
+
+
+@cache
+def _wrong_rows() -> Mapping[str, Sequence[_Wrong]]:
+    rows = [_Wrong(**row) for row in known_keys.rows_of_values()]
+    return {kind: [row for row in rows if kind in row.kinds] for each in rows for kind in each.kinds}
+
+
+_ALIKE: Final = 0.7
+
+
+def wrong_values(value: paths.Object, key: tuple[str, str]) -> Iterator[model.UnreadKey]:
+    """Values and keys that the controller of an object refuses or does not read, by the rows of known_keys.yaml."""
+
+    def meets(place: str, pattern: str) -> bool:
+        return any(re.search(pattern, str(each)) for each in values_at(value, place))
+
+    for row in _wrong_rows().get(" ".join(key), ()):
+        if all(meets(*each) for each in row.only.items()) and not any(meets(*each) for each in row.unless.items()):
+            for where, text in texts_with_paths(value, row.at):
+                for found in () if is_placeholder(text) else re.finditer(row.pattern, text[:_LONGEST]):
+                    word, known = found[found.lastindex or 0][:120], row.known.split()
+                    like = "" if word in known else next(iter(difflib.get_close_matches(word, known, 1, _ALIKE)), "")
+                    if like or not known:
+                        said, remedy = (each.format(word=word, like=like) for each in (row.text, row.remedy))
+                        yield model.UnreadKey(path=where, text=said, remedy=remedy, important=False, topic="controller")
+
+
+_LONGEST: Final = 4096
 
 
 def is_removed(api_version: str, kind: str) -> bool:

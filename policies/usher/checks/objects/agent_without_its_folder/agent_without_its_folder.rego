@@ -4,7 +4,10 @@
 #   A device plugin registers at a socket in /var/lib/kubelet/device-plugins, and an exporter asks a socket in
 #   /var/lib/kubelet/pod-resources which pod has a device. Without that host path the plugin offers no devices, and
 #   metrics have no names of pods. usher looks at the images of device plugins and exporters in a DaemonSet. A host path
-#   to the whole folder of the kubelet is enough.
+#   to the whole folder of the kubelet is enough. dcgm-exporter also needs DCGM_EXPORTER_KUBERNETES, and
+#   KUBERNETES_VIRTUAL_GPUS for shared GPUs, and a device plugin has to tolerate the taints of its nodes. A DaemonSet has
+#   to select labels that nodes have, its Namespace has to admit its pods, and a ServiceMonitor has to name a port of the
+#   Services that it selects.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/extend-kubernetes/compute-storage-net/device-plugins/
@@ -19,7 +22,7 @@
 #   severity: medium
 #   why: Nodes offer no devices, or no metric says which pod uses a GPU.
 #   closes: []
-#   remediation: Mount the folder of the kubelet.
+#   remediation: Mount the folder of the kubelet, set the variable, or add the toleration.
 package usher.checks.objects.agent_without_its_folder
 
 deny contains finding if {

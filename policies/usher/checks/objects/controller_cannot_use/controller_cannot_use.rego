@@ -12,6 +12,12 @@
 #   downloads, no volume over the program itself, a tensor parallel size that divides the attention heads of the model,
 #   memory of the host for all ranks, a name for the user of vLLM, a server that answers before a hook asks it, ssh for
 #   the launcher of DeepSpeed, ranks that all start at once, workers of Ray that something makes and may take away.
+#   Of device stacks usher knows machine types that no cloud has, chips and nodes of TPU slices, requests for several
+#   shares where the device plugin refuses them, fields that it ignores, NVIDIADrivers that the operator ignores or
+#   refuses, containerd of k3s and RKE2, two device plugins on GKE, labels of EKS Auto Mode, NodeOverlays, attributes of
+#   NVIDIA's devices, templates of ComputeDomains, claims that no container uses, selectors that no known node meets,
+#   names of boards in labels of GKE and Karpenter, limits of NodePools, quotas of HAMi and Kubeflow, devices that a
+#   LimitRange gives to all containers, and pods that the Pod Security level of their Namespace in the files refuses.
 # scope: package
 # related_resources:
 #   - ref: https://keda.sh/docs/latest/scalers/
