@@ -1192,6 +1192,10 @@ _findings_cluster_facts contains {"check": "placement/refused_by_autopilot", "fi
 	some finding in data.usher.checks.placement.refused_by_autopilot.deny
 }
 
+_findings_cluster_facts contains {"check": "placement/pods_apart_above_nodes", "finding": finding} if {
+	some finding in data.usher.checks.placement.pods_apart_above_nodes.deny
+}
+
 _findings contains each if {
 	input.object.kueueWorkload
 	some each in _findings_kueueWorkload

@@ -27,6 +27,7 @@ from usher.kinds.reading import (
     controller_rules,
     counts,
     device_stack,
+    environment,
     inner_names,
     known_keys,
     value_forms,
@@ -132,6 +133,10 @@ def _unread_by_controllers(
     specs: Sequence[value_forms.PodSpec],
 ) -> Iterator[model.UnreadKey]:
     yield from controller_rules.refused(value, key, specs)
+    for row in known_keys.combinations().get(" ".join(key), ()):
+        found = [_first(value, place, pattern) for place, pattern in row["fields"].items()]
+        if all(found):
+            yield environment.misread(found[0], row["text"], row["remedy"], "controller")
     if workload is not None:
         yield from chosen_boards.images_of_other_devices(workload)
         yield from counts.beyond_their_pods(workload, specs)
@@ -140,6 +145,11 @@ def _unread_by_controllers(
         yield from device_stack.agents_without_folder(value)
     if key == ("", "ConfigMap"):
         yield from device_stack.metrics_of_dcgm(value)
+
+
+def _first(value: paths.Object, place: str, pattern: str) -> str:
+    """The path of the first value at a place that fits a pattern; empty without one."""
+    return next((where for where, each in value_forms.at(value, place) if re.search(pattern, str(each))), "")
 
 
 def has_fields(value: paths.Object, *, beside: Lookup = NO_OBJECTS, facts: Definitions | None = None) -> bool:

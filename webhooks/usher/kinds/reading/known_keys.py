@@ -43,6 +43,16 @@ def _table() -> Mapping[str, Any]:
     return found
 
 
+@cache
+def combinations() -> Mapping[str, Sequence[Mapping[str, Any]]]:
+    """The rows of fields that a controller cannot use beside each other, by group and kind."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for row in _table()["combinations"]:
+        for kind in row["kinds"]:
+            found.setdefault(kind, []).append(row)
+    return found
+
+
 """Who reads a configuration, words that show it, and its fields."""
 
 

@@ -289,12 +289,6 @@ class Volume(TypedDict):
     configMap: NotRequired[Present]
 
 
-class TopologySpread(TypedDict):
-    topologyKey: NotRequired[str]
-    whenUnsatisfiable: NotRequired[str]
-    maxSkew: NotRequired[int]
-
-
 class LabelRequirement(TypedDict):
     key: NotRequired[str]
     operator: NotRequired[str]
@@ -305,9 +299,20 @@ class LabelSelector(TypedDict):
     matchExpressions: NotRequired[list[LabelRequirement]]
 
 
+class TopologySpread(TypedDict):
+    topologyKey: NotRequired[str]
+    whenUnsatisfiable: NotRequired[str]
+    maxSkew: NotRequired[int]
+    minDomains: NotRequired[int]
+    nodeAffinityPolicy: NotRequired[str]
+    nodeTaintsPolicy: NotRequired[str]
+    labelSelector: NotRequired[LabelSelector]
+
+
 class AffinityTerm(TypedDict):
     topologyKey: NotRequired[str]
     labelSelector: NotRequired[LabelSelector]
+    matchLabelKeys: NotRequired[list[str]]
     namespaces: NotRequired[list[str]]
     namespaceSelector: NotRequired[Present]
 
