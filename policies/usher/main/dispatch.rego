@@ -697,6 +697,10 @@ _findings_pods contains {"check": "gang/native_group_members_differ", "finding":
 	some finding in data.usher.checks.gang.native_group_members_differ.deny
 }
 
+_findings_pods contains {"check": "placement/leader_with_the_workers", "finding": finding} if {
+	some finding in data.usher.checks.placement.leader_with_the_workers.deny
+}
+
 _findings contains each if {
 	input.object.rayCluster
 	some each in _findings_rayCluster
@@ -1800,6 +1804,10 @@ _findings contains each if {
 
 _findings_resourceFlavor contains {"check": "objects/flavor_topology_without_labels", "finding": finding} if {
 	some finding in data.usher.checks.objects.flavor_topology_without_labels.deny
+}
+
+_findings_resourceFlavor contains {"check": "objects/flavor_opens_its_own_taint", "finding": finding} if {
+	some finding in data.usher.checks.objects.flavor_opens_its_own_taint.deny
 }
 
 _findings contains each if {

@@ -46,6 +46,8 @@ def disagreements(value: paths.Object, key: tuple[str, str], objects: Objects) -
         yield from _impossible_partitions(value)
     if plugin := objects.once("AMD's device plugin", lambda: _amd_plugin(objects)):
         yield from _of_partitions(value, plugin)
+    if shares := objects.once("shares that come alone", lambda: _single_shares(objects)):
+        yield from _several_shares(value, shares)
 
 
 _REQUESTS: Final = "devices.requests[]{,.exactly,.firstAvailable[]}.deviceClassName"
@@ -340,6 +342,48 @@ def _partitions_made(config_map: paths.Object) -> Iterator[str]:
     for text in known_keys.part_at(config_map, "/data").values():
         if isinstance(text, str) and len(text) <= _MOST and "gpu-config-profiles" in text:
             yield from (f"amd.com/{one}_{other}".lower() for one, other in _PARTS.findall(text))
+
+
+def _single_shares(objects: Objects) -> dict[str, str]:
+    """The resources of which NVIDIA's device plugin gives a container one share, with the ConfigMap that says so.
+
+    Left out are resources that another configuration of the files offers in another way. MPS refuses several shares unless
+    told otherwise (NVIDIA/k8s-device-plugin#574).
+    """
+    found, others = dict[str, str](), set[str]()
+    for _, value in objects.all():
+        if value.get("kind") != "ConfigMap":
+            continue
+        for each in known_keys.configurations(value.get("data")):
+            if each.reader != "the device plugin":
+                continue
+            sharing, names = paths.mapping(each.value.get("sharing")), dict[str, bool]()
+            for way, default in (("timeSlicing", False), ("mps", True)):
+                said = paths.mapping(sharing.get(way))
+                refuses = said.get("failRequestsGreaterThanOne", default) is True
+                for resource in map(paths.mapping, paths.elements(said.get("resources"))):
+                    name = paths.text(resource.get("name"))
+                    given = f"{name}.shared" if said.get("renameByDefault") is True else name
+                    names[paths.text(resource.get("rename")) or given] = refuses
+            others |= {name for name, refuses in names.items() if not refuses} | ({_GPU} - names.keys())
+            found |= {name: paths.text(paths.metadata(value).get("name")) for name, refuses in names.items() if refuses}
+    return {name: where for name, where in found.items() if name not in others}
+
+
+_GPU: Final = "nvidia.com/gpu"
+
+
+def _several_shares(value: paths.Object, shares: Mapping[str, str]) -> Found:
+    for spec, path, _ in places.pod_specs(value):
+        for place, limits in places.at(spec, "{containers,initContainers}[].resources.limits", path):
+            for name, amount in paths.mapping(limits).items():
+                if name in shares and re.fullmatch(r"\d{1,9}", str(amount)) and int(str(amount)) > 1:
+                    text = (
+                        f"asks for {amount} {name} in one container, but the device plugin of ConfigMap "
+                        f"{shares[name][:100]} in these files refuses more than 1 share, so the pod fails on its node"
+                    )
+                    remedy = "ask for 1, run the pods on nodes without sharing, or unset failRequestsGreaterThanOne"
+                    yield _wrong(paths.join(place, name), text, remedy)
 
 
 _TYPES_OF_METRICS: Final = frozenset({"gauge", "counter", "histogram", "summary", "label"})

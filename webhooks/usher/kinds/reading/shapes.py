@@ -370,6 +370,7 @@ class PodSpec(TypedDict):
     topologySpreadConstraints: NotRequired[list[TopologySpread]]
     affinity: NotRequired[Affinity]
     priority: NotRequired[int]
+    preemptionPolicy: NotRequired[str]
     terminationGracePeriodSeconds: NotRequired[int]
     activeDeadlineSeconds: NotRequired[int]
     resourceClaims: NotRequired[list[PodResourceClaim]]

@@ -129,24 +129,26 @@ deny contains object.union(finding, assumption) if {
 	[input.workload.group, input.workload.kind] in _plain
 	some pod_set in input.podSets
 	pod_set.schedulerName in {"", "default-scheduler"}
-	some key, [reader, right, assumption] in _of_scheduler
+	some key, [sort, reader, right, assumption] in _of_scheduler
 	some place in _places
 	place.path in {"/metadata", pod_set.metadataPath}
-	value := object.get(place.labels, key, "")
+	value := object.get(place[sort], key, "")
 	value != ""
 	finding := {
-		"path": $"{place.path}/labels/{replace(key, "/", "~1")}",
-		"message": $"the scheduler of Kubernetes places these pods, and does not read the label {key} ({text.excerpt(value)}) of {reader}",
+		"path": $"{place.path}/{sort}/{replace(key, "/", "~1")}",
+		"message": $"the scheduler of Kubernetes places these pods, and does not read the {_singular[sort]} {key} ({text.excerpt(value)}) of {reader}",
 		"remedy": $"name {right} in schedulerName",
 	}
 }
 
 _plain := {["", "Pod"], ["apps", "Deployment"], ["apps", "StatefulSet"], ["batch", "Job"], ["jobset.x-k8s.io", "JobSet"]}
 
-# Labels that only another scheduler reads.
+# Keys that only another scheduler reads.
 _of_scheduler := {
-	"kai.scheduler/queue": ["KAI-Scheduler", "kai-scheduler", {}],
+	"kai.scheduler/queue": ["labels", "KAI-Scheduler", "kai-scheduler", {}],
+	"scheduling.k8s.io/group-name": ["annotations", "Volcano", "volcano", {}],
 	"scheduling.x-k8s.io/pod-group": [
+		"labels",
 		"the coscheduling plugin", "the scheduler that runs it, such as scheduler-plugins-scheduler",
 		{"assumption": "usher assumes that the scheduler of Kubernetes runs without this plugin"},
 	],

@@ -100,3 +100,16 @@ test_keys_of_kai_on_other_kinds_and_without_its_scheduler_are_found if {
 test_annotations_of_pods_are_good_also_beside_those_of_the_object if {
 	check.deny == set() with input as examples.good_job_whose_pods_know
 }
+
+test_a_group_of_volcano_under_the_scheduler_of_kubernetes_is_found if {
+	group := [
+		{"op": "add", "path": "/workload/annotations", "value": {}},
+		{"op": "add", "path": "/podSets/0/annotations", "value": {"scheduling.k8s.io/group-name": "train"}},
+		{"op": "add", "path": "/podSets/0/labels", "value": {}},
+	]
+	check.deny == {{
+		"path": "/spec/template/metadata/annotations/scheduling.k8s.io~1group-name",
+		"message": `the scheduler of Kubernetes places these pods, and does not read the annotation scheduling.k8s.io/group-name ("train") of Volcano`,
+		"remedy": "name volcano in schedulerName",
+	}} with input as json.patch(examples.bad_job_whose_pods_do_not_know, group)
+}
