@@ -212,15 +212,20 @@ def _of_several_pods(
         result["fromZero"] = from_zero
     if (domains := several.exclusive_domains(workload, demands, verdicts.places)) is not None:
         result["domains"] = domains
-    for pod_set, member in zip(workload.pod_sets, members, strict=False):
-        for apart, only_rolling in several.apart(workload, pod_set, member.demand, verdicts.places):
-            if not only_rolling:
-                result.setdefault("apart", []).append(apart)
-            elif rollout is None:
-                result["rollout"] = {"wanted": apart["pods"] + 1, "most": apart["most"], "sure": False}
+    _add_apart(result, workload, demands, verdicts.places)
     if fabric := several.unused_fabric(workload, demands, verdicts):
         result["fabric"] = fabric
     return result
+
+
+def _add_apart(result: NodesInput, workload: model.Workload, demands: Sequence[PodDemand], places: Places) -> None:
+    """Adds the rules by which pods keep each other off too many nodes, and the rollouts that these never end."""
+    for pod_set, demand in zip(workload.pod_sets, demands, strict=False):
+        for apart, only_rolling in several.apart(workload, pod_set, demand, places):
+            if not only_rolling:
+                result.setdefault("apart", []).append(apart)
+            elif "rollout" not in result:
+                result["rollout"] = {"wanted": apart["pods"] + 1, "most": apart["most"], "sure": False}
 
 
 def pod_group_slice(case: Case, known: Knowledge) -> GangNodesInput | None:

@@ -347,8 +347,8 @@ def _partitions_made(config_map: paths.Object) -> Iterator[str]:
 def _single_shares(objects: Objects) -> dict[str, str]:
     """The resources of which NVIDIA's device plugin gives a container one share, with the ConfigMap that says so.
 
-    Left out are resources that another configuration of the files offers in another way. MPS refuses several shares unless
-    told otherwise (NVIDIA/k8s-device-plugin#574).
+    Left out are resources that another configuration of the files offers in another way. MPS refuses several shares
+    unless told otherwise (NVIDIA/k8s-device-plugin#574).
     """
     found, others = dict[str, str](), set[str]()
     for _, value in objects.all():
