@@ -579,7 +579,8 @@ _GATED = (
 )
 _LWS = (
     "{{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {{name: a}}, "
-    "spec: {{scheduling: {{}}, leaderWorkerTemplate: {{workerTemplate: {{spec: {{schedulerName: {}, containers: [{{name: a, image: b}}]}}}}}}}}}}"
+    "spec: {{scheduling: {{}}, leaderWorkerTemplate: {{workerTemplate: {{spec: "
+    "{{schedulerName: {}, containers: [{{name: a, image: b}}]}}}}}}}}}}"
 )
 _RUNTIME = (
     "{{apiVersion: trainer.kubeflow.org/v1alpha1, kind: TrainingRuntime, metadata: {{name: a}}, "
