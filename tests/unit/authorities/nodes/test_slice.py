@@ -242,7 +242,7 @@ def test_a_daemon_set_and_a_pod_may_select_what_no_node_has() -> None:
 
 def _replicas(count: int, node_selector: dict[str, str] | None = None, **spec: Any) -> paths.Object:
     pod = builders.pod(builders.container(gpus=1), nodeSelector=node_selector or {}, **spec)
-    template = {"metadata": {"labels": {"app": "llm"}}, "spec": pod["spec"]}
+    template: paths.Object = {"metadata": {"labels": {"app": "llm"}}, "spec": pod["spec"]}
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -263,7 +263,7 @@ def _spread(**rule: Any) -> dict[str, Any]:
 
 def _apart(value: paths.Object, *facts: paths.Object) -> list[tuple[int, list[str]]]:
     found = of(value, *facts)
-    return [(each["most"], each["empty"]) for each in (found or {}).get("apart", [])]
+    return [(each["most"], each["empty"]) for each in (found.get("apart", []) if found is not None else [])]
 
 
 _ZONES = (

@@ -296,7 +296,9 @@ def _values(key: str, demand: PodDemand, places: Places, *, grows: bool = True) 
         added = place.nodes is None or (place.pool is not None and place.pool.scales)
         if grows and added and nodes_judge.could_hold(demand, place, places.nodes):
             return None
-        for name in names if place.nodes is not None else ():
+        if place.nodes is None:
+            continue
+        for name in names:
             named = name if key == _HOSTNAME else ""
             found.add(place.nodes.nodes[name].labels.get(key) or place.labels.get(key) or named)
     return found

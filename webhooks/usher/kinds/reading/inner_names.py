@@ -297,6 +297,7 @@ def _missing_objects(
     yield from known.missing_referred(value)
     if key == ("", "Service"):
         yield from _port_not_there(value, namespace, objects)
+        yield from _names_before_ready(value, namespace, objects)
     if key == (_KUEUE, "LocalQueue"):
         yield from _namespace_not_selected(value, namespace, objects)
 
@@ -415,6 +416,31 @@ def _port_not_there(value: paths.Object, namespace: str, objects: Objects) -> It
         if not name.isdecimal() and name not in known and not places.is_placeholder(name):
             text = f"sends requests to the port {name[:100]}, which the pods that it selects in these files do not have"
             yield _nothing_there(place, text, _meant(name, known, "port"), certain=False)
+
+
+def _names_before_ready(value: paths.Object, namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
+    """A headless Service that names pods only once they are ready, although they meet at the name of the first one.
+
+    Source: the endpoint controller of Kubernetes on publishNotReadyAddresses; vllm-project/aibrix#1441.
+    """
+    spec, name = paths.mapping(value.get("spec")), paths.text(paths.metadata(value).get("name"))
+    if spec.get("clusterIP") != "None" or spec.get("publishNotReadyAddresses") is True or not name:
+        return
+    for within, each in objects.all():
+        set_of_pods = paths.mapping(each.get("spec"))
+        several = isinstance(replicas := set_of_pods.get("replicas"), int) and replicas > 1
+        if within != namespace or each.get("kind") != "StatefulSet" or set_of_pods.get("serviceName") != name:
+            continue
+        own = paths.text(paths.metadata(each).get("name"))
+        first = re.compile(rf"(?<![\w.-]){re.escape(own)}-0\.{re.escape(name)}(?![\w-])")
+        for container in places.values_at(each, "spec.template.spec.containers[]") if several and own else ():
+            words = " ".join(places.texts_at(container, "command[] args[] env[].value"))
+            if isinstance(container, dict) and "readinessProbe" in container and first.search(words):
+                text = (
+                    f"names pods only once they are ready, but those of StatefulSet {own[:100]} meet at {own[:100]}-0"
+                )
+                yield _nothing_there("/spec", text, "set publishNotReadyAddresses: true", certain=False)
+                return
 
 
 def _pods_of(value: paths.Object) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
