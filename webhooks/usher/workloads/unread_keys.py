@@ -133,7 +133,8 @@ def _unread_by_controllers(
     specs: Sequence[value_forms.PodSpec],
 ) -> Iterator[model.UnreadKey]:
     yield from controller_rules.refused(value, key, specs)
-    for row in known_keys.combinations().get(" ".join(key), ()):
+    owned = workload is not None and workload.owner is not None
+    for row in () if owned else known_keys.combinations().get(" ".join(key), ()):
         found = [_first(value, place, pattern) for place, pattern in row["fields"].items()]
         if all(found):
             yield environment.misread(found[0], row["text"], row["remedy"], "controller")

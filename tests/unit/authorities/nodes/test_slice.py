@@ -287,6 +287,7 @@ def test_values_that_hold_no_pod_count_as_empty_in_a_spread_constraint() -> None
         {"whenUnsatisfiable": "ScheduleAnyway"},
         {"labelSelector": {"matchLabels": {"app": "other"}}},
         {"labelSelector": None},
+        {"matchLabelKeys": ["group"]},
     ],
 )
 def test_a_spread_constraint_that_lets_the_pods_start_says_nothing(rule: dict[str, Any]) -> None:
@@ -306,6 +307,7 @@ def test_pods_that_keep_apart_by_host_name_need_as_many_nodes() -> None:
 def test_pods_are_not_kept_apart_on_nodes_without_the_label_nor_from_other_pods() -> None:
     assert _apart(_replicas(3, **_anti_affinity("rack")), *_ZONES) == []
     assert _apart(_replicas(3, **_anti_affinity(namespaces=["other"])), *_ZONES) == []
+    assert _apart(_replicas(3, **_anti_affinity(mismatchLabelKeys=["group"])), *_ZONES) == []
     assert _apart(_replicas(3, **_anti_affinity(labelSelector={"matchLabels": {"app": "other"}})), *_ZONES) == []
 
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
@@ -284,7 +284,10 @@ def _apart(path: str, key: str, pods: int, most: int, found: set[str]) -> ApartI
     return {"path": path, "key": key, "pods": pods, "most": most, "values": sorted(found), "empty": [], "least": 0}
 
 
-def _of_itself(rule: Mapping[str, paths.Json], pod_set: model.PodSet) -> bool:
+def _of_itself(rule: Mapping[str, Any], pod_set: model.PodSet) -> bool:
+    """Whether a rule holds for the pods of a pod set among themselves; not by labels that only later differ."""
+    if rule.get("mismatchLabelKeys") or not _SAME.issuperset(rule.get("matchLabelKeys", ())):
+        return False
     return placement.selector_matches(rule.get("labelSelector"), pod_set.labels) is True
 
 
@@ -306,6 +309,8 @@ def _values(key: str, demand: PodDemand, places: Places, *, grows: bool = True) 
 
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _HOSTNAME: Final = "kubernetes.io/hostname"
+_SAME: Final = frozenset({"pod-template-hash", "controller-revision-hash"})
+"""Labels that all pods of one rollout share."""
 
 
 def devices_left_over(workload: model.Workload, members: Sequence[GangMember], places: Places) -> str:

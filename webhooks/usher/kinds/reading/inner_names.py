@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from usher import model, paths
+from usher import memo, model, paths
 from usher.kinds.reading import known_keys
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.values import Absence, Lookup, Objects, Reference
@@ -346,6 +346,14 @@ class _KnownNames(NamedTuple):
             for found in self.missing(target, names, labels, "/metadata/labels") if key in labels and names else ():
                 if not found.remedy.startswith("did you mean"):
                     yield found
+        name, target = paths.text(labels.get(_CLASS)), _LABELS[_CLASS]
+        known = self.of(target).union((self.of_facts and self.of_facts(target.group, target.kind)) or ())
+        if name and not known and name in self.objects.names("scheduling.k8s.io", "PriorityClass"):
+            text = (
+                f"names the PriorityClass {name[:100]} in a label for which Kueue reads WorkloadPriorityClasses alone"
+            )
+            remedy = "name a WorkloadPriorityClass, or name the class in priorityClassName of the pods"
+            yield _nothing_there(paths.join("/metadata/labels", _CLASS), text, remedy, certain=False)
 
     def missing_keys(self, spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
         """Keys that a ConfigMap or Secret in the files does not have, and that a variable takes."""
@@ -375,6 +383,8 @@ class _KnownNames(NamedTuple):
             if reference and (names := self.of(target)):
                 yield from self.missing(target, names, reference, f"/spec/{field}")
 
+
+_CLASS: Final = f"{_KUEUE}/priority-class"
 
 _LABELS: Final = {
     f"{_KUEUE}/{name}": _Target(
@@ -418,6 +428,10 @@ def _port_not_there(value: paths.Object, namespace: str, objects: Objects) -> It
             yield _nothing_there(place, text, _meant(name, known, "port"), certain=False)
 
 
+_MEETING: Final = memo.pattern(r"nnodes|dist[-_]init|rdzv|master[-_]addr", re.IGNORECASE)
+"""Words of servers whose first pod is ready only once all have met."""
+
+
 def _names_before_ready(value: paths.Object, namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
     """A headless Service that names pods only once they are ready, although they meet at the name of the first one.
 
@@ -435,7 +449,8 @@ def _names_before_ready(value: paths.Object, namespace: str, objects: Objects) -
         first = re.compile(rf"(?<![\w.-]){re.escape(own)}-0\.{re.escape(name)}(?![\w-])")
         for container in places.values_at(each, "spec.template.spec.containers[]") if several and own else ():
             words = " ".join(places.texts_at(container, "command[] args[] env[].value"))
-            if isinstance(container, dict) and "readinessProbe" in container and first.search(words):
+            waits = isinstance(container, dict) and "readinessProbe" in container and _MEETING.search(words)
+            if waits and first.search(words):
                 text = (
                     f"names pods only once they are ready, but those of StatefulSet {own[:100]} meet at {own[:100]}-0"
                 )

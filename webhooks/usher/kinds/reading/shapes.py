@@ -307,12 +307,14 @@ class TopologySpread(TypedDict):
     nodeAffinityPolicy: NotRequired[str]
     nodeTaintsPolicy: NotRequired[str]
     labelSelector: NotRequired[LabelSelector]
+    matchLabelKeys: NotRequired[list[str]]
 
 
 class AffinityTerm(TypedDict):
     topologyKey: NotRequired[str]
     labelSelector: NotRequired[LabelSelector]
     matchLabelKeys: NotRequired[list[str]]
+    mismatchLabelKeys: NotRequired[list[str]]
     namespaces: NotRequired[list[str]]
     namespaceSelector: NotRequired[Present]
 

@@ -129,6 +129,8 @@ deny contains object.union(finding, assumption) if {
 	[input.workload.group, input.workload.kind] in _plain
 	some pod_set in input.podSets
 	pod_set.schedulerName in {"", "default-scheduler"}
+	not "default-scheduler" in object.get(input.site, "volcanoSchedulers", [])
+	not "default-scheduler" in object.get(input.site, "kaiSchedulers", [])
 	some key, [sort, reader, right, assumption] in _of_scheduler
 	some place in _places
 	place.path in {"/metadata", pod_set.metadataPath}
