@@ -237,7 +237,7 @@ class ApartInput(TypedDict):
     values: list[str]
     """The values of the label on nodes that could hold the pods."""
     empty: list[str]
-    """Other values that count, although none of their nodes could hold a pod."""
+    """Other values that count, and whose nodes could hold no pod."""
     least: int
     """minDomains of the constraint, where there are fewer values; else 0."""
 
@@ -247,7 +247,7 @@ def apart(
 ) -> Iterator[tuple[ApartInput, bool]]:
     """The rules by which pods keep each other off too many nodes, and whether only a rollout of theirs is too large.
 
-    None of objects that may run their pods one after another, and where an autoscaler may add nodes.
+    It is empty for objects that may run their pods one after another, and where an autoscaler may add nodes.
 
     Sources: k/k:pkg/scheduler/framework/plugins/interpodaffinity/filtering.go satisfyPodAntiAffinity and
     k/k:pkg/scheduler/framework/plugins/podtopologyspread/filtering.go minMatchNum.

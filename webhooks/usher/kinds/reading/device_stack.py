@@ -345,7 +345,7 @@ def _partitions_made(config_map: paths.Object) -> Iterator[str]:
 
 
 def _single_shares(objects: Objects) -> dict[str, str]:
-    """The resources of which NVIDIA's device plugin gives a container one share, with the ConfigMap that says so.
+    """The resources whose shares NVIDIA's device plugin gives out one by one, with the ConfigMap that says so.
 
     Left out are resources that another configuration of the files offers in another way. MPS refuses several shares
     unless told otherwise (NVIDIA/k8s-device-plugin#574).

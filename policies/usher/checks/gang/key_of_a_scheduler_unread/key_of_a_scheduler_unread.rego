@@ -151,7 +151,7 @@ _of_scheduler := {
 	"scheduling.k8s.io/group-name": ["annotations", "Volcano", "volcano", {}],
 	"scheduling.x-k8s.io/pod-group": [
 		"labels",
-		"the coscheduling plugin", "the scheduler that runs it, such as scheduler-plugins-scheduler",
+		"the coscheduling plugin", "the scheduler that runs it (scheduler-plugins-scheduler)",
 		{"assumption": "usher assumes that the scheduler of Kubernetes runs without this plugin"},
 	],
 }

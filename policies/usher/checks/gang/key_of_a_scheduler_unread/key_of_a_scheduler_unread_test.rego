@@ -72,7 +72,7 @@ test_annotations_of_pods_on_a_job_are_found_and_a_group_of_another_scheduler if 
 		{
 			"path": "/spec/template/metadata/labels/scheduling.x-k8s.io~1pod-group",
 			"message": `the scheduler of Kubernetes places these pods, and does not read the label scheduling.x-k8s.io/pod-group ("train") of the coscheduling plugin`,
-			"remedy": "name the scheduler that runs it, such as scheduler-plugins-scheduler in schedulerName",
+			"remedy": "name the scheduler that runs it (scheduler-plugins-scheduler) in schedulerName",
 			"assumption": "usher assumes that the scheduler of Kubernetes runs without this plugin",
 		},
 	} with input as examples.bad_job_whose_pods_do_not_know

@@ -16,7 +16,7 @@
 #     Each group of a LeaderWorkerSet has exactly one leader, so for this kind only the number of templates counts.
 #   * podset-unconstrained-topology is false. Kueue read this as a request without a level until September 2026.
 #   * A template in a group has no required or preferred topology, or not the same as the other template.
-#   * The pods are no multiple of the size of a slice. Kueue admits them and never starts the rest.
+#   * The size of a slice does not divide the number of pods. Kueue admits them and never starts the rest.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling/
