@@ -57,7 +57,7 @@ yaml.safe_load, yaml.safe_load_all = _read, _read_all
 
 # A deadline would be a timed assertion: other tests run at the same time. CI tries the same examples for each change,
 # so that it judges the change; other runs look for new ones, and `scripts/test --thorough` looks longest.
-settings.register_profile("change", deadline=None, max_examples=30, derandomize=bool(os.environ.get("CI")))
+settings.register_profile("change", deadline=None, max_examples=15, derandomize=bool(os.environ.get("CI")))
 settings.register_profile(generated_examples.THOROUGH, deadline=None, max_examples=500)
 settings.load_profile("change")
 
@@ -118,6 +118,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if slow:
         config.hook.pytest_deselected(items=slow)
         items[:] = [item for item in items if not item.get_closest_marker("slow")]
+
+
+def pytest_collection_finish() -> None:
+    """Takes modules and tests out of all later collections of garbage: they stay until the end of the process."""
+    gc.freeze()
 
 
 def pytest_unconfigure() -> None:

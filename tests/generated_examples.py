@@ -1,13 +1,17 @@
-"""How many examples generated tests try: few for a change, many at night."""
+"""How many examples and parameters tests try: few for a change, many at night."""
 
-from typing import Final
+from collections.abc import Callable, Iterable
+from typing import Any, Final, TypeVar
 
+import pytest
 from hypothesis import settings
+
+_Value = TypeVar("_Value")
 
 THOROUGH: Final = "thorough"
 """The profile of `scripts/test --thorough`."""
 
-_PART: Final = 5
+_PART: Final = 10
 
 
 def are_thorough() -> bool:
@@ -16,5 +20,13 @@ def are_thorough() -> bool:
 
 
 def up_to(number: int) -> int:
-    """The number of examples to try: at night `number`, for a change a fifth of it."""
+    """The number of examples to try: at night `number`, for a change a tenth of it."""
     return number if are_thorough() else max(number // _PART, 10)
+
+
+def in_turn(values: Iterable[_Value], *, every: int, always: Callable[[_Value], bool] = lambda _: False) -> list[Any]:
+    """Parameters of a test: for a change one of so many, and those that are tried always; at night all."""
+    return [
+        each if number % every == 0 or always(each) else pytest.param(each, marks=pytest.mark.thorough)
+        for number, each in enumerate(values)
+    ]

@@ -38,6 +38,9 @@ _NOT_READY = b"storage is (re)initializing"
 _STORAGE_IS_READY_WITHIN = 30.0
 """Seconds."""
 
+DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+"""Asks for all kinds of all groups in one answer."""
+
 _METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 """Asks for a list without what the objects say."""
 
@@ -254,13 +257,18 @@ class Cluster:
 
     def _places(self) -> list[tuple[str, str]]:
         """The prefix and the plural of each kind with a namespace whose objects can be deleted together."""
-        groups = [each["preferredVersion"]["groupVersion"] for each in self.request("GET", "/apis").body["groups"]]
-        return [
-            (prefix, each["name"])
-            for prefix in ("/api/v1", *(f"/apis/{group}" for group in groups))
-            for each in self.request("GET", prefix).body["resources"]
-            if each["namespaced"] and "deletecollection" in each["verbs"]
-        ]
+        found = []
+        for path in ("/api", "/apis"):
+            for group in self.request("GET", path, accept=DISCOVERY).body["items"]:
+                # The preferred one is the first.
+                version = group["versions"][0]
+                prefix = "/".join(filter(None, (path, group["metadata"].get("name"), version["version"])))
+                found += [
+                    (prefix, each["resource"])
+                    for each in version.get("resources", [])
+                    if each["scope"] == "Namespaced" and "deletecollection" in each["verbs"]
+                ]
+        return found
 
     def _namespaces_of(self, place: tuple[str, str]) -> set[str]:
         """The namespaces with objects of a kind."""

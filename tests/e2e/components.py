@@ -55,6 +55,8 @@ def api_server(port: int, *, etcd_port: int, credentials: Credentials, more: Seq
             f"--service-account-signing-key-file={credentials.service_account_key_file}",
             # As clusters are set up in the field: whether a pod may be privileged is for policies to say.
             "--allow-privileged=true",
+            # No test is so many that some have to wait, and to share out the turns takes a seventh of the time.
+            "--enable-priority-and-fairness=false",
             *more,
         ),
     )

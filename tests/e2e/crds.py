@@ -9,13 +9,10 @@ from typing import Final
 import yaml
 
 import kind_definitions
-from e2e.cluster import ApiError, Cluster, wait_until
+from e2e.cluster import DISCOVERY, ApiError, Cluster, wait_until
 from usher.kinds.kind import Kind
 
 _API_VERSION = "apiextensions.k8s.io/v1"
-
-_DISCOVERY: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-"""Asks for all kinds of all groups in one answer."""
 
 _SERVED_WITHIN: Final = 60.0
 
@@ -85,7 +82,7 @@ def _object_name(name: str) -> str:
 def _served(cluster: Cluster) -> dict[str, frozenset[str]]:
     """The versions of each kind, by `group/plural`. A definition itself may take megabytes, and so is not asked for."""
     found: dict[str, set[str]] = defaultdict(set)
-    for group in cluster.request("GET", "/apis", accept=_DISCOVERY).body["items"]:
+    for group in cluster.request("GET", "/apis", accept=DISCOVERY).body["items"]:
         for version in group.get("versions", []):
             for resource in version.get("resources", []):
                 found[f"{group['metadata']['name']}/{resource['resource']}"].add(version["version"])

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 import pytest
 
 from e2e import corpus, crds
 from e2e.cluster import ApiError, Cluster, Object
 from e2e.registration import decisions, registered
+from generated_examples import are_thorough, in_turn
 from server_process import ServerProcess
 from usher.kinds.kind import Kind
 from usher.kinds.registry import WORKLOADS
@@ -15,6 +17,10 @@ from usher.kinds.registry import WORKLOADS
 pytestmark = pytest.mark.uses_definitions
 
 DENIED = re.compile(r'admission webhook "validate\.gpu-usher\.io" denied the request: ')
+
+DEFINED: Final = [kind for kind in WORKLOADS.values() if crds.is_defined(kind)]
+EVERY: Final = 3
+"""A change is tried with one of so many kinds."""
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +33,7 @@ def home(cluster: Cluster) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def samples(cluster: Cluster, home: str) -> Mapping[str, list[Object]]:
     """What the API server takes of each kind while nobody asks us."""
-    kinds = [kind for kind in WORKLOADS.values() if crds.is_defined(kind)]
+    kinds = DEFINED if are_thorough() else DEFINED[::EVERY]
     crds.install(cluster, [f"{kind.group}/{kind.plural}" for kind in kinds])
     return {f"{kind.group}/{kind.kind}": list(_taken(cluster, kind, home)) for kind in kinds}
 
@@ -48,7 +54,7 @@ def asked(cluster: Cluster, samples: Mapping[str, list[Object]], server: ServerP
 
 @pytest.mark.parametrize(
     "kind",
-    [kind for kind in WORKLOADS.values() if crds.is_defined(kind)],
+    in_turn(DEFINED, every=EVERY),
     ids=lambda kind: f"{kind.group}/{kind.kind}",
 )
 def test_the_api_server_asks_about_the_kind_and_takes_what_comes_back(

@@ -5,6 +5,7 @@ kwok plays the kubelet, so no container of these pods runs: one test starts thei
 
 import base64
 import contextlib
+import signal
 import socket
 import ssl
 import subprocess
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
+import forked_server
 from e2e import accounts, crds, ports, processes
 from e2e.cluster import Cluster, condition, wait_until
 from e2e.pods import nodes_of, running_pods, show
@@ -62,7 +64,7 @@ def started(arguments: list[str], *, log: Path) -> Iterator[int]:
     places = [f"--host={LOOPBACK}", f"--port={port}", f"--admin-port={admin_port}"]
     server = processes.start(
         "usher",
-        [sys.executable, "-m", "usher", *arguments, *places],
+        [*forked_server.command_line(command.environment()), *arguments, *places],
         health=f"https://{LOOPBACK}:{admin_port}/readyz",
         log=log,
         env=command.environment(),
@@ -71,6 +73,7 @@ def started(arguments: list[str], *, log: Path) -> Iterator[int]:
         processes.wait_until_ready([server], tls=as_a_kubelet())
         yield port
     finally:
+        server.process.send_signal(signal.SIGINT)
         processes.stop(server.process)
 
 

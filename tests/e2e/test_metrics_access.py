@@ -4,12 +4,12 @@ import contextlib
 import http.client
 import signal
 import ssl
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
 
+import forked_server
 from e2e import accounts, ports, processes
 from e2e.cluster import Cluster
 from integration import command
@@ -51,7 +51,7 @@ def admin(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     ]
     server = processes.start(
         "usher",
-        [sys.executable, "-m", "usher", *arguments],
+        [*forked_server.command_line(command.environment()), *arguments],
         health=f"https://{processes.LOOPBACK}:{admin_port}/readyz",
         log=directory / "usher.log",
         env=command.environment(),

@@ -15,6 +15,7 @@ from e2e import operators, pools, samples
 from e2e.cluster import ApiError, Cluster, KubectlError, Object, wait_until
 from e2e.pods import nodes_of, running_pods, show
 from e2e.pools import H100, OPEN_NODES, POOLS, Pool
+from generated_examples import in_turn
 from server_process import ServerProcess
 
 pytestmark = pytest.mark.usefixtures("site")
@@ -41,8 +42,16 @@ def site(cluster: Cluster, mutating_webhooks: ServerProcess) -> Iterator[None]:
         yield
 
 
-@every_kind
-@pytest.mark.parametrize("pool", POOLS, ids=lambda pool: pool.name)
+@pytest.mark.parametrize(
+    ("kind", "pool"),
+    [
+        pytest.param(
+            kind, pool, id=f"{kind}-{pool.name}", marks=pytest.mark.thorough if pool != H100 and number % 4 else ()
+        )
+        for number, kind in enumerate(samples.KINDS)
+        for pool in POOLS
+    ],
+)
 def test_its_pods_run_on_the_pool_that_they_were_meant_for(
     cluster: Cluster, namespace: str, kind: str, pool: Pool
 ) -> None:
@@ -66,7 +75,7 @@ def test_its_pods_run_on_the_pool_that_they_were_meant_for(
 
 @pytest.mark.uses_definitions
 @every_kind
-@every_way_of_applying
+@pytest.mark.parametrize("server_side", in_turn([True, False], every=2), ids=["server-side", "client-side"])
 def test_every_update_is_accepted_and_keeps_the_given_fields(
     cluster: Cluster, namespace: str, kind: str, *, server_side: bool
 ) -> None:

@@ -6,7 +6,6 @@ import http.client
 import json
 import signal
 import ssl
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 import yaml
 
 import builders
+import forked_server
 from e2e import accounts, ports, processes, quota_site
 from e2e.cluster import Cluster, Object, wait_until
 from integration import command
@@ -62,7 +62,8 @@ def portal(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         server = processes.start(
             "usher",
             [
-                *(sys.executable, "-m", "usher", "serve", "--portal", "--live", f"--kubeconfig={kubeconfig}"),
+                *(*forked_server.command_line(command.environment()), "serve"),
+                *("--portal", "--live", f"--kubeconfig={kubeconfig}"),
                 *(f"--certificate={directory / 'tls.crt'}", f"--key={directory / 'tls.key'}"),
                 *(f"--host={processes.LOOPBACK}", f"--port={port}", f"--admin-port={admin_port}"),
             ],

@@ -16,6 +16,7 @@ import pytest
 import record_findings
 import yaml
 
+import generated_examples
 import reviews
 import server_process
 import shared_files
@@ -51,6 +52,8 @@ OF_ADMINISTRATORS = {"PersistentVolume"}
 """Kinds about which `check` only warns, because administrators may make them as they like."""
 WHO = re.compile(r"does not know which user|knows the user")
 """Why `check` does not know what these checks would say."""
+OF_FACTS = {"gang/pod_group_not_there", "priority/class_unknown", "priority/workload_class_unknown"}
+"""Checks that ask whether an object exists. An audit takes the files for the cluster; `check` asks only facts."""
 PLACE = ("line", "column", "excerpt")
 """Fields of a finding that say where it stands in a text."""
 NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
@@ -282,8 +285,8 @@ def test_audit_finds_what_check_finds(
         found = audited.get((admitted["source"], admitted["line"]))
         if found is not None:
             expected = written if exists(Path(found["source"])) else admitted
-            assert found["findings"] == expected["findings"]
-            assert found["unknowns"] == expected["unknowns"]
+            for part in ("findings", "unknowns"):
+                assert [each for each in found[part] if each.get("check") not in OF_FACTS] == expected[part]
     left_out = done.json["summary"]["owned"] + done.json["summary"]["finished"]
     assert len(audited) == len(checked) - left_out
 
@@ -373,7 +376,8 @@ def test_with_facts_of_a_cluster_webhook_check_and_audit_say_the_same(
         server_process.running(tmp_path, arguments=(f"--facts={cluster}",)) as server,
         server.connection() as connection,
     ):
-        for value, found in zip(values, expected, strict=True):
+        some = [*zip(values, expected, strict=True)][:: 1 if generated_examples.are_thorough() else 3]
+        for value, found in some:
             assert_agrees(connection, admitted(connection, value, found), found)
     by_facts = {
         entry.code

@@ -1,19 +1,29 @@
 """`usher audit --demo`: a whole report without a cluster."""
 
+import json
 import re
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from integration import command
 from usher.audit.demo.synthetic_cluster import STORIES
 
+FORMS: Final = ("json", "text", "markdown")
+
 
 @pytest.fixture(scope="module")
-def document() -> Any:
-    run = command.usher("audit", "--demo", "--format", "json")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The report in each form, of one run."""
+    folder = tmp_path_factory.mktemp("demo")
+    run = command.usher("audit", "--demo", *(f"--format={form}={form}" for form in FORMS), cwd=folder)
     assert run.code == 0, run.err
-    return run.json
+    return {form: (folder / form).read_text() for form in FORMS}
+
+
+@pytest.fixture(scope="module")
+def document(reports: dict[str, str]) -> Any:
+    return json.loads(reports["json"])
 
 
 def named(document: Any, code: str) -> set[str]:
@@ -51,8 +61,8 @@ def test_what_a_rule_finds_in_a_workload_that_waits_is_one_finding(document: Any
 
 
 @pytest.mark.parametrize("form", ["text", "markdown"])
-def test_each_form_has_what_can_never_run_once(form: str) -> None:
-    shown = command.usher("audit", "--demo", "--format", form).out
+def test_each_form_has_what_can_never_run_once(reports: dict[str, str], form: str) -> None:
+    shown = reports[form]
     prevented = re.sub(r"(?m)^.*(USH330|USH502)\S* (Every pod fits|The pods of distributed).*$", "", shown)
 
     assert shown.count("one node has 96") == (1 if form == "text" else 2)  # Markdown lists what is new as well

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import forked_server
 from integration import command
 from integration.command import (
     BAD_EXAMPLE,
@@ -226,7 +227,7 @@ def test_a_report_can_be_written_to_a_device() -> None:
 def test_a_full_disk_is_an_error_and_never_a_clean_result(arguments: list[str]) -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "usher", *arguments],
+            [*forked_server.command_line(command.environment()), *arguments],
             stdout=full,
             stderr=subprocess.PIPE,
             env=command.environment(),
@@ -244,7 +245,7 @@ def test_a_reader_that_goes_away_is_not_an_error(arguments: list[str]) -> None:
     os.close(read_end)
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "usher", *arguments],
+            [*forked_server.command_line(command.environment()), *arguments],
             stdout=write_end,
             stderr=subprocess.PIPE,
             env=command.environment(),

@@ -18,7 +18,7 @@ FILES: Final = sorted(
     file
     for folder in ("examples", "policies", "tests/e2e")
     for file in (ROOT / folder).rglob("*.yaml")
-    if "kind: Config\n" in file.read_text() and "gpu-usher.io/v1alpha1" in file.read_text()
+    if b"kind: Config\n" in (content := file.read_bytes()) and b"gpu-usher.io/v1alpha1" in content
 )
 
 

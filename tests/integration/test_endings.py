@@ -9,6 +9,7 @@ from typing import Final
 
 import pytest
 
+from generated_examples import in_turn
 from integration import command
 from integration.command import BAD_EXAMPLE
 
@@ -49,9 +50,7 @@ def without_times(report: str) -> str:
     return re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "", report)
 
 
-@pytest.mark.parametrize(
-    "given", ['check "$1"', "policies list", "--help", pytest.param("audit --demo", marks=pytest.mark.thorough)]
-)
+@pytest.mark.parametrize("given", in_turn(['check "$1"', "policies list", "--help", "audit --demo"], every=4))
 def test_a_report_for_a_closed_standard_output_is_a_failure(given: str) -> None:
     done = run(f"usher {given} >&-", BAD_EXAMPLE)
 
@@ -73,7 +72,7 @@ def test_a_report_in_a_file_needs_no_standard_output(tmp_path: Path) -> None:
     [
         ('check "$1"', 1),
         pytest.param("audit --demo", 0, marks=pytest.mark.thorough),
-        ("policies show nosuch", 2),
+        pytest.param("policies show nosuch", 2, marks=pytest.mark.thorough),
     ],
 )
 def test_a_closed_standard_error_changes_nothing_but_its_messages(given: str, code: int) -> None:

@@ -91,7 +91,7 @@ def judged_objects(corpus: Corpus) -> list[Judged]:
 
 JUDGED = {"pods": judged_pods, "objects": judged_objects}
 what = pytest.mark.parametrize("what", JUDGED)
-corpora = pytest.mark.parametrize("corpus", shared_files.corpora)
+corpora = pytest.mark.parametrize("corpus", shared_files.thorough_corpora)
 
 
 @what

@@ -44,8 +44,11 @@ def shipped() -> catalogue.Catalogue:
     return catalogue.load().catalogue
 
 
-def as_webhooks(config: models.Config) -> Object:
-    """The policies as webhooks that are called where a policy denies: the command that evaluates reads only those."""
+def as_webhooks(config: models.Config, *, only: str = "") -> Object:
+    """The policies as webhooks that are called where a policy denies: the command that evaluates reads only those.
+
+    With `only`, the code of a check, its policies alone, which take a tenth of the time to compile.
+    """
     webhooks = []
     for each in floor_checks.validating_policies(config, shipped(), today=TODAY):
         if each["kind"] == "ValidatingAdmissionPolicy":
@@ -53,6 +56,8 @@ def as_webhooks(config: models.Config) -> Object:
             (validation,) = spec["validations"]
             denied = {"name": "denied", "expression": f"!({validation['expression']})"}
             code = validation["message"].split(" ")[0]
+            if only not in ("", code):
+                continue
             of_pods = {rule["resources"][0].split("/")[0] for rule in spec["matchConstraints"]["resourceRules"]} == {
                 "pods"
             }
@@ -64,9 +69,9 @@ def as_webhooks(config: models.Config) -> Object:
     return {"metadata": {"name": "floor"}, "webhooks": webhooks}
 
 
-def denied(requests: Sequence[Object], config: models.Config) -> Iterator[set[str] | None]:
+def denied(requests: Sequence[Object], config: models.Config, *, only: str = "") -> Iterator[set[str] | None]:
     """The codes of the policies that deny each request; None for an object that no API server reads."""
-    for one in answers(requests, of=as_webhooks(config)):
+    for one in answers(requests, of=as_webhooks(config, only=only)):
         # A template may have null where a list belongs, and is let in then: its Pods are judged.
         of_pods = {name: said for name, said in one.webhooks.items() if name.endswith("of pods")}
         assert set(of_pods.values()) <= {CALLED, "skipped"}, of_pods
@@ -115,7 +120,7 @@ def test_the_examples_of_a_check_get_its_verdict(key: str) -> None:
     assert any(expected.values())
 
 
-@pytest.mark.parametrize("corpus", shared_files.corpora)
+@pytest.mark.parametrize("corpus", shared_files.thorough_corpora)
 def test_it_denies_nothing_that_usher_lets_in(corpus: Corpus) -> None:
     config = models.Config()
     evaluator = record_findings.evaluator_with(config)
@@ -141,7 +146,7 @@ VOID = builders.pod(builders.container(env={"NVIDIA_VISIBLE_DEVICES": "void"}))
 
 
 def verdict(request: Object, **config: Any) -> bool:
-    (found,) = denied([request], models.Config.model_validate(config))
+    (found,) = denied([request], models.Config.model_validate(config), only="USH201")
     return found == {"USH201"}
 
 

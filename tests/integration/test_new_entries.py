@@ -107,6 +107,7 @@ def test_a_fabric_is_a_profile_in_its_file(copy: Copy) -> None:
     assert "FI_PROVIDER=cxi" in run.out
 
 
+@pytest.mark.thorough
 def test_an_accelerator_vendor_is_an_entry_of_its_names(copy: Copy) -> None:
     copy.insert(
         "accelerators/vendors.yaml",
@@ -143,6 +144,7 @@ def test_a_report_format_is_a_module_in_formats_and_a_line_in_known_formats(copy
     assert "spreadsheets" in copy.usher("audit", "--help").out
 
 
+@pytest.mark.thorough
 def test_a_format_of_audits_is_a_module_in_their_reports_and_a_line_in_known_formats(copy: Copy) -> None:
     copy.add(
         "audit/reports/poster.py",
@@ -174,6 +176,7 @@ def test_an_option_of_a_command_is_in_the_module_of_the_command(copy: Copy) -> N
     assert "Greet NAME first." in copy.usher("check", "--help").out
 
 
+@pytest.mark.thorough
 def test_a_metric_is_in_the_metrics_of_the_server(copy: Copy) -> None:
     copy.insert(
         "server/metrics.py",
@@ -185,6 +188,7 @@ def test_a_metric_is_in_the_metrics_of_the_server(copy: Copy) -> None:
     assert "\nusher_moon_phase 0.5\n" in copy.python("-c", show).out
 
 
+@pytest.mark.thorough
 def test_a_trace_span_is_in_the_server_around_the_calls_of_review(copy: Copy) -> None:
     copy.add(
         "server/spans.py",
@@ -228,6 +232,7 @@ def test_a_trace_span_is_in_the_server_around_the_calls_of_review(copy: Copy) ->
     assert shown == ["begin validate", "end validate", "200"]
 
 
+@pytest.mark.thorough
 async def test_an_answer_to_an_editor_is_a_module_in_editor_and_a_line_in_serving(copy: Copy) -> None:
     copy.add(
         "check/editor/links.py",
@@ -289,6 +294,7 @@ def test_an_authority_is_a_folder_and_an_entry_of_the_registry(copy: Copy) -> No
     assert "the lights are out" in run.out
 
 
+@pytest.mark.thorough
 def test_an_item_of_the_checklist_is_an_entry_and_a_function_of_its_area(copy: Copy) -> None:
     copy.insert(
         "audit/readiness/items.yaml",

@@ -122,7 +122,7 @@ def pod(gpus: int) -> paths.Object:
     return copied(builders.pod(builders.container(gpus=gpus), namespace="research"))
 
 
-@pytest.mark.parametrize("key", [CHECK, MUTATION])
+@pytest.mark.parametrize("key", [pytest.param(CHECK, marks=pytest.mark.thorough), MUTATION])
 def test_it_is_tried_alone_before_anything_is_built(policies: Path, key: str) -> None:
     assert "all tests pass" in tool("try_check.py", policies, key)
 

@@ -61,7 +61,13 @@ def test_the_alerts_are_rules_of_prometheus(tmp_path: Path) -> None:
     assert f"SUCCESS: {len(RULES)} rules found" in promtool("check", "rules", rules(tmp_path))
 
 
-@pytest.mark.parametrize(("cases", "name"), CASES.items())
+@pytest.mark.parametrize(
+    ("cases", "name"),
+    [
+        pytest.param(cases, name, marks=pytest.mark.thorough if "of_days" in cases.name else ())
+        for cases, name in CASES.items()
+    ],
+)
 def test_each_alert_fires_when_it_should_and_only_then(cases: Path, name: str, tmp_path: Path) -> None:
     spec = yaml.safe_load((MONITORING / name).read_text())["spec"]
     (tmp_path / name).write_text(yaml.safe_dump(spec))

@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+import forked_server
 from integration import command
 from integration.command import bad, good, usher, usher_process, warned, write
 from usher import paths
@@ -223,7 +224,7 @@ def test_a_log_of_a_ci_system_never_shows_progress(jobs: Path) -> None:
     """Some runners give a terminal that is a log; the variable CI tells the two apart."""
     ours, theirs = pty.openpty()
     done = subprocess.run(
-        [sys.executable, "-m", "usher", "check", "jobs"],
+        [*forked_server.command_line(command.environment()), "check", "jobs"],
         stdout=subprocess.DEVNULL,
         stderr=theirs,
         cwd=jobs,

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import generated_examples
 from integration import command
 from integration.api_server import ApiServer, kubeconfig, running
 from usher import paths
@@ -44,10 +45,10 @@ def api(objects: list[paths.Object]) -> Iterator[ApiServer]:
         yield server
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def options(
-    api: ApiServer, objects: list[paths.Object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> tuple[str | Path, ...]:
+    api: ApiServer, objects: list[paths.Object], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[str | Path, ...]]:
     """The audit at one moment, with the usage of the demo instead of that of Prometheus."""
 
     class Clock(datetime):
@@ -55,18 +56,19 @@ def options(
         def now(cls, tz: Any = None) -> "Clock":
             return cls.fromtimestamp(NOW.timestamp(), tz)
 
-    monkeypatch.setattr("usher.cli.audit.datetime", Clock)
-    monkeypatch.setattr(
-        "usher.cli.audit_usage.PrometheusSource",
-        lambda *_, **__: synthetic_records.SyntheticSource(objects),
-    )
-    config = tmp_path / "usher.yaml"
+    folder = tmp_path_factory.mktemp("options")
+    config = folder / "usher.yaml"
     config.write_text(json.dumps(synthetic_cluster.configuration(NOW.date()).model_dump(mode="json", by_alias=True)))
-    file = kubeconfig(tmp_path / "kubeconfig", api.url)
-    return "audit", "--kubeconfig", file, "--config", config, "--prometheus", "http://127.0.0.1:9"
+    file = kubeconfig(folder / "kubeconfig", api.url)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("usher.cli.audit.datetime", Clock)
+        patched.setattr(
+            "usher.cli.audit_usage.PrometheusSource", lambda *_, **__: synthetic_records.SyntheticSource(objects)
+        )
+        yield "audit", "--kubeconfig", file, "--config", config, "--prometheus", "http://127.0.0.1:9"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def whole(options: tuple[str | Path, ...]) -> Any:
     done = command.usher(*options, "--format", "json")
     assert done.code == 0, done.err
@@ -154,7 +156,8 @@ def test_an_audit_of_a_namespace_says_what_the_row_of_the_namespace_says(
     rows = {row["name"]: row for table in whole["usage"] if table["by"] == "namespace" for row in table["rows"]}
     teams = {each["subject"]["namespace"]: each["team"] for each in whole["workloads"]}
     assert len(rows) > 2
-    for name, row in rows.items():
+    for name in [*rows][: generated_examples.up_to(100) // 3]:
+        row = rows[name]
         done = command.usher(*options, "--in-namespace", name, "--format", "json")
         assert done.code == 0, done.err
         assert_is_row(done.json, row)

@@ -3,7 +3,6 @@
 import os
 import pty
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 
 import builders
+import forked_server
 from integration import command
 from integration.command import (
     BAD_EXAMPLE,
@@ -25,14 +25,15 @@ pytestmark = pytest.mark.process
 
 def on_a_terminal(*arguments: str, env: dict[str, str] | None = None) -> str:
     """What a terminal of 80 columns receives."""
+    variables = command.environment(**{"TERM": "xterm", **(env or {})})
     leader, follower = pty.openpty()
     with os.fdopen(leader, "rb", buffering=0) as terminal:
         process = subprocess.Popen(
-            [sys.executable, "-m", "usher", *arguments],
+            [*forked_server.command_line(variables), *arguments],
             stdin=subprocess.DEVNULL,
             stdout=follower,
             stderr=follower,
-            env=command.environment(**{"TERM": "xterm", **(env or {})}),
+            env=variables,
         )
         os.close(follower)
         text = b"".join(received(terminal))

@@ -96,7 +96,11 @@ def report(evaluator: Evaluator, batches: Sequence[Batch]) -> findings.Report:
     )
 
 
-@pytest.fixture(params=CONFIGS, ids=["no configuration", "examples/usher.yaml"], scope="module")
+@pytest.fixture(
+    params=[pytest.param(CONFIGS[0], marks=pytest.mark.thorough), CONFIGS[1]],
+    ids=["no configuration", "examples/usher.yaml"],
+    scope="module",
+)
 def evaluator(request: pytest.FixtureRequest) -> Iterator[Evaluator]:
     made = assembly.embedded(request.param)
     yield made

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
+import jsonpatch
 import pytest
 import yaml
 
@@ -274,6 +275,7 @@ def test_other_yaml_in_a_directory_is_counted_and_not_talked_about(tmp_path: Pat
         ({"apiVersion": 1, "kind": "Pod"}, "no apiVersion"),
         ({"apiVersion": "", "kind": "Pod"}, "no apiVersion"),
         (["a"], "no mapping with apiVersion and kind"),
+        ({"apiVersion": "builtin", "kind": "LabelTransformer"}, "a transformer or a generator of kustomize"),
     ],
 )
 def test_the_note_on_a_named_file_without_an_object_says_which_field_is_missing(
@@ -437,6 +439,25 @@ def test_an_object_that_could_be_applied_alone_is_judged_whatever_a_kustomizatio
     written(tmp_path / "pod.yaml", builders.pod(name="whole"), PART)
 
     assert names(read(tmp_path)) == ["whole"]
+
+
+@pytest.mark.parametrize(
+    ("part", "pointer", "value"),
+    [
+        (builders.job(name="part"), "/spec/template/spec/restartPolicy", "Never"),
+        (builders.deployment(name="part"), "/spec/selector", {}),
+    ],
+)
+def test_a_patch_with_images_is_not_judged_where_the_api_server_would_refuse_it_alone(
+    tmp_path: Path, part: paths.Object, pointer: str, value: paths.Json
+) -> None:
+    written(tmp_path / "kustomization.yaml", {"patches": [{"path": "part.yaml"}, {"path": "whole.yaml"}]})
+    written(tmp_path / "part.yaml", part)
+    whole = jsonpatch.apply_patch(part, [{"op": "add", "path": pointer, "value": value}])
+    written(tmp_path / "whole.yaml", whole)
+
+    assert names(read(tmp_path / "whole.yaml")) == ["part"]
+    assert names(read(tmp_path / "part.yaml")) == []
 
 
 def test_a_kustomization_that_is_a_pipe_a_link_out_of_the_repository_or_above_it_makes_no_patch(tmp_path: Path) -> None:

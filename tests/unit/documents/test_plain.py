@@ -15,7 +15,7 @@ from shared_files import Corpus
 from usher import errors
 from usher.documents import chunks, composing, plain, reader
 
-every_corpus = pytest.mark.parametrize("corpus", shared_files.corpora)
+every_corpus = pytest.mark.parametrize("corpus", shared_files.thorough_corpora)
 
 REFUSED = "refused"
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from generated_examples import in_turn
 from unit.documents import kubectl
 from usher import errors
 from usher.documents import chunks, composing, reader
@@ -122,14 +123,14 @@ def test_a_reason_is_one_line_with_a_remedy(content: str | bytes) -> None:
 
 
 @kubectl.needs_kubectl
-@pytest.mark.parametrize("fault", REFUSED_BY_KUBECTL.values(), ids=REFUSED_BY_KUBECTL)
+@pytest.mark.parametrize("fault", in_turn(REFUSED_BY_KUBECTL.values(), every=6), ids=REFUSED_BY_KUBECTL)
 def test_kubectl_refuses_it_too(fault: Fault, tmp_path: Path) -> None:
     with pytest.raises(kubectl.RefusedError):
         kubectl.sent_of(fault[0], tmp_path)
 
 
 @kubectl.needs_kubectl
-@pytest.mark.parametrize("fault", STRICTER_THAN_KUBECTL.values(), ids=STRICTER_THAN_KUBECTL)
+@pytest.mark.parametrize("fault", in_turn(STRICTER_THAN_KUBECTL.values(), every=6), ids=STRICTER_THAN_KUBECTL)
 def test_kubectl_lets_it_pass(fault: Fault, tmp_path: Path) -> None:
     assert kubectl.sent_of(fault[0], tmp_path)
 

@@ -133,7 +133,13 @@ def deep_body(value: paths.Object) -> bytes:
         sys.setrecursionlimit(limit)
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.thorough) if name in ("300 groups", "300 jobs") else name
+        for name in ATTACKS
+    ],
+)
 def test_what_costs_too_much_is_denied_and_what_does_not_is_judged(
     name: str, evaluator: Evaluator, engine: CountingEngine
 ) -> None:
@@ -273,7 +279,13 @@ def test_there_are_two_hundred_objects_around_the_limits() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=pytest.mark.thorough) if around.thorough else name for name, around in GENERATED.items()],
+    [
+        # Jobs of a JobSet stand for other lists of templates.
+        pytest.param(name, marks=pytest.mark.thorough)
+        if around.thorough or name.endswith(("groups", "tasks"))
+        else name
+        for name, around in GENERATED.items()
+    ],
 )
 def test_an_object_around_a_limit_is_judged_or_denied_by_name(
     name: str, evaluator: Evaluator, engine: CountingEngine

@@ -10,7 +10,7 @@ import shared_files
 from shared_files import Corpus
 from usher import model, paths
 
-every_corpus = pytest.mark.parametrize("corpus", shared_files.corpora)
+every_corpus = pytest.mark.parametrize("corpus", shared_files.thorough_corpora)
 
 # Written without the vocabulary on purpose.
 RESOURCE = re.compile(

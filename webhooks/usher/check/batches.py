@@ -98,6 +98,8 @@ def why_not_object(value: paths.Json) -> str:
         return ""
     if not isinstance(value, dict):
         return "not a Kubernetes object: no mapping with apiVersion and kind"
+    if value.get("apiVersion") == "builtin":
+        return "not a Kubernetes object: a transformer or a generator of kustomize"
     missing = [key for key in ("apiVersion", "kind") if not isinstance(value.get(key), str) or not value[key]]
     return f"not a Kubernetes object: no {' and no '.join(missing)}" if missing else ""
 

@@ -277,6 +277,13 @@ KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomizati
 _PATCHES: Final = frozenset({"patches", "patchesstrategicmerge", "patchesjson6902"})
 """Fields of a kustomization that name files with parts of objects, in any case, as Go reads JSON."""
 
+_REQUIRED: Final = {
+    **dict.fromkeys(("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"), "spec.selector"),
+    "Job": "spec.template.spec.restartPolicy",
+    "CronJob": "spec.jobTemplate.spec.template.spec.restartPolicy",
+}
+"""What the API server requires of a kind and patches leave out. The default of restartPolicy is refused in a Job."""
+
 _FOLDERS_ABOVE: Final = 40
 """The most folders above a file in which its kustomization is looked for."""
 
@@ -284,8 +291,8 @@ _FOLDERS_ABOVE: Final = 40
 def without_patches(batch: Batch, path: Path) -> Batch:
     """The batch of a file without parts of objects: a kustomization of its folder, or one above, names it as a patch.
 
-    kustomize reads no patch from outside the folder of its kustomization. An object whose containers have images could
-    be applied alone, so it is judged all the same; a note names each other one that makes pods.
+    kustomize reads no patch from outside the folder of its kustomization. An object that could be applied alone is
+    judged all the same; a note names each other one that makes pods.
     """
     whole = os.path.realpath(path) if batch.items else ""
     folder = _patches_above(os.path.dirname(whole)).get(whole)  # noqa: PTH120 - quicker
@@ -294,7 +301,7 @@ def without_patches(batch: Batch, path: Path) -> Batch:
     kept: list[Item] = []
     parts: list[Item] = []
     for item in batch.items:
-        (kept if pod_templates.find_pod_specs(item.value) != [] else parts).append(item)
+        (kept if _could_be_applied(item.value) else parts).append(item)
     reason = f"a patch; `usher check -k {path_text(_shown(Path(folder)))}` judges what it makes"
     notes = [
         findings.Note(source=f"{batch.source}:{item.document.line}", reason=reason)
@@ -307,6 +314,16 @@ def without_patches(batch: Batch, path: Path) -> Batch:
         notes=(*batch.notes, *notes),
         ignored=batch.ignored + len(parts) - len(notes),
     )
+
+
+def _could_be_applied(value: paths.Object) -> bool:
+    """Whether the API server may accept an object: its containers have images, and what its kind requires is there."""
+    if pod_templates.find_pod_specs(value) == []:
+        return False
+    found: paths.Json = dict(value)
+    for key in _REQUIRED.get(batches.group_and_kind(value)[1], "kind").split("."):
+        found = paths.mapping(found).get(key)
+    return found is not None
 
 
 def forget_patches() -> None:

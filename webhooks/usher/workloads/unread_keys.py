@@ -532,6 +532,8 @@ def _holds_deciding(value: Any, depth: int = 0) -> bool:  # noqa: ANN401 - any J
 def _unknown_kind(api_version: str, kind: str, kinds: Mapping[str, int]) -> Iterator[model.UnreadKey]:
     """The mistake in the kind or the apiVersion of an object, if a known one is like it."""
     group = api_version.rpartition("/")[0]
+    if value_forms.is_removed(api_version, kind):
+        return
     of_group = {name: version for name, version in reversed(_names(kinds)) if version.rpartition("/")[0] == group}
     if kind in of_group:
         known = (group, kind) in registry.BY_KEY  # usher says of these that it does not judge the version

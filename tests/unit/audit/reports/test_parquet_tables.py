@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import generated_examples
 from builders import audit_documents as audits
 from usher import errors
 from usher.audit.document import Audit
@@ -48,7 +49,11 @@ def test_the_same_audit_gives_the_same_bytes() -> None:
     assert list(data_tables.parquet_files(audits.full())) == list(data_tables.parquet_files(audits.full()))
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=generated_examples.up_to(50),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(text=st.text(max_size=20) | st.sampled_from(["\x00\x1b[31m", "\u202e'\"\\", "{}\n[]", "a" * 70_000]))
 def test_any_name_comes_back_as_it_was(tmp_path: Path, text: str) -> None:
     tables = back(audits.audit(findings=(audits.finding(message=text, evidence=(text,)),)), tmp_path)

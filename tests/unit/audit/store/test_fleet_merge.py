@@ -99,7 +99,7 @@ def test_clusters_add_up(tmp_path: Path) -> None:
     assert fleet.problems == ()
 
 
-@pytest.mark.parametrize("number", [2, 10])
+@pytest.mark.parametrize("number", [2, pytest.param(10, marks=pytest.mark.thorough)])
 def test_the_shards_of_a_cluster_add_up_to_the_whole(tmp_path: Path, number: int) -> None:
     """Nodes, and findings about what has no namespace, count once; each workload counts once."""
     whole = fleets.cluster(7, workloads=120, namespaces=30)

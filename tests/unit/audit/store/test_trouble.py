@@ -11,6 +11,7 @@ import duckdb
 import pytest
 
 from builders import fleets
+from generated_examples import in_turn
 from unit.audit.store import written
 from usher import errors
 from usher.audit.document import Gap, Subject
@@ -197,7 +198,9 @@ def test_a_cluster_that_no_longer_reports_is_said(tmp_path: Path) -> None:
     assert kinds(written.merged(tmp_path)) == [ProblemKind.AGE]
 
 
-@pytest.mark.parametrize("damage", ["garbage", "empty", "cut", "deleted", "other table", "fewer rows"])
+@pytest.mark.parametrize(
+    "damage", in_turn(["garbage", "empty", "cut", "deleted", "other table", "fewer rows"], every=2)
+)
 def test_damaged_parquet_is_left_out_as_a_whole(tmp_path: Path, damage: str) -> None:
     """Also where the record vouches for it: the digest says that a file is the written one, not that it is good."""
     written.part(tmp_path / "good", fleets.cluster(1))
@@ -244,7 +247,10 @@ def test_a_record_cannot_name_files_elsewhere(tmp_path: Path, name: str) -> None
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"[]", b"{" * 100_000, b"\xff\xfe", b"null", b'{"taken": 1}', b" " * (audit_parts.MOST_RECORD_BYTES + 1)],
+    in_turn(
+        [b"", b"[]", b"{" * 100_000, b"\xff\xfe", b"null", b'{"taken": 1}', b" " * (audit_parts.MOST_RECORD_BYTES + 1)],
+        every=3,
+    ),
 )
 def test_a_record_that_is_not_one_is_said_and_left_out(tmp_path: Path, content: bytes) -> None:
     written.part(tmp_path, fleets.cluster(1))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from builders import fleets
+from generated_examples import in_turn
 from unit.audit.store import written
 from usher.audit import document_entries
 from usher.audit.document import Audit, FindingEntry, Gap, Group, GroupTable, ReadinessItem, Standing, Subject, Usage
@@ -36,14 +37,14 @@ def unused(code: str) -> FindingEntry:
     return fleets.finding(code, QUEUE)
 
 
-@pytest.mark.parametrize("code", sorted(document_entries.ABOUT_ABSENCE))
+@pytest.mark.parametrize("code", in_turn(sorted(document_entries.ABOUT_ABSENCE), every=3))
 def test_something_is_unused_if_every_shard_says_so(tmp_path: Path, code: str) -> None:
     found = merged(tmp_path, {index: (unused(code),) for index in range(SHARDS)})
 
     assert codes(found)[code].findings == 1
 
 
-@pytest.mark.parametrize("code", sorted(document_entries.ABOUT_ABSENCE))
+@pytest.mark.parametrize("code", in_turn(sorted(document_entries.ABOUT_ABSENCE), every=3))
 def test_what_one_shard_uses_is_not_unused(tmp_path: Path, code: str) -> None:
     assert codes(merged(tmp_path, {0: (unused(code),), 1: (), 2: (unused(code),)})) == {}
 
@@ -72,7 +73,7 @@ def test_every_finding_of_one_object_counts_and_each_once(tmp_path: Path) -> Non
     assert codes(merged(tmp_path, dict.fromkeys(range(SHARDS), twice)))["USH1403"].findings == 2
 
 
-@pytest.mark.parametrize("code", sorted(document_entries.ABOUT_WORKLOADS))
+@pytest.mark.parametrize("code", in_turn(sorted(document_entries.ABOUT_WORKLOADS), every=3))
 def test_a_finding_about_workloads_has_the_gpus_of_all_shards(tmp_path: Path, code: str) -> None:
     kind = Subject(api_version="batch/v1", kind="Job", name="jobs.batch")
     found = merged(tmp_path, {index: (fleets.finding(code, kind, gpus=index + 1),) for index in (1, 2)} | {0: ()})

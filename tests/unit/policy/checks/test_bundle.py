@@ -8,6 +8,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from generated_examples import in_turn
 from usher import errors
 from usher.policy.checks import catalogue
 
@@ -71,14 +72,17 @@ def test_a_missing_file_is_named(policies: Path, file: str) -> None:
 
 @pytest.mark.parametrize(
     "damage",
-    [
-        lambda text: text[:-20],
-        lambda _: b"[]",
-        lambda _: b"{}",
-        lambda _: b'{"files": 1}',
-        lambda _: b'{"files": ["usher"]}',
-        lambda _: b"\xff",
-    ],
+    in_turn(
+        [
+            lambda text: text[:-20],
+            lambda _: b"[]",
+            lambda _: b"{}",
+            lambda _: b'{"files": 1}',
+            lambda _: b'{"files": ["usher"]}',
+            lambda _: b"\xff",
+        ],
+        every=3,
+    ),
     ids=["cut short", "a list", "no files", "a number", "names alone", "not UTF-8"],
 )
 def test_a_manifest_that_cannot_be_read_is_an_error(policies: Path, damage: Callable[[bytes], bytes]) -> None:
@@ -91,14 +95,17 @@ def test_a_manifest_that_cannot_be_read_is_an_error(policies: Path, damage: Call
 
 @pytest.mark.parametrize(
     "text",
-    [
-        b"",
-        b"{}",
-        b'{"checks": []}',
-        b'{"checks": [{}], "mutations": []}',
-        b'{"checks": [{"key": "a/b", "code": "USH1", "title": "", "description": "", "surprise": 1}], "mutations": []}',
-        b'{"checks": [{"key": "a/b", "code": "USH1", "title": "", "description": "", "severity": "awful"}]}',
-    ],
+    in_turn(
+        [
+            b"",
+            b"{}",
+            b'{"checks": []}',
+            b'{"checks": [{}], "mutations": []}',
+            b'{"mutations": [], "checks": [{"key": "a/b", "code": "USH1", "title": "", "description": "", "more": 1}]}',
+            b'{"checks": [{"key": "a/b", "code": "USH1", "title": "", "description": "", "severity": "awful"}]}',
+        ],
+        every=3,
+    ),
     ids=["empty", "no lists", "no mutations", "no fields", "unknown field", "unknown severity"],
 )
 def test_a_catalogue_that_cannot_be_read_is_named(policies: Path, text: bytes) -> None:

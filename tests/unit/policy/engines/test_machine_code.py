@@ -51,9 +51,9 @@ def test_another_file_in_its_place_is_ignored(module: bytes, made: Path, content
     wasm.WasmEngine(module, ahead=made).ready()
 
 
-def test_machine_code_of_another_configuration_is_compiled_instead(module: bytes, made: Path) -> None:
-    without_deadlines = wasmtime.Engine(wasmtime.Config())
-    made.write_bytes(wasmtime.Module(without_deadlines, module).serialize())
+def test_machine_code_of_another_configuration_is_compiled_instead(tmp_path: Path) -> None:
+    without_deadlines, made = wasmtime.Engine(wasmtime.Config()), tmp_path / "module"
+    made.write_bytes(wasmtime.Module(without_deadlines, "(module)").serialize())
 
     assert wasm_runtime.read_machine_code(wasmtime.Engine(wasm_runtime.compiler_configuration()), made) is None
 

@@ -9,6 +9,7 @@ import quicken_module
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import generated_examples
 import opa_server
 from usher.policy.checks import catalogue
 from usher.policy.engines.engine import Entrypoint
@@ -75,7 +76,7 @@ def engines(tmp_path_factory: pytest.TempPathFactory) -> tuple[WasmEngine, ...]:
     return tuple(map(WasmEngine, modules))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=generated_examples.up_to(500), deadline=None)
 @given(value=documents, text=st.sampled_from(NAMES) | st.text(max_size=20), size=st.integers(0, 9))
 def test_the_answers_are_those_of_the_plain_module_in_the_same_order(
     engines: tuple[WasmEngine, ...], value: Any, text: str, size: int

@@ -79,12 +79,12 @@ def test_in_three_years_every_leaf_is_valid_and_its_ca_was_trusted_a_day_before_
     now, kept = START, fresh()
     trusted = {now: set(kept.authorities)}
     shown = {now: (kept.leaf, kept.issuer)}
-    for _ in range(3 * 365 * 4):
-        now += timedelta(hours=6)
+    step = timedelta(hours=12)
+    for _ in range(3 * 365 * 2):
+        now += step
         kept = later(kept, now)
         trusted[now], shown[now] = set(kept.authorities), (kept.leaf, kept.issuer)
 
-    step = timedelta(hours=6)
     for time, (leaf, issuer) in shown.items():
         assert leaf.not_valid_after_utc - time > timedelta(days=29)
         assert issuer.not_valid_after_utc - time > timedelta(days=90)

@@ -337,8 +337,8 @@ def plan_actions(found: Ledger, holdings: Iterable[Holding], limits: Limits, now
 
     Args:
         holdings: all holdings in the namespaces of the quota. Several may share a name: an existing workload, and
-              deleted workloads whose pods have not ended.
-            limits: the limits of the quota.
+            deleted workloads whose pods have not ended.
+        limits: the limits of the quota.
         now: seconds since the epoch.
     """
     result: list[Action] = []

@@ -275,21 +275,47 @@ def _least_above_most(value: paths.Object) -> Iterator[model.UnreadKey]:
 
 
 _REMOVED: Final = {
-    "admissionregistration.k8s.io/v1beta1 MutatingWebhookConfiguration": ("1.21", "admissionregistration.k8s.io/v1"),
-    "admissionregistration.k8s.io/v1beta1 ValidatingWebhookConfiguration": ("1.21", "admissionregistration.k8s.io/v1"),
     "autoscaling/v2beta1 HorizontalPodAutoscaler": ("1.24", "autoscaling/v2, whose metrics have a target"),
     "autoscaling/v2beta2 HorizontalPodAutoscaler": ("1.25", "autoscaling/v2"),
-    "batch/v1beta1 CronJob": ("1.24", "batch/v1"),
-    "node.k8s.io/v1beta1 RuntimeClass": ("1.24", "node.k8s.io/v1"),
-    "policy/v1beta1 PodDisruptionBudget": ("1.24", "policy/v1"),
-    "scheduling.k8s.io/v1beta1 PriorityClass": ("1.21", "scheduling.k8s.io/v1"),
+    "extensions/v1beta1 Ingress": ("1.21", "networking.k8s.io/v1"),
+    "extensions/v1beta1 NetworkPolicy": ("1.15", "networking.k8s.io/v1"),
     **{
         f"{version} {kind}": ("1.15", "apps/v1")
         for version in ("apps/v1beta1", "apps/v1beta2", "extensions/v1beta1")
         for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")
     },
+    **{
+        f"{group}/{version} {kind}": (last, f"{group}/v1")
+        for group, version, last, kinds in (
+            ("admissionregistration.k8s.io", "v1beta1", "1.21", "MutatingWebhookConfiguration"),
+            ("admissionregistration.k8s.io", "v1beta1", "1.21", "ValidatingWebhookConfiguration"),
+            ("apiextensions.k8s.io", "v1beta1", "1.21", "CustomResourceDefinition"),
+            ("apiregistration.k8s.io", "v1beta1", "1.21", "APIService"),
+            ("batch", "v1beta1", "1.24", "CronJob"),
+            ("certificates.k8s.io", "v1beta1", "1.21", "CertificateSigningRequest"),
+            ("coordination.k8s.io", "v1beta1", "1.21", "Lease"),
+            ("discovery.k8s.io", "v1beta1", "1.24", "EndpointSlice"),
+            *(
+                ("flowcontrol.apiserver.k8s.io", version, last, "FlowSchema PriorityLevelConfiguration")
+                for version, last in (("v1beta1", "1.25"), ("v1beta2", "1.28"), ("v1beta3", "1.31"))
+            ),
+            ("networking.k8s.io", "v1beta1", "1.21", "Ingress IngressClass"),
+            ("node.k8s.io", "v1beta1", "1.24", "RuntimeClass"),
+            ("policy", "v1beta1", "1.24", "PodDisruptionBudget"),
+            ("rbac.authorization.k8s.io", "v1beta1", "1.21", "ClusterRole ClusterRoleBinding Role RoleBinding"),
+            ("scheduling.k8s.io", "v1beta1", "1.21", "PriorityClass"),
+            ("storage.k8s.io", "v1beta1", "1.21", "CSIDriver CSINode StorageClass VolumeAttachment"),
+            ("storage.k8s.io", "v1beta1", "1.26", "CSIStorageCapacity"),
+        )
+        for kind in kinds.split()
+    },
 }
 """The last release that serves a version, and the version to write (kubernetes.io, deprecation guide)."""
+
+
+def is_removed(api_version: str, kind: str) -> bool:
+    """Whether Kubernetes served a version of a kind once."""
+    return f"{api_version} {kind}" in _REMOVED
 
 
 def refused_forms(value: paths.Object, key: tuple[str, str], specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:

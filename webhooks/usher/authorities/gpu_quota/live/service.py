@@ -181,7 +181,7 @@ class Reconciler:
         Args:
             clock: seconds since 1970.
             shuffle: orders actions at random: a failing action must not delay the others, and replicas should not
-                  all begin with the same action.
+                all begin with the same action.
             observed: whether all objects have been listed while a quota existed; only then can they be counted.
         """
         self._accounts = accounts
