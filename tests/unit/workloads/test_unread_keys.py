@@ -601,33 +601,3 @@ REPLICATED: paths.Object = {
 def test_a_role_whose_name_would_be_a_broken_pattern_is_survived() -> None:
     value = builders.replaced(REPLICATED, "/spec/pytorchReplicaSpecs", {"W(": {"template": {"spec": ADDRESSING}}})
     assert "addresses the pod bert-worker-9" in " ".join(each.text for each in unread(value))
-
-
-_GATED = (
-    "{{apiVersion: v1, kind: Pod, metadata: {{name: a, labels: {{kueue.x-k8s.io/queue-name: b}}}}, "
-    "spec: {{schedulingGates: [{{name: {}}}], containers: [{{name: a, image: b}}]}}}}"
-)
-_LWS = (
-    "{{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {{name: a}}, "
-    "spec: {{scheduling: {{}}, leaderWorkerTemplate: {{workerTemplate: {{spec: "
-    "{{schedulerName: {}, containers: [{{name: a, image: b}}]}}}}}}}}}}"
-)
-_RUNTIME = (
-    "{{apiVersion: trainer.kubeflow.org/v1alpha1, kind: TrainingRuntime, metadata: {{name: a}}, "
-    "spec: {{podGroupPolicy: {{{}}}}}}}"
-)
-
-
-@pytest.mark.parametrize(
-    ("text", "remedies"),
-    [
-        (_GATED.format("example.com/data"), ["remove the gate, or queue the pods once its condition holds"]),
-        (_GATED.format("kueue.x-k8s.io/topology"), []),
-        (_LWS.format("volcano"), ["remove spec.scheduling, or schedulerName"]),
-        (_LWS.format("default-scheduler"), []),
-        (_RUNTIME.format("volcano: {}"), []),
-        (_RUNTIME.format("volcano: {}, coscheduling: {}"), ["name one of them"]),
-    ],
-)
-def test_fields_that_a_controller_cannot_use_beside_each_other_are_found(text: str, remedies: list[str]) -> None:
-    assert [each.remedy for each in unread(yaml.safe_load(text)) if each.topic == "controller"] == remedies
