@@ -7,6 +7,9 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+_PAUSE = 0.1
+"""Seconds before another try."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
@@ -18,6 +21,8 @@ class Target:
     context: ssl.SSLContext | None = None
     token: str = ""
     """A bearer token, which an API server wants."""
+    tries: int = 1
+    """How many times to send a body for which a server on a busy machine has no time (503)."""
 
     def requests(self) -> Iterator[bytes]:
         """Whole requests, made in advance so that this does not count."""
@@ -51,10 +56,15 @@ async def _connection(target: Target, bodies: Iterator[bytes], requests: int) ->
     latencies = []
     for request in itertools.islice(bodies, requests):
         started = time.perf_counter()
-        writer.write(request)
-        head = await reader.readuntil(b"\r\n\r\n")
-        if not head.startswith((b"HTTP/1.1 200", b"HTTP/1.1 201")):
-            raise RuntimeError(head.decode("latin-1"))
+        for left in reversed(range(target.tries)):
+            writer.write(request)
+            head = await reader.readuntil(b"\r\n\r\n")
+            if head.startswith((b"HTTP/1.1 200", b"HTTP/1.1 201")):
+                break
+            if not left or not head.startswith(b"HTTP/1.1 503"):
+                raise RuntimeError(head.decode("latin-1"))
+            await _skip_body(reader, head)
+            await asyncio.sleep(_PAUSE)
         await _skip_body(reader, head)
         latencies.append(time.perf_counter() - started)
     writer.close()

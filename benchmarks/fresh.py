@@ -77,18 +77,30 @@ def main() -> None:
 def rows() -> list[Row]:
     found = []
     for site, (file, namespace, queue) in SITES.items():
-        config = load(ROOT / file) if file else models.Config()
-        evaluator = assembly.embedded(config)
+        config = configuration(file)
         for kind, pods in PODS.items():
-            sent = objects.review_pods(kind, REVIEWS + WARM, namespace=namespace, queue=queue)
-            mutated = [
-                value if objects.is_wrong(number) else mutate(evaluator, value) for number, value in enumerate(sent)
+            by_path = bodies(file, namespace, queue, kind, REVIEWS + WARM)
+            found += [
+                Row(pods=pods, site=site, path=path, config=config, bodies=by_path[path])
+                for path in ("/validate", "/mutate")
             ]
-            for path, values in (("/validate", mutated), ("/mutate", sent)):
-                bodies = [objects.review(value, namespace=namespace) for value in values]
-                found.append(Row(pods=pods, site=site, path=path, config=config, bodies=bodies))
-        evaluator.engine.close()
     return found
+
+
+def configuration(file: str) -> models.Config:
+    return load(ROOT / file) if file else models.Config()
+
+
+def bodies(file: str, namespace: str, queue: str, kind: str, number: int) -> dict[str, list[bytes]]:
+    """The reviews that each webhook gets about that many pods of a kind, by its path."""
+    evaluator = assembly.embedded(configuration(file))
+    sent = objects.review_pods(kind, number, namespace=namespace, queue=queue)
+    mutated = [value if objects.is_wrong(place) else mutate(evaluator, value) for place, value in enumerate(sent)]
+    evaluator.engine.close()
+    return {
+        path: [objects.review(value, namespace=namespace) for value in values]
+        for path, values in (("/mutate", sent), ("/validate", mutated))
+    }
 
 
 def mutate(evaluator: Evaluator, value: paths.Object) -> paths.Object:

@@ -46,7 +46,7 @@ class Row:
 
 
 def main() -> None:
-    sections.publish("peers", lambda: "\n".join(report()), description=__doc__, ratio=RATIO)
+    sections.publish("peers", lambda: "\n".join(report()), description=__doc__, ratios=[RATIO])
 
 
 def report() -> list[str]:

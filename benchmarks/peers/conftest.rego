@@ -29,8 +29,8 @@ tolerated if {
 
 deny contains message if {
 	some container in containers
-	endswith(container.image, ":latest")
-	message := sprintf("%s: the tag latest", [container.name])
+	container.securityContext.privileged
+	message := sprintf("%s: privileged", [container.name])
 }
 
 deny contains message if {

@@ -47,3 +47,18 @@ def test_a_row_that_is_not_recorded_fails(worse: Callable[[str, str, str], Itera
         "one file, no cache: no ratio is recorded; run with --write"
     ]
     assert list(worse("", "", "of conftest")) == ["no ratio is recorded in a column 'of conftest'"]
+
+
+def test_a_cell_without_a_ratio_is_left_out(worse: Callable[[str, str, str], Iterator[str]]) -> None:
+    text = "| pods | path | Gatekeeper | usher |\n| --- | --- | ---: | ---: |\n| a | /mutate |  | 1.00 |\n"
+
+    assert list(worse(text, text, "usher")) == []
+    assert list(worse(text, text.replace("1.00", "1.20"), "usher")) == ["a, /mutate: 1.20 usher, and 1.00 was recorded"]
+    assert list(worse(text, text, "Gatekeeper")) == ["no ratio is recorded in a column 'Gatekeeper'"]
+
+
+def test_a_row_of_another_table_may_name_a_column(worse: Callable[[str, str, str], Iterator[str]]) -> None:
+    text = "| pods | path | usher |\n| --- | --- | ---: |\n| a | /mutate | 1.00 |\n"
+    other = "\n| pods | server | parts |\n| --- | --- | --- |\n| a | usher | few |\n| b | usher | many |\n"
+
+    assert list(worse(text, text + other, "usher")) == []

@@ -53,6 +53,9 @@ def counts(kind: str, value: paths.Object) -> tuple[dict[str, tuple[int, int | N
         ("at(object, 'spec.groups').exists(g, g.name == 'two') ? 5 : 6", 5),
         ("has(object.spec.replicas) && !has(object.spec.other) ? 'yes' : 'no'", "yes"),
         ("share(10, at(object, 'spec.surge'), '25%')", 3),
+        ("part(10, at(object, 'spec.surge'), '25%')", 2),
+        ("largest(at(object, 'spec.sizes'))", 8),
+        ("largest(at(object, 'spec.none'))", 0),
         ("object.spec.groups[0].name + '-x'", "one-x"),
         ("at(object, 'spec.replicas') >= 3 || false", True),
     ],
@@ -62,6 +65,7 @@ def test_an_expression_has_the_result_of_cel(text: str, expected: object) -> Non
         "spec": {
             "replicas": 3,
             "size": 4,
+            "sizes": [2, 8, 4],
             "groups": [{"name": "one", "names": ["a"]}, {"name": "two", "names": ["a", "b"]}],
         }
     }
@@ -78,6 +82,74 @@ def test_a_value_of_a_wrong_type_is_unknown_at_its_place_and_its_default_counts(
     assert [(each.path, each.reason) for each in unknowns] == [
         ("/spec/replicas", "expected a whole number, found a string")
     ]
+
+
+def test_a_missing_number_of_a_list_is_unknown_at_its_place() -> None:
+    found, unknowns = result("largest(at(object, 'spec.sizes'))", {"spec": {"sizes": [2, None]}})
+
+    assert found == 2
+    assert [each.path for each in unknowns] == ["/spec/sizes/1"]
+
+
+_LEADERS = """
+- kind: Team.example.com
+  versions: [v1]
+  podSets:
+  - each: [spec.roles]
+    name: item.name + '-leader'
+    servesAs: item.name
+    podTemplate: leader
+    inherits: "false"
+  - alternates: true
+    name: item.name + '-worker'
+    podTemplate: worker
+    pods: at(item, 'workers', 1)
+    most: "at(item, 'scaled', false) ? unbounded : at(item, 'workers', 1)"
+"""
+
+
+_COPIED = """
+- kind: Server.example.com
+  versions: [v1]
+  podSets:
+  - podSpec: spec
+    place: spec.main
+    servesAs: at(object, 'spec.type')
+    without: [schedulerName]
+    container: {at: spec.main, named: "at(object, 'metadata.name', '') + '-ctr'"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("spec", "names"), [({"main": {"image": "x"}, "schedulerName": "other", "type": 1}, ["a-ctr"]), ({}, [])]
+)
+def test_an_operator_leaves_fields_out_and_names_its_container(spec: paths.Object, names: list[str]) -> None:
+    (kind,) = described.kinds_of(read(_COPIED))
+    assert kind.pods is not None
+    value: paths.Object = {"apiVersion": "example.com/v1", "metadata": {"name": "a"}, "spec": spec}
+    reading = Reading()
+    (found,) = kind.pods.templates(value, reading)
+
+    assert (found.path, found.serves_as, reading.found()) == ("/spec/main", "", ())
+    assert [each.name for each in found.containers or ()] == names
+    assert found.fields["schedulerName"].value is None
+
+
+def test_pod_sets_of_one_entry_stand_together_and_some_have_no_bound() -> None:
+    (kind,) = described.kinds_of(read(_LEADERS))
+    roles: list[paths.Json] = [{"name": "a", "workers": 2, "scaled": True}, {"name": "b", "workers": 3}]
+    assert kind.pods is not None
+    found = list(kind.pods.templates({"apiVersion": "example.com/v1", "spec": {"roles": roles}}, Reading()))
+
+    assert [(each.name, each.count.minimum, each.count.maximum) for each in found] == [
+        ("a-leader", 1, 1),
+        ("a-worker", 2, None),
+        ("b-leader", 1, 1),
+        ("b-worker", 3, 3),
+    ]
+    assert [each.traits.ranks_inherit_environment for each in found] == [False, True, False, True]
+    assert [each.serves_as for each in found] == ["a", "", "b", ""]
+    assert kind.pods.serves_in_parts
 
 
 @pytest.mark.parametrize(

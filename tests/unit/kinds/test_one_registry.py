@@ -144,7 +144,7 @@ def new_family(package: Path) -> str:
     """Adds a module with the code of one kind, its lines to the registry, and the record of the kind."""
     (package / "kinds/example.py").write_text(FAMILY, encoding="utf-8")
     replace(package / "kinds/registry.py", "    dynamo,\n", "    dynamo,\n    example,\n")
-    replace(package / "kinds/registry.py", "    **spark.CODE,\n", "    **spark.CODE,\n    **example.CODE,\n")
+    replace(package / "kinds/registry.py", "spark, tekton),\n", "spark, tekton, example),\n")
     records = package / "kinds/records.yaml"
     records.write_text(records.read_text(encoding="utf-8") + RECORD, encoding="utf-8")
     records.with_suffix(".json").write_bytes(compile_tables.table(records))

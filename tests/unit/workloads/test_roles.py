@@ -9,8 +9,9 @@ from unit.workloads.normalised import VOCABULARY, readable_workload, unknowns, w
 from usher import model, paths
 from usher.config import models
 from usher.config.sections import ROLE_LABEL
+from usher.kinds.reading.templates import Place, Template
 from usher.workloads.normalise import normalise
-from usher.workloads.roles import Roles
+from usher.workloads.roles import Roles, serving_part
 
 NOTEBOOK = {"notebook-name": "mine"}
 SINGLE_USER = {"component": "singleuser-server"}
@@ -259,3 +260,34 @@ def test_an_unknown_role_is_unknown_and_the_kind_tells_it(label: str) -> None:
     assert path == "/metadata/labels/gpu-usher.io~1role"
     assert reason == "unknown role; usher has training, inference, batch, interactive, service, system, unknown"
     assert workload(value).role is model.Role.TRAINING
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "part"),
+    [
+        ("", "prefill", "prefill"),
+        ("", "sglang-decode-leader", "decode"),
+        ("", "VllmPrefillWorker", "prefill"),
+        ("", "PDRouter", "router"),
+        ("epp", "inference", "router"),
+        ("worker", "decode", "decode"),
+        ("prefill", "decode", "prefill"),
+        ("", "prefill-decode", ""),
+        ("", "predecode", ""),
+        ("worker", "server", ""),
+    ],
+)
+def test_a_type_or_else_a_name_tells_what_pods_do_in_serving(kind: str, name: str, part: str) -> None:
+    assert serving_part(Template(name=name, path="", spec=Place(None, ""), serves_as=kind)) == part
+
+
+def test_only_kinds_that_serve_in_parts_have_parts() -> None:
+    pod: paths.Object = {"spec": {"containers": [{"name": "main", "image": "x"}]}}
+    job_set: paths.Object = {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": "a"},
+        "spec": {"replicatedJobs": [{"name": "decode", "template": {"spec": {"template": pod}}}]},
+    }
+
+    assert [each.serves_as for each in workload(job_set).pod_sets] == [""]

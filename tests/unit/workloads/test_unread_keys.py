@@ -370,13 +370,9 @@ def test_versions_of_an_old_definition_share_one_schema_or_take_all_keys(
     assert [each.path for each in found] == expected
 
 
-def test_a_version_that_kubernetes_served_once_is_named_as_such() -> None:
-    role: paths.Object = {"apiVersion": "rbac.authorization.k8s.io/v1beta1", "kind": "Role", "metadata": {"name": "x"}}
-    (found,) = unread(role)
-    assert (found.text, found.remedy) == (
-        "has the apiVersion rbac.authorization.k8s.io/v1beta1, which Kubernetes serves up to 1.21",
-        "write rbac.authorization.k8s.io/v1",
-    )
+def test_a_version_that_kubernetes_served_once_is_named_with_its_successor() -> None:
+    (found,) = unread({"apiVersion": "rbac.authorization.k8s.io/v1beta1", "kind": "Role", "metadata": {"name": "x"}})
+    assert (found.text[-28:], found.remedy) == ("Kubernetes serves up to 1.21", "write rbac.authorization.k8s.io/v1")
 
 
 def wrapped(**spec: Any) -> paths.Object:

@@ -277,13 +277,6 @@ KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomizati
 _PATCHES: Final = frozenset({"patches", "patchesstrategicmerge", "patchesjson6902"})
 """Fields of a kustomization that name files with parts of objects, in any case, as Go reads JSON."""
 
-_REQUIRED: Final = {
-    **dict.fromkeys(("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"), "spec.selector"),
-    "Job": "spec.template.spec.restartPolicy",
-    "CronJob": "spec.jobTemplate.spec.template.spec.restartPolicy",
-}
-"""What the API server requires of a kind and patches leave out. The default of restartPolicy is refused in a Job."""
-
 _FOLDERS_ABOVE: Final = 40
 """The most folders above a file in which its kustomization is looked for."""
 
@@ -317,13 +310,17 @@ def without_patches(batch: Batch, path: Path) -> Batch:
 
 
 def _could_be_applied(value: paths.Object) -> bool:
-    """Whether the API server may accept an object: its containers have images, and what its kind requires is there."""
-    if pod_templates.find_pod_specs(value) == []:
-        return False
-    found: paths.Json = dict(value)
-    for key in _REQUIRED.get(batches.group_and_kind(value)[1], "kind").split("."):
-        found = paths.mapping(found).get(key)
-    return found is not None
+    """Whether the API server may accept an object: its containers have images, and what its group requires is there.
+
+    A workload of the group apps has a selector. A Job has a restartPolicy, because the default of pods is refused.
+    """
+    found = pod_templates.find_pod_specs(value)
+    group = batches.group_and_kind(value)[0]
+    if found and group == "apps":
+        return "selector" in paths.mapping(value.get("spec"))
+    if found and group == "batch":
+        return "restartPolicy" in paths.mapping(paths.resolve(dict(value), found[0]))
+    return found != []
 
 
 def forget_patches() -> None:

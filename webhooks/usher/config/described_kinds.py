@@ -38,8 +38,15 @@ Expression = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 class DescribedContainer(Section):
     """A container that stands beside the others and not in a list."""
 
-    name: str = Field(min_length=1, max_length=253, description="The name that the operator gives the container.")
+    name: str = Field(default="", max_length=253, description="The name that the operator gives the container.")
+    named: Expression | None = Field(default=None, description="This name, where it depends on the object.")
     at: FieldPath = Field(description="The field that holds the container.")
+
+    @model_validator(mode="after")
+    def _check_one_name(self) -> "DescribedContainer":
+        if bool(self.name) == bool(self.named):
+            raise ValueError("give the container either name or named")
+        return self
 
 
 class DescribedContainers(Section):
@@ -81,8 +88,15 @@ class DescribedPods(Section):
     metadata: OwnPath | None = Field(
         default=None, description="The field with labels and annotations, beside podSpec; empty for the entry itself."
     )
+    place: OwnPath | None = Field(
+        default=None,
+        description="The field by which findings name the pods, beside podSpec; by default podSpec itself.",
+    )
     fields: dict[str, FieldPath] = Field(
         default={}, max_length=16, description="Fields of the pod spec that stand elsewhere: containers, tolerations."
+    )
+    without: tuple[str, ...] = Field(
+        default=(), max_length=32, description="Fields of the pod spec that the operator leaves out."
     )
     containers: DescribedContainers | None = Field(default=None, description="The list of containers, beside podSpec.")
     container: DescribedContainer | None = Field(default=None, description="A container outside the pod spec.")
@@ -107,6 +121,18 @@ class DescribedPods(Section):
         default=None, description="Whether later pods start when earlier ones have ended."
     )
     later: Expression | None = Field(default=None, description="Whether the pods begin when others have started.")
+    serves_as: Expression | None = Field(
+        default=None,
+        description="The work of the pods in serving a model, as a type or a name tells it: prefill, decode, router, "
+        "planner, frontend.",
+    )
+    inherits: Expression | None = Field(
+        default=None, description="Whether ranks see the environment of their container; by default true."
+    )
+    alternates: bool = Field(
+        default=False,
+        description="Whether its pods follow those of the pod set before, entry by entry; they share `each` and `let`.",
+    )
 
     @model_validator(mode="after")
     def _check_one_form(self) -> "DescribedPods":
@@ -188,6 +214,8 @@ class DescribedKind(Section):
     def _check_it_has_pods(self) -> "DescribedKind":
         if bool(self.pod_sets) == (self.embedded is not None):
             raise ValueError("a kind has either podSets or embedded; write one of them")
+        if self.pod_sets and self.pod_sets[0].alternates:
+            raise ValueError("the first of podSets alternates with no other; leave out alternates")
         return self
 
 

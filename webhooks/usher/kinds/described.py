@@ -10,22 +10,38 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 from msgspec.structs import replace
+from pydantic.alias_generators import to_camel
 
 from usher import errors, model, paths, quantities
 from usher.config import described_kinds
 from usher.kinds.kind import Key, Kind, Kueue, KueueUnit, Pods, Starts, fields_of_pods, key_of
 from usher.kinds.reading import expressions
 from usher.kinds.reading.pod_templates import listed_containers, read_embedded, template_times
-from usher.kinds.reading.templates import AS_CONFIGURED, LISTS, ContainerPlace, Place, Template, Traits
+from usher.kinds.reading.templates import AS_CONFIGURED, LISTS, NOWHERE, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading
 
 _FOLDER: Final = Path(__file__).parent / "descriptions"
 COMPILED: Final = _FOLDER / "descriptions.json"
 """All shipped descriptions."""
 
-_NAMES: Final = ("object", "item", "outer", "key", "index")
+_EXPRESSIONS: Final = (
+    *("name", "pods", "when", "least", "most", "because", "groups", "in_turns", "later"),
+    *("serves_as", "inherits", "scheduler"),
+)
+"""The fields of a pod set with an expression each."""
+
 UNBOUNDED: Final = "unbounded"
-"""Used instead of an expression for the most pods."""
+"""The name and the value of a number of pods without bound, for the most pods."""
+_NAMES: Final = ("object", "item", "outer", "key", "index", UNBOUNDED)
+
+
+def _expressions_of(pods: described_kinds.DescribedPods) -> Iterator[tuple[str, str]]:
+    """The expressions of a pod set, beside those of `let`, each with its field."""
+    for field in _EXPRESSIONS:
+        if (text := getattr(pods, field)) is not None:
+            yield field, text
+    if pods.container is not None and pods.container.named is not None:
+        yield "container", pods.container.named
 
 
 _way = lru_cache(maxsize=1024)(expressions.Way)
@@ -38,30 +54,22 @@ def _pointer(path: str) -> str:
 class _Pods:
     """One pod set of a description, with its expressions compiled."""
 
-    def __init__(self, described: described_kinds.DescribedPods, kind: described_kinds.DescribedKind) -> None:
+    def __init__(
+        self, described: described_kinds.DescribedPods, kind: described_kinds.DescribedKind, names: list[str]
+    ) -> None:
+        """Args:
+        names: those that expressions may use; the ones of this pod set are added.
+        """
         self._described = described
-        names = [*_NAMES]
         self._let: list[tuple[str, expressions.Run]] = []
+        self.beside: list[_Pods] = []
+        """Further pod sets of each entry. They have the values of this one, and add their own."""
         for name, text in described.let.items():
             self._let.append((name, expressions.compiled(text, names)))
             names.append(name)
-        self._name = expressions.compiled(described.name, names)
-        self._pods = expressions.compiled(described.pods, names)
-        bounded = None if described.most == UNBOUNDED else described.most
-        self._when, self._least, self._most, self._because, self._groups, self._in_turns, self._later = (
-            None if text is None else expressions.compiled(text, names)
-            for text in (
-                described.when,
-                described.least,
-                bounded,
-                described.because,
-                described.groups,
-                described.in_turns,
-                described.later,
-            )
-        )
-        scheduler = described.scheduler or (f"at(object, '{kind.scheduler}')" if kind.scheduler else None)
-        self._scheduler = None if scheduler is None else expressions.compiled(scheduler, names)
+        self._runs = {field: expressions.compiled(text, names) for field, text in _expressions_of(described)}
+        if kind.scheduler and described.scheduler is None:
+            self._runs["scheduler"] = expressions.compiled(f"at(object, '{kind.scheduler}')", names)
         self._gang = kind.gang
         self._own = Traits(
             trains=kind.trains, operator_environment=frozenset(kind.environment), changeable=kind.changeable
@@ -69,23 +77,17 @@ class _Pods:
 
     def templates(self, whole: expressions.Found, reading: Reading, steps: list[int]) -> Iterator[Template]:
         for index, (item, outer, key) in enumerate(self._items(whole, self._described.each, (), "", reading)):
-            names: dict[str, expressions.Value] = {
-                "object": whole,
-                "item": item,
-                "outer": outer,
-                "key": key,
-                "index": index,
-            }
-            scope = expressions.Scope(names, reading, steps)
-            try:
-                found = self._template(item, scope)
-            except expressions.UnusableError as error:
-                reading.unknown(item.path, f"its description cannot count its pods: {error}")
-                if steps[0] < 0:
-                    return
-                continue
-            if found is not None:
-                yield found
+            scope = _scope(whole, reading, steps, item=item, outer=outer, key=key, index=index)
+            for pods in (self, *self.beside):
+                try:
+                    found = pods.template(item, scope)
+                except expressions.UnusableError as error:
+                    reading.unknown(item.path, f"its description cannot count its pods: {error}")
+                    if steps[0] < 0:
+                        return
+                    continue
+                if found is not None:
+                    yield found
 
     def _items(
         self,
@@ -102,53 +104,63 @@ class _Pods:
         path = way.removesuffix(".*")
         holder = _below(item, path, reading)
         if path != way:
-            for entry_path, name, entry in reading.entries(*holder):
-                yield from self._items(
-                    expressions.Found(entry if isinstance(entry, dict) else dict(entry), entry_path),
-                    rest,
-                    (*outer, item),
-                    name,
-                    reading,
-                )
+            entries = reading.entries(*holder)
         else:
-            for entry_path, entry in reading.items(*holder):
-                yield from self._items(
-                    expressions.Found(entry if isinstance(entry, dict) else dict(entry), entry_path),
-                    rest,
-                    (*outer, item),
-                    key,
-                    reading,
-                )
+            entries = ((entry_path, key, entry) for entry_path, entry in reading.items(*holder))
+        for entry_path, name, entry in entries:
+            found = expressions.Found(entry if isinstance(entry, dict) else dict(entry), entry_path)
+            yield from self._items(found, rest, (*outer, item), name, reading)
 
-    def _template(self, item: expressions.Found, scope: expressions.Scope) -> Template | None:
+    def template(self, item: expressions.Found, scope: expressions.Scope) -> Template | None:
+        """The template of an entry; None for one without pods."""
         for name, run in self._let:
             scope.names[name] = run(scope)
-        if self._when is not None and not scope.truth(self._when(scope)):
+        if not self._flag("when", scope, default=True):
             return None
         count = self._count(scope)
         found = self._placed(item, scope)
-        groups = 1 if self._groups is None else max(scope.number(self._groups(scope)), 1)
+        groups = max(self._number("groups", scope, default=1), 1)
         return replace(
             found,
-            name=scope.text(self._name(scope)),
+            name=self._text("name", scope),
             count=count,
             traits=self._traits(found, scope),
             requests=tuple(self._devices(item, scope.reading)),
             groups=groups,
-            in_turns=self._in_turns is not None and scope.truth(self._in_turns(scope)),
-            later=self._later is not None and scope.truth(self._later(scope)),
+            in_turns=self._flag("in_turns", scope),
+            later=self._flag("later", scope),
+            serves_as=self._work(scope),
         )
 
+    def _flag(self, field: str, scope: expressions.Scope, *, default: bool = False) -> bool:
+        run = self._runs.get(field)
+        return default if run is None else scope.truth(run(scope))
+
+    def _number(self, field: str, scope: expressions.Scope, *, default: int) -> int:
+        run = self._runs.get(field)
+        return default if run is None else scope.number(run(scope))
+
+    def _text(self, field: str, scope: expressions.Scope) -> str:
+        run = self._runs.get(field)
+        return "" if run is None else scope.text(run(scope))
+
+    def _work(self, scope: expressions.Scope) -> str:
+        """The work of the pods; no unusable text makes an object unknown, because nothing is judged by it."""
+        run = self._runs.get("serves_as")
+        found = "" if run is None else run(scope)
+        return paths.text(found.value if isinstance(found, expressions.Found) else found)
+
     def _count(self, scope: expressions.Scope) -> model.Count:
-        pods = scope.number(self._pods(scope))
-        least = pods if self._least is None else min(scope.number(self._least(scope)), pods)
-        reason = "" if self._because is None else scope.text(self._because(scope))
-        if self._described.most == UNBOUNDED:
+        pods = self._number("pods", scope, default=1)
+        least = min(self._number("least", scope, default=pods), pods)
+        reason, highest = self._text("because", scope), self._runs.get("most")
+        most = pods if highest is None else highest(scope)
+        if most == UNBOUNDED:
             return model.Count(minimum=least, maximum=None, reason=reason or "its description names no bound")
-        most = pods if self._most is None else max(scope.number(self._most(scope)), pods)
-        if most > pods and self._because is None:
-            reason = f"it may grow to {most}"
-        return model.Count(minimum=least, maximum=most, reason=reason)
+        maximum = max(scope.number(most), pods)
+        if maximum > pods and "because" not in self._runs:
+            reason = f"it may grow to {maximum}"
+        return model.Count(minimum=least, maximum=maximum, reason=reason)
 
     def _placed(self, item: expressions.Found, scope: expressions.Scope) -> Template:
         """The parts of the template at their places; the other fields follow."""
@@ -159,20 +171,21 @@ class _Pods:
         metadata = Place(None, "")
         if described.metadata is not None:
             metadata = _below(item, described.metadata, reading)
-        fields = {name: _below(item, path, reading) for name, path in described.fields.items()}
+        fields = dict.fromkeys(described.without, NOWHERE)
+        fields.update((name, _below(item, path, reading)) for name, path in described.fields.items())
         return Template(
             name="",
-            path=spec.path,
+            path=spec.path if described.place is None else _below(item, described.place, reading).path,
             spec=spec if described.pod_spec else Place({}, spec.path),
             metadata=metadata,
-            containers=self._containers(item, spec, fields, reading),
+            containers=self._containers(item, spec, fields, scope),
             fields=fields,
         )
 
     def _containers(
-        self, item: expressions.Found, spec: Place, fields: Mapping[str, Place], reading: Reading
+        self, item: expressions.Found, spec: Place, fields: Mapping[str, Place], scope: expressions.Scope
     ) -> tuple[ContainerPlace, ...] | None:
-        beside, listed = self._described.container, self._described.containers
+        beside, listed, reading = self._described.container, self._described.containers, scope.reading
         if beside is None and listed is None:
             return None
         held = reading.mapping(*spec)
@@ -187,7 +200,9 @@ class _Pods:
             ]
         if beside is not None:
             place = _below(item, beside.at, reading)
-            found.insert(0, ContainerPlace(value=reading.mapping(*place), path=place.path, name=beside.name))
+            name = beside.name or self._text("container", scope)
+            if value := reading.mapping(*place):
+                found.insert(0, ContainerPlace(value=value, path=place.path, name=name))
         return tuple(found)
 
     def _of_template(self, item: expressions.Found, path: str, scope: expressions.Scope) -> Template:
@@ -213,19 +228,22 @@ class _Pods:
         )
 
     def _traits(self, found: Template, scope: expressions.Scope) -> Traits:
-        named = scope.text(self._scheduler(scope)) if self._scheduler is not None else ""
+        traits = self._own
+        if not self._flag("inherits", scope, default=True):
+            traits = traits._replace(ranks_inherit_environment=False)
+        if "scheduler" not in self._runs and self._gang is None and found.traits.changeable:
+            return traits
+        named = self._text("scheduler", scope)
         spec = found.spec.value if isinstance(found.spec.value, dict) else {}
         own = spec.get("schedulerName")
         scheduler = own if isinstance(own, str) and own else named
         group = ""
         if self._gang is not None:
             group = scheduler if scheduler in self._gang.by else "" if self._gang.by else AS_CONFIGURED
-        if self._scheduler is None and self._gang is None and found.traits.changeable:
-            return self._own
-        return self._own._replace(
+        return traits._replace(
             scheduler=model.Scheduler(name=named, reason="the object names it for all its pods") if named else None,
             pod_group=group,
-            changeable=self._own.changeable and found.traits.changeable,
+            changeable=traits.changeable and found.traits.changeable,
         )
 
     def _devices(self, item: expressions.Found, reading: Reading) -> Iterator[model.AcceleratorRequest]:
@@ -241,6 +259,14 @@ class _Pods:
             yield model.AcceleratorRequest(
                 route=model.Route.RESOURCE, name=name, minimum=quantity, maximum=quantity, path=place.path
             )
+
+
+def _scope(
+    whole: expressions.Found, reading: Reading, steps: list[int], **names: expressions.Value
+) -> expressions.Scope:
+    """The values of all names of an expression; those of an entry, if it is not about the whole object."""
+    given: dict[str, expressions.Value] = {"object": whole, "item": whole, "outer": (), "key": "", "index": 0}
+    return expressions.Scope({**given, **names, UNBOUNDED: UNBOUNDED}, reading, steps)
 
 
 def _below(item: expressions.Found, path: str, reading: Reading) -> Place:
@@ -317,7 +343,7 @@ class _Embedded:
             group, kind = key_of(self._described.kind)
             version = f"{group}/{self._described.version}" if group else self._described.version
             value = {**value, "apiVersion": version, "kind": kind}
-        scope = expressions.Scope({"object": whole, "item": whole, "outer": (), "key": "", "index": 0}, reading, steps)
+        scope = _scope(whole, reading, steps)
         try:
             times = scope.number(self._times(scope))
         except expressions.UnusableError as error:
@@ -359,14 +385,21 @@ class _Templates:
 def _parts(kind: described_kinds.DescribedKind) -> tuple[_Pods | _Embedded, ...]:
     if kind.embedded is not None:
         return (_Embedded(kind.embedded),)
-    return tuple(_Pods(each, kind) for each in kind.pod_sets)
+    parts, names = list[_Pods](), list[str]()
+    for described in kind.pod_sets:
+        if not described.alternates:
+            names = [*_NAMES]
+        (parts[-1].beside if described.alternates else parts).append(_Pods(described, kind, names))
+    return tuple(parts)
 
 
 def _template_paths(kind: described_kinds.DescribedKind) -> Iterator[str]:
     if kind.embedded is not None:
         yield f"those of the object at {kind.embedded.object}"
+    ways = list[str]()
     for pods in kind.pod_sets:
-        ways = [f"{way.removesuffix('.*')}.<name>" if way.endswith(".*") else f"{way}[]" for way in pods.each]
+        if not pods.alternates:
+            ways = [f"{way.removesuffix('.*')}.<name>" if way.endswith(".*") else f"{way}[]" for way in pods.each]
         listed = "" if pods.containers is None else pods.containers.list
         yield ".".join(filter(None, [*ways, pods.pod_template or pods.pod_spec or listed]))
 
@@ -425,6 +458,7 @@ def _pods_of(described: Sequence[described_kinds.DescribedKind]) -> dict[str, An
         "shrinks": True,
         "minimum_from": "",
         "role": model.Role(first.role),
+        "serves_in_parts": any(each.serves_as for kind in described for each in kind.pod_sets),
         "runs_any_program": True,
         "suspend_path": _pointer(first.suspend) if first.suspend else None,
         "kueue": Kueue.NEVER if kueue is None else Kueue.OPTION,
@@ -489,14 +523,14 @@ def _wrong_expressions(kind: described_kinds.DescribedKind, here: str) -> Iterat
     if kind.embedded is not None:
         yield from _wrong(kind.embedded.times, _NAMES, f"{here}/embedded/times")
     for index, pods in enumerate(kind.pod_sets):
-        place, names = f"{here}/podSets/{index}", [*_NAMES]
+        place = f"{here}/podSets/{index}"
+        if index == 0 or not pods.alternates:
+            names = [*_NAMES]
         for name, text in pods.let.items():
             yield from _wrong(text, names, f"{place}/let/{name}")
             names.append(name)
-        for field in ("name", "pods", "when", "least", "most", "because", "groups", "inTurns", "later", "scheduler"):
-            text = getattr(pods, "in_turns" if field == "inTurns" else field)
-            if text not in (None, UNBOUNDED):
-                yield from _wrong(text, names, f"{place}/{field}")
+        for field, text in _expressions_of(pods):
+            yield from _wrong(text, names, f"{place}/{to_camel(field)}")
 
 
 def _wrong(text: str, names: Collection[str], place: str) -> Iterator[Problem]:

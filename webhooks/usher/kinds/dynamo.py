@@ -36,6 +36,9 @@ _TRAITS: Final = Traits(
 )
 
 
+_TYPES: Final = ("type", "subComponentType", "componentType")
+"""The fields with the type of a component: of v1beta1, and of v1alpha1 the finer one first."""
+
 _FIRST: Final = (model.ContainerType.INIT, model.ContainerType.SIDECAR)
 """The containers that start before the main one."""
 
@@ -131,6 +134,7 @@ def _templates(part: _Part, reading: Reading) -> Iterator[Template]:
         waits=nodes > 1,
         groups=max(replicas, 1),
         unit=model.Unit(part.name, nodes),
+        serves_as=next(filter(None, (paths.text(part.value.get(each)) for each in _TYPES)), ""),
     )
     yield template
     if service is not None and service.beside:

@@ -1,13 +1,8 @@
-"""Jobs and groups of pods that start together: LeaderWorkerSet, DisaggregatedSet, Volcano, MPIJob, NodeSets of Slurm.
+"""Jobs of Volcano, NodeSets of Slurm, and the scalers of the roles of a DisaggregatedSet.
 
-A DisaggregatedSet is made of several LeaderWorkerSets. A NodeSet (slinky.slurm.net) is the worker nodes of a Slurm
-cluster that runs in Kubernetes. Sources for it, at v1beta1 of SlinkyProject/slurm-operator:
-internal/builder/workerbuilder/worker_app.go for the pods, internal/controller/nodeset/nodeset_sync.go for their number.
-
-Of Kubeflow, MPIJob (v2beta1) and Notebook are here; kubeflow_trainer.py has Trainer v2. HyperPodPyTorchJob
-(sagemaker.amazonaws.com) is like a PyTorchJob. Its operator is closed, and its CRD is not published. Source: the models
-that the CLI of AWS makes of it, hyperpod_pytorch_job_unified_config.py in src/sagemaker/hyperpod/training/config of
-aws/sagemaker-hyperpod-cli at 011ca92.
+A NodeSet (slinky.slurm.net) is the worker nodes of a Slurm cluster that runs in Kubernetes. Sources for it, at v1beta1
+of SlinkyProject/slurm-operator: internal/builder/workerbuilder/worker_app.go for the pods, and
+internal/controller/nodeset/nodeset_sync.go for their number.
 """
 
 import re
@@ -21,9 +16,9 @@ from usher import memo, model, paths
 from usher.kinds.kind import Code
 from usher.kinds.reading import counts as reading_counts
 from usher.kinds.reading import values
-from usher.kinds.reading.counts import Growth, share_of_replicas
+from usher.kinds.reading.counts import Growth
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
-from usher.kinds.reading.templates import LISTS, ONE, ContainerPlace, Place, Template, Traits
+from usher.kinds.reading.templates import LISTS, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
 
 Object = Mapping[str, paths.Json]
@@ -31,102 +26,6 @@ Object = Mapping[str, paths.Json]
 SET_LABEL: Final = "disaggregatedset.x-k8s.io/name"
 ROLE_LABEL: Final = "disaggregatedset.x-k8s.io/role"
 _LABELS: Final = "/metadata/labels"
-
-# LW:pkg/utils/pod/pod_utils.go; TPU variables only in pods that ask for TPUs: LW:pkg/utils/accelerators/tpu.go.
-_TRAITS: Final = Traits(operator_environment=frozenset({"LWS_*", "TPU_*"}))
-
-
-def _one_group(spec: Object, path: str, reading: Reading) -> Iterator[Template]:
-    """The templates of one group of a LeaderWorkerSetSpec: a leader and `size` - 1 workers.
-
-    If the leader has no template, the controller makes it from that of the workers: one template serves all
-    (LW:pkg/controllers/leaderworkerset_controller.go, constructLeaderStatefulSetApplyConfiguration).
-    """
-    path += "/leaderWorkerTemplate"
-    template = reading.mapping(spec.get("leaderWorkerTemplate"), path)
-    workers = max(reading.count(template.get("size"), path + "/size", default=1), 1)
-    if template.get("leaderTemplate") is not None:
-        place = Place(template["leaderTemplate"], path + "/leaderTemplate")
-        yield pod_template(place, reading, name="leader", count=ONE, traits=_TRAITS)
-        workers -= 1
-    count = model.Count(minimum=workers, maximum=workers)
-    place = Place(template.get("workerTemplate"), path + "/workerTemplate")
-    yield pod_template(place, reading, name="worker", count=count, traits=_TRAITS)
-
-
-def _replicas(spec: Object, path: str, reading: Reading) -> int:
-    return reading.count(spec.get("replicas"), path + "/replicas", default=1)
-
-
-def _rolling(spec: Object, path: str, reading: Reading) -> tuple[Object | None, str]:
-    """The settings of a rolling update, or None, and their path."""
-    path += "/rolloutStrategy"
-    strategy = reading.mapping(spec.get("rolloutStrategy"), path)
-    path += "/rollingUpdateConfiguration"
-    given = strategy.get("rollingUpdateConfiguration")
-    rolling = reading.mapping(given, path)
-    return (None if given is None else rolling), path
-
-
-def _groups(replicas: int, surge: int) -> model.Count:
-    noun = "group" if surge == 1 else "groups"
-    reason = f"{surge} more {noun} during a rollout" if surge else ""
-    return model.Count(minimum=replicas, maximum=replicas + surge, reason=reason)
-
-
-def _leader_worker_set(leader_worker_set: Object, reading: Reading) -> Iterator[Template]:
-    """The templates of a LeaderWorkerSet. A rollout makes up to `maxSurge` more groups, at most one for each group.
-
-    LW:pkg/controllers/leaderworkerset_controller.go, rollingUpdateParameters.
-    """
-    spec = reading.mapping(leader_worker_set.get("spec"), "/spec")
-    replicas = _replicas(spec, "/spec", reading)
-    rolling, path = _rolling(spec, "/spec", reading)
-    surge = share_of_replicas(replicas, (rolling or {}).get("maxSurge"), path + "/maxSurge", reading, default=0)
-    groups = _groups(replicas, min(surge, replicas))
-    for template in _one_group(spec, "/spec", reading):
-        found = template_times(template, groups) if template.count.maximum else template
-        yield replace(found, groups=replicas)
-
-
-def _disaggregated_set(disaggregated_set: Object, reading: Reading) -> Iterator[Template]:
-    """The templates of a DisaggregatedSet: every slice has the groups of all roles.
-
-    Sources: LW:pkg/controllers/disaggregatedset/executor.go and planner.go.
-    """
-    spec = reading.mapping(disaggregated_set.get("spec"), "/spec")
-    slices = reading.count(spec.get("slices"), "/spec/slices", default=1)
-    for path, role in reading.items(spec.get("roles"), "/spec/roles"):
-        name = reading.text(role.get("name"), path + "/name")
-        template = reading.mapping(role.get("spec"), path + "/spec")
-        groups = _groups_of_role(role, template, path, reading)
-        for each in _one_group(template, path + "/spec", reading):
-            named = replace(each, name=f"{name}-{each.name}" if name else each.name)
-            if named.count.maximum:
-                named = template_times(template_times(named, groups), model.Count(minimum=slices, maximum=slices))
-            yield named
-
-
-def _groups_of_role(role: Object, spec: Object, path: str, reading: Reading) -> model.Count:
-    """How many groups a role has; where an autoscaler sets the number, the role's own number does not count.
-
-    Without any settings a rollout makes one more group. With settings the defaults of the CRD apply: the rollout may
-    run one group less, and makes no extra group.
-    """
-    scaling = reading.mapping(role.get("scaling"), path + "/scaling")
-    external = reading.text(scaling.get("mode"), path + "/scaling/mode") == "External"
-    replicas = _replicas(spec, path + "/spec", reading)
-    rolling, rolling_path = _rolling(spec, path + "/spec", reading)
-    surge = 1
-    if rolling is not None:
-        surge = share_of_replicas(replicas, rolling.get("maxSurge"), rolling_path + "/maxSurge", reading, default=0)
-        unavailable = rolling.get("maxUnavailable")
-        path_of_unavailable = rolling_path + "/maxUnavailable"
-        if not share_of_replicas(replicas, unavailable, path_of_unavailable, reading, default=1, rounded_up=False):
-            surge = max(surge, 1)
-    if external:
-        return model.Count(minimum=0, maximum=None, reason="an autoscaler sets the replicas of the role")
-    return _groups(replicas, surge if replicas else 0)
 
 
 def _role_scaler(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
@@ -375,32 +274,6 @@ def _of_job_template(name: str, path: str, *, waits: bool, reading: Reading) -> 
         yield replace(template, name=f"{name}/{template.name}", count=count, traits=traits)
 
 
-STOPPED: Final = "kubeflow-resource-stopped"
-"""The annotation of a stopped Notebook. The culler and the user interface set it; its value does not matter."""
-
-_NOTEBOOK_TRAITS: Final = Traits(operator_environment=frozenset({"NB_PREFIX"}))
-_STOPPED: Final = model.Count(minimum=0, maximum=1, reason="it is stopped, and may be started again")
-
-
-def _notebook(notebook: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    """One pod, which gets the labels and annotations of the Notebook itself: its template has no metadata.
-
-    components/notebook-controller/controllers/notebook_controller.go of kubeflow/kubeflow, generateStatefulSet.
-    """
-    spec = reading.mapping(notebook.get("spec"), "/spec")
-    template = reading.mapping(spec.get("template"), "/spec/template")
-    metadata = reading.mapping(notebook.get("metadata"), "/metadata")
-    annotations = reading.strings(metadata.get("annotations"), "/metadata/annotations")
-    yield Template(
-        name="",
-        path="/spec/template",
-        spec=Place(template.get("spec"), "/spec/template/spec"),
-        metadata=Place(metadata, "/metadata"),
-        count=_STOPPED if STOPPED in annotations else ONE,
-        traits=_NOTEBOOK_TRAITS,
-    )
-
-
 _MANY = 10**9
 """More processes than any node runs; Python would refuse to write out a number of thousands of digits."""
 
@@ -409,83 +282,11 @@ def _text(value: object) -> object:
     return str(value) if type(value) is int and abs(value) < _MANY else value
 
 
-# Container names: TR19:pkg/apis/kubeflow.org/v1/*_types.go. Variables: TR19:pkg/controller.v1/*/envvar.go, *.go.
-_MPI: Final = Traits(operator_environment=frozenset({"OMPI_MCA_*", "I_MPI_*", "HYDRA_*"}))
-_MPI_WORKER: Final = _MPI._replace(ranks_inherit_environment=False)
-_MPI_V1: Final = _MPI._replace(trains="mpi")
-
-
-def _replicas_of_mpi(replica: Mapping[str, paths.Json], path: str, reading: Reading) -> model.Count:
-    count = reading.count(replica.get("replicas"), path + "/replicas", default=1)
-    return model.Count(minimum=count, maximum=count)
-
-
-def _mpi_job(job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    """The templates of an MPIJob. v2beta1 starts its ranks through sshd, which does not pass on the environment.
-
-    Version v1 starts them with `kubectl exec`, which passes it on (MO:pkg/controller/, TR19:pkg/controller.v1/mpi).
-    The launcher may be made when the workers are ready (MO:pkg/controller/mpi_job_controller.go syncHandler).
-    """
-    spec = reading.mapping(job.get("spec"), "/spec")
-    created = reading.text(spec.get("launcherCreationPolicy"), "/spec/launcherCreationPolicy")
-    through_ssh = job.get("apiVersion") != "kubeflow.org/v1"
-    for path, name, replica in reading.entries(spec.get("mpiReplicaSpecs"), "/spec/mpiReplicaSpecs"):
-        found = pod_template(
-            Place(replica.get("template"), path + "/template"),
-            reading,
-            name=name,
-            count=_replicas_of_mpi(replica, path, reading),
-            traits=_MPI_V1 if not through_ssh else _MPI if name == "Launcher" else _MPI_WORKER,
-        )
-        yield replace(found, later=name == "Launcher" and created == "WaitForWorkersReady")
-
-
-def _hyper_pod_job(job: Object, reading: Reading) -> Iterator[Template]:
-    spec = reading.mapping(job.get("spec"), "/spec")
-    elastic = reading.mapping(spec.get("elasticPolicy"), "/spec/elasticPolicy")
-    for path, replica in reading.items(spec.get("replicaSpecs"), "/spec/replicaSpecs"):
-        yield pod_template(
-            Place(replica.get("template"), path + "/template"),
-            reading,
-            name=reading.text(replica.get("name"), path + "/name"),
-            count=_count_of_hyper_pod(replica, path, elastic, reading),
-        )
-
-
-def _count_of_hyper_pod(replica: Object, path: str, elastic: Object, reading: Reading) -> model.Count:
-    """How many pods a replica group runs: elastic training runs between two bounds, and spares replace broken pods."""
-    replicas = reading.count(replica.get("replicas"), path + "/replicas", default=0)
-    spares = reading.count(replica.get("spares"), path + "/spares", default=0)
-    lowest = reading.count(elastic.get("minReplicas"), "/spec/elasticPolicy/minReplicas", default=replicas)
-    most = reading.count(elastic.get("maxReplicas"), "/spec/elasticPolicy/maxReplicas", default=replicas)
-    most = reading.count(replica.get("maxReplicas"), path + "/maxReplicas", default=most)
-    most = max(most, *_numbers(elastic, reading))
-    lowest, most = min(lowest, replicas), max(most, replicas)
-    reasons = ["elastic training"] if lowest != most else []
-    reasons += [f"{spares} spares"] if spares else []
-    return model.Count(minimum=lowest, maximum=most + spares, reason=", ".join(reasons))
-
-
-def _numbers(elastic: Object, reading: Reading) -> Iterator[int]:
-    """All numbers of replicas that elastic training may choose between, instead of steps; 0 is among them."""
-    yield 0
-    path = "/spec/elasticPolicy/replicaDiscreteValues"
-    for index, number in enumerate(reading.sequence(elastic.get("replicaDiscreteValues"), path)):
-        if number is None:
-            reading.unknown(f"{path}/{index}", "expected a whole number, found null")
-        yield reading.count(number, f"{path}/{index}", default=0)
-
-
 CODE: Final[Mapping[str, Code]] = {
-    "MPIJob.kubeflow.org": {"templates": _mpi_job},
-    "Notebook.kubeflow.org": {"templates": _notebook},
-    "HyperPodPyTorchJob.sagemaker.amazonaws.com": {"templates": _hyper_pod_job},
     "Job.batch.volcano.sh": {"templates": _job},
     "CronJob.batch.volcano.sh": {"templates": _cron_job},
     "JobTemplate.flow.volcano.sh": {"templates": _job},
     "JobFlow.flow.volcano.sh": {"templates": _job_flow},
-    "LeaderWorkerSet.leaderworkerset.x-k8s.io": {"templates": _leader_worker_set},
-    "DisaggregatedSet.disaggregatedset.x-k8s.io": {"templates": _disaggregated_set},
     "DisaggregatedSetRoleScaler.disaggregatedset.x-k8s.io": {"autoscaler": _role_scaler},
     "NodeSet.slinky.slurm.net": {"templates": _node_set},
 }

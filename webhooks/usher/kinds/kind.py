@@ -288,6 +288,8 @@ class Pods(Struct, frozen=True, kw_only=True):
     """Whether the programs of its pods say more about their role than the kind does."""
     joins_its_pods: bool = False
     """Whether its pods are one system whatever they run, like the pods of a Ray cluster."""
+    serves_in_parts: bool = False
+    """Whether its pod sets do different work in serving a model, which a type or their names tell."""
     is_template: bool = False
     """Whether the kind makes pods only when something else refers to it."""
     template_can_change: bool = False

@@ -1,4 +1,4 @@
-"""NVIDIA's operators: GPU operator, NIM and NeMo.
+"""NVIDIA's operator of NIM. Its services of NeMo are described: kinds/descriptions/serving.yaml.
 
 Source: api/apps/v1alpha1/dra_types.go of NVIDIA/k8s-nim-operator at f63f74d7.
 
@@ -8,8 +8,7 @@ It adds them for a named profile, if the object requests no GPUs: as many as the
 Sources: api/apps/v1alpha1/nimservice_types.go, nimcache_types.go, manifests/ and
 internal/controller/platform/standalone/nimservice.go of NVIDIA/k8s-nim-operator at f63f74d7.
 
-Sources: api/apps/v1alpha1/nemo_*_types.go, manifests/deployment.yaml and internal/controller/nimbuild_controller.go of
-NVIDIA/k8s-nim-operator at f63f74d7.
+Source: internal/controller/nimbuild_controller.go of NVIDIA/k8s-nim-operator at f63f74d7.
 """
 
 from collections.abc import Iterator, Mapping
@@ -331,42 +330,6 @@ _NEMO_TRAITS: Final = Traits(changeable=False)
 _BUILDER: Final = "nim-build-ctr"
 
 
-def _nemo_service(service: Object, reading: Reading) -> Iterator[Template]:
-    """One Deployment, whose rollouts add no pods; the operator sets neither scheduler nor priority."""
-    metadata = reading.mapping(service.get("metadata"), "/metadata")
-    name = reading.text(metadata.get("name"), "/metadata/name")
-    spec = reading.mapping(service.get("spec"), "/spec")
-    yield Template(
-        name="",
-        path="/spec",
-        spec=Place(spec, "/spec"),
-        metadata=Place(spec, "/spec"),
-        count=_nemo_replicas(spec, reading),
-        traits=_NEMO_TRAITS,
-        containers=(ContainerPlace(value=spec, path="/spec", name=f"{name}-ctr"),) if spec else (),
-        fields={
-            # `spec.resources` belongs to the container, not to the pod as a whole.
-            "resources": NOWHERE,
-            "schedulerName": NOWHERE,
-            "priorityClassName": NOWHERE,
-            "runtimeClassName": Place(spec.get("runtimeClass"), "/spec/runtimeClass"),
-        },
-    )
-
-
-def _nemo_replicas(spec: Object, reading: Reading) -> model.Count:
-    replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
-    scale = reading.mapping(spec.get("scale"), "/spec/scale")
-    hpa = reading.mapping(scale.get("hpa"), "/spec/scale/hpa")
-    lowest = reading.count(hpa.get("minReplicas"), "/spec/scale/hpa/minReplicas", default=1)
-    most = reading.count(hpa.get("maxReplicas"), "/spec/scale/hpa/maxReplicas", default=lowest)
-    if not reading.flag(scale.get("enabled"), "/spec/scale/enabled"):
-        return model.Count(minimum=replicas, maximum=replicas)
-    if hpa.get("maxReplicas") is None:
-        return model.Count(minimum=lowest, maximum=None, reason="autoscaling without maxReplicas")
-    return model.Count(minimum=lowest, maximum=max(most, lowest), reason="autoscaling")
-
-
 def _nim_build(build: Object, reading: Reading) -> Iterator[Template]:
     """The pod that builds an engine. The pod that reads the result afterwards requests no accelerators."""
     spec = reading.mapping(build.get("spec"), "/spec")
@@ -389,10 +352,5 @@ CODE: Final[Mapping[str, Code]] = {
     "NIMService.apps.nvidia.com": {"templates": _nim_service},
     "NIMPipeline.apps.nvidia.com": {"templates": _nim_pipeline},
     "NIMCache.apps.nvidia.com": {"templates": _nim_cache},
-    "NemoCustomizer.apps.nvidia.com": {"templates": _nemo_service},
-    "NemoDatastore.apps.nvidia.com": {"templates": _nemo_service},
-    "NemoEntitystore.apps.nvidia.com": {"templates": _nemo_service},
-    "NemoEvaluator.apps.nvidia.com": {"templates": _nemo_service},
-    "NemoGuardrail.apps.nvidia.com": {"templates": _nemo_service},
     "NIMBuild.apps.nvidia.com": {"templates": _nim_build},
 }

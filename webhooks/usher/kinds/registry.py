@@ -35,22 +35,12 @@ from usher.kinds import kind as kinds_kind
 from usher.kinds.kind import Code, FactKind, Key, Kind, Pods, api
 from usher.kinds.reading.shapes import ShapeTypes, strict_adapter
 
-_CODE: Final[dict[str, Code]] = {
-    **argo.CODE,
-    **autoscaling.CODE,
-    **dynamo.CODE,
-    **job_groups.CODE,
-    **kserve.CODE,
-    **kubeflow_pipelines.CODE,
-    **kubeflow_trainer.CODE,
-    **kubernetes.CODE,
-    **nvidia.CODE,
-    **ray.CODE,
-    **served_models.CODE,
-    **serving_groups.CODE,
-    **spark.CODE,
-    **tekton.CODE,
-}
+_FAMILIES: Final = (
+    *(argo, autoscaling, dynamo, job_groups, kserve, kubeflow_pipelines, kubeflow_trainer, kubernetes, nvidia, ray),
+    *(served_models, serving_groups, spark, tekton),
+)
+
+_CODE: Final[dict[str, Code]] = {name: code for family in _FAMILIES for name, code in family.CODE.items()}
 
 _SHIPPED: Final[tuple[Kind, ...]] = (
     *kinds_kind.recorded(_CODE),

@@ -95,6 +95,7 @@ def _clique(clique: Object, path: str, name: str, reading: Reading) -> Template:
         metadata=Place(clique, path),
         count=_count(own, path + "/spec", "autoScalingConfig", reading),
         traits=_traits(spec.get("podSpec")),
+        serves_as=paths.text(spec.get("roleName")),
     )
 
 
@@ -102,19 +103,6 @@ def _traits(pod_spec: object) -> Traits:
     named = pod_spec.get("schedulerName") if isinstance(pod_spec, dict) else None
     group = named if isinstance(named, str) and named in _GANGS else ""
     return Traits(operator_environment=_VARIABLES, pod_group=group)
-
-
-def _pod_clique(clique: Object, reading: Reading) -> Iterator[Template]:
-    """The pods get the labels of the PodClique (buildResource in podclique/components/pod/pod.go)."""
-    spec = reading.mapping(clique.get("spec"), "/spec")
-    yield Template(
-        name="",
-        path="/spec",
-        spec=Place(spec.get("podSpec"), "/spec/podSpec"),
-        metadata=Place(clique.get("metadata"), "/metadata"),
-        count=_count(spec, "/spec", "autoScalingConfig", reading),
-        traits=_traits(spec.get("podSpec")),
-    )
 
 
 def _scaling_group(group: Object, reading: Reading) -> Iterator[Template]:
@@ -333,20 +321,6 @@ def _role_template(base: _Base, name: str, count: model.Count, holder: _Holder, 
     return replace(found, path=base.path, traits=traits)
 
 
-def _instances(value: Object, reading: Reading) -> Iterator[Template]:
-    """The components of a RoleInstance, or of the instances of a RoleInstanceSet."""
-    spec = reading.mapping(value.get("spec"), "/spec")
-    holder = _Holder({}, are_readable=True, budget=layers.Budget(), gang=False, scheduler="")
-    if "roleInstanceTemplate" not in spec:
-        yield from _components(spec.get("components"), "/spec/components", "", holder, reading)
-        return
-    replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
-    path = "/spec/roleInstanceTemplate"
-    template = reading.mapping(spec["roleInstanceTemplate"], path)
-    for each in _components(template.get("components"), path + "/components", "", holder, reading):
-        yield template_times(each, model.Count(minimum=replicas, maximum=replicas))
-
-
 def _adapter(value: paths.Object, growth: counts.Growth, reading: Reading) -> counts.Growth:
     """The growth of the adapter of one role."""
     path = "/spec/scaleTargetRef"
@@ -360,10 +334,7 @@ def _adapter(value: paths.Object, growth: counts.Growth, reading: Reading) -> co
 CODE: Final[Mapping[str, Code]] = {
     "PodCliqueSet.grove.io": {"templates": _pod_clique_set},
     "PodCliqueScalingGroup.grove.io": {"templates": _scaling_group},
-    "PodClique.grove.io": {"templates": _pod_clique},
     "RoleBasedGroup.workloads.x-k8s.io": {"templates": _group},
     "RoleBasedGroupSet.workloads.x-k8s.io": {"templates": _group_set},
-    "RoleInstanceSet.workloads.x-k8s.io": {"templates": _instances},
-    "RoleInstance.workloads.x-k8s.io": {"templates": _instances},
     "RoleBasedGroupScalingAdapter.workloads.x-k8s.io": {"autoscaler": _adapter},
 }

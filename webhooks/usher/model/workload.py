@@ -330,6 +330,8 @@ class PodSet(Struct, frozen=True, kw_only=True):
     """Into how many equal groups its pods are divided: the Jobs of a JobSet, the groups of a LeaderWorkerSet."""
     unit: Unit | None = None
     """None in kinds whose model servers use one pod each, and where usher does not know."""
+    serves_as: str = ""
+    """The work of its pods in serving a model: prefill, decode, router, planner, frontend; empty where unknown."""
     labels: Mapping[str, str]
     annotations: Mapping[str, str]
     containers: tuple[Container, ...]

@@ -19,7 +19,7 @@ from usher.workloads import identity, unrecognised
 from usher.workloads import pod_sets as workloads_pod_sets
 from usher.workloads.claims import CLAIM_GROUP, Claims, mark_accelerators
 from usher.workloads.pod_sets import read_pod_set
-from usher.workloads.roles import DEFAULT_ROLES, Roles, Subject, inner_kind
+from usher.workloads.roles import DEFAULT_ROLES, Roles, Subject, inner_kind, serving_part
 
 
 def inner_finder(kinds: Mapping[tuple[str, str], Kind]) -> FindInner:
@@ -336,6 +336,8 @@ def _recognised(  # noqa: PLR0913 - the kind, and all arguments of `normalise`
     reading.context = Context(namespace, objects, _FIND_INNER)
     claims: Claims = {}
     templates = tuple(_placed(value, each, reading) for each in pods.templates(value, reading))
+    if pods.serves_in_parts:
+        templates = tuple(replace(each, serves_as=serving_part(each)) for each in templates)
     pod_sets = tuple(
         read_pod_set(template, reading=reading, vocabulary=vocabulary, known_claims=claims) for template in templates
     )

@@ -344,6 +344,7 @@ def read_pod_set(
         later=template.later,
         groups=template.groups,
         unit=template.unit,
+        serves_as=template.serves_as,
         labels=reading.strings(metadata.get("labels"), metadata_path + "/labels"),
         annotations=annotations,
         containers=devices.containers,

@@ -521,3 +521,27 @@ def _conditions_hold(rule: RoleRule, subject: Subject) -> bool:
 
 DEFAULT_ROLES: Final = Roles(models.Config.defaults())
 """Roles without usher.yaml."""
+
+
+_PARTS: Final[Mapping[str, str]] = {
+    "prefill": "prefill", "prefiller": "prefill", "decode": "decode", "decoder": "decode", "router": "router",
+    "routing": "router", "gateway": "router", "epp": "router", "planner": "planner", "frontend": "frontend",
+}  # fmt: skip
+"""Work in serving a model, by the words for it.
+
+Dynamo has types of these names (deploy/operator/internal/consts of ai-dynamo/dynamo); `epp` is an endpoint picker. In
+other kinds people choose the names.
+"""
+
+_WORDS_OF_NAMES: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_LONGEST_NAME: Final = 253
+
+
+def serving_part(template: Template) -> str:
+    """The work of pods in serving a model, by their type or else their name; empty where these tell nothing or two."""
+    for text in (template.serves_as, template.name):
+        words = (word.lower() for word in _WORDS_OF_NAMES.findall(text[:_LONGEST_NAME]))
+        found = {_PARTS[word] for word in words if word in _PARTS}
+        if len(found) == 1:
+            return found.pop()
+    return ""

@@ -89,6 +89,7 @@ def pod_set_rows(
     if requests:
         yield from _labelled("each pod", [request_text(each, vocabulary) for each in pod_set.requests], indent)
     settings = {
+        "serves as": pod_set.serves_as,
         "scheduler": "" if common.scheduler else scheduler_text(pod_set),
         "waits for": ", ".join(pod_set.scheduling_gates),
         "pod group": pod_set.scheduling_group,
@@ -484,11 +485,13 @@ class Container(json_report.Shape):
 class PodSet(json_report.Shape):
     """One pod template. `changeable` is false if a change of it would not reach the pods.
 
-    `operatorEnvironment` are the variables that the kind's operator sets itself; names that end in `*` are prefixes.
+    `servesAs` is the work of the pods in serving a model; absent where unknown. `operatorEnvironment` are the variables
+    that the kind's operator sets itself; names that end in `*` are prefixes.
     """
 
     name: str
     path: str
+    serves_as: json_report.TextIfAny
     pods: Pods = json_report.attribute("count")
     requests: list[Request]
     scheduler: Scheduler

@@ -214,7 +214,8 @@ def _scheduler(scheduler: runtimes.Layers, shared: _Service) -> Iterator[Templat
     count = kserve_replicas.STOPPED if shared.stopped else model.Count(minimum=number, maximum=number)
     template = runtimes.field_layers(scheduler, "template", reading)
     if template or shared.whole:
-        yield _template(template, shared, above=scheduler, about=about, name="scheduler", count=count, claiming=False)
+        found = _template(template, shared, above=scheduler, about=about, name="scheduler", count=count, claiming=False)
+        yield replace(found, serves_as="router")
     tokenizer = runtimes.field_layers(scheduler, "tokenizer", reading)
     template = runtimes.field_layers(tokenizer, "template", reading)
     if template or (

@@ -23,6 +23,11 @@ from usher.kinds.reading import counts, environment
 from usher.kinds.reading.value_forms import PodSpec, at, is_placeholder, texts_at, texts_with_paths
 
 
+def _refused(path: str, text: str, remedy: str) -> model.UnreadKey:
+    """A value that the controller of its object does not take or does not use."""
+    return environment.misread(path, text, remedy, "controller")
+
+
 def _triggers(value: paths.Object) -> Iterator[model.UnreadKey]:
     """Triggers that KEDA does not know, and metadata that they lack or do not read."""
     known = environment.program_names()["triggers"]
@@ -34,7 +39,7 @@ def _triggers(value: paths.Object) -> Iterator[model.UnreadKey]:
             continue
         if kind not in known and (like := environment.near(kind, known)):
             text = f"has a trigger of the type {kind[:60]} at {paths.readable(where)}, which KEDA does not know"
-            yield environment.misread(f"{where}/type", text, f"did you mean {like}?", "controller")
+            yield _refused(f"{where}/type", text, f"did you mean {like}?")
         row = known.get(kind, {"needs": "", "others": ""})
         needs = row["needs"].split()
         names = {*needs, *row["others"].split(), "metricName", "metricType"}
@@ -46,14 +51,12 @@ def _triggers(value: paths.Object) -> Iterator[model.UnreadKey]:
                 f"has a trigger {kind} at {paths.readable(where)} without {name} in its metadata, so KEDA makes no HPA"
             )
             remedy = f"rename {stray} to {name}" if stray else f"add {name} to {paths.readable(where)}.metadata"
-            yield environment.misread(f"{where}/metadata", text, remedy, "controller")
+            yield _refused(f"{where}/metadata", text, remedy)
             strays = [each for each in strays if each != stray]
         for stray in strays if needs else ():
             if like := environment.near(stray, names.difference(metadata), 0.85):
                 text = f"has {stray} in the metadata of a trigger {kind}, and KEDA does not read it"
-                yield environment.misread(
-                    paths.join(f"{where}/metadata", stray), text, f"did you mean {like}?", "controller"
-                )
+                yield _refused(paths.join(f"{where}/metadata", stray), text, f"did you mean {like}?")
 
 
 _DEVICES_OF_SPARK: Final = memo.pattern(r"spark\.(driver|executor)\.resource\.gpu\.amount")
@@ -69,7 +72,7 @@ def _without_script(value: paths.Object) -> Iterator[model.UnreadKey]:
             if _DEVICES_OF_SPARK.fullmatch(key) and str(amount) != "0" and script not in options:
                 text = f"sets {key} without {script}: Spark does not start a process that cannot find its GPUs"
                 remedy = f"set {script}, for example to /opt/spark/examples/src/main/scripts/getGpusResources.sh"
-                yield environment.misread(paths.join(f"{where}/sparkConf", key), text, remedy, "controller")
+                yield _refused(paths.join(f"{where}/sparkConf", key), text, remedy)
 
 
 _MPIRUN: Final = memo.pattern(r"\bmpi(?:run|exec)\b")
@@ -111,9 +114,7 @@ def _above_slots(value: paths.Object) -> Iterator[model.UnreadKey]:
                 f"starts {processes} processes, but its {pods} workers have {pods * slots} slots, so mpirun refuses"
             )
             remedy = f"set slotsPerWorker to {-(-processes // pods)}, or start {pods * slots} processes"
-            yield environment.misread(
-                f"{where}/command" if "command" in launcher else where, message, remedy, "controller"
-            )
+            yield _refused(f"{where}/command" if "command" in launcher else where, message, remedy)
 
 
 _RAY_IMAGE: Final = memo.pattern(r"\brayproject/ray(?:-ml|-llm)?:(\d{1,3}\.\d{1,3}\.\d{1,3})")
@@ -134,11 +135,11 @@ def _versions_of_ray(value: paths.Object) -> Iterator[model.UnreadKey]:
     for where, version in images:
         if version != images[0][1]:
             text = f"has workers with Ray {version}, which do not join a head with Ray {images[0][1]}"
-            yield environment.misread(where, text, "use images of one version", "controller")
+            yield _refused(where, text, "use images of one version")
             return
     if images and isinstance(told, str) and re.fullmatch(r"[\d.]{5,12}", told) and told != images[0][1]:
         text = f"says Ray {told}, but its images have Ray {images[0][1]}, and KubeRay configures them for {told}"
-        yield environment.misread(f"{above}/rayVersion", text, f"write {images[0][1]}", "controller")
+        yield _refused(f"{above}/rayVersion", text, f"write {images[0][1]}")
 
 
 _CONTAINERS: Final = {
@@ -158,7 +159,7 @@ def _without_named_container(value: paths.Object) -> Iterator[model.UnreadKey]:
         if names and name not in names and not any(map(is_placeholder, names)):
             text = f"has no container {name} at {paths.readable(where)}, so the training operator refuses it"
             remedy = f"name the container {name}" if len(names) == 1 else f"name one of the containers {name}"
-            yield environment.misread(f"{where}/containers/0/name", text, remedy, "controller")
+            yield _refused(f"{where}/containers/0/name", text, remedy)
 
 
 def _to_zero(value: paths.Object) -> Iterator[model.UnreadKey]:
@@ -177,7 +178,7 @@ def _of_cluster_queue(value: paths.Object) -> Iterator[model.UnreadKey]:
         if borrows and borrows[0] != "Never" and preemption.get("reclaimWithinCohort", "Never") == "Never":
             text = "borrows by preemption, but reclaimWithinCohort is Never, so Kueue refuses it"
             remedy = "set reclaimWithinCohort to LowerPriority or Any, or borrowWithinCohort.policy to Never"
-            yield environment.misread(f"{where}/borrowWithinCohort/policy", text, remedy, "controller")
+            yield _refused(f"{where}/borrowWithinCohort/policy", text, remedy)
 
 
 _HOSTS: Final = memo.pattern(
@@ -224,14 +225,12 @@ def _first_ranks(value: paths.Object, kind: str, specs: Sequence[PodSpec]) -> It
                 if pods and own and not any(re.fullmatch(each, host) for each in pods):
                     listed = ", ".join(each.replace("\\d+", "0").replace("\\", "") for each in pods[:3])
                     message = f"addresses the pod {host[:100]}, which it does not make"
-                    yield environment.misread(
-                        where, message, f"write the name of one of its pods ({listed})", "controller"
-                    )
+                    yield _refused(where, message, f"write the name of one of its pods ({listed})")
                 named = domain[domain.index("svc") - 1] if "svc" in domain[1:] and variable != "MASTER_ADDR" else ""
                 if named and namespace not in {"", "default", named} and not is_placeholder(named):
                     message = f"addresses the first rank in the namespace {named[:63]}, but its pods run in {namespace}"
                     remedy = "use the namespace of the pods, or a name without a namespace"
-                    yield environment.misread(where, message, remedy, "controller")
+                    yield _refused(where, message, remedy)
 
 
 def _variable(spec: Mapping[str, Any], place: str) -> str:
@@ -251,17 +250,17 @@ def _of_inference_service(value: paths.Object) -> Iterator[model.UnreadKey]:
     if isinstance(chosen, str) and chosen not in _AUTOSCALERS and not is_placeholder(chosen):
         where = "/metadata/annotations/serving.kserve.io~1autoscalerClass"
         text = f"names the autoscalerClass {chosen[:60]}, which KServe refuses"
-        yield environment.misread(where, text, f"write one of {', '.join(_AUTOSCALERS)}", "controller")
+        yield _refused(where, text, f"write one of {', '.join(_AUTOSCALERS)}")
     if re.match(r"\d", name := paths.text(paths.metadata(value).get("name"))):
         text = f"has the name {name[:60]}, and KServe refuses names that begin with a digit"
-        yield environment.misread("/metadata/name", text, "begin the name with a letter", "controller")
+        yield _refused("/metadata/name", text, "begin the name with a letter")
     by_hpa = chosen == "hpa"
     if paths.text(annotations.get("serving.kserve.io/deploymentMode")) in _MODES and by_hpa:
         for where, metric in at(value, "spec.{predictor,transformer,explainer}.scaleMetric"):
             if isinstance(metric, str) and metric not in _METRICS_OF_HPA:
                 text = f"scales by {metric[:60]} with an HPA, where KServe takes cpu and memory"
                 remedy = "set scaleMetric to cpu or memory, or autoscalerClass to keda with a metric of its own"
-                yield environment.misread(where, text, remedy, "controller")
+                yield _refused(where, text, remedy)
 
 
 def _of_llm_service(value: paths.Object) -> Iterator[model.UnreadKey]:
@@ -273,7 +272,7 @@ def _of_llm_service(value: paths.Object) -> Iterator[model.UnreadKey]:
         if "pipeline-parallel-size" not in given and not texts_at(part, "template.containers[].command[]"):
             text = f"sets parallelism.pipeline to {stages} without worker, and KServe drops it for a server of one pod"
             remedy = "use parallelism.tensor, or set --pipeline-parallel-size in VLLM_ADDITIONAL_ARGS"
-            yield environment.misread(f"{where}/parallelism/pipeline", text, remedy, "controller")
+            yield _refused(f"{where}/parallelism/pipeline", text, remedy)
 
 
 _RANK: Final = memo.pattern(r"--node[-_]rank[=\s]+[\"']?(\d{1,18})\b")
@@ -328,22 +327,18 @@ def _starts_of_torchrun(value: paths.Object, kind: str, specs: Sequence[PodSpec]
             names, rank = " ".join(texts_at(container, "env[].name")), _RANK.search(text)
             if own > 1 and (host := _OWN_HOST.search(text)):
                 message = f"starts torchrun on {nodes} nodes that meet at {host[1]}, so each pod waits for itself alone"
-                yield environment.misread(
-                    where, message, "name the first pod, for example by a headless Service", "controller"
-                )
+                yield _refused(where, message, "name the first pod, for example by a headless Service")
             elif rank and own > 1 and "rdzv" not in text:
                 message = (
                     f"starts torchrun with the node rank {rank[1]} in {own} pods, so they wait for the other ranks"
                 )
-                yield environment.misread(
-                    where, message, f"write --node_rank={_RANKED[kind][1]} in the script of a shell", "controller"
-                )
+                yield _refused(where, message, f"write --node_rank={_RANKED[kind][1]} in the script of a shell")
             elif not has_ranks and not _RANKS.search(f"{text} {names}") and "envFrom" not in container:
                 message = (
                     f"starts torchrun on {nodes} nodes without rank or rendezvous, so each waits as the first node"
                 )
                 remedy = "add --rdzv_backend=c10d --rdzv_endpoint=HOST:29500, or --node_rank and --master_addr"
-                yield environment.misread(where, message, remedy, "controller")
+                yield _refused(where, message, remedy)
 
 
 _RANK_VARIABLES: Final = {"RANK": "WORLD_SIZE", "PET_NODE_RANK": "PET_NNODES"}
@@ -364,7 +359,7 @@ def _rank_of_all_pods(container: Any, path: str, kind: str, pods: int) -> Iterat
         ):
             text = f"sets {rank} to {given[rank][:9]} in {pods} pods, so they wait for the other ranks"
             remedy = f"set it in the script of a shell: export {rank}={_RANKED[kind][1]}"
-            yield environment.misread(path, text, remedy, "controller")
+            yield _refused(path, text, remedy)
 
 
 _Pods = Sequence[tuple[str, Mapping[str, Any]]]
@@ -379,7 +374,7 @@ def _former_labels(value: paths.Object, of_pods: _Pods) -> Iterator[model.Unread
         for old, new in _OLD_LABELS.items():
             if old in labels and new not in labels and '"kai-scheduler"' in orjson.dumps(value.get("spec")).decode():
                 text = f"carries the label {old} at {paths.readable(where)}, which KAI-Scheduler no longer reads"
-                yield environment.misread(paths.join(where, old), text, f"write {new}", "controller")
+                yield _refused(paths.join(where, old), text, f"write {new}")
 
 
 _TASK_GROUP: Final = "yunikorn.apache.org/task-group-name"
@@ -401,7 +396,7 @@ def _task_groups(found: _Pods) -> Iterator[model.UnreadKey]:
             text = f"has pods of the task group {name[:60]}, which its task-groups do not define; placeholders stay"
             like = environment.near(name, names, 0.6)
             remedy = f"did you mean {like}?" if like else f"name one of them ({', '.join(names[:5])})"
-            yield environment.misread(paths.join(where, _TASK_GROUP), text, remedy, "controller")
+            yield _refused(paths.join(where, _TASK_GROUP), text, remedy)
 
 
 def _metadata_of_pods(value: paths.Object, specs: Sequence[PodSpec]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -425,7 +420,7 @@ def _features(value: paths.Object) -> Iterator[model.UnreadKey]:
             text = f"matches the feature {name[:60]}, which node feature discovery does not have, so it sets no label"
             like = environment.near(name, known, 0.75)
             remedy = f"did you mean {like}?" if like else f"use one of its features: {', '.join(sorted(known)[:6])} ..."
-            yield environment.misread(where, text, remedy, "controller")
+            yield _refused(where, text, remedy)
 
 
 _AL2: Final = re.compile(r"al2@|amazon-eks-(gpu-)?node-\d|/amazon-linux-2(-gpu|-arm64)?/")
@@ -440,7 +435,7 @@ def _of_node_class(value: paths.Object) -> Iterator[model.UnreadKey]:
         old.append(("/spec/amiFamily", "AL2"))
     for where, text in old[:1]:
         message = f"selects the image {text[:60]} of Amazon Linux 2, which EKS has not made since November 2025"
-        yield environment.misread(where, message, "select the alias al2023 with a version", "controller")
+        yield _refused(where, message, "select the alias al2023 with a version")
 
 
 _KEDA: Final = ("keda.sh ScaledObject", "keda.sh ScaledJob")
@@ -479,9 +474,7 @@ def _amounts_as_annotations(annotations: _Pods) -> Iterator[model.UnreadKey]:
     for where, found in annotations:
         for key in filter(_AMOUNTS.fullmatch, map(str, found)):
             text = f"sets {key} as an annotation of its pods, where nothing reads it"
-            yield environment.misread(
-                paths.join(where, key), text, f"write {key} in limits of the container", "controller"
-            )
+            yield _refused(paths.join(where, key), text, f"write {key} in limits of the container")
 
 
 class _Answers(NamedTuple):

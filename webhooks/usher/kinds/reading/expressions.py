@@ -4,8 +4,10 @@ A value knows its place in the object, so an unusable one is reported there. The
 `exists`, which do not nest, and the steps of an object are counted: no expression runs for long.
 """
 
+import operator
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 from usher import memo, paths
@@ -75,11 +77,17 @@ class Scope:
 
     def number(self, value: Value) -> int:
         """A number of pods; an unusable value is recorded at its place, and its default counts."""
+        if type(value) is int:
+            return value
         if isinstance(value, Found):
             default = 0 if value.default is None else self.number(value.default)
             return self.reading.count(value.value, value.path, default=default)
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise UnusableError(f"expected a number, found {_shown(value)}")
+        raise UnusableError(f"expected a number, found {_shown(value)}")
+
+    def present(self, value: Value) -> Value:
+        """The entry of a list, where even null is wrong."""
+        if isinstance(value, Found) and value.value is None:
+            self.reading.unknown(value.path, "expected a whole number, found null")
         return value
 
     def text(self, value: Value) -> str:
@@ -117,6 +125,8 @@ class Scope:
 
     def equal(self, one: Value, other: Value) -> bool:
         """Whether two values are equal; a field that is compared with a text has to be one."""
+        if type(one) is type(other) and isinstance(one, int | str):
+            return one == other
         first, second = self._plain(one), self._plain(other)
         if isinstance(first, str) or isinstance(second, str):
             first, second = self._text_of(one, second), self._text_of(other, first)
@@ -189,11 +199,7 @@ class _Compiler:
         if text not in self._names:
             raise ExpressionError(f"unknown name {text}; known are {', '.join(sorted(self._names))}")
 
-        def run(scope: Scope) -> Value:
-            scope.step()
-            return scope.names[text]
-
-        return run
+        return lambda scope: scope.names[text]
 
     def _member(self, holder: Run, name: str) -> Run:
         if name == "status":
@@ -224,7 +230,9 @@ class _Compiler:
         default = self.run(parts[2]) if len(parts) == 3 else _constant(None)
 
         def run(scope: Scope) -> Value:
-            scope.step()
+            scope.steps[0] -= 1
+            if scope.steps[0] < 0:
+                scope.step()
             return scope.below(holder(scope), way, default(scope))
 
         return run
@@ -276,6 +284,8 @@ def _chosen(condition: Run, yes: Run, no: Run) -> Run:
 def _summed(sign: str, one: Run, other: Run) -> Run:
     def run(scope: Scope) -> Value:
         first, second = one(scope), other(scope)
+        if type(first) is int and type(second) is int:
+            return first + second if sign == "+" else max(first - second, 0)
         if sign == "-":
             return max(scope.number(first) - scope.number(second), 0)
         if any(isinstance(each.value if isinstance(each, Found) else each, str) for each in (first, second)):
@@ -286,19 +296,27 @@ def _summed(sign: str, one: Run, other: Run) -> Run:
 
 
 def _compared(sign: str, one: Run, other: Run) -> Run:
-    def run(scope: Scope) -> Value:
-        first, second = one(scope), other(scope)
-        if sign == "in":
-            entries = scope.entries(second)
-            scope.steps[0] -= len(entries)
-            scope.step()
-            return any(scope.equal(first, each) for each in entries)
-        if sign in ("==", "!="):
-            return scope.equal(first, second) is (sign == "==")
-        low, high = scope.number(first), scope.number(second)
-        return {"<": low < high, ">": low > high, "<=": low <= high, ">=": low >= high}[sign]
+    compare = _RELATIONS.get(sign)
+    if compare is not None:
+        return lambda scope: compare(scope.number(one(scope)), scope.number(other(scope)))
+    if sign != "in":
+        return lambda scope: scope.equal(one(scope), other(scope)) is (sign == "==")
 
-    return run
+    def is_in(scope: Scope) -> Value:
+        first, entries = one(scope), scope.entries(other(scope))
+        scope.steps[0] -= len(entries)
+        scope.step()
+        return any(scope.equal(first, each) for each in entries)
+
+    return is_in
+
+
+_RELATIONS: Final[Mapping[str, Callable[[int, int], bool]]] = {
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+}
 
 
 def _size(given: Sequence[Run]) -> Run:
@@ -330,28 +348,44 @@ def _lower(given: Sequence[Run]) -> Run:
 
 
 def _bound(best: Callable[[Sequence[int]], int], *beside: int) -> Callable[[Sequence[Run]], Run]:
-    return lambda given: lambda scope: best([*(scope.number(each(scope)) for each in given), *beside])
+    return lambda given: lambda scope: best([scope.number(each(scope)) for each in given] + [*beside])
 
 
-def _share(given: Sequence[Run]) -> Run:
-    """`share(n, value, default)`: a number, or a percentage of n, rounded up as surges are."""
+def _largest(given: Sequence[Run]) -> Run:
+    """`largest(list)`: the largest number of a list; 0 for an empty one."""
+
+    def run(scope: Scope) -> Value:
+        found = [scope.number(scope.present(each)) for each in scope.entries(given[0](scope))]
+        scope.steps[0] -= len(found)
+        return max(found, default=0)
+
+    return run
+
+
+def _share(given: Sequence[Run], *, rounded_up: bool = True) -> Run:
+    """`share(n, value, default)`: a number, or a percentage of n, rounded up as surges are; `part` rounds down."""
     of, value, default = given
 
     def run(scope: Scope) -> Value:
         found, otherwise = value(scope), default(scope)
         if not isinstance(found, Found) or not isinstance(otherwise, int | str):
             raise UnusableError("share takes a number, a field and a default")
-        return share_of_replicas(scope.number(of(scope)), found.value, found.path, scope.reading, default=otherwise)
+        replicas = scope.number(of(scope))
+        return share_of_replicas(
+            replicas, found.value, found.path, scope.reading, default=otherwise, rounded_up=rounded_up
+        )
 
     return run
 
 
 _FUNCTIONS: Final[Mapping[str, tuple[int, int, Callable[[Sequence[Run]], Run] | None]]] = {
     "has": (1, 1, _has),
+    "largest": (1, 1, _largest),
     "lower": (1, 1, _lower),
     "max": (2, 4, _bound(max)),
     "max1": (1, 1, _bound(max, 1)),
     "min": (2, 4, _bound(min)),
+    "part": (3, 3, partial(_share, rounded_up=False)),
     "share": (3, 3, _share),
     "size": (1, 1, _size),
     "text": (1, 1, _text),

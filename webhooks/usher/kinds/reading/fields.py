@@ -64,7 +64,7 @@ class Fields:
         spec = definition["spec"]
         found = {}
         for version in spec["versions"]:
-            # Until apiextensions.k8s.io/v1 all versions could share a schema, or have none and keep all keys.
+            # Until apiextensions.k8s.io/v1 all versions could share a schema, or have no schema and keep all keys.
             written = version.get("schema") or spec.get("validation") or {}
             schema = written.get("openAPIV3Schema") or {"x-kubernetes-preserve-unknown-fields": True}
             properties = {"apiVersion": {}, "kind": {}, **(schema.get("properties") or {})}

@@ -139,6 +139,8 @@ class Template(Struct, frozen=True, kw_only=True):
     """As in `model.PodSet`."""
     unit: model.Unit | None = None
     """As in `model.PodSet`."""
+    serves_as: str = ""
+    """The words of the object for what the pods do in serving a model."""
 
 
 TERMS: Final = "nodeSelectorTerms"

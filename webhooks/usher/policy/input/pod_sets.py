@@ -366,22 +366,7 @@ def pod_set_document(pod_set: model.PodSet, where: PoolsInput) -> PodSet:
         ],
     }
     result.update(cast(PodSet, pod_set.fields))
-    if "keptOff" in where:
-        result["keptOff"] = where["keptOff"]
-    if "undeclaredDevices" in where:
-        result["undeclaredDevices"] = where["undeclaredDevices"]
-    if "undeclaredLabels" in where:
-        result["undeclaredLabels"] = where["undeclaredLabels"]
-    if "poolsFound" in where:
-        result["poolsFound"] = where["poolsFound"]
-    if "unmetProfiles" in where:
-        result["unmetProfiles"] = where["unmetProfiles"]
-    if "gpuMemory" in where:
-        result["gpuMemory"] = where["gpuMemory"]
-    if "numbers" in where:
-        result["numbers"] = where["numbers"]
-    if "unmatchedClasses" in where:
-        result["unmatchedClasses"] = where["unmatchedClasses"]
+    result.update(cast(PodSet, where))
     _add_what_is_rare(result, pod_set)
     return result
 
