@@ -1,4 +1,5 @@
-"""Reads Kubernetes quantities exactly, and writes them: `1`, `1000m`, `1e0` and `" 1"` are the same number.
+"""Reads Kubernetes quantities exactly, and writes them: `1`, `1000m`, `1e0` and `" 1"` are the same number. Also reads
+semantic versions.
 
 The grammar and the rounding are those of k8s.io/apimachinery pkg/api/resource (quantity.go, suffix.go). A quantity is a
 whole number of nanos, because Kubernetes rounds finer numbers up to a nano. So no floats are needed. No library is
@@ -10,7 +11,7 @@ import math
 import re
 from collections.abc import Iterable
 from enum import Enum
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from msgspec import Struct
 
@@ -264,3 +265,47 @@ def waiting(
         f"wait: {text(resource, used)} of {named(resource, most, up=False)} of {of} are used now, "
         f"and {text(resource, needs)} are needed"
     )
+
+
+class Version(NamedTuple):
+    """A semantic version; compares like one."""
+
+    numbers: tuple[int, int, int]
+    released: bool
+    before: tuple[tuple[int, int, str], ...]
+
+    @classmethod
+    def parse(cls, text: str, normalize: bool = False) -> Self:  # noqa: FBT001, FBT002 - as in CEL
+        """The version of a text.
+
+        Args:
+            normalize: whether it may begin with v and lack numbers, as `semver` of Kubernetes reads it if told to.
+
+        Raises:
+            QuantityError: the text is not a semantic version.
+        """
+        if normalize and (head := _LENIENT.match(text)) is not None:
+            parts = [each.lstrip("0") or "0" for each in head[1].split(".")]
+            missing = ["0"] * (3 - len(parts)) if head.end() == len(text) else []
+            text = ".".join([*parts, *missing]) + text[head.end() :]
+        found = _VERSION.fullmatch(text)
+        if found is None:
+            raise errors.QuantityError(f"{text[:40]!r} is not a semantic version")
+        parts = [each for each in (found[4] or "").split(".") if each]
+        before = tuple((0, int(each), "") if each.isdecimal() else (1, 0, each) for each in parts)
+        return cls((int(found[1]), int(found[2]), int(found[3])), not parts, before)
+
+    @classmethod
+    def is_one(cls, text: str, normalize: bool = False) -> bool:  # noqa: FBT001, FBT002 - as in CEL
+        """Whether `parse` reads the text."""
+        try:
+            return bool(cls.parse(text, normalize))
+        except errors.QuantityError:
+            return False
+
+
+_LENIENT: Final = re.compile(r"v?([0-9]+(?:\.[0-9]+)*)", re.ASCII)
+_NUMBER: Final = r"(0|[1-9][0-9]{0,9})"
+_VERSION: Final = re.compile(
+    rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:-([0-9A-Za-z.-]{{1,64}}))?(?:\+[0-9A-Za-z.-]{{1,64}})?", re.ASCII
+)

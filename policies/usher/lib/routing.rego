@@ -101,7 +101,7 @@ else := "one of its templates names another scheduler" if _names_another_schedul
 
 else := $"its pods name a PodGroup of Kubernetes, which {input.site.route.schedulerName} does not read" if {
 	input.site.route.scheduler != "native"
-	_names_a_native_group
+	names_a_native_group
 }
 
 else := "Kueue places its pods by topology" if kueue.asks_topology
@@ -162,7 +162,7 @@ else := $"the webhook does not route this object, because KAI-Scheduler refuses 
 # METADATA
 # title: Why the scheduler of Kubernetes cannot start the workload as a gang
 # description: Undefined if it can. Only the Job controller makes PodGroups itself.
-why_not_native := "its pods name a PodGroup of Kubernetes already" if _names_a_native_group
+why_not_native := "its pods name a PodGroup of Kubernetes already" if names_a_native_group
 
 else := $"the webhook does not route this object, because Kubernetes makes no PodGroup for a {input.workload.kind}; create one and name it in schedulingGroup of every template" if {
 	not input.workload.gangPlaces.native
@@ -177,7 +177,9 @@ else := "the webhook does not route this object, because not all of its pods run
 # The pods that follow would wait for others that have ended.
 _runs_in_turns if input.object.job.spec.completions > input.workload.pods.minimum
 
-_names_a_native_group if {
+# METADATA
+# title: Whether the pods name a PodGroup of Kubernetes
+names_a_native_group if {
 	some pod_set in input.podSets
 	pod_set.schedulingGroup
 }

@@ -1196,6 +1196,10 @@ _findings_cluster_facts contains {"check": "placement/refused_by_autopilot", "fi
 	some finding in data.usher.checks.placement.refused_by_autopilot.deny
 }
 
+_findings_cluster_facts contains {"check": "queueing/multikueue_dispatch", "finding": finding} if {
+	some finding in data.usher.checks.queueing.multikueue_dispatch.deny
+}
+
 _findings_cluster_facts contains {"check": "placement/pods_apart_above_nodes", "finding": finding} if {
 	some finding in data.usher.checks.placement.pods_apart_above_nodes.deny
 }

@@ -119,3 +119,99 @@ def test_a_route_to_kubernetes_needs_to_know_whether_it_serves_groups() -> None:
 
     assert pod_groups.input_slice(case(plain), knowing(facts, config)) == {"named": [], "served": False}
     assert config.routing[0].name == "default-scheduler"
+
+
+def composite(name: str, groups: int, parent: str = "") -> paths.Object:
+    spec: paths.Object = {"schedulingPolicy": {"gang": {"minGroupCount": groups}}}
+    return {
+        "apiVersion": "scheduling.k8s.io/v1alpha3",
+        "kind": "CompositePodGroup",
+        "metadata": {"name": name, "namespace": "ml"},
+        "spec": spec | ({"parentCompositePodGroupName": parent} if parent else {}),
+    }
+
+
+def below(name: str, parent: str, minimum: int) -> paths.Object:
+    found = group({"gang": {"minCount": minimum}}, parentCompositePodGroupName=parent)
+    return builders.replaced(found, "/metadata/name", name)
+
+
+def test_a_group_says_which_groups_stand_above_it() -> None:
+    facts = Store.of([below("train", "step", 4), composite("step", 1, "root"), composite("root", 2)])
+    found = pod_groups.input_slice(case(member()), knowing(facts))
+
+    assert found is not None
+    assert found["named"][0]["above"] == [
+        {"name": "step", "exists": True, "minimum": 1, "groups": 1, "priorityClass": ""},
+        {"name": "root", "exists": True, "minimum": 2, "groups": 1, "priorityClass": ""},
+    ]
+    (section,) = pod_groups.outlook_sections(case(member()), knowing(facts))
+    assert section.reasons == (
+        "CompositePodGroup root above PodGroup train waits for 2 groups, so no pod of the hierarchy starts",
+    )
+
+
+def test_a_cycle_of_groups_ends() -> None:
+    facts = Store.of([below("train", "one", 4), composite("one", 1, "two"), composite("two", 1, "one")])
+    found = pod_groups.input_slice(case(member()), knowing(facts))
+
+    assert found is not None
+    assert len(found["named"][0]["above"]) == 5
+    assert found["named"][0]["above"][-1]["invalid"] == "they have a cycle or more than 4 levels"
+
+
+@pytest.mark.parametrize(("groups", "minimum"), [(2, 5), (1, 4)])
+def test_groups_that_a_composite_group_waits_for_start_together(groups: int, minimum: int) -> None:
+    facts = Store.of([below("train", "root", 4), below("drive", "root", 1), composite("root", groups)])
+    jobs = [
+        builders.template(builders.container(gpus=8), schedulingGroup={"podGroupName": name})
+        for name in ("train", "drive")
+    ]
+    replicated: paths.Json = [
+        {"name": f"r{number}", "template": {"spec": {"parallelism": 4, "completions": 4, "template": each}}}
+        for number, each in enumerate(jobs)
+    ]
+    job_set = builders.custom("jobset.x-k8s.io/v1alpha2", "JobSet", {"replicatedJobs": replicated}, namespace="ml")
+
+    assert pod_groups.with_minimum_of_groups(case(job_set), knowing(facts)).gang.minimum == minimum
+
+
+def by_workload() -> paths.Object:
+    reference: paths.Json = {"name": "train", "podGroup": "workers", "podGroupReplicaKey": "a"}
+    template = builders.template(builders.container(gpus=8), workloadRef=reference)
+    return builders.job(template, namespace="ml", parallelism=4, completions=4)
+
+
+def test_pods_of_kubernetes_1_35_name_a_group_of_a_workload() -> None:
+    policy: paths.Json = {"gang": {"minCount": 3}}
+    known_workload: paths.Object = {
+        "apiVersion": "scheduling.k8s.io/v1alpha1",
+        "kind": "Workload",
+        "metadata": {"name": "train", "namespace": "ml"},
+        "spec": {"podGroups": [{"name": "workers", "policy": policy}]},
+    }
+    facts = Store.of([known_workload])
+    facts.lacks(GROUP)
+    found = pod_groups.input_slice(case(by_workload()), knowing(facts))
+
+    assert workload(by_workload()).gang.formed_by == model.GANG_OF_KUBERNETES
+    assert found == {
+        "named": [
+            {
+                "of": "the scheduler of Kubernetes",
+                "name": "train/workers/a",
+                "path": "/spec/template/spec/workloadRef/podGroup",
+                "field": "minCount",
+                "least": 4,
+                "most": 4,
+                "exists": True,
+                "minimum": 3,
+                "policy": "gang",
+            }
+        ],
+        "served": True,
+    }
+    facts.lacks(("scheduling.k8s.io", "Workload"))
+    without = pod_groups.input_slice(case(by_workload()), knowing(facts))
+    assert without is not None
+    assert not without["served"]

@@ -355,6 +355,33 @@ ROLE: Any = {"name": "decode", "replicas": 2, "entryTemplate": {}, "workerTempla
             {"template": {"spec": {"roles": [{"name": "a", "replicas": 3}]}}},
             {"a": (0, 0)},
         ),
+        (
+            "ModelBooster.workload.serving.volcano.sh/v1alpha1",
+            {"backend": {"replicas": 2, "workers": [{"replicas": 1, "pods": 4}, {"type": "decode", "replicas": 9}]}},
+            {"server": (8, 8)},
+        ),
+        (
+            "ModelBooster.workload.serving.volcano.sh/v1alpha1",
+            {
+                "backend": {
+                    "type": "vLLMDisaggregated",
+                    "replicas": 1,
+                    "workers": [
+                        {"type": "prefill", "replicas": 2, "pods": 4},
+                        {"type": "decode"},
+                        {"type": "controller"},
+                    ],
+                }
+            },
+            {"prefill": (2, 2), "decode": (0, 0)},
+        ),
+        (
+            "RoleSet.orchestration.aibrix.ai/v1alpha1",
+            {"roles": [{"name": "a", "replicas": 3, "podGroupSize": 2}]},
+            {"a": (6, 6)},
+        ),
+        ("KVCache.orchestration.aibrix.ai/v1alpha1", {"cache": {"replicas": 3, "template": {}}}, {"cache": (3, 3)}),
+        ("KVCache.orchestration.aibrix.ai/v1alpha1", {"cache": {"image": "i"}}, {"cache": (1, 1)}),
         ("Sandbox.agents.x-k8s.io/v1beta1", {"podTemplate": {}, "operatingMode": "Suspended"}, {"": (0, 0)}),
         ("Sandbox.agents.x-k8s.io/v1beta1", {"podTemplate": {}, "replicas": 0}, {"": (1, 1)}),
         ("Sandbox.agents.x-k8s.io/v1alpha1", {"podTemplate": {}, "replicas": 0}, {"": (0, 0)}),

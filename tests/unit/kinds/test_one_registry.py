@@ -61,6 +61,7 @@ def test_every_table_follows_from_the_records() -> None:
 
 HOLDING: Final = {
     "authorities/kai.py": "kinds whose pods KAI-Scheduler groups in one way",
+    "config/described_kinds.py": "kinds of documents that describe other kinds",
     "check/surroundings.py": "kinds whose objects in files prove something",
     "workloads/fingerprints.py": "kinds whose like objects are judged once",
 }

@@ -31,8 +31,7 @@ NOT_WORKLOADS = re.compile(
 NOT_KNOWN_YET = {
     "kubeflow.org": {"Suggestion", "Trial"},
     "nvidia.com": {"DynamoGraphDeploymentRequest"},
-    "orchestration.aibrix.ai": {"KVCache", "PodSet", "RoleSet"},
-    "workload.serving.volcano.sh": {"ModelBooster"},
+    "orchestration.aibrix.ai": {"PodSet"},
 }
 """Published kinds that make pods and that the registry lacks. usher reports where they hold pod specs as not judged."""
 

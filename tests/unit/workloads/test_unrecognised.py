@@ -3,9 +3,14 @@
 import pytest
 
 import builders
+from unit.authorities.knowing import knowing
 from unit.workloads.normalised import VOCABULARY
 from usher import paths
+from usher.cluster.facts.store import Store
+from usher.kinds.reading.values import Objects
 from usher.workloads.normalise import normalise
+from usher.workloads.unread_keys import with_unread_keys
+from usher.workloads.unrecognised import kinds_of_maps
 
 
 def not_judged(value: paths.Object) -> list[tuple[str, str]] | None:
@@ -30,12 +35,6 @@ def test_an_operator_may_name_the_resource_of_its_gpus_itself(name: str) -> None
 @pytest.mark.parametrize(
     ("api_version", "kind", "spec", "path"),
     [
-        (
-            "workload.serving.volcano.sh/v1alpha1",
-            "ModelBooster",
-            {"backend": {"workers": [{"pods": 1}]}},
-            "/spec/backend",
-        ),
         ("inference.sagemaker.aws.amazon.com/v1", "JumpStartModel", {"model": {"modelId": "llama"}}, "/spec"),
         ("nvidia.com/v1beta1", "DynamoGraphDeploymentRequest", {"model": "Qwen/Qwen3-0.6B"}, "/spec"),
         ("kubeai.org/v1", "Model", {"resourceProfile": "nvidia-gpu-l4:1"}, "/spec/resourceProfile"),
@@ -83,3 +82,93 @@ def test_a_pool_of_karpenter_is_judged_though_it_makes_no_pods(version: str, unk
     pool = builders.custom(f"karpenter.sh/{version}", "NodePool", {"limits": {"cpu": 100, "nvidia.com/gpu": 8}})
 
     assert not_judged(pool) == unknown
+
+
+def workload_map(kind: str = "TrainingRun", group: str = "ml.acme.dev", **component: paths.Json) -> paths.Object:
+    role: paths.Json = {
+        "name": "role",
+        "instanceIdPath": ".spec.roles[] | .name",
+        "specDefinition": {"podTemplateSpecPath": ".spec.roles[] | .template"},
+        "scaleDefinition": {"replicasPath": ".spec.roles[] | (.replicas // 1)"},
+        **component,
+    }
+    root: paths.Json = {"name": "run", "kind": {"group": group, "version": "v1", "kind": kind}}
+    spec: paths.Json = {"structureDefinition": {"rootComponent": root, "childComponents": [role]}}
+    return {"apiVersion": "run.ai/v1alpha1", "kind": "Karta", "metadata": {"name": kind.lower()}, "spec": spec}
+
+
+def training_run(version: str = "v1") -> paths.Object:
+    template = builders.template(builders.container(gpus=8))
+    roles: paths.Json = [{"name": "worker", "replicas": 3, "template": template}]
+    return builders.custom(f"ml.acme.dev/{version}", "TrainingRun", {"roles": roles}, namespace="ml")
+
+
+@pytest.mark.parametrize("place", ["files", "facts"])
+def test_a_workload_map_document_says_how_many_pods_there_are_at_least(place: str) -> None:
+    documents = [workload_map()]
+    known = knowing(Store.of(documents if place == "facts" else ()))
+    objects = Objects(() if place == "facts" else documents)
+    found = known.workload(training_run(), objects=objects)
+
+    assert found is not None
+    assert [(each.name, each.count.minimum, each.count.maximum) for each in found.pod_sets] == [("worker", 3, None)]
+    assert not found.pod_sets[0].changeable
+    assert found.unknowns == ()
+    other = known.workload(training_run("v2"), objects=objects)
+    assert other is not None
+    assert other.pod_sets[0].count.minimum == 1
+
+
+def test_a_component_that_usher_cannot_read_is_said() -> None:
+    unread: paths.Json = {"fragmentedPodSpecDefinition": {"containerPath": ".spec.head"}}
+    head = workload_map(name="head", specDefinition=unread)
+    place = "/spec/structureDefinition/childComponents"
+    components = [each for one in (workload_map(), head) for each in paths.elements(paths.resolve(one, place))]
+    both = builders.replaced(workload_map(), place, components)
+    found = knowing(Store()).workload(training_run(), objects=Objects([both]))
+
+    assert found is not None
+    (reason,) = (each.reason for each in found.unknowns)
+    assert reason.endswith("a component that usher cannot read: head: usher does not read the place of its pods")
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [
+        [workload_map("Job", "batch")],
+        [workload_map(), workload_map() | {"metadata": {"name": "other"}}],
+        [workload_map(specDefinition={"podTemplateSpecPath": "[.." * 10_000})],
+        [workload_map(specDefinition=7)],
+        [workload_map(scaleDefinition={"replicasPath": ["x"]}, instanceIdPath={}, name={"a": 1})],
+        [{"apiVersion": "run.ai/v1alpha1", "kind": "Karta", "metadata": {"name": "empty"}, "spec": []}],
+    ],
+)
+def test_a_document_that_is_unusable_or_about_a_known_kind_does_not_count(documents: list[paths.Object]) -> None:
+    found = knowing(Store()).workload(training_run(), objects=Objects(documents))
+
+    assert found is not None
+    assert found.pod_sets[0].count.minimum in (1, 3)
+    assert ("batch", "Job") not in kinds_of_maps(documents)
+    assert ("ml.acme.dev", "TrainingRun") not in kinds_of_maps(documents) or len(documents) == 1
+
+
+@pytest.mark.parametrize(("replicas", "number"), [(0, 0), (1, 1)])
+def test_a_template_that_no_pod_has_may_lack_containers(replicas: int, number: int) -> None:
+    template: paths.Json = {"spec": {"containers": [{"name": "engine", "image": "vllm"}]}}
+    role: paths.Json = {
+        "name": "prefill",
+        "replicas": 1,
+        "entryTemplate": template,
+        "workerReplicas": replicas,
+        "workerTemplate": {"spec": {"containers": []}},
+    }
+    serving: paths.Object = {
+        "apiVersion": "workload.serving.volcano.sh/v1alpha1",
+        "kind": "ModelServing",
+        "metadata": {"name": "s"},
+        "spec": {"replicas": 1, "template": {"roles": [role]}},
+    }
+
+    found = with_unread_keys(normalise(serving, vocabulary=VOCABULARY), serving)
+    assert found is not None
+    assert len(found.unread_keys) == number

@@ -1,20 +1,20 @@
-"""Evaluates the CEL selectors of device claims and DeviceClasses for one device, without loops.
+"""Evaluates the CEL selectors of device claims and DeviceClasses for one device.
 
-An evaluation takes no more steps than its text has characters. It has the part of CEL that selectors use: comparisons,
-`in`, `&&`, `||`, `!`, `? :`, lists, `has`, `cel.bind`, `.?`, functions of texts, quantities and versions of Kubernetes.
-Anything else raises `NotEvaluated`. As in the allocator, an error (a missing attribute) does not mean "no match": it
-raises `SelectorError` (k8s.io/dynamic-resource-allocation cel/compile.go DeviceMatches).
+It has the part of CEL that selectors use: comparisons, `in`, `&&`, `||`, `!`, `? :`, whole numbers, lists, loops,
+`has`, `cel.bind`, `.?`, `includes`, functions of texts, quantities and versions of Kubernetes 1.37. Loops and texts
+that grow are bounded. Anything else raises `NotEvaluated`. As in the allocator, an error (a missing attribute) does not
+mean "no match": it raises `SelectorError` (k8s.io/dynamic-resource-allocation cel/compile.go DeviceMatches).
 """
 
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple
 
 from usher import errors, quantities
-from usher.documents.cel import CelError, Node, parse
-from usher.quantities import Quantity
+from usher.documents.cel import ARITHMETIC, CelError, Node, parse, search
+from usher.quantities import Quantity, Version
 
 _LONGEST: Final = 10_240
 """CELSelectorExpressionMaxLength of k8s.io/api resource/v1/types.go."""
@@ -28,33 +28,6 @@ class SelectorError(Exception):
 class NotEvaluated(Exception):  # noqa: N818 - not a fault
     """The expression has a part that usher does not evaluate; the text names the part."""
 
-
-class Version(NamedTuple):
-    """A semantic version; compares like one."""
-
-    numbers: tuple[int, int, int]
-    released: bool
-    before: tuple[tuple[int, int, str], ...]
-
-    @classmethod
-    def parse(cls, text: str) -> "Version":
-        """The version of a text.
-
-        Raises:
-            SelectorError: the text is not a semantic version.
-        """
-        found = _VERSION.fullmatch(text)
-        if found is None:
-            raise SelectorError(f"{text[:40]!r} is not a semantic version")
-        parts = [each for each in (found[4] or "").split(".") if each]
-        before = tuple((0, int(each), "") if each.isdecimal() else (1, 0, each) for each in parts)
-        return cls((int(found[1]), int(found[2]), int(found[3])), not parts, before)
-
-
-_NUMBER: Final = r"(0|[1-9][0-9]{0,9})"
-_VERSION: Final = re.compile(
-    rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:-([0-9A-Za-z.-]{{1,64}}))?(?:\+[0-9A-Za-z.-]{{1,64}})?", re.ASCII
-)
 
 Name = tuple[str, str]
 """Domain and name of an attribute or a capacity."""
@@ -72,14 +45,28 @@ class Subject(NamedTuple):
         found = self.attributes if kind == "attributes" else self.capacity
         return {name: value for (of, name), value in found.items() if of == domain}
 
+    def domains(self, kind: str) -> "_Domains":
+        return _Domains({of: self.domain(kind, of) for of, _ in getattr(self, kind)})
+
+
+class _Domains(dict[str, object]):
+    """All domains of a device: an unknown one is an empty map, although `in` and loops do not see it."""
+
 
 class _Scope:
     """The values of names during one evaluation."""
 
-    __slots__ = ("device", "names")
+    __slots__ = ("device", "names", "steps")
 
     def __init__(self, device: Subject) -> None:
         self.device, self.names = device, dict[str, object]()
+        self.steps = 0
+
+    def walk(self, steps: int) -> None:
+        """Counts steps of loops; too many raise NotEvaluated."""
+        self.steps += steps
+        if self.steps > _MOST_STEPS:
+            raise NotEvaluated(f"more than {_MOST_STEPS:,} steps")
 
 
 _Code = Callable[[_Scope], Any]
@@ -136,6 +123,11 @@ class Selector:
 
 
 _REMEMBERED: Final = 4096
+_MOST_STEPS: Final = 20_000
+"""The nodes of trees that the loops of one evaluation run through; the scheduler stops at a cost of 1,000,000."""
+_LONGEST_TEXT: Final = 1024
+_MOST_INCLUDED: Final = 48
+"""ResourceSliceMaxAttributeValuesPerDevice of k8s.io/api resource/v1/types.go."""
 
 
 @lru_cache(maxsize=512)
@@ -195,24 +187,74 @@ _RELATIONS: Final[Mapping[str, Callable[[object, object], bool]]] = {
     ">=": _ordered(operator.ge),
     "in": _within,
 }
-# A pattern of plain characters, classes and at most two repetitions, so that Python's search is as bounded as RE2.
-_PATTERN: Final = re.compile(r"(?:[\w\s.^$,:;/@#%&=<>~!\"'-]|\\[.dws/-]|\[[^\[\]\\]+\]|[*+?])*", re.ASCII)
 
 
 def _matches_pattern(text: str, pattern: str) -> bool:
-    if not _PATTERN.fullmatch(pattern) or len(re.findall(r"[*+?]", pattern)) > 2:
-        raise NotEvaluated("a pattern")
     try:
-        return re.search(pattern, text, re.ASCII) is not None
-    except re.error:
+        return search(pattern, text)
+    except CelError:
         raise NotEvaluated("a pattern") from None
 
 
-def _quantity(text: str) -> Quantity:
+def _parsed(parse: Callable[..., Any], *values: object) -> Any:  # noqa: ANN401 - a quantity or a version
     try:
-        return quantities.parse(text)
+        return parse(*values)
     except errors.QuantityError as error:
         raise SelectorError(str(error)) from None
+
+
+def _bounded(text: str) -> str:
+    if len(text) > _LONGEST_TEXT:
+        raise NotEvaluated("a long text")
+    return text
+
+
+def _part(text: str, first: int, last: int | None = None) -> str:
+    last = len(text) if last is None else last
+    if not 0 <= first <= last <= len(text):
+        raise SelectorError("the index is beyond the text")
+    return text[first:last]
+
+
+def _includes(value: object, other: object) -> bool:
+    found = any(_equal(each, other) for each in (value[:_MOST_INCLUDED] if isinstance(value, list) else [value]))
+    # The iteration ends at the first equal value, so only what follows the bound fails.
+    if not found and isinstance(value, list) and len(value) > _MOST_INCLUDED:
+        raise SelectorError(f"includes() takes at most {_MOST_INCLUDED} values")
+    return found
+
+
+def _calculated(sign: str) -> Callable[[object, object], object]:
+    def calculated(left: Any, right: Any) -> object:  # noqa: ANN401 - numbers or texts
+        if type(left) is not type(right) or type(left) not in ((int, str) if sign == "+" else (int,)):
+            raise (NotEvaluated if isinstance(left, float | list) else SelectorError)(f"`{sign}` of these values")
+        if isinstance(left, str):
+            return _bounded(left + right)
+        if sign in "/%" and not right:
+            raise SelectorError("a division by zero")
+        return _within_64_bits(ARITHMETIC[sign](left, right))
+
+    return calculated
+
+
+def _within_64_bits(value: int) -> int:
+    if not -(2**63) <= value < 2**63:
+        raise SelectorError("the number is too large")
+    return value
+
+
+def _whole(value: object) -> int:
+    if isinstance(value, float):
+        raise NotEvaluated("int() of this value")
+    if isinstance(value, bool) or not re.fullmatch(r"[-+]?[0-9]{1,19}", str(value), re.ASCII):
+        raise SelectorError("int() of this value")
+    return _within_64_bits(int(str(value)))
+
+
+def _text_of(value: object) -> str:
+    if isinstance(value, str | int):
+        return str(value).lower() if isinstance(value, bool) else str(value)
+    raise NotEvaluated("string() of this value")
 
 
 def _compared(left: Any, right: Any) -> int:  # noqa: ANN401 - quantities and versions
@@ -233,6 +275,12 @@ _METHODS: Final[Mapping[tuple[type, str], tuple[Callable[..., Any], tuple[type, 
     (str, "lowerAscii"): (lambda text: "".join(each.lower() if each.isascii() else each for each in text), ()),
     (str, "upperAscii"): (lambda text: "".join(each.upper() if each.isascii() else each for each in text), ()),
     (str, "size"): (len, ()),
+    (str, "trim"): (str.strip, ()),
+    (str, "split"): (lambda text, by: text.split(by) if by else [*text], (str,)),
+    (str, "indexOf"): (str.find, (str,)),
+    (str, "lastIndexOf"): (str.rfind, (str,)),
+    (str, "substring"): (_part, (int,)),
+    (list, "join"): (lambda values, by="": _bounded(by.join(map(_text_of, values))), ()),
     (list, "size"): (len, ()),
     (dict, "size"): (len, ()),
     (Quantity, "compareTo"): (_compared, (Quantity,)),
@@ -249,18 +297,23 @@ _METHODS: Final[Mapping[tuple[type, str], tuple[Callable[..., Any], tuple[type, 
     (Version, "minor"): (lambda value: value.numbers[1], ()),
     (Version, "patch"): (lambda value: value.numbers[2], ()),
 }
-_METHOD_NAMES: Final = frozenset(name for _, name in _METHODS) | {"orValue", "hasValue"}
+_MORE: Final[Mapping[tuple[type, str], tuple[type, ...]]] = {(str, "substring"): (int, int), (list, "join"): (str,)}
+_METHOD_NAMES: Final = frozenset(name for _, name in _METHODS) | {"orValue", "hasValue", "includes"}
 _FUNCTIONS: Final[Mapping[str, tuple[Callable[..., Any], tuple[type, ...]]]] = {
-    "quantity": (_quantity, (str,)),
-    "semver": (Version.parse, (str,)),
-    "isSemver": (lambda text: _VERSION.fullmatch(text) is not None, (str,)),
+    "quantity": (partial(_parsed, quantities.parse), (str,)),
+    "semver": (partial(_parsed, Version.parse), (str, bool)),
+    "isSemver": (Version.is_one, (str, bool)),
     "size": (len, (object,)),
     "dyn": (lambda value: value, (object,)),
+    "int": (_whole, (object,)),
+    "string": (_text_of, (object,)),
 }
 
 
 def _called(name: str, values: list[object]) -> object:
     function, types = _FUNCTIONS[name]
+    if types == (str, bool) and len(values) == 1:
+        values = [*values, False]
     if len(values) != len(types):
         raise NotEvaluated(f"{name}() with {len(values)} values")
     if not all(map(isinstance, values, types)) or (name == "size" and not isinstance(values[0], str | list | dict)):
@@ -275,13 +328,19 @@ def _applied(name: str, target: object, values: list[object]) -> object:
         if name == "hasValue" and not values:
             return target.value is not _NOTHING
         raise NotEvaluated(f"{name}() of an optional value")
+    if name == "includes" and len(values) == 1:
+        return _includes(target, values[0])
     found = _METHODS.get((type(target), name))
+    if found and len(values) > len(found[1]) and (type(target), name) in _MORE:
+        found = found[0], _MORE[type(target), name]
     if found is None or len(values) != len(found[1]) or not all(map(isinstance, values, found[1])):
         raise SelectorError(f"{name}() does not take these values")
     return found[0](target, *values)
 
 
 def _member(target: object, name: object) -> object:
+    if isinstance(target, _Domains) and isinstance(name, str):
+        return target.get(name, {})
     if isinstance(target, dict):
         if not isinstance(name, str) or name not in target:
             raise SelectorError(f"the map lacks the key {name}")
@@ -347,7 +406,10 @@ class _Compiler:
             return lambda scope: scope.device.driver
         if name == "allowMultipleAllocations":
             return lambda scope: scope.device.multiple
-        raise NotEvaluated(f"device.{name} without a domain" if name in _DOMAINS else f"device.{name}")
+        if name in _DOMAINS:
+            self.dynamic = True
+            return lambda scope: scope.device.domains(name)
+        raise NotEvaluated(f"device.{name}")
 
     def _domain(self, node: Node, name: str) -> _Code | None:
         """One domain of the device, with the name that is read in it; None for nodes of other forms."""
@@ -374,10 +436,37 @@ class _Compiler:
     def _method(self, name: str, target: Node, *parts: Node) -> _Code:
         if target == Node("name", "cel") and name == "bind" and len(parts) == 3:
             return self._bind(*parts)
+        if name in _LOOPS and len(parts) in (2, 3) and parts[0].kind == "name":
+            return self._loop(name, target, *parts)
         if name not in _METHOD_NAMES:
             raise NotEvaluated(f"{name}()")
         code, codes = self.code(target), [self.code(each) for each in parts]
         return lambda scope: _applied(name, code(scope), [each(scope) for each in codes])
+
+    def _loop(self, name: str, target: Node, *parts: Node) -> _Code:
+        """A macro of CEL with one variable, or with the index or key too; `map` may have a condition first."""
+        is_pair = parts[1].kind == "name" and len(parts) == 3 and name not in ("map", "filter")
+        names = [str(each.value) for each in parts[: 1 + is_pair]]
+        found = self.code(target)
+        self._bound += names
+        bodies = [self.code(each) for each in parts[len(names) :]]
+        del self._bound[-len(names) :]
+        if len(bodies) > (2 if name == "map" else 1):
+            raise NotEvaluated(f"{name}()")
+        steps = 1 + sum(each.size for each in parts)
+
+        def rounds(scope: _Scope) -> Iterator[tuple[object, _Code]]:
+            values = found(scope)
+            if not isinstance(values, list | dict):
+                raise SelectorError("a loop needs a list or a map")
+            before = scope.names
+            for key in [*values] if isinstance(values, dict) else range(len(values)):
+                scope.walk(steps)
+                bound = (key, values[key]) if is_pair else (key if isinstance(values, dict) else values[key],)
+                scope.names = {**before, **dict(zip(names, bound, strict=True))}
+                yield bound[0], bodies[0]
+
+        return _keeping_names(_LOOPS[name](rounds, bodies))
 
     def _bind(self, variable: Node, value: Node, body: Node) -> _Code:
         if variable.kind != "name" or variable == _DEVICE:
@@ -417,16 +506,21 @@ def _truth(value: object) -> bool:
     return value
 
 
-def _choice(condition: _Code, then: _Code, otherwise: _Code) -> _Code:
-    return lambda scope: (then if _truth(condition(scope)) else otherwise)(scope)
+def _applying(function: Callable[[Any, Any], Any]) -> Callable[[list[_Code]], _Code]:
+    """An operation of two values; of one alone, as of 0 and this one."""
+    return lambda codes: _binary(function, *[_constant(0), *codes][-2:])
 
 
-def _joining(parts: list[_Code], *, decides: bool) -> _Code:
+_Rounds = Callable[[_Scope], Iterator[tuple[object, _Code]]]
+"""The rounds of a loop: the value of the variable, and the code to run while it has this value."""
+
+
+def _deciding(rounds: _Rounds, *, decides: bool) -> _Code:
     """`&&` or `||`: a part that decides makes the errors of all other parts void."""
 
     def joined(scope: _Scope) -> bool:
         failed: SelectorError | NotEvaluated | None = None
-        for part in parts:
+        for _, part in rounds(scope):
             try:
                 if _truth(part(scope)) is decides:
                     return decides
@@ -441,29 +535,57 @@ def _joining(parts: list[_Code], *, decides: bool) -> _Code:
     return joined
 
 
+def _gathering(name: str) -> Callable[[_Rounds, list[_Code]], _Code]:
+    def gathering(rounds: _Rounds, bodies: list[_Code]) -> _Code:
+        def gathered(scope: _Scope) -> object:
+            found = list[object]()
+            for value, body in rounds(scope):
+                if name == "map":
+                    if len(bodies) == 1 or _truth(body(scope)):
+                        found.append(bodies[-1](scope))
+                elif _truth(body(scope)):
+                    found.append(value)
+            return len(found) == 1 if name.startswith("exists") else found
+
+        return gathered
+
+    return gathering
+
+
+_LOOPS: Final[Mapping[str, Callable[[_Rounds, list[_Code]], _Code]]] = {
+    "all": lambda rounds, _: _deciding(rounds, decides=False),
+    "exists": lambda rounds, _: _deciding(rounds, decides=True),
+    **{name: _gathering(name) for name in ("exists_one", "filter", "map")},
+}
+
+
 def _binding(name: str, value: _Code, body: _Code) -> _Code:
     def bound(scope: _Scope) -> object:
+        scope.names = {**scope.names, name: value(scope)}
+        return body(scope)
+
+    return _keeping_names(bound)
+
+
+def _keeping_names(code: _Code) -> _Code:
+    def kept(scope: _Scope) -> object:
         before = scope.names
-        scope.names = {**before, name: value(scope)}
         try:
-            return body(scope)
+            return code(scope)
         finally:
             scope.names = before
 
-    return bound
-
-
-def _relation(sign: str) -> Callable[[list[_Code]], _Code]:
-    return lambda codes: _binary(_RELATIONS[sign], *codes)
+    return kept
 
 
 _OPERATORS: Final[Mapping[str, Callable[[list[_Code]], _Code]]] = {
     "list": lambda codes: lambda scope: [each(scope) for each in codes],
     "!": lambda codes: lambda scope: not _truth(codes[0](scope)),
-    "?": lambda codes: _choice(*codes),
-    "||": lambda codes: _joining(codes, decides=True),
-    "&&": lambda codes: _joining(codes, decides=False),
+    "?": lambda codes: lambda scope: codes[1 if _truth(codes[0](scope)) else 2](scope),
+    "||": lambda codes: _deciding(lambda _: ((None, code) for code in codes), decides=True),
+    "&&": lambda codes: _deciding(lambda _: ((None, code) for code in codes), decides=False),
     "[?": lambda codes: _binary(_optional_member, *codes),
-    **{sign: _relation(sign) for sign in _RELATIONS},
+    **{sign: _applying(function) for sign, function in _RELATIONS.items()},
+    **{sign: _applying(_calculated(sign)) for sign in ARITHMETIC},
 }
 """Makes the function of an operator."""

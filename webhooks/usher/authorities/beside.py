@@ -24,7 +24,7 @@ from usher.kinds.reading import environment, known_keys, shapes, value_forms
 from usher.kinds.reading import values as reading_values
 from usher.kinds.reading.values import Reference
 from usher.model import placement
-from usher.workloads import grown_workloads
+from usher.workloads import grown_workloads, pod_sets
 
 GROUP_ANNOTATION: Final = "scheduling.k8s.io/group-name"
 """On pods and templates: the name of their PodGroup of Volcano."""
@@ -555,13 +555,13 @@ def _groups_named(value: paths.Object) -> Iterator[str]:
     while left:
         each = left.pop()
         if isinstance(each, dict):
-            for name in (
+            names = (
                 paths.mapping(each.get("annotations")).get(GROUP_ANNOTATION),
                 paths.mapping(each.get("labels")).get(GROUP_LABEL),
                 paths.mapping(each.get("schedulingGroup")).get("podGroupName"),
-            ):
-                if isinstance(name, str):
-                    yield name
+                pod_sets.group_of_workload(paths.mapping(each.get("workloadRef"))),
+            )
+            yield from (name for name in names if isinstance(name, str) and name)
             left.extend(each.values())
         elif isinstance(each, list):
             left.extend(each)

@@ -12,12 +12,13 @@ from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.cluster.facts.store import Store
 from usher.config import models
+from usher.config.described_kinds import MAP_KINDS
 from usher.kinds import registry
-from usher.kinds.kind import Key
+from usher.kinds.kind import Key, Kind
 from usher.kinds.kubeflow_pipelines import group_version_kind
 from usher.kinds.reading import values
 from usher.kinds.reading.values import Absence, Context, Lookup, Reading, Reference
-from usher.workloads import grown_workloads
+from usher.workloads import grown_workloads, unrecognised
 from usher.workloads.claims import CLAIM_GROUP, accelerators_like
 from usher.workloads.normalise import normalise
 from usher.workloads.roles import Roles
@@ -62,6 +63,11 @@ def resources_of_classes(
 _Made = TypeVar("_Made")
 
 
+def _maps_of(objects: values.Objects) -> Mapping[Key, Kind]:
+    documents = [each for key in MAP_KINDS for each in objects.cluster_scoped(*key).values()]
+    return objects.once("workload maps", lambda: unrecognised.kinds_of_maps(documents)) if documents else {}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Knowledge:
     """An evaluator owns one. `msgspec.structs.replace` gives one with other facts; both share the values of `once`."""
@@ -100,7 +106,27 @@ class Knowledge:
             objects=found,
             roles=roles,
             believes_owner=believes_owner,
+            mapped=self._mapped(value, objects),
         )
+
+    def _mapped(self, value: paths.Object, objects: values.Lookup) -> Kind | None:
+        """The kind of an object as a Workload-Map document of the files or the facts describes it; None for kinds that
+        usher knows.
+        """
+        group, version, kind = group_version_kind(value)
+        if (group, kind) in registry.BY_KEY or "." not in group:
+            return None
+        while isinstance(objects, values.Objects):
+            found = _maps_of(objects).get((group, kind))
+            if found is not None and version in found.versions:
+                return found
+            objects = objects.others or values.NO_OBJECTS
+        if not any(self.facts.knows(*each) for each in MAP_KINDS):
+            return None
+        documents = [each for key in MAP_KINDS for each in self.facts.everywhere(*key).values()]
+        maps = self.derived("workload maps", [*MAP_KINDS], lambda: unrecognised.kinds_of_maps(documents))
+        found = maps.get((group, kind))
+        return found if found is not None and version in found.versions else None
 
     @property
     def vocabulary_of_cluster(self) -> Vocabulary:

@@ -4,8 +4,9 @@ Sources: k/k:pkg/scheduler/framework/plugins/gangscheduling, kubernetes-sigs/sch
 """
 
 import dataclasses
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
-from typing import Final, NamedTuple, NotRequired
+from typing import Any, Final, NamedTuple, NotRequired
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,6 +23,21 @@ from usher.authorities.verdict import Answer, SourceObject, worst
 from usher.cluster.facts import nodes, store
 from usher.kinds.reading.templates import JOB_CONTROLLER
 from usher.kinds.reading.values import Absence, Reference
+
+
+class CompositeGroupInput(TypedDict):
+    """A CompositePodGroup above a PodGroup; `exists` is absent where the CompositePodGroups are unknown."""
+
+    name: str
+    exists: NotRequired[bool]
+    minimum: NotRequired[int]
+    """The groups below it that start together; absent without a gang."""
+    groups: NotRequired[int]
+    """The groups that name it."""
+    priorityClass: NotRequired[str]
+    """Empty without one."""
+    invalid: NotRequired[str]
+    """Why the scheduler refuses the whole hierarchy."""
 
 
 class PodGroupInput(TypedDict):
@@ -43,6 +59,8 @@ class PodGroupInput(TypedDict):
     """`gang` or `basic` of a PodGroup of Kubernetes; absent where the group is unknown or has another policy."""
     priorityClass: NotRequired[str]
     """The class of a PodGroup of Kubernetes, empty without one; absent where the group is unknown."""
+    above: NotRequired[list[CompositeGroupInput]]
+    """The CompositePodGroups above it, the nearest first."""
 
 
 class PodGroupsInput(TypedDict):
@@ -50,7 +68,7 @@ class PodGroupsInput(TypedDict):
 
     named: list[PodGroupInput]
     served: NotRequired[bool]
-    """Whether the cluster serves PodGroups of Kubernetes; absent where that is unknown."""
+    """Whether the cluster serves the groups of Kubernetes that are named; absent where that is unknown."""
 
 
 Naming = Callable[[model.PodSet], tuple[str, str]]
@@ -58,7 +76,8 @@ Naming = Callable[[model.PodSet], tuple[str, str]]
 
 
 def _in_tree(pod_set: model.PodSet) -> tuple[str, str]:
-    return pod_set.scheduling_group, f"{pod_set.spec_path}/schedulingGroup/podGroupName"
+    field = "workloadRef/podGroup" if "/" in pod_set.scheduling_group else "schedulingGroup/podGroupName"
+    return pod_set.scheduling_group, f"{pod_set.spec_path}/{field}"
 
 
 def _of_plugin(pod_set: model.PodSet) -> tuple[str, str]:
@@ -118,25 +137,90 @@ def with_minimum_of_groups(case: Case, known: Knowledge) -> model.Workload:
     workload = case.workload
     if workload.gang_native or workload.gang.minimum is not None:
         return workload
-    minima = [number for kind in _ALL_GROUPS for number in _minima(case, known, kind)]
+    minima: defaultdict[str, list[int]] = defaultdict(list)
+    for kind in _ALL_GROUPS:
+        for together, number in _minima(case, known, kind):
+            minima[together].append(number)
     if not minima:
         return workload
-    gang = dataclasses.replace(workload.gang, minimum=max(minima))
+    gang = dataclasses.replace(workload.gang, minimum=max(map(sum, minima.values())))
     return replace(workload, gang=gang)
 
 
-def _minima(case: Case, known: Knowledge, kind: _GroupKind) -> Iterator[int]:
+def _minima(case: Case, known: Knowledge, kind: _GroupKind) -> Iterator[tuple[str, int]]:
+    """The name of what starts together, which is a group or a CompositePodGroup that waits for all its groups, and the
+    pods of each group in it.
+    """
     pod_sets = case.workload.pod_sets
     is_unread = kind.of == "Volcano" and all(each.scheduler_name in _OF_KUBERNETES for each in pod_sets)
     for name in {kind.naming(each)[0] for each in pod_sets} - {""}:
         if is_unread:
-            yield 1
+            yield name, 1
             continue
-        reference = Reference(group=kind.group, kind="PodGroup", name=name, namespace=case.workload.namespace)
-        value = known.facts.find(reference)
-        case.grounds.append(GroupAsFound(reference=reference, value=value))
+        value = _find(case, known, kind, name)
         minimum = None if isinstance(value, Absence) else _minimum(kind, name, value)
-        yield 1 if minimum is None or name in case.beside.shared_groups else minimum
+        number = 1 if minimum is None or name in case.beside.shared_groups else minimum
+        above = _above(case, known, value) if kind is _NATIVE else []
+        waiting = [each["name"] for each in above if each.get("minimum", 0) >= each.get("groups", 1)]
+        yield f"{COMPOSITE} {waiting[-1]}" if waiting else name, number
+
+
+COMPOSITE: Final = "CompositePodGroup"
+_MOST_LEVELS: Final = 4
+"""The levels of a hierarchy (KEP-6012, Notes)."""
+
+
+def _find(case: Case, known: Knowledge, kind: _GroupKind, name: str) -> paths.Object | Absence:
+    """A group; one of a Workload of Kubernetes 1.35 as a PodGroup of later versions (API:scheduling/v1alpha1)."""
+    of_workload, *parts = name.split("/")
+    which = ("Workload", of_workload) if parts else ("PodGroup", name)
+    value = _found(case, known, kind.group, *which)
+    if not parts or isinstance(value, Absence):
+        return value
+    source = SourceObject(f"Workload {of_workload}", value)
+    named = (each for each in source.items("/spec/podGroups") if source.at(f"{each}/name") == parts[0])
+    policy = next((source.at(f"{each}/policy") for each in named), None)
+    return Absence.MISSING if policy is None else {"spec": {"schedulingPolicy": policy}}
+
+
+def _found(case: Case, known: Knowledge, group: str, kind: str, name: str) -> paths.Object | Absence:
+    reference = Reference(group=group, kind=kind, name=name, namespace=case.workload.namespace)
+    value = known.facts.find(reference)
+    case.grounds.append(GroupAsFound(reference=reference, value=value))
+    return value
+
+
+def _above(case: Case, known: Knowledge, value: paths.Object | Absence) -> list[CompositeGroupInput]:
+    """The CompositePodGroups above a PodGroup, the nearest first.
+
+    Sources: KEP-6012; kubernetes.io/docs/concepts/workloads/compositepodgroup-api/lifecycle.
+    """
+    found: list[CompositeGroupInput] = []
+    while not isinstance(value, Absence) and (name := _parent(value)):
+        result = CompositeGroupInput(name=name)
+        found.append(result)
+        if len(found) > _MOST_LEVELS:
+            result["invalid"] = f"they have a cycle or more than {_MOST_LEVELS} levels"
+            break
+        value = _found(case, known, _NATIVE.group, COMPOSITE, name)
+        if value is not Absence.NOT_KNOWN:
+            result["exists"] = value is not Absence.MISSING
+        if not isinstance(value, Absence):
+            source = SourceObject(f"{COMPOSITE} {name}", value)
+            minimum = source.at("/spec/schedulingPolicy/gang/minGroupCount")
+            if isinstance(minimum, int) and not isinstance(minimum, bool):
+                result["minimum"], result["groups"] = minimum, _children(case, known, name)
+            result["priorityClass"] = source.text("/spec/priorityClassName")
+    return found
+
+
+def _parent(value: paths.Object) -> str:
+    return paths.text(paths.mapping(value.get("spec")).get("parentCompositePodGroupName"))
+
+
+def _children(case: Case, known: Knowledge, name: str) -> int:
+    kinds = [known.facts.objects(_NATIVE.group, kind, case.workload.namespace) for kind in ("PodGroup", COMPOSITE)]
+    return sum(_parent(each) == name for some in kinds if not isinstance(some, Absence) for each in some.values())
 
 
 def _minimum(kind: _GroupKind, name: str, value: paths.Object) -> int | None:
@@ -153,9 +237,22 @@ def input_slice(case: Case, known: Knowledge) -> PodGroupsInput | None:
     if not found and not _has_controller_for_groups(case.workload, known):
         return None
     result: PodGroupsInput = {"named": found}
-    if known.facts.knows(_NATIVE.group, "PodGroup"):
-        result["served"] = known.facts.objects(_NATIVE.group, "PodGroup") is not Absence.MISSING
-    return result
+    by_workload = any("/" in each.scheduling_group for each in case.workload.pod_sets)
+    served = _is_served(known, by_workload=by_workload)
+    return result if served is None else {**result, "served": served}
+
+
+def _is_served(known: Knowledge, *, by_workload: bool) -> bool | None:
+    """Whether the API server keeps the name of a group in pods: `workloadRef` in 1.35, which has no PodGroups, and
+    `schedulingGroup` later; None if unknown.
+    """
+    kinds = ["PodGroup", "Workload"] if by_workload else ["PodGroup"]
+    if not all(known.facts.knows(_NATIVE.group, each) for each in kinds):
+        return None
+    missing = [known.facts.objects(_NATIVE.group, each) is Absence.MISSING for each in kinds]
+    if missing == [False, False] and not known.facts.nodes.known:
+        return None  # Files may hold examples of several versions.
+    return missing == [True, False] if by_workload else not missing[0]
 
 
 def _has_controller_for_groups(workload: model.Workload, known: Knowledge) -> bool:
@@ -172,8 +269,7 @@ def _groups(case: Case, known: Knowledge, kind: _GroupKind) -> Iterator[PodGroup
         if name:
             named.setdefault(name, []).append(pod_set)
     for name, pod_sets in sorted(named.items()):
-        reference = Reference(group=kind.group, kind="PodGroup", name=name, namespace=case.workload.namespace)
-        value = known.facts.find(reference)
+        value = _find(case, known, kind, name)
         result: PodGroupInput = {
             "of": kind.of,
             "name": name,
@@ -191,12 +287,22 @@ def _groups(case: Case, known: Knowledge, kind: _GroupKind) -> Iterator[PodGroup
             if minimum is not None:
                 result["minimum"] = minimum
             if kind is _NATIVE:
-                source = SourceObject(f"PodGroup {name}", value)
-                policies = source.mapping("/spec/schedulingPolicy").keys() & {"gang", "basic"}
-                if len(policies) == 1:
-                    (result["policy"],) = policies
-                result["priorityClass"] = source.text("/spec/priorityClassName")
+                result.update(_of_kubernetes(case, known, name, value))
         yield result
+
+
+def _of_kubernetes(case: Case, known: Knowledge, name: str, value: paths.Object) -> PodGroupInput:
+    source = SourceObject(f"PodGroup {name}", value)
+    found: Any = {}
+    policies = source.mapping("/spec/schedulingPolicy").keys() & {"gang", "basic"}
+    if len(policies) == 1:
+        (found["policy"],) = policies
+    if "/" not in name:
+        found["priorityClass"] = source.text("/spec/priorityClassName")
+    if above := _above(case, known, value):
+        found["above"] = above
+    result: PodGroupInput = found
+    return result
 
 
 class BoardsInput(TypedDict):
@@ -345,15 +451,13 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
 
 
 def _sections_of_groups(case: Case, known: Knowledge, kind: _GroupKind) -> Iterator[Section]:
-    if kind is _NATIVE and known.facts.objects(kind.group, "PodGroup") is Absence.MISSING:
-        return  # The API server drops the name of the group, and the pods start one by one.
     for each in _groups(case, known, kind):
-        named = {"group": kind.group, "kind": "PodGroup", "name": each["name"]}
-        reference = Reference(**named, namespace=case.workload.namespace)
-        value = known.facts.find(reference)
-        reasons = tuple(_reasons_of_group(case, each, kind, value))
+        if kind is _NATIVE and _is_served(known, by_workload="/" in each["name"]) is False:
+            return  # The API server drops the name of the group, and the pods start one by one.
+        reasons = tuple(_reasons_of_group(case, each, kind, _find(case, known, kind, each["name"])))
         if reasons:
-            answer = Answer.NOT_NOW if each.get("exists") is False else Answer.UNKNOWN
+            exist = [each.get("exists"), *(above.get("exists") for above in each.get("above", ()))]
+            answer = Answer.NOT_NOW if False in exist else Answer.UNKNOWN
             yield Section(authority="PodGroup", way=(f"PodGroup {each['name']}",), answer=answer, reasons=reasons)
 
 
@@ -380,6 +484,11 @@ def _reasons_of_group(
         if classes != {wanted}:
             written = ", ".join(sorted(each or "no class" for each in classes))
             yield f"{name} has {wanted or 'no class'}, its pods have {written}, and both must have one priority"
+    for above in group.get("above", ()):
+        if above.get("exists") is False or above.get("minimum", 0) > above.get("groups", 0) or "invalid" in above:
+            wait = f"waits for {above['minimum']:,} groups" if above.get("exists") else "does not exist"
+            reason = "is refused" if "invalid" in above else wait
+            yield f"{COMPOSITE} {above['name']} above {name} {reason}, so no pod of the hierarchy starts"
     if kind.naming is _in_tree and SourceObject(name, value).at("/spec/schedulingConstraints"):
         yield f"{name} wants its pods in one topology domain, and usher does not know the room of each domain"
 

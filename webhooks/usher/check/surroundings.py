@@ -15,6 +15,7 @@ from usher import model, paths
 from usher.check.batches import Batch, group_and_kind
 from usher.cluster.facts import autoscaled_pools
 from usher.cluster.facts.store import Store
+from usher.config.described_kinds import MAP_KINDS
 from usher.kinds import registry
 from usher.kinds.kind import CONFIG_MAP, DEFINITION, KUEUE_CONFIGURATION
 from usher.kinds.kubeflow_pipelines import group_version_kind
@@ -222,7 +223,10 @@ _HOLD_UNNAMED: Final = frozenset({("", "ResourceQuota"), ("", "LimitRange"), ("g
 
 PROVING: Final = frozenset(
     {
-        *((_KUEUE, kind) for kind in ("ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor", "Topology")),
+        *(
+            (_KUEUE, kind)
+            for kind in ("AdmissionCheck", "ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor", "Topology")
+        ),
         *((_KUEUE, "WorkloadPriorityClass"), ("scheduling.k8s.io", "PriorityClass")),
         ("scheduling.volcano.sh", "Queue"),
         ("scheduling.run.ai", "Queue"),
@@ -230,6 +234,7 @@ PROVING: Final = frozenset(
         _RUNTIME_CLASS,
         ("", "Namespace"),
         *((group, "PodGroup") for group in ("scheduling.volcano.sh", "scheduling.x-k8s.io", "scheduling.k8s.io")),
+        *(("scheduling.k8s.io", kind) for kind in ("CompositePodGroup", "Workload")),
         CONFIG_MAP,
         *_HOLD_UNNAMED,
     }
@@ -243,6 +248,7 @@ NAMED_KINDS: Final = frozenset(
         *(("ome.io", kind) for kind in ("ClusterServingRuntime", "ServingRuntime")),
         ("serving.kserve.io", "LLMInferenceServiceConfig"),
         DEFINITION,
+        *MAP_KINDS,
         (_KUEUE, "AdmissionCheck"),
         *(("resource.k8s.io", kind) for kind in ("ResourceClaim", "ResourceClaimTemplate")),
     }
@@ -265,7 +271,12 @@ PROVED: Final = frozenset(
     {
         *("queueing/queue_stopped", "queueing/queue_never_admissible", "queueing/resource_not_in_queue"),
         *("queueing/topology_level_not_there", "queueing/namespace_not_selected", "queueing/integration_not_enabled"),
-        *("queueing/flavor_never_matches", "gang/volcano_queue_not_open", "gang/volcano_queue_never_fits"),
+        *(
+            "queueing/multikueue_dispatch",
+            "queueing/flavor_never_matches",
+            "gang/volcano_queue_not_open",
+            "gang/volcano_queue_never_fits",
+        ),
         *("tenancy/quota_never_fits", "tenancy/quota_below_all_pods", "tenancy/limit_range_refuses"),
         *("tenancy/gpu_quota_exceeded", "tenancy/gpu_quota_unbounded"),
         *("gang/pod_group_minimum_above_pods", "gang/kai_queue_unusable", "cost/training_on_a_consolidating_pool"),

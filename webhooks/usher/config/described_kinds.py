@@ -40,7 +40,7 @@ class DescribedContainer(Section):
 
     name: str = Field(default="", max_length=253, description="The name that the operator gives the container.")
     named: Expression | None = Field(default=None, description="This name, where it depends on the object.")
-    at: FieldPath = Field(description="The field that holds the container.")
+    at: OwnPath = Field(description="The field that holds the container; empty for the entry itself.")
 
     @model_validator(mode="after")
     def _check_one_name(self) -> "DescribedContainer":

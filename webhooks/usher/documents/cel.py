@@ -3,8 +3,9 @@
 `kinds.reading.expressions` and `accelerators.device_selectors` evaluate trees, each with values and bounds of its own.
 """
 
+import operator
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 
@@ -31,11 +32,16 @@ class Node(NamedTuple):
     """The constant; the name of a field, a function or a variable."""
     parts: tuple["Node", ...] = ()
 
+    @property
+    def size(self) -> int:
+        """The number of operations in it."""
+        return 1 + sum(each.size for each in self.parts)
+
 
 _WORD: Final = re.compile(
     r"""\s*(?:(//[^\n]*)|(?P<number>[0-9]+\.[0-9]+|[0-9]+u?)|(?P<name>[A-Za-z_]\w*)"""
     r"""|(?P<text>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')"""
-    r"""|(?P<sign>&&|\|\||[=!<>]=|\.\?|\[\?|[-+*<>!?:.,()\[\]]))""",
+    r"""|(?P<sign>&&|\|\||[=!<>]=|\.\?|\[\?|[-+*/%<>!?:.,()\[\]]))""",
     re.ASCII,
 )
 _COMPARED: Final = ("==", "!=", "<=", ">=", "<", ">", "in")
@@ -187,7 +193,7 @@ class _Parser:
         return tuple(found)
 
 
-_LEVELS: Final = (_COMPARED, ("+", "-"), ("*",))
+_LEVELS: Final = (_COMPARED, ("+", "-"), ("*", "/", "%"))
 
 
 def parse(text: str, *, deepest: int, most_words: int, chains: bool = True) -> Node:
@@ -202,3 +208,45 @@ def parse(text: str, *, deepest: int, most_words: int, chains: bool = True) -> N
         CelError: it has other signs than this grammar, is malformed, or exceeds a bound.
     """
     return _Parser(text, deepest, most_words, chains=chains).whole()
+
+
+_LONGEST_SEARCHED: Final = 256
+"""Two repetitions of a pattern take steps by the third power of this."""
+
+# A pattern of plain characters, classes and at most two repetitions, so that Python's search is as bounded as RE2.
+# Alternatives are not repeated, and few groups of them follow each other.
+_PATTERN: Final = re.compile(
+    r"(?:\(\?i\))?(?:[\w\s.^$,:;/@#%&=<>~!\"'|-]|\\[.dws/-]|\[[^\[\]\\]+\]|[*+?]|\((?:\?:)?(?!\?)|\)(?![*+?]))*",
+    re.ASCII,
+)
+
+
+def search(pattern: str, text: str) -> bool:
+    """Whether `matches` of CEL finds the pattern in the text.
+
+    Raises:
+        CelError: Python could search longer than RE2, or reads the pattern in another way.
+    """
+    plain = pattern.replace("(?:", "(").removeprefix("(?i)")
+    is_short = len(re.findall(r"[*+?]", plain)) <= 2 and plain.count("(") <= 2 and len(text) <= _LONGEST_SEARCHED
+    if not is_short or not _PATTERN.fullmatch(pattern):
+        raise CelError("has a pattern that usher does not read", is_bound=True)
+    try:
+        return re.search(pattern, text, re.ASCII) is not None
+    except re.error:
+        raise CelError("has a pattern that usher does not read", is_bound=True) from None
+
+
+def _divided(left: int, right: int) -> int:
+    """CEL rounds towards zero."""
+    return abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
+
+
+ARITHMETIC: Final[Mapping[str, Callable[[int, int], int]]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": _divided,
+    "%": lambda left, right: left - _divided(left, right) * right,
+}
+"""Calculates with whole numbers."""

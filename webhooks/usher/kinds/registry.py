@@ -188,6 +188,11 @@ def described_keys(descriptions: Iterable[DescribedKind]) -> list[Key]:
     return [kinds_kind.key_of(each.kind) for each in descriptions]
 
 
+def kinds_of(descriptions: Iterable[DescribedKind]) -> tuple[Kind, ...]:
+    """The kinds of descriptions, which are not in use."""
+    return described.kinds_of(descriptions)
+
+
 def problems(descriptions: Sequence[DescribedKind]) -> Iterator[tuple[str, str]]:
     """Mistakes in descriptions of usher.yaml: a JSON Pointer into their list, and the reason."""
     return ((each.path, each.reason) for each in described.problems(descriptions, SHIPPED))

@@ -49,8 +49,8 @@ RANKS: Final = frozenset({"GROUP_RANK", "JOB_COMPLETION_INDEX", "NODE_RANK", "PE
 _PARTS_OF_RANKS: Final = (b'RANK","value":', b"JOB_COMPLETION_INDEX", b"TF_CONFIG")
 """Parts of these variables as API servers write them: a Pod without any of these parts need not be searched."""
 
-_LOOKED_UP: Final = frozenset({"resourceClaims", "schedulingGroup"})
-"""Fields of a pod spec that name device claims, whose contents are not in the Pod."""
+_LOOKED_UP: Final = frozenset({"resourceClaims", "schedulingGroup", "workloadRef"})
+"""Fields of a pod spec that name device claims and groups, whose contents are not in the Pod."""
 
 _TOKEN_PREFIX: Final = b'"name":"kube-api-access-'
 

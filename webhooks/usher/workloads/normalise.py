@@ -280,6 +280,7 @@ def normalise(  # noqa: PLR0913 - the object, and what reads it
     objects: values.Lookup = values.NO_OBJECTS,
     roles: Roles = DEFAULT_ROLES,
     believes_owner: bool = True,
+    mapped: Kind | None = None,
 ) -> model.Workload | None:
     """The workload of an object, or an object without pods that rules read; None for any other object.
 
@@ -289,6 +290,7 @@ def normalise(  # noqa: PLR0913 - the object, and what reads it
         objects: looks up objects that the object refers to by name.
         roles: gives the workload its role.
         believes_owner: whether the owner that the object names counts.
+        mapped: how a Workload-Map document describes the kind of the object, if usher does not know it.
     """
     group, version, kind = identity.group_version_kind(value)
     if (group, kind) in registry.BY_KEY and (found := identity.excess(value)) is not None:
@@ -297,7 +299,7 @@ def normalise(  # noqa: PLR0913 - the object, and what reads it
         return read_object(value, vocabulary=vocabulary, namespace=namespace, objects=objects)
     if (group, kind) in registry.BOUNDS_OF_NODES:
         return None
-    known = registry.WORKLOADS.get((group, kind))
+    known = registry.WORKLOADS.get((group, kind)) or mapped
     described = known is not None and version in known.versions
     judged = known if described else None if known is not None else unrecognised.kind_by_shape(value)
     if judged is None or judged.pods is None:

@@ -314,6 +314,15 @@ class PodSpec:
         return self._elsewhere[field].value if field in self._elsewhere else self._spec.get(field)
 
 
+def group_of_workload(reference: Mapping[str, paths.Json]) -> str:
+    """The group of `workloadRef` of a pod of Kubernetes 1.35, as WORKLOAD/GROUP or WORKLOAD/GROUP/REPLICA, because
+    the policy of the group applies to each replica; empty without one (API:core/v1/types.go of v0.35.0).
+    """
+    names = [reference.get(key) for key in ("name", "podGroup", "podGroupReplicaKey")]
+    texts = [each for each in names if isinstance(each, str) and each]
+    return "/".join(texts) if names[0] and names[1] and len(texts) > 1 else ""
+
+
 def read_pod_set(
     template: Template, *, reading: Reading, vocabulary: Vocabulary, known_claims: claims.Claims
 ) -> model.PodSet:
@@ -323,12 +332,18 @@ def read_pod_set(
     metadata = reading.mapping(template.metadata.value, metadata_path)
     annotations = reading.strings(metadata.get("annotations"), metadata_path + "/annotations")
     group_path = spec.path("schedulingGroup") + "/podGroupName"
-    group = reading.text(spec.mapping("schedulingGroup").get("podGroupName"), group_path)
+    by_workload = group_of_workload(spec.mapping("workloadRef"))
+    group = by_workload or reading.text(spec.mapping("schedulingGroup").get("podGroupName"), group_path)
     entries = tuple(spec.items("resourceClaims"))
     claimed = claims.NO_CLAIMS
     if entries:
         claimed = claims.claims_of_pod(
-            entries, group=group, group_path=group_path, reading=reading, vocabulary=vocabulary, known=known_claims
+            entries,
+            group="" if by_workload else group,
+            group_path=group_path,
+            reading=reading,
+            vocabulary=vocabulary,
+            known=known_claims,
         )
     devices = _devices_of_pod(spec, template, annotations, claimed, reading=reading, vocabulary=vocabulary)
     scheduler_name = spec.text("schedulerName")

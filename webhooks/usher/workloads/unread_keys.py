@@ -100,6 +100,9 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
         return workload
     definitions, key = _definitions(beside, facts), group_version_kind(value)[::2]
     found = tuple(_find_unread(value, definitions))
+    idle = {each.spec_path for each in workload.pod_sets if each.count.maximum == 0} if workload is not None else set()
+    if idle:  # their list of containers may be empty, and the definition of the kind accepts that
+        found = tuple(each for each in found if each.path not in idle or _lacks_containers(value, each.path))
     if workload is not None and any(each.path for each in workload.pod_sets):
         told = {each.path for each in found}
         of_templates = _in_templates(value, workload, definitions)
@@ -124,6 +127,10 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
     if not found:
         return workload
     return replace(workload or _object_without_rules(value, namespace), unread_keys=found[:_MOST])
+
+
+def _lacks_containers(value: paths.Object, spec: str) -> bool:
+    return "containers" not in paths.mapping(paths.resolve(value, spec))
 
 
 def _unread_by_controllers(

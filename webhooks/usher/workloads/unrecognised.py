@@ -5,15 +5,18 @@ Why: docs/domain/principles.md#unknown-kinds.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from msgspec.structs import replace
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
+from usher.config import described_kinds
 from usher.kinds import registry
-from usher.kinds.kind import Kind, KueueUnit, Pods, Starts
+from usher.kinds.kind import Key, Kind, KueueUnit, Pods, Starts
 from usher.kinds.reading import pod_templates
 from usher.kinds.reading.templates import Place, Template, Traits
 from usher.kinds.reading.values import Reading
@@ -26,6 +29,9 @@ _CHARTS: Final = frozenset({
 })  # fmt: skip
 """Kinds that hold the values of a Helm chart. A controller renders the chart, and usher can only judge the result."""
 
+_PARTS: Final = frozenset({("workloads.x-k8s.io", "ClusterEngineRuntimeProfile")})
+"""Kinds with containers that an operator adds to the pods of other objects."""
+
 _GPUS: Final = frozenset({"gpu", "gpus"})
 """Words for GPUs in kinds of operators that choose the resource themselves."""
 
@@ -34,7 +40,6 @@ _OF_MACHINES: Final = "gets the accelerators of its machines"
 _HIDDEN: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
     ("inference.sagemaker.aws.amazon.com", "InferenceEndpointConfig"): ("/spec", _OF_MACHINES),
     ("inference.sagemaker.aws.amazon.com", "JumpStartModel"): ("/spec", _OF_MACHINES),
-    ("workload.serving.volcano.sh", "ModelBooster"): ("/spec/backend", "makes ModelServings of its workers"),
     ("nvidia.com", "DynamoGraphDeploymentRequest"): (
         "/spec",
         "profiles on GPUs and then makes a DynamoGraphDeployment",
@@ -49,7 +54,7 @@ _HIDDEN: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
 """Kinds that show neither a pod template nor accelerators, each with the field that decides them. Without an entry they
 would pass unseen.
 
-Sources: pkg/apis/workload/v1alpha1 of volcano-sh/kthena, deploy/operator/config/crd/bases of ai-dynamo/dynamo,
+Sources: deploy/operator/config/crd/bases of ai-dynamo/dynamo,
 docs/concepts/resource-profiles.md of kubeai-project/kubeai, the reference of inference.llmaz.io/v1alpha1 of
 InftyAI/llmaz, and the workload parameters of run.ai/v2alpha1 in the documentation of Run:ai.
 """
@@ -79,7 +84,7 @@ def kind_by_shape(value: paths.Object) -> Kind | None:
     group, version, kind = identity.group_version_kind(value)
     if (
         "." not in group
-        or (group, kind) in _CHARTS
+        or (group, kind) in _CHARTS | _PARTS
         or any(group == each or group.endswith(f".{each}") for each in _SUBJECTS_OF_POLICIES)
     ):
         return None
@@ -111,6 +116,45 @@ def kind_by_shape(value: paths.Object) -> Kind | None:
         minimum_from="",
     )
     return Kind(group=group, kind=kind, versions=(version,), pods=pods)
+
+
+_MOST_MAPS: Final = 256
+
+
+def kinds_of_maps(documents: Iterable[paths.Object]) -> Mapping[Key, Kind]:
+    """The kinds that Workload-Map documents (Karta) describe, with their counts as the least, except kinds that usher
+    knows.
+
+    Of two documents about one version of a kind neither counts (KAI:pkg/podgrouper/podgrouper/plugins/karta).
+    """
+    found: defaultdict[tuple[str, str], list[tuple[described_kinds.DescribedKind, Sequence[str]]]] = defaultdict(list)
+    for document in islice(documents, _MOST_MAPS):
+        try:
+            made, left_out = described_kinds.of_workload_map(document)
+            each = described_kinds.DescribedKind.model_validate(made)
+        except ValueError:  # pydantic's errors are among them
+            continue
+        if not any(registry.problems([each])):
+            found[each.kind, each.versions[0]].append((each, left_out))
+    single = [entries[0] for entries in found.values() if len(entries) == 1]
+    missing = {each.kind: left_out for each, left_out in single if left_out}
+    kinds = registry.kinds_of(each for each, _ in single)
+    return {kind.group_and_kind: _as_mapped(kind, missing.get(f"{kind.kind}.{kind.group}", ())) for kind in kinds}
+
+
+def _as_mapped(kind: Kind, left_out: Sequence[str]) -> Kind:
+    """A described kind whose operator may do more than the description says."""
+    if kind.pods is None:
+        return kind
+    templates = kind.pods.templates
+
+    def read(value: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+        for each in left_out:
+            reading.unknown("/spec", f"its Workload-Map document has a component that usher cannot read: {each}")
+        for template in templates(value, reading):
+            yield replace(template, traits=template.traits._replace(changeable=False, whole=False))
+
+    return replace(kind, pods=replace(kind.pods, templates=read))
 
 
 def description(value: paths.Object) -> dict[str, Any]:
@@ -225,7 +269,7 @@ def read_unrecognised(
         found = found or ["/apiVersion" if "apiVersion" in value else paths.ROOT]
         here = f"in {version}" if version else "without a version"
         reason = f"{kind} is known in {' and '.join(known.versions)}, not {here}: not judged"
-    if not found:
+    if not found or (group, kind) in _PARTS:
         return None
     reading = Reading()
     for path in found:

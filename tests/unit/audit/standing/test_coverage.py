@@ -62,7 +62,7 @@ def test_of_a_kind_that_usher_does_not_know_it_judges_the_pods(resource: str, co
         "operations": ["CREATE"],
     }
     rules: list[paths.Json] = [rule]
-    unknown = entry("ModelBooster", api_version="workload.serving.volcano.sh/v1alpha1")
+    unknown = entry("Playground", api_version="inference.llmaz.io/v1alpha1")
     pod_group = entry("Workload", api_version="kueue.x-k8s.io/v1beta2")
 
     for workload in (unknown, pod_group):

@@ -268,3 +268,45 @@ def test_the_slice_omits_device_classes_if_the_configuration_cannot_be_read() ->
 
     assert claimed_classes("gpu.nvidia.com", odd) is None
     assert claimed_classes("gpu.nvidia.com", local_queue("research")) is None
+
+
+MULTIKUEUE = "kueue.x-k8s.io/multikueue"
+
+
+def check(controller: str) -> paths.Object:
+    return builders.custom("kueue.x-k8s.io/v1beta2", "AdmissionCheck", {"controllerName": controller}, name="far")
+
+
+def sent(value: paths.Object, *, version: str = "v0.19.0", config: str = "", controller: str = MULTIKUEUE) -> str:
+    """Why MultiKueue does not send an object; empty where it does, `here` for a queue of this cluster."""
+    queue = builders.replaced(cluster_queue("research", gpu_group(8)), "/spec/admissionChecks", ["far"])
+    configured = builders.replaced(
+        configuration(config or "integrations: {}"), "/metadata/labels", {"app.kubernetes.io/version": version}
+    )
+    found = seen(value, configured, namespace(), local_queue("research"), queue, A100, check(controller))
+    assert found is not None
+    above = found["queue"]["clusterQueue"]
+    return above.get("notDispatched", "") if above.get("multiKueue") else "here"
+
+
+def queued(api_version: str, kind: str, spec: paths.Object) -> paths.Object:
+    made = builders.custom(api_version, kind, spec, namespace=NAMESPACE)
+    return builders.replaced(made, "/metadata/labels", {QUEUE: "research"})
+
+
+def test_multikueue_sends_the_kinds_that_have_an_adapter_in_this_version() -> None:
+    pods = template(container(gpus=8))
+    group = queued("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", {"leaderWorkerTemplate": {"workerTemplate": pods}})
+    far = queued(
+        "sagemaker.amazonaws.com/v1", "HyperPodPyTorchJob", {"replicaSpecs": [{"name": "w", "template": pods}]}
+    )
+
+    assert sent(job()) == ""
+    assert sent(job(), controller="example.com/other") == "here"
+    assert sent(group) == ""
+    assert sent(group, version="v0.16.1").startswith(
+        "MultiKueue has an adapter for a LeaderWorkerSet only since Kueue 0.17"
+    )
+    assert sent(far) == "MultiKueue has no adapter for a HyperPodPyTorchJob"
+    added = "multiKueue: {externalFrameworks: [{name: HyperPodPyTorchJob.v1.sagemaker.amazonaws.com}]}"
+    assert sent(far, config=added) == ""

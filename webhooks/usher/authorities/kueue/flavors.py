@@ -373,6 +373,8 @@ class Configuration(Struct, frozen=True, kw_only=True):
     """`integrations.frameworks`; None where it is unknown."""
     external_frameworks: tuple[str, ...] = ()
     """In the form Kind.version.group."""
+    dispatched: tuple[str, ...] = ()
+    """`multiKueue.externalFrameworks`, in the same form."""
     excluded_prefixes: tuple[str, ...] = ()
     transformations: Mapping[str, Transformation] = field(default_factory=lambda: MappingProxyType({}))
     ignores_undeclared: bool = False
@@ -412,6 +414,7 @@ def read_configuration(text: object) -> Configuration:
     frameworks = reading.texts(integrations.get("frameworks"), "/integrations/frameworks")
     external = reading.texts(integrations.get("externalFrameworks"), "/integrations/externalFrameworks")
     unread = bool(reading.unknowns)
+    dispatched = paths.elements(paths.mapping(value.get("multiKueue")).get("externalFrameworks"))
     resources = reading.mapping(value.get("resources"), "/resources")
     strategy = reading.text(resources.get("quotaCheckStrategy"), "/resources/quotaCheckStrategy")
     excluded = reading.texts(resources.get("excludeResourcePrefixes"), "/resources/excludeResourcePrefixes")
@@ -426,6 +429,7 @@ def read_configuration(text: object) -> Configuration:
         topology_gate=gate,
         frameworks=None if unread else frameworks or _FRAMEWORKS_WITHOUT_A_LIST,
         external_frameworks=external,
+        dispatched=tuple(paths.text(paths.mapping(each).get("name")) for each in dispatched),
         excluded_prefixes=excluded,
         transformations=transformations,
         ignores_undeclared=strategy == "IgnoreUndeclared",

@@ -159,6 +159,8 @@ class ClusterQueue(Struct, frozen=True, kw_only=True):
     fungibility: Fungibility = Fungibility()
     has_checks: bool | None = False
     """Whether it has AdmissionChecks, which may make nodes, or send workloads to other clusters; None where unread."""
+    checks: tuple[str, ...] = ()
+    """Their names."""
     problems: tuple[str, ...] = ()
     """Unreadable fields, each with its path."""
     stray: bool = False
@@ -194,6 +196,12 @@ def _has_checks(spec: Mapping[str, paths.Json], *, is_read: bool) -> bool | None
     return False if is_read else None
 
 
+def _checks(spec: Mapping[str, paths.Json]) -> tuple[str, ...]:
+    strategy = paths.mapping(spec.get("admissionChecksStrategy"))
+    named = [paths.mapping(each).get("name") for each in paths.elements(strategy.get("admissionChecks"))]
+    return tuple(each for each in (*paths.elements(spec.get("admissionChecks")), *named) if isinstance(each, str))
+
+
 def cluster_queue(name: str, value: Mapping[str, paths.Json]) -> ClusterQueue:
     """A ClusterQueue of any version."""
     reading = Reading()
@@ -208,6 +216,7 @@ def cluster_queue(name: str, value: Mapping[str, paths.Json]) -> ClusterQueue:
         state=_state(spec, value, reading),
         fungibility=_fungibility(spec.get("flavorFungibility"), reading),
         has_checks=_has_checks(spec, is_read=not reading.unknowns),
+        checks=_checks(spec),
         problems=problems_of("ClusterQueue", name, reading),
         stray=_is_unread(reading, "/spec", "/spec/cohortName", "/spec/cohort"),
     )

@@ -1,12 +1,12 @@
 """The Kueue part of the Rego input: the queue of a workload, and whether it could ever admit the workload."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, NotRequired
 
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import model
+from usher import model, paths
 from usher.accelerators.names import CLAIM_PREFIX
 from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
@@ -18,7 +18,10 @@ from usher.authorities.kueue.judge import QUEUE_LABEL, KueueFacts
 from usher.authorities.kueue.queues import ClusterQueue, State
 from usher.authorities.verdict import Answer, worst
 from usher.config import selection
+from usher.kinds import registry
+from usher.kinds.kind import KueueUnit
 from usher.kinds.reading.shapes import Amount, amount_of
+from usher.kinds.reading.values import Absence, Reference
 
 MOST_LISTED: Final = 8
 """How many entries of a list a message may name."""
@@ -212,6 +215,10 @@ class ClusterQueueInput(QueueStateInput):
     """The selector as JSON; `null` where it is missing."""
     withoutChecks: NotRequired[bool]
     """True where it has no AdmissionCheck, and so no MultiKueue; absent otherwise."""
+    multiKueue: NotRequired[bool]
+    """True where one of its AdmissionChecks is MultiKueue, which sends its workloads to other clusters; else absent."""
+    notDispatched: NotRequired[str]
+    """Why MultiKueue does not send the kind of the workload; absent where it does, or may."""
     verdict: NotRequired[KueueVerdictInput]
 
 
@@ -266,12 +273,17 @@ def input_slice(case: Case, known: Knowledge) -> KueueInput | None:
     result: KueueInput = {"configurationKnown": configuration.known}
     if configuration.frameworks is not None:
         result["frameworks"] = list(configuration.frameworks)
-    if configuration.external_frameworks:
-        result["externalFrameworks"] = list(configuration.external_frameworks)
+    if external := list(configuration.external_frameworks):
+        result["externalFrameworks"] = external
     readable = configuration.known and not configuration.problems
     if readable and (claimed := list(_claimed_classes(workload, configuration))):
         result["claimedClasses"] = claimed
-    managed = facts.manages_namespace
+    _add_queue(result, case, facts, known)
+    return result
+
+
+def _add_queue(result: KueueInput, case: Case, facts: KueueFacts, known: Knowledge) -> None:
+    workload, managed = case.workload, facts.manages_namespace
     if managed is not None:
         result["managesNamespace"] = managed
     if _declared_is_missing(workload, facts, known):
@@ -279,7 +291,55 @@ def input_slice(case: Case, known: Knowledge) -> KueueInput | None:
     name = facts.queue_of(workload)
     if name:
         result["queue"] = _Judged(workload, facts).local_queue(name)
-    return result
+        _add_multikueue(result["queue"], workload, facts, known)
+
+
+def _add_multikueue(local: LocalQueueInput, workload: model.Workload, facts: KueueFacts, known: Knowledge) -> None:
+    result = local.get("clusterQueue")
+    queue = None if result is None else (facts.cluster.queues or {}).get(result["name"])
+    if result is not None and queue is not None and any(_is_multikueue(each, known) for each in queue.checks):
+        result["multiKueue"] = True
+        if reason := _not_dispatched(workload, facts.configuration):
+            result["notDispatched"] = reason
+
+
+def _is_multikueue(check: str, known: Knowledge) -> bool:
+    found = known.facts.find(Reference(group="kueue.x-k8s.io", kind="AdmissionCheck", name=check))
+    return not isinstance(found, Absence) and paths.mapping(found.get("spec")).get("controllerName") == _MULTIKUEUE
+
+
+_MULTIKUEUE: Final = "kueue.x-k8s.io/multikueue"
+_DISPATCHED_SINCE: Final[Mapping[str, tuple[int, int]]] = {
+    **dict.fromkeys(("batch", "jobset.x-k8s.io", "kubeflow.org"), (0, 9)),
+    "MPIJob.kubeflow.org": (0, 10),
+    **dict.fromkeys(("", "ray.io", "workload.codeflare.dev"), (0, 11)),
+    "JAXJob.kubeflow.org": (0, 12),
+    "trainer.kubeflow.org": (0, 14),
+    "StatefulSet.apps": (0, 16),
+    **dict.fromkeys(("RayService.ray.io", "leaderworkerset.x-k8s.io"), (0, 17)),
+}
+"""The first release of Kueue whose MultiKueue sends a group, or one kind of it; pods one by one, too.
+
+Source: `MultiKueueAdapter` in KQ:pkg/controller/jobs of the branches release-0.9 to release-0.19. A kind without one
+is rejected (KQ:pkg/controller/admissionchecks/multikueue/workload.go Reconcile).
+"""
+
+
+def _not_dispatched(workload: model.Workload, configuration: Configuration) -> str:
+    """Why MultiKueue rejects a workload; empty where it takes the workload, or may."""
+    pods, version = registry.PODS.get((workload.group, workload.kind)), configuration.version
+    if pods is None or pods.kueue_unit is KueueUnit.POD:
+        return ""
+    since = _DISPATCHED_SINCE.get(f"{workload.kind}.{workload.group}") or _DISPATCHED_SINCE.get(workload.group)
+    if since is None:
+        # Kueue's configuration can add kinds with this field.
+        added = f"{workload.kind}.{workload.version}.{workload.group}" in configuration.dispatched
+        may = added or (pods.lifecycle_places.managed_by and not configuration.known)
+        return "" if may else f"MultiKueue has no adapter for a {workload.kind}"
+    if version is None or version[:2] >= since:
+        return ""
+    here, there = (".".join(map(str, each[:2])) for each in (version, since))
+    return f"MultiKueue has an adapter for a {workload.kind} only since Kueue {there}, and this is {here}"
 
 
 def _declared_is_missing(workload: model.Workload, facts: KueueFacts, known: Knowledge) -> bool:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import errors, paths, quantities
-from usher.accelerators.device_selectors import NotEvaluated, Selector, SelectorError, Subject, Version, compiled
+from usher.accelerators.device_selectors import NotEvaluated, Selector, SelectorError, Subject, compiled
 from usher.cluster.facts.nodes import Taint
 from usher.cluster.facts.store import Store
 from usher.kinds.reading.values import Absence
@@ -403,7 +403,9 @@ def _qualified(name: str, driver: str) -> tuple[str, str]:
 def _attribute(value: paths.Json) -> object:
     for form, each in paths.mapping(value).items():
         if form == "version" and isinstance(each, str):
-            return Version.parse(each)
+            return quantities.Version.parse(each)
+        if form == "versions" and isinstance(each, list):
+            return [quantities.Version.parse(str(one)) for one in each]
         if form in ("string", "int", "bool", "strings", "ints", "bools"):
             return each
     raise _Unreadable("an attribute has no value that usher reads")

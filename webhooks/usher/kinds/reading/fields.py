@@ -260,6 +260,8 @@ def recorded() -> Known:
     read = orjson.loads(gzip.decompress(FILE.read_bytes()))
     # From Kubernetes 1.37 on (API:batch/v1/types.go).
     read["nodes"][read["nodes"][read["kinds"]["batch/v1 Job"]]["spec"]]["scheduling"] = TAKES_ANYTHING
+    # Of Kubernetes 1.35 alone (API:core/v1/types.go of v0.35.0).
+    read["nodes"][read["nodes"][read["kinds"]["v1 Pod"]]["spec"]]["workloadRef"] = TAKES_ANYTHING
     return Known(read["nodes"], leaves_of(read["nodes"]), read["kinds"], frozenset(read["kept"]))
 
 

@@ -279,6 +279,12 @@ _REMOVED: Final = {
     "autoscaling/v2beta2 HorizontalPodAutoscaler": ("1.25", "autoscaling/v2"),
     "extensions/v1beta1 Ingress": ("1.21", "networking.k8s.io/v1"),
     "extensions/v1beta1 NetworkPolicy": ("1.15", "networking.k8s.io/v1"),
+    "scheduling.k8s.io/v1alpha1 Workload": ("1.35", "scheduling.k8s.io/v1beta1 and PodGroups, from Kubernetes 1.37 on"),
+    "scheduling.k8s.io/v1alpha2 PodGroup": (
+        "1.36",
+        "scheduling.k8s.io/v1beta1 with workloadRef, from Kubernetes 1.37 on",
+    ),
+    "scheduling.k8s.io/v1alpha2 Workload": ("1.36", "scheduling.k8s.io/v1beta1, from Kubernetes 1.37 on"),
     **{
         f"{version} {kind}": ("1.15", "apps/v1")
         for version in ("apps/v1beta1", "apps/v1beta2", "extensions/v1beta1")

@@ -76,7 +76,9 @@ _needs_gang if input.workload.gang.waits
 
 _groups := [group | some group in input.cluster.podGroups.named; group.of == "the scheduler of Kubernetes"]
 
-_askings[group.path] := "schedulingGroup" if some group in _groups
+_askings[group.path] := _fields[contains(group.path, "/workloadRef/")] if some group in _groups
+
+_fields := {true: "workloadRef", false: "schedulingGroup"}
 
 _askings["/spec/scheduling"] := "spec.scheduling" if _job_asks
 

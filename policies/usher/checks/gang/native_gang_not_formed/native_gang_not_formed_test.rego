@@ -65,3 +65,10 @@ test_only_a_route_says_that_jobs_may_ask_for_gangs if {
 	}])
 	check.unknown == set() with input as routed
 }
+
+test_a_later_cluster_drops_the_field_of_kubernetes_1_35 if {
+	group := {"of": "the scheduler of Kubernetes", "name": "w/g", "path": "/spec/workloadRef/podGroup"}
+	document := {"workload": {"role": "training"}, "cluster": {"podGroups": {"named": [group], "served": false}}}
+	some finding in check.deny with input as document
+	contains(finding.message, "drops workloadRef and")
+}

@@ -3,8 +3,9 @@
 # description: |
 #   The scheduler of Kubernetes places the pods of a PodGroup only if all of them name the same scheduler and have the
 #   priority of the group. Otherwise no pod of the group is ever scheduled. The priority comes from `priorityClassName`
-#   of the pods and of the group. Another scheduler does not read the group: Volcano and KAI-Scheduler place its pods
-#   one by one. In a Job whose template names a group, `spec.scheduling` has no effect.
+#   of the pods and of the group. All groups below a CompositePodGroup need one priority too, and a hierarchy has at most
+#   four levels. Another scheduler does not read the group: Volcano and KAI-Scheduler place its pods one by one. In a Job
+#   whose template names a group, `spec.scheduling` has no effect.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/workloads/workload-api/
@@ -66,6 +67,31 @@ deny contains finding if {
 		"message": $"{workload.pod_set_name(pod_set)} has {_class(pod_set)} and PodGroup {text.excerpt(name)} has {_class({"priorityClassName": group.priorityClass})}, so the scheduler places no pod of the group",
 		"remedy": $"name the class of the group: {_class({"priorityClassName": group.priorityClass})}",
 		"assumption": _of_classes,
+	}
+}
+
+deny contains finding if {
+	some group in input.cluster.podGroups.named
+	some above in group.above
+	_class({"priorityClassName": above.priorityClass}) != _class({"priorityClassName": group.priorityClass})
+
+	finding := {
+		"path": group.path,
+		"message": $"CompositePodGroup {text.excerpt(above.name)} has {_class({"priorityClassName": above.priorityClass})} and PodGroup {text.excerpt(group.name)} below it has {_class({"priorityClassName": group.priorityClass})}, so the scheduler places no pod of the hierarchy",
+		"remedy": "name one priority class in all groups of the hierarchy, and in their pods",
+		"assumption": _of_classes,
+	}
+}
+
+deny contains finding if {
+	some group in input.cluster.podGroups.named
+	some above in group.above
+	above.invalid
+
+	finding := {
+		"path": group.path,
+		"message": $"the scheduler refuses the CompositePodGroups above PodGroup {text.excerpt(group.name)}, because {above.invalid}",
+		"remedy": "correct parentCompositePodGroupName of the groups",
 	}
 }
 

@@ -52,3 +52,20 @@ test_templates_of_one_group_need_one_scheduler_and_one_class if {
 		},
 	} with input as examples.bad_jobset
 }
+
+test_a_hierarchy_has_one_class_and_no_cycle if {
+	group := "/spec/template/spec/schedulingGroup/podGroupName"
+	check.deny == {
+		{
+			"path": group,
+			"message": "CompositePodGroup \"round\" has priority class \"training\" and PodGroup \"leaf\" below it has no priority class, so the scheduler places no pod of the hierarchy",
+			"remedy": "name one priority class in all groups of the hierarchy, and in their pods",
+			"assumption": assumed,
+		},
+		{
+			"path": group,
+			"message": "the scheduler refuses the CompositePodGroups above PodGroup \"leaf\", because they have a cycle or more than 4 levels",
+			"remedy": "correct parentCompositePodGroupName of the groups",
+		},
+	} with input as examples.bad_job_below_composite_groups
+}

@@ -23,6 +23,21 @@ import data.usher.lib.text
 import data.usher.lib.volcano
 
 deny contains finding if {
+	some group in input.cluster.podGroups.named
+	some above in group.above
+	above.minimum > above.groups
+
+	finding := {
+		"path": group.path,
+		"message": $"CompositePodGroup {text.excerpt(above.name)} above PodGroup {text.excerpt(group.name)} waits for {above.minimum} groups, but only {above.groups} {_name[above.groups == 1]} it",
+		"remedy": $"set minGroupCount of the CompositePodGroup to {above.groups}, or create the other groups",
+		"assumption": "usher assumes that no other groups name this CompositePodGroup",
+	}
+}
+
+_name := {true: "names", false: "name"}
+
+deny contains finding if {
 	input.workload.kind != "Pod"
 	some group in volcano.groups
 	group.minimum > group.most

@@ -43,3 +43,21 @@ test_groups_of_kubernetes_and_of_the_coscheduling_plugin_wait_in_the_same_way if
 		"assumption": "usher assumes that no other workload names this PodGroup",
 	}} with input as examples.bad_job_of_kubernetes
 }
+
+test_a_composite_group_waits_for_its_groups if {
+	check.deny == {{
+		"path": "/spec/template/spec/schedulingGroup/podGroupName",
+		"message": "CompositePodGroup \"three\" above PodGroup \"leaf\" waits for 3 groups, but only 1 names it",
+		"remedy": "set minGroupCount of the CompositePodGroup to 1, or create the other groups",
+		"assumption": "usher assumes that no other groups name this CompositePodGroup",
+	}} with input as examples.bad_job_below_a_composite_group
+}
+
+test_a_group_of_a_workload_of_kubernetes_1_35_waits_too if {
+	check.deny == {{
+		"path": "/spec/template/spec/workloadRef/podGroup",
+		"message": "PodGroup \"earlier/workers\" waits for 8 pods, but the workload makes only 4 that name it",
+		"remedy": "set minCount of the PodGroup to 4",
+		"assumption": "usher assumes that no other workload names this PodGroup",
+	}} with input as examples.bad_job_of_a_workload
+}

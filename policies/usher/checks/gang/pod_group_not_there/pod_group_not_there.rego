@@ -34,6 +34,18 @@ deny contains finding if {
 	}
 }
 
+deny contains finding if {
+	some group in input.cluster.podGroups.named
+	some above in group.above
+	above.exists == false
+
+	finding := {
+		"path": group.path,
+		"message": $"CompositePodGroup {text.excerpt(above.name)} above PodGroup {text.excerpt(group.name)} does not exist in this namespace, so {group.of} does not place its pods",
+		"remedy": "create the CompositePodGroup in the namespace of the workload",
+	}
+}
+
 # Another check reports that the API server drops the name, and that the pods do not wait.
 _name_dropped(group) if {
 	group.of == "the scheduler of Kubernetes"

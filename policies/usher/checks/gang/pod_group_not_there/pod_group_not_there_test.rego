@@ -53,3 +53,11 @@ test_a_cluster_that_drops_the_name_does_not_wait_for_the_group if {
 	document := json.patch(examples.bad_job_of_kubernetes, [{"op": "add", "path": "/cluster/podGroups/served", "value": false}])
 	check.deny == set() with input as document
 }
+
+test_a_group_needs_the_group_above_it if {
+	check.deny == {{
+		"path": "/spec/template/spec/schedulingGroup/podGroupName",
+		"message": "CompositePodGroup \"missing\" above PodGroup \"leaf\" does not exist in this namespace, so the scheduler of Kubernetes does not place its pods",
+		"remedy": "create the CompositePodGroup in the namespace of the workload",
+	}} with input as examples.bad_job_below_a_composite_group
+}

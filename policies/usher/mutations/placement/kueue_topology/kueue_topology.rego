@@ -109,6 +109,8 @@ else := "Kueue counts devices by node only where pods ask for them as resources"
 
 else := "Volcano places its pods" if _by_volcano
 
+else := "the scheduler of Kubernetes places its PodGroup" if routing.names_a_native_group
+
 else := "a template already sets a topology annotation of Kueue" if count(kueue.topology_pod_sets) > 0
 
 else := "another setting already keeps its pods together" if _kept_otherwise

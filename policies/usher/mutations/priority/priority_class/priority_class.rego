@@ -97,6 +97,9 @@ _has_class(name) if {
 	some group in input.cluster.podGroups.named
 	group.name == name
 	group.priorityClass == _class
+	every above in object.get(group, "above", []) {
+		above.priorityClass == _class
+	}
 }
 
 # Classes that the author named: not the default class, which Kubernetes writes into Pods without a class.
