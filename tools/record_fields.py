@@ -6,7 +6,8 @@
 The first file gives Kubernetes' own kinds, in the version of that API server; further ones, as `api/openapi-spec` of
 github.com/kubernetes/kubernetes, add versions that it does not serve. The folders give those of operators.
 The result has each set of fields once, however many kinds share it. CapacityQuota has the fields of GKE's reference
-(docs.cloud.google.com/kubernetes-engine/docs/reference/crds/capacityquota). Left out: KAI-Scheduler's Config, because
+(docs.cloud.google.com/kubernetes-engine/docs/reference/crds/capacityquota), and LeaderWorkerSet has `spec.scheduling`
+of a later version (kubernetes-sigs/lws#1075). Left out: KAI-Scheduler's Config, because
 kubeconfigs have the same kind, and GKE's ComputeClass, whose published definitions lack fields that its reference has.
 """
 

@@ -697,6 +697,10 @@ _findings_pods contains {"check": "gang/native_group_members_differ", "finding":
 	some finding in data.usher.checks.gang.native_group_members_differ.deny
 }
 
+_findings_pods contains {"check": "placement/leader_with_the_workers", "finding": finding} if {
+	some finding in data.usher.checks.placement.leader_with_the_workers.deny
+}
+
 _findings contains each if {
 	input.object.rayCluster
 	some each in _findings_rayCluster
@@ -1194,6 +1198,10 @@ _findings_cluster_facts contains {"check": "placement/refused_by_autopilot", "fi
 
 _findings_cluster_facts contains {"check": "queueing/multikueue_dispatch", "finding": finding} if {
 	some finding in data.usher.checks.queueing.multikueue_dispatch.deny
+}
+
+_findings_cluster_facts contains {"check": "placement/pods_apart_above_nodes", "finding": finding} if {
+	some finding in data.usher.checks.placement.pods_apart_above_nodes.deny
 }
 
 _findings contains each if {
@@ -1800,6 +1808,10 @@ _findings contains each if {
 
 _findings_resourceFlavor contains {"check": "objects/flavor_topology_without_labels", "finding": finding} if {
 	some finding in data.usher.checks.objects.flavor_topology_without_labels.deny
+}
+
+_findings_resourceFlavor contains {"check": "objects/flavor_opens_its_own_taint", "finding": finding} if {
+	some finding in data.usher.checks.objects.flavor_opens_its_own_taint.deny
 }
 
 _findings contains each if {

@@ -283,6 +283,8 @@ PROVED: Final = frozenset(
         *("placement/selected_nodes_too_small", "placement/more_than_the_node_pool_may_add"),
         *("placement/claims_of_a_pool_at_zero", "placement/training_over_different_machines"),
         *("queueing/kai_queue_promises_too_much", "gang/native_gang_not_formed", "gang/native_group_members_differ"),
+        *("queueing/kai_queue_limit_below_workload", "gang/volcano_queue_not_a_leaf"),
+        "priority/priority_number_by_hand",
     }
 )
 """Checks whose findings stay true whatever else the cluster has. They never say that an object is missing."""

@@ -238,3 +238,82 @@ def test_taints_and_amounts_are_not_compared_for_ordinary_pods() -> None:
 def test_a_daemon_set_and_a_pod_may_select_what_no_node_has() -> None:
     assert of(controller("DaemonSet", **SELECTS), GPU_NODE) is None
     assert of(builders.pod(builders.container(), **SELECTS), GPU_NODE) is None
+
+
+def _replicas(count: int, node_selector: dict[str, str] | None = None, **spec: Any) -> paths.Object:
+    pod = builders.pod(builders.container(gpus=1), nodeSelector=node_selector or {}, **spec)
+    template: paths.Object = {"metadata": {"labels": {"app": "llm"}}, "spec": pod["spec"]}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "llm", "namespace": "ns"},
+        "spec": {
+            "replicas": count,
+            "strategy": {"type": "Recreate"},
+            "selector": {"matchLabels": {"app": "llm"}},
+            "template": template,
+        },
+    }
+
+
+def _spread(**rule: Any) -> dict[str, Any]:
+    own = {"labelSelector": {"matchLabels": {"app": "llm"}}, "whenUnsatisfiable": "DoNotSchedule", "maxSkew": 1}
+    return {"topologySpreadConstraints": [{"topologyKey": "zone", **own, **rule}]}
+
+
+def _apart(value: paths.Object, *facts: paths.Object) -> list[tuple[int, list[str]]]:
+    found = of(value, *facts)
+    return [(each["most"], each["empty"]) for each in (found.get("apart", []) if found is not None else [])]
+
+
+_ZONES = (
+    builders.node("a", gpus=8, labels={"zone": "a", "sort": "gpu"}),
+    builders.node("b", gpus=8, labels={"zone": "b", "sort": "gpu"}),
+    builders.node("c", labels={"zone": "c"}, taints=["control-plane:NoSchedule"]),
+)
+
+
+def test_values_that_hold_no_pod_count_as_empty_in_a_spread_constraint() -> None:
+    assert _apart(_replicas(3, **_spread()), *_ZONES) == [(2, ["c"])]
+    assert _apart(_replicas(3, **_spread(maxSkew=2)), *_ZONES) == []
+    assert _apart(_replicas(3, {"sort": "gpu"}, **_spread()), *_ZONES) == []
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"nodeTaintsPolicy": "Honor"},
+        {"nodeAffinityPolicy": "Ignore"},
+        {"whenUnsatisfiable": "ScheduleAnyway"},
+        {"labelSelector": {"matchLabels": {"app": "other"}}},
+        {"labelSelector": None},
+        {"matchLabelKeys": ["group"]},
+    ],
+)
+def test_a_spread_constraint_that_lets_the_pods_start_says_nothing(rule: dict[str, Any]) -> None:
+    assert _apart(_replicas(3, **_spread(**rule)), *_ZONES) == []
+
+
+def _anti_affinity(key: str = "kubernetes.io/hostname", **term: Any) -> dict[str, Any]:
+    own = {"topologyKey": key, "labelSelector": {"matchLabels": {"app": "llm"}}}
+    return {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{**own, **term}]}}}
+
+
+def test_pods_that_keep_apart_by_host_name_need_as_many_nodes() -> None:
+    assert _apart(_replicas(3, **_anti_affinity()), *_ZONES) == [(2, [])]
+    assert _apart(_replicas(2, **_anti_affinity()), *_ZONES) == []
+
+
+def test_pods_are_not_kept_apart_on_nodes_without_the_label_nor_from_other_pods() -> None:
+    assert _apart(_replicas(3, **_anti_affinity("rack")), *_ZONES) == []
+    assert _apart(_replicas(3, **_anti_affinity(namespaces=["other"])), *_ZONES) == []
+    assert _apart(_replicas(3, **_anti_affinity(mismatchLabelKeys=["group"])), *_ZONES) == []
+    assert _apart(_replicas(3, **_anti_affinity(labelSelector={"matchLabels": {"app": "other"}})), *_ZONES) == []
+
+
+def test_a_pool_that_grows_may_add_nodes_for_pods_that_keep_apart() -> None:
+    pool = config_pools.Pool(name="gpu", node_selector={"sort": "gpu"}, scales_from_zero=True)
+    found = nodes_present.input_slice(
+        case(_replicas(3, **_anti_affinity())), knowing(Store.of(_ZONES), models.Config(pools=[pool]))
+    )
+    assert found is None or "apart" not in found

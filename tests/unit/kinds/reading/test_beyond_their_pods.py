@@ -1,13 +1,15 @@
-"""Trainings that wait for more nodes than they have pods, and pods that want one port of one node."""
+"""Trainings that wait for more nodes than pods, pods that want one port, and fields that exclude each other."""
 
 from typing import Any
 
 import pytest
+import yaml
 
 import builders
 from unit.workloads.normalised import workload
 from usher import paths
 from usher.kinds.reading import counts, value_forms
+from usher.workloads.unread_keys import with_unread_keys
 
 _HOST = {"kubernetes.io/hostname": "dgx-1"}
 
@@ -63,3 +65,43 @@ def test_without_a_surge_the_old_pod_leaves_its_port_first() -> None:
     spec: paths.Json = {**paths.mapping(value["spec"]), "strategy": {"type": "Recreate"}}
 
     assert _found({**value, "spec": spec}) == []
+
+
+_GATED = (
+    "{{apiVersion: v1, kind: Pod, metadata: {{name: a, labels: {{kueue.x-k8s.io/queue-name: b}}}}, "
+    "spec: {{schedulingGates: [{{name: {}}}], containers: [{{name: a, image: b}}]}}}}"
+)
+_LWS = (
+    "{{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {{name: a}}, "
+    "spec: {{scheduling: {{}}, leaderWorkerTemplate: {{workerTemplate: {{spec: "
+    "{{schedulerName: {}, containers: [{{name: a, image: b}}]}}}}}}}}}}"
+)
+_RUNTIME = (
+    "{{apiVersion: trainer.kubeflow.org/v1alpha1, kind: TrainingRuntime, metadata: {{name: a}}, "
+    "spec: {{podGroupPolicy: {{{}}}}}}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "remedies"),
+    [
+        (_GATED.format("example.com/data"), ["remove the gate, or queue the pods once its condition holds"]),
+        (_GATED.format("kueue.x-k8s.io/topology"), []),
+        (_LWS.format("volcano"), ["remove spec.scheduling, or schedulerName"]),
+        (_LWS.format("default-scheduler"), []),
+        (_RUNTIME.format("volcano: {}"), []),
+        (_RUNTIME.format("volcano: {}, coscheduling: {}"), ["name one of them"]),
+    ],
+)
+def test_fields_that_a_controller_cannot_use_beside_each_other_are_found(text: str, remedies: list[str]) -> None:
+    found = with_unread_keys(None, yaml.safe_load(text))
+    assert [each.remedy for each in (found.unread_keys if found else ()) if each.topic == "controller"] == remedies
+
+
+def test_an_object_of_a_controller_has_the_gates_that_it_wants() -> None:
+    value = yaml.safe_load(_GATED.format("example.com/data"))
+    owner = {"apiVersion": "example.com/v1", "kind": "Set", "name": "a", "uid": "1", "controller": True}
+    value["metadata"] |= {"namespace": "ns", "ownerReferences": [owner]}
+    found = with_unread_keys(workload(value), value)
+    assert found is not None
+    assert [each.topic for each in found.unread_keys] == []

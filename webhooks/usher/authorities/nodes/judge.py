@@ -1,6 +1,6 @@
 """Judges whether empty nodes could ever hold one pod of each pod set, and a whole gang at once."""
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -149,20 +149,16 @@ def could_hold(demand: PodDemand, place: Place, nodes: Nodes) -> bool:
     return any(True for _ in _holding(demand, place, nodes))
 
 
-def holding_nodes(demand: PodDemand, place: Place, nodes: Nodes) -> int:
-    """How many existing nodes of the class could hold one pod.
+def holding_nodes(demand: PodDemand, place: Place, nodes: Nodes) -> Collection[str]:
+    """The names of the existing nodes of the class that could hold one pod.
 
-    If one node of the class could, all of them count. So this is an upper bound; it is exact where the pod selects by
+    If one node of the class could, all of them count. So these may be too many; it is exact where the pod selects by
     labels that differ from node to node.
     """
     if place.nodes is None:
-        return 0
-    found = 0
-    for names in _holding(demand, place, nodes):
-        if names is None:
-            return place.nodes.count
-        found += 1
-    return found
+        return ()
+    found = list(_holding(demand, place, nodes))
+    return place.nodes.nodes.keys() if None in found else [name for name in found if name is not None]
 
 
 def _holding(demand: PodDemand, place: Place, nodes: Nodes) -> Iterator[str | None]:
@@ -449,7 +445,7 @@ def _stocks(demand: PodDemand, places: Places) -> _Stocks:
             continue
         if pool is None or not (pool.scales or place.template is not None):
             key = "" if place.nodes is None else place.nodes.example
-            count = holding_nodes(demand, place, places.nodes)
+            count = len(holding_nodes(demand, place, places.nodes))
             found[key] = _Stock(nodes=count, places=(place,), sure=pool is not None and pool.scales_from_zero is False)
             continue
         before = found.get(place.name)

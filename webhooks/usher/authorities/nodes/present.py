@@ -23,7 +23,7 @@ from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes.declared_pools import PoolsInput
 from usher.authorities.nodes.judge import GangNodesInput, Nearest, NodeVerdict, NodeVerdicts
 from usher.authorities.nodes.places import MissingAmount, Obstacles, Place, Places, PodDemand
-from usher.authorities.nodes.several import DomainsInput, TogetherInput
+from usher.authorities.nodes.several import ApartInput, DomainsInput, TogetherInput
 from usher.authorities.verdict import Answer, worst
 from usher.config import models
 from usher.model.placement import Requirement
@@ -128,6 +128,8 @@ class NodesInput(TypedDict):
     groups: NotRequired[GangNodesInput]
     """All pods of several groups that no scheduler starts as gangs; absent where the nodes hold all of them."""
     domains: NotRequired[DomainsInput]
+    apart: NotRequired[list[ApartInput]]
+    """Absent where the nodes have enough values of the labels by which pods must be apart."""
     fromZero: NotRequired[dict[str, str]]
     """Pools without nodes, by the path of a pod set of a Volcano Job that only nodes still to come could hold."""
     fabric: NotRequired[dict[str, str]]
@@ -210,9 +212,20 @@ def _of_several_pods(
         result["fromZero"] = from_zero
     if (domains := several.exclusive_domains(workload, demands, verdicts.places)) is not None:
         result["domains"] = domains
+    _add_apart(result, workload, demands, verdicts.places)
     if fabric := several.unused_fabric(workload, demands, verdicts):
         result["fabric"] = fabric
     return result
+
+
+def _add_apart(result: NodesInput, workload: model.Workload, demands: Sequence[PodDemand], places: Places) -> None:
+    """Adds the rules by which pods keep each other off too many nodes, and the rollouts that these never end."""
+    for pod_set, demand in zip(workload.pod_sets, demands, strict=False):
+        for apart, only_rolling in several.apart(workload, pod_set, demand, places):
+            if not only_rolling:
+                result.setdefault("apart", []).append(apart)
+            elif "rollout" not in result:
+                result["rollout"] = {"wanted": apart["pods"] + 1, "most": apart["most"], "sure": False}
 
 
 def pod_group_slice(case: Case, known: Knowledge) -> GangNodesInput | None:
@@ -345,7 +358,7 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
 def _holding_nodes(pod_set: model.PodSet, demand: PodDemand, verdict: NodeVerdict, places: Places) -> Holding:
     there, grows = 0, list[str]()
     for place in () if demand.too_large else places.all:
-        there += nodes_judge.holding_nodes(demand, place, places.nodes)
+        there += len(nodes_judge.holding_nodes(demand, place, places.nodes))
         if place.nodes is None and nodes_judge.could_hold(demand, place, places.nodes):
             grows.append(place.name)
     nearest = ""

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
@@ -18,7 +18,9 @@ from usher.authorities.nodes.places import Places, PodDemand
 from usher.authorities.verdict import Answer, worst
 from usher.cluster.facts import autoscaled_pools
 from usher.cluster.facts.store import Store
+from usher.kinds import registry
 from usher.kinds.reading.values import Absence, Reference
+from usher.model import placement
 
 
 class TogetherInput(TypedDict):
@@ -223,6 +225,92 @@ def exclusive_domains(
         return None
     path = paths.join("/metadata/annotations", annotation)
     return {"key": key, "path": path, "groups": groups, "domains": len(values), "lacking": lacking}
+
+
+class ApartInput(TypedDict):
+    """Pods that must be apart by a label, more than the nodes have room for."""
+
+    path: str
+    key: str
+    pods: int
+    most: int
+    values: list[str]
+    """The values of the label on nodes that could hold the pods."""
+    empty: list[str]
+    """Other values that count, and whose nodes could hold no pod."""
+    least: int
+    """minDomains of the constraint, where there are fewer values; else 0."""
+
+
+def apart(
+    workload: model.Workload, pod_set: model.PodSet, demand: PodDemand, places: Places
+) -> Iterator[tuple[ApartInput, bool]]:
+    """The rules by which pods keep each other off too many nodes, and whether only a rollout of theirs is too large.
+
+    It is empty for objects that may run their pods one after another, and where an autoscaler may add nodes.
+
+    Sources: k/k:pkg/scheduler/framework/plugins/interpodaffinity/filtering.go satisfyPodAntiAffinity and
+    k/k:pkg/scheduler/framework/plugins/podtopologyspread/filtering.go minMatchNum.
+    """
+    row, pods = (workload.group, workload.kind), pod_set.count.minimum
+    if not (row in registry.SERVING or workload.gang.waits) or not pod_set.asks_accelerators:
+        return
+    rolls = (kind := registry.PODS.get(row)) is not None and kind.rolls_out and pod_set.count.maximum != pods
+    affinity = pod_set.fields.get("affinity", {}).get("podAntiAffinity", {})
+    for index, term in enumerate(affinity.get(_REQUIRED, ())):
+        key, path = term.get("topologyKey", ""), f"{pod_set.spec_path}/affinity/podAntiAffinity/{_REQUIRED}/{index}"
+        found = _values(key, demand, places)
+        if found is None or "" in found or term.get("namespaces") or not _of_itself(term, pod_set):
+            continue
+        once = bool(rolls and not term.get("matchLabelKeys"))
+        if len(found) < pods + once:
+            yield _apart(path, key, pods, len(found), found), len(found) >= pods
+    for index, spread in enumerate(pod_set.fields.get("topologySpreadConstraints", ())):
+        key, skew = spread.get("topologyKey", ""), spread.get("maxSkew", 1)
+        found = _values(key, demand, places) if spread.get("whenUnsatisfiable") == "DoNotSchedule" else None
+        if not found or spread.get("nodeAffinityPolicy") == "Ignore" or not _of_itself(spread, pod_set):
+            continue
+        counted = replace(demand, amounts={}, in_one_container={}, claims_devices=False, from_classes=frozenset())
+        if spread.get("nodeTaintsPolicy") != "Honor":
+            counted = counted.tolerating({"operator": "Exists"})
+        empty = (_values(key, replace(counted, devices=None), places, grows=False) or set()) - found - {""}
+        least = spread.get("minDomains", 0) if len(found | empty) < spread.get("minDomains", 0) else 0
+        if (empty or least) and skew * len(found) < pods:
+            path = f"{pod_set.spec_path}/topologySpreadConstraints/{index}"
+            yield {**_apart(path, key, pods, skew * len(found), found), "empty": sorted(empty), "least": least}, False
+
+
+def _apart(path: str, key: str, pods: int, most: int, found: set[str]) -> ApartInput:
+    return {"path": path, "key": key, "pods": pods, "most": most, "values": sorted(found), "empty": [], "least": 0}
+
+
+def _of_itself(rule: Mapping[str, Any], pod_set: model.PodSet) -> bool:
+    """Whether a rule holds for the pods of a pod set among themselves; not by labels that only later differ."""
+    if rule.get("mismatchLabelKeys") or not _SAME.issuperset(rule.get("matchLabelKeys", ())):
+        return False
+    return placement.selector_matches(rule.get("labelSelector"), pod_set.labels) is True
+
+
+def _values(key: str, demand: PodDemand, places: Places, *, grows: bool = True) -> set[str] | None:
+    """The values of a label on nodes that could hold a pod, "" for nodes without it; None where nodes may be added."""
+    found = set[str]()
+    for place in places.all:
+        names = nodes_judge.holding_nodes(demand, place, places.nodes)
+        added = place.nodes is None or (place.pool is not None and place.pool.scales)
+        if grows and added and nodes_judge.could_hold(demand, place, places.nodes):
+            return None
+        if place.nodes is None:
+            continue
+        for name in names:
+            named = name if key == _HOSTNAME else ""
+            found.add(place.nodes.nodes[name].labels.get(key) or place.labels.get(key) or named)
+    return found
+
+
+_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+_HOSTNAME: Final = "kubernetes.io/hostname"
+_SAME: Final = frozenset({"pod-template-hash", "controller-revision-hash"})
+"""Labels that all pods of one rollout share."""
 
 
 def devices_left_over(workload: model.Workload, members: Sequence[GangMember], places: Places) -> str:

@@ -67,7 +67,9 @@ def _named_in_object(workload: model.Workload, *, placed: bool) -> Iterator[Name
     place = workload.gang_places.queue
     if place is not None:
         name = _text_at(workload, place)
-        if name:
+        others = {pod_set.scheduler.name for pod_set in workload.pod_sets}.difference(("", "default-scheduler"))
+        elsewhere = not placed and bool(others)
+        if name and not elsewhere:
             told = "" if placed else f"the operator of {workload.kind}s makes gangs on Volcano"
             yield Named(name=name, path=place, assumption=told)
             return

@@ -245,10 +245,13 @@ def _single_shares(objects: Objects) -> Iterator[tuple[str, str]]:
                 whole.add("nvidia.com/gpu")
             for way, shares in ways.items():
                 given = shares if isinstance(shares, dict) else {}
-                for name in places.texts_at(given, "resources[].name"):
+                for resource in map(paths.mapping, places.values_at(given, "resources[]")):
+                    name = paths.text(resource.get("name"))
                     if given.get("failRequestsGreaterThanOne", way == "mps") is True:
-                        renamed = f"{name}.shared" if given.get("renameByDefault") is True else name
-                        found[renamed] = f"and the configuration {each.key} refuses more than one share by {way}"
+                        shared = f"{name}.shared" if given.get("renameByDefault") is True else name
+                        found[paths.text(resource.get("rename")) or shared] = (
+                            f"and the configuration {each.key} refuses more than one share by {way}"
+                        )
                     else:
                         whole.add(name)
     yield from ((name, reason) for name, reason in found.items() if name not in whole)

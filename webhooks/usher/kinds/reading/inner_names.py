@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from usher import model, paths
+from usher import memo, model, paths
 from usher.kinds.reading import environment, known_keys
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.values import Absence, Lookup, Objects, Reference
@@ -298,6 +298,7 @@ def _missing_objects(
     yield from known.missing_referred(value)
     if key == ("", "Service"):
         yield from _port_not_there(value, namespace, objects)
+        yield from _names_before_ready(value, namespace, objects)
     if key == ("monitoring.coreos.com", "ServiceMonitor"):
         yield from _port_not_scraped(value, namespace, objects)
     if key == (_KUEUE, "LocalQueue"):
@@ -348,6 +349,14 @@ class _KnownNames(NamedTuple):
             for found in self.missing(target, names, labels, "/metadata/labels") if key in labels and names else ():
                 if not found.remedy.startswith("did you mean"):
                     yield found
+        name, target = paths.text(labels.get(_CLASS)), _LABELS[_CLASS]
+        known = self.of(target).union((self.of_facts and self.of_facts(target.group, target.kind)) or ())
+        if name and not known and name in self.objects.names("scheduling.k8s.io", "PriorityClass"):
+            text = (
+                f"names the PriorityClass {name[:100]} in a label for which Kueue reads WorkloadPriorityClasses alone"
+            )
+            remedy = "name a WorkloadPriorityClass, or name the class in priorityClassName of the pods"
+            yield _nothing_there(paths.join("/metadata/labels", _CLASS), text, remedy, certain=False)
 
     def missing_keys(self, spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
         """Keys that a ConfigMap or Secret in the files does not have, and that a variable takes."""
@@ -388,6 +397,8 @@ class _KnownNames(NamedTuple):
                 text = f"scales the {kind} {name[:100]} of its own namespace, and these files have it in {homes[0]}"
                 yield _nothing_there(f"/spec/{field}/name", text, f"move it to {homes[0]}", certain=False)
 
+
+_CLASS: Final = f"{_KUEUE}/priority-class"
 
 _LABELS: Final = {
     f"{_KUEUE}/{name}": _Target(
@@ -442,6 +453,36 @@ def _port_not_scraped(value: paths.Object, namespace: str, objects: Objects) -> 
         if name not in known and not places.is_placeholder(name):
             text = f"scrapes the port {name[:100]}, which the Services that it selects in these files do not have"
             yield environment.misread(place, text, _meant(name, known, "port"), "agent")
+
+
+_MEETING: Final = memo.pattern(r"nnodes|dist[-_]init|rdzv|master[-_]addr", re.IGNORECASE)
+"""Words of servers whose first pod is ready only once all have met."""
+
+
+def _names_before_ready(value: paths.Object, namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
+    """A headless Service that names pods only once they are ready, although they meet at the name of the first one.
+
+    Source: the endpoint controller of Kubernetes on publishNotReadyAddresses; vllm-project/aibrix#1441.
+    """
+    spec, name = paths.mapping(value.get("spec")), paths.text(paths.metadata(value).get("name"))
+    if spec.get("clusterIP") != "None" or spec.get("publishNotReadyAddresses") is True or not name:
+        return
+    for within, each in objects.all():
+        set_of_pods = paths.mapping(each.get("spec"))
+        several = isinstance(replicas := set_of_pods.get("replicas"), int) and replicas > 1
+        if within != namespace or each.get("kind") != "StatefulSet" or set_of_pods.get("serviceName") != name:
+            continue
+        own = paths.text(paths.metadata(each).get("name"))
+        first = re.compile(rf"(?<![\w.-]){re.escape(own)}-0\.{re.escape(name)}(?![\w-])")
+        for container in places.values_at(each, "spec.template.spec.containers[]") if several and own else ():
+            words = " ".join(places.texts_at(container, "command[] args[] env[].value"))
+            waits = isinstance(container, dict) and "readinessProbe" in container and _MEETING.search(words)
+            if waits and first.search(words):
+                text = (
+                    f"names pods only once they are ready, but those of StatefulSet {own[:100]} meet at {own[:100]}-0"
+                )
+                yield _nothing_there("/spec", text, "set publishNotReadyAddresses: true", certain=False)
+                return
 
 
 def _pods_of(value: paths.Object) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:

@@ -43,9 +43,9 @@ def _table() -> Mapping[str, Any]:
     return found
 
 
-def rows_of_values() -> Sequence[Mapping[str, Any]]:
-    """The rows of `values`."""
-    found: Sequence[Mapping[str, Any]] = _table()["values"]
+def rows(part: str) -> Sequence[Mapping[str, Any]]:
+    """The rows of a part of known_keys.yaml."""
+    found: Sequence[Mapping[str, Any]] = _table()[part]
     return found
 
 

@@ -290,12 +290,6 @@ class Volume(TypedDict):
     configMap: NotRequired[Present]
 
 
-class TopologySpread(TypedDict):
-    topologyKey: NotRequired[str]
-    whenUnsatisfiable: NotRequired[str]
-    maxSkew: NotRequired[int]
-
-
 class LabelRequirement(TypedDict):
     key: NotRequired[str]
     operator: NotRequired[str]
@@ -306,9 +300,22 @@ class LabelSelector(TypedDict):
     matchExpressions: NotRequired[list[LabelRequirement]]
 
 
+class TopologySpread(TypedDict):
+    topologyKey: NotRequired[str]
+    whenUnsatisfiable: NotRequired[str]
+    maxSkew: NotRequired[int]
+    minDomains: NotRequired[int]
+    nodeAffinityPolicy: NotRequired[str]
+    nodeTaintsPolicy: NotRequired[str]
+    labelSelector: NotRequired[LabelSelector]
+    matchLabelKeys: NotRequired[list[str]]
+
+
 class AffinityTerm(TypedDict):
     topologyKey: NotRequired[str]
     labelSelector: NotRequired[LabelSelector]
+    matchLabelKeys: NotRequired[list[str]]
+    mismatchLabelKeys: NotRequired[list[str]]
     namespaces: NotRequired[list[str]]
     namespaceSelector: NotRequired[Present]
 
@@ -366,6 +373,7 @@ class PodSpec(TypedDict):
     topologySpreadConstraints: NotRequired[list[TopologySpread]]
     affinity: NotRequired[Affinity]
     priority: NotRequired[int]
+    preemptionPolicy: NotRequired[str]
     terminationGracePeriodSeconds: NotRequired[int]
     activeDeadlineSeconds: NotRequired[int]
     resourceClaims: NotRequired[list[PodResourceClaim]]

@@ -313,51 +313,6 @@ def _never_made(value: paths.Object) -> Iterator[model.UnreadKey]:
             yield model.UnreadKey(path=where, text=text, remedy=remedy, important=False, topic="controller")
 
 
-_REMOVED: Final = {
-    "autoscaling/v2beta1 HorizontalPodAutoscaler": ("1.24", "autoscaling/v2, whose metrics have a target"),
-    "autoscaling/v2beta2 HorizontalPodAutoscaler": ("1.25", "autoscaling/v2"),
-    "extensions/v1beta1 Ingress": ("1.21", "networking.k8s.io/v1"),
-    "extensions/v1beta1 NetworkPolicy": ("1.15", "networking.k8s.io/v1"),
-    "scheduling.k8s.io/v1alpha1 Workload": ("1.35", "scheduling.k8s.io/v1beta1 and PodGroups, from Kubernetes 1.37 on"),
-    "scheduling.k8s.io/v1alpha2 PodGroup": (
-        "1.36",
-        "scheduling.k8s.io/v1beta1 with workloadRef, from Kubernetes 1.37 on",
-    ),
-    "scheduling.k8s.io/v1alpha2 Workload": ("1.36", "scheduling.k8s.io/v1beta1, from Kubernetes 1.37 on"),
-    **{
-        f"{version} {kind}": ("1.15", "apps/v1")
-        for version in ("apps/v1beta1", "apps/v1beta2", "extensions/v1beta1")
-        for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")
-    },
-    **{
-        f"{group}/{version} {kind}": (last, f"{group}/v1")
-        for group, version, last, kinds in (
-            ("admissionregistration.k8s.io", "v1beta1", "1.21", "MutatingWebhookConfiguration"),
-            ("admissionregistration.k8s.io", "v1beta1", "1.21", "ValidatingWebhookConfiguration"),
-            ("apiextensions.k8s.io", "v1beta1", "1.21", "CustomResourceDefinition"),
-            ("apiregistration.k8s.io", "v1beta1", "1.21", "APIService"),
-            ("batch", "v1beta1", "1.24", "CronJob"),
-            ("certificates.k8s.io", "v1beta1", "1.21", "CertificateSigningRequest"),
-            ("coordination.k8s.io", "v1beta1", "1.21", "Lease"),
-            ("discovery.k8s.io", "v1beta1", "1.24", "EndpointSlice"),
-            *(
-                ("flowcontrol.apiserver.k8s.io", version, last, "FlowSchema PriorityLevelConfiguration")
-                for version, last in (("v1beta1", "1.25"), ("v1beta2", "1.28"), ("v1beta3", "1.31"))
-            ),
-            ("networking.k8s.io", "v1beta1", "1.21", "Ingress IngressClass"),
-            ("node.k8s.io", "v1beta1", "1.24", "RuntimeClass"),
-            ("policy", "v1beta1", "1.24", "PodDisruptionBudget"),
-            ("rbac.authorization.k8s.io", "v1beta1", "1.21", "ClusterRole ClusterRoleBinding Role RoleBinding"),
-            ("scheduling.k8s.io", "v1beta1", "1.21", "PriorityClass"),
-            ("storage.k8s.io", "v1beta1", "1.21", "CSIDriver CSINode StorageClass VolumeAttachment"),
-            ("storage.k8s.io", "v1beta1", "1.26", "CSIStorageCapacity"),
-        )
-        for kind in kinds.split()
-    },
-}
-"""The last release that serves a version, and the version to write (kubernetes.io, deprecation guide)."""
-
-
 class _Wrong(NamedTuple):
     """A row of `values` in known_keys.yaml. Places are as in `at`; conditions are patterns of the texts at places."""
 
@@ -375,7 +330,7 @@ class _Wrong(NamedTuple):
 
 @cache
 def _wrong_rows() -> Mapping[str, Sequence[_Wrong]]:
-    rows = [_Wrong(**row) for row in known_keys.rows_of_values()]
+    rows = [_Wrong(**row) for row in known_keys.rows("values")]
     return {kind: [row for row in rows if kind in row.kinds] for each in rows for kind in each.kinds}
 
 
@@ -402,9 +357,16 @@ def wrong_values(value: paths.Object, key: tuple[str, str]) -> Iterator[model.Un
 _LONGEST: Final = 4096
 
 
+@cache
+def _removed() -> Mapping[str, tuple[str, str]]:
+    """The last release that serves a version of a kind, and what to write instead."""
+    rows = known_keys.rows("removed")
+    return {f"{row['version']} {kind}": (row["last"], row["now"]) for row in rows for kind in row["kinds"].split()}
+
+
 def is_removed(api_version: str, kind: str) -> bool:
     """Whether Kubernetes served a version of a kind once."""
-    return f"{api_version} {kind}" in _REMOVED
+    return f"{api_version} {kind}" in _removed()
 
 
 def refused_forms(value: paths.Object, key: tuple[str, str], specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:
@@ -416,7 +378,7 @@ def refused_forms(value: paths.Object, key: tuple[str, str], specs: Sequence[Pod
         specs: its pod specs; empty for a kind that makes no pods.
     """
     version = paths.text(value.get("apiVersion"))
-    if (removed := _REMOVED.get(f"{version} {key[1]}")) is not None:
+    if (removed := _removed().get(f"{version} {key[1]}")) is not None:
         last, now = removed
         text = f"has the apiVersion {version}, which Kubernetes serves up to {last}"
         yield model.UnreadKey(

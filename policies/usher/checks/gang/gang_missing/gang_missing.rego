@@ -58,10 +58,22 @@ _operators := {
 	"workload.codeflare.dev": "usher assumes that the operators of the objects inside make no gangs",
 }
 
+deny contains finding if {
+	_without_gang
+	_alone_in_kai
+
+	finding := {
+		"path": "",
+		"message": $"KAI-Scheduler makes a group of 1 pod for each pod of a batch Job, so it places the {_number} pods with accelerators one by one",
+		"remedy": $"set the annotation kai.scheduler/batch-min-member to {_number}",
+	}
+}
+
 deny contains object.union(finding, _assumption) if {
 	_without_gang
 	_known
 	not _unknown_scheduler
+	not _alone_in_kai
 
 	finding := {
 		"path": "",
@@ -73,6 +85,7 @@ deny contains object.union(finding, _assumption) if {
 unknown contains {"path": path, "reason": reason} if {
 	_without_gang
 	_known
+	not _alone_in_kai
 	pod_set := _unknown_scheduler
 	path := $"{pod_set.specPath}/schedulerName"
 	reason := $"usher does not know whether the scheduler {pod_set.schedulerName} places the pods as a gang"
@@ -132,6 +145,17 @@ _gang_made_elsewhere if {
 _gang_made_elsewhere if {
 	some pod_set in input.podSets
 	pod_set.schedulerName == "kai-scheduler"
+	not _alone_in_kai
+}
+
+# pkg/podgrouper/podgrouper/plugins/job of kai-scheduler/KAI-Scheduler.
+_alone_in_kai if {
+	[input.workload.group, input.workload.kind] == ["batch", "Job"]
+	not input.workload.annotations["kai.scheduler/batch-min-member"]
+	every pod_set in input.podSets {
+		pod_set.schedulerName == "kai-scheduler"
+		not pod_set.annotations["kai.scheduler/batch-min-member"]
+	}
 }
 
 # The runtime of a TrainJob defines its pods and their gang. If usher knows the runtime, their paths are below its name.

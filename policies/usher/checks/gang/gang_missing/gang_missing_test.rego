@@ -242,3 +242,14 @@ test_a_topology_that_is_not_one_of_tpus_does_not_count if {
 		count(check.deny) == 1 with input as other
 	}
 }
+
+test_kai_groups_the_pods_of_a_job_only_by_its_annotation if {
+	check.deny == {{
+		"path": "",
+		"message": "KAI-Scheduler makes a group of 1 pod for each pod of a batch Job, so it places the 4 pods with accelerators one by one",
+		"remedy": "set the annotation kai.scheduler/batch-min-member to 4",
+	}} with input as examples.bad_job_of_kai
+	check.unknown == set() with input as examples.bad_job_of_kai
+	grouped := [{"op": "add", "path": "/workload/annotations", "value": {"kai.scheduler/batch-min-member": "4"}}]
+	check.deny == set() with input as json.patch(examples.bad_job_of_kai, grouped)
+}

@@ -40,3 +40,26 @@ test_of_a_number_beside_a_class_it_is_unknown if {
 	without := json.patch(examples.unknown_deployment, [{"op": "remove", "path": "/podSets/0/priority"}])
 	check.unknown == set() with input as without
 }
+
+test_a_preemption_policy_that_the_class_does_not_have_is_found if {
+	never := json.patch(examples.bad_job, [
+		{"op": "remove", "path": "/podSets/0/priority"},
+		{"op": "add", "path": "/podSets/0/preemptionPolicy", "value": "Never"},
+	])
+	check.deny == refused("a pod without a class", {"assumption": "usher assumes that no class with this policy is the default"}) with input as never
+	named := json.patch(never, [{"op": "replace", "path": "/podSets/0/priorityClassName", "value": "research"}])
+	check.deny == refused("priority class research", {}) with input as object.union(named, {"cluster": classes(true)})
+	check.deny == set() with input as object.union(named, {"cluster": classes(false)})
+	check.deny == set() with input as named
+}
+
+refused(from, assumption) := {object.union(
+	{
+		"path": "/spec/template/spec/preemptionPolicy",
+		"message": $"the pod sets preemptionPolicy Never, but {from} has another one, so the API server refuses the pods",
+		"remedy": "remove preemptionPolicy, and name a class that has it",
+	},
+	assumption,
+)}
+
+classes(preempts) := {"priorities": {"classes": {"research": {"exists": true, "value": 1000, "preempts": preempts}}}}

@@ -45,10 +45,15 @@ _amounts contains sum([request.minimum.milli | some request in pod_set.requests;
 # KAI-Scheduler makes a group of each pod of a Job, and of a Deployment (pkg/podgrouper/podgrouper/plugins/job and
 # deployment of NVIDIA/KAI-Scheduler).
 _of_gang := sum([total.minimum.milli | some total in input.workload.totals; _counts(total)]) if {
-	input.workload.gang.wanted
+	_starts_together
 	not input.workload.group in {"", "apps", "batch"}
 	object.get(input.workload.gang, "minimum", input.workload.pods.minimum) >= input.workload.pods.minimum
 } else := 0
+
+_starts_together if input.workload.gang.wanted
+
+# KAI-Scheduler makes a group of the head and the least workers (pkg/podgrouper/podgrouper/plugins/ray).
+_starts_together if input.workload.group == "ray.io"
 
 _counts(request) if {
 	request.route == "extended resource"

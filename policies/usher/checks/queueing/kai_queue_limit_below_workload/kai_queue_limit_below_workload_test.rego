@@ -16,6 +16,7 @@ test_a_pod_above_the_limit_is_found if {
 
 test_a_gang_above_the_limit_is_found if {
 	check.deny == found("department", 8, "the pods of the gang ask together for 16") with input as examples.bad_gang
+	check.deny == found("department", 8, "the pods of the gang ask together for 10") with input as examples.bad_ray_cluster
 }
 
 test_what_fits_the_limit_is_good if {

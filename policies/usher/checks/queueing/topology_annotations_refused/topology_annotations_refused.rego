@@ -16,6 +16,7 @@
 #     Each group of a LeaderWorkerSet has exactly one leader, so for this kind only the number of templates counts.
 #   * podset-unconstrained-topology is false. Kueue read this as a request without a level until September 2026.
 #   * A template in a group has no required or preferred topology, or not the same as the other template.
+#   * The size of a slice does not divide the number of pods. Kueue admits them and never starts the rest.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling/
@@ -81,4 +82,33 @@ deny contains finding if {
 		"remedy": "remove the annotation, or set it to true",
 		"assumption": "usher assumes a Kueue without the change of kueue#15262 (September 2026)",
 	}
+}
+
+# Kueue places whole slices, and the gate of the other pods stays (kubernetes-sigs/kueue#15277).
+deny contains finding if {
+	some index, pod_set in kueue.topology_pod_sets
+	not kueue_topology.reasons[index]
+	kueue.queued_as_one
+	size := kueue.whole_number(pod_set.annotations[kueue.slice_size])
+	number := _pods_of_one_workload(pod_set)
+	rest := number % size
+	rest > 0
+
+	finding := {
+		"path": kueue.annotation_path(pod_set, kueue.slice_size),
+		"message": $"slices of {size} leave {rest} of the {number} pods over, and Kueue never removes the scheduling gate of these",
+		"remedy": "set podset-slice-size to a divisor of the number of pods",
+		"assumption": "usher assumes a Kueue that admits part of the pods (kueue#15277, September 2026)",
+	}
+}
+
+_pods_of_one_workload(pod_set) := pod_set.pods.maximum if {
+	input.workload.group in {"batch", "kubeflow.org"}
+	pod_set.pods.minimum == pod_set.pods.maximum
+}
+
+_pods_of_one_workload(pod_set) := input.object.leaderWorkerSet.spec.leaderWorkerTemplate.size - 1 if {
+	endswith(pod_set.path, "/workerTemplate")
+	some other in input.podSets
+	endswith(other.path, "/leaderTemplate")
 }

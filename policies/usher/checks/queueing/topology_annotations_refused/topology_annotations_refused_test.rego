@@ -94,3 +94,21 @@ test_false_beside_slices_of_a_level_is_good if {
 	]
 	check.deny == set() with input as json.patch(examples.bad_unconstrained_false, sliced)
 }
+
+rest(path, message) := {{
+	"path": $"{path}/metadata/annotations/kueue.x-k8s.io~1podset-slice-size",
+	"message": message,
+	"remedy": "set podset-slice-size to a divisor of the number of pods",
+	"assumption": "usher assumes a Kueue that admits part of the pods (kueue#15277, September 2026)",
+}}
+
+test_pods_beside_whole_slices_are_found if {
+	check.deny == rest(
+		"/spec/template",
+		"slices of 2 leave 1 of the 5 pods over, and Kueue never removes the scheduling gate of these",
+	) with input as examples.bad_slices_with_a_rest
+	check.deny == rest(
+		"/spec/leaderWorkerTemplate/workerTemplate",
+		"slices of 2 leave 1 of the 3 pods over, and Kueue never removes the scheduling gate of these",
+	) with input as examples.bad_slices_of_workers_with_a_rest
+}
