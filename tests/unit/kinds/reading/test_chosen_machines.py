@@ -120,20 +120,35 @@ def test_leader_and_workers_share_a_slice_and_a_rollout_does_not_count(size: int
     assert _found(yaml.safe_dump({**value, "spec": spec})) == remedies
 
 
-_PLUGIN = """
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: plugin, namespace: gpu-operator}
-data: {shared: "version: v1\\nsharing:\\n  timeSlicing:\\n    failRequestsGreaterThanOne: true\\n    resources:
-    \\n    - {name: nvidia.com/gpu, replicas: 4}\\n"
-"""
+def _plugin(*configurations: str) -> str:
+    data = {str(index): text for index, text in enumerate(configurations)}
+    return "---\n" + yaml.safe_dump(
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "plugin"}, "data": data}
+    )
 
 
-@pytest.mark.parametrize(("end", "count"), [("}", 1), (', whole: "version: v1\\nflags: {migStrategy: none}\\n"}', 0)])
-def test_several_shares_are_wrong_unless_some_nodes_have_whole_gpus(end: str, count: int) -> None:
-    assert len(_found(_pod({}, {"nvidia.com/gpu": 2}) + _PLUGIN + end)) == count
-    assert _found(_pod({}, {"nvidia.com/gpu": 1}) + _PLUGIN + end) == []
+_SHARED = "resources: [{name: nvidia.com/gpu, replicas: 4}]}}"
+_ALONE = "version: v1\nsharing: {timeSlicing: {failRequestsGreaterThanOne: true, " + _SHARED
+_MANY = _ALONE.replace("true", "false")
+
+
+@pytest.mark.parametrize(
+    ("configurations", "asked", "count"),
+    [
+        ([_ALONE], 2, 1),
+        ([_ALONE], 1, 0),
+        ([_MANY], 2, 0),
+        ([_ALONE, _MANY], 2, 0),
+        ([_ALONE, "version: v1\nflags: {migStrategy: none}"], 2, 0),
+        ([_ALONE.replace("timeSlicing: {failRequestsGreaterThanOne: true, ", "mps: {")], 2, 1),
+        ([_ALONE.replace("timeSlicing: {", "timeSlicing: {renameByDefault: true, ")], 2, 0),
+        ([_ALONE.replace("nvidia.com/gpu,", "nvidia.com/gpu, rename: nvidia.com/part,")], 2, 0),
+    ],
+)
+def test_several_shares_are_wrong_where_the_plugin_gives_one_at_a_time(
+    configurations: list[str], asked: int, count: int
+) -> None:
+    assert len(_found(_pod({}, {"nvidia.com/gpu": asked}) + _plugin(*configurations))) == count
 
 
 _DRIVER = """
@@ -209,8 +224,8 @@ def test_an_exporter_beside_shares_needs_its_variable() -> None:
     exporter = _agent("nvcr.io/nvidia/k8s/dcgm-exporter:4.4.1", "")
     aware = exporter.replace("image:", "args: [--kubernetes-virtual-gpus], image:")
 
-    assert _found(exporter + _PLUGIN + "}") == ["set KUBERNETES_VIRTUAL_GPUS to true (dcgm-exporter 4.0 or later)"]
-    assert _found(aware + _PLUGIN + "}") == []
+    assert _found(exporter + _plugin(_ALONE)) == ["set KUBERNETES_VIRTUAL_GPUS to true (dcgm-exporter 4.0 or later)"]
+    assert _found(aware + _plugin(_ALONE)) == []
     assert _found(exporter) == []
 
 

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from usher.kinds.reading import controller_rules, device_stack, environment, value_forms
-from usher.kinds.reading.started_programs import boards_without_their_name
+from usher.kinds.reading.chosen_boards import boards_without_their_name
 from usher.kinds.reading.values import Objects
 
 _Json = dict[str, Any]
@@ -581,34 +581,3 @@ def test_pods_are_spread_by_their_own_labels(chosen: str, count: int) -> None:
     value["spec"]["template"]["metadata"] = {"labels": {"app": "llm"}}
 
     assert len(_parts(value)) == count
-
-
-def _plugin(name: str, *configurations: str) -> _Json:
-    data = {str(index): text for index, text in enumerate(configurations)}
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
-
-
-_SHARED = "resources: [{name: nvidia.com/gpu, replicas: 4}]}}"
-_ALONE = "version: v1\nsharing: {timeSlicing: {failRequestsGreaterThanOne: true, " + _SHARED
-_MANY = _ALONE.replace("true", "false")
-
-
-@pytest.mark.parametrize(
-    ("configurations", "asked", "count"),
-    [
-        ([_ALONE], 2, 1),
-        ([_ALONE], 1, 0),
-        ([_MANY], 2, 0),
-        ([_ALONE, _MANY], 2, 0),
-        ([_ALONE, "version: v1\nflags: {migStrategy: none}"], 2, 0),
-        ([_ALONE.replace("timeSlicing: {failRequestsGreaterThanOne: true, ", "mps: {")], 2, 1),
-        ([_ALONE.replace("timeSlicing: {", "timeSlicing: {renameByDefault: true, ")], 2, 0),
-    ],
-)
-def test_a_container_asks_for_one_share_where_the_plugin_gives_one(
-    configurations: list[str], asked: int, count: int
-) -> None:
-    value = _deployment(_container(resources={"limits": {"nvidia.com/gpu": asked}}))
-    found = device_stack.disagreements(value, ("apps", "Deployment"), Objects([value, _plugin("a", *configurations)]))
-
-    assert len(list(found)) == count
