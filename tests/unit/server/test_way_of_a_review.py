@@ -22,7 +22,7 @@ from usher.server.reloading import Current
 from usher.server.reviews import Reviews
 
 ROOT = Path(__file__).parents[3]
-LIKE, FIRST = 20, 36
+LIKE, FIRST = 21, 36
 """The most modules that a review of a Pod may enter: of one like a Pod before, and of a first one."""
 
 _DETAILS = {

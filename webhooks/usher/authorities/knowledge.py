@@ -15,10 +15,9 @@ from usher.config import models
 from usher.config.described_kinds import MAP_KINDS
 from usher.kinds import registry
 from usher.kinds.kind import Key, Kind
-from usher.kinds.kubeflow_pipelines import group_version_kind
 from usher.kinds.reading import values
 from usher.kinds.reading.values import Absence, Context, Lookup, Reading, Reference
-from usher.workloads import grown_workloads, unrecognised
+from usher.workloads import grown_workloads, identity, unrecognised
 from usher.workloads.claims import CLAIM_GROUP, accelerators_like
 from usher.workloads.normalise import normalise
 from usher.workloads.roles import Roles
@@ -116,7 +115,7 @@ class Knowledge:
         """The kind of an object as a Workload-Map document of the files or the facts describes it; None for kinds that
         usher knows.
         """
-        group, version, kind = group_version_kind(value)
+        group, version, kind = identity.group_version_kind(value)
         if (group, kind) in registry.BY_KEY or "." not in group:
             return None
         while isinstance(objects, values.Objects):
@@ -196,7 +195,7 @@ def _always_running(objects: values.Objects, known: Knowledge) -> tuple[model.Wo
     made = [
         known.workload(value, namespace=namespace, objects=objects)
         for namespace, value in objects.all()
-        if group_version_kind(value)[::2] in registry.SERVING and not value.get("status")
+        if identity.group_version_kind(value)[::2] in registry.SERVING and not value.get("status")
     ]
     found = [
         each

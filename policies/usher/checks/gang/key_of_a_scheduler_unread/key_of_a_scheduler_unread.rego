@@ -127,15 +127,17 @@ deny contains object.union(finding, assumption) if {
 	not input.workload.owned
 	not input.site.route
 	[input.workload.group, input.workload.kind] in _plain
-	some pod_set in input.podSets
-	pod_set.schedulerName in {"", "default-scheduler"}
 	not "default-scheduler" in object.get(input.site, "volcanoSchedulers", [])
 	not "default-scheduler" in object.get(input.site, "kaiSchedulers", [])
-	some key, [sort, reader, right, assumption] in _of_scheduler
 	some place in _places
-	place.path in {"/metadata", pod_set.metadataPath}
+	some key, [sort, reader, right, assumption] in _of_scheduler
 	value := object.get(place[sort], key, "")
 	value != ""
+
+	# Only places with a key are compared with all pod sets.
+	some pod_set in input.podSets
+	place.path in {"/metadata", pod_set.metadataPath}
+	pod_set.schedulerName in {"", "default-scheduler"}
 	finding := {
 		"path": $"{place.path}/{sort}/{replace(key, "/", "~1")}",
 		"message": $"the scheduler of Kubernetes places these pods, and does not read the {_singular[sort]} {key} ({text.excerpt(value)}) of {reader}",
