@@ -232,7 +232,17 @@ _ends_a_name(next) if next in {"", "/"}
 
 # METADATA
 # title: Whether a host path leads to sockets or secrets of the node
-controls_when_read(entry) if leads_to(entry, parameters.isolation.host_path_to_node_control.paths)
+controls_when_read(entry) if {
+	leads_to(entry, parameters.isolation.host_path_to_node_control.paths)
+	not leads_to(entry, _models)
+}
+
+# Hidden folders of users that hold downloaded models alone.
+_models := {path |
+	some home in ["/root", "/home/USER"]
+	some folder in [".cache/huggingface", ".cache/modelscope", ".ollama/models"]
+	path := $"{home}/{folder}"
+}
 
 # METADATA
 # title: Whether a host path leads to programs or settings of the node

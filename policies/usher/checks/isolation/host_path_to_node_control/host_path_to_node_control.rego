@@ -4,8 +4,8 @@
 #   A pod that reaches the socket of the container runtime can start any container on the node, with any device. A pod
 #   that writes into the kubelet's directory of device plugins can pose as a device plugin and hand out the GPUs. The
 #   CDI directories define the devices. A manifest in the directory of static pods runs without the API server and
-#   without admission. The files of users, of processes and of container runtimes hold keys and secrets of others. A
-#   read-only mount does not protect sockets and secrets.
+#   without admission. The files of users, of processes and of container runtimes hold keys and secrets of others,
+#   except folders of downloaded models. A read-only mount does not protect sockets and secrets.
 #
 #   Other files control the node only if a pod can change them: programs, libraries and settings of the system, of
 #   systemd, cron, udev and ssh, of networks and container runtimes, and the tool kits and drivers of vendors, which
