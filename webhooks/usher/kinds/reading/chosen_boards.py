@@ -283,7 +283,7 @@ def _of_fractions(value: paths.Object, objects: Objects) -> Found:
             yield misread(f"{where}/values", text, remedy, "controller")
 
 
-_CLASSES: Final = "spec.spec.devices.requests[]{,.exactly}.deviceClassName"
+_CLASSES: Final = "spec{,.spec}.devices.requests[]{,.exactly}.deviceClassName"
 _OF_BOARDS: Final = memo.pattern(r"(gpu|mig)\.(nvidia|amd|intel)\.com")
 _DOMAINS: Final = ("resource.nvidia.com", "ComputeDomain")
 
@@ -336,7 +336,9 @@ _GKE_OFF: Final = "gke-no-default-nvidia-gpu-device-plugin"
 
 
 def _of_policy(value: paths.Object, objects: Objects) -> Found:
-    """A device plugin beside that of GKE, and one kind of slices where a node has several."""
+    """A device plugin beside that of GKE, one kind of slices where a node has several, containerd where it is not, and
+    claims without CDI, by which NVIDIA's driver of claims gives devices (dra-driver-nvidia-gpu#426).
+    """
     nodes = {name: known_keys.part_at(each, "/metadata/labels") for name, each in nodes_of(objects).items()}
     plugin = known_keys.part_at(value, "/spec/devicePlugin").get("enabled", True)
     twice = [name for name, labels in nodes.items() if _GKE_BOARD in labels and labels.get(_GKE_OFF) != "true"]
@@ -346,6 +348,19 @@ def _of_policy(value: paths.Object, objects: Objects) -> Found:
         )
         remedy = f"set devicePlugin.enabled to false, or label the node pools {_GKE_OFF}=true"
         yield misread("/spec/devicePlugin", text, remedy, "controller")
+    rancher = sorted(name for name, labels in nodes.items() if labels.get(_TYPE_LABELS[0]) in {"k3s", "rke2"})
+    toolkit = known_keys.part_at(value, "/spec/toolkit")
+    named = {"CONTAINERD_SOCKET", "RUNTIME_SOCKET"}.intersection(places.texts_at(toolkit, "env[].name"))
+    if rancher and toolkit.get("enabled") is not False and not named:
+        text = f"does not name the socket of containerd on {rancher[0]}, where k3s or RKE2 has it in /run/k3s"
+        remedy = "add CONTAINERD_SOCKET with the value /run/k3s/containerd/containerd.sock to toolkit.env"
+        yield misread("/spec/toolkit", text, remedy, "controller")
+    if known_keys.part_at(value, "/spec/cdi").get("enabled") is False:
+        kinds = ("ResourceClaim", "ResourceClaimTemplate")
+        asked = (places.texts_at(each, _CLASSES) for _, each in objects.all() if each.get("kind") in kinds)
+        if any(_OF_BOARDS.fullmatch(name) and ".nvidia." in name for names in asked for name in names):
+            text = "switches CDI off, by which the driver of the claims in these files gives a pod its GPUs alone"
+            yield misread("/spec/cdi/enabled", text, "set cdi.enabled to true", "controller")
     if known_keys.part_at(value, "/spec/mig").get("strategy", "single") == "single":
         for name, labels in nodes.items():
             if (layout := str(labels.get("nvidia.com/mig.config", ""))) == "all-balanced":

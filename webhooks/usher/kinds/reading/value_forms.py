@@ -345,7 +345,8 @@ def wrong_values(value: paths.Object, key: tuple[str, str]) -> Iterator[model.Un
 
     for row in _wrong_rows().get(" ".join(key), ()):
         if all(meets(*each) for each in row.only.items()) and not any(meets(*each) for each in row.unless.items()):
-            for where, text in texts_with_paths(value, row.at):
+            written = ((where, str(each)) for where, each in at(value, row.at) if isinstance(each, str | int))
+            for where, text in written:
                 for found in () if is_placeholder(text) else re.finditer(row.pattern, text[:_LONGEST]):
                     word, known = found[found.lastindex or 0][:120], row.known.split()
                     like = "" if word in known else next(iter(difflib.get_close_matches(word, known, 1, _ALIKE)), "")
