@@ -6,7 +6,7 @@ import pytest
 
 import builders
 from builders import queues, quotas
-from usher import paths
+from usher import model, paths
 from usher.check import findings, judging, runner
 from usher.check.batches import Batch, Item
 from usher.cluster.facts.store import Store
@@ -118,6 +118,15 @@ def test_given_facts_decide_instead_of_the_files() -> None:
     given = Run(assembly.embedded(models.Config(), facts=Store.of([large, QUEUE])))
 
     assert given.codes({"queues/all.yaml": [CAPACITY], "jobs/train.yaml": [job()]}) == set()
+
+
+def test_queues_in_the_files_count_where_the_given_facts_know_none() -> None:
+    nodes = Store.of([builders.node("a", gpus=8)])
+    report = Run(assembly.embedded(models.Config(), facts=nodes)).report({"all.yaml": [CAPACITY, QUEUE, job()]})
+
+    found = {each.judgement.code: each.judgement.outcome for result in report.results for each in result.findings}
+    assert found["USH435"] is model.Outcome.DENY
+    assert report.facts_of_files == {"ClusterQueue": 1, "LocalQueue": 1}
 
 
 def test_a_runtime_in_another_file_says_what_a_workload_makes(run: Run) -> None:

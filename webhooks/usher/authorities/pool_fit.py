@@ -368,10 +368,12 @@ def place_pod_set(
 
 
 _ROUTES_OF_NVIDIA: Final = {
-    model.Route.FRACTION: ("nvidia.com/gpu", "nvidia.com/gpu.shared"),
+    model.Route.FRACTION: ("nvidia.com/gpu",),
     model.Route.DEVICE_ANNOTATION: ("nvidia.com/gpu", "nvidia.com/gpu.shared", "nvidia.com/mig-*"),
 }
-"""Annotations of KAI and of GKE name no resource; both are for GPUs of NVIDIA."""
+"""Annotations of KAI and of GKE name no resource; both are for GPUs of NVIDIA. KAI reserves the GPU of a fraction by a
+pod that asks for a whole one (KAI:pkg/binder/binding/resourcereservation/resource_reservation.go).
+"""
 
 
 class Offers(NamedTuple):

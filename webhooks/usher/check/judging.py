@@ -296,7 +296,7 @@ def judge(  # noqa: PLR0913 - the file, its judges, and how to end
         facts=evaluator.facts.with_applied(values, namespace=settings.namespace),
         scalers=surroundings.scalers,
         policies=policies,
-        beside=surroundings.facts_around(batch) if together else Store(),
+        beside=surroundings.facts_beside(batch, evaluator.facts) if _may_use_files(settings) else Store(),
         company=surroundings.company(batch),
     )
     for item in share.of(batch.items):
@@ -317,7 +317,12 @@ def judge(  # noqa: PLR0913 - the file, its judges, and how to end
 
 
 def _uses_facts_of_files(evaluator: Evaluator, settings: Settings) -> bool:
-    return settings.facts_of_files and evaluator.facts.empty and settings.command is findings.Command.CHECK
+    return evaluator.facts.empty and _may_use_files(settings)
+
+
+def _may_use_files(settings: Settings) -> bool:
+    """Whether queues and quotas of the files count where the facts do not know their kinds."""
+    return settings.facts_of_files and settings.command is findings.Command.CHECK
 
 
 def _suppression_notes(
@@ -355,9 +360,11 @@ def _part_before_judging(batch: Batch, *, evaluator: Evaluator, settings: Settin
         ignored=batch.ignored,
         owned=batch.owned,
     )
-    if _uses_facts_of_files(evaluator, settings):
+    if _may_use_files(settings):
         names = (named(item.value, settings.namespace) for item in batch.items)
-        kinds = Counter(each.kind for each in names if is_fact(each))
+        kinds = Counter(
+            each.kind for each in names if is_fact(each) and not evaluator.facts.knows(each.group, each.kind)
+        )
         part.counts.update({f"{FACTS_OF_FILES}{kind}": number for kind, number in kinds.items()})
     rules = evaluator.config.enforcement.exceptions
     part.excepted.update(findings.matching(rules, batch.aside, namespace=settings.namespace))

@@ -424,6 +424,7 @@ class Surroundings:
         """By directory, whether other objects may name only `LIKE_KINDS`, and whether there are any."""
         self._with_facts = [each for each in files if any(map(is_fact, each.named))]
         self._facts: dict[str, Store] = {}
+        self._completed: dict[tuple[str, int], Store] = {}
         self._named: reading_values.Objects | None = None
         self._alternatives = _directories_of_alternatives(files) if self._with_facts else frozenset()
 
@@ -469,6 +470,16 @@ class Surroundings:
         if directory not in self._facts:
             self._facts[directory] = self._read_facts(directory)
         return self._facts[directory]
+
+    def facts_beside(self, batch: Batch, facts: Store) -> Store:
+        """As `facts_around`, of kinds that the facts of the run do not know, and these facts; empty without such kinds."""
+        found = self.facts_around(batch)
+        if facts.empty or found.empty:
+            return found
+        key = (directory_of_batch(batch), id(facts))
+        if key not in self._completed:
+            self._completed[key] = facts.completed_by(found)
+        return self._completed[key]
 
     def named_objects(self) -> reading_values.Objects:
         """The runtimes and claims in the files of the run, which workloads of any file may name."""

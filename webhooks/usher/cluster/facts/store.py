@@ -189,6 +189,16 @@ class Store:
             result.put(_object_in_namespace(value, _key(value), namespace))
         return result
 
+    def completed_by(self, other: "Store") -> "Store":
+        """These facts with the kinds of another store that they do not know; an empty store if it has no others."""
+        kinds = other._kinds  # noqa: SLF001 - of the same class
+        new = {key: spaces for key, spaces in kinds.items() if not self.knows(*key)}
+        result = Store()
+        if new:
+            result.revision, result.nodes = self.revision, self.nodes
+            result._kinds, result._missing = {**self._kinds, **new}, self._missing
+        return result
+
     def replace(self, key: Key, values: Iterable[paths.Object]) -> None:
         """Takes all objects of a kind."""
         with self._writing:
