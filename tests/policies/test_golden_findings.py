@@ -98,7 +98,6 @@ ONLY_IN_FILES = (
     "USH1537 metric-not-exported",
     "USH1538 image-of-other-devices",
     "USH1539 agent-without-its-folder",
-    "USH1540 critical-class-without-quota",
     "USH1541 probe-without-an-answer",
 )
 
