@@ -120,7 +120,7 @@ def test_given_facts_decide_instead_of_the_files() -> None:
     assert given.codes({"queues/all.yaml": [CAPACITY], "jobs/train.yaml": [job()]}) == set()
 
 
-def test_queues_in_the_files_count_where_the_given_facts_know_none() -> None:
+def test_queues_in_the_files_count_where_the_given_facts_do_not_know_queues() -> None:
     nodes = Store.of([builders.node("a", gpus=8)])
     report = Run(assembly.embedded(models.Config(), facts=nodes)).report({"all.yaml": [CAPACITY, QUEUE, job()]})
 
