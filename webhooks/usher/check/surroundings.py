@@ -472,7 +472,7 @@ class Surroundings:
         return self._facts[directory]
 
     def facts_beside(self, batch: Batch, facts: Store) -> Store:
-        """As `facts_around`, of kinds that the facts of the run do not know, and these facts; empty where they know all of them.
+        """As `facts_around`, of kinds that the facts of the run do not know, and these facts; empty if they know all.
 
         Args:
             facts: the facts of the run.
