@@ -137,6 +137,7 @@ _MANY = _ALONE.replace("true", "false")
     [
         ([_ALONE], 2, 1),
         ([_ALONE], 1, 0),
+        ([_ALONE], "9" * 5000, 0),
         ([_MANY], 2, 0),
         ([_ALONE, _MANY], 2, 0),
         ([_ALONE, "version: v1\nflags: {migStrategy: none}"], 2, 0),
@@ -146,7 +147,7 @@ _MANY = _ALONE.replace("true", "false")
     ],
 )
 def test_several_shares_are_wrong_where_the_plugin_gives_one_at_a_time(
-    configurations: list[str], asked: int, count: int
+    configurations: list[str], asked: int | str, count: int
 ) -> None:
     assert len(_found(_pod({}, {"nvidia.com/gpu": asked}) + _plugin(*configurations))) == count
 

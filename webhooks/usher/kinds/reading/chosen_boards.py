@@ -262,7 +262,7 @@ def _of_several_shares(value: paths.Object, shared: Mapping[str, str]) -> Found:
         for place, limits in places.at(spec, "{containers,initContainers}[].resources.limits", path):
             for name, reason in shared.items() if isinstance(limits, dict) else ():
                 amount = str(limits.get(name, ""))
-                if amount.isdecimal() and int(amount) > 1:
+                if re.fullmatch(r"\d{1,9}", amount, re.ASCII) and int(amount) > 1:
                     end = "" if "perhaps" in reason else ", so the pod ends with UnexpectedAdmissionError"
                     text = f"asks for {amount} {name}, {reason}{end}"
                     yield misread(paths.join(place, name), text, "ask for 1, or for whole GPUs elsewhere", "controller")
