@@ -344,7 +344,11 @@ def wrong_values(value: paths.Object, key: tuple[str, str]) -> Iterator[model.Un
         return any(re.search(pattern, str(each)) for each in values_at(value, place))
 
     for row in _wrong_rows().get(" ".join(key), ()):
-        if all(meets(*each) for each in row.only.items()) and not any(meets(*each) for each in row.unless.items()):
+        if (
+            meets(row.at, row.pattern)
+            and all(meets(*each) for each in row.only.items())
+            and not any(meets(*each) for each in row.unless.items())
+        ):
             written = ((where, str(each)) for where, each in at(value, row.at) if isinstance(each, str | int))
             for where, text in written:
                 for found in () if is_placeholder(text) else re.finditer(row.pattern, text[:_LONGEST]):
