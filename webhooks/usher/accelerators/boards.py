@@ -26,6 +26,7 @@ NVIDIA/gpu-operator @ 0b0b6b15.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -169,6 +170,16 @@ def _board(row: Mapping[str, Any], table: Mapping[str, Any]) -> Board:
         offers=offers,
         products=tuple(row["products"].split()),
     )
+
+
+@cache
+def machine_rows() -> Mapping[str, Mapping[str, Any]]:
+    """The cloud (`of`), the labels and the amounts of each machine type with accelerators, by its name.
+
+    tools/record_machine_types.py writes them.
+    """
+    table: Mapping[str, Mapping[str, Any]] = orjson.loads(Path(__file__).with_name("machine_types.json").read_bytes())
+    return table["types"]
 
 
 def _boards() -> Iterator[Board]:

@@ -58,6 +58,7 @@ def test_a_machine_type_that_no_cloud_has_is_found(name: str, remedy: str) -> No
     [
         "p5.48xlarge", "g6f.xlarge", "p7.48xlarge", "trn2.3xlarge", "a4-ultragpu-8g", "a9-highgpu-8g", "m5.huge",
         "Standard_ND96isrf_H100_v5", "Standard_NC24ads_A100_v9", "gpu-h100", "$(TYPE)", "",
+        "ct5l-hightpu-4t", "ct6e-standard-4t-tpu", "a3-ultragpu-8g-nolssd",
     ],
 )  # fmt: skip
 def test_machine_types_that_may_be_newer_than_the_table_pass(name: str) -> None:

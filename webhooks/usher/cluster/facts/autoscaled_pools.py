@@ -8,17 +8,15 @@ Machine types stand in `machine_types.json` (tools/record_machine_types.py). A t
 pool, and labels that usher does not know count as met.
 """
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import errors, memo, paths, quantities
-from usher.accelerators import names
+from usher.accelerators import boards, names
 from usher.cluster.facts.nodes import PODS, Amounts, Taint, scheduler_amount
 from usher.cluster.facts.store import Store
 from usher.model import placement
@@ -46,7 +44,6 @@ KINDS: Final = (
 Objects = Mapping[tuple[str, str], Mapping[str, paths.Object]]
 """Objects by kind and name; the name of an object in a namespace is `NAMESPACE/NAME`."""
 
-_FILE: Final = Path(__file__).parents[2] / "accelerators" / "machine_types.json"
 TYPE_LABELS: Final = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 _POOL_LABEL: Final = "karpenter.sh/nodepool"
 _CLASS_LABEL: Final = "cloud.google.com/compute-class"
@@ -165,8 +162,8 @@ def is_undefined(wanted: Requirement, defined: frozenset[str] | None) -> bool:
 @cache
 def machine_types() -> Mapping[str, MachineType]:
     """The machine types with accelerators, by name."""
-    rows = json.loads(_FILE.read_text(encoding="utf-8"))["types"]
-    return {name: _machine_type(name, row["of"], row["labels"], _amounts(row["amounts"])) for name, row in rows.items()}
+    rows = boards.machine_rows().items()
+    return {name: _machine_type(name, row["of"], row["labels"], _amounts(row["amounts"])) for name, row in rows}
 
 
 def machine_of(labels: Mapping[str, str]) -> MachineType | None:

@@ -8,13 +8,10 @@ import difflib
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
-from pathlib import Path
 from typing import Final
 
-import orjson
-
 from usher import memo, model, paths, quantities
+from usher.accelerators import boards
 from usher.kinds.reading import known_keys
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.environment import misread
@@ -57,13 +54,6 @@ _FAMILY: Final = 3
 """Sizes from which on the table has all sizes of a family."""
 
 
-@cache
-def _machines() -> Mapping[str, str]:
-    """The cloud of each machine type with accelerators."""
-    file = Path(__file__).parents[2] / "accelerators" / "machine_types.json"
-    return {name: row["of"] for name, row in orjson.loads(file.read_bytes())["types"].items()}
-
-
 def machines_of_no_cloud(value: paths.Object, kind: str, specs: Sequence[places.PodSpec]) -> Found:
     """Machine types with accelerators in objects of node pools and in selectors of pods that no cloud has."""
     named = list(places.texts_with_paths(value, _MACHINES[kind])) if kind in _MACHINES else []
@@ -83,17 +73,17 @@ def machines_of_no_cloud(value: paths.Object, kind: str, specs: Sequence[places.
 
 def _no_machine(name: str) -> tuple[str, str] | None:
     """Why no cloud has a machine type, and a remedy; None for one that may be newer than the table."""
-    known = _machines()
+    known = boards.machine_rows()
     family, dot, size = name.partition(".")
     sizes = [each for each in known if each.startswith(f"{family}.")] if dot else []
-    if name in known or (dot and not sizes):
-        return None
+    if name in known or (dot and not sizes) or any(name.startswith(f"{each}-") for each in known):
+        return None  # Google writes variants of a machine type behind it: -nolssd, -tpu.
     if sizes and _SIZE.fullmatch(size):
         listed = ", ".join(sorted((each.partition(".")[2] for each in sizes), key=lambda each: (len(each), each)))
         found = f"a size of {family} that usher's table of machine types does not have", f"choose one of: {listed}"
         return found if len(sizes) >= _FAMILY else None
     like = difflib.get_close_matches(name, sizes or known, n=1, cutoff=_ALIKE)
-    if like and _letters(name, known[like[0]]) == _letters(like[0], known[like[0]]):
+    if like and _letters(name, known[like[0]]["of"]) == _letters(like[0], known[like[0]]["of"]):
         return "which no cloud has", f"did you mean {like[0]}?"
     return ("which no cloud has", f"choose one of: {', '.join(sorted(sizes)[:8])}") if sizes else None
 
