@@ -63,8 +63,10 @@ _Made = TypeVar("_Made")
 
 
 def _maps_of(objects: values.Objects) -> Mapping[Key, Kind]:
-    documents = [each for key in MAP_KINDS for each in objects.cluster_scoped(*key).values()]
-    return objects.once("workload maps", lambda: unrecognised.kinds_of_maps(documents)) if documents else {}
+    def read() -> Mapping[Key, Kind]:
+        return unrecognised.kinds_of_maps(each for key in MAP_KINDS for each in objects.cluster_scoped(*key).values())
+
+    return objects.once("workload maps", read)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -125,8 +127,13 @@ class Knowledge:
             objects = objects.others or values.NO_OBJECTS
         if not any(self.facts.knows(*each) for each in MAP_KINDS):
             return None
-        documents = [each for key in MAP_KINDS for each in self.facts.everywhere(*key).values()]
-        maps = self.derived("workload maps", [*MAP_KINDS], lambda: unrecognised.kinds_of_maps(documents))
+
+        def read() -> Mapping[Key, Kind]:
+            return unrecognised.kinds_of_maps(
+                each for key in MAP_KINDS for each in self.facts.everywhere(*key).values()
+            )
+
+        maps = self.derived("workload maps", [*MAP_KINDS], read)
         found = maps.get((group, kind))
         return found if found is not None and version in found.versions else None
 

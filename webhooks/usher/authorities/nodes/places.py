@@ -162,14 +162,14 @@ def _topology_keys(pod_set: model.PodSet) -> set[str]:
     spreads = pod_set.fields.get("topologySpreadConstraints", ())
     found = {each.get("topologyKey", "") for each in spreads if each.get("whenUnsatisfiable") == "DoNotSchedule"}
     beside = pod_set.fields.get("affinity", {}).get("podAffinity", {})
-    found |= {each.get("topologyKey", "") for each in beside.get(_REQUIRED, ())}
+    found |= {each.get("topologyKey", "") for each in beside.get(REQUIRED, ())}
     # Each kubelet writes the host name; files about nodes may leave it out.
-    return {key for key in found - {_HOSTNAME} if placement.is_label_key(key)}
+    return {key for key in found - {HOSTNAME} if placement.is_label_key(key)}
 
 
-_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 
-_HOSTNAME: Final = "kubernetes.io/hostname"
+HOSTNAME: Final = "kubernetes.io/hostname"
 
 
 def open_affinity(pod_set: model.PodSet, *, nodes: int) -> Iterator[str]:
@@ -181,13 +181,13 @@ def open_affinity(pod_set: model.PodSet, *, nodes: int) -> Iterator[str]:
         nodes: how many nodes could hold one pod.
     """
     affinity = pod_set.fields.get("affinity", {})
-    for term in affinity.get("podAffinity", {}).get(_REQUIRED, ()):
+    for term in affinity.get("podAffinity", {}).get(REQUIRED, ()):
         if placement.selector_matches(term.get("labelSelector"), pod_set.labels) is not True:
             yield "the pods must be beside other pods, and usher does not know the others"
-    for term in affinity.get("podAntiAffinity", {}).get(_REQUIRED, ()) if pod_set.count.maximum != 1 else ():
+    for term in affinity.get("podAntiAffinity", {}).get(REQUIRED, ()) if pod_set.count.maximum != 1 else ():
         key = term.get("topologyKey", "")
         apart = placement.selector_matches(term.get("labelSelector"), pod_set.labels) is not False
-        if apart and (key != _HOSTNAME or pod_set.count.minimum > nodes):
+        if apart and (key != HOSTNAME or pod_set.count.minimum > nodes):
             yield f"each pod needs another {key}, and usher does not know whether enough of them have room"
 
 

@@ -164,6 +164,11 @@ class _Started:
             if isinstance(each, dict)
         ]
 
+    def volumes(self, *sources: str) -> set[str]:
+        """The names of the volumes of the pod with one of some sources."""
+        found = map(paths.mapping, paths.elements(self.spec.get("volumes")))
+        return {paths.text(each.get("name")) for each in found if not each.keys().isdisjoint(sources)}
+
     def find(self, word: str) -> str:
         """The place of the entry of the command, or of the variable, with a word."""
         for where, each in places.texts_with_paths(self.value, "command[] args[] env[].name", self.path):
@@ -189,6 +194,10 @@ def _model_of(row: Mapping[str, Any], started: _Started) -> str:
     return paths.text(first[0]) if first and re.fullmatch(r"[\w.@/-]+", paths.text(first[0])) else ""
 
 
+def _is_below(path: str, folder: str) -> bool:
+    return f"{path}/".startswith(f"{folder.rstrip('/')}/")
+
+
 def _without_its_model(started: _Started) -> Found:
     """Paths of models in no volume, and downloads beside the volume that is meant for them."""
     row = next((each for each in _rows("servers") if re.search(each["image"], started.image)), None)
@@ -198,13 +207,13 @@ def _without_its_model(started: _Started) -> Found:
     if any(places.is_placeholder(folder) for folder, _, _ in mounts) or places.is_placeholder(named):
         return
     if named.startswith("/"):
-        if not any(f"{named}/".startswith(f"{folder.rstrip('/')}/") for folder, _, _ in mounts):
+        if not any(_is_below(named, folder) for folder, _, _ in mounts):
             message = f"starts {row['name']} with {named[:120]}, which is in no volume of the container"
             volumes = ", ".join(folder for folder, _, _ in mounts if folder != "/dev/shm")[:100]  # noqa: S108
             remedy = f"mount a volume with the model there{f', or write a path below {volumes}' if volumes else ''}"
             yield misread(started.find(named), message, remedy, "controller")
         return
-    downloads = row.get("folder")
+    downloads = row.get("folder", "")
     moved = not downloads or re.search(row.get("moved", "^"), started.text) or not started.whole
     if (
         moved
@@ -213,17 +222,13 @@ def _without_its_model(started: _Started) -> Found:
         or "runAsUser" in f"{started.spec.get('securityContext')}{started.value.get('securityContext')}"
     ):
         return
-    claims = {
-        paths.text(each.get("name"))
-        for each in map(paths.mapping, paths.elements(started.spec.get("volumes")))
-        if "persistentVolumeClaim" in each
-    }
+    claims = started.volumes("persistentVolumeClaim")
     meant = [
         (folder, where)
         for folder, name, where in mounts
         if name in claims and re.search(r"cache|hugging|hf|model|weights", f"{folder} {name}")
     ]
-    below = any(f"{downloads}/".startswith(f"{folder.rstrip('/')}/") for folder, _, _ in mounts)
+    below = any(_is_below(downloads, folder) for folder, _, _ in mounts)
     if meant and not below and not any(folder.startswith(f"{downloads}/") for folder, _ in meant):
         folder, where = meant[0]
         message = f"downloads its model to {downloads} at each start, and its volume is at {folder[:100]}"
@@ -237,13 +242,9 @@ def _hidden(started: _Started) -> Found:
     row = next((each for each in _rows("programs") if re.search(each["image"], started.image)), None)
     if row is None or "initContainers" in started.spec:
         return
-    covering = {
-        paths.text(each.get("name"))
-        for each in map(paths.mapping, paths.elements(started.spec.get("volumes")))
-        if not each.keys().isdisjoint(("emptyDir", "persistentVolumeClaim", "ephemeral"))
-    }
+    covering = started.volumes("emptyDir", "persistentVolumeClaim", "ephemeral")
     for folder, name, where in started.mounts():
-        if name in covering and f"{row['folder']}/".startswith(f"{folder.rstrip('/')}/"):
+        if name in covering and _is_below(row["folder"], folder):
             message = f"mounts a volume at {folder[:100]}, which hides the program of {started.image[:100]}"
             yield misread(f"{where}/mountPath", message, "mount the volume at a folder of its own", "controller")
 
