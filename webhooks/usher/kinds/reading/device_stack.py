@@ -251,7 +251,7 @@ def _of_agent(value: paths.Object, objects: Objects) -> Found:
         message = "runs dcgm-exporter without KUBERNETES_VIRTUAL_GPUS, so it names no pods of shared GPUs"
         remedy = "set KUBERNETES_VIRTUAL_GPUS to true (dcgm-exporter 4.0 or later)"
         yield misread("/spec/template/spec/containers/0", message, remedy, "agent")
-    if not re.search(_AGENTS[-1][0], images):
+    if not re.search(_DEVICE_PLUGIN, images):
         return
     tolerations = [each for each in places.values_at(spec, "tolerations[]") if isinstance(each, dict)]
     selector = paths.mapping(spec.get("nodeSelector"))
@@ -543,16 +543,14 @@ def _not_offered(name: str, plugin: _AmdPlugin) -> tuple[str, str] | None:
     return None
 
 
+_DEVICE_PLUGIN: Final = (
+    r"(k8s|neuron|efa-k8s|vgpu|gaudi|habanalabs|intel-gpu|rdma-shared|sriov-network)[\w-]*device-plugin"
+)
 _AGENTS: Final = (
     (r"dcgm-exporter", "DCGM_EXPORTER_KUBERNETES", "pod-resources", "its metrics name no pods"),
     (r"amd.*device-metrics-exporter", "", "pod-resources", "its metrics name no pods"),
     (r"neuron-monitor", "", "pod-resources", "its metrics name no pods"),
-    (
-        r"(k8s|neuron|efa-k8s|vgpu|gaudi|habanalabs|intel-gpu|rdma-shared|sriov-network)[\w-]*device-plugin",
-        "",
-        "device-plugins",
-        "the kubelet gets no devices from it",
-    ),
+    (_DEVICE_PLUGIN, "", "device-plugins", "the kubelet gets no devices from it"),
 )
 """Images of agents of nodes, the variable that switches a use on, the folder of the kubelet, and the effect without."""
 

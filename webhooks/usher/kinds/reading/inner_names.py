@@ -388,11 +388,7 @@ class _KnownNames(NamedTuple):
                 yield from self.missing(target, names, reference, f"/spec/{field}")
             name, own = paths.text(reference.get("name")), paths.metadata(value).get("namespace")
             scales = field == "scaleTargetRef" and own and name not in names
-            homes = [
-                namespace
-                for namespace, each in (self.objects.all() if scales else ())
-                if (_group_of(each), each.get("kind"), paths.metadata(each).get("name")) == (group, kind, name)
-            ]
+            homes = self.objects.namespaces(group, kind, name) if scales else ()
             if len(homes) == 1 and homes[0]:
                 text = f"scales the {kind} {name[:100]} of its own namespace, and these files have it in {homes[0]}"
                 yield _nothing_there(f"/spec/{field}/name", text, f"move it to {homes[0]}", certain=False)
@@ -467,10 +463,10 @@ def _names_before_ready(value: paths.Object, namespace: str, objects: Objects) -
     spec, name = paths.mapping(value.get("spec")), paths.text(paths.metadata(value).get("name"))
     if spec.get("clusterIP") != "None" or spec.get("publishNotReadyAddresses") is True or not name:
         return
-    for within, each in objects.all():
+    for each in objects.of_kind("apps", "StatefulSet", namespace):
         set_of_pods = paths.mapping(each.get("spec"))
         several = isinstance(replicas := set_of_pods.get("replicas"), int) and replicas > 1
-        if within != namespace or each.get("kind") != "StatefulSet" or set_of_pods.get("serviceName") != name:
+        if set_of_pods.get("serviceName") != name:
             continue
         own = paths.text(paths.metadata(each).get("name"))
         first = re.compile(rf"(?<![\w.-]){re.escape(own)}-0\.{re.escape(name)}(?![\w-])")

@@ -122,6 +122,10 @@ class Objects:
         found = self.once("objects by namespace", self._in_namespaces)
         return found.get((group, kind, namespace), ())
 
+    def namespaces(self, group: str, kind: str, name: str) -> Sequence[str]:
+        """The namespaces with an object of a name; the empty one for an object without one."""
+        return [*self._found.get((group, kind, name), ())]
+
     def _in_namespaces(self) -> Mapping[tuple[str, str, str], list[paths.Object]]:
         found: defaultdict[tuple[str, str, str], list[paths.Object]] = defaultdict(list)
         for (group, kind, _), within in self._found.items():
