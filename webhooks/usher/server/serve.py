@@ -30,7 +30,7 @@ from usher.policy.evaluator import Evaluator
 from usher.review.admission_review import on_one_line
 from usher.server import logs, ports, tracing
 from usher.server.certs.serving import RELOAD_INTERVAL, CertificateSource, Checked, watch
-from usher.server.live_cluster import Cluster, ClusterParts, bound_arenas
+from usher.server.live_cluster import Cluster, ClusterParts, bound_arenas, return_memory
 from usher.server.metrics import Metrics
 from usher.server.ports import Address, Server
 from usher.server.reloading import NOTHING_LOADED, Bundles, Current, Looked, MakeEvaluator
@@ -324,6 +324,7 @@ def _loaded(settings: Settings, make: MakeEvaluator) -> Current:
     # Modules and policies live as long as the process, so the collector need not scan them between reviews.
     gc.collect()
     gc.freeze()
+    return_memory()
     # A server runs for weeks; a command that ends collects more rarely.
     gc.set_threshold(100_000, 20, 100)
     return current
