@@ -274,6 +274,8 @@ def test_containerd_of_k3s_needs_its_socket(env: str, count: int) -> None:
 
 _CLASS = "kueue.x-k8s.io/v1beta1 ProvisioningRequestConfig"
 _SELECTS = "device.attributes['gpu.nvidia.com'].productName == 'a' && device.capacity['gpu.nvidia.com'].memry > 1"
+_NICS, _NETWORK = "mellanox.com/v1alpha1", "k8s.cni.cncf.io/v1 NetworkAttachmentDefinition"
+_OF_KIND = '{"type": "%s", "master": "ibp5s0"}'
 _CAPACITY = "capacity.cluster-autoscaler.kubernetes.io"
 
 
@@ -298,12 +300,41 @@ _CAPACITY = "capacity.cluster-autoscaler.kubernetes.io"
             {"selectors": [{"cel": {"expression": _SELECTS}}]},
             ["did you mean memory?"],
         ),
+        (
+            f"{_NICS} MacvlanNetwork",
+            {"master": "ib1"},
+            ["make an IPoIBNetwork of it, or name an interface of Ethernet"],
+        ),
+        (f"{_NICS} MacvlanNetwork", {"master": "ens1f0"}, []),
+        (
+            f"{_NICS} IPoIBNetwork",
+            {"master": "ens1f0"},
+            ["make a MacvlanNetwork of it, or name an InfiniBand interface"],
+        ),
+        (f"{_NICS} IPoIBNetwork", {"master": "ibs2"}, []),
+        (_NETWORK, {"config": _OF_KIND % "macvlan"}, ["use the plugin ipoib, or name an interface of Ethernet"]),
+        (_NETWORK, {"config": _OF_KIND % "ipoib"}, []),
     ],
 )
 def test_rows_of_values_name_the_right_value(kind: str, spec: _Json, remedies: list[str]) -> None:
     version, _, name = kind.partition(" ")
 
     assert _found(yaml.safe_dump({"apiVersion": version, "kind": name, "spec": spec})) == remedies
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "name", "count"),
+    [
+        ("sparkoperator.k8s.io/v1beta2", "SparkApplication", "28478459-clicks", 1),
+        ("sparkoperator.k8s.io/v1beta2", "SparkApplication", "clicks-28478459", 0),
+        ("ray.io/v1", "RayCluster", "82ac-cluster", 1),
+        ("batch/v1", "Job", "28478459-clicks", 0),
+    ],
+)
+def test_names_that_begin_with_a_digit_are_found_where_services_get_them(
+    version: str, kind: str, name: str, count: int
+) -> None:
+    assert len(_found(yaml.safe_dump({"apiVersion": version, "kind": kind, "metadata": {"name": name}}))) == count
 
 
 @pytest.mark.parametrize(("key", "count"), [("gpu-type", 0), ("gpu-count", 0), ("gpu", 1), ("nvidia.com/gpu", 1)])

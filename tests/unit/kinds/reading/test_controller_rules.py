@@ -199,8 +199,8 @@ _RAY = (
                 "{predictor: {scaleMetric: concurrency}}}"
             ),
             [
-                "begin the name with a letter",
                 "set scaleMetric to cpu or memory, or autoscalerClass to keda with a metric of its own",
+                "begin the name with a letter",
             ],
         ),
         (

@@ -256,9 +256,6 @@ def _of_inference_service(value: paths.Object) -> Iterator[model.UnreadKey]:
         where = "/metadata/annotations/serving.kserve.io~1autoscalerClass"
         text = f"names the autoscalerClass {chosen[:60]}, which KServe refuses"
         yield _refused(where, text, f"write one of {', '.join(_AUTOSCALERS)}")
-    if re.match(r"\d", name := paths.text(paths.metadata(value).get("name"))):
-        text = f"has the name {name[:60]}, and KServe refuses names that begin with a digit"
-        yield _refused("/metadata/name", text, "begin the name with a letter")
     by_hpa = chosen == "hpa"
     if paths.text(annotations.get("serving.kserve.io/deploymentMode")) in _MODES and by_hpa:
         for where, metric in at(value, "spec.{predictor,transformer,explainer}.scaleMetric"):
