@@ -16,7 +16,7 @@ import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
-from usher import model, paths
+from usher import memo, model, paths
 from usher.accelerators import names
 from usher.accelerators.vocabulary import looks_like_accelerator, meant_name
 from usher.kinds import registry
@@ -364,7 +364,8 @@ class _Walk:
         if value is None or len(self.unread) > _MOST:
             return
         if number and not _fits(value, leaf):
-            self.refused.append(_refused(value, leaf, path, kept=kept))
+            if not (kept and isinstance(value, int | float) and _ANY_TEXT.search(path)):
+                self.refused.append(_refused(value, leaf, path, kept=kept))
         elif number < 0 or (isinstance(value, list) and not number):
             for index, each in enumerate(value):
                 self.object(each, -number, f"{path}/{index}", above, kept=kept)
@@ -465,6 +466,8 @@ def _missing(name: str, path: str) -> model.UnreadKey:
     )
 
 
+_ANY_TEXT: Final = memo.pattern(r"/parameters/\d+/(?:value|default|enum/\d+)$")
+"""Texts that may be numbers and booleans: AnyString in pkg/apis/workflow/v1alpha1 of argoproj/argo-workflows."""
 _MEANT: Final[Mapping[type, str]] = {
     str: "a string", int: "a whole number", float: "a number", bool: "true or false", list: "a list", dict: "an object",
 }  # fmt: skip
