@@ -73,6 +73,19 @@ def test_accelerators_are_named_gpus_first(devices: scan_devices.Devices, shown:
 
 
 @pytest.mark.parametrize(
+    ("number", "thing", "shown"),
+    [
+        (1, "Topology", "1 Topology"),
+        (2, "Topology", "2 Topologies"),
+        (3, "PriorityClass", "3 PriorityClasses"),
+        (1200, "key", "1,200 keys"),
+    ],
+)
+def test_kinds_have_their_plural(number: int, thing: str, shown: str) -> None:
+    assert wording.count(number, thing) == shown
+
+
+@pytest.mark.parametrize(
     ("minimum", "maximum", "shown"),
     [(1, 1, "1 pod"), (8, 8, "8 pods"), (2, 8, "2 to 8 pods"), (0, None, "0 or more pods")],
 )

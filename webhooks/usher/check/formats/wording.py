@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Final
 
-from usher import model, quantities
+from usher import memo, model, quantities
 from usher.accelerators import names
 from usher.accelerators.vocabulary import Vocabulary
 from usher.check import devices as scan_devices
@@ -62,8 +62,13 @@ def harmless(line: str) -> str:
 
 
 def count(number: int, thing: str, things: str = "") -> str:
-    """`1 file`, `2,000 files`."""
-    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+    """`1 file`, `2,000 files`, `2 Topologies`, `2 PriorityClasses`."""
+    if not things:
+        things = _ENDS_IN_Y.sub("ie", thing) + ("es" if thing.endswith("s") else "s")
+    return f"{number:,} {thing if number == 1 else things}"
+
+
+_ENDS_IN_Y: Final = memo.pattern(r"(?<![aeiou])y$")
 
 
 def workload_name(workload: model.Workload) -> str:
