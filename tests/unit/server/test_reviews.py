@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import structlog
@@ -18,6 +18,7 @@ from builders import container, custom, job, mutated_pod, pod, template
 from reviews import UID, body
 from unit.server.asgi import JSON, Answer, call, chunks
 from usher import errors, paths
+from usher.authorities.gpu_quota.live.admission import Admission
 from usher.config import models
 from usher.policy import assembly
 from usher.policy.engines.engine import Entrypoint
@@ -510,3 +511,46 @@ async def test_conflicts_are_logged_shortly(written: io.BytesIO) -> None:
     assert len(event["conflicts"]) == 20
     assert event["conflicts"][0] == "env at spec.containers[0] left as it is: different values from a/b and c/d"
     assert b"usher_mutation_conflicts_total 100.0" in metrics.exposition()
+
+
+class QuotaOf:
+    """An admission that knows a quota for some namespaces, and never answers."""
+
+    def __init__(self, *namespaces: str) -> None:
+        self._namespaces = namespaces
+
+    def may_charge(self, namespace: str) -> bool:
+        return namespace in self._namespaces
+
+
+def beside_a_cluster(evaluator: Evaluator, *namespaces: str) -> Reviews:
+    return Reviews(
+        current=Current(evaluator, file=None, make=lambda _: evaluator),
+        metrics=Metrics(engine="wasm", revision="test"),
+        stopping=lambda: False,
+        admission=cast(Admission, QuotaOf(*namespaces)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("namespace", "said", "request_", "expected"),
+    [
+        ("ml-research", "ml-research", {}, True),
+        ("queued", "queued", {}, False),
+        ("queued", "other", {}, False),
+        ("ml-research", "ml-research", {"subResource": "scale"}, False),
+    ],
+    ids=["no quota", "a quota", "a quota of the object's namespace", "a scale"],
+)
+def test_beside_a_cluster_a_review_is_answered_at_once_where_it_has_nothing_to_wait_for(
+    evaluator: Evaluator, namespace: str, said: str, request_: dict[str, Any], expected: bool
+) -> None:
+    value = mutated_pod(namespace=namespace)
+    if "subResource" in request_:
+        value = custom("autoscaling/v1", "Scale", {"replicas": 3}, name="web", namespace=namespace)
+        request_ = {**request_, "resource": {"group": "apps", "version": "v1", "resource": "deployments"}}
+    sent, got = body(value, **request_, namespace=said), list[bytes]()
+
+    app = beside_a_cluster(evaluator, "queued")
+    assert app.answer_at_once(asked("/validate", [length(sent)]), sent, got.append) == expected
+    assert len(got) == expected

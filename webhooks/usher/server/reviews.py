@@ -10,9 +10,9 @@ import re
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from http import HTTPStatus
 from typing import Final, TypeVar
@@ -325,6 +325,8 @@ class Reviews:
         try:
             # A context of its own: what it sets ends with the request.
             answer = contextvars.copy_context().run(self._quick_answer, review, body, when)
+        except _WaitsError:
+            return False
         except Exception as error:  # noqa: BLE001 - any error is our fault and must not look like a verdict
             status, text = self._failed(scope, error, when)
             write(response(status, text, _TEXT))
@@ -337,12 +339,19 @@ class Reviews:
         """Whether the event loop decides about a review without waiting for anything."""
         if len(body) > LARGE_BODY or review is webhooks.judge_configuration or self._stopping():
             return False
-        asks = review is webhooks.validate and (self._admission is not None or self._current.policies is not None)
-        return not asks and not self._current.evaluator.engine.waits
+        if review is webhooks.validate and (
+            self._current.policies is not None
+            or (self._admission is not None and self._admission.may_charge(namespace_of(body)))
+        ):
+            return False
+        return not self._current.evaluator.engine.waits
 
     def _quick_answer(self, review: Endpoint, body: bytes, when: ReviewTime) -> Answer:
         self._begin(review, when)
-        return review(body, self._current.evaluator)
+        evaluator = self._current.evaluator
+        if review is not webhooks.validate or self._admission is None:
+            return review(body, evaluator)
+        return _ended(webhooks.validate_and_charge(body, evaluator, _NoWaiting(self._admission)))
 
     def _failed(self, scope: Scope, error: Exception, when: ReviewTime) -> tuple[int, bytes]:
         """The status and the text for a review that has no answer, which is counted and logged."""
@@ -465,6 +474,42 @@ class Reviews:
             return call()
 
         return await lane.run(begun, namespace=namespace)
+
+
+class _WaitsError(Exception):
+    """A review has to wait for the cluster."""
+
+
+def _ended(review: Coroutine[object, None, Answer]) -> Answer:
+    """The answer of a review that nothing lets wait.
+
+    Raises:
+        _WaitsError: it waits for something.
+    """
+    try:
+        review.send(None)
+    except StopIteration as ended:
+        answer: Answer = ended.value
+        return answer
+    review.close()
+    raise _WaitsError
+
+
+class _NoWaiting:
+    """Charges nothing where no quota counts, and ends every review that would wait, before anything is charged."""
+
+    def __init__(self, admission: Admission) -> None:
+        self._admission = admission
+
+    async def scaled(self, **_names: object) -> paths.Object | None:
+        raise _WaitsError
+
+    async def charge(self, request: ChargeRequest, *, until: float, force: bool = False) -> None:  # noqa: ARG002 - as in the protocol
+        if self._admission.may_charge(request.workload.namespace):
+            raise _WaitsError
+
+    def undoing(self, _request: ChargeRequest) -> AbstractContextManager[None]:
+        return nullcontext()
 
 
 class _TimedAdmission:
