@@ -157,6 +157,8 @@ class ReadyProtocol(BoundedProtocol):
     def at_once(scope: Any, body: bytes, write: Callable[[bytes], None]) -> bool:
         if not body[:1].isalpha():
             return False
+        if body == b"fault":
+            raise ValueError(body)
         write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body))
         assert scope["path"] == "/"
         return True
@@ -204,6 +206,12 @@ async def test_an_unusual_request_goes_to_the_application(head: bytes) -> None:
         if b"100-continue" in head:
             assert await client.reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
         assert await client.answer() == (200, b"3")
+
+
+async def test_a_fault_in_a_request_in_one_piece_closes_its_connection_without_an_answer() -> None:
+    async with listening(ReadyProtocol) as listener, listener.client() as client:
+        client.writer.write(post(b"fault"))
+        assert await client.closed() == b""
 
 
 async def test_a_connection_that_was_answered_at_once_ends_at_the_end_of_keep_alive() -> None:

@@ -387,8 +387,13 @@ class BoundedProtocol(HttpToolsProtocol):
     def _answered_at_once(self, body: bytes) -> bool:
         path, _, query = self.url.partition(b"?")
         self.scope["method"], self.scope["path"], self.scope["query_string"] = "POST", path.decode("latin-1"), query
-        if self.at_once is None or not self.at_once(cast(Scope, self.scope), body, self.transport.write):
-            return False
+        try:
+            if self.at_once is None or not self.at_once(cast(Scope, self.scope), body, self.transport.write):
+                return False
+        except Exception:
+            # The parser would make an answer of 400 of it, perhaps behind an answer that was written.
+            self.logger.exception("Exception in a request that was answered at once")
+            self.transport.close()
         self._offered = None
         self.server_state.total_requests += 1
         return True
