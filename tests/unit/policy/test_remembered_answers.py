@@ -331,3 +331,30 @@ def test_a_cluster_and_a_day_that_change_share_no_answer(
         asked.today = fresh.today = partial(date.fromordinal, day.toordinal())
         expected = answers(fresh, request, fresh=True)
         assert [answers(asked, request) for _ in range(3)] == [expected] * 3
+
+
+@SETTINGS
+@given(config=st.sampled_from(CONFIGS), value=PODS, other=PODS, user=USERS)
+def test_a_pod_that_missed_its_mutations_is_judged_again_as_by_a_fresh_evaluator(
+    engine: Engine, config: models.Config, value: paths.Object, other: paths.Object, user: User | None
+) -> None:
+    facts = alike_pods.everything()
+    one = evaluator(engine, config=config, facts=facts)
+    for each in (value, other, value, other, value):
+        request = Request(value=each, namespace="research", user=user)
+        fresh = evaluator(engine, config=config, facts=facts)
+        (merged, decision), (expected, judged) = one.admit(request), fresh.admit(request)
+        assert merged == expected
+        assert replace(decision, workload=None) == replace(judged, workload=None)
+
+
+def test_a_pod_that_its_controller_makes_again_is_judged_without_mutations_from_memory(engine: Engine) -> None:
+    counting = Counting(engine)
+    asked = evaluator(counting, config=CONFIGS[1])
+
+    def evaluations(number: int) -> int:
+        merged, _ = asked.admit(Request(value=worker(number)))
+        assert paths.metadata(merged.value)["name"] == f"bert-{number}"
+        return len(counting.asked)
+
+    assert [evaluations(number) for number in range(4)] == [2, 4, 4, 4]

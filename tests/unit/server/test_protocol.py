@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import socket
 import struct
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -148,6 +148,76 @@ async def test_a_request_that_does_not_arrive_ends_the_connection(part: bytes, b
             assert await client.ask(b"12345") == (200, b"5")
         client.writer.write(part)
         await client.closed()
+
+
+class ReadyProtocol(BoundedProtocol):
+    """Answers bodies that begin with a letter at once."""
+
+    @staticmethod
+    def at_once(scope: Any, body: bytes, write: Callable[[bytes], None]) -> bool:
+        if not body[:1].isalpha():
+            return False
+        if body == b"fault":
+            raise ValueError(body)
+        write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body))
+        assert scope["path"] == "/"
+        return True
+
+
+async def test_a_request_in_one_piece_may_be_answered_at_once() -> None:
+    async with listening(ReadyProtocol) as listener, listener.client() as client:
+        for sent, answer in ((b"abc", b"abc"), (b"123", b"3"), (b"", b"0"), (b"d" * 5000, b"d" * 5000)):
+            assert await client.ask(sent) == (200, answer)
+        assert listener.state.total_requests == 4
+
+
+async def test_of_requests_in_one_piece_one_is_answered_at_once_and_all_in_their_order() -> None:
+    async with listening(ReadyProtocol) as listener, listener.client() as client:
+        client.writer.write(post(b"abc") + post(b"defg") + post(b"1") + post(b"hi"))
+        assert [await client.answer() for _ in range(4)] == [(200, text) for text in (b"abc", b"4", b"1", b"2")]
+        assert await client.ask(b"jk") == (200, b"jk")
+
+
+async def test_a_request_in_several_pieces_goes_to_the_application() -> None:
+    whole = post(b"abcdef")
+    async with listening(ReadyProtocol) as listener:
+        for cut in range(1, len(whole)):
+            async with listener.client() as client:
+                client.writer.write(whole[:cut])
+                await client.writer.drain()
+                await asyncio.sleep(0.005)
+                client.writer.write(whole[cut:])
+                assert await client.answer() in ((200, b"6"), (200, b"abcdef"))
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"POST / HTTP/1.0\r\nconnection: keep-alive\r\n",
+        b"POST / HTTP/1.1\r\nconnection: close\r\n",
+        b"POST / HTTP/1.1\r\nexpect: 100-continue\r\n",
+        b"PUT / HTTP/1.1\r\n",
+        b"POST http://localhost/ HTTP/1.1\r\n",
+    ],
+)
+async def test_an_unusual_request_goes_to_the_application(head: bytes) -> None:
+    async with listening(ReadyProtocol) as listener, listener.client() as client:
+        client.writer.write(head + b"host: localhost\r\ncontent-length: 3\r\n\r\nabc")
+        if b"100-continue" in head:
+            assert await client.reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
+        assert await client.answer() == (200, b"3")
+
+
+async def test_a_fault_in_a_request_in_one_piece_closes_its_connection_without_an_answer() -> None:
+    async with listening(ReadyProtocol) as listener, listener.client() as client:
+        client.writer.write(post(b"fault"))
+        assert await client.closed() == b""
+
+
+async def test_a_connection_that_was_answered_at_once_ends_at_the_end_of_keep_alive() -> None:
+    async with listening(ReadyProtocol, keep_alive=0.05) as listener, listener.client() as client:
+        assert await client.ask(b"abc") == (200, b"abc")
+        assert await client.closed() == b""
 
 
 async def test_the_application_is_told_that_its_client_is_gone() -> None:

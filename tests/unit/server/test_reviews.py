@@ -5,24 +5,27 @@ import io
 import json
 import logging
 import threading
-from collections.abc import Iterator
-from typing import Any
+import time
+from collections.abc import Iterator, Sequence
+from http import HTTPStatus
+from typing import Any, cast
 
 import pytest
 import structlog
 
 import engines
-from builders import container, custom, mutated_pod, pod
+from builders import container, custom, job, mutated_pod, pod, template
 from reviews import UID, body
-from unit.server.asgi import JSON, call, chunks
+from unit.server.asgi import JSON, Answer, call, chunks
 from usher import errors, paths
+from usher.authorities.gpu_quota.live.admission import Admission
 from usher.config import models
 from usher.policy import assembly
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.evaluator import Evaluator
 from usher.server import logs
 from usher.server.metrics import Metrics
-from usher.server.ports import MAX_BODY
+from usher.server.ports import ARRIVED, MAX_BODY
 from usher.server.reloading import Current
 from usher.server.reviews import Reviews
 
@@ -40,14 +43,12 @@ def evaluator() -> Iterator[Evaluator]:
 
 
 @pytest.fixture
-def written(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.BytesIO]:
+def written() -> Iterator[io.BytesIO]:
     """The log, as bytes."""
     root = logging.getLogger()
     before = root.handlers, root.level
     output = io.BytesIO()
     logs.configure(stream=io.TextIOWrapper(output, write_through=True))
-    # A logger keeps the stream of its first use.
-    monkeypatch.setattr(logs, "_LOGGER", structlog.get_logger())
     yield output
     root.handlers, root.level = before
     structlog.reset_defaults()
@@ -82,6 +83,93 @@ async def test_a_review_is_answered_in_json_and_the_connection_kept(
     assert (answer.response["uid"], answer.response["allowed"]) == (UID, True)
     assert answer.headers == [JSON, (b"content-length", str(len(answer.body)).encode())]
     assert [event["event"] for event in events(written)] == ["decision"]
+
+
+def asked(path: str, headers: Sequence[tuple[bytes, bytes]] = (), *, waited: float = 0.0) -> dict[str, Any]:
+    """The scope of a request whose whole body has arrived."""
+    arrived = time.monotonic() - waited
+    return {
+        "method": "POST",
+        "path": path,
+        "query_string": b"timeout=3s",
+        "headers": [JSON, *headers],
+        ARRIVED: arrived,
+    }
+
+
+def length(sent: bytes) -> tuple[bytes, bytes]:
+    return (b"content-length", str(len(sent)).encode())
+
+
+def as_sent(answer: Answer) -> bytes:
+    """A response as uvicorn writes it."""
+    lines = [f"HTTP/1.1 {answer.status} {HTTPStatus(answer.status).phrase}".encode()]
+    return b"\r\n".join((*lines, *(b": ".join(header) for header in answer.headers), b"", answer.body))
+
+
+@pytest.mark.parametrize("endpoint", ["/validate", "/mutate"])
+@pytest.mark.parametrize(
+    "sent",
+    [
+        body(mutated_pod()),
+        body(pod(container(gpus=1))),
+        body(pod(container(gpus=1, env={"NVIDIA_VISIBLE_DEVICES": "all"}))),
+        body(job(template(container(gpus=1)))),
+        body(mutated_pod(), operation="UPDATE", old_value=mutated_pod()),
+        b"{}",
+        b"[1",
+    ],
+    ids=["good", "missed", "denied", "job", "update", "no review", "no JSON"],
+)
+async def test_a_small_review_gets_the_same_answer_without_a_task(
+    evaluator: Evaluator, endpoint: str, sent: bytes, written: io.BytesIO
+) -> None:
+    (app, metrics), (other, expected), got = application(evaluator), application(evaluator), list[bytes]()
+
+    assert app.answer_at_once(asked(endpoint, [length(sent)]), sent, got.append)
+
+    assert got == [as_sent(await call(other, endpoint, chunks(sent)))]
+    assert _counted(metrics) == _counted(expected)
+    first, second = (events(written) * 2)[:2]
+    assert (first["event"], first.get("findings")) == (second["event"], second.get("findings"))
+
+
+@pytest.mark.parametrize("error", [errors.EngineError("the policies stopped"), errors.CountingError("usher counts")])
+async def test_a_fault_without_a_task_is_no_verdict_either(error: Exception, written: io.BytesIO) -> None:
+    sent, got = body(pod(container(gpus=1))), list[bytes]()
+    app, _ = application(failing(error))
+
+    assert app.answer_at_once(asked("/validate", [length(sent)]), sent, got.append)
+
+    assert got == [as_sent(await call(application(failing(error))[0], "/validate", chunks(sent)))]
+    assert [event["event"] for event in events(written)] == ["review_failed"] * 2
+
+
+def test_what_may_wait_or_be_refused_is_not_answered_at_once(evaluator: Evaluator) -> None:
+    sent, large = body(mutated_pod()), body(mutated_pod(), filling="x" * 20_000)
+    app, _ = application(evaluator)
+    ended, _ = application(evaluator, stopping=True)
+    waiting, _ = application(engines.evaluator(engines.ScriptedEngine(lambda _: engines.result(), waits=True)))
+
+    def answers(asked_app: Reviews, body: bytes, scope: dict[str, Any]) -> bool:
+        return asked_app.answer_at_once(scope, body, lambda _: None)
+
+    assert answers(app, sent, asked("/validate", [length(sent)]))
+    assert not answers(app, sent, asked("/validate"))
+    assert not answers(app, sent, asked("/validate", [length(sent + b" ")]))
+    assert not answers(app, sent, asked("/validate", [length(sent), (b"content-encoding", b"gzip")]))
+    assert not answers(app, sent, asked("/other", [length(sent)]))
+    assert not answers(app, sent, asked("/configuration", [length(sent)]))
+    assert not answers(app, large, asked("/validate", [length(large)]))
+    assert not answers(app, sent, asked("/validate", [length(sent)], waited=2.0))
+    assert not answers(ended, sent, asked("/validate", [length(sent)]))
+    assert not answers(waiting, sent, asked("/validate", [length(sent)]))
+
+
+def _counted(metrics: Metrics) -> list[bytes]:
+    """The counters of reviews and findings."""
+    wanted = (b"usher_reviews_total", b"usher_findings_total", b"usher_mutations_total", b"usher_missed")
+    return [line for line in metrics.exposition().splitlines() if line.startswith(wanted)]
 
 
 async def test_a_pod_comes_again_only_where_a_mutating_webhook_could_change_it(evaluator: Evaluator) -> None:
@@ -423,3 +511,46 @@ async def test_conflicts_are_logged_shortly(written: io.BytesIO) -> None:
     assert len(event["conflicts"]) == 20
     assert event["conflicts"][0] == "env at spec.containers[0] left as it is: different values from a/b and c/d"
     assert b"usher_mutation_conflicts_total 100.0" in metrics.exposition()
+
+
+class QuotaOf:
+    """An admission that knows a quota for some namespaces, and never answers."""
+
+    def __init__(self, *namespaces: str) -> None:
+        self._namespaces = namespaces
+
+    def may_charge(self, namespace: str) -> bool:
+        return namespace in self._namespaces
+
+
+def beside_a_cluster(evaluator: Evaluator, *namespaces: str) -> Reviews:
+    return Reviews(
+        current=Current(evaluator, file=None, make=lambda _: evaluator),
+        metrics=Metrics(engine="wasm", revision="test"),
+        stopping=lambda: False,
+        admission=cast(Admission, QuotaOf(*namespaces)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("namespace", "said", "request_", "expected"),
+    [
+        ("ml-research", "ml-research", {}, True),
+        ("queued", "queued", {}, False),
+        ("queued", "other", {}, False),
+        ("ml-research", "ml-research", {"subResource": "scale"}, False),
+    ],
+    ids=["no quota", "a quota", "a quota of the object's namespace", "a scale"],
+)
+def test_beside_a_cluster_a_review_is_answered_at_once_where_it_has_nothing_to_wait_for(
+    evaluator: Evaluator, namespace: str, said: str, request_: dict[str, Any], expected: bool
+) -> None:
+    value = mutated_pod(namespace=namespace)
+    if "subResource" in request_:
+        value = custom("autoscaling/v1", "Scale", {"replicas": 3}, name="web", namespace=namespace)
+        request_ = {**request_, "resource": {"group": "apps", "version": "v1", "resource": "deployments"}}
+    sent, got = body(value, **request_, namespace=said), list[bytes]()
+
+    app = beside_a_cluster(evaluator, "queued")
+    assert app.answer_at_once(asked("/validate", [length(sent)]), sent, got.append) == expected
+    assert len(got) == expected

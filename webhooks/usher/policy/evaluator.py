@@ -115,6 +115,7 @@ class Evaluator:
         self._last_merged: tuple[Request | None, merge.Merged] = (None, merge.Merged(value={}))
         self._subjects: Memo[_Key, Subject] = Memo(LIKE_PODS)
         self._patches: Memo[_Key, merge.Merged] = Memo(LIKE_PODS)
+        self._mended: Memo[_Key, tuple[merge.Merged, Subject]] = Memo(LIKE_PODS)
         self._read: Memo[_Key, model.Workload | None] = Memo(_READ_PODS, at_once=True)
         # Files are judged once, so the second of two like objects must find the answer to the first.
         self._admissions: Memo[tuple[str, str, bytes], tuple[merge.Merged, Subject] | None] = Memo(
@@ -213,7 +214,7 @@ class Evaluator:
         if request.company and self.facts.empty and request.facts in (None, self.facts) and self._may_be_like():
             like = fingerprints.likeness(request.value, self._read_by_site)
         if like is None:
-            return self._admitted(request)
+            return self._admitted_again(request)
         made = list[tuple[merge.Merged, Subject]]()
 
         def make() -> tuple[merge.Merged, Subject] | None:
@@ -226,6 +227,24 @@ class Evaluator:
             return made[0] if made else self._admitted(request)
         merged, subject = kept
         self._found_like += 1
+        return replace(merged, value=editing.repeated(request.value, merged.operations)), subject
+
+    def _admitted_again(self, request: Request) -> tuple[merge.Merged, Subject]:
+        """The mutations and findings of an object, from a like Pod that its controller created again and again."""
+        key, known = self._key(request), self._knowledge(request)
+        made = list[tuple[merge.Merged, Subject]]()
+
+        def make() -> tuple[merge.Merged, Subject]:
+            made.append(self._admitted(request))
+            merged, subject = made[0]
+            return replace(merged, value={}), subject
+
+        def holds(kept: tuple[merge.Merged, Subject]) -> bool:
+            return all(ground.still_holds(known) for ground in kept[1].found.grounds)
+
+        merged, subject = make() if key is None else self._mended.get(key, make, holds=holds)
+        if made:
+            return made[0]
         return replace(merged, value=editing.repeated(request.value, merged.operations)), subject
 
     def _may_be_like(self) -> bool:

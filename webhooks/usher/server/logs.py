@@ -77,8 +77,11 @@ class _Output:
             sys.stderr.write(f"usher: log lines are lost, because the log cannot be written: {error}\n")
 
 
-_LOGGER: Final = structlog.get_logger()
-"""Bound at its first use, so call `configure` before any review."""
+class _Lines:
+    """Writes the lines of decisions. They do not pass through structlog, which would take half of their time."""
+
+    write: Callable[[bytes], None] = staticmethod(lambda _line: None)
+    """Set by `configure`, so call that before any review."""
 
 
 def configure(*, stream: TextIO | None = None) -> None:
@@ -94,6 +97,7 @@ def configure(*, stream: TextIO | None = None) -> None:
         logger_factory=structlog.BytesLoggerFactory(output),  # type: ignore[arg-type]  # it writes and flushes
         cache_logger_on_first_use=True,
     )
+    _Lines.write = structlog.BytesLogger(output).msg  # type: ignore[arg-type]  # it writes and flushes
     handler = logging.StreamHandler(stream or sys.stdout)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
@@ -209,7 +213,8 @@ def decision(endpoint: str, answer: Answer, *, seconds: float, phases: Mapping[s
         "traceId": trace_id,
     }
     event.update({name: value for name, value in rest.items() if value})
-    _LOGGER.info("decision", **event)
+    event.update(event="decision", level="info", timestamp=datetime.now(UTC))
+    _Lines.write(orjson.dumps(event, option=orjson.OPT_UTC_Z))
 
 
 def _owner(value: paths.Object | None) -> str:

@@ -238,10 +238,11 @@ class Metrics:
             self._observed.labels(check).inc()
         for mutation in answer.mutations:
             self._mutations.labels(mutation).inc()
-        # A kind of our own registry, because a stranger may send any other.
-        kind = answer.review.kind if any(kind == answer.review.kind for _, kind in registry.WORKLOADS) else "other"
-        for mutation in answer.missed:
-            self._missed.labels(mutation, kind).inc()
+        if answer.missed:
+            # A kind of our own registry, because a stranger may send any other.
+            kind = answer.review.kind if any(kind == answer.review.kind for _, kind in registry.WORKLOADS) else "other"
+            for mutation in answer.missed:
+                self._missed.labels(mutation, kind).inc()
         if answer.conflicts:
             self._conflicts.inc(len(answer.conflicts))
         if answer.unknowns:

@@ -11,9 +11,9 @@ import resource
 import socket
 import ssl
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import structlog
 import uvicorn
@@ -241,6 +241,14 @@ def _declared(scope: Scope) -> int:
     return length
 
 
+def is_plain(scope: Scope, body: bytes) -> bool:
+    """Whether a request with its whole body is a POST of JSON that declares its length, without other wishes."""
+    try:
+        return _declared(scope) == len(body) > 0
+    except RefusedError:
+        return False
+
+
 def _length(declared: bytes) -> int:
     if not declared.isdigit():
         raise RefusedError(400, "Content-Length is not a number\n")
@@ -269,17 +277,28 @@ _QUIET: Final = 10.0
 """Seconds between two lines about refused clients."""
 
 
+AtOnce = Callable[[Scope, bytes, Callable[[bytes], None]], bool]
+"""Writes the answer to a request with its whole body, and returns whether it did; if not, the application answers."""
+
+
 class BoundedProtocol(HttpToolsProtocol):
     """Ends connections that would hold memory or a connection slot without limit.
 
     A connection without a request stays open for the keep-alive time, also before its first request, because clients in
     Go open connections ahead of need.
+
+    A request that arrives with its whole body in one piece is offered to `at_once` first, without a task of its own.
     """
 
     arrival = ARRIVAL_SECONDS
     clients: frozenset[str] = frozenset()
     """Allowed common names in client certificates; empty if any client may call."""
+    at_once: AtOnce | None = None
 
+    _offers = False
+    """Whether the next request may be offered to `at_once`: one of each piece, so that others wait no longer."""
+    _offered: list[bytes] | None = None
+    """The parts of the body of a request that will be offered; None without one."""
     _arriving = False
     """Whether a request has arrived in part."""
     _head_arriving = False
@@ -295,7 +314,10 @@ class BoundedProtocol(HttpToolsProtocol):
         self._await_request()
 
     def data_received(self, data: bytes) -> None:
+        self._offers = self.at_once is not None
         super().data_received(data)
+        if self._offered is not None:
+            self._pass_on()
         if self.transport.is_closing():
             return
         if not self._arriving:
@@ -327,12 +349,63 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._head_arriving = False
-        super().on_headers_complete()
+        if self._offers and self._may_offer():
+            self._offers = False
+            self._offered = []
+        else:
+            super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        if self._offered is None:
+            super().on_body(body)
+        else:
+            self._offered.append(body)
 
     def on_message_complete(self) -> None:
         self._end_deadline()
         self._arriving = False
+        if self._offered is not None:
+            if self._answered_at_once(b"".join(self._offered)):
+                return
+            self._pass_on()
         super().on_message_complete()
+
+    def _may_offer(self) -> bool:
+        """Whether this request is like those of API servers, and no other is being answered on its connection."""
+        parser = self.parser
+        return (
+            (self.cycle is None or self.cycle.response_complete)  # type: ignore[redundant-expr] # at first it is None
+            and not self.flow.write_paused
+            and not self.expect_100_continue
+            and parser.get_method() == b"POST"
+            and parser.get_http_version() == "1.1"
+            and parser.should_keep_alive()
+            and not parser.should_upgrade()
+            and self.url.startswith(b"/")
+        )
+
+    def _answered_at_once(self, body: bytes) -> bool:
+        path, _, query = self.url.partition(b"?")
+        self.scope["method"], self.scope["path"], self.scope["query_string"] = "POST", path.decode("latin-1"), query
+        try:
+            if self.at_once is None or not self.at_once(cast(Scope, self.scope), body, self.transport.write):
+                return False
+        except Exception:
+            # The parser would make an answer of 400 of it, perhaps behind an answer that was written.
+            self.logger.exception("Exception in a request that was answered at once")
+            self.transport.close()
+        self._offered = None
+        self.server_state.total_requests += 1
+        return True
+
+    def _pass_on(self) -> None:
+        """Gives a request that was kept for `at_once` to the application."""
+        parts, self._offered = self._offered or (), None
+        if self.transport.is_closing():
+            return
+        super().on_headers_complete()
+        for part in parts:
+            super().on_body(part)
 
     def _await_request(self) -> None:
         answering = self.cycle is not None and not self.cycle.response_complete  # type: ignore[redundant-expr] # at first it is None
@@ -347,9 +420,10 @@ class BoundedProtocol(HttpToolsProtocol):
             self._deadline = None
 
 
-def protocol_for(clients: frozenset[str]) -> type[asyncio.Protocol]:
+def protocol_for(clients: frozenset[str], at_once: AtOnce | None = None) -> type[asyncio.Protocol]:
     """The protocol for clients whose certificates have one of these common names; any client if there is no name."""
-    return type("BoundedProtocol", (BoundedProtocol,), {"clients": clients})
+    own = {"clients": clients, "at_once": None if at_once is None else staticmethod(at_once)}
+    return type("BoundedProtocol", (BoundedProtocol,), own)
 
 
 def _common_name(transport: asyncio.Transport) -> str:
@@ -434,18 +508,24 @@ class Server(uvicorn.Server):
 
 
 def http_server(
-    app: ASGIApp, *, context: ssl.SSLContext | None = None, clients: frozenset[str] = frozenset()
+    app: ASGIApp,
+    *,
+    context: ssl.SSLContext | None = None,
+    clients: frozenset[str] = frozenset(),
+    at_once: AtOnce | None = None,
 ) -> Server:
     """An HTTP server; over TLS with a context.
 
     Args:
+        app: answers what `at_once` does not answer.
         context: for the listener; it may change the certificate at any time.
         clients: allowed common names in client certificates; empty if any client may call.
+        at_once: may answer a request whose body arrived with its head.
     """
     config = uvicorn.Config(
         app,
         loop="none",  # the caller chooses the event loop
-        http=protocol_for(clients),
+        http=protocol_for(clients, at_once),
         ws="none",
         lifespan="off",
         log_config=None,

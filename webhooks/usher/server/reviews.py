@@ -10,10 +10,11 @@ import re
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
+from http import HTTPStatus
 from typing import Final, TypeVar
 
 from starlette.types import Receive, Scope, Send
@@ -32,7 +33,7 @@ from usher.review.admission_review import Answer, Review
 from usher.server import logs
 from usher.server.live_cluster import return_memory
 from usher.server.metrics import Metrics
-from usher.server.ports import MOST_BYTES, Body, BusyError, BytesInFlight, RefusedError, ReviewTime
+from usher.server.ports import MOST_BYTES, Body, BusyError, BytesInFlight, RefusedError, ReviewTime, is_plain
 from usher.server.reloading import Current
 from usher.server.tracing import Traces, parent_of
 
@@ -302,23 +303,74 @@ class Reviews:
         close = self._stopping()
         try:
             answer = await self._review(review, received, when)
-        except RefusedError as refused:
-            self._refuse(endpoint, refused.status, str(refused))
-            await _send(send, refused.status, str(refused).encode(), _TEXT, close=close)
-            self._trace(scope, when, refused.status)
-        except errors.ReviewError as error:
-            self._refuse(endpoint, error.status, str(error))
-            await _send(send, error.status, f"{error}\n".encode(), _TEXT, close=close)
         except Exception as error:  # noqa: BLE001 - any error is our fault and must not look like a verdict
-            # With a time to come back: counting takes seconds, so the API server gets a verdict within its timeout.
-            status, text = (503, f"{error}") if isinstance(error, errors.CountingError) else (500, _UNDECIDED)
-            trace_id = self._trace(scope, when, status)
-            self._metrics.failed(endpoint, seconds=time.monotonic() - when.arrived, trace_id=trace_id)
-            logs.failure(endpoint, error, trace_id=trace_id)
-            await _send(send, status, f"{text}\n".encode(), _TEXT, close=close)
+            status, text = self._failed(scope, error, when)
+            await _send(send, status, text, _TEXT, close=close)
         else:
             await _send(send, 200, answer.body, _JSON, close=close)
             self._answered(scope, answer, when, size=len(received))
+
+    def answer_at_once(self, scope: Scope, body: bytes, write: Callable[[bytes], None]) -> bool:
+        """Answers a small review with its whole body without a task, and returns whether it did.
+
+        It does not answer what must wait for anything, or what may be refused before it is read.
+        """
+        review = _ENDPOINTS.get(scope["path"])
+        if review is None or not self._is_quick(review, body) or not is_plain(scope, body):
+            return False
+        when = ReviewTime(scope)
+        if when.waited_too_long or not self._bytes.has_room(len(body), total=len(body)):
+            return False
+        when.read = when.deciding = when.began
+        try:
+            # A context of its own: what it sets ends with the request.
+            answer = contextvars.copy_context().run(self._quick_answer, review, body, when)
+        except _WaitsError:
+            return False
+        except Exception as error:  # noqa: BLE001 - any error is our fault and must not look like a verdict
+            status, text = self._failed(scope, error, when)
+            write(response(status, text, _TEXT))
+        else:
+            write(response(200, answer.body, _JSON))
+            self._answered(scope, answer, when, size=len(body))
+        return True
+
+    def _is_quick(self, review: Endpoint, body: bytes) -> bool:
+        """Whether the event loop decides about a review without waiting for anything."""
+        if len(body) > LARGE_BODY or review is webhooks.judge_configuration or self._stopping():
+            return False
+        if review is webhooks.validate and (
+            self._current.policies is not None
+            or (self._admission is not None and self._admission.may_charge(namespace_of(body)))
+        ):
+            return False
+        return not self._current.evaluator.engine.waits
+
+    def _quick_answer(self, review: Endpoint, body: bytes, when: ReviewTime) -> Answer:
+        self._begin(review, when)
+        evaluator = self._current.evaluator
+        if review is not webhooks.validate or self._admission is None:
+            return review(body, evaluator)
+        return _ended(webhooks.validate_and_charge(body, evaluator, _NoWaiting(self._admission)))
+
+    def _failed(self, scope: Scope, error: Exception, when: ReviewTime) -> tuple[int, bytes]:
+        """The status and the text for a review that has no answer, which is counted and logged."""
+        endpoint = scope["path"][1:]
+        if isinstance(error, errors.DeadlineError) and when.was_shortened:
+            error = BusyError()
+        if isinstance(error, RefusedError):
+            self._refuse(endpoint, error.status, str(error))
+            self._trace(scope, when, error.status)
+            return error.status, str(error).encode()
+        if isinstance(error, errors.ReviewError):
+            self._refuse(endpoint, error.status, str(error))
+            return error.status, f"{error}\n".encode()
+        # With a time to come back: counting takes seconds, so the API server gets a verdict within its timeout.
+        status, text = (503, f"{error}") if isinstance(error, errors.CountingError) else (500, _UNDECIDED)
+        trace_id = self._trace(scope, when, status)
+        self._metrics.failed(endpoint, seconds=time.monotonic() - when.arrived, trace_id=trace_id)
+        logs.failure(endpoint, error, trace_id=trace_id)
+        return status, f"{text}\n".encode()
 
     def _answered(self, scope: Scope, answer: Answer, when: ReviewTime, *, size: int) -> None:
         endpoint, now = scope["path"][1:], time.monotonic()
@@ -347,17 +399,14 @@ class Reviews:
     async def _review(self, review: Endpoint, body: bytes, when: ReviewTime) -> Answer:
         evaluator, policies = self._current.evaluator, self._current.policies
         # A task of its own runs each request, so this ends with the request.
+        self._begin(review, when)
+        return await self._judged(review, body, evaluator, when, policies)
+
+    def _begin(self, review: Endpoint, when: ReviewTime) -> None:
         ANSWER_UNTIL.set(when.until)
-        now = time.monotonic()
         if review is webhooks.mutate:
-            self._mutated = now
-        webhooks.MUTATES.set(now - self._mutated < MUTATED_LATELY)
-        try:
-            return await self._judged(review, body, evaluator, when, policies)
-        except errors.DeadlineError:
-            if when.was_shortened:
-                raise BusyError from None
-            raise
+            self._mutated = when.deciding
+        webhooks.MUTATES.set(when.deciding - self._mutated < MUTATED_LATELY)
 
     async def _judged(
         self, review: Endpoint, body: bytes, evaluator: Evaluator, when: ReviewTime, policies: Policies | None
@@ -427,6 +476,42 @@ class Reviews:
         return await lane.run(begun, namespace=namespace)
 
 
+class _WaitsError(Exception):
+    """A review has to wait for the cluster."""
+
+
+def _ended(review: Coroutine[object, None, Answer]) -> Answer:
+    """The answer of a review that nothing lets wait.
+
+    Raises:
+        _WaitsError: it waits for something.
+    """
+    try:
+        review.send(None)
+    except StopIteration as ended:
+        answer: Answer = ended.value
+        return answer
+    review.close()
+    raise _WaitsError
+
+
+class _NoWaiting:
+    """Charges nothing where no quota counts, and ends every review that would wait, before anything is charged."""
+
+    def __init__(self, admission: Admission) -> None:
+        self._admission = admission
+
+    async def scaled(self, **_names: object) -> paths.Object | None:
+        raise _WaitsError
+
+    async def charge(self, request: ChargeRequest, *, until: float, force: bool = False) -> None:  # noqa: ARG002 - as in the protocol
+        if self._admission.may_charge(request.workload.namespace):
+            raise _WaitsError
+
+    def undoing(self, _request: ChargeRequest) -> AbstractContextManager[None]:
+        return nullcontext()
+
+
 class _TimedAdmission:
     """Asks the cluster, and notes how long a review waits for it."""
 
@@ -452,6 +537,14 @@ class _TimedAdmission:
 
 async def _run_in_thread(call: Callable[[], _Result], /) -> _Result:
     return await asyncio.to_thread(call)
+
+
+def response(status: int, body: bytes, content_type: tuple[bytes, bytes]) -> bytes:
+    """A whole HTTP response, as `_send` sends it; its connection stays."""
+    later = b"retry-after: 1\r\n" if status == 503 else b""
+    return b"HTTP/1.1 %d %b\r\n%b: %b\r\ncontent-length: %d\r\n%b\r\n%b" % (
+        status, HTTPStatus(status).phrase.encode(), *content_type, len(body), later, body,
+    )  # fmt: skip
 
 
 async def _send(send: Send, status: int, body: bytes, content_type: tuple[bytes, bytes], *, close: bool) -> None:

@@ -265,7 +265,9 @@ async def _serve(
         record=None if recorded is None else recorded.record,
         traces=traces,
     )
-    webhook = ports.http_server(reviews, context=source.context, clients=settings.clients)
+    webhook = ports.http_server(
+        reviews, context=source.context, clients=settings.clients, at_once=reviews.answer_at_once
+    )
 
     async def missing() -> str:
         reason = _missing(started=webhook.started, stopping=stopping.is_set(), source=source)

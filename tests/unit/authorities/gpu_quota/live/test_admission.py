@@ -377,3 +377,12 @@ def test_a_reservation_ends_when_the_configuration_says(api: MemoryApi) -> None:
     assert [each["until"] for each in quota["status"]["charges"]] == [1090]
     assert reserved(api) == {"Job.batch/ml/train"}
     replica.close()
+
+
+def test_only_objects_of_namespaces_with_a_quota_may_wait_for_a_charge(api: MemoryApi, replica: Replica) -> None:
+    assert replica.admission.may_charge("other")
+
+    api.apply(gpu_quota(namespaces=["ml"]))
+    replica.watch()
+
+    assert [replica.admission.may_charge(namespace) for namespace in ("ml", "other")] == [True, False]

@@ -339,6 +339,10 @@ class Admission:
             raise errors.CountingError(f"{charge.quota}: usher counts what exists in its namespaces; try again")
         return QuotaRefusal(quota=charge.quota, excesses=found.excesses) if isinstance(found, Refused) else found
 
+    def may_charge(self, namespace: str) -> bool:
+        """Whether a quota counts objects of a namespace, so that a review of one may have to wait for its charge."""
+        return isinstance(ObjectCharges(known=self._knowledge()).quota(namespace), Quota)
+
     def close(self) -> None:
         """Accepts no more charges; running charges still end."""
         self._threads.shutdown(wait=False, cancel_futures=True)
