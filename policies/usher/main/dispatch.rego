@@ -2068,6 +2068,10 @@ _findings_unread_keys contains {"check": "objects/probe_without_an_answer", "fin
 	some finding in data.usher.checks.objects.probe_without_an_answer.deny
 }
 
+_findings_unread_keys contains {"check": "objects/program_cannot_use", "finding": finding} if {
+	some finding in data.usher.checks.objects.program_cannot_use.deny
+}
+
 _findings contains each if {
 	input.object.mutatingWebhookConfiguration
 	some each in _findings_mutatingWebhookConfiguration

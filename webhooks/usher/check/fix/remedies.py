@@ -5,6 +5,7 @@ A remedy is safe if it leaves no choice: only one change is possible, or only on
 something else.
 """
 
+import difflib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from enum import Enum, StrEnum, auto
@@ -178,7 +179,7 @@ def spelt_like_limits(step: Step, before: paths.Object) -> Step:
 _QUEUE: Final = "kueue.x-k8s.io/queue-name"
 _GROUP: Final = "scheduling.k8s.io/group-name"
 _RESOURCES: Final = ("limits", "requests")
-_MAPS_OF_KEYS: Final = ("/labels", "/annotations", "/nodeSelector", "/matchLabels", "/nodeLabels", "/hard")
+_MAPS_OF_KEYS: Final = ("/labels", "/annotations", "/nodeSelector", "/matchLabels", "/nodeLabels", "/hard", "/capacity")
 _WRITE_NAME: Final = re.compile(r"write (\S+)")
 _WRITE_AMOUNT: Final = re.compile(r"write (\S+): \S+")
 _REMOVE: Final = re.compile(r"remove (\w+)(?:;.*)?")
@@ -321,7 +322,9 @@ def _key_as_meant(case: Case) -> tuple[Step, ...]:
     """The key renamed, or the text written, if what was meant has its place beside it."""
     if (written := _WRITE_VALUE.fullmatch(case.finding.remedy)) and isinstance(case.get(case.path), str):
         return (_set(case.path, written[1]),)
-    meant = _DID_YOU_MEAN.fullmatch(case.finding.remedy)
+    meant, value = _DID_YOU_MEAN.fullmatch(case.finding.remedy), case.get(case.path)
+    if meant and isinstance(value, str) and f" {case.key}: {value}" in case.finding.message:
+        return (_set(case.path, meant[1]),)
     is_key = meant is not None and (case.parent.endswith(_MAPS_OF_KEYS) or meant[1].isalnum())
     return _renamed(case, case.path, meant[1]) if meant and is_key else ()
 
@@ -331,12 +334,75 @@ def _value_as_meant(case: Case) -> tuple[Step, ...]:
     if meant := _DID_YOU_MEAN.fullmatch(case.finding.remedy):
         return (_set(case.path, meant[1]),)
     written = _WRITE_VALUE.fullmatch(case.finding.remedy)
-    if written is None:
+    value = _as_written(written[1]) if written else ""
+    return (_set(case.path, value),) if written and value != written[1] else ()
+
+
+_SAID: Final = re.compile(r"(?:did you mean|write|ask(?: port)?|name the port) (\S+?)\??(?:, which .*)?")
+_SET_FIELD: Final = re.compile(r"set ([\w.]+)(?: to |: )(\w+)(?:, the .*)?")
+_REMOVE_SAID: Final = re.compile(r"remove (it|[\w-]+)(?:, (?!or\b|and what).*)?")
+_RENAME_SAID: Final = re.compile(r"rename (\w+) to (\w+)")
+_FLAG: Final = re.compile(r"--[\w-]+")
+
+
+def _as_said(case: Case) -> tuple[Step, ...]:
+    """The edit that a remedy says in one way: a word or a key written rightly, a field set, or an entry removed."""
+    remedy, value = case.finding.remedy, case.get(case.path)
+    if case.path == "/apiVersion":  # other fields of the object may belong to the old version
         return ()
+    if (renamed := _RENAME_SAID.fullmatch(remedy)) and isinstance(value, dict):
+        return _renamed(case, paths.join(case.path, renamed[1]), renamed[2])
+    if said := _SAID.fullmatch(remedy):
+        return _written_rightly(case, said[1], value)
+    if (field := _SET_FIELD.fullmatch(remedy)) and " or " not in remedy:
+        name, wanted = field[1].rpartition(".")[2], _as_written(field[2])
+        place = case.path if case.key == name else paths.join(case.path, name) if isinstance(value, dict) else ""
+        return (_set(place, wanted),) if place else ()
+    removed = _REMOVE_SAID.fullmatch(remedy)
+    if removed is None or removed[1] not in ("it", case.key) or case.path.startswith("/data/"):
+        return ()
+    entry = case.get(case.parent)
+    if case.key == "name" and isinstance(entry, dict) and case.parent.split("/")[-2:-1] == ["env"]:
+        return (_prune(case.parent),)
+    if isinstance(entry, list):
+        following = entry[int(case.key) + 1 : int(case.key) + 2]
+        alone = isinstance(value, str) and _FLAG.fullmatch(value) and str(following or "['--").startswith("['--")
+        return (_remove(case.path),) if alone else ()
+    return (_prune(case.path),) if _says(case, case.key) and not isinstance(value, dict | list) else ()
+
+
+def _written_rightly(case: Case, right: str, value: paths.Json) -> tuple[Step, ...]:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return (_set(case.path, int(right)),) if right.isdecimal() else ()
+    if not isinstance(value, str):
+        return _renamed(case, case.path, right) if _says(case, case.key) else ()
+    if right.startswith("$("):
+        name = re.escape(right[2:-1])
+        return (_set(case.path, re.sub(rf"\$\{{{name}\}}|\${name}\b", right, value)),)
+    if _FLAG.fullmatch(right) and _FLAG.match(value) and " " not in value:
+        return (_set(case.path, _FLAG.sub(right, value, count=1)),)
+    if _says(case, value):
+        return (_set(case.path, right),)
+    if _says(case, case.key) and case.parent.endswith(_MAPS_OF_KEYS):
+        return _renamed(case, case.path, right)
+    words = [each for each in re.findall(r"[\w.:/-]{4,}", case.finding.message) if value.count(each) == 1]
+    if like := difflib.get_close_matches(right, words, 1, 0.8):
+        return (_set(case.path, value.replace(like[0], right)),)
+    return _resource_renamed(case, right) if _says(case, case.key) else ()
+
+
+def _says(case: Case, word: str) -> bool:
+    """Whether the message of a finding has a word."""
+    message = case.finding.message
+    return len(word) > 1 and re.search(rf"(?<![\w./-]){re.escape(word)}(?![\w/-])", message) is not None
+
+
+def _as_written(text: str) -> paths.Json:
     try:
-        return (_set(case.path, orjson.loads(written[1])),)
+        found: paths.Json = orjson.loads(text)
     except orjson.JSONDecodeError:
-        return ()
+        return text
+    return found
 
 
 def _group_of_keda(_case: Case) -> tuple[Step, ...]:
@@ -399,13 +465,19 @@ REMEDIES: Final[Mapping[str, Remedy]] = {
     "gang/kubeflow_queue_in_the_wrong_place": _queue_of_job,
     "gang/ray_keys_that_nobody_reads": _label_of_ray,
     "objects/cluster_queue_field_of_another_version": _field_renamed,
+    "objects/controller_cannot_use": _as_said,
     "objects/deciding_key_unread": _key_as_meant,
     "objects/keda_group_misspelt": _group_of_keda,
     "objects/key_unread": _key_as_meant,
+    "objects/metric_not_exported": _as_said,
+    "objects/object_not_in_files": _as_said,
+    "objects/probe_without_an_answer": _as_said,
+    "objects/program_cannot_use": _as_said,
     "objects/quota_on_limits_of_accelerators": _counted_amount,
     "objects/quota_without_requests_prefix": _counted_amount,
     "objects/scale_target_without_group": _group_of_target,
     "objects/value_refused": _value_as_meant,
+    "objects/variable_unread": _as_said,
     "objects/volcano_queue_unknown_fields": _unknown_field_removed,
     "objects/workload_priority_value_misplaced": _value_at_the_top,
 }

@@ -12,15 +12,21 @@ pkg/controllers/job/helpers of volcano-sh/volcano, pkg/controller.v1/common of k
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
-from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import orjson
 
 from usher import memo, model, paths
 from usher.kinds.reading import counts, environment
-from usher.kinds.reading.value_forms import PodSpec, at, is_placeholder, texts_at, texts_with_paths, wrong_values
+from usher.kinds.reading.value_forms import (
+    PodSpec,
+    at,
+    is_placeholder,
+    texts_at,
+    texts_with_paths,
+    values_at,
+    wrong_values,
+)
 
 
 def _refused(path: str, text: str, remedy: str) -> model.UnreadKey:
@@ -186,7 +192,9 @@ _HOSTS: Final = memo.pattern(
     r"|\bMASTER_ADDR=)[\"']?([a-z0-9][-a-z0-9.]*)(?=[:\s\"']|$)"
 )
 _DOTS: Final = memo.pattern(r"[.:]")
-_ADDRESSES: Final = frozenset({"MASTER_ADDR", "PET_MASTER_ADDR", "PET_RDZV_ENDPOINT", "COORDINATOR_ADDRESS"})
+_ADDRESSES: Final = frozenset(
+    {"MASTER_ADDR", "PET_MASTER_ADDR", "PET_RDZV_ENDPOINT", "COORDINATOR_ADDRESS", "JAX_COORDINATOR_ADDRESS"}
+)
 
 
 _NUMBER_PODS: Final = frozenset({"JobSet", "Job", "MPIJob", *_CONTAINERS})
@@ -236,6 +244,50 @@ def _first_ranks(value: paths.Object, kind: str, specs: Sequence[PodSpec]) -> It
                     message = f"addresses the first rank in the namespace {named[:63]}, but its pods run in {namespace}"
                     remedy = "use the namespace of the pods, or a name without a namespace"
                     yield _refused(where, message, remedy)
+
+
+def _names_without_dns(value: paths.Object, kind: str, specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:
+    """Addresses of own pods by a Service, where the pods of a Job or a StatefulSet are in none or in another one.
+
+    Sources: kubernetes.io, DNS for Services and Pods, on subdomain; StatefulSets on serviceName.
+    """
+    name = paths.text(paths.metadata(value).get("name"))
+    for spec, path, _ in specs if name and kind in ("batch Job", "apps StatefulSet") else ():
+        own = re.compile(rf"(?<![\w.-]){re.escape(name)}-0\.([a-z][a-z0-9-]{{0,62}})(?![\w-])")
+        of_set = kind == "apps StatefulSet"
+        given = paths.mapping(value.get("spec")).get("serviceName") if of_set else spec.get("subdomain")
+        for where, text in texts_with_paths(spec, "containers[].{command[],args[],env[].value}", path):
+            found = own.search(text)
+            if found and given != found[1] and not is_placeholder(paths.text(given)):
+                field = "serviceName" if of_set else "subdomain of the pods"
+                message = f"addresses its first pod as {found[0]}, but has {given or 'no name'} as {field}"
+                remedy = f"set {field} to {found[1]}, and add a headless Service of this name"
+                yield _refused(where, message, remedy)
+                break
+
+
+_EXECUTE: Final = 0o111
+
+
+def _not_executable(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
+    """Commands that are files of a ConfigMap or a Secret, mounted without the right to execute them."""
+    volumes = {paths.text(each.get("name")): each for _, each in at(spec, "volumes[]") if isinstance(each, dict)}
+    for where, container in at(spec, "{containers,initContainers}[]", path):
+        first = (texts_at(container, "command[]") or [""])[0]
+        for _, each in at(container, "volumeMounts[]") if first.startswith("/") else ():
+            mount = paths.mapping(each)
+            folder = paths.text(mount.get("mountPath")).rstrip("/")
+            volume = volumes.get(paths.text(mount.get("name")), {})
+            source = paths.mapping(volume.get("configMap") or volume.get("secret"))
+            modes = (source.get("defaultMode", 0o644), *values_at(source, "items[].mode"))
+            if (
+                folder
+                and source
+                and f"{first}/".startswith(f"{folder}/")
+                and not any(isinstance(mode, int) and mode & _EXECUTE for mode in modes)
+            ):
+                message = f"starts {first[:100]}, a file of a volume that gives nobody the right to execute it"
+                yield _refused(f"{where}/command/0", message, "set defaultMode of the volume to 0755, or start a shell")
 
 
 def _variable(spec: Mapping[str, Any], place: str) -> str:
@@ -475,96 +527,6 @@ def _amounts_as_annotations(annotations: _Pods) -> Iterator[model.UnreadKey]:
             yield _refused(paths.join(where, key), text, f"write {key} in limits of the container")
 
 
-class _Answers(NamedTuple):
-    """The ports and paths of a model server."""
-
-    program: str
-    """Words of its command."""
-    image: str
-    """Its image, whose entry point starts it."""
-    port: int
-    """The port without a flag."""
-    paths: str
-    """The paths that answer requests without a body."""
-    flag: str = r"--port"
-    right: str = "/health"
-    """The path for a probe."""
-    others: frozenset[int] = frozenset()
-    """Ports with metrics."""
-    host: str = ""
-    """The address on which it listens without --host, if only its own pod reaches that."""
-
-
-@cache
-def _servers() -> tuple[_Answers, ...]:
-    rows = orjson.loads(Path(__file__).with_name("answers.json").read_bytes())
-    return tuple(_Answers(**{**row, "others": frozenset(row.get("others", ()))}) for row in rows)
-
-
-_ELSEWHERE: Final = memo.pattern(r"\bOLLAMA_HOST\b|\bLLAMA_ARG_PORT\b|\bPORT\b|nginx|--uds|--root-path|--api-prefix|\$")
-
-
-def _unanswered(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
-    """Probes of a model server that is alone in its pod, to a port or a path that it does not answer."""
-    containers = spec.get("containers")
-    if not isinstance(containers, list) or len(containers) != 1 or not isinstance(containers[0], dict):
-        return
-    container = containers[0]
-    words, image = _words(container), paths.text(container.get("image"))
-    server = _server(words, "" if container.get("command") else image)
-    if server is None or "envFrom" in container or "Always" in texts_at(spec, "initContainers[].restartPolicy"):
-        return
-    names = " ".join(texts_at(container, "env[].name"))
-    if _ELSEWHERE.search(f"{words} {names}"):
-        return
-    start = re.search(server.program, words)
-    own = re.split(r"[;&|]|(?<!\\)\n", words[start.start() if start else 0 :])[0]
-    given = re.findall(rf"(?:^|\s){server.flag}(?:=|\s+)[\"']?(\d{{1,18}})\b", own)
-    ports = {int(each) for each in given} or {server.port}
-    entries = [each for _, each in at(container, "ports[]") if isinstance(each, dict)]
-    named = {
-        paths.text(each.get("name")) or f"#{index}": each.get("containerPort") for index, each in enumerate(entries)
-    }
-    declared = [each for each in named.values() if isinstance(each, int)]
-    if server.host and not re.search(r"(?:^|\s)--host[=\s]", words) and (declared or "readinessProbe" in container):
-        text = f"starts a server that listens on {server.host}, where neither probes nor Services reach it"
-        yield environment.misread(f"{path}/containers/0", text, "add --host 0.0.0.0", "probe")
-    if len(declared) == 1 and not ports & {*declared} and declared[0] not in server.others:
-        text = f"declares port {declared[0]}, but the server listens on {', '.join(map(str, sorted(ports)))}"
-        remedy = f"declare port {min(ports)}, or set {server.flag.strip('(?:)').partition('|')[0]} to {declared[0]}"
-        yield environment.misread(f"{path}/containers/0/ports", text, remedy, "probe")
-    for where, get in at(container, "{livenessProbe,readinessProbe,startupProbe}.httpGet", f"{path}/containers/0"):
-        probe = paths.mapping(get)
-        asked = str(probe.get("path", "/")).partition("?")[0].rstrip("/") or "/"
-        port = str(probe.get("port"))
-        port = str(named.get(port, port))
-        if re.fullmatch(r"\d{1,18}", port) and int(port) not in ports | server.others:
-            text = f"asks port {port} in a probe, but the server listens on {', '.join(map(str, sorted(ports)))}"
-            yield environment.misread(f"{where}/port", text, f"ask port {min(ports)}", "probe")
-        elif not re.fullmatch(server.paths, asked):
-            text = f"asks {asked[:80]} in a probe, which the server does not answer with a success"
-            yield environment.misread(f"{where}/path", text, f"ask {server.right}", "probe")
-
-
-@cache
-def _any_server() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """The programs and the images of all servers."""
-    images = (each.image for each in _servers() if each.image)
-    return re.compile("|".join(each.program for each in _servers())), re.compile("|".join(images))
-
-
-def _server(words: str, image: str) -> _Answers | None:
-    """The first server that a command or an image starts."""
-    programs, images = _any_server()
-    if not programs.search(words) and not images.search(image):
-        return None
-    return next(filter(lambda each: _starts(each, words, image), _servers()), None)
-
-
-def _starts(server: _Answers, words: str, image: str) -> bool:
-    return bool(re.search(server.program, words) or (image and server.image and re.search(server.image, image)))
-
-
 def refused(value: paths.Object, key: tuple[str, str], specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:
     """The values of an object that its controller or a program in its pods refuses or does not read.
 
@@ -581,7 +543,8 @@ def refused(value: paths.Object, key: tuple[str, str], specs: Sequence[PodSpec])
         return
     sets = environment.set_by_controller(kind, value)
     for spec, path, _ in specs:
-        yield from _unanswered(spec, path)
+        yield from counts.unanswered(spec, path)
+        yield from _not_executable(spec, path)
         for field in ("containers", "initContainers"):
             for index, container in enumerate(paths.elements(spec.get(field))):
                 yield from environment.misread_variables(container, f"{path}/{field}/{index}", sets)
@@ -590,5 +553,6 @@ def refused(value: paths.Object, key: tuple[str, str], specs: Sequence[PodSpec])
         yield from _amounts_as_annotations(annotations)
         yield from _task_groups(annotations)
     yield from _first_ranks(value, kind, specs)
+    yield from _names_without_dns(value, kind, specs)
     yield from _starts_of_torchrun(value, kind, specs)
     yield from _former_labels(value, _parts(pods, "labels"))

@@ -1,18 +1,26 @@
-"""How many pods a manifest makes, how many replicas one object lets another one have, and what needs other numbers."""
+"""How many pods a manifest makes, how many replicas one object lets another one have, and what needs other numbers.
+
+Ports are among these numbers: those on which model servers listen, and that probes, Services and routes ask. Sources:
+the documentation of each server, in answers.yaml; kubernetes.io on Services, Ingresses and webhooks, whose default port
+is 443; gateway-api.sigs.k8s.io on backendRefs and InferencePools.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from types import NoneType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import memo, model, paths
-from usher.kinds.reading import values
+from usher.kinds.reading import known_keys, values
 from usher.kinds.reading.environment import misread
-from usher.kinds.reading.value_forms import PodSpec, at, is_placeholder
-from usher.kinds.reading.values import MAX_PODS, Reading
+from usher.kinds.reading.value_forms import PodSpec, at, is_placeholder, texts_at, values_at
+from usher.kinds.reading.values import MAX_PODS, Absence, Objects, Reading, Reference
 
 DEFAULT_SURGE: Final = "25%"
 """The default share of a Deployment's replicas for its surge."""
@@ -300,3 +308,201 @@ def refused_counts_of_job(value: paths.Object) -> Iterator[model.UnreadKey]:
         text = f"lets Kueue start it with {least[:20]} pods, which must be fewer than its {pods}, so Kueue refuses it"
         remedy = f"write a number from 1 to {pods - 1}" if pods > 1 else "remove the annotation"
         yield misread(paths.join("/metadata/annotations", _LEAST), text, remedy, "controller")
+
+
+def _words(container: Mapping[str, Any]) -> str:
+    return " ".join(texts_at(container, "command[] args[]"))
+
+
+def _no_port(path: str, text: str, remedy: str) -> model.UnreadKey:
+    return model.UnreadKey(path=path, text=text, remedy=remedy, important=False, dangling=True)
+
+
+class _Answers(NamedTuple):
+    """The ports and paths of a model server."""
+
+    program: str
+    """Words of its command."""
+    image: str
+    """Its image, whose entry point starts it."""
+    port: int
+    """The port without a flag."""
+    paths: str
+    """The paths that answer requests without a body."""
+    flag: str = r"--port"
+    right: str = "/health"
+    """The path for a probe."""
+    others: frozenset[int] = frozenset()
+    """Ports with metrics."""
+    host: str = ""
+    """The address on which it listens without --host, if only its own pod reaches that."""
+
+
+@cache
+def _servers() -> tuple[_Answers, ...]:
+    rows = orjson.loads(Path(__file__).with_name("answers.json").read_bytes())
+    return tuple(_Answers(**{**row, "others": frozenset(row.get("others", ()))}) for row in rows)
+
+
+_ELSEWHERE: Final = memo.pattern(r"\bOLLAMA_HOST\b|\bLLAMA_ARG_PORT\b|\bPORT\b|nginx|--uds|--root-path|--api-prefix|\$")
+
+
+def _served(spec: Mapping[str, Any]) -> tuple[_Answers, Mapping[str, Any], set[int]] | None:
+    """The model server that is alone in its pod, its container, and the ports on which it listens."""
+    containers = spec.get("containers")
+    if not isinstance(containers, list) or len(containers) != 1 or not isinstance(containers[0], dict):
+        return None
+    container = containers[0]
+    words, image = _words(container), paths.text(container.get("image"))
+    server = _server(words, "" if container.get("command") else image)
+    if server is None or "envFrom" in container or "Always" in texts_at(spec, "initContainers[].restartPolicy"):
+        return None
+    if _ELSEWHERE.search(f"{words} {' '.join(texts_at(container, 'env[].name'))}"):
+        return None
+    start = re.search(server.program, words)
+    own = re.split(r"[;&|]|(?<!\\)\n", words[start.start() if start else 0 :])[0]
+    given = re.findall(rf"(?:^|\s){server.flag}(?:=|\s+)[\"']?(\d{{1,18}})\b", own)
+    return server, container, {int(each) for each in given} or {server.port}
+
+
+def ports_of_server(spec: Mapping[str, Any]) -> set[int]:
+    """The ports of a model server that is alone in its pod, and those that it declares; none if they are unknown."""
+    found = _served(spec)
+    declared = [each for _, each in at(spec, "containers[].ports[].containerPort") if isinstance(each, int)]
+    return {*found[2], *found[0].others, *declared} if found else set()
+
+
+def unanswered(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
+    """Probes of a model server that is alone in its pod, to a port or a path that it does not answer."""
+    if (found := _served(spec)) is None:
+        return
+    server, container, ports = found
+    words = _words(container)
+    entries = [each for _, each in at(container, "ports[]") if isinstance(each, dict)]
+    named = {
+        paths.text(each.get("name")) or f"#{index}": each.get("containerPort") for index, each in enumerate(entries)
+    }
+    declared = [each for each in named.values() if isinstance(each, int)]
+    if server.host and not re.search(r"(?:^|\s)--host[=\s]", words) and (declared or "readinessProbe" in container):
+        text = f"starts a server that listens on {server.host}, where neither probes nor Services reach it"
+        yield misread(f"{path}/containers/0", text, "add --host 0.0.0.0", "probe")
+    if len(declared) == 1 and not ports & {*declared} and declared[0] not in server.others:
+        text = f"declares port {declared[0]}, but the server listens on {', '.join(map(str, sorted(ports)))}"
+        remedy = f"declare port {min(ports)}, or set {server.flag.strip('(?:)').partition('|')[0]} to {declared[0]}"
+        yield misread(f"{path}/containers/0/ports", text, remedy, "probe")
+    for where, get in at(container, "{livenessProbe,readinessProbe,startupProbe}.httpGet", f"{path}/containers/0"):
+        probe = paths.mapping(get)
+        asked = str(probe.get("path", "/")).partition("?")[0].rstrip("/") or "/"
+        port = str(probe.get("port"))
+        port = str(named.get(port, port))
+        if re.fullmatch(r"\d{1,18}", port) and int(port) not in ports | server.others:
+            text = f"asks port {port} in a probe, but the server listens on {', '.join(map(str, sorted(ports)))}"
+            yield misread(f"{where}/port", text, f"ask port {min(ports)}", "probe")
+        elif not re.fullmatch(server.paths, asked):
+            text = f"asks {asked[:80]} in a probe, which the server does not answer with a success"
+            yield misread(f"{where}/path", text, f"ask {server.right}", "probe")
+
+
+@cache
+def _any_server() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """The programs and the images of all servers."""
+    images = (each.image for each in _servers() if each.image)
+    return re.compile("|".join(each.program for each in _servers())), re.compile("|".join(images))
+
+
+def _server(words: str, image: str) -> _Answers | None:
+    """The first server that a command or an image starts."""
+    programs, images = _any_server()
+    if not programs.search(words) and not images.search(image):
+        return None
+    return next(filter(lambda each: _starts(each, words, image), _servers()), None)
+
+
+def _starts(server: _Answers, words: str, image: str) -> bool:
+    return bool(re.search(server.program, words) or (image and server.image and re.search(server.image, image)))
+
+
+def ports_of_service(
+    value: paths.Object, row: Mapping[str, Any], namespace: str, objects: Objects
+) -> Iterator[model.UnreadKey]:
+    """A port that a Service in the files does not have, and that another object names."""
+    for where, reference in at(value, row["at"]):
+        if not isinstance(reference, dict) or reference.get("kind", "Service") != "Service":
+            continue
+        within = paths.text(reference.get("namespace")) or namespace
+        name = paths.text(reference.get("name"))
+        found = objects.find(Reference(group="", kind="Service", name=name, namespace=within))
+        known = [] if isinstance(found, Absence) else values_at(found, "spec.ports[]")
+        wanted = next(iter(values_at(reference, row["ports"])), row.get("default"))
+        have = [each.get(field) for each in known if isinstance(each, dict) for field in ("port", "name")]
+        if have and isinstance(wanted, int | str) and wanted not in have and not is_placeholder(str(wanted)):
+            ports = ", ".join(str(each.get("port")) for each in known[:5] if isinstance(each, dict))
+            text = f"sends requests to the port {str(wanted)[:100]} of the Service {name[:100]}, which has {ports}"
+            place = next((each for each, _ in at(reference, row["ports"], where)), where)
+            yield _no_port(place, text, f"name the port {ports}")
+
+
+def ports_without_server(value: paths.Object, namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
+    """A number of a port on which the model servers in the files do not listen that a Service or a pool selects."""
+    spec = paths.mapping(value.get("spec"))
+    selector = known_keys.part_at(spec, "/selector/matchLabels") or known_keys.part_at(spec, "/selector")
+    servers = objects.once(
+        "ports of model servers",
+        lambda: [(at, *pod) for at, each in objects.all() for pod in _servers_of(each)],
+    )
+    found = [ports for at, labels, ports in servers if at == namespace and selector.items() <= labels.items()]
+    wanted = [
+        (f"{where}/targetPort" if "targetPort" in each else where, each.get("targetPort", each.get("port")))
+        for where, each in at(spec, "ports[]", "/spec")
+        if isinstance(each, dict)
+    ]
+    wanted += at(spec, "targetPorts[].number targetPortNumber", "/spec")
+    for where, port in wanted if selector and found and spec.get("clusterIP") != "None" else ():
+        if isinstance(port, int) and not any(port in ports for ports in found):
+            listed = ", ".join(map(str, sorted(set.union(*found))[:5]))
+            text = f"sends requests to the port {port}, and the model server that it selects listens on {listed}"
+            yield _no_port(where, text, f"name the port {listed}")
+
+
+def _servers_of(value: paths.Object) -> Iterator[tuple[Mapping[str, Any], set[int]]]:
+    for labels, spec in pods_of(value):
+        if ports := ports_of_server(spec):
+            yield labels, ports
+
+
+def pods_of(value: paths.Object) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """The labels and the spec of the pods of an object of Kubernetes."""
+    for way in ("", "/spec/template"):
+        if "containers" in (spec := known_keys.part_at(value, f"{way}/spec")):
+            yield known_keys.part_at(value, f"{way}/metadata/labels"), spec
+
+
+_REQUEST_SECONDS: Final = 60
+"""The time of a request to the API server."""
+
+
+def slow_webhooks(value: paths.Object, objects: Objects) -> Iterator[model.UnreadKey]:
+    """Mutating webhooks in the files that are asked about a Pod one after the other, longer than a request lasts."""
+    group, kind = "admissionregistration.k8s.io", "MutatingWebhookConfiguration"
+    seconds = objects.once(
+        "seconds of webhooks",
+        lambda: {name: _seconds_for_pods(each) for name, each in objects.cluster_scoped(group, kind).items()},
+    )
+    slowest = max(sorted(seconds), key=lambda each: seconds[each], default="")
+    total = sum(seconds.values())
+    if total >= _REQUEST_SECONDS and paths.text(paths.metadata(value).get("name")) == slowest:
+        text = f"has a part in the {total} s of all mutating webhooks that are asked about a Pod one after the other,"
+        text = f"{text} if none answers, and a request has {_REQUEST_SECONDS} s"
+        yield misread("/webhooks", text, "shorten timeoutSeconds, for example to 5, or narrow the rules", "controller")
+
+
+def _seconds_for_pods(value: paths.Object) -> int:
+    total = 0
+    for _, webhook in at(value, "webhooks[]"):
+        groups, names, operations = (
+            set(texts_at(webhook, f"rules[].{field}[]")) for field in ("apiGroups", "resources", "operations")
+        )
+        asked = groups & {"", "*"} and names & {"pods", "*", "*/*", "pods/*"} and operations & {"CREATE", "*"}
+        seconds = webhook.get("timeoutSeconds", 10) if isinstance(webhook, dict) and asked else 0
+        total += seconds if isinstance(seconds, int) else 0
+    return total

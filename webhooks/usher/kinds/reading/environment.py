@@ -408,14 +408,71 @@ def misread_variables(container: object, path: str, sets: frozenset[str] | None)
         elif name == "VLLM_USE_V1" and _is_without_v0(container.get("image")):
             text = "sets the variable VLLM_USE_V1, which vLLM 0.12 and later do not read"
             yield misread(f"{path}/env/{index}/name", text, "remove it: V1 is the only engine", "variable")
-    if sets is None or "envFrom" in container:
-        return
+    yield from _used_too_early(given, path)
+    if container.get("command"):
+        yield from words_without_shell(container, path)
+    if sets is not None and "envFrom" not in container:
+        yield from _set_by_nothing(container, path, sets, names)
+
+
+def _set_by_nothing(
+    container: Mapping[str, Any], path: str, sets: frozenset[str], names: list[Any]
+) -> Iterator[model.UnreadKey]:
     for field in ("command", "args"):
         words = container.get(field)
         for index, word in enumerate(words if isinstance(words, list) else ()):
             if isinstance(word, str) and any(mark in word for mark in _MARKS):
                 for text, remedy in (*_unset(word, sets, names), *_unexpanded(word, sets, names)):
                     yield misread(f"{path}/{field}/{index}", text, remedy, "variable")
+
+
+def _used_too_early(given: object, path: str) -> Iterator[model.UnreadKey]:
+    """Variables that use one which stands after them, where the kubelet does not replace it."""
+    entries = [paths.mapping(each) for each in given] if isinstance(given, list) else []
+    names = [each.get("name") for each in entries]
+    for index, entry in enumerate(entries):
+        text = entry.get("value")
+        used = re.findall(r"(?<!\$)\$\((\w{1,80})\)", text) if isinstance(text, str) and "$(" in text else ()
+        for name in used:
+            if name in names[index + 1 :] and name not in names[:index]:
+                message = f"sets {str(entry.get('name'))[:80]} with $({name}), which stays so: it is set later"
+                yield misread(f"{path}/env/{index}/value", message, f"move {name} before it", "variable")
+
+
+_SHELL: Final = memo.pattern(r"(?:^|/)(?:ba|da|k|z|a)?sh$")
+_FOR_SHELLS: Final = frozenset({"&&", "||", "|", ";", ">", ">>", "2>&1", "&"})
+_POSITIONAL: Final = memo.pattern(r"\$[@*#\d]|\$\{[@*#\d]|\bshift\b|\bgetopts\b")
+
+
+def words_without_shell(container: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
+    """Words of a command that only a shell understands and that a program gets, or that a shell does not pass on.
+
+    Sources: kubernetes.io, define a command and arguments; sh(1) on the operands of -c.
+    """
+    words = [
+        (f"{path}/{field}/{index}", each)
+        for field in ("command", "args")
+        for index, each in enumerate(paths.elements(container.get(field)))
+        if isinstance(each, str)
+    ]
+    texts = [each for _, each in words]
+    shell = next((at for at, each in enumerate(texts) if _SHELL.search(each)), None)
+    if shell is not None:
+        option = next((at for at, each in enumerate(texts) if at > shell and not re.match(r"-[a-z]*c$|--$", each)), 0)
+        is_script = shell == 0 and any(re.match(r"-[a-z]*c$", each) for each in texts[1:option])
+        if is_script and len(texts) > option + 1 and not _POSITIONAL.search(texts[option]):
+            message = f"starts a shell with {texts[option][:60]!r}, and {texts[option + 1][:60]!r} is no part of it"
+            yield misread(words[option][0], message, "write the script and its arguments as one text", "argument")
+        return
+    names = {paths.text(paths.mapping(each).get("name")) for each in paths.elements(container.get("env"))}
+    for where, each in words:
+        if each in _FOR_SHELLS:
+            message = f"has {each} in a command that no shell reads, so the program gets it as an argument"
+            yield misread(where, message, "start sh -c with the whole command as one text", "argument")
+        for name in dict.fromkeys(re.findall(r"(?<!\$)\$\{?([A-Z][A-Z0-9_]{1,80})\b", each)) if "$" in each else ():
+            if name in names or any(pattern.fullmatch(name) for pattern, _, _ in _SET_BY_CONTROLLERS):
+                message = f"uses ${name} in a command that no shell reads, so the program gets it as it is written"
+                yield misread(where, message, f"write $({name})", "argument")
 
 
 def _unexpanded(word: str, sets: frozenset[str], names: list[Any]) -> Iterator[tuple[str, str]]:

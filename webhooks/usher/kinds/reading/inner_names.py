@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from usher import memo, model, paths
-from usher.kinds.reading import environment, known_keys
+from usher.kinds.reading import counts, environment, known_keys
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.values import Absence, Lookup, Objects, Reference
 from usher.model import placement
@@ -204,6 +204,8 @@ class _Tables(NamedTuple):
     """The names of other objects, by group and kind."""
     targets_of_pods: Sequence[_Target]
     """The names of other objects in each pod spec."""
+    ports: Mapping[str, Mapping[str, Any]]
+    """The places of Services with a port, by group and kind of the object that names them."""
 
 
 @cache
@@ -217,6 +219,7 @@ def _tables() -> _Tables:
         pods=[(part, _row(each, "")) for part, each in table["pods"]],
         targets={kind: [_Target(**each) for each in found] for kind, found in table["targets"].items()},
         targets_of_pods=[_Target(**each) for each in table["targets_of_pods"]],
+        ports=table["ports"],
     )
 
 
@@ -296,13 +299,28 @@ def _missing_objects(
         names = known.of(target) - ({own} if key == (target.group, target.kind) else set())
         yield from known.missing(target, names, value, "") if names else ()
     yield from known.missing_referred(value)
+    yield from _ports(value, key, namespace, objects)
+    if key == (_KUEUE, "LocalQueue"):
+        yield from _namespace_not_selected(value, namespace, objects)
+
+
+def _ports(value: paths.Object, key: tuple[str, str], namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
+    """Ports that no object beside this one has."""
+    if (row := _tables().ports.get(" ".join(key))) is not None:
+        yield from counts.ports_of_service(value, row, namespace, objects)
+    if key == ("", "Service") or key[1] == "InferencePool":
+        yield from counts.ports_without_server(value, namespace, objects)
+    if key == ("monitoring.coreos.com", "PodMonitor"):
+        yield from _port_not_there(
+            value, namespace, objects, "spec.podMetricsEndpoints[].port", "/spec/selector/matchLabels"
+        )
+    if key[1] == "MutatingWebhookConfiguration":
+        yield from counts.slow_webhooks(value, objects)
     if key == ("", "Service"):
-        yield from _port_not_there(value, namespace, objects)
+        yield from _port_not_there(value, namespace, objects, "spec.ports[].targetPort", "/spec/selector")
         yield from _names_before_ready(value, namespace, objects)
     if key == ("monitoring.coreos.com", "ServiceMonitor"):
         yield from _port_not_scraped(value, namespace, objects)
-    if key == (_KUEUE, "LocalQueue"):
-        yield from _namespace_not_selected(value, namespace, objects)
 
 
 class _KnownNames(NamedTuple):
@@ -418,21 +436,23 @@ def _group_of(reference: Mapping[str, Any]) -> str:
     return paths.text(reference.get("apiVersion")).rpartition("/")[0]
 
 
-def _port_not_there(value: paths.Object, namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
-    """A named port of a Service that the pods in the files which it selects do not have."""
-    wanted = [each for each in places.texts_at(value, "spec.ports[].targetPort") if not each.isdecimal()]
-    selector = known_keys.part_at(value, "/spec/selector")
+def _port_not_there(
+    value: paths.Object, namespace: str, objects: Objects, ports_at: str, selector_at: str
+) -> Iterator[model.UnreadKey]:
+    """A named port of a Service or a PodMonitor that the pods in the files which it selects do not have."""
+    wanted = [each for each in places.texts_at(value, ports_at) if not each.isdecimal()]
+    selector = known_keys.part_at(value, selector_at)
     if not wanted or not selector:
         return
     found = [
         (labels, places.texts_at(spec, f"{_CONTAINERS}.ports[].name"))
         for within, each in objects.all()
         if within == namespace
-        for labels, spec in _pods_of(each)
+        for labels, spec in counts.pods_of(each)
     ]
     ports = [names for labels, names in found if selector.items() <= labels.items()]
     known = {name for names in ports for name in names}
-    for place, name in places.texts_with_paths(value, "spec.ports[].targetPort", "") if ports and all(ports) else ():
+    for place, name in places.texts_with_paths(value, ports_at, "") if ports and all(ports) else ():
         if not name.isdecimal() and name not in known and not places.is_placeholder(name):
             text = f"sends requests to the port {name[:100]}, which the pods that it selects in these files do not have"
             yield _nothing_there(place, text, _meant(name, known, "port"), certain=False)
@@ -479,13 +499,6 @@ def _names_before_ready(value: paths.Object, namespace: str, objects: Objects) -
                 )
                 yield _nothing_there("/spec", text, "set publishNotReadyAddresses: true", certain=False)
                 return
-
-
-def _pods_of(value: paths.Object) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    """The labels and the spec of the pods of an object of Kubernetes."""
-    for way in ("", "/spec/template"):
-        if "containers" in (spec := known_keys.part_at(value, f"{way}/spec")):
-            yield known_keys.part_at(value, f"{way}/metadata/labels"), spec
 
 
 _LEVEL: Final = "pod-security.kubernetes.io/enforce"

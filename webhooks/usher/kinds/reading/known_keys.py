@@ -409,6 +409,29 @@ def misspelt_selector(value: paths.Object, path: str, objects: Objects) -> Itera
                 remedy=f"did you mean {meant[0]}?",
                 important=False,
             )
+            return
+    name = paths.text(paths.metadata(value).get("name"))
+    named = objects.once("labels of pods by the name of their object", lambda: _labels_by_name(objects)).get(name, {})
+    other = next(((key, each) for key, each in wanted.items() if named.get(key, each) != each), None)
+    if value.get("kind") == "Service" and other is not None:
+        key, each = other
+        yield model.UnreadKey(
+            path=paths.join(path, key),
+            text=f"selects pods with the label {key}: {each}, and those of the object with its name have {named[key]}",
+            remedy=f"did you mean {named[key]}?",
+            important=False,
+        )
+
+
+def _labels_by_name(objects: Objects) -> Mapping[str, Mapping[str, str]]:
+    """The labels of templates of pods, by the name of their object."""
+    return {
+        paths.text(paths.metadata(value).get("name")): {
+            key: text for key, text in found.items() if isinstance(text, str)
+        }
+        for _, value in objects.all()
+        if (found := part_at(value, "/spec/template/metadata/labels"))
+    }
 
 
 def _pods_by_label(objects: Objects) -> Mapping[tuple[str, str], Sequence[Mapping[str, str]]]:

@@ -1,23 +1,24 @@
-"""Boards, models, memory, users and addresses that programs of pods need, and that their containers do not give.
+"""Boards, models, memory, users and addresses that programs of pods need, and arguments that programs do not take.
 
-Sources: sizes of tensor parallelism, verify_with_parallel_config of vLLM and config.json of each model; memory of each
-rank, LMCache/LMCache#949; PYTHONHASHSEED, docs.lmcache.ai; postStart runs beside the entry point (kubernetes.io,
-container lifecycle hooks), otwld/ollama-helm#100; names of users, vllm-project/vllm#44548; the address of the side
-channel, volcano-sh/kthena#503; the launcher of DeepSpeed uses ssh (deepspeed.ai, getting started); pods of a
-StatefulSet in order (kubernetes.io, podManagementPolicy).
+Sources: options of programs, `program_names.json`; sizes of tensor parallelism, verify_with_parallel_config of vLLM and
+config.json of each model; memory of each rank, LMCache/LMCache#949; PYTHONHASHSEED, docs.lmcache.ai; postStart runs
+beside the entry point (kubernetes.io, container lifecycle hooks), otwld/ollama-helm#100; names of users,
+vllm-project/vllm#44548; the address of the side channel, volcano-sh/kthena#503; the launcher of DeepSpeed uses ssh
+(deepspeed.ai, getting started); pods of a StatefulSet in order (kubernetes.io, podManagementPolicy).
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
 
 from usher import errors, memo, model, paths, quantities
+from usher.kinds.reading import known_keys
 from usher.kinds.reading import value_forms as places
-from usher.kinds.reading.environment import misread
+from usher.kinds.reading.environment import misread, program_names, words_without_shell
 
 Found = Iterator[model.UnreadKey]
 
@@ -115,7 +116,7 @@ def _options_of_other_devices(pod_set: model.PodSet, container: model.Container)
 _ROWS: Final = Path(__file__).with_suffix(".json")
 _OF_A_PROGRAM: Final = memo.pattern(
     r"vllm|sglang|lmcache|text-generation-inference|tritonserver|llama\.cpp|trtllm|ollama|rayproject/ray|/nim/|pytorch|jupyter"
-    r"|kubeflownotebookswg|deepspeed|CUDA_VISIBLE_DEVICES|LMCACHE_|--node[-_]rank"
+    r"|kubeflownotebookswg|deepspeed|torchrun|accelerate|CUDA_VISIBLE_DEVICES|LMCACHE_|--node[-_]rank"
 )
 """Words of containers that a rule here reads; others cost no more than this search."""
 _DIRECT: Final = frozenset({"", "apps", "batch", "jobset.x-k8s.io", "leaderworkerset.x-k8s.io"})
@@ -345,6 +346,199 @@ def _without_a_name(started: _Started) -> Found:
         )
 
 
+_Version = tuple[int, ...]
+_NEWEST: Final = (9999,)
+_TAG: Final = memo.pattern(r":v?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?![\d.])")
+_LATEST: Final = memo.pattern(r"(?:^|/)[^:@]+(?::latest)?$")
+_OPTION: Final = memo.pattern(r"--([A-Za-z][\w-]{1,80})(?=$|[=\s.])")
+_WORDS_OF_SHELL: Final = memo.pattern(r"(?:\\\n|[^\n;&|])*")
+
+
+def _version(text: str) -> _Version:
+    return tuple(map(int, text.split(".")))
+
+
+def _version_of(image: str) -> _Version:
+    """The version in the tag of an image; without one, () or for `latest` a newer one than all."""
+    found = _TAG.search(image)
+    return tuple(int(each or 0) for each in found.groups()) if found else _NEWEST if _LATEST.match(image) else ()
+
+
+class _Options(NamedTuple):
+    """The options of a program, without their dashes, and the versions of it that were read."""
+
+    known: frozenset[str]
+    gone: Mapping[str, _Version]
+    """The first version without an option."""
+    since: Mapping[str, _Version]
+    """The last version without an option."""
+    last: _Version
+
+
+@cache
+def _options(program: str) -> _Options:
+    row = program_names()["options"][program]
+    gone, since = (
+        {name: _version(number) for name, number in (each.split("=") for each in row.get(part, "").split())}
+        for part in ("gone", "since")
+    )
+    return _Options(frozenset(row["known"].split()), gone, since, _version(row.get("last", "0")))
+
+
+def _words_of(row: Mapping[str, Any], started: _Started) -> tuple[list[str], bool]:
+    """The words after a program in a command, and whether no shell reads them; none where it does not start it."""
+    command, args = (places.texts_at(started.value, f"{part}[]") for part in ("command", "args"))
+    if not command:
+        return (args, True) if "image" in row and re.search(row["image"], started.image) else ([], False)
+    found = re.search(row["start"], started.words)
+    if found is None:
+        return [], False
+    if re.search(r"(^|/)(ba|da|z)?sh$", command[0]):
+        text = _WORDS_OF_SHELL.match(started.words, found.end())
+        return (text[0] if text else "").replace("\\\n", " ").split(), False
+    length = 0
+    for index, each in enumerate(started.command):
+        length += len(each) + 1
+        if length >= found.end():
+            return started.command[index + 1 :], True
+    return [], False
+
+
+def _arguments(started: _Started) -> Found:
+    """Arguments that a program does not know in its version, that need others, or of which a shell makes several."""
+    args, name = places.texts_at(started.value, "args[]"), ""
+    for entry in _rows("entries") if args and not started.value.get("command") else ():
+        if re.search(entry["image"], started.image) and re.fullmatch(entry["first"], args[0]):
+            message = (
+                f"begins its arguments with {args[0][:40]}, and the entry point of its image already is {entry['is']}"
+            )
+            yield misread(f"{started.path}/args/0", message, f"remove {entry['remove']}, or set command", "argument")
+            return
+    for row in _rows("programs_with_options"):
+        words, direct = _words_of(row, started)
+        if words:
+            script = next(
+                (at for at, each in enumerate(words) if re.search(r"\.py$|^-m$|^--module$", each)), len(words)
+            )
+            own = words[:script] if row.get("launches") else words
+            version = _version_of(started.image) if re.search(row.get("image", "(?!)"), started.image) else ()
+            for word in own:
+                yield from _argument(started, row, word, version, direct=direct)
+            if direct and not started.value.get("command"):
+                yield from words_without_shell(started.value, started.path)
+            name = row["name"]
+            yield from _combinations(started, name, " ".join(own), version)
+            yield from _values(started, row, " ".join(own))
+    if not name:
+        yield from _combinations(started, "", started.words, ())
+
+
+def _argument(started: _Started, row: Mapping[str, Any], word: str, version: _Version, *, direct: bool) -> Found:
+    name, quoted = _OPTION.match(word), re.fullmatch(r"(--[\w-]+=)?(['\"])(.*)\2", word)
+    if name and direct and re.match(r"\s+[^\s{]", word[name.end() :]) and "\n" not in word:
+        message = f"starts {row['name']} with the one argument {word[:80]!r}, which it takes for the name of an option"
+        remedy = f"write {name[0]}={word[name.end() :].strip()}"
+        yield misread(started.find(word), message, remedy, "argument")
+    elif quoted and direct:
+        message = f"gives {row['name']} the argument {word[:80]} with its quotes, because no shell takes them off"
+        yield misread(started.find(word), message, f"write {quoted[1] or ''}{quoted[3]}", "argument")
+    elif name and not places.is_placeholder(name[0]):
+        yield from _option(started, row, name[1], version, word)
+
+
+def _option(started: _Started, row: Mapping[str, Any], name: str, version: _Version, word: str) -> Found:
+    """An option that its program does not have, or not in this version."""
+    options, plain = _options(row["name"]), name.replace("_", "-")
+    plain = plain.removeprefix("no-") if plain not in options.known else plain
+    is_start = any(each.startswith(plain) and each != plain for each in options.known)
+    what, remedy, number = "", "remove it", ".".join(map(str, version))
+    if plain in options.known:
+        gone, since = options.gone.get(plain), options.since.get(plain, ())
+        if row.get("dashes") and "_" in name:
+            what, remedy = "which it does not know with underscores", f"write --{plain}"
+        elif gone and version >= gone and not is_start:
+            of = "its newest version" if version == _NEWEST else f"version {number}"
+            what, remedy = f"which {of} no longer has", row.get("instead", {}).get(plain, remedy)
+        elif () < version <= since and not is_start:
+            what, remedy = f"which version {number} does not have yet", "remove it, or use a newer image"
+    elif not is_start:
+        near = [each for each in options.known if known_keys.is_slip(plain, each)]
+        if len(near) == 1:
+            what, remedy = "which it does not know", f"did you mean --{near[0]}?"
+        elif () < version <= options.last or plain in row.get("others", ()):
+            what = "which it does not know"
+    if what:
+        message = f"starts {row['name']} with the option --{name[:80]}, {what}"
+        yield misread(started.find(word), message, remedy, "argument")
+
+
+def _number_of(option: str, text: str) -> int | None:
+    found = re.search(rf"(?:^|\s)(?:{option})[=\s]+[\"']?(\d{{1,12}})(?=[\s\"']|$)", text)
+    return int(found[1]) if found else None
+
+
+def _combinations(started: _Started, program: str, text: str, version: _Version) -> Found:
+    """Arguments and variables of a program that need, forbid or bound others."""
+    user = paths.mapping(started.value.get("securityContext")).get(
+        "runAsUser", paths.mapping(started.spec.get("securityContext")).get("runAsUser", 0)
+    )
+    variables = [f"{name}={value}" for name, value in started.variables.items()]
+    given = " ".join([started.words, *variables, *(f"mount={folder}" for folder, _, _ in started.mounts())])
+    for rule in _rows("arguments"):
+        first, limit = (_number_of(each, text) for each in rule.get("above", ("(?!)", "(?!)")))
+        found = re.search(rule.get("has", ""), given) if rule.get("program", "") == program else None
+        if (
+            found is None
+            or ("from" in rule and version < _version(rule["from"]))
+            or ("lacks" in rule and (not started.whole or re.search(rule["lacks"], given)))
+            or (rule.get("user") and not user)
+            or (rule.get("host") and started.spec.get("hostNetwork") is not True)
+            or not re.search(rule.get("image", ""), started.image)
+            or ("above" in rule and (first is None or limit is None or first < limit))
+        ):
+            continue
+        word = found[found.lastindex or 0][:80]
+        remedy = rule["remedy"].format(word=word)
+        yield misread(started.find(word or "-"), rule["text"].format(word=word), remedy, "argument")
+
+
+def _values(started: _Started, row: Mapping[str, Any], text: str) -> Found:
+    """Values that a program cannot read, that its model does not have, or that count other processes than meant."""
+    for option in row.get("json", "").split():
+        value = re.search(rf"--{option.replace('-', '[-_]')}[=\s]+(\{{.*?\}})(?=\s--|$)", text)
+        word = next((each for each in started.command if value and each.endswith(value[1])), "")
+        if value and word and "$" not in word and "{{" not in word and not _is_json(value[1]):
+            message = f"gives {row['name']} the option --{option} with a text that is no JSON"
+            yield misread(started.find(word), message, "write names and texts in double quotes", "argument")
+    named = _model_of({"model": row.get("model", "(?!)"), "name": row["name"]}, started).lower()
+    length = _number_of(row.get("length", "(?!)"), text)
+    most = next((each["tokens"] for each in _rows("contexts") if named and re.search(each["model"], named)), None)
+    if length and most and length > most and not re.search(r"rope|overrides|ALLOW_\w*LONG|--config\b", started.text):
+        message = f"starts {row['name']} with {length} tokens, but {named[:80]} has {most} positions"
+        yield misread(started.find(str(length)), message, f"set at most {most}", "argument")
+    processes, machines = _number_of(row.get("processes", "(?!)"), text), _number_of("--num[-_]machines", text) or 1
+    gpus = started.limit("nvidia.com/gpu")
+    if (
+        processes
+        and gpus
+        and (quantities.parse(processes) == gpus if machines > 1 else quantities.parse(processes) > gpus)
+    ):
+        message = f"starts {row['name']} with {processes} processes on {machines} machines with as many GPUs each"
+        remedy = f"set {processes * machines}, which counts the processes of all machines"
+        if machines == 1:
+            message = f"starts {row['name']} with {processes} processes for the GPUs, but its container has {gpus}"
+            remedy = "start as many processes as GPUs"
+        yield misread(started.find(str(processes)), message, remedy, "argument")
+
+
+def _is_json(text: str) -> bool:
+    try:
+        orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
 _LONGEST: Final = 600  # max-revision-timeout-seconds in config-defaults of Knative, unless somebody raised it
 
 
@@ -360,7 +554,7 @@ def needs_of_programs(key: tuple[str, str], value: paths.Object, specs: Sequence
             if isinstance(container, dict) and _OF_A_PROGRAM.search(str(container)):
                 started = _Started(container, spec, f"{path}/containers/{index}")
                 yield from _without_its_model(started) if key[0] in _DIRECT else ()
-                for rule in (_hidden, _heads, _memory, _pulls_too_early, _without_a_name):
+                for rule in (_hidden, _heads, _memory, _pulls_too_early, _without_a_name, _arguments):
                     yield from rule(started)
                 yield from _variables(started, key)
                 yield from _launcher_without_ssh(key, value, started)

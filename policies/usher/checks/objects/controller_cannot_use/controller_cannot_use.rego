@@ -11,7 +11,9 @@
 #   Of programs it knows what a container has to give them: the model or the repository in a volume, the folder of
 #   downloads, no volume over the program itself, a tensor parallel size that divides the attention heads of the model,
 #   memory of the host for all ranks, a name for the user of vLLM, a server that answers before a hook asks it, ssh for
-#   the launcher of DeepSpeed, ranks that all start at once, workers of Ray that something makes and may take away.
+#   the launcher of DeepSpeed, ranks that all start at once, workers of Ray that something makes and may take away, a
+#   Service for addresses of the first pod of a Job or a StatefulSet, and the right to execute a script of a ConfigMap.
+#   Mutating webhooks in the files that take longer than a request together, and a storageUri without a scheme, are named.
 #   Of device stacks usher knows machine types that no cloud has, chips and nodes of TPU slices, requests for several
 #   shares where the device plugin refuses them, fields that it ignores, NVIDIADrivers that the operator ignores or
 #   refuses, containerd of k3s and RKE2, two device plugins on GKE, labels of EKS Auto Mode, NodeOverlays, attributes of

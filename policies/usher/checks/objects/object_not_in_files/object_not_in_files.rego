@@ -9,6 +9,8 @@
 #   ConfigMap of NVIDIA's or AMD's operator in a namespace from which the operator does not mount it, or without the
 #   key that is read; a workload or queue in another shard of KAI-Scheduler than its queue, and a shard without a
 #   SchedulingShard; and a resource of AMD that the naming strategy of the device plugin in the files does not offer.
+#   Ports are compared too: those of Services that an Ingress, a route or a webhook names, and those on which a model
+#   server alone in its pod listens with those that Services and InferencePools ask.
 #   The cluster may have more than the files, so the finding only warns.
 # scope: package
 # related_resources:

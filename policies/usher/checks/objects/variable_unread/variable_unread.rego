@@ -6,7 +6,8 @@
 #   has LWS_LEADER_ADDRESS, and only plugins of Volcano set VC_TASK_INDEX and the hosts of tasks. usher knows the
 #   variables of NCCL, PyTorch and vLLM, and reports a name only if it is nearly one of them.
 #   Of some variables it compares the value: an address that no other pod reaches, the number of a GPU that the container
-#   does not have, and a cache that several processes share without one seed for their hashes.
+#   does not have, and a cache that several processes share without one seed for their hashes. It also names a variable
+#   whose value uses one that is defined later, which the kubelet does not replace.
 # scope: package
 # related_resources:
 #   - ref: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
