@@ -342,3 +342,39 @@ def test_any_text_is_parsed_or_refused_with_a_reason(content: str | bytes) -> No
 def test_any_yaml_like_text_is_parsed_or_refused_with_its_place(pieces: list[str]) -> None:
     refusal = refused("".join(pieces))
     assert refusal is None or (refusal.line >= 1 and refusal.column >= 1)
+
+
+ODD_JSON = [
+    *('"a":1', '"a":[]', '"b":{}', '"\\u0061":2', '"\\u0022":3', '"c":"\\u0022"', '"d":"\\ud83d\\ude00"'),
+    *('"e":"\\ude00"', '"f":1.0', '"g":1.5', '"h":1e3', '"i":-0', '"j":9007199254740993', '"k":9223372036854775808'),
+    *('"l":123456789e999', '"m":"\\"\\""', '"n":"\\n    "', '"o":tru', '"p":"q', "{", "}", "[", "]", ",", "\n"),
+    *(" ", "\n\n", "\t", "1", "null"),
+]
+
+
+@given(st.lists(st.sampled_from(["{", "}", ",", "\n", "{}\n", *(f"{{{each}}}\n" for each in ODD_JSON), *ODD_JSON])))
+def test_json_that_is_read_at_once_is_read_as_by_the_exact_reader(pieces: list[str]) -> None:
+    _assert_read_alike("{" + "".join(pieces))
+
+
+@pytest.mark.parametrize("depth", [1, 126, 127, 128, 129, 130, 253, 254, 255, 300, 2000])
+@pytest.mark.parametrize("inner", ["", "1", "[]", '"\\n"'])
+@pytest.mark.parametrize("opening", ["[", '{"a":'])
+def test_deep_json_that_is_read_at_once_is_read_as_by_the_exact_reader(depth: int, inner: str, opening: str) -> None:
+    closing = "]" if opening == "[" else "}"
+    _assert_read_alike(opening * depth + (inner or "null") + closing * depth + "\n")
+
+
+def _assert_read_alike(text: str) -> None:
+    with pytest.MonkeyPatch.context() as patches:
+        patches.setattr(reader, "_decode_exactly", lambda _text, _start: None)
+        exact = reader.parse_each(text, source="x")
+    found = reader.parse_each(text, source="x")
+    assert repr(found.documents) == repr(exact.documents)
+    assert list(map(str, found.errors)) == list(map(str, exact.errors))
+
+
+def test_plain_json_is_read_at_once() -> None:
+    for indent in None, 2, 4:
+        text = json.dumps({"kind": "X", "a": [{"b": 1, "c": "d"}]}, indent=indent)
+        assert reader._decode_exactly(text + "\n", 0) == (json.loads(text), len(text))

@@ -3,9 +3,9 @@
 The text is read as in kubectl (k8s.io/cli-runtime, StreamVisitor): it is cut at the lines that start with ---, and a
 text that starts like JSON is read as JSON first. If kubectl would guess, drop or round a value, usher refuses it.
 
-The standard library decodes. It accepts some text that kubectl refuses (a key twice, half a surrogate pair, a number
-too large, any depth). Then usher reads the same text again as events, so that the composer judges and places it like
-YAML.
+msgspec decodes JSON whose values are known to be exact. The standard library decodes the rest. Both accept some text
+that kubectl refuses (a key twice, half a surrogate pair, a number too large, any depth). Then usher reads the same text
+again as events, so that the composer judges and places it like YAML.
 """
 
 import bisect
@@ -15,6 +15,8 @@ from collections.abc import Iterator, Mapping
 from json import JSONDecodeError
 from typing import Final, NoReturn
 
+import msgspec
+import orjson
 from msgspec import Struct
 
 from usher import errors, memo, paths
@@ -190,7 +192,8 @@ def decode_json(chunk: chunks.Chunk) -> list[JsonValue]:
     start = _after_space(text, 0)
     _check_first(chunk, start)
     while start < len(text):
-        value, end = _decode_one(chunk, start)
+        exact = _decode_exactly(text, start)
+        value, end = _decode_one(chunk, start) if exact is None else exact
         line += text.count("\n", before, start)
         line_start = text.rfind("\n", before, start) + 1
         column = start - line_start + 1 if line_start else column + start - before
@@ -227,6 +230,32 @@ def json_event_source(chunk: chunks.Chunk, *, start: int = 0) -> composing.Event
 def _after_space(text: str, offset: int) -> int:
     match = _SPACE.match(text, offset)
     return match.end() if match else offset
+
+
+def _decode_exactly(text: str, start: int) -> tuple[paths.Json, int] | None:
+    """The value at `start` with its end, if it is the whole rest of a text, or of its line in JSON Lines.
+
+    None where that is not certain, or where kubectl could refuse or change the value: it is written again to see
+    whether a key went missing, how deep it is, and whether each number is a small integer.
+    """
+    if start and text[start - 1] != "\n":
+        return None  # it shares its line with an earlier value
+    line_end = text.find("\n", start)
+    rest = text if start == 0 else text[start : None if line_end < 0 else line_end]
+    try:
+        try:
+            value = _EXACT_DECODER.decode(rest)
+        except msgspec.DecodeError:
+            if start or line_end < 0:
+                return None
+            rest = text[:line_end]  # the first of JSON Lines
+            value = _EXACT_DECODER.decode(rest)
+        written = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_STRICT_INTEGER)
+    except (ValueError, TypeError, RecursionError):
+        return None
+    if written.count(b'"') != rest.count('"') or _QUOTE in rest or _DEEP in written or _HIGH_SURROGATE.search(rest):
+        return None
+    return value, start + len(rest.rstrip(_SPACES))
 
 
 def _decode_one(chunk: chunks.Chunk, start: int) -> tuple[paths.Json, int]:
@@ -267,6 +296,16 @@ def _float(text: str) -> composing.Scalar:
 def _constant(text: str) -> NoReturn:
     raise json.JSONDecodeError(f"{text} is not JSON", text, 0)
 
+
+def _not_exact(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no integer")
+
+
+_EXACT_DECODER: Final = msgspec.json.Decoder(float_hook=_not_exact)
+_QUOTE: Final = "\\u0022"
+"""Becomes a quotation mark that counts like a key that went missing."""
+_DEEP: Final = b"\n" + b"  " * composing.MAX_DEPTH
+_SPACES: Final = " \t\r\n"
 
 _DECODER: Final = json.JSONDecoder(
     object_pairs_hook=_mapping, parse_int=_integer, parse_float=_float, parse_constant=_constant

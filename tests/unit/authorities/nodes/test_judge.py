@@ -8,10 +8,11 @@ from msgspec.structs import replace
 
 import builders
 from builders import expression, node_affinity, term
-from unit.authorities.clusters import cluster, judge
+from unit.authorities.clusters import cluster, demand, judge
 from unit.authorities.nodes.judging import CPU_NODE, GPU_NODE, GPU_TAINT, H100, gpu_pod, obstacles, place
 from usher import paths
-from usher.authorities.nodes.judge import NodeVerdict
+from usher.authorities.nodes import judge as nodes_judge
+from usher.authorities.nodes.judge import NodeVerdict, NodeVerdicts
 from usher.authorities.nodes.places import MissingAmount, Obstacles
 from usher.authorities.verdict import Answer
 from usher.cluster.facts.nodes import Taint
@@ -275,3 +276,14 @@ def test_a_tainted_node_with_too_few_devices_is_nearer_than_one_without_any() ->
     tainted = Obstacles(amounts=(few,), taints=(Taint("google.com/tpu", "present", "NoSchedule"),))
 
     assert tainted.weight < Obstacles(amounts=(replace(few, most=0),)).weight
+
+
+def test_the_nodes_of_equal_pods_are_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    verdicts = NodeVerdicts(cluster(GPU_NODE, CPU_NODE))
+    small, large = (gpu_pod(gpus) for gpus in (8, 16))
+
+    found = [[each.name for each in verdicts.holding(demand(pod))] for pod in (small, large)]
+    monkeypatch.setattr(nodes_judge, "could_hold", None)
+
+    assert found == [["nodes like gpu-0"], []]
+    assert [[each.name for each in verdicts.holding(demand(pod))] for pod in (small, large)] == found

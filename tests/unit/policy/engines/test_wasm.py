@@ -17,7 +17,7 @@ import pytest
 import opa_server
 from usher import errors, paths
 from usher.policy.engines import wasm as engines_wasm
-from usher.policy.engines.engine import Entrypoint
+from usher.policy.engines.engine import ANSWER_UNTIL, Entrypoint
 from usher.policy.engines.wasm_runtime import Clock
 
 pytestmark = opa_server.needs_opa
@@ -113,6 +113,54 @@ def test_a_document_that_the_processor_works_on_until_the_deadline_is_too_much(
         ask(hasty, "loop")
 
     assert echo(hasty, "still here") == "still here"
+
+
+def _starved(monkeypatch: pytest.MonkeyPatch, *times: int) -> list[float]:
+    """Lets the deadline of some calls pass before they begin, as if others had the processor; their numbers."""
+    calls = list[float]()
+    ticks = Clock.ticks
+
+    def ticks_left(clock: Clock) -> int:
+        calls.append(len(calls))
+        return 0 if calls[-1] in times else ticks(clock)
+
+    monkeypatch.setattr(Clock, "ticks", ticks_left)
+    return calls
+
+
+def test_a_file_whose_evaluation_got_no_processor_is_judged_again(
+    engine: engines_wasm.WasmEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.ready()
+    _starved(monkeypatch, 0, 2)  # between them a new instance starts
+
+    assert echo(engine, "judged") == "judged"
+
+
+def test_a_review_whose_evaluation_got_no_processor_is_not_judged_again(
+    engine: engines_wasm.WasmEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.ready()
+    calls = _starved(monkeypatch, 0)
+    until = ANSWER_UNTIL.set(time.monotonic() + BOUND)
+
+    try:
+        with pytest.raises(errors.DeadlineError, match="took longer"):
+            echo(engine, "late")
+    finally:
+        ANSWER_UNTIL.reset(until)
+
+    assert calls == [0]
+
+
+def test_an_evaluation_that_never_gets_the_processor_ends(
+    engine: engines_wasm.WasmEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.ready()
+    _starved(monkeypatch, *range(0, 20, 2))
+
+    with pytest.raises(errors.DeadlineError, match=f"longer than {BOUND:g} s"):
+        echo(engine, "late")
 
 
 def test_many_loops_at_once_are_all_stopped_and_delay_no_other_call(
@@ -334,7 +382,7 @@ import os, sys
 from pathlib import Path
 from usher import errors
 from usher.policy.engines import wasm
-from usher.policy.engines.engine import Entrypoint
+from usher.policy.engines.engine import ANSWER_UNTIL, Entrypoint
 module = Path({str(file)!r}).read_bytes()
 engine = wasm.WasmEngine(module)
 child = os.fork()

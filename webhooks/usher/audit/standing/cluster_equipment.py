@@ -67,7 +67,8 @@ def may_grow(resource: str, situation: Situation) -> bool:
     if situation.autoscaler:
         return True
     nodes = situation.estate.nodes or ()
-    return any(resource in accelerators_of([node]) and any(key in node.labels for key in _SCALED) for node in nodes)
+    scaled = (node for node in nodes if not node.labels.keys().isdisjoint(_SCALED))
+    return any(resource in accelerators_of([node]) for node in scaled)
 
 
 def pool_of(node: Node) -> str:

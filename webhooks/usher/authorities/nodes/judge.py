@@ -529,11 +529,20 @@ class NodeVerdicts:
         self.places = found
         self._kept = lru_cache(maxsize=1024)(lambda question: judge(question.demand, self.places))
         self._rooms = lru_cache(maxsize=256)(lambda gang: gang_room(gang.members, self.places))
+        self._holding = lru_cache(maxsize=256)(lambda question: self._holding_places(question.demand))
 
     def of(self, demand: PodDemand) -> NodeVerdict:
         """Whether any node could hold one pod."""
         key = demand.digest()
         return self._kept(_Question(key, demand.devices, demand)) if key else judge(demand, self.places)
+
+    def holding(self, demand: PodDemand) -> tuple[Place, ...]:
+        """The places that could hold one pod."""
+        key = demand.digest()
+        return self._holding(_Question(key, demand.devices, demand)) if key else self._holding_places(demand)
+
+    def _holding_places(self, demand: PodDemand) -> tuple[Place, ...]:
+        return tuple(place for place in self.places.all if could_hold(demand, place, self.places.nodes))
 
     def of_gang(self, workload: model.Workload, members: Sequence[GangMember]) -> GangNodesInput | None:
         """The shortage where fewer pods of a gang could run at the same time than it needs; None where all could."""

@@ -133,10 +133,11 @@ def unused_fabric(workload: model.Workload, demands: Sequence[PodDemand], verdic
 
 def _fabric(demand: PodDemand, verdicts: NodeVerdicts) -> str:
     """The device for RDMA that all nodes which the pod fills offer; empty if the pod asks for one itself."""
-    places = verdicts.places
-    holding = [place for place in places.all if nodes_judge.could_hold(demand, place, places.nodes)]
     gpus = demand.amounts.get(nodes_places.GPU, 0)
-    if not gpus or any(map(_is_for_rdma, demand.amounts)) or any(each.nodes is None for each in holding):
+    if not gpus or any(map(_is_for_rdma, demand.amounts)):
+        return ""
+    holding = verdicts.holding(demand)
+    if any(each.nodes is None for each in holding):
         return ""
     amounts = [each for place in holding for each in place.frontier]
     if any(each.get(nodes_places.GPU) != gpus for each in amounts):

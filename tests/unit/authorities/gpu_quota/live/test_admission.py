@@ -8,6 +8,7 @@ import pytest
 
 import builders
 from unit.authorities.gpu_quota.live.memory_api import (
+    QUOTAS,
     MemoryApi,
     Replica,
     charges,
@@ -52,6 +53,36 @@ def test_a_dry_run_charges_nothing_and_can_be_refused(api: MemoryApi, replica: R
     assert isinstance(replica.ask(job(17), dryRun=True), QuotaRefusal)
     assert replica.ask(job(17), dryRun=True, force=True) is None
     assert charges(api) == {}
+
+
+def test_a_dry_run_is_judged_by_the_watch_without_a_request(api: MemoryApi, replica: Replica) -> None:
+    replica.ask(job(8))
+    replica.watch()
+    api.requests.clear()
+
+    assert replica.ask(job(8, name="other"), dryRun=True) is None
+    assert api.requests == []
+
+
+def test_a_dry_run_is_refused_only_by_the_account_as_it_is_now(api: MemoryApi, replica: Replica) -> None:
+    replica.ask(job(16))
+    replica.watch()
+    api.apply(gpu_quota())  # nothing is charged any more, and no watch has shown it
+
+    found = replica.ask(job(8, name="other"), dryRun=True)
+
+    assert not isinstance(found, QuotaRefusal)
+    assert ("GET", f"{QUOTAS}/research") in api.requests
+
+
+def test_a_dry_run_is_not_judged_by_old_facts(api: MemoryApi, replica: Replica) -> None:
+    replica.watch()
+    replica.facts.age = lambda: 100_000.0
+    api.requests.clear()
+
+    replica.ask(job(8), dryRun=True)
+
+    assert api.requests[0][0] == "GET"
 
 
 def test_a_charge_by_force_exceeds_the_limit(api: MemoryApi, replica: Replica) -> None:

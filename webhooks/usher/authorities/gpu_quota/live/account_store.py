@@ -413,6 +413,18 @@ class StatusStore:
         self._meter = meter
         self._path = f"{QUOTAS_PATH}/{name}"
         self._heads = Heads(api, namespace=namespace, clock=clock)
+        self._watched: tuple[paths.Object, Account] | None = None
+
+    def watched(self, value: paths.Object) -> Account:
+        """The account of the GPUQuota as a watch has shown it. Only parts that were never read are read.
+
+        Raises:
+            ClusterError: the account cannot be read.
+        """
+        watched = self._watched
+        if watched is None or watched[0] is not value:
+            watched = self._watched = value, self._account(value)
+        return watched[1]
 
     def read(self) -> Stored[Account]:
         """The account in etcd. The request has no resource version, so the API server does not answer from a cache.
@@ -426,13 +438,15 @@ class StatusStore:
         answer = self._api.get(self._path)
         if answer.status != 200:
             raise cluster_api.failure(answer, f"{self._path} cannot be read")
-        quota = gpu_quota_definitions.of_object(answer.value)
+        account = self._account(answer.value, without_lost_parts=without_lost_parts)
+        return Stored(state=account, version=answer.value)
+
+    def _account(self, value: paths.Object, *, without_lost_parts: bool = False) -> Account:
+        quota = gpu_quota_definitions.of_object(value)
         if isinstance(quota, gpu_quota_definitions.Malformed):
             pointer, reason = quota.problems[0]
             raise errors.ClusterError(f"{quota} cannot be read: {pointer}: {reason}")
-        head = answer.value.get("status")
-        account = self._heads.account(quota, head, without_lost_parts=without_lost_parts)
-        return Stored(state=account, version=answer.value)
+        return self._heads.account(quota, value.get("status"), without_lost_parts=without_lost_parts)
 
     def write(self, stored: Stored[Account]) -> Stored[Account] | None:
         """Writes the account; None where the object was written since it was read.

@@ -34,7 +34,7 @@ from usher.authorities.gpu_quota.live import account_store, holdings
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.api import NAMES
 from usher.cluster.http_clients import Backoff
-from usher.kinds.reading.values import Absence
+from usher.kinds.reading.values import Absence, Reference
 
 MOST_TOGETHER: Final = 64
 """The most changes in one write: one refusal must not delay a thousand other changes."""
@@ -234,6 +234,20 @@ class Accounts:
 
     def store(self, quota: Quota) -> account_store.AccountStore[account_store.Account]:
         return self._stores.setdefault(str(quota), self._store(quota))
+
+    def watched(self, quota: Quota) -> account_store.Account | None:
+        """The account as the watch of GPUQuotas has shown it last; None where it must be read."""
+        store, known = self.store(quota), self._knowledge()
+        if not isinstance(store, account_store.StatusStore) or known.facts.age() > known.config.facts.bound:
+            return None
+        reference = Reference(
+            group=gpu_quota_definitions.GROUP, kind=gpu_quota_definitions.KIND, name=quota.name, namespace=""
+        )
+        found = known.facts.find(reference)
+        try:
+            return None if isinstance(found, Absence) else store.watched(found)
+        except errors.ClusterError:
+            return None
 
     def _store(self, quota: Quota) -> account_store.AccountStore[account_store.Account]:
         namespace, meter, clock = self._namespace, self._meter, self._clock

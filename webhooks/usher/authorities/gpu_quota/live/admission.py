@@ -398,6 +398,10 @@ class Admission:
 
     def _write(self, charge: _Charge, force: bool, until: float) -> "_Outcome":  # noqa: FBT001 - run_in_executor takes no keywords
         ending = _retried(lambda: self._ending(charge), until)
+        if charge.request.dry_run and (watched := self._accounts.watched(charge.quota)) is not None:
+            _, outcome = _charge_account(watched, charge, ending, force=force)
+            if outcome[0] in _NOT_WRITTEN:
+                return outcome
         left = until - time.monotonic()
         writer = self._accounts.writer(charge.quota)
         written = writer.change(lambda account: _charge_account(account, charge, ending, force=force), within=left)
@@ -429,6 +433,9 @@ def _charge_before(request: ChargeRequest, charges: ObjectCharges, quota: Quota)
 
 
 _Outcome = tuple[ChargeResult, Refused | Full | None]
+
+_NOT_WRITTEN: Final = frozenset({ChargeResult.COVERED, ChargeResult.DRY_RUN})
+"""Results of a dry run that the account of a watch proves well enough. For any other the account is read."""
 
 
 def _charge_account(account: Account, charge: _Charge, ending: ByClasses, *, force: bool) -> tuple[Account, _Outcome]:
