@@ -25,7 +25,7 @@ from usher.policy.engines.engine import Entrypoint
 from usher.policy.evaluator import Evaluator
 from usher.server import logs
 from usher.server.metrics import Metrics
-from usher.server.ports import ARRIVED, MAX_BODY
+from usher.server.ports import ARRIVED, HEADERS, MAX_BODY
 from usher.server.reloading import Current
 from usher.server.reviews import Reviews
 
@@ -89,6 +89,7 @@ def asked(path: str, headers: Sequence[tuple[bytes, bytes]] = (), *, waited: flo
     """The scope of a request whose whole body has arrived."""
     arrived = time.monotonic() - waited
     return {
+        HEADERS: [(b"date", b"today")],
         "method": "POST",
         "path": path,
         "query_string": b"timeout=3s",
@@ -103,7 +104,7 @@ def length(sent: bytes) -> tuple[bytes, bytes]:
 
 def as_sent(answer: Answer) -> bytes:
     """A response as uvicorn writes it."""
-    lines = [f"HTTP/1.1 {answer.status} {HTTPStatus(answer.status).phrase}".encode()]
+    lines = [f"HTTP/1.1 {answer.status} {HTTPStatus(answer.status).phrase}".encode(), b"date: today"]
     return b"\r\n".join((*lines, *(b": ".join(header) for header in answer.headers), b"", answer.body))
 
 

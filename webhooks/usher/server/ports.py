@@ -26,6 +26,9 @@ from usher import errors
 ARRIVED: Final = "usher.arrived"
 """Where the protocol notes in a scope when the first byte of the request was read, by `time.monotonic`."""
 
+HEADERS: Final = "usher.headers"
+"""Where the protocol notes the headers that every response has, the date among them."""
+
 LONGEST_SECONDS: Final = 3.0
 """Seconds of the longest webhook timeout that `usher manifests` writes. An API server sends its own as `?timeout=`."""
 
@@ -386,9 +389,11 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _answered_at_once(self, body: bytes) -> bool:
         path, _, query = self.url.partition(b"?")
-        self.scope["method"], self.scope["path"], self.scope["query_string"] = "POST", path.decode("latin-1"), query
+        scope = cast(Scope, self.scope)
+        scope["method"], scope["path"], scope["query_string"] = "POST", path.decode("latin-1"), query
+        scope[HEADERS] = self.server_state.default_headers
         try:
-            if self.at_once is None or not self.at_once(cast(Scope, self.scope), body, self.transport.write):
+            if self.at_once is None or not self.at_once(scope, body, self.transport.write):
                 return False
         except Exception:
             # The parser would make an answer of 400 of it, perhaps behind an answer that was written.

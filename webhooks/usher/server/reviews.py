@@ -33,7 +33,7 @@ from usher.review.admission_review import Answer, Review
 from usher.server import logs
 from usher.server.live_cluster import return_memory
 from usher.server.metrics import Metrics
-from usher.server.ports import MOST_BYTES, Body, BusyError, BytesInFlight, RefusedError, ReviewTime, is_plain
+from usher.server.ports import HEADERS, MOST_BYTES, Body, BusyError, BytesInFlight, RefusedError, ReviewTime, is_plain
 from usher.server.reloading import Current
 from usher.server.tracing import Traces, parent_of
 
@@ -329,9 +329,9 @@ class Reviews:
             return False
         except Exception as error:  # noqa: BLE001 - any error is our fault and must not look like a verdict
             status, text = self._failed(scope, error, when)
-            write(response(status, text, _TEXT))
+            write(response(status, text, _TEXT, scope))
         else:
-            write(response(200, answer.body, _JSON))
+            write(response(200, answer.body, _JSON, scope))
             self._answered(scope, answer, when, size=len(body))
         return True
 
@@ -539,12 +539,13 @@ async def _run_in_thread(call: Callable[[], _Result], /) -> _Result:
     return await asyncio.to_thread(call)
 
 
-def response(status: int, body: bytes, content_type: tuple[bytes, bytes]) -> bytes:
+def response(status: int, body: bytes, content_type: tuple[bytes, bytes], scope: Scope) -> bytes:
     """A whole HTTP response, as `_send` sends it; its connection stays."""
-    later = b"retry-after: 1\r\n" if status == 503 else b""
-    return b"HTTP/1.1 %d %b\r\n%b: %b\r\ncontent-length: %d\r\n%b\r\n%b" % (
-        status, HTTPStatus(status).phrase.encode(), *content_type, len(body), later, body,
-    )  # fmt: skip
+    headers = [*scope.get(HEADERS, ()), content_type, (b"content-length", b"%d" % len(body))]
+    if status == 503:
+        headers.append(_LATER)
+    lines = [b"%b: %b\r\n" % header for header in headers]
+    return b"".join((b"HTTP/1.1 %d %b\r\n" % (status, HTTPStatus(status).phrase.encode()), *lines, b"\r\n", body))
 
 
 async def _send(send: Send, status: int, body: bytes, content_type: tuple[bytes, bytes], *, close: bool) -> None:
