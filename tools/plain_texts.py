@@ -68,11 +68,11 @@ def of_test(source: str) -> str:
     tree = _tree(source)
     docstring = tree.body[:1] if ast.get_docstring(tree) is not None else []
     names = [
-        (places.of(node)[0], re.compile(rf"def ({node.name})\b"))
+        (source.index(f"def {node.name}", places.of(node)[0]) + len("def "), len(node.name))
         for node in statements(tree)
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
     ]
-    found = [match.span(1) for start, name in names if (match := name.search(source, start))]
+    found = [(start, start + length) for start, length in names]
     return _only(source, iter([*map(places.of, docstring), *found])).replace("_", " ")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import generated_examples
 from e2e.credentials import Credentials
 from e2e.processes import LOOPBACK
 
@@ -83,8 +84,7 @@ def controller_manager(port: int, *, credentials: Credentials) -> Component:
             *_serving(port, credentials=credentials),
             f"--kubeconfig={credentials.kubeconfigs['system:kube-controller-manager']}",
             "--leader-elect=false",
-            # Tests end namespaces (cluster.py), for a tenth of the processor time of this controller.
-            "--controllers=*,-namespace-controller",
+            f"--controllers={_controllers()}",
             # As in the field, the user that creates a ReplicaSet's pods is
             # system:serviceaccount:kube-system:replicaset-controller.
             "--use-service-account-credentials",
@@ -95,6 +95,15 @@ def controller_manager(port: int, *, credentials: Credentials) -> Component:
             "--kube-api-burst=1000",
         ),
     )
+
+
+def _controllers() -> str:
+    # Tests end namespaces (cluster.py), for a tenth of the processor time of their controller. Another one checks the
+    # types in policies of admission each time they are installed, and only a test at night reads what it says.
+    absent = ["namespace-controller"]
+    if not generated_examples.are_thorough():
+        absent.append("validatingadmissionpolicy-status-controller")
+    return ",".join(["*", *(f"-{name}" for name in absent)])
 
 
 def kwok(port: int, *, credentials: Credentials) -> Component:

@@ -96,6 +96,11 @@ def wait_until_known(replicas: Sequence[ServerProcess]) -> None:
     )
 
 
+def wait_until_counted(cluster: Cluster, quota: str) -> None:
+    """Until a quota is enforced. A review before that has no verdict, and webhooks that may fail let its object in."""
+    wait_until(lambda: counted(cluster, quota), description="the quota is counted")
+
+
 def status(cluster: Cluster, quota: str) -> Object:
     found: Object = cluster.get("GPUQuota", quota, api_version=API_VERSION).get("status", {})
     return found

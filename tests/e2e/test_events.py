@@ -63,7 +63,7 @@ def test_a_quota_that_refuses_a_job_has_an_event_with_the_numbers(
         quota_site.quota(cluster, namespace, {"hard": {"gpus": 8}}) as quota,
         registered(cluster, server),
     ):
-        quota_site.wait_until_known([server])
+        quota_site.wait_until_counted(cluster, quota)
         cluster.create(job | {"metadata": {"name": "first", "namespace": namespace}})
         with pytest.raises(Exception, match="USH1230"):
             cluster.create(job | {"metadata": {"name": "second", "namespace": namespace}})

@@ -7,6 +7,7 @@ from typing import Any, Final
 import pytest
 
 import builders
+import generated_examples
 from builders import expression, node_affinity, term, toleration
 from e2e import pools
 from e2e.cluster import Cluster, Object, condition, wait_until
@@ -19,7 +20,7 @@ from usher.authorities.verdict import Answer
 from usher.cluster.facts.nodes import NodeTable
 
 SEED: Final = 20260801
-CASES: Final = 240
+CASES: Final = 240 if generated_examples.are_thorough() else 80
 
 OURS: Final = {"feasibility.example.com/nodes": "ours"}
 GUARD: Final = {"key": "feasibility.example.com/nodes", "value": "ours", "effect": "NoSchedule"}

@@ -192,7 +192,7 @@ def test_the_api_servers_second_try_of_a_request_is_charged_once(
     cluster: Cluster, quota: str, server: ServerProcess
 ) -> None:
     body = reviews.body(job("twice", quota, pods=1, gpus=3))
-    wait_until(lambda: quota_site.counted(cluster, quota), description="the quota is counted")
+    quota_site.wait_until_counted(cluster, quota)
 
     assert server.review("validate", body)["allowed"]
     assert server.review("validate", body)["allowed"]

@@ -32,9 +32,10 @@ def account(cluster: Cluster) -> Iterator[Path]:
 
 
 def create(cluster: Cluster, namespace: str, name: str) -> str:
-    """Creates a pod with a GPU; returns why it was refused, or nothing."""
+    """Creates a pod with a GPU, which no scheduler looks at; returns why it was refused, or nothing."""
+    pod = builders.pod(builders.container(gpus=1), name=name, namespace=namespace, schedulerName="absent")
     try:
-        cluster.create(builders.pod(builders.container(gpus=1), name=name, namespace=namespace))
+        cluster.create(pod)
     except ApiError as error:
         return error.message
     return ""
