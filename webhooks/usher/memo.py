@@ -38,7 +38,7 @@ class _Pattern:
         if name.startswith("_"):
             raise AttributeError(name)
         compiled = re.compile(*self._source)
-        for each in ("findall", "finditer", "fullmatch", "match", "pattern", "search", "sub"):
+        for each in ("findall", "finditer", "fullmatch", "match", "pattern", "search", "split", "sub"):
             setattr(self, each, getattr(compiled, each))
         return getattr(compiled, name)
 

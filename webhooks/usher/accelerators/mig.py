@@ -22,13 +22,15 @@ from functools import cache, lru_cache
 
 from msgspec import Struct
 
+from usher import memo
+
 MIG_RESOURCE_PREFIX = "nvidia.com/mig-"
 
 _SIZE = r"(?P<slices>[1-8])g\.(?P<gigabytes>0|[1-9][0-9]{0,3})gb"
 _VARIANT = r"(?P<variant>(?:[+.](?:me|me\.all|gfx)|-me)?)"
-_NAME = re.compile(_SIZE + _VARIANT)
-_RESOURCE = re.compile(_SIZE + r"(?P<variant>(?:\.(?:me|me\.all|gfx)|-me)?)(?P<shared>(?:\.shared)?)")
-_COMPUTE_INSTANCE = re.compile(r"(?P<compute>[1-8])c\." + _SIZE + _VARIANT)
+_NAME = memo.pattern(_SIZE + _VARIANT)
+_RESOURCE = memo.pattern(_SIZE + r"(?P<variant>(?:\.(?:me|me\.all|gfx)|-me)?)(?P<shared>(?:\.shared)?)")
+_COMPUTE_INSTANCE = memo.pattern(r"(?P<compute>[1-8])c\." + _SIZE + _VARIANT)
 
 
 class Variant(StrEnum):

@@ -9,7 +9,6 @@ A taint whose key is the name of an accelerator resource needs no entry here: th
 ExtendedResourceToleration makes pods tolerate it (k8s.io/kubernetes plugin/pkg/admission/extendedresourcetoleration).
 """
 
-import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -20,6 +19,7 @@ import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
+from usher import memo
 from usher.accelerators import names
 from usher.accelerators.names import Meaning, Unit
 from usher.config import sections
@@ -57,9 +57,9 @@ _OTHERWISE: Final = frozenset(
 _NEVER: Final = ("smarter-devices/", "hugepages-", "attachable-volumes-", "devices.kubevirt.io/")
 """Prefixes of other things: device files, pages of memory, volumes."""
 
-_RUNS: Final = re.compile(r"[a-z]+")
-_CAPITALISED: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_MODEL: Final = re.compile(r"[a-z0-9]+")
+_RUNS: Final = memo.pattern(r"[a-z]+")
+_CAPITALISED: Final = memo.pattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_MODEL: Final = memo.pattern(r"[a-z0-9]+")
 _ENOUGH: Final = 1024
 """Characters that usher reads of a name, so that a long key costs little; Kubernetes allows 317."""
 

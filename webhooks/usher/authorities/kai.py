@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import errors, model, paths, quantities
+from usher import errors, memo, model, paths, quantities
 from usher.accelerators.mig import MIG_RESOURCE_PREFIX
 from usher.accelerators.names import GPU_FRACTION, GPU_FRACTION_DEVICES, GPU_MEMORY
 from usher.authorities import limit_range, priority
@@ -414,7 +414,7 @@ def _amount(pod_set: model.PodSet, resource: str) -> Quantity:
     return Quantity(max(app, init) + overhead)
 
 
-_SLICE: Final = re.compile(r"nvidia\.com/mig-(\d+)g\.\d+gb", re.ASCII)
+_SLICE: Final = memo.pattern(r"nvidia\.com/mig-(\d+)g\.\d+gb", re.ASCII)
 
 
 def _counted(container: model.Container, resource: str) -> Iterator[tuple[str, int]]:

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct, field
 
-from usher import model, paths
+from usher import memo, model, paths
 from usher.accelerators import boards, mig
 from usher.accelerators.names import CLAIM_PREFIX
 from usher.accelerators.vocabulary import Vocabulary
@@ -30,7 +30,7 @@ Alternative = tuple[Labels, Sequence[Mapping[str, paths.Json]]]
 # Operators that only nodes with the label satisfy.
 _PRESENT = ("In", "Exists", "Gt", "Lt")
 
-_NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
+_NUMBER = memo.pattern(r"[0-9]{1,9}", re.ASCII)
 
 
 def node_alternatives(pod_set: model.PodSet) -> list[Alternative]:

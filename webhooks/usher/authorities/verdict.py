@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, Protocol, TypeVar
 from msgspec import Struct, field
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import errors, model, paths, quantities
+from usher import errors, memo, model, paths, quantities
 from usher.kinds import registry
 from usher.kinds.kind import Starts, minimum_of_owner
 from usher.kinds.reading.shapes import Amount, amount_of
@@ -140,7 +140,7 @@ MOST_OBJECTS: Final = 256
 Amounts = Mapping[str, quantities.Quantity]
 """Quantities by the name of the resource."""
 
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,317}", re.ASCII)
+_NAME: Final = memo.pattern(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,317}", re.ASCII)
 """The name of a resource, with an optional domain and an optional `requests.` before it."""
 
 

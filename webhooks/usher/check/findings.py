@@ -6,7 +6,6 @@ A fingerprint does not change when lines move, when a list gets an item before t
 message changes.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
@@ -16,7 +15,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct, field
 
-from usher import model, paths
+from usher import memo, model, paths
 from usher.check.devices import NOTHING, Amount, Devices
 from usher.config.models import Enforcement, ExceptionRule
 from usher.policy import decision
@@ -363,8 +362,8 @@ class Part(Struct, frozen=True, kw_only=True):
         self.excepted.update(other.excepted)
 
 
-_NUMBERS: Final = re.compile(r"\d+")
-_INDEX: Final = re.compile(r"/\d+(?=/|$)")
+_NUMBERS: Final = memo.pattern(r"\d+")
+_INDEX: Final = memo.pattern(r"/\d+(?=/|$)")
 
 
 class Fingerprint(NamedTuple):

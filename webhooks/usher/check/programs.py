@@ -20,7 +20,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from usher import errors
+from usher import errors, memo
 from usher.documents import chunks
 from usher.extensions.installed_programs import find_program, search_path
 
@@ -134,7 +134,7 @@ _ENVIRONMENT: Final = {
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_ALLOW_PROTOCOL": "",
 }
-_KEPT_VARIABLES: Final = re.compile(
+_KEPT_VARIABLES: Final = memo.pattern(
     r"HOME|XDG_CONFIG_HOME|TMPDIR|SUDO_UID|GIT_CONFIG_(?:COUNT|GLOBAL|SYSTEM|NOSYSTEM|KEY_\d+|VALUE_\d+)"
 )
 """Variables by which git finds the configuration of the user, which says whose repositories are safe."""

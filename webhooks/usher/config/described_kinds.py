@@ -1,11 +1,11 @@
 """Kinds that usher.yaml describes, in the format of those that ship with usher (docs/kinds-of-your-own.md)."""
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
+from usher import memo
 from usher.config.selection import ResourceName, Role, Section, VariableName
 
 KindName = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Za-z0-9]*(\.[a-z0-9][-a-z0-9.]*)?$", max_length=317)]
@@ -228,9 +228,9 @@ class ShippedKind(DescribedKind):
 MAP_KINDS: Final = frozenset({("run.ai", "Karta"), ("optimization.nvidia.com", "ResourceInterface")})
 """Group and kind of Workload-Map documents under their names, which run-ai/karta had until 2026-09."""
 
-_JQ_WAY: Final = re.compile(r"\.[A-Za-z_][-\w]*(?:\[\])?(?:\.[A-Za-z_][-\w]*(?:\[\])?)*")
-_JQ_PIPE: Final = re.compile(r" *\| *\(?\.")
-_JQ_OR: Final = re.compile(r"\(?\s*(\.[^\s()]+)\s*//\s*(\d{1,9})\s*\)?")
+_JQ_WAY: Final = memo.pattern(r"\.[A-Za-z_][-\w]*(?:\[\])?(?:\.[A-Za-z_][-\w]*(?:\[\])?)*")
+_JQ_PIPE: Final = memo.pattern(r" *\| *\(?\.")
+_JQ_OR: Final = memo.pattern(r"\(?\s*(\.[^\s()]+)\s*//\s*(\d{1,9})\s*\)?")
 
 
 class _Way(NamedTuple):

@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, NamedTuple
 
+from usher import memo
+
 
 class CelError(ValueError):
     """A text that is not an expression; the reason goes on after the name of the expression."""
@@ -38,14 +40,14 @@ class Node(NamedTuple):
         return 1 + sum(each.size for each in self.parts)
 
 
-_WORD: Final = re.compile(
+_WORD: Final = memo.pattern(
     r"""\s*(?:(//[^\n]*)|(?P<number>[0-9]+\.[0-9]+|[0-9]+u?)|(?P<name>[A-Za-z_]\w*)"""
     r"""|(?P<text>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')"""
     r"""|(?P<sign>&&|\|\||[=!<>]=|\.\?|\[\?|[-+*/%<>!?:.,()\[\]]))""",
     re.ASCII,
 )
 _COMPARED: Final = ("==", "!=", "<=", ">=", "<", ">", "in")
-_ESCAPED: Final = re.compile(r"\\(.)")
+_ESCAPED: Final = memo.pattern(r"\\(.)")
 _ESCAPES: Final = {"\\": "\\", '"': '"', "'": "'", "n": "\n", "t": "\t", "r": "\r", "`": "`", "?": "?"}
 _MOST_DIGITS: Final = 20
 
@@ -215,7 +217,7 @@ _LONGEST_SEARCHED: Final = 256
 
 # A pattern of plain characters, classes and at most two repetitions, so that Python's search is as bounded as RE2.
 # Alternatives are not repeated, and few groups of them follow each other.
-_PATTERN: Final = re.compile(
+_PATTERN: Final = memo.pattern(
     r"(?:\(\?i\))?(?:[\w\s.^$,:;/@#%&=<>~!\"'|-]|\\[.dws/-]|\[[^\[\]\\]+\]|[*+?]|\((?:\?:)?(?!\?)|\)(?![*+?]))*",
     re.ASCII,
 )

@@ -28,7 +28,7 @@ from msgspec import Struct, convert
 from msgspec.structs import replace
 from pydantic import BeforeValidator
 
-from usher import errors, model, paths, quantities
+from usher import errors, memo, model, paths, quantities
 from usher.accelerators import boards, mig
 from usher.config.pools import QuotaSpec
 from usher.kinds.kind import Code
@@ -160,7 +160,7 @@ _ANNOTATIONS = "/metadata/annotations"
 
 # strconv.ParseBool takes these for false; KEDA takes all that it cannot parse for true.
 _FALSE = frozenset({"0", "f", "F", "false", "FALSE", "False"})
-_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,10}", re.ASCII)
+_WHOLE_NUMBER = memo.pattern(r"[+-]?[0-9]{1,10}", re.ASCII)
 
 _HORIZONTAL_POD_AUTOSCALER = BoundFields(
     minimum="minReplicas", maximum="maxReplicas", default_minimum=1, default_maximum=None
@@ -339,8 +339,8 @@ def _with_problems(spec: object) -> object:
 Object = Mapping[str, paths.Json]
 
 # AW:pkg/utils/utils.go, getValueAtPath.
-_PATH: Final = re.compile(r"template((?:\.[^.\[\]]+|\[[0-9]{1,9}\])*)", re.ASCII)
-_STEP: Final = re.compile(r"\.([^.\[\]]+)|\[([0-9]+)\]", re.ASCII)
+_PATH: Final = memo.pattern(r"template((?:\.[^.\[\]]+|\[[0-9]{1,9}\])*)", re.ASCII)
+_STEP: Final = memo.pattern(r"\.([^.\[\]]+)|\[([0-9]+)\]", re.ASCII)
 
 _NO_PODS: Final = model.Count(minimum=0, maximum=0, reason="a template for others to refer to")
 

@@ -139,7 +139,7 @@ _BY_HAND: Final = frozenset({"ssh", "svc"})
 
 _FRAMEWORKS: Final = frozenset({"mpi", "pytorch", "ray", "tensorflow"})
 
-_LAUNCHERS: Final = re.compile(r"\b(?:torchrun|torch\.distributed|accelerate\s+launch)\b")
+_LAUNCHERS: Final = memo.pattern(r"\b(?:torchrun|torch\.distributed|accelerate\s+launch)\b")
 """Start ranks in their own container; people often add ssh and svc to these Jobs as well."""
 
 _LONGEST: Final = 4096

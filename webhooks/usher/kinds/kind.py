@@ -4,7 +4,6 @@ records.yaml has the records of kinds that need code, in the order of the pages 
 writes it as JSON, because YAML takes long to read. A family of kinds adds its functions and shapes by `CODE`.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum, StrEnum
 from pathlib import Path
@@ -15,7 +14,7 @@ import orjson
 from msgspec import Struct, convert
 from typing_extensions import TypedDict
 
-from usher import model, paths
+from usher import memo, model, paths
 from usher.kinds.reading.counts import ReadGrowth
 from usher.kinds.reading.templates import Template
 from usher.kinds.reading.values import Reading
@@ -137,7 +136,7 @@ def keep_kueue_configuration(value: paths.Object) -> paths.Object:
 _OPEN_VARIABLES: Final = ("CUDA_", "NCCL_", "NVIDIA_")
 """Prefixes of environment variables that rules read; the values of all others may be secrets."""
 
-_SECRETIVE: Final = re.compile("API_?KEY|ACCESS_?KEY|TOKEN|SECRET|PASSW|CREDENTIAL")
+_SECRETIVE: Final = memo.pattern("API_?KEY|ACCESS_?KEY|TOKEN|SECRET|PASSW|CREDENTIAL")
 """Names whose values are secrets in spite of their prefix: NVIDIA_API_KEY."""
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 from pydantic import BeforeValidator
 
-from usher import errors, model, paths
+from usher import errors, memo, model, paths
 from usher.documents import reader
 from usher.kinds.kind import Code
 from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
@@ -178,8 +178,8 @@ def submitter_templates(
     )
 
 
-_QUOTED: Final = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\\.", re.DOTALL)
-_JOINED: Final = re.compile(r"&&|\|\||;|\n")
+_QUOTED: Final = memo.pattern(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\\.", re.DOTALL)
+_JOINED: Final = memo.pattern(r"&&|\|\||;|\n")
 _MOST_OF_ENTRYPOINT: Final = 4096
 
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from usher import model, paths
+from usher import memo, model, paths
 from usher.kinds.kind import Code
 from usher.kinds.reading import pod_templates as layers
 from usher.kinds.reading.counts import DEFAULT_SURGE, share_of_replicas
@@ -287,7 +287,7 @@ _MIN_SCALE: Final = (f"{_KNATIVE}/min-scale", f"{_KNATIVE}/minScale")
 _MAX_SCALE: Final = (f"{_KNATIVE}/max-scale", f"{_KNATIVE}/maxScale")
 _INITIAL_SCALE: Final = (f"{_KNATIVE}/initial-scale", f"{_KNATIVE}/initialScale")
 
-_NUMBER: Final = re.compile(r"\+?[0-9]{1,10}", re.ASCII)
+_NUMBER: Final = memo.pattern(r"\+?[0-9]{1,10}", re.ASCII)
 
 # KN:pkg/reconciler/revision/resources/env_var.go
 _TRAITS_OF_KNATIVE: Final = Traits(operator_environment=frozenset({"PORT", "K_*"}), changeable=False)

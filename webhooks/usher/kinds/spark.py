@@ -4,7 +4,6 @@ Spark makes a pod from the pod template and the properties. The operator's webho
 pod (SP:internal/webhook/sparkpod_defaulter.go). These fields win, and lists are appended.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -12,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from pydantic import BeforeValidator
 
-from usher import model, paths
+from usher import memo, model, paths
 from usher.kinds import spark_resources
 from usher.kinds.kind import Code
 from usher.kinds.reading import environment
@@ -326,7 +325,7 @@ def _server(server: Place, reading: Reading) -> Template:
     return replace(template, traits=traits, containers=tuple(containers))
 
 
-_RESOURCE: Final = re.compile(r"(spark\.(?:driver|executor)\.resource\.[^.]{1,60})\.amount")
+_RESOURCE: Final = memo.pattern(r"(spark\.(?:driver|executor)\.resource\.[^.]{1,60})\.amount")
 
 
 def _without_vendor(value: object) -> object:

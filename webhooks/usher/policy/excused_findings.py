@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from usher import errors, model, paths, quantities
+from usher import errors, memo, model, paths, quantities
 from usher.config import models, selection
 from usher.policy.checks.catalogue import Entry, Severity
 
@@ -31,7 +31,7 @@ _MOST: Final = 20
 """Lines of the annotation that are read."""
 _LONGEST: Final = 200
 """Characters of a reason, or of a line in a message."""
-_LINE: Final = re.compile(r"([A-Za-z][A-Za-z0-9-]{0,99})(?:\s+until\s+(\d{4}-\d{2}-\d{2}))?\s*:\s*(\S.*)", re.ASCII)
+_LINE: Final = memo.pattern(r"([A-Za-z][A-Za-z0-9-]{0,99})(?:\s+until\s+(\d{4}-\d{2}-\d{2}))?\s*:\s*(\S.*)", re.ASCII)
 _GUARDED_CATEGORY: Final = "isolation"
 """Checks that protect other workloads and nodes. Only a rule that names the check itself lets authors suppress it."""
 
@@ -189,7 +189,7 @@ Amounts = Mapping[str, Amount]
 
 PODS: Final = "pods"
 
-_NUMBERS: Final = re.compile(r"\d+(?:\.\d+)?")
+_NUMBERS: Final = memo.pattern(r"\d+(?:\.\d+)?")
 _NOTHING: Final[Amount] = (False, Decimal(0))
 
 

@@ -1,12 +1,11 @@
 """Turns any object into a Workload. Pure; no manifest makes it raise, and it never changes one."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from usher import model, paths
+from usher import memo, model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.kinds import registry
 from usher.kinds.kind import MINIMUM_OF_OWNER, Kind, Pods, minimum_of_owner
@@ -403,7 +402,7 @@ def _recognised(  # noqa: PLR0913 - the kind, and all arguments of `normalise`
     )
 
 
-_LISTED: Final = re.compile(r"/(c|initC|ephemeralC)ontainers/\d+$")
+_LISTED: Final = memo.pattern(r"/(c|initC|ephemeralC)ontainers/\d+$")
 
 
 def _placed(value: paths.Object, template: Template, reading: Reading) -> Template:

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from usher import model, paths
+from usher import memo, model, paths
 from usher.config import models, selection
 from usher.config.sections import ROLE_LABEL, RoleRule
 from usher.kinds import registry
@@ -31,7 +31,7 @@ _MOST_WORDS: Final = 256
 _MOST_AFTER_LAUNCHER: Final = 96
 
 _SHELLS: Final = frozenset({"ash", "bash", "dash", "ksh", "sh", "zsh"})
-_RUNS_SCRIPT: Final = re.compile(r"-[a-z]{0,5}c[a-z]{0,5}")
+_RUNS_SCRIPT: Final = memo.pattern(r"-[a-z]{0,5}c[a-z]{0,5}")
 _AROUND: Final = frozenset({
     "!", "(", "--", "catatonit", "do", "dumb-init", "else", "env", "exec", "if", "nohup", "sudo", "then", "time",
     "tini", "while", "{",
@@ -39,9 +39,9 @@ _AROUND: Final = frozenset({
 """Words before a program that do not change what it does."""
 _RUNNERS: Final = frozenset({("poetry", "run"), ("uv", "run")})
 _MPI_LAUNCHERS: Final = frozenset({"mpiexec", "mpiexec.hydra", "mpirun", "srun"})
-_STATEMENTS: Final = re.compile(r"[;&|\n]+")
-_ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
-_PYTHON: Final = re.compile(r"python[0-9.]*")
+_STATEMENTS: Final = memo.pattern(r"[;&|\n]+")
+_ASSIGNMENT: Final = memo.pattern(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
+_PYTHON: Final = memo.pattern(r"python[0-9.]*")
 _BESIDE: Final = frozenset({
     ")", ".", ":", "[", "[[", "case", "cat", "cd", "chmod", "cp", "date", "done", "echo", "esac", "exit", "export",
     "fi", "hostname", "let", "ls", "mkdir", "printf", "pwd", "read", "rm", "set", "sleep", "source", "test", "trap",
@@ -533,7 +533,7 @@ Dynamo has types of these names (deploy/operator/internal/consts of ai-dynamo/dy
 other kinds people choose the names.
 """
 
-_WORDS_OF_NAMES: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_WORDS_OF_NAMES: Final = memo.pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _LONGEST_NAME: Final = 253
 
 

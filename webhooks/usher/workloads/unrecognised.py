@@ -4,7 +4,6 @@ accelerators are named.
 Why: docs/domain/principles.md#unknown-kinds.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -12,7 +11,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from usher import model, paths
+from usher import memo, model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import described_kinds
 from usher.kinds import registry
@@ -65,7 +64,7 @@ _SUBJECTS_OF_POLICIES: Final = (
 )  # fmt: skip
 """Groups, with those below them, whose objects hold parts of other objects: patterns, patches, expectations."""
 
-_CONTAINER_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_CONTAINER_NAME: Final = memo.pattern(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _OF_TEMPLATES: Final = ("${", "{{", "*")
 _PLAIN_STEPS: Final = frozenset({"spec", "template", "templates", "podTemplate", "podTemplateSpec", "podSpec", "pod"})
 _FIELDS_OF_TEMPLATES: Final = frozenset({"apiVersion", "kind", "metadata", "spec", "status"})

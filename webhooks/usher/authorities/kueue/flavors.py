@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from usher import errors, model, paths, quantities
+from usher import errors, memo, model, paths, quantities
 from usher.authorities.kueue.queues import problems_of
 from usher.cluster.facts.store import Store
 from usher.config import pools
@@ -255,7 +255,7 @@ class Version(NamedTuple):
 
 
 _LABEL: Final = "app.kubernetes.io/version"
-_VERSION: Final = re.compile(r"v?(\d{1,4})\.(\d{1,4})\.(\d{1,4})(?:[-+_.].{0,64})?", re.ASCII)
+_VERSION: Final = memo.pattern(r"v?(\d{1,4})\.(\d{1,4})\.(\d{1,4})(?:[-+_.].{0,64})?", re.ASCII)
 
 _FIRST_UNKNOWN: Final = Version(0, 20, 0)
 """The first version that usher does not know."""

@@ -18,14 +18,14 @@ ADDED: Final = "the mutating webhook adds this field; it is not in the file"
 """A note for a finding whose place is only the nearest one in the file."""
 
 # Azure Pipelines and GitHub Actions read these as commands anywhere in a line of a log.
-_LOG_COMMAND: Final = re.compile(r"##(?=\[|vso\[)")
+_LOG_COMMAND: Final = memo.pattern(r"##(?=\[|vso\[)")
 # GitHub Actions reads these at the start of a line.
-_LINE_COMMAND: Final = re.compile(r"^(\s*)::", re.MULTILINE)
+_LINE_COMMAND: Final = memo.pattern(r"^(\s*)::", re.MULTILINE)
 
 _NAMED: Final = 6
 """The most sources with the same reason that are named."""
 
-_PLAIN_WORD: Final = re.compile(r"[a-z]+[ ,]")
+_PLAIN_WORD: Final = memo.pattern(r"[a-z]+[ ,]")
 
 
 def printable(text: str) -> str:

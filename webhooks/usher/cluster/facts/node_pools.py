@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 import pydantic
 from msgspec import Struct
 
+from usher import memo
 from usher.accelerators import boards, names
 from usher.accelerators.vocabulary import Vocabulary
 from usher.cluster.facts.nodes import PODS, NodeClass, Nodes, Taint
@@ -96,8 +97,8 @@ MOST_POOLS: Final = 32
 _GPU: Final = "nvidia.com/gpu"
 _ORDINARY: Final = ("cpu", "memory")
 _LONGEST_NAME: Final = 50
-_NOT_IN_NAMES: Final = re.compile(r"[^a-z0-9.-]+")
-_NUMBER: Final = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
+_NOT_IN_NAMES: Final = memo.pattern(r"[^a-z0-9.-]+")
+_NUMBER: Final = memo.pattern(r"[1-9][0-9]{0,8}", re.ASCII)
 
 _OS: Final = "kubernetes.io/os"
 _COARSEST: Final = 2

@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from usher import errors, paths
+from usher import errors, memo, paths
 
 NO_FIELDS: Final[Mapping[str, paths.Json]] = MappingProxyType({})
 
@@ -145,7 +145,7 @@ MOST_KINDS: Final = 256
 _MOST_ANNOTATION: Final = 2**14
 _SYNC: Final = "metadata.gatekeeper.sh/requires-sync-data"
 """The annotation with the kinds that a template compares with (open-policy-agent/gatekeeper, website/docs/sync.md)."""
-_KIND_NAME: Final = re.compile(r"[A-Z][A-Za-z0-9]{0,62}", re.ASCII)
+_KIND_NAME: Final = memo.pattern(r"[A-Z][A-Za-z0-9]{0,62}", re.ASCII)
 
 
 class Rego(Struct, frozen=True, kw_only=True):

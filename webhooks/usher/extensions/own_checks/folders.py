@@ -24,7 +24,7 @@ from typing import Any, Final
 import pydantic
 from msgspec import Struct
 
-from usher import __version__, errors, paths
+from usher import __version__, errors, memo, paths
 from usher.config.described_kinds import DescribedKind
 from usher.extensions import installed_programs, policy_archive
 from usher.kinds import registry
@@ -40,7 +40,7 @@ LARGEST_REGO_FILE: Final = 2**20
 """Bytes of a Rego file."""
 
 _KINDS: Final = pydantic.TypeAdapter(tuple[DescribedKind, ...])
-_PACKAGE: Final = re.compile(r"^package +(\S+)", re.MULTILINE)
+_PACKAGE: Final = memo.pattern(r"^package +(\S+)", re.MULTILINE)
 _TEST: Final = "_test.rego"
 _CODES: Final = metadata.Codes(
     pattern=catalogue.OWN_CODE, words="a prefix of your site and a number, like ACME101; USH and USM belong to usher"

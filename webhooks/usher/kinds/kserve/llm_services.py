@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from usher import model, paths
+from usher import memo, model, paths
 from usher.kinds.kind import Code
 from usher.kinds.kserve import replicas as kserve_replicas
 from usher.kinds.kserve import runtimes
@@ -28,7 +28,7 @@ _CONTAINER: Final = _PREFIX + "container-name"
 _NAME: Final = "managed-device"
 """Name of the claim that KServe adds to a pod. KServe adds no claim if the pod already has one of this name."""
 
-_NUMBER: Final = re.compile(r"\+?0*[1-9][0-9]{0,8}", re.ASCII)
+_NUMBER: Final = memo.pattern(r"\+?0*[1-9][0-9]{0,8}", re.ASCII)
 
 
 def annotated_claims(annotations: Mapping[str, str], reading: Reading) -> tuple[ClaimPlace, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from usher import model, paths
+from usher import memo, model, paths
 from usher.kinds.kserve.runtimes import Layers, field_layers, first_field
 from usher.kinds.reading.values import Reading
 
@@ -24,7 +24,7 @@ _AUTOSCALERS: Final = ("hpa", "keda", "external", "none")
 
 _EXTERNAL: Final = "an autoscaler that KServe knows nothing of sets the replicas"
 
-_PERCENTAGE: Final = re.compile(r"([0-9]{1,4})%", re.ASCII)
+_PERCENTAGE: Final = memo.pattern(r"([0-9]{1,4})%", re.ASCII)
 _DEFAULT_SURGE: Final = "25%"
 
 

@@ -457,8 +457,8 @@ def _impossible_partitions(config_map: paths.Object) -> Found:
 _NODE_POOL: Final = ("karpenter.sh", "NodePool")
 _CAPACITY_TYPE: Final = "karpenter.sh/capacity-type"
 _RESERVED: Final = "reserved"
-_WITHOUT_DRIVER: Final = re.compile(r"amazon-eks-node-al2023-[\w-]*standard|/amazon-linux-2023/[\w-]*/standard/")
-_GPU_TYPES: Final = re.compile(r"(g[45679]\w*|p[3-6]\w*)(\.|$)")
+_WITHOUT_DRIVER: Final = memo.pattern(r"amazon-eks-node-al2023-[\w-]*standard|/amazon-linux-2023/[\w-]*/standard/")
+_GPU_TYPES: Final = memo.pattern(r"(g[45679]\w*|p[3-6]\w*)(\.|$)")
 
 
 def _of_node_class(pool: paths.Object, objects: Objects) -> Found:

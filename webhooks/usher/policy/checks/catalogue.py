@@ -7,7 +7,6 @@ In an installed package they are in `usher/_policies`, in a checkout in `policie
 
 import hashlib
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
@@ -20,10 +19,10 @@ import pydantic
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from usher import errors
+from usher import errors, memo
 from usher.config.described_kinds import DescribedKind
 
-CODE: Final = re.compile(r"US[HM]\d{3,4}")
+CODE: Final = memo.pattern(r"US[HM]\d{3,4}")
 
 
 class Severity(StrEnum):
@@ -215,10 +214,10 @@ def parse(text: bytes) -> Catalogue:
 OWN_CATEGORY: Final = "site"
 """The category of all own checks; no check of usher has it."""
 
-OWN_CODE: Final = re.compile(r"(?!US[HM]\d)[A-Z]{2,10}\d{1,4}")
+OWN_CODE: Final = memo.pattern(r"(?!US[HM]\d)[A-Z]{2,10}\d{1,4}")
 """The codes of own checks: a prefix of the site, and a number. The prefixes USH and USM belong to usher."""
 
-OWN_NAME: Final = re.compile(r"(?!lib$)[a-z][a-z0-9_]{0,62}(?<!_test)")
+OWN_NAME: Final = memo.pattern(r"(?!lib$)[a-z][a-z0-9_]{0,62}(?<!_test)")
 """The folder of an own check, which is also the last part of its package; `lib` holds code that checks share."""
 
 _CODES_OF_USHER: Final = ("closes", "order", "promises", "silent", "protects_others")

@@ -10,12 +10,12 @@ import pydantic
 import pydantic_core
 from msgspec import Struct
 
-from usher import errors, paths
+from usher import errors, memo, paths
 from usher.documents import reader
 from usher.kinds import registry
 from usher.policy.checks import catalogue
 
-_BLOCK = re.compile(r"^# METADATA\n((?:#.*\n)+)package ", re.MULTILINE)
+_BLOCK = memo.pattern(r"^# METADATA\n((?:#.*\n)+)package ", re.MULTILINE)
 
 
 class Codes(Struct, frozen=True, kw_only=True):

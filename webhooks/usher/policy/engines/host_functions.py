@@ -16,9 +16,10 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from usher import memo
 from usher.policy.engines import rego_values
 
-_VERB: Final = re.compile(r"%([-+# 0]*)([0-9]*)(?:(\.)([0-9]*))?(.?)", re.DOTALL)
+_VERB: Final = memo.pattern(r"%([-+# 0]*)([0-9]*)(?:(\.)([0-9]*))?(.?)", re.DOTALL)
 _UNSUPPORTED: Final = {"x": "# ", "X": "# ", "q": "#+"}
 """Unsupported flags, by letter; for every other letter `#` is unsupported."""
 _WIDEST: Final = 10_000

@@ -15,7 +15,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from usher import errors
+from usher import errors, memo
 from usher.policy.engines.wasm_runtime import Memory
 
 
@@ -43,7 +43,7 @@ class UndefinedError(Exception):
 
 Value = str | Number | bool | tuple["Value", ...] | Object | Set | None
 
-_NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?", re.ASCII)
+_NUMBER: Final = memo.pattern(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?", re.ASCII)
 _WORDS: Final[dict[str, Value]] = {"null": None, "true": True, "false": False}
 _scan_text: Final = json.decoder.scanstring  # type: ignore[attr-defined]  # undocumented, but json's own interface
 
