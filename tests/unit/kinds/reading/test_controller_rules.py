@@ -388,9 +388,9 @@ def _ranked(kind: str, command: str, **env: str) -> _Json:
     container = _container(
         command=["bash", "-c", command], env=[{"name": name, "value": text} for name, text in env.items()]
     )
-    template = {"spec": {"containers": [container]}}
+    template = {"spec": {"subdomain": "train", "containers": [container]}}
     specs: dict[str, tuple[str, _Json]] = {
-        "StatefulSet": ("apps/v1", {"replicas": 2, "template": template}),
+        "StatefulSet": ("apps/v1", {"replicas": 2, "serviceName": "train", "template": template}),
         "Job": ("batch/v1", {"parallelism": 2, "template": template}),
         "JobSet": (
             "jobset.x-k8s.io/v1alpha2",

@@ -247,7 +247,7 @@ def _first_ranks(value: paths.Object, kind: str, specs: Sequence[PodSpec]) -> It
 
 
 def _names_without_dns(value: paths.Object, kind: str, specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:
-    """Addresses of own pods by a Service, where the pods of a Job or a StatefulSet are in none or in another one.
+    """Addresses of own pods by a Service, where the pods of a Job or a StatefulSet lack it or are in another one.
 
     Sources: kubernetes.io, DNS for Services and Pods, on subdomain; StatefulSets on serviceName.
     """
@@ -286,7 +286,7 @@ def _not_executable(spec: Mapping[str, Any], path: str) -> Iterator[model.Unread
                 and f"{first}/".startswith(f"{folder}/")
                 and not any(isinstance(mode, int) and mode & _EXECUTE for mode in modes)
             ):
-                message = f"starts {first[:100]}, a file of a volume that gives nobody the right to execute it"
+                message = f"starts {first[:100]}, a file of a volume without the right to execute its files"
                 yield _refused(f"{where}/command/0", message, "set defaultMode of the volume to 0755, or start a shell")
 
 

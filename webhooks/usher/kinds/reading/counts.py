@@ -366,7 +366,7 @@ def _served(spec: Mapping[str, Any]) -> tuple[_Answers, Mapping[str, Any], set[i
 
 
 def ports_of_server(spec: Mapping[str, Any]) -> set[int]:
-    """The ports of a model server that is alone in its pod, and those that it declares; none if they are unknown."""
+    """The ports of a model server that is alone in its pod, and those that it declares; empty if they are unknown."""
     found = _served(spec)
     declared = [each for _, each in at(spec, "containers[].ports[].containerPort") if isinstance(each, int)]
     return {*found[2], *found[0].others, *declared} if found else set()
@@ -492,7 +492,7 @@ def slow_webhooks(value: paths.Object, objects: Objects) -> Iterator[model.Unrea
     total = sum(seconds.values())
     if total >= _REQUEST_SECONDS and paths.text(paths.metadata(value).get("name")) == slowest:
         text = f"has a part in the {total} s of all mutating webhooks that are asked about a Pod one after the other,"
-        text = f"{text} if none answers, and a request has {_REQUEST_SECONDS} s"
+        text = f"{text} if their servers are away, and a request has {_REQUEST_SECONDS} s"
         yield misread("/webhooks", text, "shorten timeoutSeconds, for example to 5, or narrow the rules", "controller")
 
 

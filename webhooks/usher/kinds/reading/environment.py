@@ -461,7 +461,7 @@ def words_without_shell(container: Mapping[str, Any], path: str) -> Iterator[mod
         option = next((at for at, each in enumerate(texts) if at > shell and not re.match(r"-[a-z]*c$|--$", each)), 0)
         is_script = shell == 0 and any(re.match(r"-[a-z]*c$", each) for each in texts[1:option])
         if is_script and len(texts) > option + 1 and not _POSITIONAL.search(texts[option]):
-            message = f"starts a shell with {texts[option][:60]!r}, and {texts[option + 1][:60]!r} is no part of it"
+            message = f"starts a shell with {texts[option][:60]!r}, and {texts[option + 1][:60]!r} is not a part of it"
             yield misread(words[option][0], message, "write the script and its arguments as one text", "argument")
         return
     names = {paths.text(paths.mapping(each).get("name")) for each in paths.elements(container.get("env"))}
@@ -469,7 +469,7 @@ def words_without_shell(container: Mapping[str, Any], path: str) -> Iterator[mod
         if each in _FOR_SHELLS:
             message = f"has {each} in a command that no shell reads, so the program gets it as an argument"
             yield misread(where, message, "start sh -c with the whole command as one text", "argument")
-        for name in dict.fromkeys(re.findall(r"(?<!\$)\$\{?([A-Z][A-Z0-9_]{1,80})\b", each)) if "$" in each else ():
+        for name in dict.fromkeys(re.findall(r"(?<!\$)\$\{?([A-Z][A-Z0-9_]{0,80})\b", each)) if "$" in each else ():
             if name in names or any(pattern.fullmatch(name) for pattern, _, _ in _SET_BY_CONTROLLERS):
                 message = f"uses ${name} in a command that no shell reads, so the program gets it as it is written"
                 yield misread(where, message, f"write $({name})", "argument")

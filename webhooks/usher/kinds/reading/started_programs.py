@@ -386,7 +386,7 @@ def _options(program: str) -> _Options:
 
 
 def _words_of(row: Mapping[str, Any], started: _Started) -> tuple[list[str], bool]:
-    """The words after a program in a command, and whether no shell reads them; none where it does not start it."""
+    """The words after a program in a command, and whether no shell reads them; empty if it is not started."""
     command, args = (places.texts_at(started.value, f"{part}[]") for part in ("command", "args"))
     if not command:
         return (args, True) if "image" in row and re.search(row["image"], started.image) else ([], False)
@@ -405,7 +405,7 @@ def _words_of(row: Mapping[str, Any], started: _Started) -> tuple[list[str], boo
 
 
 def _arguments(started: _Started) -> Found:
-    """Arguments that a program does not know in its version, that need others, or of which a shell makes several."""
+    """Arguments that a program does not know in its version, that need others, or that a shell would split."""
     args, name = places.texts_at(started.value, "args[]"), ""
     for entry in _rows("entries") if args and not started.value.get("command") else ():
         if re.search(entry["image"], started.image) and re.fullmatch(entry["first"], args[0]):
@@ -508,7 +508,7 @@ def _values(started: _Started, row: Mapping[str, Any], text: str) -> Found:
         value = re.search(rf"--{option.replace('-', '[-_]')}[=\s]+(\{{.*?\}})(?=\s--|$)", text)
         word = next((each for each in started.command if value and each.endswith(value[1])), "")
         if value and word and "$" not in word and "{{" not in word and not _is_json(value[1]):
-            message = f"gives {row['name']} the option --{option} with a text that is no JSON"
+            message = f"gives {row['name']} the option --{option} with a text that is not JSON"
             yield misread(started.find(word), message, "write names and texts in double quotes", "argument")
     named = _model_of({"model": row.get("model", "(?!)"), "name": row["name"]}, started).lower()
     length = _number_of(row.get("length", "(?!)"), text)

@@ -2,12 +2,12 @@
 # title: A program takes its arguments
 # description: |
 #   A program that gets an argument which it does not know ends at once, and the pod restarts for ever. usher knows the
-#   options of vLLM, SGLang, Text Generation Inference, torchrun and Accelerate, and for vLLM and SGLang the versions that
-#   have them: it reads the version from the tag of their own images. It finds misspelt options, options of other servers,
-#   options that a version no longer has or does not have yet, options that need others, texts that are no JSON, and a
+#   options of vLLM, SGLang, Text Generation Inference, torchrun, Accelerate and DeepSpeed, and for vLLM and SGLang the
+#   versions that have them: it reads the version from the tag of their own images. It finds misspelt options, options of other servers,
+#   options that a version no longer has or does not have yet, options that need others, texts that are not JSON, and a
 #   context that is longer than the positions of the model.
-#   It also finds words that only a shell understands in a command that starts none: variables without parentheses, && and
-#   the like, quotes around a value, an option and its value in one argument; and arguments that a shell does not pass on
+#   It also finds words that only a shell understands in a command that starts no shell: variables without parentheses,
+#   && and the like, quotes around a value, an option and its value in one argument; and arguments that a shell does not pass on
 #   to its script.
 # scope: package
 # related_resources:

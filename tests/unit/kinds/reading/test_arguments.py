@@ -1,0 +1,144 @@
+"""Arguments that programs do not take, and words that only a shell understands."""
+
+from typing import Any
+
+import pytest
+import yaml
+
+from usher.kinds.reading import environment, started_programs, value_forms
+
+_Json = dict[str, Any]
+
+
+def _found(text: str, **pod: object) -> list[str]:
+    """The remedies of the findings about arguments of one container, written as YAML."""
+    container = {"name": "main", **yaml.safe_load(text)}
+    spec: _Json = {"containers": [container], **pod}
+    value: _Json = {"kind": "Deployment", "metadata": {"name": "llm"}, "spec": {"template": {"spec": spec}}}
+    specs = value_forms.pod_specs(value)
+    found = [
+        *started_programs.needs_of_programs(("apps", "Deployment"), value, specs),
+        *environment.misread_variables(container, "", None),
+    ]
+    return [each.remedy for each in found if each.topic in ("argument", "variable")]
+
+
+def _vllm(args: str, version: str = "v0.11.0", more: str = "") -> list[str]:
+    return _found(f"{{image: 'vllm/vllm-openai:{version}', args: [--model, Qwen/Qwen3-8B, {args}]{more}}}")
+
+
+@pytest.mark.parametrize(
+    ("args", "version", "remedy"),
+    [
+        ("--max-modle-len=1024", "v0.11.0", "did you mean --max-model-len?"),
+        ("--enable-metrics", "v0.11.0", "remove it"),
+        ("--enable-metrics", "latest", "remove it"),
+        ("--enable-reasoning", "v0.10.0", "remove it, and keep --reasoning-parser"),
+        ("--task, embed", "latest", "use --runner and --convert"),
+        ("--async-scheduling", "v0.8.5", "remove it, or use a newer image"),
+        ("'--dtype half'", "v0.11.0", "write --dtype=half"),
+        ("\"--served-model-name='qwen'\"", "v0.11.0", "write --served-model-name=qwen"),
+        ("--enable-auto-tool-choice", "v0.11.0", "add --tool-call-parser with the parser of the model"),
+        ("--limit-mm-per-prompt, image=4", "v0.10.0", 'write JSON, for example {"image": 4}'),
+        ("--cuda-graph-sizes, '1,2,4'", "v0.11.0", "write each number as an argument of its own"),
+        ("--kv-transfer-config, \"{'kv_role': 'kv_both'}\"", "v0.11.0", "write names and texts in double quotes"),
+        ("--max-model-len, '131072'", "v0.11.0", "set at most 40960"),
+        ("--dtype, float8", "v0.11.0", "use auto, half, bfloat16 or float, and --quantization for smaller weights"),
+    ],
+)
+def test_an_argument_that_vllm_does_not_take_is_found(args: str, version: str, remedy: str) -> None:
+    assert _vllm(args, version) == [remedy]
+
+
+@pytest.mark.parametrize(
+    ("args", "version"),
+    [
+        ("--enable-reasoning, --reasoning-parser, deepseek_r1", "v0.8.5"),
+        ("--enable_prefix_caching, --no-enable-chunked-prefill, --gpu-memory-util=0.9", "v0.11.0"),
+        ("--compilation-config.level=3, -O3, -tp, '1'", "v0.11.0"),
+        ("--limit-mm-per-prompt, image=4", "v0.8.5"),
+        ("--limit-mm-per-prompt, '{\"image\": 4}'", "v0.11.0"),
+        ("--enable-auto-tool-choice, --tool-call-parser, hermes", "v0.11.0"),
+        ("--max-model-len, '40960'", "v0.11.0"),
+        ("--max-model-len, '131072', --rope-scaling, '{\"rope_type\": \"yarn\"}'", "v0.11.0"),
+        ("--option-of-a-plugin", "nightly"),
+        ("--chat-template, '{{ messages }}'", "v0.11.0"),
+    ],
+)
+def test_arguments_that_vllm_takes_pass(args: str, version: str) -> None:
+    assert _vllm(args, version) == []
+
+
+def test_other_servers_and_launchers_have_options_of_their_own() -> None:
+    sglang = "command: [python3, -m, sglang.launch_server, --model-path, a/b, --enable_metrics]"
+    image = "ghcr.io/huggingface/text-generation-inference:2.0.4"
+    tgi = f"{{image: '{image}', args: [--max-input-length, '9', --max-total-tokens, "
+
+    assert _found(f"{{image: 'lmsysorg/sglang:v0.4.4', {sglang}}}") == ["write --enable-metrics"]
+    assert _found(f"{tgi}'9']}}") == ["set --max-total-tokens above the input tokens"]
+    assert _found(f"{tgi}'10']}}") == []
+    assert _found("{image: a, command: [torchrun, --nporc-per-node=8, train.py, --nporc-per-node=8]}") == [
+        "did you mean --nproc-per-node?"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("processes", "remedies"), [(8, ["set 16, which counts the processes of all machines"]), (16, [])]
+)
+def test_processes_of_accelerate_count_all_machines(processes: int, remedies: list[str]) -> None:
+    start = f"accelerate launch --num_machines 2 --num_processes {processes} train.py"
+
+    assert (
+        _found(f"{{image: a, command: [bash, -c, '{start}'], resources: {{limits: {{nvidia.com/gpu: 8}}}}}}")
+        == remedies
+    )
+
+
+def test_an_image_that_starts_its_program_gets_no_start_in_its_arguments() -> None:
+    assert _vllm("--dtype=half") == []
+    assert _found("{image: 'vllm/vllm-openai:v0.9.2', args: [serve, a/b]}")[0].startswith("remove it")
+    assert _found("{image: 'ollama/ollama:0.6.5', args: [ollama, serve]}") == ["remove it, or set command"]
+    assert _found("{image: 'ollama/ollama:0.6.5', args: [serve]}") == []
+
+
+def test_a_model_of_the_hub_needs_a_cache_where_the_hub_is_off() -> None:
+    offline = ", env: [{name: HF_HUB_OFFLINE, value: '1'}]"
+    mounted = f"{offline}, volumeMounts: [{{name: cache, mountPath: /root/.cache/huggingface}}]"
+
+    assert _vllm("--dtype=half", more=offline)[0].startswith("mount a volume with the cache")
+    assert _vllm("--dtype=half", more=mounted) == []
+
+
+def test_gloo_needs_an_interface_in_the_network_of_the_node() -> None:
+    start = "{image: a, command: [vllm, serve, a/b, --nnodes, '2'], env: [{name: NAME, value: eth0}]}"
+
+    assert _found(start, hostNetwork=True) == ["set GLOO_SOCKET_IFNAME to the interface of the nodes"]
+    assert _found(start.replace("NAME", "GLOO_SOCKET_IFNAME"), hostNetwork=True) == []
+    assert _found(start) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "remedies"),
+    [
+        ("{command: [pip, install, a, '&&', python, b.py]}", ["start sh -c with the whole command as one text"]),
+        ("{command: [sh, -c], args: [vllm, serve]}", ["write the script and its arguments as one text"]),
+        ("{command: [sh, -c], args: ['vllm serve']}", []),
+        ("{command: [bash, -lc, --, 'vllm serve']}", []),
+        ("{command: [sh, -c, 'exec \"$@\"', name, vllm, serve]}", []),
+        ("{command: [sh, -c, 'a && b']}", []),
+        ("{command: [python, $A], env: [{name: A, value: b}]}", ["write $(A)"]),
+        ("{command: [python, '${LWS_LEADER_ADDRESS}']}", ["write $(LWS_LEADER_ADDRESS)"]),
+        ("{command: [python, $(A), '${OF_THE_CLUSTER}'], env: [{name: A, value: b}]}", []),
+        ("{env: [{name: A, value: $(B)}, {name: B, value: c}]}", ["move B before it"]),
+        ("{env: [{name: B, value: c}, {name: A, value: $(B)}]}", []),
+    ],
+)
+def test_words_that_only_a_shell_understands_need_one(text: str, remedies: list[str]) -> None:
+    assert _found(text) == remedies
+
+
+@pytest.mark.parametrize(
+    "damaged", ["args: [1, null, {a: b}]", "env: [1, {name: 2, value: 3}]", "command: 1", "args: {}"]
+)
+def test_damaged_containers_raise_nothing(damaged: str) -> None:
+    assert _found(f"{{image: 'vllm/vllm-openai:v0.11.0', {damaged}}}") == []

@@ -1,0 +1,157 @@
+"""Ports that Services, routes, webhooks and pools name, and those that exist."""
+
+from typing import Any
+
+import pytest
+import yaml
+
+from usher.kinds.reading import controller_rules, inner_names, value_forms
+from usher.kinds.reading.values import Objects
+
+_Json = dict[str, Any]
+
+_SERVER = """
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: llm}, spec: {template: {metadata: {labels: {app: llm}}, spec: {
+ containers: [{name: main, image: 'vllm/vllm-openai:v0.11.0', args: [--model, a/b]}]}}}}
+"""
+
+
+def _missing(*texts: str) -> list[tuple[str, str]]:
+    """The paths and remedies of the findings about the first of some objects."""
+    values: list[_Json] = [yaml.safe_load(text) for text in texts]
+    objects = Objects(values)
+    files = inner_names.Files(namespace="", around=objects, beside=objects, of_facts=None)
+    key = str(values[0]["apiVersion"]).rpartition("/")[0], str(values[0]["kind"])
+    found = inner_names.names_of_nothing(values[0], key, value_forms.pod_specs(values[0]), files)
+    return [(each.path, each.remedy) for each in found]
+
+
+def _service(ports: str, more: str = "") -> str:
+    spec = f"{{selector: {{app: llm}}, ports: {ports}{more}}}"
+    return f"{{apiVersion: v1, kind: Service, metadata: {{name: llm}}, spec: {spec}}}"
+
+
+@pytest.mark.parametrize(
+    ("ports", "more", "found"),
+    [
+        ("[{port: 80, targetPort: 8080}]", "", [("/spec/ports/0/targetPort", "name the port 8000")]),
+        ("[{port: 80}]", "", [("/spec/ports/0", "name the port 8000")]),
+        ("[{port: 80, targetPort: 8000}]", "", []),
+        ("[{port: 80}]", ", clusterIP: None", []),
+    ],
+)
+def test_a_service_asks_a_port_of_the_server_that_it_selects(
+    ports: str, more: str, found: list[tuple[str, str]]
+) -> None:
+    assert _missing(_service(ports, more), _SERVER) == found
+    assert _missing(_service(ports, more)) == []
+
+
+def _object(version: str, kind: str, spec: str, name: str = "a") -> str:
+    return f"{{apiVersion: {version}, kind: {kind}, metadata: {{name: {name}}}, {spec}}}"
+
+
+def test_a_pool_asks_a_port_of_its_servers() -> None:
+    spec = "spec: {selector: {matchLabels: {app: llm}}, targetPorts: [{number: 9000}]}"
+    pool = _object("inference.networking.k8s.io/v1", "InferencePool", spec)
+
+    assert _missing(pool, _SERVER) == [("/spec/targetPorts/0/number", "name the port 8000")]
+    assert _missing(pool.replace("9000", "8000"), _SERVER) == []
+
+
+_HOOKS = "admissionregistration.k8s.io/v1"
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "spec"),
+    [
+        ("gateway.networking.k8s.io/v1", "HTTPRoute", "spec: {rules: [{backendRefs: [{name: llm, port: 8000}]}]}"),
+        (
+            "networking.k8s.io/v1",
+            "Ingress",
+            "spec: {rules: [{http: {paths: [{backend: {service: {name: llm, port: {number: 8000}}}}]}}]}",
+        ),
+        (_HOOKS, "ValidatingWebhookConfiguration", "webhooks: [{clientConfig: {service: {name: llm, port: 8000}}}]"),
+    ],
+)
+def test_others_name_a_port_of_a_service(version: str, kind: str, spec: str) -> None:
+    service, text = _service("[{name: http, port: 80, targetPort: 8000}]"), _object(version, kind, spec)
+
+    assert [remedy for _, remedy in _missing(text, service)] == ["name the port 80"]
+    assert _missing(text.replace("8000", "80"), service) == []
+    assert _missing(text) == []
+
+
+def test_a_webhook_without_a_port_asks_443() -> None:
+    spec = "webhooks: [{clientConfig: {service: {name: llm}}}]"
+    webhook = _object(_HOOKS, "ValidatingWebhookConfiguration", spec)
+
+    assert _missing(webhook, _service("[{port: 8443}]")) == [("/webhooks/0/clientConfig/service", "name the port 8443")]
+    assert _missing(webhook, _service("[{port: 443}]")) == []
+
+
+def _mutating(name: str, seconds: int) -> str:
+    rule = "{apiGroups: [''], resources: [pods], operations: [CREATE]}"
+    spec = f"webhooks: [{{timeoutSeconds: {seconds}, rules: [{rule}]}}]"
+    return _object(_HOOKS, "MutatingWebhookConfiguration", spec, name)
+
+
+def test_mutating_webhooks_share_the_time_of_a_request() -> None:
+    found = _refused_together(_mutating("a", 30), _mutating("b", 30))
+
+    assert found == ["shorten timeoutSeconds, for example to 5, or narrow the rules"]
+    assert _refused_together(_mutating("b", 30), _mutating("a", 30)) == []
+    assert _refused_together(_mutating("a", 30), _mutating("b", 29)) == []
+
+
+def _refused_together(*texts: str) -> list[str]:
+    return [remedy for _, remedy in _missing(*texts)]
+
+
+def _refused(text: str) -> list[str]:
+    value: _Json = yaml.safe_load(text)
+    key = str(value["apiVersion"]).rpartition("/")[0], str(value["kind"])
+    return [each.remedy for each in controller_rules.refused(value, key, value_forms.pod_specs(value))]
+
+
+@pytest.mark.parametrize(
+    ("kind", "outside", "inside", "remedies"),
+    [
+        ("batch/v1, kind: Job", "", "", ["set subdomain of the pods to t, and add a headless Service of this name"]),
+        ("batch/v1, kind: Job", "", "subdomain: t, ", []),
+        ("apps/v1, kind: StatefulSet", "", "", ["set serviceName to t, and add a headless Service of this name"]),
+        ("apps/v1, kind: StatefulSet", "serviceName: t, ", "", []),
+    ],
+)
+def test_pods_have_names_in_dns_by_a_service(kind: str, outside: str, inside: str, remedies: list[str]) -> None:
+    pod = f"{{{inside}containers: [{{name: m, image: a, env: [{{name: A, value: 'run-0.t:1234'}}]}}]}}"
+
+    assert (
+        _refused(f"{{apiVersion: {kind}, metadata: {{name: run}}, spec: {{{outside}template: {{spec: {pod}}}}}}}")
+        == remedies
+    )
+
+
+@pytest.mark.parametrize(
+    ("mode", "command", "number"),
+    [
+        ("", "/s/a.sh", 1),
+        (", defaultMode: 493", "/s/a.sh", 0),
+        ("", "/bin/sh", 0),
+        (", items: [{mode: 511}]", "/s/a.sh", 0),
+    ],
+)
+def test_a_script_of_a_config_map_needs_the_right_to_be_executed(mode: str, command: str, number: int) -> None:
+    container = f"{{name: m, image: a, command: [{command}], volumeMounts: [{{name: s, mountPath: /s}}]}}"
+    pod = f"{{containers: [{container}], volumes: [{{name: s, configMap: {{name: c{mode}}}}}]}}"
+
+    assert len(_refused(f"{{apiVersion: apps/v1, kind: Deployment, spec: {{template: {{spec: {pod}}}}}}}")) == number
+
+
+def test_a_service_selects_the_pods_of_the_object_with_its_name() -> None:
+    service = yaml.safe_load(_service("[{port: 8000}]").replace("app: llm", "app: other"))
+    beside = Objects([service, yaml.safe_load(_SERVER)])
+
+    found = value_forms.refused_parts(service, ("", "Service"), beside)
+
+    assert [(each.path, each.remedy) for each in found] == [("/spec/selector/app", "did you mean llm?")]
