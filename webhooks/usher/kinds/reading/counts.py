@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from usher import memo, model, paths
 from usher.kinds.reading import values
 from usher.kinds.reading.environment import misread
-from usher.kinds.reading.value_forms import PodSpec, at, is_placeholder
+from usher.kinds.reading.value_forms import PodSpec, at, is_placeholder, values_at
 from usher.kinds.reading.values import MAX_PODS, Reading
 
 DEFAULT_SURGE: Final = "25%"
@@ -300,3 +300,48 @@ def refused_counts_of_job(value: paths.Object) -> Iterator[model.UnreadKey]:
         text = f"lets Kueue start it with {least[:20]} pods, which must be fewer than its {pods}, so Kueue refuses it"
         remedy = f"write a number from 1 to {pods - 1}" if pods > 1 else "remove the annotation"
         yield misread(paths.join("/metadata/annotations", _LEAST), text, remedy, "controller")
+
+
+_RAY_GROUPS: Final = "spec{,.rayClusterSpec,.rayClusterConfig,.jobTemplate.rayClusterSpec}.workerGroupSpecs[]"
+
+
+def refused_counts_of_ray(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Numbers of workers of Ray (ray-operator/controllers/ray/utils/validation.go of ray-project/kuberay)."""
+    yield from _ray_least_above_most(value)
+    yield from _ray_never_made(value)
+
+
+def _ray_least_above_most(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Worker groups of Ray whose minReplicas is above their maxReplicas, which KubeRay refuses."""
+    for where, group in at(value, _RAY_GROUPS):
+        least, most = (group.get(key) for key in ("minReplicas", "maxReplicas")) if isinstance(group, dict) else (0, 0)
+        if isinstance(least, int) and isinstance(most, int) and least > most:
+            text = f"has minReplicas {least} above maxReplicas {most} at {paths.readable(where)}, which KubeRay refuses"
+            remedy = "set minReplicas to at most maxReplicas"
+            yield model.UnreadKey(path=f"{where}/minReplicas", text=text, remedy=remedy, important=True, refused=True)
+
+
+def _ray_never_made(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Ray workers with GPUs that nothing makes, and those that the autoscaler cannot take away.
+
+    Sources: ray-project/kuberay#2071; docs.ray.io, configuring the autoscaler (restartPolicy).
+    """
+    scaled = values_at(value, "spec{,.rayClusterSpec,.rayClusterConfig}.enableInTreeAutoscaling") == [True]
+    groups = [(where, group) for where, group in at(value, _RAY_GROUPS) if isinstance(group, dict)]
+    limits = "template.spec.containers[].resources.limits"
+    heads = values_at(value, f"spec{{,.rayClusterSpec,.rayClusterConfig}}.headGroupSpec.{limits}")
+    made = [*heads, *(each for _, group in groups if group.get("replicas") != 0 for each in values_at(group, limits))]
+    for where, group in groups:
+        text = remedy = ""
+        if scaled and values_at(group, "template.spec.restartPolicy") in (["Always"], ["OnFailure"]):
+            text = f"restarts the workers at {paths.readable(where)}, which the autoscaler of Ray then cannot take away"
+            remedy = "set restartPolicy to Never"
+        elif not (scaled or value["kind"] == "RayCluster") and group.get("replicas") == 0 == group.get(
+            "minReplicas", 0
+        ):
+            asked = [key for each in values_at(group, limits) for key in paths.mapping(each) if key.endswith("/gpu")]
+            if asked and not any("gpu" in str(each) for each in made):
+                text = f"makes 0 workers with {asked[0]} at {paths.readable(where)}, and nothing makes more"
+                remedy = "set replicas, or enableInTreeAutoscaling to true"
+        if text:
+            yield model.UnreadKey(path=where, text=text, remedy=remedy, important=False, topic="controller")
