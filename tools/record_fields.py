@@ -2,13 +2,21 @@
 
     kubectl get --raw /openapi/v2 > openapi.json
     tools/record_fields.py --openapi openapi.json swagger.json --crds FOLDER_OF_DEFINITIONS
+    tools/record_fields.py --crds FOLDER_OF_DEFINITIONS --schema FILE DEFINITION VERSION KIND
 
 The first file gives Kubernetes' own kinds, in the version of that API server; further ones, as `api/openapi-spec` of
 github.com/kubernetes/kubernetes, add versions that it does not serve. The folders give those of operators.
 The result has each set of fields once, however many kinds share it. CapacityQuota has the fields of GKE's reference
 (docs.cloud.google.com/kubernetes-engine/docs/reference/crds/capacityquota), and LeaderWorkerSet has `spec.scheduling`
-of a later version (kubernetes-sigs/lws#1075). Left out: KAI-Scheduler's Config, because
-kubeconfigs have the same kind, and GKE's ComputeClass, whose published definitions lack fields that its reference has.
+of a later version (kubernetes-sigs/lws#1075). Left out: KAI-Scheduler's Config, because kubeconfigs have the same kind,
+and GKE's ComputeClass, whose published definitions lack fields that its reference has.
+
+Without --openapi the recorded kinds stay, and those of the definitions are added. --schema takes one kind of a document
+of schemas: KubeVirt's from api/openapi-spec/swagger.json (d923fdb), eksctl's ClusterConfig from
+pkg/apis/eksctl.io/v1alpha5/assets/schema.json (99984ad), whose identityProviders lack fields and take anything here.
+Added in this way, too: the NodeClasses of AWS (1d92708) and Azure (352646f), NodeOverlays (2266468), CapacityBuffers,
+kinds of machines of Cluster API (ae7ff04), networks and policies of Mellanox/network-operator (b06827e),
+sriov-network-operator (249e200), nvidia-k8s-ipam (3ce4a34) and gke-networking-api (34c617f).
 """
 
 import argparse
@@ -33,21 +41,26 @@ _ANY_SCALAR: Final = frozenset({"Quantity", "IntOrString"})
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--openapi", type=Path, required=True, nargs="+")
-    parser.add_argument("--crds", type=Path, required=True, nargs="+")
+    parser.add_argument("--openapi", type=Path, default=[], nargs="+")
+    parser.add_argument("--crds", type=Path, default=[], nargs="+")
+    parser.add_argument("--schema", action="append", default=[], nargs=4)
     arguments = parser.parse_args()
-    document, *others = [json.loads(file.read_bytes()) for file in arguments.openapi]
+    documents = [json.loads(file.read_bytes()) for file in arguments.openapi]
     recorded = Recorded()
-    for each in (document, *others):
+    version = documents[0]["info"]["version"] if documents else recorded.take_earlier()
+    first = len(recorded.fields.nodes) if not documents else 1
+    for each in documents:
         recorded.add_kubernetes(each["definitions"])
+    for file, name, api_version, kind in arguments.schema:
+        recorded.add_schema(json.loads(Path(file).read_bytes())["definitions"], name, f"{api_version} {kind}")
     for definition in (
         *chain.from_iterable(map(_definitions, arguments.crds)),
-        yaml.safe_load(QUOTA_DEFINITION.read_text()),
+        *([yaml.safe_load(QUOTA_DEFINITION.read_text())] if documents else []),
     ):
         recorded.add_definition(definition)
-    recorded.fields.take_texts()
+    recorded.fields.take_texts(first)
     result = {
-        "kubernetes": document["info"]["version"],
+        "kubernetes": version,
         "nodes": recorded.fields.nodes,
         "kinds": dict(sorted(recorded.kinds.items())),
         "kept": sorted(recorded.kept),
@@ -72,6 +85,22 @@ class Recorded:
         self.kinds: dict[str, int] = {}
         self.kept: set[str] = set()
         """Kinds with a definition that has no fields, so that the API server keeps unknown ones."""
+
+    def take_earlier(self) -> str:
+        """Takes the recorded kinds, and gives its version of Kubernetes."""
+        earlier = json.loads(gzip.decompress(fields.FILE.read_bytes()))
+        self.fields.nodes = earlier["nodes"]
+        self.kinds, self.kept = earlier["kinds"], set(earlier["kept"])
+        pod = self.fields.nodes[self.kinds["v1 Pod"]]
+        self.fields.metadata, self.fields.pod_spec = pod["metadata"], pod["spec"]
+        return str(earlier["kubernetes"])
+
+    def add_schema(self, definitions: Mapping[str, Any], name: str, key: str) -> None:
+        """Adds the kind of one schema of a document."""
+        self._definitions = definitions
+        node = self.fields.nodes[self._of(name)]
+        metadata = self.fields.metadata if "spec" in node else node["metadata"]
+        self.kinds[key] = self.fields.number({**node, "metadata": metadata})
 
     def add_definition(self, definition: Mapping[str, Any]) -> None:
         """Adds the kinds of a definition. Of several for one kind, as of several releases, all fields count."""
@@ -128,7 +157,7 @@ class Recorded:
             found = {} if name in above else self._resolved(self._definitions[name], (*above, name))
             # The API server requires containers in it.
             return {**found, "required": ["spec"]} if name == "io.k8s.api.core.v1.PodTemplateSpec" else found
-        result = dict(schema)
+        result = {key: each for key, each in schema.items() if key != "type" or isinstance(each, str)}
         if "properties" in schema:
             result["properties"] = {key: self._resolved(each, above) for key, each in schema["properties"].items()}
         for key in ("items", "additionalProperties"):

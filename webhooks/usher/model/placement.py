@@ -151,6 +151,10 @@ GUARDING = ("NoSchedule", "NoExecute")
 _TAINT_INTEGER = memo.pattern(r"0|-?[1-9][0-9]{0,18}", re.ASCII)
 
 
+REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+"""The part of an affinity that binds the scheduler."""
+
+
 class Taint(Protocol):
     """A taint of a declared pool or of a node."""
 
@@ -160,6 +164,17 @@ class Taint(Protocol):
     def value(self) -> str: ...
     @property
     def effect(self) -> str: ...
+
+
+class NodeTaint(NamedTuple):
+    """A taint of a node."""
+
+    key: str
+    value: str
+    effect: str
+
+    def __str__(self) -> str:
+        return f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"
 
 
 _Taint = TypeVar("_Taint", bound=Taint)

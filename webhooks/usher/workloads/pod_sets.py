@@ -19,6 +19,7 @@ from usher.kinds.reading import environment, shapes
 from usher.kinds.reading.pod_templates import listed_containers
 from usher.kinds.reading.templates import DEFAULT_SCHEDULER, LISTS, TERMS, ClaimPlace, ContainerPlace, Place, Template
 from usher.kinds.reading.values import Reading
+from usher.model import placement
 from usher.workloads import claims, containers
 from usher.workloads.claims import DevicePart, accelerators_like
 
@@ -280,7 +281,7 @@ class PodSpec:
         if value is None:
             return None
         path = self.path("affinity")
-        for key in ("nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"):
+        for key in ("nodeAffinity", placement.REQUIRED):
             if value is None:
                 return None
             value = self._reading.mapping(value, path).get(key)

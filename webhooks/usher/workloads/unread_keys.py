@@ -123,9 +123,10 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
         found += tuple(each for each in rules if not (exists and each.refused))
     if not exists:
         files = inner_names.Files(namespace, around if isinstance(around, Objects) else beside, beside, names)
-        found += tuple(inner_names.names_of_nothing(value, key, specs, files))
         if isinstance(files.around, Objects):
             files.around.once(chosen_boards.NODES, nodes)
+        found += tuple(inner_names.names_of_nothing(value, key, specs, files))
+        if isinstance(files.around, Objects):
             found += tuple(device_stack.disagreements(value, key, files.around))
             found += tuple(chosen_boards.beside_others(value, key, files.around))
     if not found:

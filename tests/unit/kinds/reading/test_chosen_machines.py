@@ -337,9 +337,21 @@ def test_names_that_begin_with_a_digit_are_found_where_services_get_them(
     assert len(_found(yaml.safe_dump({"apiVersion": version, "kind": kind, "metadata": {"name": name}}))) == count
 
 
-@pytest.mark.parametrize(("key", "count"), [("gpu-type", 0), ("gpu-count", 0), ("gpu", 1), ("nvidia.com/gpu", 1)])
-def test_annotations_that_the_autoscaler_does_not_read_are_found(key: str, count: int) -> None:
-    annotations = {f"{_CAPACITY}/{key}": "1"}
+@pytest.mark.parametrize(
+    ("keys", "count"),
+    [
+        (["gpu-type", "gpu-count"], 0),
+        (["gpu-type"], 1),
+        (["gpu-count"], 1),
+        (["gpu-count", "dra-driver"], 0),
+        (["gpu"], 1),
+        (["nvidia.com/gpu"], 1),
+    ],
+)
+def test_annotations_that_the_autoscaler_does_not_read_or_that_lack_their_other_half_are_found(
+    keys: list[str], count: int
+) -> None:
+    annotations = {f"{_CAPACITY}/{key}": "1" for key in keys}
     value = {"apiVersion": "cluster.x-k8s.io/v1beta1", "kind": "MachineSet", "metadata": {"annotations": annotations}}
 
     assert len(_found(yaml.safe_dump(value))) == count

@@ -523,9 +523,10 @@ def test_references_that_others_may_set_pass() -> None:
     ],
 )
 def test_images_of_amazon_linux_2_are_found(term: _Json, old: bool) -> None:
-    value = {"apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "spec": {"amiSelectorTerms": [term]}}
+    family = {} if "alias" in term else {"amiFamily": "AL2023"}
+    spec = {**family, "amiSelectorTerms": [term]}
 
-    assert bool(_found(value)) == old
+    assert bool(_found({"apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "spec": spec})) == old
 
 
 @pytest.mark.parametrize(

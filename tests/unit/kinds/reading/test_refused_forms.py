@@ -5,13 +5,15 @@ from typing import Any
 import pytest
 import yaml
 
-from usher.kinds.reading import controller_rules, value_forms
+from usher.kinds.reading import controller_rules, counts, value_forms
 
 
 def _refused(kind: str, version: str, spec: str) -> list[tuple[str, str]]:
     value = {"apiVersion": version, "kind": kind, "metadata": {"name": "a"}, "spec": yaml.safe_load(spec)}
     key = version.rpartition("/")[0], kind
-    return [(each.path, each.remedy) for each in value_forms.refused_forms(value, key, value_forms.pod_specs(value))]
+    found = [*value_forms.refused_forms(value, key, value_forms.pod_specs(value))]
+    found += counts.refused_counts_of_ray(value) if key[0] == "ray.io" else ()
+    return [(each.path, each.remedy) for each in found]
 
 
 @pytest.mark.parametrize(("amount", "count"), [("256", 1), ("256Mi", 0), ("1Gi", 0), ("3Mi", 1)])

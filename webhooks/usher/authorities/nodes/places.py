@@ -24,7 +24,7 @@ from usher.cluster.facts.store import Store
 from usher.config import pools
 from usher.kinds.reading.values import Absence, Reference
 from usher.model import placement
-from usher.model.placement import Requirement
+from usher.model.placement import REQUIRED, Requirement
 from usher.workloads import pod_sets
 
 MOST_ALTERNATIVES: Final = 64
@@ -166,8 +166,6 @@ def _topology_keys(pod_set: model.PodSet) -> set[str]:
     # Each kubelet writes the host name; files about nodes may leave it out.
     return {key for key in found - {HOSTNAME} if placement.is_label_key(key)}
 
-
-REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 
 HOSTNAME: Final = "kubernetes.io/hostname"
 

@@ -14,7 +14,7 @@ from usher.authorities.nodes import declared_pools
 from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes.judge import GangMember, GangNodesInput, NodeVerdict, NodeVerdicts
-from usher.authorities.nodes.places import HOSTNAME, REQUIRED, Places, PodDemand
+from usher.authorities.nodes.places import HOSTNAME, Places, PodDemand
 from usher.authorities.verdict import Answer, worst
 from usher.cluster.facts import autoscaled_pools
 from usher.cluster.facts.store import Store
@@ -258,8 +258,11 @@ def apart(
         return
     rolls = (kind := registry.PODS.get(row)) is not None and kind.rolls_out and pod_set.count.maximum != pods
     affinity = pod_set.fields.get("affinity", {}).get("podAntiAffinity", {})
-    for index, term in enumerate(affinity.get(REQUIRED, ())):
-        key, path = term.get("topologyKey", ""), f"{pod_set.spec_path}/affinity/podAntiAffinity/{REQUIRED}/{index}"
+    for index, term in enumerate(affinity.get(placement.REQUIRED, ())):
+        key, path = (
+            term.get("topologyKey", ""),
+            f"{pod_set.spec_path}/affinity/podAntiAffinity/{placement.REQUIRED}/{index}",
+        )
         found = _values(key, demand, places)
         if found is None or "" in found or term.get("namespaces") or not _of_itself(term, pod_set):
             continue

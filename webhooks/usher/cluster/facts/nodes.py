@@ -19,7 +19,7 @@ from msgspec import Struct, field
 
 from usher import errors, memo, paths, quantities
 from usher.accelerators.names import HAMI_REGISTER
-from usher.model.placement import GUARDING
+from usher.model.placement import GUARDING, NodeTaint
 
 Amounts = Mapping[str, int]
 """Amounts by resource, as the scheduler counts: thousandths of a cpu, whole units of the rest. Missing means 0."""
@@ -39,13 +39,7 @@ _MOMENTARY_TAINT: Final = memo.pattern(
 )
 
 
-class Taint(NamedTuple):
-    key: str
-    value: str
-    effect: str
-
-    def __str__(self) -> str:
-        return f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"
+Taint = NodeTaint
 
 
 class Node(Struct, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ from usher.kinds.reading import environment as reading_environment
 from usher.kinds.reading.pod_templates import listed_containers
 from usher.kinds.reading.templates import LISTS, ONE, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
+from usher.model import placement
 
 Layers = tuple[Place, ...]
 """One object in several manifests, the winning one first; each value is an object."""
@@ -97,7 +98,7 @@ def required_affinity(layers: Layers) -> Place | None:
     for value, path in layers:
         affinity = value.get("affinity") if isinstance(value, dict) else None
         found: object = affinity
-        for name in ("nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"):
+        for name in ("nodeAffinity", placement.REQUIRED):
             # A value of a wrong type counts, so that no other layer hides it.
             found = found.get(name) if isinstance(found, dict) else found
         if is_said(found):

@@ -7,15 +7,17 @@ docs/concepts/plan-tpus for topologies of TPU slices and the chips of their node
 import difflib
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from usher import memo, model, paths, quantities
 from usher.accelerators import boards
 from usher.kinds.reading import known_keys
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.environment import misread
-from usher.kinds.reading.values import Objects
+from usher.kinds.reading.values import Absence, Objects, Reference
+from usher.model import placement
 
 Found = Iterator[model.UnreadKey]
 
@@ -139,9 +141,7 @@ def _slice_of(pod_set: model.PodSet) -> tuple[str, str]:
     return selector.get(f"{_GKE}accelerator", ""), selector.get(f"{_GKE}topology", "")
 
 
-_REQUIRED_LABELS: Final = (
-    "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[].matchExpressions[]"
-)
+_REQUIRED_LABELS: Final = f"affinity.nodeAffinity.{placement.REQUIRED}.nodeSelectorTerms[].matchExpressions[]"
 
 
 _GKE_BOARD: Final = "cloud.google.com/gke-accelerator"
@@ -215,6 +215,122 @@ def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -
         yield from _of_domains(value, objects)
     if (rule := _OF_OPERATORS.get(key)) is not None:
         yield from rule(value, objects)
+    if objects.names("k8s.cni.cncf.io", "NetworkAttachmentDefinition"):
+        yield from _of_networks(value, objects)
+    devices = objects.once("devices of nodes", lambda: _devices_of_nodes(objects))
+    if devices:
+        yield from _of_drivers(value, devices)
+        yield from _of_zones(value, devices, objects)
+
+
+def _devices_of_nodes(objects: Objects) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+    """The labels of the known nodes that offer a resource with a domain, by the resource."""
+    found = defaultdict(list)
+    for node in nodes_of(objects).values():
+        labels = known_keys.part_at(node, "/metadata/labels")
+        for name, amount in known_keys.part_at(node, "/status/allocatable").items():
+            if "/" in name and str(amount) != "0":
+                found[name].append(labels)
+    return found
+
+
+_ASKED: Final = "containers[].resources.limits^"
+_CUDA: Final = memo.pattern(r"(?:/cuda:|cuda-?|[-_]cu)(1[1-3])[.\d]")
+_DRIVERS: Final = {11: (450, 418), 12: (525, 450), 13: (580, 535)}
+"""The least driver of each CUDA, and the least with which data centre boards use its compatibility package."""
+_DRIVER_LABELS: Final = ("nvidia.com/cuda.driver-version.major", "nvidia.com/cuda.driver.major")
+
+
+def _of_drivers(value: paths.Object, devices: Mapping[str, Sequence[Mapping[str, Any]]]) -> Found:
+    """Images whose CUDA no driver of the known nodes has (docs.nvidia.com/deploy/cuda-compatibility)."""
+    for spec, path, _ in places.pod_specs(value):
+        asks = "nvidia.com/gpu" in places.texts_at(spec, _ASKED)
+        nodes = [each for each in devices.get("nvidia.com/gpu", ()) if asks]
+        chosen = paths.mapping(spec.get("nodeSelector"))
+        nodes = [each for each in nodes if chosen.items() <= each.items()]
+        for where, image in places.texts_with_paths(spec, "containers[].image", path) if nodes else ():
+            if (found := _CUDA.search(image)) is None:
+                continue
+            least, of_data_centres = _DRIVERS[int(found[1])]
+            drivers = [_driver_of(each) for each in nodes]
+            if all(
+                0 < driver < (least if "GeForce" in str(each.get(_PRODUCT)) else of_data_centres)
+                for driver, each in zip(drivers, nodes, strict=True)
+            ):
+                text = f"runs an image with CUDA {found[1]}, but known nodes have drivers up to {max(drivers)}"
+                remedy = f"use an image with an older CUDA, or update the driver to {least} or later"
+                yield misread(where, text, remedy, "controller")
+
+
+def _driver_of(labels: Mapping[str, Any]) -> int:
+    written = next((str(labels[each]) for each in _DRIVER_LABELS if each in labels), "")
+    return int(written) if re.fullmatch(r"\d{3,4}", written, re.ASCII) else 0
+
+
+_ZONE: Final = "topology.kubernetes.io/zone"
+
+
+def _of_zones(value: paths.Object, devices: Mapping[str, Sequence[Mapping[str, Any]]], objects: Objects) -> Found:
+    """Pods whose volume is in a zone without a known node that offers their devices."""
+    namespace = paths.text(paths.metadata(value).get("namespace"))
+    for spec, path, _ in places.pod_specs(value):
+        claims = list(places.texts_with_paths(spec, "volumes[].persistentVolumeClaim.claimName", path))
+        for device in places.texts_at(spec, _ASKED) if claims else ():
+            zones = {str(each.get(_ZONE, "")) for each in devices.get(device, ())}
+            for where, name in claims if zones and "" not in zones else ():
+                of_volume = _zones_of_claim(namespace, name, objects)
+                if of_volume and zones.isdisjoint(of_volume):
+                    text = (
+                        f"mounts {name[:60]}, whose volume is in {', '.join(sorted(of_volume))[:80]}, but the known "
+                        f"nodes with {device} are in {', '.join(sorted(zones))[:80]}"
+                    )
+                    yield misread(where, text, "make the volume in a zone of these nodes", "controller")
+
+
+def _zones_of_claim(namespace: str, name: str, objects: Objects) -> Collection[str]:
+    """The zones in which a volume of the files can be; empty where they do not say it."""
+    claim = objects.find(Reference(group="", kind="PersistentVolumeClaim", name=name, namespace=namespace))
+    if isinstance(claim, Absence):
+        return ()
+    spec = known_keys.part_at(claim, "/spec")
+    volume = objects.cluster_scoped("", "PersistentVolume").get(str(spec.get("volumeName")), {})
+    class_ = objects.cluster_scoped("storage.k8s.io", "StorageClass").get(str(spec.get("storageClassName")), {})
+    entries = [
+        *places.values_at(volume, "spec.nodeAffinity.required.nodeSelectorTerms[].matchExpressions[]"),
+        *places.values_at(class_, "allowedTopologies[].matchLabelExpressions[]"),
+    ]
+    return {
+        zone
+        for each in map(paths.mapping, entries)
+        if str(each.get("key")).endswith("zone") and each.get("operator", "In") == "In"
+        for zone in places.texts_at(each, "values[]")
+    }
+
+
+_NETWORKS: Final = "k8s.v1.cni.cncf.io/networks"
+_OF_NETWORK: Final = "k8s.v1.cni.cncf.io/resourceName"
+
+
+def _of_networks(value: paths.Object, objects: Objects) -> Found:
+    """Pods that attach networks of a device without asking for it (k8snetworkplumbingwg/multus-cni, how-to-use)."""
+    for spec, path, _ in places.pod_specs(value):
+        metadata = path.removesuffix("/spec") + "/metadata"
+        written = known_keys.part_at(value, f"{metadata}/annotations").get(_NETWORKS)
+        if not isinstance(written, str) or written.lstrip().startswith(("[", "{")) or len(written) > 1000:
+            continue
+        needed = defaultdict[str, int](int)
+        for each in written.split(","):
+            name = each.partition("@")[0].strip().rpartition("/")[2]
+            network = objects.cluster_scoped("k8s.cni.cncf.io", "NetworkAttachmentDefinition").get(name, {})
+            needed[paths.text(known_keys.part_at(network, "/metadata/annotations").get(_OF_NETWORK))] += 1
+        asked = [each for each in places.values_at(spec, "containers[].resources.{limits,requests}") if each]
+        for device, number in needed.items():
+            if device and not any(device in each for each in asked if isinstance(each, dict)):
+                text = f"attaches a network with the device {device}, and no container asks for it"
+                remedy = (
+                    f"add {device}: {number} to the limits, unless the network resources injector of SR-IOV does it"
+                )
+                yield misread(paths.join(f"{metadata}/annotations", _NETWORKS), text, remedy, "controller")
 
 
 def _single_shares(objects: Objects) -> Iterator[tuple[str, str]]:
@@ -313,6 +429,7 @@ def _of_driver(value: paths.Object, objects: Objects) -> Found:
                 "/spec", text, "set spec.driver.useNvidiaDriverCRD of the ClusterPolicy to true", "controller"
             )
     own, mine = paths.metadata(value).get("name"), known_keys.part_at(value, "/spec/nodeSelector")
+    yield from _of_kernel_modules("/spec", known_keys.part_at(value, "/spec"), mine, objects)
     for name, each in objects.cluster_scoped("nvidia.com", "NVIDIADriver").items():
         theirs = known_keys.part_at(each, "/spec/nodeSelector")
         fallback = any(paths.mapping(one.get("spec")).get("default") is True for one in (value, each))
@@ -322,7 +439,50 @@ def _of_driver(value: paths.Object, objects: Objects) -> Found:
             yield misread("/spec/nodeSelector" if mine else "/spec", text, remedy, "controller")
 
 
+_ONLY_OPEN: Final = memo.pattern(r"NVIDIA-(?:GH\d|GB\d|B[123]\d\d|RTX-PRO|GeForce-RTX-50)")
+_ONLY_PROPRIETARY: Final = memo.pattern(
+    r"(?:NVIDIA-|Tesla-)?(?:V100|P100|P4|P40|M60|K80|GeForce-GTX-(?:9|10)|TITAN-[XV])"
+)
+
+
+def _of_kernel_modules(path: str, spec: Mapping[str, Any], chosen: Mapping[str, Any], objects: Objects) -> Found:
+    """Kernel modules that boards of nodes cannot use (docs.nvidia.com, open GPU kernel modules; gpu-operator#1947)."""
+    written = spec.get("kernelModuleType")
+    unfit = {"proprietary": _ONLY_OPEN, "open": _ONLY_PROPRIETARY}.get(written) if isinstance(written, str) else None
+    for name, node in nodes_of(objects).items() if unfit else ():
+        labels = known_keys.part_at(node, "/metadata/labels")
+        product = paths.text(labels.get(_PRODUCT))
+        if unfit and unfit.match(product) and chosen.items() <= labels.items():
+            text = f"sets kernelModuleType {written}, which {product[:60]} of node {name} does not work with"
+            yield misread(f"{path}/kernelModuleType", text, "set kernelModuleType to auto", "controller")
+            return
+
+
 _GKE_OFF: Final = "gke-no-default-nvidia-gpu-device-plugin"
+
+
+_CONFIG: Final = "nvidia.com/device-plugin.config"
+
+
+def _of_default_configuration(value: paths.Object, nodes: Collection[Mapping[str, Any]]) -> Found:
+    """A configuration of the device plugin without a default, where no node with a known board chooses one."""
+    config = known_keys.part_at(value, "/spec/devicePlugin/config")
+    chosen = [_CONFIG in each for each in nodes if _PRODUCT in each]
+    if config.get("name") and not config.get("default") and chosen and not any(chosen):
+        text = f"names the configuration {config['name']} without a default, and no known node chooses a part of it"
+        remedy = f"set devicePlugin.config.default, or label nodes with {_CONFIG}"
+        yield misread("/spec/devicePlugin/config", text, remedy, "controller")
+
+
+def _of_network_driver(value: paths.Object, objects: Objects) -> Found:
+    """A driver with RDMA that waits for a network driver which nothing installs (NVIDIA/cloud-native-stack#95)."""
+    rdma = known_keys.part_at(value, "/spec/driver/rdma")
+    nics = objects.cluster_scoped("mellanox.com", "NicClusterPolicy").values()
+    installed = any("ofedDriver" in known_keys.part_at(each, "/spec") for each in nics)
+    if rdma.get("enabled") is True and rdma.get("useHostMofed") is not True and nics and not installed:
+        text = "waits for the network driver of a NicClusterPolicy, and that of these files does not install it"
+        remedy = "add ofedDriver there, or set useHostMofed to true if the nodes have the driver"
+        yield misread("/spec/driver/rdma", text, remedy, "controller")
 
 
 def _of_policy(value: paths.Object, objects: Objects) -> Found:
@@ -338,6 +498,9 @@ def _of_policy(value: paths.Object, objects: Objects) -> Found:
         )
         remedy = f"set devicePlugin.enabled to false, or label the node pools {_GKE_OFF}=true"
         yield misread("/spec/devicePlugin", text, remedy, "controller")
+    yield from _of_kernel_modules("/spec/driver", known_keys.part_at(value, "/spec/driver"), {}, objects)
+    yield from _of_network_driver(value, objects)
+    yield from _of_default_configuration(value, nodes.values())
     rancher = sorted(name for name, labels in nodes.items() if labels.get(_TYPE_LABELS[0]) in {"k3s", "rke2"})
     toolkit = known_keys.part_at(value, "/spec/toolkit")
     named = {"CONTAINERD_SOCKET", "RUNTIME_SOCKET"}.intersection(places.texts_at(toolkit, "env[].name"))
@@ -361,6 +524,49 @@ def _of_policy(value: paths.Object, objects: Objects) -> Found:
                 return
 
 
+_ON_OTHER_RUNTIME: Final = memo.pattern(
+    r"/(?:k8s-device-plugin|dcgm-exporter|gpu-feature-discovery|volcano-vgpu-device-plugin)[:@]"
+)
+
+
+def _of_agent(value: paths.Object, objects: Objects) -> Found:
+    """An agent of NVIDIA without the RuntimeClass that k3s and RKE2 make for it (docs.k3s.io, Advanced)."""
+    yield from _of_selector(value, objects)
+    spec = known_keys.part_at(value, "/spec/template/spec")
+    labels = {key for node in nodes_of(objects).values() for key in known_keys.part_at(node, "/metadata/labels")}
+    wanted = [each for each in places.values_at(spec, _REQUIRED_LABELS) if isinstance(each, dict)]
+    keys = [str(each.get("key")) for each in wanted if each.get("operator") in {"In", "Exists"}]
+    if (
+        labels
+        and len(keys) == len(wanted) > 0
+        and labels.isdisjoint(keys)
+        and not any(map(places.is_placeholder, keys))
+    ):
+        text = f"needs a node with one of the labels {', '.join(keys)[:160]}, and no known node has any"
+        remedy = "run node feature discovery, which sets them, or label the nodes"
+        yield misread("/spec/template/spec/affinity", text, remedy, "agent")
+    image = next(filter(_ON_OTHER_RUNTIME.search, places.texts_at(spec, "containers[].image")), "")
+    if not image or "runtimeClassName" in spec or "nvidia" not in objects.names("node.k8s.io", "RuntimeClass"):
+        return
+    for name, node in nodes_of(objects).items():
+        if known_keys.part_at(node, "/metadata/labels").get(_TYPE_LABELS[0]) in {"k3s", "rke2"}:
+            text = f"runs {image[:80]} without runtimeClassName, and the usual runtime of node {name} gives it no GPU"
+            yield misread("/spec/template/spec", text, "set runtimeClassName: nvidia", "agent")
+            return
+
+
+def _of_class(value: paths.Object, _objects: Objects) -> Found:
+    """Priorities of a ComputeClass with a GPU that their machine type does not have."""
+    for where, each in places.at(value, "spec.priorities[]"):
+        gpu = known_keys.part_at(each, "/gpu")
+        machine = boards.machine_rows().get(paths.text(paths.mapping(each).get("machineType")), {}).get("labels", {})
+        for field, label in (("type", "gke-accelerator"), ("count", "instance-gpu-count")):
+            has = machine.get(label)
+            if has and field in gpu and str(gpu[field]) != has and not places.is_placeholder(str(gpu[field])):
+                text = f"wants the GPU {field} {str(gpu[field])[:60]} of {each['machineType']}, which has {has}"
+                yield misread(f"{where}/gpu/{field}", text, f"write {has}, or leave gpu out", "controller")
+
+
 def _of_selector(value: paths.Object, objects: Objects) -> Found:
     """A selector of an operator or an agent that no node in the files meets, with a label that nodes have instead."""
     labels = [known_keys.part_at(each, "/metadata/labels") for each in nodes_of(objects).values()]
@@ -382,7 +588,8 @@ _OF_OPERATORS: Final[Mapping[tuple[str, str], Callable[[paths.Object, Objects], 
     ("nvidia.com", "ClusterPolicy"): _of_policy,
     ("amd.com", "DeviceConfig"): _of_selector,
     ("deviceplugin.intel.com", "GpuDevicePlugin"): _of_selector,
-    ("apps", "DaemonSet"): _of_selector,
+    ("apps", "DaemonSet"): _of_agent,
+    ("cloud.google.com", "ComputeClass"): _of_class,
     ("karpenter.sh", "NodePool"): _of_fractions,
 }
 """Rules about objects of operators and agents beside nodes and others of the files."""

@@ -506,3 +506,48 @@ def _seconds_for_pods(value: paths.Object) -> int:
         seconds = webhook.get("timeoutSeconds", 10) if isinstance(webhook, dict) and asked else 0
         total += seconds if isinstance(seconds, int) else 0
     return total
+
+
+_RAY_GROUPS: Final = "spec{,.rayClusterSpec,.rayClusterConfig,.jobTemplate.rayClusterSpec}.workerGroupSpecs[]"
+
+
+def refused_counts_of_ray(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Numbers of workers of Ray (ray-operator/controllers/ray/utils/validation.go of ray-project/kuberay)."""
+    yield from _ray_least_above_most(value)
+    yield from _ray_never_made(value)
+
+
+def _ray_least_above_most(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Worker groups of Ray whose minReplicas is above their maxReplicas, which KubeRay refuses."""
+    for where, group in at(value, _RAY_GROUPS):
+        least, most = (group.get(key) for key in ("minReplicas", "maxReplicas")) if isinstance(group, dict) else (0, 0)
+        if isinstance(least, int) and isinstance(most, int) and least > most:
+            text = f"has minReplicas {least} above maxReplicas {most} at {paths.readable(where)}, which KubeRay refuses"
+            remedy = "set minReplicas to at most maxReplicas"
+            yield model.UnreadKey(path=f"{where}/minReplicas", text=text, remedy=remedy, important=True, refused=True)
+
+
+def _ray_never_made(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Ray workers with GPUs that nothing makes, and those that the autoscaler cannot take away.
+
+    Sources: ray-project/kuberay#2071; docs.ray.io, configuring the autoscaler (restartPolicy).
+    """
+    scaled = values_at(value, "spec{,.rayClusterSpec,.rayClusterConfig}.enableInTreeAutoscaling") == [True]
+    groups = [(where, group) for where, group in at(value, _RAY_GROUPS) if isinstance(group, dict)]
+    limits = "template.spec.containers[].resources.limits"
+    heads = values_at(value, f"spec{{,.rayClusterSpec,.rayClusterConfig}}.headGroupSpec.{limits}")
+    made = [*heads, *(each for _, group in groups if group.get("replicas") != 0 for each in values_at(group, limits))]
+    for where, group in groups:
+        text = remedy = ""
+        if scaled and values_at(group, "template.spec.restartPolicy") in (["Always"], ["OnFailure"]):
+            text = f"restarts the workers at {paths.readable(where)}, which the autoscaler of Ray then cannot take away"
+            remedy = "set restartPolicy to Never"
+        elif not (scaled or value["kind"] == "RayCluster") and group.get("replicas") == 0 == group.get(
+            "minReplicas", 0
+        ):
+            asked = [key for each in values_at(group, limits) for key in paths.mapping(each) if key.endswith("/gpu")]
+            if asked and not any("gpu" in str(each) for each in made):
+                text = f"makes 0 workers with {asked[0]} at {paths.readable(where)}, and nothing makes more"
+                remedy = "set replicas, or enableInTreeAutoscaling to true"
+        if text:
+            yield model.UnreadKey(path=where, text=text, remedy=remedy, important=False, topic="controller")

@@ -259,18 +259,14 @@ def _of_agent(value: paths.Object, objects: Objects) -> Found:
         if not selector.items() <= known_keys.part_at(node, "/metadata/labels").items() or _offers(node):
             continue
         given = [paths.mapping(each) for each in places.values_at(node, "spec.taints[]")]
-        taints = [_Taint(*(paths.text(each.get(part)) for part in _Taint._fields)) for each in given]
+        taints = [
+            placement.NodeTaint(*(paths.text(each.get(part)) for part in placement.NodeTaint._fields)) for each in given
+        ]
         for taint in placement.untolerated(tolerations, taints):
             if not taint.key.startswith("node.kubernetes.io/"):
                 text = f"does not tolerate the taint {taint.key} of node {name}, so the node offers no device"
                 yield misread("/spec/template/spec/tolerations", text, f"add a toleration for {taint.key}", "agent")
                 return
-
-
-class _Taint(NamedTuple):
-    key: str
-    value: str
-    effect: str
 
 
 def _offers(node: paths.Object) -> bool:

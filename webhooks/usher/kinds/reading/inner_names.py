@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from usher import memo, model, paths
-from usher.kinds.reading import counts, environment, known_keys
+from usher.kinds.reading import chosen_boards, counts, environment, known_keys
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.values import Absence, Lookup, Objects, Reference
 from usher.model import placement
@@ -188,6 +188,9 @@ class _Target(NamedTuple):
     namespaced: bool = True
     kind_at: str = ""
     """The place of the kind, where the name may be that of another one."""
+    listed: str = ""
+    """Where the objects of the kind list the names; empty for their own names."""
+    said: str = "names the {kind} {name}, which these files do not have"
 
 
 _KUEUE: Final = "kueue.x-k8s.io"
@@ -332,6 +335,11 @@ class _KnownNames(NamedTuple):
     of_facts: NamesOfFacts | None
 
     def of(self, target: _Target) -> frozenset[str]:
+        if target.listed:
+            of_kind = self.objects.cluster_scoped(target.group, target.kind).values()
+            return frozenset(name for each in of_kind for name in places.texts_at(each, target.listed))
+        if (target.group, target.kind) == _NODE:
+            return frozenset(chosen_boards.nodes_of(self.objects))
         if not target.namespaced:
             return self.objects.names(target.group, target.kind)
         found = self.objects.of_kind(target.group, target.kind, self.namespace)
@@ -342,7 +350,8 @@ class _KnownNames(NamedTuple):
     ) -> Iterator[model.UnreadKey]:
         if names.issuperset(places.texts_at(value, target.places)):
             return
-        of_cluster = self.of_facts(target.group, target.kind) if self.of_facts is not None else ()
+        own_names = not target.listed and (target.group, target.kind) != _NODE
+        of_cluster = self.of_facts(target.group, target.kind) if own_names and self.of_facts is not None else ()
         for place, name in places.texts_with_paths(value, target.places, path):
             elsewhere = (target.group, target.kind, name) in self.of_run or name in (of_cluster or ())
             if name in names or elsewhere or not name or places.is_placeholder(name):
@@ -352,7 +361,7 @@ class _KnownNames(NamedTuple):
                 if len(names) <= _MOST_COMPARED
                 else []
             )
-            text = f"names the {target.kind} {name[:100]}, which these files do not have"
+            text = target.said.format(kind=target.kind, name=name[:100])
             if len(slips) == 1:
                 yield _nothing_there(place, text, f"did you mean {slips[0]}?", certain=False)
             elif target.consequence and of_cluster is not None:
@@ -412,6 +421,7 @@ class _KnownNames(NamedTuple):
                 yield _nothing_there(f"/spec/{field}/name", text, f"move it to {homes[0]}", certain=False)
 
 
+_NODE: Final = ("", "Node")
 _CLASS: Final = f"{_KUEUE}/priority-class"
 
 _LABELS: Final = {

@@ -65,13 +65,19 @@ def configurations(data: paths.Json) -> Iterator[Configuration]:
         if not isinstance(text, str) or len(text) > _MOST or "{{" in text:
             continue
         found = [each for each in _known_rows() if each[1].search(text)]
-        value = _parsed(text) if found else None
+        value = parsed(text) if found else None
         for who, _, known, number in found[:1]:
             names = known.nodes[number]
             if value and any(difflib.get_close_matches(each, names, n=1, cutoff=_CLOSE) for each in value):
                 yield Configuration(key, who, value, known, number)
 
 
+def parsed(text: object) -> paths.Object | None:
+    """The object that a text of YAML or JSON says; None for others and for long ones."""
+    return _parsed(text) if isinstance(text, str) and len(text) <= _MOST else None
+
+
+@lru_cache(maxsize=64)
 def _parsed(text: str) -> paths.Object | None:
     try:
         found = reader.parse(text, source="text")

@@ -17,6 +17,7 @@ from usher import model, paths
 from usher.kinds.reading import environment
 from usher.kinds.reading.templates import LISTS, NOWHERE, ONE, PLAIN, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Inner, Reading
+from usher.model import placement
 
 
 def listed_containers(lists: Mapping[str, Place], reading: Reading) -> Iterator[ContainerPlace]:
@@ -187,7 +188,6 @@ def not_repeated(before: paths.Object, own: Mapping[str, paths.Json]) -> Iterato
 
 
 _TOLERATION: Final = ("key", "operator", "value", "effect")
-_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 
 _SHARED: Final = 500_000
 """Nodes of JSON that usher may read repeatedly, because many pod templates share them."""
@@ -253,7 +253,7 @@ def affinity(layers: Layers, reading: Reading) -> Place:
     for layer in found:
         path = layer.path + "/nodeAffinity"
         node_affinity = reading.mapping(reading.mapping(*layer).get("nodeAffinity"), path)
-        if node_affinity.get(_REQUIRED) is not None:
+        if node_affinity.get(placement.REQUIRED) is not None:
             return layer
     return nearest(found or layers)
 

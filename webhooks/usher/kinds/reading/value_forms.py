@@ -1,12 +1,11 @@
 """Values at places of an object, its pod specs, and values whose form the API server refuses.
 
-A place is a path with a dot between keys: `[]` is each element, `*` each value, `^` each key, `**` each text below, and
-`{a,b}` stands for both. A space separates places.
+A place is a path with a dot between keys: `[]` is each element, `*` each value, `^` each key, `**` each text below,
+`~` what a text of YAML or JSON says, and `{a,b}` stands for both. A space separates places.
 
 The form is what a type does not say: of names, amounts, durations. Sources: pkg/apis/core/validation/validation.go of
 kubernetes/kubernetes v1.36 and staging/src/k8s.io/apimachinery/pkg/util/validation/validation.go for names, labels and
-ports; pkg/apis/crds/karpenter.sh_nodepools.yaml of kubernetes-sigs/karpenter 2266468;
-ray-operator/controllers/ray/utils/validation.go of ray-project/kuberay for numbers of workers.
+ports; pkg/apis/crds/karpenter.sh_nodepools.yaml of kubernetes-sigs/karpenter 2266468.
 """
 
 import difflib
@@ -52,6 +51,8 @@ def _at(value: Any, way: Steps, path: str) -> Iterator[tuple[str, Any]]:  # noqa
     step, rest = way[0], way[1:]
     if step == "**":
         yield from _texts(value, path)
+    elif step == "~":
+        yield from ((path, each) for _, each in _at(known_keys.parsed(value), rest, ""))
     elif isinstance(value, list) and step == "[]":
         for index, each in enumerate(value):
             yield from _at(each, rest, f"{path}/{index}")
@@ -82,6 +83,8 @@ def _values(value: Any, way: Steps) -> list[Any]:  # noqa: ANN401 - any JSON
             found = [each for level in found if isinstance(level, dict) for each in level]
         elif step == "**":
             found = [text for level in found for _, text in _texts(level, "")]
+        elif step == "~":
+            found = list(filter(None, map(known_keys.parsed, found)))
         else:
             found = [each for level in found if isinstance(level, dict) and (each := level.get(step)) is not None]
         if not found:
@@ -274,45 +277,6 @@ _ROWS: Final[Mapping[str, tuple[tuple[str, _Form], ...]]] = {
 """Places with the form of their values. Amounts of pods are read, so they are left out."""
 
 
-_RAY_GROUPS: Final = "spec{,.rayClusterSpec,.rayClusterConfig,.jobTemplate.rayClusterSpec}.workerGroupSpecs[]"
-
-
-def _least_above_most(value: paths.Object) -> Iterator[model.UnreadKey]:
-    """Worker groups of Ray whose minReplicas is above their maxReplicas, which KubeRay refuses."""
-    for where, group in at(value, _RAY_GROUPS):
-        least, most = (group.get(key) for key in ("minReplicas", "maxReplicas")) if isinstance(group, dict) else (0, 0)
-        if isinstance(least, int) and isinstance(most, int) and least > most:
-            text = f"has minReplicas {least} above maxReplicas {most} at {paths.readable(where)}, which KubeRay refuses"
-            remedy = "set minReplicas to at most maxReplicas"
-            yield model.UnreadKey(path=f"{where}/minReplicas", text=text, remedy=remedy, important=True, refused=True)
-
-
-def _never_made(value: paths.Object) -> Iterator[model.UnreadKey]:
-    """Ray workers with GPUs that nothing makes, and those that the autoscaler cannot take away.
-
-    Sources: ray-project/kuberay#2071; docs.ray.io, configuring the autoscaler (restartPolicy).
-    """
-    scaled = values_at(value, "spec{,.rayClusterSpec,.rayClusterConfig}.enableInTreeAutoscaling") == [True]
-    groups = [(where, group) for where, group in at(value, _RAY_GROUPS) if isinstance(group, dict)]
-    limits = "template.spec.containers[].resources.limits"
-    heads = values_at(value, f"spec{{,.rayClusterSpec,.rayClusterConfig}}.headGroupSpec.{limits}")
-    made = [*heads, *(each for _, group in groups if group.get("replicas") != 0 for each in values_at(group, limits))]
-    for where, group in groups:
-        text = remedy = ""
-        if scaled and values_at(group, "template.spec.restartPolicy") in (["Always"], ["OnFailure"]):
-            text = f"restarts the workers at {paths.readable(where)}, which the autoscaler of Ray then cannot take away"
-            remedy = "set restartPolicy to Never"
-        elif not (scaled or value["kind"] == "RayCluster") and group.get("replicas") == 0 == group.get(
-            "minReplicas", 0
-        ):
-            asked = [key for each in values_at(group, limits) for key in paths.mapping(each) if key.endswith("/gpu")]
-            if asked and not any("gpu" in str(each) for each in made):
-                text = f"makes 0 workers with {asked[0]} at {paths.readable(where)}, and nothing makes more"
-                remedy = "set replicas, or enableInTreeAutoscaling to true"
-        if text:
-            yield model.UnreadKey(path=where, text=text, remedy=remedy, important=False, topic="controller")
-
-
 class _Wrong(NamedTuple):
     """A row of `values` in known_keys.yaml. Places are as in `at`; conditions are patterns of the texts at places."""
 
@@ -326,6 +290,9 @@ class _Wrong(NamedTuple):
     """Words that are right; others count if they are like one of them. Without any, each match is wrong."""
     only: Mapping[str, str] = {}
     unless: Mapping[str, str] = {}
+    each: str = ""
+    """The parts of the object that the row is about; places are in a part, or after `$.` in the whole object."""
+    topic: str = "controller"
 
 
 @cache
@@ -339,24 +306,47 @@ _ALIKE: Final = 0.7
 
 def wrong_values(value: paths.Object, key: tuple[str, str]) -> Iterator[model.UnreadKey]:
     """Values and keys that the controller of an object refuses or does not read, by the rows of known_keys.yaml."""
-
-    def meets(place: str, pattern: str) -> bool:
-        return any(re.search(pattern, str(each)) for each in values_at(value, place))
-
     for row in _wrong_rows().get(" ".join(key), ()):
-        if (
-            meets(row.at, row.pattern)
-            and all(meets(*each) for each in row.only.items())
-            and not any(meets(*each) for each in row.unless.items())
-        ):
-            written = ((where, str(each)) for where, each in at(value, row.at) if isinstance(each, str | int))
-            for where, text in written:
-                for found in () if is_placeholder(text) else re.finditer(row.pattern, text[:_LONGEST]):
-                    word, known = found[found.lastindex or 0][:120], row.known.split()
-                    like = "" if word in known else next(iter(difflib.get_close_matches(word, known, 1, _ALIKE)), "")
-                    if like or not known:
-                        said, remedy = (each.format(word=word, like=like) for each in (row.text, row.remedy))
-                        yield model.UnreadKey(path=where, text=said, remedy=remedy, important=False, topic="controller")
+        # Conditions about the whole object are asked once, so that the cost stays linear in the parts.
+        only, unless = (tuple(conditions.items()) for conditions in (row.only, row.unless))
+        if _meets(value, only, all, whole=True) and not _meets(value, unless, any, whole=True):
+            for path, part in at(value, row.each):
+                if _meets(part, [*only, (row.at, row.pattern)], all) and not _meets(part, unless, any):
+                    yield from _wrong_in(part, path, row)
+
+
+_WHOLE: Final = "$."
+
+
+def _meets(
+    part: Any,  # noqa: ANN401 - any JSON
+    conditions: Sequence[tuple[str, str]],
+    how: Callable[[Iterator[bool]], bool],
+    *,
+    whole: bool = False,
+) -> bool:
+    """Whether a part meets all or any of its conditions, or the whole object those that are about it."""
+    return how(
+        any(re.search(pattern, str(each)) for each in values_at(part, place.removeprefix(_WHOLE)))
+        for place, pattern in conditions
+        if place.startswith(_WHOLE) == whole
+    )
+
+
+def _wrong_in(part: Any, path: str, row: _Wrong) -> Iterator[model.UnreadKey]:  # noqa: ANN401 - any JSON
+    inside = "~" in row.each  # a text has no places inside
+    written = (
+        (path if inside else where, str(each))
+        for where, each in at(part, row.at, "" if inside else path)
+        if isinstance(each, str | int)
+    )
+    for where, text in written:
+        for found in () if is_placeholder(text) else re.finditer(row.pattern, text[:_LONGEST]):
+            word, known = found[found.lastindex or 0][:120], row.known.split()
+            like = "" if word in known else next(iter(difflib.get_close_matches(word, known, 1, _ALIKE)), "")
+            if like or not known:
+                said, remedy = (each.format(word=word, like=like) for each in (row.text, row.remedy))
+                yield model.UnreadKey(path=where, text=said, remedy=remedy, important=False, topic=row.topic)
 
 
 _LONGEST: Final = 4096
@@ -392,9 +382,6 @@ def refused_forms(value: paths.Object, key: tuple[str, str], specs: Sequence[Pod
     of_object = () if _are_names(paths.metadata(value)) else _OF_OBJECTS
     for place, form in (*of_object, *_ROWS.get(" ".join(key), ())):
         yield from _refused(value, place, form, "")
-    if key[0] == "ray.io":
-        yield from _least_above_most(value)
-        yield from _never_made(value)
     for spec, path, _ in specs:
         for place, form in () if _is_usual(spec) else _OF_POD_SPECS:
             yield from _refused(spec, place, form, path)

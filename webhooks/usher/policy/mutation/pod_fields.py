@@ -16,7 +16,6 @@ NETWORKS: Final = "k8s.v1.cni.cncf.io/networks"
 
 TAKEN_OVER: Final = "what another patch of the runtime says later takes its place"
 
-_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _BESIDE_CLASS: Final = ("priority", "preemptionPolicy")
 """Fields that the API server writes into a Pod for its class (docs/domain/priority.md#setting-a-class)."""
 
@@ -49,7 +48,7 @@ def add_node_requirement(edit: editing.Edit, pod_set: model.PodSet, value: paths
     """
     if not pod_set.changeable:
         return _node_requirement_laid_over(edit, pod_set, value)
-    required = f"{place_of_field(pod_set, 'affinity')}/nodeAffinity/{_REQUIRED}"
+    required = f"{place_of_field(pod_set, 'affinity')}/nodeAffinity/{placement.REQUIRED}"
     pointer = required + "/nodeSelectorTerms"
     if edit.get(required) is None:
         edit.add(pointer, [{"matchExpressions": [value]}])
@@ -165,7 +164,7 @@ def _node_requirement_laid_over(edit: editing.Edit, pod_set: model.PodSet, value
         return editing.MATCHES_NOTHING
     if terms and all(value in _expressions(term) for term in terms if _matches_something(term)):
         return editing.ALREADY_THERE
-    own = edit.make((*pod_set.overrides, "affinity", "nodeAffinity", _REQUIRED)) + "/nodeSelectorTerms"
+    own = edit.make((*pod_set.overrides, "affinity", "nodeAffinity", placement.REQUIRED)) + "/nodeSelectorTerms"
     laid = [each for each in editing.list_at(edit, own) if isinstance(each, dict)] or terms
     if laid and all(value in _expressions(term) for term in laid if _matches_something(term)):
         return TAKEN_OVER

@@ -109,7 +109,11 @@ else := "which shows devices of the node that no request and no quota counts"
 
 _remedy(place) := "remove the volume; only node agents that wait for the GPU operator need it" if _of_the_operator(place)
 
-_remedy(place) := "remove the volume, and ask for the devices in limits" if not _of_the_operator(place)
+else := "move this agent of nodes to a system namespace, or remove the volume" if _is_agent
+
+else := "remove the volume, and ask for the devices in limits"
+
+_is_agent if input.workload.kind == "DaemonSet"
 
 _of_the_operator(place) if isolation.within_any(place, ["/run/nvidia/validations"])
 

@@ -57,11 +57,9 @@ test_libraries_shared_memory_and_names_that_only_begin_alike_are_good if {
 
 test_system_namespaces_may_have_them if {
 	check.deny == set() with input as examples.good_device_plugin
-	check.deny == {finding(
-		"/spec/template/spec/volumes/0/hostPath/path",
-		"driver",
-		`"/run/nvidia"`,
-	)} with input as object.union(examples.good_device_plugin, {"site": {"systemNamespace": false}})
+	found := finding("/spec/template/spec/volumes/0/hostPath/path", "driver", `"/run/nvidia"`)
+	moved := {"remedy": "move this agent of nodes to a system namespace, or remove the volume"}
+	check.deny == {object.union(found, moved)} with input as object.union(examples.good_device_plugin, {"site": {"systemNamespace": false}})
 }
 
 test_usher_yaml_decides_which_places_count if {

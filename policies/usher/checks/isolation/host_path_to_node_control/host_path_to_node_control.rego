@@ -216,8 +216,12 @@ _controls(entry) if {
 	not isolation.only_read(entry)
 }
 
-_remedy(entry) := "remove the volume" if isolation.controls_when_read(entry)
+_remedy(entry) := "move this agent of nodes to a system namespace, or remove the volume" if _is_agent
+
+else := "remove the volume" if isolation.controls_when_read(entry)
 
 else := "remove the volume" if isolation.of_persistent_volume(entry)
 
 else := "remove the volume, or mount it read-only"
+
+_is_agent if input.workload.kind == "DaemonSet"

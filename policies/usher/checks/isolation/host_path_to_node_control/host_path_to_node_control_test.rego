@@ -9,6 +9,11 @@ finding(path, volume, written) := {
 	"remedy": "remove the volume",
 }
 
+of_agent(path, volume, written) := object.union(
+	finding(path, volume, written),
+	{"remedy": "move this agent of nodes to a system namespace, or remove the volume"},
+)
+
 test_a_socket_is_found_even_where_it_is_mounted_read_only if {
 	check.deny == {finding(
 		"/spec/template/spec/volumes/0/hostPath/path",
@@ -19,12 +24,12 @@ test_a_socket_is_found_even_where_it_is_mounted_read_only if {
 
 test_the_directories_of_device_plugins_and_of_cdi_are_found if {
 	check.deny == {
-		finding(
+		of_agent(
 			"/spec/template/spec/volumes/0/hostPath/path",
 			"plugins",
 			`"/var/lib/kubelet/pods/../device-plugins"`,
 		),
-		finding("/spec/template/spec/volumes/1/hostPath/path", "cdi", `"/var/run/cdi/"`),
+		of_agent("/spec/template/spec/volumes/1/hostPath/path", "cdi", `"/var/run/cdi/"`),
 	} with input as examples.bad_fake_plugin
 }
 
@@ -66,7 +71,7 @@ test_other_directories_of_the_node_are_good if {
 
 test_system_namespaces_may_have_them if {
 	check.deny == set() with input as examples.good_node_agent
-	check.deny == {finding(
+	check.deny == {of_agent(
 		"/spec/template/spec/volumes/0/hostPath/path",
 		"plugins",
 		`"/var/lib/kubelet/device-plugins"`,

@@ -7,7 +7,7 @@
 #   to the whole folder of the kubelet is enough. dcgm-exporter also needs DCGM_EXPORTER_KUBERNETES, and
 #   KUBERNETES_VIRTUAL_GPUS for shared GPUs, and a device plugin has to tolerate the taints of its nodes. A DaemonSet has
 #   to select labels that nodes have, its Namespace has to admit its pods, and a ServiceMonitor has to name a port of the
-#   Services that it selects.
+#   Services that it selects. On nodes of k3s and RKE2 an agent of NVIDIA needs their RuntimeClass.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/extend-kubernetes/compute-storage-net/device-plugins/

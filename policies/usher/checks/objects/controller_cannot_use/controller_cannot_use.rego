@@ -20,6 +20,11 @@
 #   NVIDIA's devices, templates of ComputeDomains, claims that no container uses, selectors that no known node meets,
 #   names of boards in labels of GKE and Karpenter, limits of NodePools, quotas of HAMi and Kubeflow, devices that a
 #   LimitRange gives to all containers, and pods that the Pod Security level of their Namespace in the files refuses.
+#   Of node pools and networks it knows what the API server and the operators refuse or ignore: fields of NodePools and
+#   EC2NodeClasses, disks of Bottlerocket, half of the autoscaler's annotations, node groups of eksctl that begin at zero,
+#   ComputeClasses, policies of SR-IOV and of NVIDIA's Network Operator, addresses that two nodes give, networks whose
+#   device no container asks for, and configurations of the kubelet. Beside known nodes it compares kernel modules and
+#   the CUDA of images with boards and drivers, and the zone of a volume with those of nodes that offer the device.
 # scope: package
 # related_resources:
 #   - ref: https://keda.sh/docs/latest/scalers/

@@ -37,6 +37,10 @@ test_mixed_is_good if {
 	check.deny == set() with input as examples.good_mixed
 }
 
+test_the_default_of_an_operator_that_divides_no_board_is_good if {
+	check.deny == set() with input as examples.good_without_slices
+}
+
 test_a_policy_that_says_nothing_is_good if {
 	check.deny == set() with input as examples.good_without_mig
 }

@@ -51,5 +51,5 @@ deny contains finding if {
 _finding(path, name, class) := {
 	"path": path,
 	"message": $"{name} uses priority class {class}, which outranks all other workloads and is only for system namespaces",
-	"remedy": "use a priority class of your own, with a value of at most 1000000000",
+	"remedy": "use a priority class of your own, with a value of at most 1000000000, or move it to a system namespace",
 }

@@ -6,7 +6,7 @@ import data.usher.checks.priority.system_class_outside_system_namespaces as chec
 found(path, name, class) := {
 	"path": path,
 	"message": $"{name} uses priority class {class}, which outranks all other workloads and is only for system namespaces",
-	"remedy": "use a priority class of your own, with a value of at most 1000000000",
+	"remedy": "use a priority class of your own, with a value of at most 1000000000, or move it to a system namespace",
 }
 
 test_a_system_namespace_may_use_them if {
