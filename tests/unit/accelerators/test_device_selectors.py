@@ -168,7 +168,7 @@ def test_an_expression_selects_what_the_allocator_selects(expression: str, expec
         ('int("x") == 1', "int"),
         (f"{D}.name.substring(9)", "beyond the text"),
         (f"{D}.name.charAt(5) == ''", "beyond the text"),
-        (f"{D}.?profile.value() == 1", "not there"),
+        (f"{D}.?profile.value() == 1", "empty optional"),
         (f"{D}.size + 0.5 == 4.5", "these values"),
         ("[].max() == 1", "empty"),
         ("[1, 'a'].isSorted()", "no order"),

@@ -209,7 +209,7 @@ _METHODS: Final[Mapping[tuple[type, str], Sequence[Overload]]] = {
 
 def _given(optional: _Optional) -> object:
     if optional.value is _NOTHING:
-        raise EvaluationError("an optional value that is not there")
+        raise EvaluationError("an empty optional value")
     return optional.value
 
 

@@ -560,7 +560,7 @@ def _namespace_not_selected(value: paths.Object, namespace: str, objects: Object
 
 
 def _other_clusters(value: paths.Object, kind: str, objects: Objects) -> Iterator[model.UnreadKey]:
-    """What keeps MultiKueue from sending workloads, in the objects of its configuration."""
+    """Mistakes in the configuration of MultiKueue for which it sends nothing."""
     spec = paths.mapping(value.get("spec"))
     if kind == "AdmissionCheck" and (wrong := known_keys.wrong_parameters(spec)):
         remedy = f"write parameters: {{apiGroup: {_KUEUE}, kind: MultiKueueConfig, name: ...}}"
