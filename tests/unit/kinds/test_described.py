@@ -8,6 +8,8 @@ import pytest
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
+import builders
+from unit.workloads.normalised import workload
 from usher import model, paths
 from usher.config.described_kinds import DescribedKind
 from usher.kinds import described, registry
@@ -395,6 +397,57 @@ ROLE: Any = {"name": "decode", "replicas": 2, "entryTemplate": {}, "workerTempla
             {"j-t": (8, 8)},
         ),
         ("MiniCluster.flux-framework.org/v1alpha2", {"size": 2, "maxSize": 10, "containers": []}, {"": (2, 10)}),
+        (
+            "ModelBooster.workload.serving.volcano.sh/v1alpha1",
+            {
+                "backend": {
+                    "minReplicas": 1,
+                    "maxReplicas": 3,
+                    "workers": [{"type": "server", "replicas": 2, "pods": 2}],
+                }
+            },
+            {"server": (4, 12)},
+        ),
+        (
+            "ModelBooster.workload.serving.volcano.sh/v1alpha1",
+            {"backends": [{"name": "b", "minReplicas": 2, "maxReplicas": 2, "workers": [{"replicas": 3}]}]},
+            {"b-server": (6, 6)},
+        ),
+        ("PodSet.orchestration.aibrix.ai/v1alpha1", {"podGroupSize": 4, "template": {}}, {"": (4, 4)}),
+        (
+            "InstanceSet.workloads.x-k8s.io/v1alpha1",
+            {"replicas": 2, "instanceTemplate": {"components": [{"name": "w", "size": 3, "template": {}}]}},
+            {"w": (6, 6)},
+        ),
+        (
+            "Instance.workloads.x-k8s.io/v1alpha1",
+            {"components": [{"name": "leader", "template": {}}, {"name": "w", "size": 3, "template": {}}]},
+            {"leader": (1, 1), "w": (3, 3)},
+        ),
+        ("CloneSet.apps.kruise.io/v1alpha1", {"replicas": 4, "updateStrategy": {"maxSurge": "30%"}}, {"": (4, 6)}),
+        (
+            "CloneSet.apps.kruise.io/v1beta1",
+            {"replicas": 4, "updateStrategy": {"rollingUpdate": {"maxSurge": 1}}},
+            {"": (4, 5)},
+        ),
+        ("StatefulSet.apps.kruise.io/v1beta1", {"replicas": 3}, {"": (3, 3)}),
+        ("DaemonSet.apps.kruise.io/v1alpha1", {}, {"": (0, None)}),
+        ("BroadcastJob.apps.kruise.io/v1alpha1", {"parallelism": 2}, {"": (0, None)}),
+        (
+            "AdvancedCronJob.apps.kruise.io/v1alpha1",
+            {"template": {"jobTemplate": {"spec": {"parallelism": 4, "completions": 2}}}},
+            {"": (2, 2)},
+        ),
+        (
+            "AdvancedCronJob.apps.kruise.io/v1alpha1",
+            {"template": {"broadcastJobTemplate": {"spec": {"template": {}}}}},
+            {"": (0, None)},
+        ),
+        (
+            "UnitedDeployment.apps.kruise.io/v1alpha1",
+            {"replicas": 5, "template": {"deploymentTemplate": {"spec": {"template": {}}}}},
+            {"": (5, 5)},
+        ),
     ],
 )
 def test_shipped_kinds_count_their_pods_as_their_operators_do(
@@ -403,6 +456,24 @@ def test_shipped_kinds_count_their_pods_as_their_operators_do(
     name, _, version = kind.partition("/")
 
     assert counts(name, {"apiVersion": f"{key_of(name)[0]}/{version}", "spec": spec}) == (expected, [])
+
+
+@pytest.mark.parametrize(
+    ("kind", "strategy", "most"),
+    [
+        ("RayClusterReplicaSet", {}, 3),
+        ("RayClusterFleet", {}, 3),
+        ("RayClusterFleet", {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%"}}, 4),
+        ("RayClusterFleet", {"type": "Recreate", "rollingUpdate": {"maxSurge": "25%"}}, 3),
+    ],
+)
+def test_an_embedded_object_may_exist_more_often_for_a_time(kind: str, strategy: paths.Object, most: int) -> None:
+    head: paths.Json = {"template": {"spec": builders.pod_spec()}, "rayStartParams": {}}
+    spec: dict[str, Any] = {"replicas": 3, "template": {"spec": {"headGroupSpec": head}}, "strategy": strategy}
+    found = workload(builders.custom("orchestration.aibrix.ai/v1alpha1", kind, spec)).pods
+
+    assert (found.minimum, found.maximum) == (3, most)
+    assert found.reason == (f"{most} RayClusters during a rollout" if most > 3 else "")
 
 
 def test_one_damaged_role_does_not_hide_the_others() -> None:

@@ -1,6 +1,7 @@
 """DynamoGraphDeployment and DynamoComponentDeployment in both versions, and what upstream says of its own examples."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -11,6 +12,7 @@ from shared_files import needs_shared
 from unit.kinds.full.parts import places
 from unit.workloads.normalised import readable_workload, totals, workload
 from usher import model, paths
+from usher.kinds import registry
 from usher.kinds.reading.values import Objects
 
 ALPHA = "nvidia.com/v1alpha1"
@@ -73,11 +75,12 @@ def test_the_main_container_of_v1alpha1_wins_over_fields_of_the_service() -> Non
     assert found.parallelism["gpus"] == 8
 
 
-def test_a_component_has_shared_memory_unless_it_is_off() -> None:
-    def sizes(value: paths.Object) -> list[int]:
-        volumes = workload(value).pod_sets[0].fields.get("volumes", [])
-        return [each["emptyDir"]["sizeLimit"]["value"] >> 30 for each in volumes]
+def sizes(value: paths.Object) -> list[int]:
+    volumes = workload(value).pod_sets[0].fields.get("volumes", [])
+    return [each["emptyDir"]["sizeLimit"]["value"] >> 30 for each in volumes]
 
+
+def test_a_component_has_shared_memory_unless_it_is_off() -> None:
     assert sizes(beta(component("a"))) == [8]
     assert sizes(beta(component("a", sharedMemorySize="80Gi"))) == [80]
     assert sizes(beta(component("a", sharedMemorySize="0"))) == []
@@ -183,3 +186,35 @@ def test_pods_and_devices_are_those_that_upstream_says(file: str, pods: int, dev
 
     assert found.pods.minimum == pods
     assert {each.name: int(str(each.minimum)) for each in found.totals} == devices
+
+
+def test_a_checkpoint_is_one_pod_with_the_memory_that_its_operator_mounts() -> None:
+    job: builders.JsonValue = {"podTemplateSpec": {"spec": builders.pod_spec(builders.container("main", gpus=4))}}
+    checkpoint = builders.custom(ALPHA, "DynamoCheckpoint", {"job": job})
+    found = readable_workload(checkpoint).pod_sets[0]
+
+    assert (found.count.minimum, found.count.maximum, found.changeable) == (1, 1, False)
+    assert sizes(checkpoint) == [8]
+    assert totals(checkpoint) == {builders.GPU: ("4", "4")}
+    assert registry.is_finished(builders.replaced(checkpoint, "/status", {"phase": "Ready"}))
+    assert not registry.is_finished(checkpoint)
+
+
+@pytest.mark.parametrize(
+    ("service", "made", "written"),
+    [
+        ({"resources": GPUS}, "/resources/limits/nvidia.com~1gpu", "/resources/limits/gpu"),
+        (
+            {"resources": {"limits": {"custom": {"rdma/ib": "1"}}}},
+            "/resources/limits/rdma~1ib",
+            "/resources/limits/custom/rdma~1ib",
+        ),
+        ({"resources": GPUS}, "/extraPodSpec/volumes/0", "/sharedMemory"),
+    ],
+)
+def test_fields_of_v1alpha1_are_known_by_what_becomes_of_them(service: Any, made: str, written: str) -> None:
+    (found,) = workload(alpha(**service)).pod_sets
+    of = "/spec/services/Worker"
+
+    assert found.written[of + made] == of + written
+    paths.resolve(alpha(**service), f"{of}{written}".rpartition("/")[0])

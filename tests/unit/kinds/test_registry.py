@@ -31,7 +31,6 @@ NOT_WORKLOADS = re.compile(
 NOT_KNOWN_YET = {
     "kubeflow.org": {"Suggestion", "Trial"},
     "nvidia.com": {"DynamoGraphDeploymentRequest"},
-    "orchestration.aibrix.ai": {"PodSet"},
 }
 """Published kinds that make pods and that the registry lacks. usher reports where they hold pod specs as not judged."""
 

@@ -40,7 +40,7 @@ _MISSPELT = {
 
 _TAKES_ANYTHING = (
     *("argoproj.io", "pipelines.kubeflow.org", "sparkoperator.k8s.io", "tekton.dev", "workload.codeflare.dev"),
-    *("apps.nvidia.com", "slinky.slurm.net"),
+    *("apps.kruise.io", "apps.nvidia.com", "slinky.slurm.net"),
 )
 """Groups whose definitions take any field where the pods are, and those that usher has no definition of."""
 
@@ -81,7 +81,8 @@ def misspelt() -> Iterator[tuple[str, dict[str, Any]]]:
         if not is_workload or group in _TAKES_ANYTHING:
             continue
         for right, wrongs in _MISSPELT.items():
-            open_there = group in _DEFINED_IN_TEMPLATES or value["kind"] == "Experiment"
+            kinds = ("DynamoCheckpoint", "Experiment", "RayClusterReplicaSet")  # their spec may be anything
+            open_there = group in _DEFINED_IN_TEMPLATES or value["kind"] in kinds
             for wrong in () if open_there and right in _OUTSIDE else wrongs:
                 changed = copy.deepcopy(value)
                 if (value["kind"], wrong) not in seen and _rename_first(changed, right, wrong):

@@ -172,3 +172,42 @@ def test_a_template_that_no_pod_has_may_lack_containers(replicas: int, number: i
     found = with_unread_keys(normalise(serving, vocabulary=VOCABULARY), serving)
     assert found is not None
     assert len(found.unread_keys) == number
+
+
+@pytest.mark.parametrize("value", ["${TOLERATIONS}", "HW_TOLERATIONS"])
+def test_a_text_of_a_template_stands_for_a_whole_list(value: str) -> None:
+    pod: paths.Object = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "p"},
+        "spec": {"containers": [{"name": "c", "image": "i"}], "tolerations": value},
+    }
+
+    found = with_unread_keys(normalise(pod, vocabulary=VOCABULARY), pod)
+    assert found is not None
+    assert found.unread_keys == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec"),
+    [
+        (
+            "workload.serving.volcano.sh/v1alpha1 ModelBooster",
+            {"backend": {"name": "b", "type": "vLLM", "minReplicas": 1, "maxReplicas": 2, "workers": []}},
+        ),
+        ("orchestration.aibrix.ai/v1alpha1 KVCache", {"replicas": 1, "cacheSpec": {}, "service": {"port": 1}}),
+        ("batch/v1 Job", {"scheduling": {}, "template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}}),
+        (
+            "nvidia.com/v1beta1 DynamoGraphDeploymentRequest",
+            {"model": "m", "overrides": {"profilingJob": {"template": {"spec": {"containers": []}}}}},
+        ),
+    ],
+)
+def test_fields_of_other_releases_and_parts_of_pods_are_read(kind: str, spec: paths.Object) -> None:
+    version, _, name = kind.partition(" ")
+    value: paths.Object = {"apiVersion": version, "kind": name, "metadata": {"name": "n"}, "spec": spec}
+
+    found = with_unread_keys(None, value)
+    assert found is None or not [
+        each.text for each in found.unread_keys if "has the field" in each.text or "no pods" in each.text
+    ]

@@ -1,32 +1,25 @@
 """Evaluates the CEL selectors of device claims and DeviceClasses for one device.
 
-It has the part of CEL that selectors use: comparisons, `in`, `&&`, `||`, `!`, `? :`, whole numbers, lists, loops,
-`has`, `cel.bind`, `.?`, `includes`, functions of texts, quantities and versions of Kubernetes 1.37. Loops and texts
-that grow are bounded. Anything else raises `NotEvaluated`. As in the allocator, an error (a missing attribute) does not
-mean "no match": it raises `SelectorError` (k8s.io/dynamic-resource-allocation cel/compile.go DeviceMatches).
+It has the part of CEL that selectors of Kubernetes 1.37 use (apiserver/pkg/cel/environment/base.go): comparisons, `in`,
+`&&`, `||`, `!`, `? :`, numbers, lists, loops, `has`, `cel.bind`, `includes`, optional values, sets, and functions of
+texts, lists, addresses, quantities and versions. Loops and texts that grow are bounded. Anything else raises
+`NotEvaluated`. As in the allocator, an error (a missing attribute) does not mean "no match": it raises
+`EvaluationError` (k8s.io/dynamic-resource-allocation cel/compile.go DeviceMatches).
 """
 
 import operator
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple
 
 from usher import errors, quantities
-from usher.documents.cel import ARITHMETIC, CelError, Node, parse, search
+from usher.documents import cel
+from usher.documents.cel import ARITHMETIC, CelError, EvaluationError, Node, NotEvaluated, Overload, parse
 from usher.quantities import Quantity, Version
 
 _LONGEST: Final = 10_240
 """CELSelectorExpressionMaxLength of k8s.io/api resource/v1/types.go."""
 _DEEPEST: Final = 40
-
-
-class SelectorError(Exception):
-    """The evaluation fails in the scheduler too, which then does not place the pod at all."""
-
-
-class NotEvaluated(Exception):  # noqa: N818 - not a fault
-    """The expression has a part that usher does not evaluate; the text names the part."""
 
 
 Name = tuple[str, str]
@@ -95,7 +88,7 @@ class Selector:
         """Whether it selects the device.
 
         Raises:
-            SelectorError: the scheduler would stop here.
+            EvaluationError: the scheduler would stop here.
             NotEvaluated: usher cannot say.
         """
         if self._reads is None:
@@ -108,7 +101,7 @@ class Selector:
                 self._known.clear()
             try:
                 self._known[key] = self._evaluated(device)
-            except (SelectorError, NotEvaluated) as error:
+            except (EvaluationError, NotEvaluated) as error:
                 self._known[key] = error.with_traceback(None)
         answer = self._known[key]
         if isinstance(answer, Exception):
@@ -118,14 +111,13 @@ class Selector:
     def _evaluated(self, device: Subject) -> bool:
         result = self._code(_Scope(device))
         if not isinstance(result, bool):
-            raise SelectorError("its result is neither true nor false")
+            raise EvaluationError("its result is neither true nor false")
         return result
 
 
 _REMEMBERED: Final = 4096
 _MOST_STEPS: Final = 20_000
 """The nodes of trees that the loops of one evaluation run through; the scheduler stops at a cost of 1,000,000."""
-_LONGEST_TEXT: Final = 1024
 _MOST_INCLUDED: Final = 48
 """ResourceSliceMaxAttributeValuesPerDevice of k8s.io/api resource/v1/types.go."""
 
@@ -150,111 +142,19 @@ def compiled(expression: str) -> Selector:
     return found
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _equal(left: object, right: object) -> bool:
-    """Equality of CEL: values of different types are not equal, but numbers compare with numbers."""
-    if type(left) is type(right) or (_is_number(left) and _is_number(right)):
-        return left == right
-    return False
-
-
-def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[object, object], bool]:
-    def ordered(left: object, right: object) -> bool:
-        if (_is_number(left) and _is_number(right)) or (isinstance(left, str | bool) and type(left) is type(right)):
-            return compare(left, right)
-        raise SelectorError("values of different types have no order")
-
-    return ordered
-
-
-def _within(left: object, right: object) -> bool:
-    if isinstance(right, list):
-        return any(_equal(left, each) for each in right)
-    if isinstance(right, dict):
-        return isinstance(left, str) and left in right
-    raise SelectorError("`in` needs a list")
-
-
-_RELATIONS: Final[Mapping[str, Callable[[object, object], bool]]] = {
-    "==": _equal,
-    "!=": lambda left, right: not _equal(left, right),
-    "<": _ordered(operator.lt),
-    "<=": _ordered(operator.le),
-    ">": _ordered(operator.gt),
-    ">=": _ordered(operator.ge),
-    "in": _within,
-}
-
-
-def _matches_pattern(text: str, pattern: str) -> bool:
-    try:
-        return search(pattern, text)
-    except CelError:
-        raise NotEvaluated("a pattern") from None
-
-
 def _parsed(parse: Callable[..., Any], *values: object) -> Any:  # noqa: ANN401 - a quantity or a version
     try:
         return parse(*values)
     except errors.QuantityError as error:
-        raise SelectorError(str(error)) from None
-
-
-def _bounded(text: str) -> str:
-    if len(text) > _LONGEST_TEXT:
-        raise NotEvaluated("a long text")
-    return text
-
-
-def _part(text: str, first: int, last: int | None = None) -> str:
-    last = len(text) if last is None else last
-    if not 0 <= first <= last <= len(text):
-        raise SelectorError("the index is beyond the text")
-    return text[first:last]
+        raise EvaluationError(str(error)) from None
 
 
 def _includes(value: object, other: object) -> bool:
-    found = any(_equal(each, other) for each in (value[:_MOST_INCLUDED] if isinstance(value, list) else [value]))
+    found = any(cel.equal(each, other) for each in (value[:_MOST_INCLUDED] if isinstance(value, list) else [value]))
     # The iteration ends at the first equal value, so only what follows the bound fails.
     if not found and isinstance(value, list) and len(value) > _MOST_INCLUDED:
-        raise SelectorError(f"includes() takes at most {_MOST_INCLUDED} values")
+        raise EvaluationError(f"includes() takes at most {_MOST_INCLUDED} values")
     return found
-
-
-def _calculated(sign: str) -> Callable[[object, object], object]:
-    def calculated(left: Any, right: Any) -> object:  # noqa: ANN401 - numbers or texts
-        if type(left) is not type(right) or type(left) not in ((int, str) if sign == "+" else (int,)):
-            raise (NotEvaluated if isinstance(left, float | list) else SelectorError)(f"`{sign}` of these values")
-        if isinstance(left, str):
-            return _bounded(left + right)
-        if sign in "/%" and not right:
-            raise SelectorError("a division by zero")
-        return _within_64_bits(ARITHMETIC[sign](left, right))
-
-    return calculated
-
-
-def _within_64_bits(value: int) -> int:
-    if not -(2**63) <= value < 2**63:
-        raise SelectorError("the number is too large")
-    return value
-
-
-def _whole(value: object) -> int:
-    if isinstance(value, float):
-        raise NotEvaluated("int() of this value")
-    if isinstance(value, bool) or not re.fullmatch(r"[-+]?[0-9]{1,19}", str(value), re.ASCII):
-        raise SelectorError("int() of this value")
-    return _within_64_bits(int(str(value)))
-
-
-def _text_of(value: object) -> str:
-    if isinstance(value, str | int):
-        return str(value).lower() if isinstance(value, bool) else str(value)
-    raise NotEvaluated("string() of this value")
 
 
 def _compared(left: Any, right: Any) -> int:  # noqa: ANN401 - quantities and versions
@@ -263,50 +163,90 @@ def _compared(left: Any, right: Any) -> int:  # noqa: ANN401 - quantities and ve
 
 def _integer(value: Quantity) -> int:
     if not value.is_whole:
-        raise SelectorError("the quantity is not a whole number")
+        raise EvaluationError("the quantity is not a whole number")
     return value.value
 
 
-_METHODS: Final[Mapping[tuple[type, str], tuple[Callable[..., Any], tuple[type, ...]]]] = {
-    (str, "startsWith"): (str.startswith, (str,)),
-    (str, "endsWith"): (str.endswith, (str,)),
-    (str, "contains"): (lambda text, part: part in text, (str,)),
-    (str, "matches"): (_matches_pattern, (str,)),
-    (str, "lowerAscii"): (lambda text: "".join(each.lower() if each.isascii() else each for each in text), ()),
-    (str, "upperAscii"): (lambda text: "".join(each.upper() if each.isascii() else each for each in text), ()),
-    (str, "size"): (len, ()),
-    (str, "trim"): (str.strip, ()),
-    (str, "split"): (lambda text, by: text.split(by) if by else [*text], (str,)),
-    (str, "indexOf"): (str.find, (str,)),
-    (str, "lastIndexOf"): (str.rfind, (str,)),
-    (str, "substring"): (_part, (int,)),
-    (list, "join"): (lambda values, by="": _bounded(by.join(map(_text_of, values))), ()),
-    (list, "size"): (len, ()),
-    (dict, "size"): (len, ()),
-    (Quantity, "compareTo"): (_compared, (Quantity,)),
-    (Quantity, "isGreaterThan"): (operator.gt, (Quantity,)),
-    (Quantity, "isLessThan"): (operator.lt, (Quantity,)),
-    (Quantity, "sign"): (lambda value: (value.nanos > 0) - (value.nanos < 0), ()),
-    (Quantity, "isInteger"): (lambda value: value.is_whole, ()),
-    (Quantity, "asInteger"): (_integer, ()),
-    (Quantity, "asApproximateFloat"): (lambda value: value.nanos / quantities.NANO, ()),
-    (Version, "compareTo"): (_compared, (Version,)),
-    (Version, "isGreaterThan"): (operator.gt, (Version,)),
-    (Version, "isLessThan"): (operator.lt, (Version,)),
-    (Version, "major"): (lambda value: value.numbers[0], ()),
-    (Version, "minor"): (lambda value: value.numbers[1], ()),
-    (Version, "patch"): (lambda value: value.numbers[2], ()),
+def _is_quantity(text: str) -> bool:
+    try:
+        quantities.parse(text)
+    except errors.QuantityError:
+        return False
+    return True
+
+
+def _moved(sign: int) -> list[Overload]:
+    """`add` and `sub` of quantities."""
+    return [
+        (lambda one, other: Quantity(one.nanos + sign * other.nanos), (Quantity,)),
+        (lambda one, other: Quantity(one.nanos + sign * other * quantities.NANO), (int,)),
+    ]
+
+
+_METHODS: Final[Mapping[tuple[type, str], Sequence[Overload]]] = {
+    **{(str, name): overloads for name, overloads in cel.TEXT_METHODS.items()},
+    **cel.NETWORK_METHODS,
+    **{(list, name): overloads for name, overloads in cel.LIST_METHODS.items()},
+    (dict, "size"): [(len, ())],
+    (Quantity, "compareTo"): [(_compared, (Quantity,))],
+    (Quantity, "isGreaterThan"): [(operator.gt, (Quantity,))],
+    (Quantity, "isLessThan"): [(operator.lt, (Quantity,))],
+    (Quantity, "sign"): [(lambda value: (value.nanos > 0) - (value.nanos < 0), ())],
+    (Quantity, "isInteger"): [(lambda value: value.is_whole, ())],
+    (Quantity, "asInteger"): [(_integer, ())],
+    (Quantity, "asApproximateFloat"): [(lambda value: value.nanos / quantities.NANO, ())],
+    (Quantity, "add"): _moved(1),
+    (Quantity, "sub"): _moved(-1),
+    (Version, "compareTo"): [(_compared, (Version,))],
+    (Version, "isGreaterThan"): [(operator.gt, (Version,))],
+    (Version, "isLessThan"): [(operator.lt, (Version,))],
+    **{
+        (Version, name): [(lambda value, index=index: value.numbers[index], ())]
+        for index, name in enumerate(("major", "minor", "patch"))
+    },
 }
-_MORE: Final[Mapping[tuple[type, str], tuple[type, ...]]] = {(str, "substring"): (int, int), (list, "join"): (str,)}
-_METHOD_NAMES: Final = frozenset(name for _, name in _METHODS) | {"orValue", "hasValue", "includes"}
+
+
+def _given(optional: _Optional) -> object:
+    if optional.value is _NOTHING:
+        raise EvaluationError("an empty optional value")
+    return optional.value
+
+
+_OF_OPTIONALS: Final[Mapping[str, Callable[..., object]]] = {
+    "orValue": lambda own, other: other if own.value is _NOTHING else own.value,
+    "or": lambda own, other: other if own.value is _NOTHING else own,
+    "hasValue": lambda own: own.value is not _NOTHING,
+    "value": _given,
+}
+_METHOD_NAMES: Final = frozenset(name for _, name in _METHODS) | _OF_OPTIONALS.keys() | {"includes"}
+
+
+def _of_non_zero(value: object) -> _Optional:
+    return _Optional(value if value or isinstance(value, Quantity | Version) else _NOTHING)
+
+
+def _holds_all(some: list[Any], others: list[Any]) -> bool:
+    return all(cel.within(each, some) for each in others)
+
+
 _FUNCTIONS: Final[Mapping[str, tuple[Callable[..., Any], tuple[type, ...]]]] = {
     "quantity": (partial(_parsed, quantities.parse), (str,)),
+    "isQuantity": (_is_quantity, (str,)),
     "semver": (partial(_parsed, Version.parse), (str, bool)),
     "isSemver": (Version.is_one, (str, bool)),
     "size": (len, (object,)),
     "dyn": (lambda value: value, (object,)),
-    "int": (_whole, (object,)),
-    "string": (_text_of, (object,)),
+    "int": (cel.whole_number, (object,)),
+    "double": (cel.double, (object,)),
+    "string": (cel.text_of, (object,)),
+    **cel.NETWORK_FUNCTIONS,
+    "sets.contains": (_holds_all, (list, list)),
+    "sets.intersects": (lambda some, others: any(cel.within(each, some) for each in others), (list, list)),
+    "sets.equivalent": (lambda one, other: _holds_all(one, other) and _holds_all(other, one), (list, list)),
+    "optional.of": (_Optional, (object,)),
+    "optional.none": (lambda: _Optional(_NOTHING), ()),
+    "optional.ofNonZeroValue": (_of_non_zero, (object,)),
 }
 
 
@@ -317,25 +257,22 @@ def _called(name: str, values: list[object]) -> object:
     if len(values) != len(types):
         raise NotEvaluated(f"{name}() with {len(values)} values")
     if not all(map(isinstance, values, types)) or (name == "size" and not isinstance(values[0], str | list | dict)):
-        raise SelectorError(f"{name}() does not take this value")
+        raise EvaluationError(f"{name}() does not take this value")
     return function(*values)
 
 
 def _applied(name: str, target: object, values: list[object]) -> object:
     if isinstance(target, _Optional):
-        if name == "orValue" and len(values) == 1:
-            return values[0] if target.value is _NOTHING else target.value
-        if name == "hasValue" and not values:
-            return target.value is not _NOTHING
-        raise NotEvaluated(f"{name}() of an optional value")
+        function = _OF_OPTIONALS.get(name)
+        if function is None or len(values) != (name in ("or", "orValue")):
+            raise NotEvaluated(f"{name}() of an optional value")
+        return function(target, *values)
     if name == "includes" and len(values) == 1:
         return _includes(target, values[0])
-    found = _METHODS.get((type(target), name))
-    if found and len(values) > len(found[1]) and (type(target), name) in _MORE:
-        found = found[0], _MORE[type(target), name]
-    if found is None or len(values) != len(found[1]) or not all(map(isinstance, values, found[1])):
-        raise SelectorError(f"{name}() does not take these values")
-    return found[0](target, *values)
+    for method, types in _METHODS.get((type(target), name), ()):
+        if len(values) == len(types) and all(map(isinstance, values, types)):
+            return method(target, *values)
+    raise EvaluationError(f"{name}() does not take these values")
 
 
 def _member(target: object, name: object) -> object:
@@ -343,20 +280,20 @@ def _member(target: object, name: object) -> object:
         return target.get(name, {})
     if isinstance(target, dict):
         if not isinstance(name, str) or name not in target:
-            raise SelectorError(f"the map lacks the key {name}")
+            raise EvaluationError(f"the map lacks the key {name}")
         return target[name]
     if isinstance(target, list) and isinstance(name, int) and not isinstance(name, bool):
         if not 0 <= name < len(target):
-            raise SelectorError("the index is beyond the list")
+            raise EvaluationError("the index is beyond the list")
         return target[name]
-    raise SelectorError(f"a value without the field {name}")
+    raise EvaluationError(f"a value without the field {name}")
 
 
 def _optional_member(target: object, name: object) -> _Optional:
     if isinstance(target, _Optional):
         target = {} if target.value is _NOTHING else target.value
     if not isinstance(target, dict):
-        raise SelectorError(f"a value without the field {name}")
+        raise EvaluationError(f"a value without the field {name}")
     return _Optional(target.get(name, _NOTHING) if isinstance(name, str) else _NOTHING)
 
 
@@ -436,7 +373,11 @@ class _Compiler:
     def _method(self, name: str, target: Node, *parts: Node) -> _Code:
         if target == Node("name", "cel") and name == "bind" and len(parts) == 3:
             return self._bind(*parts)
-        if name in _LOOPS and len(parts) in (2, 3) and parts[0].kind == "name":
+        if target.kind == "name" and target.value in ("sets", "optional"):
+            return self._call(f"{target.value}.{name}", parts)
+        if name in ("optMap", "optFlatMap") and len(parts) == 2:
+            return self._optional(target, *parts, flat=name == "optFlatMap")
+        if name in _LOOPS and len(parts) in (2, 3, 4) and parts[0].kind == "name":
             return self._loop(name, target, *parts)
         if name not in _METHOD_NAMES:
             raise NotEvaluated(f"{name}()")
@@ -445,20 +386,23 @@ class _Compiler:
 
     def _loop(self, name: str, target: Node, *parts: Node) -> _Code:
         """A macro of CEL with one variable, or with the index or key too; `map` may have a condition first."""
-        is_pair = parts[1].kind == "name" and len(parts) == 3 and name not in ("map", "filter")
+        maps = name in ("map", "transformList")
+        is_pair = name == "transformList" or (
+            parts[1].kind == "name" and len(parts) == 3 and name not in ("map", "filter")
+        )
         names = [str(each.value) for each in parts[: 1 + is_pair]]
         found = self.code(target)
         self._bound += names
         bodies = [self.code(each) for each in parts[len(names) :]]
         del self._bound[-len(names) :]
-        if len(bodies) > (2 if name == "map" else 1):
+        if not 1 <= len(bodies) <= 1 + maps or not all(each.kind == "name" for each in parts[: len(names)]):
             raise NotEvaluated(f"{name}()")
         steps = 1 + sum(each.size for each in parts)
 
         def rounds(scope: _Scope) -> Iterator[tuple[object, _Code]]:
             values = found(scope)
             if not isinstance(values, list | dict):
-                raise SelectorError("a loop needs a list or a map")
+                raise EvaluationError("a loop needs a list or a map")
             before = scope.names
             for key in [*values] if isinstance(values, dict) else range(len(values)):
                 scope.walk(steps)
@@ -467,6 +411,26 @@ class _Compiler:
                 yield bound[0], bodies[0]
 
         return _keeping_names(_LOOPS[name](rounds, bodies))
+
+    def _optional(self, target: Node, variable: Node, body: Node, *, flat: bool) -> _Code:
+        """The value of an optional, changed, if it is there."""
+        if variable.kind != "name" or variable == _DEVICE:
+            raise NotEvaluated(f"the variable {variable.value}")
+        name, found = str(variable.value), self.code(target)
+        self._bound.append(name)
+        code = self.code(body)
+        self._bound.pop()
+
+        def mapped(scope: _Scope) -> object:
+            optional = found(scope)
+            if not isinstance(optional, _Optional):
+                raise EvaluationError("optMap() needs an optional value")
+            if optional.value is _NOTHING:
+                return optional
+            scope.names = {**scope.names, name: optional.value}
+            return code(scope) if flat else _Optional(code(scope))
+
+        return _keeping_names(mapped)
 
     def _bind(self, variable: Node, value: Node, body: Node) -> _Code:
         if variable.kind != "name" or variable == _DEVICE:
@@ -494,7 +458,7 @@ def _having(target: _Code, name: str) -> _Code:
     def having(scope: _Scope) -> bool:
         value = target(scope)
         if not isinstance(value, dict):
-            raise SelectorError(f"a value without the field {name}")
+            raise EvaluationError(f"a value without the field {name}")
         return name in value
 
     return having
@@ -502,7 +466,7 @@ def _having(target: _Code, name: str) -> _Code:
 
 def _truth(value: object) -> bool:
     if not isinstance(value, bool):
-        raise SelectorError("a value that is neither true nor false")
+        raise EvaluationError("a value that is neither true nor false")
     return value
 
 
@@ -519,12 +483,12 @@ def _deciding(rounds: _Rounds, *, decides: bool) -> _Code:
     """`&&` or `||`: a part that decides makes the errors of all other parts void."""
 
     def joined(scope: _Scope) -> bool:
-        failed: SelectorError | NotEvaluated | None = None
+        failed: EvaluationError | NotEvaluated | None = None
         for _, part in rounds(scope):
             try:
                 if _truth(part(scope)) is decides:
                     return decides
-            except SelectorError as error:
+            except EvaluationError as error:
                 failed = failed or error
             except NotEvaluated as error:
                 failed = error
@@ -540,7 +504,7 @@ def _gathering(name: str) -> Callable[[_Rounds, list[_Code]], _Code]:
         def gathered(scope: _Scope) -> object:
             found = list[object]()
             for value, body in rounds(scope):
-                if name == "map":
+                if name in ("map", "transformList"):
                     if len(bodies) == 1 or _truth(body(scope)):
                         found.append(bodies[-1](scope))
                 elif _truth(body(scope)):
@@ -555,7 +519,7 @@ def _gathering(name: str) -> Callable[[_Rounds, list[_Code]], _Code]:
 _LOOPS: Final[Mapping[str, Callable[[_Rounds, list[_Code]], _Code]]] = {
     "all": lambda rounds, _: _deciding(rounds, decides=False),
     "exists": lambda rounds, _: _deciding(rounds, decides=True),
-    **{name: _gathering(name) for name in ("exists_one", "filter", "map")},
+    **{name: _gathering(name) for name in ("exists_one", "existsOne", "filter", "map", "transformList")},
 }
 
 
@@ -585,7 +549,7 @@ _OPERATORS: Final[Mapping[str, Callable[[list[_Code]], _Code]]] = {
     "||": lambda codes: _deciding(lambda _: ((None, code) for code in codes), decides=True),
     "&&": lambda codes: _deciding(lambda _: ((None, code) for code in codes), decides=False),
     "[?": lambda codes: _binary(_optional_member, *codes),
-    **{sign: _applying(function) for sign, function in _RELATIONS.items()},
-    **{sign: _applying(_calculated(sign)) for sign in ARITHMETIC},
+    **{sign: _applying(function) for sign, function in cel.RELATIONS.items()},
+    **{sign: _applying(cel.calculated(sign)) for sign in ARITHMETIC},
 }
 """Makes the function of an operator."""

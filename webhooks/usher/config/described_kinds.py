@@ -150,6 +150,7 @@ class DescribedObject(Section):
     kind: KindName | None = Field(default=None, description="Its kind, if it has neither apiVersion nor kind.")
     version: str = Field(default="v1", max_length=63, description="The version of that kind.")
     times: Expression = Field(default="1", description="How many of them run at one time.")
+    most: Expression | None = Field(default=None, description="How many there may become; by default as `times`.")
 
 
 class DescribedGang(Section):

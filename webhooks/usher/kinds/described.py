@@ -333,6 +333,7 @@ class _Embedded:
     def __init__(self, described: described_kinds.DescribedObject) -> None:
         self._described = described
         self._times = expressions.compiled(described.times, _NAMES)
+        self._most = expressions.compiled(described.most or described.times, _NAMES)
 
     def templates(self, whole: expressions.Found, reading: Reading, steps: list[int]) -> Iterator[Template]:
         place = _below(whole, self._described.object, reading)
@@ -346,6 +347,7 @@ class _Embedded:
         scope = _scope(whole, reading, steps)
         try:
             times = scope.number(self._times(scope))
+            most = max(scope.number(self._most(scope)), times)
         except expressions.UnusableError as error:
             reading.unknown(place.path, f"its description cannot count its pods: {error}")
             return
@@ -355,8 +357,9 @@ class _Embedded:
             reading.unknown(place.path, f"{named} is a kind or version unknown to usher: its pods are not judged")
             return
         key = paths.text(value.get("apiVersion")).rpartition("/")[0], paths.text(value.get("kind"))
+        reason = f"{most} {key[1]}s during a rollout" if most > times else ""
         for template in inner.templates:
-            found = template_times(template, model.Count(minimum=times, maximum=times))
+            found = template_times(template, model.Count(minimum=times, maximum=most, reason=reason))
             path = place.path + template.inner_path
             groups = max(template.groups * times, 1)
             yield replace(found, inner_kind=template.inner_kind or key, inner_path=path, groups=groups)
@@ -522,6 +525,8 @@ def problems(described: Sequence[described_kinds.DescribedKind], known: Collecti
 def _wrong_expressions(kind: described_kinds.DescribedKind, here: str) -> Iterator[Problem]:
     if kind.embedded is not None:
         yield from _wrong(kind.embedded.times, _NAMES, f"{here}/embedded/times")
+        if kind.embedded.most is not None:
+            yield from _wrong(kind.embedded.most, _NAMES, f"{here}/embedded/most")
     for index, pods in enumerate(kind.pod_sets):
         place = f"{here}/podSets/{index}"
         if index == 0 or not pods.alternates:

@@ -1,4 +1,4 @@
-"""nvidia.com: DynamoGraphDeployment, DynamoComponentDeployment and scaling adapters, in v1beta1 and in v1alpha1.
+"""nvidia.com: graphs of Dynamo, their components and scaling adapters, in v1beta1 and in v1alpha1; and checkpoints.
 
 Their operator makes pods of a component through Grove, through a LeaderWorkerSet or through a Deployment; the number of
 pods is the same. Sources: deploy/operator/api/ and deploy/operator/internal/dynamo/graph.go of ai-dynamo/dynamo;
@@ -68,6 +68,8 @@ class _Made(NamedTuple):
     metadata: Place
     main: ContainerPlace
     others: tuple[ContainerPlace, ...]
+    written: Mapping[str, str] = {}
+    """As in `model.PodSet`."""
 
 
 class _MemoryService(NamedTuple):
@@ -124,12 +126,9 @@ def _templates(part: _Part, reading: Reading) -> Iterator[Template]:
         metadata=made.metadata,
         count=_pods(part, replicas * nodes, reading),
         traits=_TRAITS._replace(changeable=part.is_beta, pod_group=AS_CONFIGURED if nodes > 1 else ""),
-        containers=(
-            *(each for each in made.others if each.type in _FIRST),
-            main,
-            *(each for each in made.others if each.type not in _FIRST),
-        ),
+        containers=_in_order(made, main),
         fields={"volumes": volumes} if volumes is not None else {},
+        written=_written(made, volumes, part),
         claims=claims,
         waits=nodes > 1,
         groups=max(replicas, 1),
@@ -139,6 +138,39 @@ def _templates(part: _Part, reading: Reading) -> Iterator[Template]:
     yield template
     if service is not None and service.beside:
         yield _beside_engines(template, service, part, replicas * nodes, reading)
+
+
+def _written(made: _Made, volumes: Place | None, part: _Part) -> Mapping[str, str]:
+    """The fields of an author by the paths of what becomes of them: the last volume is that of the shared memory."""
+    if volumes is None or not isinstance(volumes.value, list):
+        return made.written
+    field = "sharedMemorySize" if part.is_beta else "sharedMemory"
+    return {**made.written, f"{volumes.path}/{len(volumes.value) - 1}": f"{part.path}/{field}"}
+
+
+def _in_order(made: _Made, main: ContainerPlace) -> tuple[ContainerPlace, ...]:
+    first = [each for each in made.others if each.type in _FIRST]
+    return (*first, main, *(each for each in made.others if each.type not in _FIRST))
+
+
+def _checkpoint(checkpoint: Object, reading: Reading) -> Iterator[Template]:
+    """The one pod of the Job that writes a checkpoint (internal/controller/checkpoint_job.go)."""
+    path = "/spec/job"
+    job = reading.mapping(reading.mapping(checkpoint.get("spec"), "/spec").get("job"), path)
+    part = _Part("", job, path, is_beta=False, above=_Above())
+    target = reading.text(job.get("targetContainerName"), path + "/targetContainerName") or _MAIN
+    made = _of_beta(part, reading, "podTemplateSpec", target)
+    volumes, main = _with_shared_memory(made, made.main, part, reading)
+    yield Template(
+        name="",
+        path=path + "/podTemplateSpec",
+        spec=made.spec,
+        metadata=made.metadata,
+        traits=Traits(trains=target, changeable=False),
+        containers=_in_order(made, main),
+        fields={"volumes": volumes} if volumes is not None else {},
+        written=_written(made, volumes, part),
+    )
 
 
 def _beside_engines(
@@ -187,15 +219,15 @@ def _metadata(part: _Part, own: Object, path: str, reading: Reading) -> Place:
     return Place(merged, path)
 
 
-def _of_beta(part: _Part, reading: Reading) -> _Made:
-    path = part.path + "/podTemplate"
-    template = reading.mapping(part.value.get("podTemplate"), path)
+def _of_beta(part: _Part, reading: Reading, field: str = "podTemplate", name: str = _MAIN) -> _Made:
+    path = f"{part.path}/{field}"
+    template = reading.mapping(part.value.get(field), path)
     own = reading.mapping(template.get("metadata"), path + "/metadata")
     spec = reading.mapping(template.get("spec"), path + "/spec")
-    main = ContainerPlace(value={}, path=path, name=_MAIN)
+    main = ContainerPlace(value={}, path=path, name=name)
     others = []
     for each in _listed(spec, path + "/spec", reading):
-        if each.type is model.ContainerType.APP and each.value.get("name") == _MAIN:
+        if each.type is model.ContainerType.APP and each.value.get("name") == name:
             main = each
         else:
             others.append(each)
@@ -235,7 +267,25 @@ def _of_alpha(part: _Part, reading: Reading) -> _Made:
         _metadata(part, reading.mapping(part.value.get("extraPodMetadata"), own_path), own_path, reading),
         container,
         tuple(_listed(extra, path, reading)),
+        {made: own for name in asked for made, own in _written_resources(part, main, main_path, asked[name], name)},
     )
+
+
+def _written_resources(part: _Part, main: Object, main_path: str, asked: Place, name: str) -> Iterator[tuple[str, str]]:
+    """The fields of requests or limits by the paths of the resources that the operator makes of them."""
+    own = paths.mapping(paths.mapping(main.get("resources")).get(name))
+    given = f"{part.path}/resources/{name}"
+    fields = paths.mapping(paths.mapping(part.value.get("resources")).get(name))
+    for each in asked.value if isinstance(asked.value, dict) else ():
+        holder = f"{main_path}/resources/{name}" if each in own else given
+        field = each
+        if each not in own and each in paths.mapping(fields.get("custom")):
+            holder = f"{given}/custom"
+        elif each not in own and each not in ("cpu", "memory"):
+            field = "gpu"
+        written = paths.join(holder, field)
+        if written != (made := paths.join(asked.path, each)):
+            yield made, written
 
 
 def _resources(part: _Part, main: Object, main_path: str, name: str, reading: Reading) -> Place:
@@ -353,5 +403,6 @@ def _adapter(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
 CODE: Final[Mapping[str, Code]] = {
     "DynamoGraphDeployment.nvidia.com": {"templates": _graph},
     "DynamoComponentDeployment.nvidia.com": {"templates": _component},
+    "DynamoCheckpoint.nvidia.com": {"templates": _checkpoint},
     "DynamoGraphDeploymentScalingAdapter.nvidia.com": {"autoscaler": _adapter},
 }

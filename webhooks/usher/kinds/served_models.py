@@ -94,6 +94,8 @@ def _kaito_pod(resource: Place, container: str, count: model.Count, reading: Rea
     """A pod that KAITO writes whole."""
     asked = _of_machine(resource, reading) if gpus else {}
     place = Place(asked, resource.path)
+    asks = resource.value if isinstance(resource.value, dict) else {}
+    field = next((each for each in ("partition", "instanceType") if each in asks), "")
     value: dict[str, paths.Json] = {"volumeMounts": [{"name": "dshm", "mountPath": "/dev/shm"}]}  # noqa: S108
     volumes: paths.Json = [{"name": "dshm", "emptyDir": {"medium": "Memory"}}]
     tolerations = [
@@ -112,6 +114,7 @@ def _kaito_pod(resource: Place, container: str, count: model.Count, reading: Rea
             "tolerations": Place(tolerations, resource.path),
             "volumes": Place(volumes, resource.path),
         },
+        written={paths.join(resource.path, name): paths.join(resource.path, field) for name in asked if field},
         waits=count.minimum > 1,
     )
 
@@ -179,6 +182,8 @@ def _rag_engine(engine: Object, reading: Reading) -> Iterator[Template]:
 
 
 _COMPONENTS: Final = ("engine", "decoder", "router")
+_WORK: Final = {"engine": "prefill", "decoder": "decode", "router": "router"}
+"""The work of components beside a decoder (pkg/apis/ome/v1beta1/inference_service.go)."""
 _OME: Final = "ome.io"
 _RUNTIMES: Final = ("ServingRuntime", "ClusterServingRuntime")
 
@@ -199,7 +204,10 @@ def _ome_service(service: Object, reading: Reading) -> Iterator[Template]:
             continue
         below = None if runtime is None else runtime.get(f"{name}Config")
         merged = own if below is None else layers.patched(below, Place(own, path), reading, typed=True)
-        yield from _component(name, Place(merged, path), is_own=below is None, reading=reading)
+        written = {} if below is None else dict.fromkeys(_of_runtime(merged, own, path), "/spec/runtime/name")
+        for each in _component(name, Place(merged, path), is_own=below is None, reading=reading):
+            work = _WORK[name] if spec.get("decoder") is not None else each.serves_as
+            yield replace(each, serves_as=work, written=written)
 
 
 def _runtime(service: Object, spec: Object, reading: Reading) -> Object | None:
@@ -221,12 +229,25 @@ def _runtime(service: Object, spec: Object, reading: Reading) -> Object | None:
     return None
 
 
+def _of_runtime(merged: Object, own: Object, path: str) -> Iterator[str]:
+    """The paths of what only the runtime has, outermost first."""
+    for key, value in merged.items():
+        here, mine = paths.join(path, key), own.get(key)
+        if key not in own:
+            yield here
+        elif isinstance(value, dict) and isinstance(mine, dict):
+            yield from _of_runtime(value, mine, here)
+        elif isinstance(value, list) and isinstance(mine, list):
+            yield from (f"{here}/{index}" for index in range(len(mine), len(value)))
+
+
 def _ome_runtime(runtime: Object, reading: Reading) -> Iterator[Template]:
     spec = reading.mapping(runtime.get("spec"), "/spec")
     for name in _COMPONENTS:
         path = f"/spec/{name}Config"
         if spec.get(name + "Config") is not None:
-            yield from _component(name, Place(spec[name + "Config"], path), is_own=True, reading=reading)
+            for each in _component(name, Place(spec[name + "Config"], path), is_own=True, reading=reading):
+                yield replace(each, serves_as=_WORK[name] if spec.get("decoderConfig") is not None else each.serves_as)
 
 
 def _component(name: str, component: Place, *, is_own: bool, reading: Reading) -> Iterator[Template]:

@@ -367,6 +367,8 @@ class PodSet(Struct, frozen=True, kw_only=True):
     `kinds.reading.shapes`."""
     places: Mapping[str, str] = field(default_factory=dict)
     """The paths of fields of the pod spec that are not below `spec_path`, by their names."""
+    written: Mapping[str, str] = field(default_factory=dict)
+    """The fields that the author wrote, by the paths of what an operator makes of them: findings name the former."""
     overhead: Resources = field(default_factory=dict)
     pod_requests: Resources = field(default_factory=dict)
     """The requests in `spec.resources`, for the pod as a whole."""

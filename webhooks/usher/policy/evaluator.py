@@ -4,7 +4,7 @@ Decision: normalise, slice, document, engine, decision. Patch: normalise, docume
 """
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from functools import lru_cache, partial
 from typing import Final
@@ -447,7 +447,9 @@ class Evaluator:
         document = self.documents.build(workload, old=old, review=review, cluster=cluster, beside=case.beside)
         result = self.engine.evaluate(Entrypoint.FINDINGS, document)
         return Found(
-            findings=tuple(decision.downgrade_partial_pods(decision.read_findings(result), workload)),
+            findings=tuple(
+                _at_written_fields(decision.downgrade_partial_pods(decision.read_findings(result), workload), workload)
+            ),
             unknowns=tuple(decision.read_unknowns(result)),
             unprotected=result.get("unprotected") is True,
             grounds=tuple(case.grounds),
@@ -532,3 +534,15 @@ def _is_made_now(workload: model.Workload, request: Request) -> bool:
     """Whether a user makes a Namespace, whose name must not exempt it from the check of its name."""
     is_namespace = (workload.group, workload.kind) == ("", "Namespace")
     return is_namespace and request.user is not None and request.operation is Operation.CREATE
+
+
+def _at_written_fields(findings: Sequence[model.Finding], workload: model.Workload) -> Sequence[model.Finding]:
+    """The findings, each at the field that the author wrote, where an operator makes another one of it."""
+    written = {made: own for pod_set in workload.pod_sets for made, own in pod_set.written.items()}
+    if not written:
+        return findings
+
+    def place(path: str) -> str:
+        return next((own for made, own in written.items() if path == made or path.startswith(f"{made}/")), path)
+
+    return [replace(each, path=place(each.path)) for each in findings]

@@ -391,6 +391,7 @@ def read_pod_set(
         ranks_inherit_environment=template.traits.ranks_inherit_environment,
         fields=spec.fields(),
         places={field: place.path for field, place in template.fields.items()},
+        written=template.written,
         changeable=template.traits.changeable,
         overrides=template.overrides,
         whole=template.traits.whole,

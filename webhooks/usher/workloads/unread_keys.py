@@ -193,7 +193,9 @@ def _find_unread(value: paths.Object, definitions: Sequence[Definitions]) -> Ite
         walk.object(value, number, kept=f"{api_version} {kind}" in known.kept)
         yield from (*walk.unread, *walk.refused)
         if not any(each.important for each in walk.unread):
-            yield from walk.missing
+            # A kind that makes no pods of its template may merge it into another one.
+            is_own = (api_version.rpartition("/")[0], kind) in registry.PODS
+            yield from (each for each in walk.missing if is_own or _lacks_containers(value, each.path))
 
 
 def _in_templates(
@@ -367,7 +369,7 @@ class _Walk:
         if number and not _fits(value, leaf):
             if not (kept and isinstance(value, int | float) and _ANY_TEXT.search(path)):
                 self.refused.append(_refused(value, leaf, path, kept=kept))
-        elif number < 0 or (isinstance(value, list) and not number):
+        elif isinstance(value, list):  # a text of a template may stand for one
             for index, each in enumerate(value):
                 self.object(each, -number, f"{path}/{index}", above, kept=kept)
         elif isinstance(value, dict) and value:

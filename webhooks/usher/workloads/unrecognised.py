@@ -28,8 +28,12 @@ _CHARTS: Final = frozenset({
 })  # fmt: skip
 """Kinds that hold the values of a Helm chart. A controller renders the chart, and usher can only judge the result."""
 
-_PARTS: Final = frozenset({("workloads.x-k8s.io", "ClusterEngineRuntimeProfile")})
-"""Kinds with containers that an operator adds to the pods of other objects."""
+_PARTS: Final = frozenset({
+    ("apps.kruise.io", "SidecarSet"),
+    ("gateway.envoyproxy.io", "EnvoyProxy"),
+    ("workloads.x-k8s.io", "ClusterEngineRuntimeProfile"),
+})  # fmt: skip
+"""Kinds with containers or patches that an operator adds to the pods of other objects."""
 
 _GPUS: Final = frozenset({"gpu", "gpus"})
 """Words for GPUs in kinds of operators that choose the resource themselves."""
@@ -261,7 +265,7 @@ def read_unrecognised(
     hidden, why = _HIDDEN.get((group, kind), ("", ""))
     if found == [] and hidden and _holds_field(value, hidden):
         found = [hidden]
-        reason = f"unrecognised kind {full_name} {why}, which is not judged"
+        reason = f"{full_name} {why}, which is not judged"
     if found is None:
         found, reason = [paths.ROOT], f"{full_name} is too large to be searched for pod specs: not judged"
     if known is not None:

@@ -8,9 +8,11 @@ from builders.queues import NAMESPACE, cluster_queue, configuration, flavor, gpu
 from unit.authorities.knowing import case, knowing
 from unit.workloads.normalised import workload
 from usher import paths
+from usher.authorities import registry
 from usher.authorities.authority import Case
 from usher.authorities.kueue import slice as kueue_slice
 from usher.authorities.kueue.slice import ClaimedClassInput, KueueInput, LocalQueueInput
+from usher.authorities.verdict import Answer
 from usher.cluster.facts.store import Store
 
 CONFIGURED = configuration("integrations: {frameworks: [batch/job, pod]}")
@@ -310,3 +312,39 @@ def test_multikueue_sends_the_kinds_that_have_an_adapter_in_this_version() -> No
     assert sent(far) == "MultiKueue has no adapter for a HyperPodPyTorchJob"
     added = "multiKueue: {externalFrameworks: [{name: HyperPodPyTorchJob.v1.sagemaker.amazonaws.com}]}"
     assert sent(far, config=added) == ""
+
+
+def sending_queue(*names: str) -> tuple[paths.Object, ...]:
+    """A queue with checks of MultiKueue, and what belongs to it."""
+    queue = builders.replaced(cluster_queue("research", gpu_group(8)), "/spec/admissionChecks", [*names])
+    parameters: paths.Json = {"apiGroup": "kueue.x-k8s.io", "kind": "MultiKueueConfig", "name": "c"}
+    spec: paths.Object = {"controllerName": MULTIKUEUE, "parameters": parameters}
+    checks = [builders.custom("kueue.x-k8s.io/v1beta2", "AdmissionCheck", spec, name=name) for name in names]
+    return (CONFIGURED, namespace(), local_queue("research"), queue, A100, *checks)
+
+
+def test_a_queue_with_several_checks_of_multikueue_is_not_active_until_kueue_says_otherwise() -> None:
+    found = queue_of(job(), *sending_queue("near", "far")[2:])["clusterQueue"]
+
+    assert found["inactive"] == "MultipleMultiKueueAdmissionChecks"
+    assert found["message"] == "near and far both send its workloads to other clusters"
+    told: paths.Json = [{"type": "Active", "status": "True"}]
+    queue = builders.replaced(sending_queue("near", "far")[3], "/status", {"conditions": told})
+    assert (
+        "inactive"
+        not in queue_of(job(), queue, *sending_queue("near", "far")[4:], local_queue("research"))["clusterQueue"]
+    )
+
+
+@pytest.mark.parametrize("names", [("far",), ()])
+def test_nodes_of_this_cluster_say_nothing_about_pods_in_other_clusters(names: tuple[str, ...]) -> None:
+    node = builders.node("cpu-1")
+    known = knowing(Store.of([*sending_queue(*names), node]))
+    (nodes,) = [each for each in registry.sections(case(job()), known) if each.is_of_nodes]
+
+    assert ("nodes" in registry.slices(case(job()), known)) is not bool(names)
+    assert nodes.answer is (Answer.UNKNOWN if names else Answer.NEVER)
+    if names:
+        assert nodes.reasons == (
+            "ClusterQueue research sends its workloads to other clusters (MultiKueue), whose nodes decide",
+        )

@@ -6,7 +6,7 @@ to favour the workload; for COULD, all unknowns are assumed to be against it.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from typing import Final, TypeVar
 
@@ -31,13 +31,16 @@ from usher.authorities.verdict import Answer
 from usher.cluster.facts import store
 from usher.cluster.facts.store import NODE, Store
 from usher.kinds import kind as kinds_kind
+from usher.kinds.reading.known_keys import MULTIKUEUE
 from usher.kinds.reading.values import Absence, Reference
 from usher.model import placement
 from usher.model.placement import Labels
 
 _Read = TypeVar("_Read")
 
-_KINDS: Final = tuple((GROUP, kind) for kind in ("ClusterQueue", "Cohort", "ResourceFlavor", "Topology"))
+_KINDS: Final = tuple(
+    (GROUP, kind) for kind in ("AdmissionCheck", "ClusterQueue", "Cohort", "ResourceFlavor", "Topology")
+)
 
 _LOCAL: Final = ((GROUP, "LocalQueue"),)
 
@@ -159,6 +162,8 @@ _configuration = lru_cache(maxsize=4)(kueue_configuration.read_configuration)
 
 def _read_cluster(facts: Store) -> flavor_fit.Cluster:
     queues = _read_all_of_kind(facts, "ClusterQueue", kueue_queues.cluster_queue)
+    if queues and facts.names(GROUP, "AdmissionCheck"):
+        queues = {name: kueue_queues.with_checks(each, partial(_spec_of_check, facts)) for name, each in queues.items()}
     cohorts = _read_all_of_kind(facts, "Cohort", kueue_queues.cohort)
     return flavor_fit.Cluster(
         queues=queues,
@@ -166,6 +171,23 @@ def _read_cluster(facts: Store) -> flavor_fit.Cluster:
         flavors=_read_all_of_kind(facts, "ResourceFlavor", kueue_configuration.read_flavor),
         topologies=_read_all_of_kind(facts, "Topology", kueue_configuration.read_topology),
     )
+
+
+def _spec_of_check(facts: Store, name: str) -> Mapping[str, paths.Json]:
+    found = facts.find(Reference(group=GROUP, kind="AdmissionCheck", name=name))
+    return {} if isinstance(found, Absence) else paths.mapping(found.get("spec"))
+
+
+def sending_queues(facts: Store) -> frozenset[str]:
+    """The ClusterQueues whose workloads MultiKueue runs in other clusters."""
+
+    def read() -> frozenset[str]:
+        queues = cluster(facts).queues or {}
+        checks = {name for each in queues.values() for name in each.checks}
+        sending = {each for each in checks if _spec_of_check(facts, each).get("controllerName") == MULTIKUEUE}
+        return frozenset(name for name, each in queues.items() if not sending.isdisjoint(each.checks))
+
+    return facts.derived("queues of MultiKueue", _KINDS, read)
 
 
 def _read_all_of_kind(

@@ -4,12 +4,14 @@ The field for a ClusterQueue's cohort is `cohort` in v1beta1 and `cohortName` in
 server serves every object in both versions.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import errors, paths, quantities
+from usher.kinds.reading.known_keys import checks_of, exclusion
 from usher.kinds.reading.values import Reading
 
 UNLIMITED: Final = quantities.MAX_INT64
@@ -161,6 +163,10 @@ class ClusterQueue(Struct, frozen=True, kw_only=True):
     """Whether it has AdmissionChecks, which may make nodes, or send workloads to other clusters; None where unread."""
     checks: tuple[str, ...] = ()
     """Their names."""
+    partial_checks: tuple[str, ...] = ()
+    """The names of those for some flavors only."""
+    is_reported: bool = False
+    """Whether Kueue has said whether the queue is active."""
     problems: tuple[str, ...] = ()
     """Unreadable fields, each with its path."""
     stray: bool = False
@@ -196,10 +202,12 @@ def _has_checks(spec: Mapping[str, paths.Json], *, is_read: bool) -> bool | None
     return False if is_read else None
 
 
-def _checks(spec: Mapping[str, paths.Json]) -> tuple[str, ...]:
-    strategy = paths.mapping(spec.get("admissionChecksStrategy"))
-    named = [paths.mapping(each).get("name") for each in paths.elements(strategy.get("admissionChecks"))]
-    return tuple(each for each in (*paths.elements(spec.get("admissionChecks")), *named) if isinstance(each, str))
+def with_checks(queue: ClusterQueue, specs: Callable[[str], Mapping[str, paths.Json]]) -> ClusterQueue:
+    """The queue, inactive where its AdmissionChecks keep it so; as it is where Kueue has said whether it is active."""
+    if queue.is_reported or not queue.checks or queue.state != State():
+        return queue
+    found = exclusion([(each, each in queue.partial_checks) for each in queue.checks], specs)
+    return queue if found is None else replace(queue, state=State(inactive=found.reason, message=found.text))
 
 
 def cluster_queue(name: str, value: Mapping[str, paths.Json]) -> ClusterQueue:
@@ -216,7 +224,9 @@ def cluster_queue(name: str, value: Mapping[str, paths.Json]) -> ClusterQueue:
         state=_state(spec, value, reading),
         fungibility=_fungibility(spec.get("flavorFungibility"), reading),
         has_checks=_has_checks(spec, is_read=not reading.unknowns),
-        checks=_checks(spec),
+        checks=tuple(name for _, name, _ in checks_of(spec)),
+        partial_checks=tuple(name for _, name, is_partial in checks_of(spec) if is_partial),
+        is_reported=bool(paths.elements(paths.mapping(value.get("status")).get("conditions"))),
         problems=problems_of("ClusterQueue", name, reading),
         stray=_is_unread(reading, "/spec", "/spec/cohortName", "/spec/cohort"),
     )

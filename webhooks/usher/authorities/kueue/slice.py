@@ -6,7 +6,7 @@ from typing import Final, NotRequired
 
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import model, paths
+from usher import model
 from usher.accelerators.names import CLAIM_PREFIX
 from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
@@ -21,7 +21,6 @@ from usher.config import selection
 from usher.kinds import registry
 from usher.kinds.kind import KueueUnit
 from usher.kinds.reading.shapes import Amount, amount_of
-from usher.kinds.reading.values import Absence, Reference
 
 MOST_LISTED: Final = 8
 """How many entries of a list a message may name."""
@@ -296,19 +295,27 @@ def _add_queue(result: KueueInput, case: Case, facts: KueueFacts, known: Knowled
 
 def _add_multikueue(local: LocalQueueInput, workload: model.Workload, facts: KueueFacts, known: Knowledge) -> None:
     result = local.get("clusterQueue")
-    queue = None if result is None else (facts.cluster.queues or {}).get(result["name"])
-    if result is not None and queue is not None and any(_is_multikueue(each, known) for each in queue.checks):
+    if result is not None and result["name"] in judge.sending_queues(known.facts):
         result["multiKueue"] = True
         if reason := _not_dispatched(workload, facts.configuration):
             result["notDispatched"] = reason
 
 
-def _is_multikueue(check: str, known: Knowledge) -> bool:
-    found = known.facts.find(Reference(group="kueue.x-k8s.io", kind="AdmissionCheck", name=check))
-    return not isinstance(found, Absence) and paths.mapping(found.get("spec")).get("controllerName") == _MULTIKUEUE
+def sends_away(case: Case, known: Knowledge) -> str:
+    """The ClusterQueue by which MultiKueue runs a workload in other clusters; empty where its pods run here, or may."""
+    workload = case.workload
+    if workload.queue_label_path is None or workload.owner is not None:
+        return ""
+    sending = judge.sending_queues(known.facts)
+    if not sending:
+        return ""
+    facts = judge.for_namespace(workload.namespace, known)
+    local = (facts.queues or {}).get(facts.queue_of(workload))
+    if local is None or local.cluster_queue not in sending or _not_dispatched(workload, facts.configuration):
+        return ""
+    return local.cluster_queue
 
 
-_MULTIKUEUE: Final = "kueue.x-k8s.io/multikueue"
 _DISPATCHED_SINCE: Final[Mapping[str, tuple[int, int]]] = {
     **dict.fromkeys(("batch", "jobset.x-k8s.io", "kubeflow.org"), (0, 9)),
     "MPIJob.kubeflow.org": (0, 10),

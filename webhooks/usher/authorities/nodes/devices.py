@@ -11,12 +11,13 @@ from typing import Final, NamedTuple
 import orjson
 
 from usher import errors, memo, model, paths
-from usher.accelerators.device_selectors import NotEvaluated, Selector, SelectorError, compiled
+from usher.accelerators.device_selectors import Selector, compiled
 from usher.accelerators.names import CLAIM_PREFIX
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.verdict import Room
 from usher.cluster.facts import device_slices
 from usher.cluster.facts.nodes import Amounts
+from usher.documents.cel import EvaluationError, NotEvaluated
 from usher.kinds.reading.values import Absence
 from usher.model import placement
 
@@ -462,7 +463,7 @@ def _taken(device: device_slices.Device, option: _Option, now: device_slices.InU
                 return None
         except NotEvaluated as error:
             unsure = f"a selector of {option.title} has {error}, which usher does not evaluate"
-        except SelectorError as error:
+        except EvaluationError as error:
             return _Stop(f"a selector of {option.title} fails on device {device.id[2]} of {device.id[1]}: {error}")
     amounts = device.consumed(option.amounts)
     if amounts is None:

@@ -12,9 +12,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import errors, paths, quantities
-from usher.accelerators.device_selectors import NotEvaluated, Selector, SelectorError, Subject, compiled
+from usher.accelerators.device_selectors import Selector, Subject, compiled
 from usher.cluster.facts.nodes import Taint
 from usher.cluster.facts.store import Store
+from usher.documents.cel import EvaluationError, NotEvaluated
 from usher.kinds.reading.values import Absence
 from usher.model import placement
 
@@ -151,7 +152,7 @@ class _TaintRule(NamedTuple):
             return self.selects.items() <= own.items() and all(
                 compiled(each).matches(device.subject) for each in self.selectors
             )
-        except (NotEvaluated, SelectorError):
+        except (NotEvaluated, EvaluationError):
             return False
 
 
@@ -175,7 +176,7 @@ def may_select(selector: Selector | NotEvaluated, driver: str) -> bool:
     """Whether a selector may select devices of a driver that are not known."""
     try:
         return isinstance(selector, NotEvaluated) or selector.matches(Subject(driver, {}, {}))
-    except (NotEvaluated, SelectorError):
+    except (NotEvaluated, EvaluationError):
         return True
 
 
@@ -311,7 +312,7 @@ def shared_memory(table: DeviceTable, classes: Mapping[str, paths.Object]) -> di
         try:
             selectors = [compiled(text) for text in texts]
             selected = [each for each in devices if all(one.matches(each.subject) for one in selectors)]
-        except (NotEvaluated, SelectorError):
+        except (NotEvaluated, EvaluationError):
             continue
         memory = [dict(each.capacity).get("memory") for each in selected if each.subject.multiple]
         known = [each for each in memory if each is not None]
@@ -337,7 +338,7 @@ def _read_pool(key: tuple[str, str], values: Sequence[paths.Object]) -> Pool:
             for name, value in paths.mapping(each.get("counters")).items()
         }
         slices = tuple(_read_slice(name, spec, key, counters) for name, spec in sorted(specs, key=lambda each: each[0]))
-    except (_Unreadable, errors.QuantityError, SelectorError) as error:
+    except (_Unreadable, errors.QuantityError, EvaluationError) as error:
         return Pool(slices=(), driver=key[0], counters={}, problem=f"{title} cannot be read: {error}")
     problem = "" if wanted == len(specs) else f"{title} has {len(specs)} of {wanted} slices, so its driver changes it"
     names = [device.id for each in slices for device in each.devices]

@@ -197,7 +197,8 @@ class _Compiler:
 
     def _name(self, text: str) -> Run:
         if text not in self._names:
-            raise ExpressionError(f"unknown name {text}; known are {', '.join(sorted(self._names))}")
+            known = ", ".join(sorted(self._names))
+            raise ExpressionError(f"unknown name {text}; known are {known}, and a field is at(object, '{text}')")
 
         return lambda scope: scope.names[text]
 

@@ -254,14 +254,37 @@ def leaves_of(nodes: Sequence[Node]) -> dict[int, Leaf]:
     }
 
 
+_OF_OTHER_RELEASES: Final[Mapping[str, str]] = {
+    # From Kubernetes 1.37 on (API:batch/v1/types.go), and of 1.35 alone (API:core/v1/types.go of v0.35.0).
+    "batch/v1 Job": "spec.scheduling",
+    "v1 Pod": "spec.workloadRef",
+    # Of v0.1 to v0.4 of volcano-sh/kthena, in charts/kthena/charts/workload/crds.
+    "workload.serving.volcano.sh/v1alpha1 AutoscalingPolicy": "spec.metrics.metricName",
+    "workload.serving.volcano.sh/v1alpha1 ModelBooster": "spec.autoscalingPolicy spec.backend.maxReplicas "
+    "spec.backend.minReplicas spec.backends spec.costExpansionRatePercent",
+    "workload.serving.volcano.sh/v1alpha1 ModelServing": "spec.rolloutStrategy.rollingUpdateConfiguration.maxSurge "
+    "spec.template.networkTopology.highestTierAllowed spec.template.networkTopology.mode "
+    "spec.topologySpreadConstraints",
+    # Of v0.2 and v0.4 of vllm-project/aibrix, in config/crd.
+    "orchestration.aibrix.ai/v1alpha1 KVCache": "spec.cacheSpec spec.etcdReplicas spec.replicas spec.service.nodePort "
+    "spec.service.port",
+    "orchestration.aibrix.ai/v1alpha1 RoleSet": "spec.schedulingStrategy.podGroup",
+    "orchestration.aibrix.ai/v1alpha1 StormService": "spec.template.spec.schedulingStrategy.podGroup",
+}
+"""Fields that the recorded definitions lack, because another release of the project has them: in any form."""
+
+
 @cache
 def recorded() -> Known:
     """The recorded fields, read when the first object needs them."""
     read = orjson.loads(gzip.decompress(FILE.read_bytes()))
-    # From Kubernetes 1.37 on (API:batch/v1/types.go).
-    read["nodes"][read["nodes"][read["kinds"]["batch/v1 Job"]]["spec"]]["scheduling"] = TAKES_ANYTHING
-    # Of Kubernetes 1.35 alone (API:core/v1/types.go of v0.35.0).
-    read["nodes"][read["nodes"][read["kinds"]["v1 Pod"]]["spec"]]["workloadRef"] = TAKES_ANYTHING
+    for kind, names in _OF_OTHER_RELEASES.items():
+        for name in names.split():
+            *way, last = name.split(".")
+            node = read["nodes"][read["kinds"][kind]]
+            for each in way:
+                node = read["nodes"][abs(node[each])]
+            node[last] = TAKES_ANYTHING
     return Known(read["nodes"], leaves_of(read["nodes"]), read["kinds"], frozenset(read["kept"]))
 
 

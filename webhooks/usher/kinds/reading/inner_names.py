@@ -305,6 +305,8 @@ def _missing_objects(
     yield from _ports(value, key, namespace, objects)
     if key == (_KUEUE, "LocalQueue"):
         yield from _namespace_not_selected(value, namespace, objects)
+    if key[0] == _KUEUE:
+        yield from _other_clusters(value, key[1], objects)
 
 
 def _ports(value: paths.Object, key: tuple[str, str], namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
@@ -578,3 +580,35 @@ def _namespace_not_selected(value: paths.Object, namespace: str, objects: Object
             "change the labels of the Namespace, or the namespaceSelector of the ClusterQueue",
             certain=False,
         )
+
+
+def _other_clusters(value: paths.Object, kind: str, objects: Objects) -> Iterator[model.UnreadKey]:
+    """Mistakes in the configuration of MultiKueue for which it sends nothing."""
+    spec = paths.mapping(value.get("spec"))
+    if kind == "AdmissionCheck" and (wrong := known_keys.wrong_parameters(spec)):
+        remedy = f"write parameters: {{apiGroup: {_KUEUE}, kind: MultiKueueConfig, name: ...}}"
+        yield environment.misread("/spec/parameters", f"{wrong}, so it stays inactive", remedy, "controller")
+    elif kind == "ClusterQueue" and (named := list(known_keys.checks_of(spec))):
+        checks = objects.cluster_scoped(_KUEUE, "AdmissionCheck")
+        specs = {name: paths.mapping(each.get("spec")) for name, each in checks.items()}
+        found = known_keys.exclusion([each[1:] for each in named], lambda name: specs.get(name, {}))
+        if found is not None and found.reason != "AdmissionCheckInactive":
+            path = next(path for path, name, _ in named if name == found.check)
+            remedy = "leave one of the checks out" if len(named) > 1 else "leave onFlavors out"
+            text = f"stays inactive ({found.reason}): {found.text}"
+            yield environment.misread(path, text, remedy, "controller")
+    elif kind == "MultiKueueConfig":
+        clusters = objects.cluster_scoped(_KUEUE, "MultiKueueCluster")
+        located = {name: places.texts_at(each, _KUBECONFIG) for name, each in clusters.items()}
+        for path, text in known_keys.one_cluster(places.texts_with_paths(value, "spec.clusters[]", ""), located):
+            yield environment.misread(path, text, "leave one of them out", "controller")
+    elif kind == "MultiKueueCluster":
+        for path, name in places.texts_with_paths(value, _KUBECONFIG, ""):
+            secret = objects.cluster_scoped("", "Secret").get(name, {})
+            keys = {**paths.mapping(secret.get("data")), **paths.mapping(secret.get("stringData"))}
+            if keys and "kubeconfig" not in keys:
+                text = f"names the Secret {name[:100]}, which has no key kubeconfig, so Kueue cannot connect"
+                yield environment.misread(path, text, f"rename its key {min(keys)[:100]} to kubeconfig", "controller")
+
+
+_KUBECONFIG: Final = "spec.{kubeConfig,clusterSource.kubeConfig}.location"

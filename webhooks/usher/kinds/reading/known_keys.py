@@ -471,3 +471,99 @@ def _is_part_slip(one: str, other: str) -> bool:
         return False
     is_start = len(one) > 2 and other.startswith(one)
     return is_start or sorted(one) == sorted(other) or difflib.SequenceMatcher(None, one, other).ratio() > 0.75
+
+
+KUEUE_GROUP: Final = "kueue.x-k8s.io"
+
+
+def checks_of(spec: Mapping[str, Any]) -> Iterator[tuple[str, str, bool]]:
+    """The AdmissionChecks of a ClusterQueue: path and text of each name, and whether it is for some flavors only."""
+    for index, name in enumerate(paths.elements(spec.get("admissionChecks"))):
+        if isinstance(name, str):
+            yield f"/spec/admissionChecks/{index}", name, False
+    strategy = paths.mapping(spec.get("admissionChecksStrategy"))
+    groups = map(paths.mapping, paths.elements(spec.get("resourceGroups")))
+    flavors = [paths.mapping(each).get("name") for group in groups for each in paths.elements(group.get("flavors"))]
+    for index, each in enumerate(map(paths.mapping, paths.elements(strategy.get("admissionChecks")))):
+        if isinstance(name := each.get("name"), str):
+            on = paths.elements(each.get("onFlavors"))
+            partial = bool(on) and not all(flavor in on for flavor in flavors)
+            yield f"/spec/admissionChecksStrategy/admissionChecks/{index}/name", name, partial
+
+
+MULTIKUEUE: Final = "kueue.x-k8s.io/multikueue"
+_PROVISIONING: Final = "kueue.x-k8s.io/provisioning-request"
+
+
+class Exclusion(NamedTuple):
+    """AdmissionChecks that keep their ClusterQueue inactive."""
+
+    check: str
+    """The name of one of them, which a message names."""
+    reason: str
+    """The words of Kueue."""
+    text: str
+
+
+def exclusion(checks: Sequence[tuple[str, bool]], specs: Callable[[str], Mapping[str, Any]]) -> Exclusion | None:
+    """Why AdmissionChecks keep their ClusterQueue inactive (KQ:pkg/cache/scheduler/clusterqueue.go, inactiveReason).
+
+    Args:
+        checks: their names, and whether each is for some flavors only.
+        specs: the spec of an AdmissionCheck; empty for an unknown one.
+    """
+    controllers = {name: specs(name).get("controllerName") for name, _ in checks}
+    sending = [name for name, controller in controllers.items() if controller == MULTIKUEUE]
+    partial = [name for name, is_partial in checks if is_partial and name in sending]
+    making = [name for name, controller in controllers.items() if controller == _PROVISIONING]
+    for name in sending:
+        if wrong := wrong_parameters(specs(name)):
+            return Exclusion(name, "AdmissionCheckInactive", f"the AdmissionCheck {name} {wrong}")
+    if len(sending) > 1:
+        text = f"{' and '.join(sending[:2])} both send its workloads to other clusters"
+        return Exclusion(sending[1], "MultipleMultiKueueAdmissionChecks", text)
+    if partial:
+        text = f"{partial[0]} sends workloads to other clusters, but only those of some flavors"
+        return Exclusion(partial[0], "MultiKueueAdmissionCheckAppliedPerFlavor", text)
+    if sending and making:
+        text = f"{sending[0]} sends its workloads to other clusters, and {making[0]} makes nodes for them here"
+        return Exclusion(making[0], "MultiKueueWithProvisioningRequest", text)
+    return None
+
+
+def wrong_parameters(spec: Mapping[str, Any]) -> str:
+    """Why Kueue cannot use the parameters of a check of MultiKueue (KQ:pkg/util/admissioncheck, refValidForGK)."""
+    if spec.get("controllerName") != MULTIKUEUE:
+        return ""
+    parameters = paths.mapping(spec.get("parameters"))
+    if not parameters:
+        return "has no parameters, and MultiKueue needs a MultiKueueConfig there"
+    group, kind = paths.text(parameters.get("apiGroup")), paths.text(parameters.get("kind"))
+    if (group, kind) != (KUEUE_GROUP, "MultiKueueConfig"):
+        full = f"{kind}.{group}"[:200]
+        return f"has parameters of the kind {full}, and MultiKueue takes only a MultiKueueConfig.{KUEUE_GROUP}"
+    return ""
+
+
+def one_cluster(named: Iterable[tuple[str, str]], located: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+    """Clusters of MultiKueue that are one under two names, each with its place and what follows.
+
+    Kueue deletes the copies of a job in all clusters but the chosen one (KQ:pkg/controller/admissionchecks/multikueue/
+    workload.go, reconcileGroup).
+
+    Args:
+        named: the paths and the names of the clusters of a MultiKueueConfig.
+        located: the places of the kubeconfig of each cluster.
+    """
+    first: dict[str, str] = {}
+    for path, name in named:
+        location = "".join(located.get(name, ())[:1])
+        key = location or f"the cluster {name}"
+        before = first.get(key)
+        first.setdefault(key, name)
+        if before == name:
+            yield path, f"names the cluster {name[:100]} twice, which the API server refuses"
+        elif before is not None:
+            where = f"which have one kubeconfig ({location[:100]}) and so are one cluster"
+            text = f"names the clusters {before[:100]} and {name[:100]}, {where}"
+            yield path, f"{text}: MultiKueue deletes in one of them the job that runs in the other"

@@ -141,6 +141,8 @@ class Template(Struct, frozen=True, kw_only=True):
     """As in `model.PodSet`."""
     serves_as: str = ""
     """The words of the object for what the pods do in serving a model."""
+    written: Mapping[str, str] = field(default_factory=dict)
+    """As in `model.PodSet`."""
 
 
 TERMS: Final = "nodeSelectorTerms"
