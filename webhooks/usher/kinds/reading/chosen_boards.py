@@ -8,7 +8,8 @@ import difflib
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final
+from functools import cache
+from typing import Final, NamedTuple
 
 from usher import memo, model, paths, quantities
 from usher.accelerators import boards
@@ -16,6 +17,7 @@ from usher.kinds.reading import known_keys
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.values import Objects
+from usher.model import placement
 
 Found = Iterator[model.UnreadKey]
 
@@ -207,14 +209,94 @@ def nodes_of(objects: Objects) -> Mapping[str, paths.Object]:
     return {**found, **objects.cluster_scoped("", "Node")}
 
 
+class Taint(NamedTuple):
+    key: str
+    value: str
+    effect: str
+
+
+def taints_of(node: Mapping[str, object]) -> list[Taint]:
+    """The taints of a node, or of the template of a NodePool."""
+    given = (paths.mapping(each) for each in places.values_at(node, "spec.taints[]"))
+    return [Taint(*(paths.text(each.get(part)) for part in Taint._fields)) for each in given]
+
+
+def _of_taints(value: paths.Object, objects: Objects) -> Found:
+    """Tolerations with another value than the taint of a NodePool that the pods select."""
+    pools = objects.cluster_scoped("karpenter.sh", "NodePool")
+    for spec, path, _ in places.pod_specs(value) if pools else ():
+        tolerations = [each for each in places.values_at(spec, "tolerations[]") if isinstance(each, dict)]
+        selector = paths.mapping(spec.get("nodeSelector"))
+        template = known_keys.part_at(pools.get(str(selector.get("karpenter.sh/nodepool")), {}), "/spec/template")
+        for taint in placement.untolerated(tolerations, taints_of(template)):
+            if any(each.get("key") == taint.key for each in tolerations):
+                text = f"tolerates the taint {taint.key} with another value or effect than its NodePool has"
+                remedy = f"tolerate {taint.key}={taint.value}:{taint.effect}, or use the operator Exists"
+                yield misread(f"{path}/tolerations", text, remedy, "controller")
+
+
 def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -> Found:
     """Nodes and devices that other objects of the files do not give as an object chooses them."""
     if shared := objects.once("shares that plugins give one at a time", lambda: dict(_single_shares(objects))):
         yield from _of_several_shares(value, shared)
     if objects.names(*_DOMAINS) or objects.names("resource.k8s.io", "ResourceClaimTemplate"):
         yield from _of_domains(value, objects)
+    yield from _of_taints(value, objects)
     if (rule := _OF_OPERATORS.get(key)) is not None:
         yield from rule(value, objects)
+    for row in _rows().get(" ".join(key), ()):
+        if places.meets(value, row.only) and not places.meets_any(value, row.unless):
+            yield from _of_row(row, value, objects)
+
+
+class _Beside(NamedTuple):
+    """A row of `beside` in known_keys.yaml: what an object says, and what another one of the files has or lacks."""
+
+    kinds: Sequence[str]
+    at: str
+    """The place of the name of the other object, or of an entry with a name; without one, any object of its kind."""
+    others: Sequence[str]
+    """Kinds of the other object."""
+    text: str
+    """A message with the {word} at the place, and the {other} object."""
+    remedy: str
+    any: bool = False
+    """Whether any object of these kinds counts, whatever the text at the place."""
+    only: Mapping[str, str] = {}
+    unless: Mapping[str, str] = {}
+    entry: Mapping[str, str] = {}
+    """Conditions of the entry at the place."""
+    has: Mapping[str, str] = {}
+    lacks: Mapping[str, str] = {}
+    """Conditions of the other object, in which {word} is the text at the place; it does not meet any of these."""
+    anywhere: bool = False
+    """Whether the other object may be in another namespace."""
+
+
+@cache
+def _rows() -> Mapping[str, Sequence[_Beside]]:
+    rows = [_Beside(**row) for row in known_keys.rows("beside")]
+    return {kind: [row for row in rows if kind in row.kinds] for each in rows for kind in each.kinds}
+
+
+def _of_row(row: _Beside, value: paths.Object, objects: Objects) -> Found:
+    namespace = paths.text(paths.metadata(value).get("namespace"))
+    for where, named in places.at(value, row.at):
+        word = str(named.get("name", "")) if isinstance(named, dict) else str(named)
+        if not places.meets(named, row.entry):
+            continue
+        for group, _, kind in (each.partition(" ") for each in row.others):
+            has = {place: pattern.replace("{word}", re.escape(word)) for place, pattern in row.has.items()}
+            of_kind = objects.cluster_scoped(group, kind)
+            for other in of_kind.values() if row.any else filter(None, [of_kind.get(word)]):
+                home = paths.text(paths.metadata(other).get("namespace"))
+                elsewhere = bool(home and namespace) and home != namespace and not row.anywhere
+                if elsewhere or not places.meets(other, has) or places.meets_any(other, row.lacks):
+                    continue
+                name = f"{kind} {paths.text(paths.metadata(other).get('name'))[:100]}"
+                said, remedy = (text.format(word=word[:100], other=name) for text in (row.text, row.remedy))
+                yield misread(where, said, remedy, "controller")
+                return
 
 
 def _single_shares(objects: Objects) -> Iterator[tuple[str, str]]:

@@ -122,6 +122,7 @@ _RAY_IMAGE: Final = memo.pattern(r"\brayproject/ray(?:-ml|-llm)?:(\d{1,3}\.\d{1,
 
 def _versions_of_ray(value: paths.Object) -> Iterator[model.UnreadKey]:
     """Images of another version than that of the head; a worker joins no other one (check_version_info of Ray)."""
+    yield from counts.refused_counts_of_ray(value)
     spec = paths.mapping(value.get("spec"))
     inner = next((key for key in ("rayClusterSpec", "rayClusterConfig") if key in spec), "")
     cluster, above = (paths.mapping(spec[inner]), f"/spec/{inner}") if inner else (spec, "/spec")
@@ -445,7 +446,7 @@ _OF_KINDS: Final[Mapping[str, Callable[[paths.Object], Iterator[model.UnreadKey]
     "serving.kserve.io InferenceService": _of_inference_service,
     "serving.kserve.io LLMInferenceService": _of_llm_service,
     "nfd.k8s-sigs.io NodeFeatureRule": _features,
-    **dict.fromkeys(("ray.io RayCluster", "ray.io RayJob", "ray.io RayService"), _versions_of_ray),
+    **dict.fromkeys(("ray.io RayCluster", "ray.io RayCronJob", "ray.io RayJob", "ray.io RayService"), _versions_of_ray),
     "autoscaling HorizontalPodAutoscaler": _to_zero,
     "kueue.x-k8s.io ClusterQueue": _of_cluster_queue,
     **{f"kubeflow.org {kind}": _without_named_container for kind in _CONTAINERS},

@@ -296,6 +296,8 @@ def _missing_objects(
         names = known.of(target) - ({own} if key == (target.group, target.kind) else set())
         yield from known.missing(target, names, value, "") if names else ()
     yield from known.missing_referred(value)
+    if key[0] == "argoproj.io":
+        yield from known.missing_keys(value, "", _IN_WORKFLOWS)
     if key == ("", "Service"):
         yield from _port_not_there(value, namespace, objects)
         yield from _names_before_ready(value, namespace, objects)
@@ -303,6 +305,14 @@ def _missing_objects(
         yield from _port_not_scraped(value, namespace, objects)
     if key == (_KUEUE, "LocalQueue"):
         yield from _namespace_not_selected(value, namespace, objects)
+
+
+_VARIABLES: Final = f"{_CONTAINERS}.env[].valueFrom"
+_IN_WORKFLOWS: Final = (
+    "spec{,.workflowSpec}{{,.templates[]}.synchronization.{semaphore,semaphores[]},"
+    ".arguments.parameters[].valueFrom,.templates[].inputs.parameters[].valueFrom}"
+)
+"""Parts of Argo's workflows with keys of ConfigMaps: how many may run at one time, and values of parameters."""
 
 
 class _KnownNames(NamedTuple):
@@ -358,10 +368,10 @@ class _KnownNames(NamedTuple):
             remedy = "name a WorkloadPriorityClass, or name the class in priorityClassName of the pods"
             yield _nothing_there(paths.join("/metadata/labels", _CLASS), text, remedy, certain=False)
 
-    def missing_keys(self, spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
-        """Keys that a ConfigMap or Secret in the files does not have, and that a variable takes."""
+    def missing_keys(self, spec: Mapping[str, Any], path: str, parts: str = _VARIABLES) -> Iterator[model.UnreadKey]:
+        """Keys that a ConfigMap or Secret in the files does not have, and that parts of an object take."""
         for field, kind in (("configMapKeyRef", "ConfigMap"), ("secretKeyRef", "Secret")):
-            for place, use in places.at(spec, f"{_CONTAINERS}.env[].valueFrom.{field}", path):
+            for place, use in places.at(spec, f"{parts}.{field}", path):
                 name, key = (
                     (paths.text(use.get(each)) for each in ("name", "key")) if isinstance(use, dict) else ("", "")
                 )
@@ -410,6 +420,8 @@ _REFERENCES: Final = {
     "scaleTargetRef": ("apps", "Deployment"),
     "workloadRef": ("apps", "Deployment"),
     "runtimeRef": ("trainer.kubeflow.org", "ClusterTrainingRuntime"),
+    "targetRef": ("apps", "Deployment"),
+    "controllerRef": ("slinky.slurm.net", "Controller"),
 }
 """References in the spec, with the group and kind that controllers assume."""
 

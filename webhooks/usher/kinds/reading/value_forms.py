@@ -5,15 +5,17 @@ A place is a path with a dot between keys: `[]` is each element, `*` each value,
 
 The form is what a type does not say: of names, amounts, durations. Sources: pkg/apis/core/validation/validation.go of
 kubernetes/kubernetes v1.36 and staging/src/k8s.io/apimachinery/pkg/util/validation/validation.go for names, labels and
-ports; pkg/apis/crds/karpenter.sh_nodepools.yaml of kubernetes-sigs/karpenter 2266468;
-ray-operator/controllers/ray/utils/validation.go of ray-project/kuberay for numbers of workers.
+ports; pkg/apis/crds/karpenter.sh_nodepools.yaml of kubernetes-sigs/karpenter 2266468.
 """
 
 import difflib
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
+
+from msgspec.structs import replace
 
 from usher import errors, memo, model, paths, quantities
 from usher.kinds.reading import known_keys
@@ -274,45 +276,6 @@ _ROWS: Final[Mapping[str, tuple[tuple[str, _Form], ...]]] = {
 """Places with the form of their values. Amounts of pods are read, so they are left out."""
 
 
-_RAY_GROUPS: Final = "spec{,.rayClusterSpec,.rayClusterConfig,.jobTemplate.rayClusterSpec}.workerGroupSpecs[]"
-
-
-def _least_above_most(value: paths.Object) -> Iterator[model.UnreadKey]:
-    """Worker groups of Ray whose minReplicas is above their maxReplicas, which KubeRay refuses."""
-    for where, group in at(value, _RAY_GROUPS):
-        least, most = (group.get(key) for key in ("minReplicas", "maxReplicas")) if isinstance(group, dict) else (0, 0)
-        if isinstance(least, int) and isinstance(most, int) and least > most:
-            text = f"has minReplicas {least} above maxReplicas {most} at {paths.readable(where)}, which KubeRay refuses"
-            remedy = "set minReplicas to at most maxReplicas"
-            yield model.UnreadKey(path=f"{where}/minReplicas", text=text, remedy=remedy, important=True, refused=True)
-
-
-def _never_made(value: paths.Object) -> Iterator[model.UnreadKey]:
-    """Ray workers with GPUs that nothing makes, and those that the autoscaler cannot take away.
-
-    Sources: ray-project/kuberay#2071; docs.ray.io, configuring the autoscaler (restartPolicy).
-    """
-    scaled = values_at(value, "spec{,.rayClusterSpec,.rayClusterConfig}.enableInTreeAutoscaling") == [True]
-    groups = [(where, group) for where, group in at(value, _RAY_GROUPS) if isinstance(group, dict)]
-    limits = "template.spec.containers[].resources.limits"
-    heads = values_at(value, f"spec{{,.rayClusterSpec,.rayClusterConfig}}.headGroupSpec.{limits}")
-    made = [*heads, *(each for _, group in groups if group.get("replicas") != 0 for each in values_at(group, limits))]
-    for where, group in groups:
-        text = remedy = ""
-        if scaled and values_at(group, "template.spec.restartPolicy") in (["Always"], ["OnFailure"]):
-            text = f"restarts the workers at {paths.readable(where)}, which the autoscaler of Ray then cannot take away"
-            remedy = "set restartPolicy to Never"
-        elif not (scaled or value["kind"] == "RayCluster") and group.get("replicas") == 0 == group.get(
-            "minReplicas", 0
-        ):
-            asked = [key for each in values_at(group, limits) for key in paths.mapping(each) if key.endswith("/gpu")]
-            if asked and not any("gpu" in str(each) for each in made):
-                text = f"makes 0 workers with {asked[0]} at {paths.readable(where)}, and nothing makes more"
-                remedy = "set replicas, or enableInTreeAutoscaling to true"
-        if text:
-            yield model.UnreadKey(path=where, text=text, remedy=remedy, important=False, topic="controller")
-
-
 class _Wrong(NamedTuple):
     """A row of `values` in known_keys.yaml. Places are as in `at`; conditions are patterns of the texts at places."""
 
@@ -324,6 +287,8 @@ class _Wrong(NamedTuple):
     pattern: str = ".+"
     known: str = ""
     """Words that are right; others count if they are like one of them. Without any, each match is wrong."""
+    most: float = math.inf
+    """Numbers up to it are right."""
     only: Mapping[str, str] = {}
     unless: Mapping[str, str] = {}
 
@@ -337,26 +302,41 @@ def _wrong_rows() -> Mapping[str, Sequence[_Wrong]]:
 _ALIKE: Final = 0.7
 
 
+def meets(value: Any, conditions: Mapping[str, str]) -> bool:  # noqa: ANN401 - any JSON
+    """Whether a text at each place matches the pattern of that place."""
+    return all(
+        any(re.search(pattern, str(each)) for each in values_at(value, place)) for place, pattern in conditions.items()
+    )
+
+
+def meets_any(value: Any, conditions: Mapping[str, str]) -> bool:  # noqa: ANN401 - any JSON
+    return any(meets(value, {place: pattern}) for place, pattern in conditions.items())
+
+
 def wrong_values(value: paths.Object, key: tuple[str, str]) -> Iterator[model.UnreadKey]:
     """Values and keys that the controller of an object refuses or does not read, by the rows of known_keys.yaml."""
+    yield from _wrong_values(value, " ".join(key))
+    if key == ("", "ConfigMap"):
+        for each in known_keys.configurations(value.get("data")):
+            for found in _wrong_values(each.value, each.reader):
+                yield replace(
+                    found, path=paths.join("/data", each.key), text=f"{found.text} (configuration {each.key})"
+                )
 
-    def meets(place: str, pattern: str) -> bool:
-        return any(re.search(pattern, str(each)) for each in values_at(value, place))
 
-    for row in _wrong_rows().get(" ".join(key), ()):
-        if (
-            meets(row.at, row.pattern)
-            and all(meets(*each) for each in row.only.items())
-            and not any(meets(*each) for each in row.unless.items())
-        ):
-            written = ((where, str(each)) for where, each in at(value, row.at) if isinstance(each, str | int))
-            for where, text in written:
-                for found in () if is_placeholder(text) else re.finditer(row.pattern, text[:_LONGEST]):
-                    word, known = found[found.lastindex or 0][:120], row.known.split()
-                    like = "" if word in known else next(iter(difflib.get_close_matches(word, known, 1, _ALIKE)), "")
-                    if like or not known:
-                        said, remedy = (each.format(word=word, like=like) for each in (row.text, row.remedy))
-                        yield model.UnreadKey(path=where, text=said, remedy=remedy, important=False, topic="controller")
+def _wrong_values(value: paths.Object, kind: str) -> Iterator[model.UnreadKey]:
+    for row in _wrong_rows().get(kind, ()):
+        fits = meets(value, {row.at: row.pattern}) and meets(value, row.only)
+        if not fits or meets_any(value, row.unless):
+            continue
+        written = ((where, str(each)) for where, each in at(value, row.at) if isinstance(each, str | int))
+        for where, text in written:
+            for found in () if is_placeholder(text) else re.finditer(row.pattern, text[:_LONGEST]):
+                word, known = found[found.lastindex or 0][:120], row.known.split()
+                like = "" if word in known else next(iter(difflib.get_close_matches(word, known, 1, _ALIKE)), "")
+                if (like or not known) and (row.most == math.inf or float(word) > row.most):
+                    said, remedy = (each.format(word=word, like=like) for each in (row.text, row.remedy))
+                    yield model.UnreadKey(path=where, text=said, remedy=remedy, important=False, topic="controller")
 
 
 _LONGEST: Final = 4096
@@ -364,13 +344,16 @@ _LONGEST: Final = 4096
 
 @cache
 def _removed() -> Mapping[str, tuple[str, str]]:
-    """The last release that serves a version of a kind, and what to write instead."""
-    rows = known_keys.rows("removed")
-    return {f"{row['version']} {kind}": (row["last"], row["now"]) for row in rows for kind in row["kinds"].split()}
+    """The last release that serves a version of a kind, with its project, and what to write instead."""
+    return {
+        f"{row['version']} {kind}": (f"{row.get('by', 'Kubernetes')} serves up to {row['last']}", row["now"])
+        for row in known_keys.rows("removed")
+        for kind in row["kinds"].split()
+    }
 
 
 def is_removed(api_version: str, kind: str) -> bool:
-    """Whether Kubernetes served a version of a kind once."""
+    """Whether Kubernetes, or an operator, served a version of a kind once."""
     return f"{api_version} {kind}" in _removed()
 
 
@@ -385,16 +368,13 @@ def refused_forms(value: paths.Object, key: tuple[str, str], specs: Sequence[Pod
     version = paths.text(value.get("apiVersion"))
     if (removed := _removed().get(f"{version} {key[1]}")) is not None:
         last, now = removed
-        text = f"has the apiVersion {version}, which Kubernetes serves up to {last}"
+        text = f"has the apiVersion {version}, which {last}"
         yield model.UnreadKey(
             path="/apiVersion", text=text, remedy=f"write {now}", important=False, refused=False, topic="controller"
         )
     of_object = () if _are_names(paths.metadata(value)) else _OF_OBJECTS
     for place, form in (*of_object, *_ROWS.get(" ".join(key), ())):
         yield from _refused(value, place, form, "")
-    if key[0] == "ray.io":
-        yield from _least_above_most(value)
-        yield from _never_made(value)
     for spec, path, _ in specs:
         for place, form in () if _is_usual(spec) else _OF_POD_SPECS:
             yield from _refused(spec, place, form, path)

@@ -18,6 +18,10 @@
 #   NVIDIA's devices, templates of ComputeDomains, claims that no container uses, selectors that no known node meets,
 #   names of boards in labels of GKE and Karpenter, limits of NodePools, quotas of HAMi and Kubeflow, devices that a
 #   LimitRange gives to all containers, and pods that the Pod Security level of their Namespace in the files refuses.
+#   Of queues and autoscalers it knows the configurations of Kueue, Volcano, the descheduler and the scheduler, what the
+#   webhooks of KEDA, KubeRay and the Spark operator refuse, versions that operators no longer serve, startup taints that
+#   stay, budgets of Jobs, tolerations with another value than the taint of a NodePool, and what other objects of the
+#   files contradict: a VerticalPodAutoscaler and its target, a queue and its admission checks, a gang and its operator.
 # scope: package
 # related_resources:
 #   - ref: https://keda.sh/docs/latest/scalers/
