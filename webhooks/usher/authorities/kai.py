@@ -147,11 +147,12 @@ class KaiQueueInput(TypedDict):
     """The GPUs that it and the queues above it may use at most; absent without a limit."""
     limitOf: NotRequired[str]
     """The queue with that limit."""
+    quota: NotRequired[Amount]
+    quotaOf: NotRequired[str]
+    """As of the limit, for pods that KAI does not evict; absent for others."""
 
 
 class KaiInput(TypedDict):
-    """The queues of KAI that a workload names."""
-
     named: list[KaiQueueInput]
 
 
@@ -173,10 +174,13 @@ def input_slice(case: Case, known: Knowledge) -> KaiInput | None:
             "hasParent": queue is not None and bool(queue.parent),
         }
         chain = [] if queue is None else with_ancestors(queue, queues)
-        limits = [(each.limits[_GPU], each.name) for each in chain if _GPU in each.limits]
-        if limits:
+        if limits := [(each.limits[_GPU], each.name) for each in chain if _GPU in each.limits]:
             limit, entry["limitOf"] = min(limits)
             entry["limit"] = amount_of(limit)
+        quotas = [(each.quotas[_GPU], each.name) for each in chain if _GPU in each.quotas]
+        if quotas and priority.does_kai_evict(case.workload, known.facts) is False:
+            quota, entry["quotaOf"] = min(quotas)
+            entry["quota"] = amount_of(quota)
         result.append(entry)
     return {"named": result} if result else None
 
@@ -279,11 +283,8 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
     demands = {resource: _demand(workload, resource) for resource, _ in _RESOURCES.values()}
     for each in chain:
         judged += _bounds(each, workload, demands, known.facts)
-    never = [text for answer, text in judged if answer is Answer.NEVER]
-    if never:
-        judged = [(Answer.NEVER, text) for text in never]
-    else:
-        judged += _not_modelled(workload)
+    never = [each for each in judged if each[0] is Answer.NEVER]
+    judged = never or [*judged, *_not_modelled(workload)]
     yield Section(
         authority=_AUTHORITY,
         way=tuple(f"Queue {each}" for each in ([one.name for one in chain] or [name])),

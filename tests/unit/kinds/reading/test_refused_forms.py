@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 import yaml
 
-from usher.kinds.reading import controller_rules, counts, value_forms
+from usher.kinds.reading import controller_rules, value_forms
 
 
 def _refused(kind: str, version: str, spec: str) -> list[tuple[str, str]]:
     value = {"apiVersion": version, "kind": kind, "metadata": {"name": "a"}, "spec": yaml.safe_load(spec)}
     key = version.rpartition("/")[0], kind
-    found = [*value_forms.refused_forms(value, key, value_forms.pod_specs(value))]
-    found += counts.refused_counts_of_ray(value) if key[0] == "ray.io" else ()
+    specs = value_forms.pod_specs(value)
+    found = [*value_forms.refused_forms(value, key, specs), *controller_rules.refused(value, key, specs)]
     return [(each.path, each.remedy) for each in found]
 
 
@@ -33,7 +33,7 @@ def test_huge_pages_are_whole_pages(amount: str, count: int) -> None:
 )
 def test_workers_of_ray_that_nothing_makes_are_found(kind: str, cluster: str, group: str, remedies: list[str]) -> None:
     inner, name = ("enableInTreeAutoscaling: true, ", "rayClusterSpec") if "," in cluster else ("", cluster)
-    limits = "resources: {limits: {nvidia.com/gpu: 1}}"
+    limits = "resources: {limits: {cpu: 8, nvidia.com/gpu: 1}}"
     pod = f"template: {{spec: {{containers: [{{name: a, image: a, {limits}}}]}}}}"
     spec = f"{{{name}: {{{inner}headGroupSpec: {{}}, workerGroupSpecs: [{{groupName: g, {group}, {pod}}}]}}}}"
 
@@ -42,7 +42,8 @@ def test_workers_of_ray_that_nothing_makes_are_found(kind: str, cluster: str, gr
 
 @pytest.mark.parametrize(("policy", "count"), [("Always", 1), ("OnFailure", 1), ("Never", 0)])
 def test_workers_that_the_autoscaler_of_ray_takes_away_do_not_restart(policy: str, count: int) -> None:
-    pod = f"template: {{spec: {{restartPolicy: {policy}, containers: [{{name: a, image: a}}]}}}}"
+    container = "{name: a, image: a, resources: {limits: {cpu: 8}}}"
+    pod = f"template: {{spec: {{restartPolicy: {policy}, containers: [{container}]}}}}"
     spec = f"{{enableInTreeAutoscaling: true, workerGroupSpecs: [{{groupName: g, replicas: 1, {pod}}}]}}"
 
     assert len(_refused("RayCluster", "ray.io/v1", spec)) == count

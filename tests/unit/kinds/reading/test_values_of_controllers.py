@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from usher.kinds.reading import value_forms
+from usher.kinds.reading import refused_values
 
 _Json = dict[str, Any]
 
@@ -14,7 +14,7 @@ def _found(kind: str, text: str) -> list[str]:
     """The remedies of the findings about an object; its metadata are a, unless the text has others."""
     version, _, name = kind.partition(" ")
     value = {"apiVersion": version, "kind": name, "metadata": {"name": "a"}, **yaml.safe_load(text)}
-    return [each.remedy for each in value_forms.wrong_values(value, (version.rpartition("/")[0], name))]
+    return [each.remedy for each in refused_values.wrong_values(value, (version.rpartition("/")[0], name))]
 
 
 _CLASS = "karpenter.k8s.aws/v1 EC2NodeClass"
@@ -211,8 +211,8 @@ def test_a_row_names_what_a_controller_refuses_and_passes_what_it_takes(
 
 @pytest.mark.parametrize("damaged", [None, 1, "x", [], [[]], {"a": None}, [{"a": 10**400}]])
 def test_damaged_values_are_read_by_every_row(damaged: object) -> None:
-    for kind in value_forms._wrong_rows():
+    for kind in refused_values._wrong_rows():
         group, _, name = kind.partition(" ")
         for value in ({"spec": damaged}, {"spec": {"config": damaged}, "data": damaged, "metadata": damaged}):
             whole: _Json = {"apiVersion": f"{group}/v1", "kind": name, **value}
-            assert list(value_forms.wrong_values(whole, (group, name))) is not None
+            assert list(refused_values.wrong_values(whole, (group, name))) is not None

@@ -235,15 +235,16 @@ def _node_pool(name: str, value: paths.Object) -> AutoscaledPool | None:
     reference = paths.mapping(spec.get("nodeClassRef"))
     group, cloud = _cloud(reference)
     expires, grace = spec.get("expireAfter"), spec.get("terminationGracePeriod")
+    types = _allowed(requirements, cloud) if cloud else None
     return AutoscaledPool(
         kind=NODE_POOL[1],
         name=name,
         labels={**labels, **single, _POOL_LABEL: name},
         own_label=_POOL_LABEL,
         taints=tuple(sorted(_taints(spec.get("taints")))),
-        types=_allowed(requirements, cloud) if cloud else None,
+        types=types,
         defined=frozenset((*labels, *(each.key for each in requirements))),
-        limits=_limits(pool.get("limits")),
+        limits=_limits(pool.get("limits"), types or ()),
         consolidates=_consolidates(pool.get("disruption")),
         expires_after=expires if isinstance(expires, str) and _is_short(expires) else "",
         grace=paths.text(grace),
@@ -356,9 +357,21 @@ _OF_NODE_CLASS: Final[Mapping[tuple[str, str], Callable[[Mapping[str, paths.Json
 }
 
 
-def _limits(value: paths.Json) -> Amounts:
-    """The limits of accelerators. Those of other resources count what nodes have, not what pods get of them."""
-    return {name: most for name, most in _amounts(paths.mapping(value)).items() if name in names.DEVICE_NAMES}
+def _limits(value: paths.Json, types: Sequence[MachineType]) -> Amounts:
+    """The limits of accelerators, also those that follow from a limit of CPUs.
+
+    Karpenter counts all CPUs of a node, and adds no node that exceeds a limit (filterByRemainingResources in
+    pkg/controllers/provisioning/scheduling of kubernetes-sigs/karpenter).
+    """
+    written = _amounts(paths.mapping(value))
+    found = {name: most for name, most in written.items() if name in names.DEVICE_NAMES}
+    for name in names.DEVICE_NAMES if "cpu" in written and types else ():
+        sizes = [(each.amounts[name], each.amounts.get("cpu", 0)) for each in types if each.amounts.get(name)]
+        if sizes and all(cpus for _, cpus in sizes):
+            at_once = max(cpus for _, cpus in sizes) if len(sizes) == 1 else 1
+            most = max(written["cpu"] // at_once * at_once * devices // cpus for devices, cpus in sizes)
+            found[name] = min(most, found.get(name, most))
+    return found
 
 
 def _consolidates(disruption: paths.Json) -> bool:

@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from usher import memo, model, paths, quantities
 from usher.accelerators import boards
-from usher.kinds.reading import known_keys
+from usher.kinds.reading import known_keys, refused_values
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.environment import misread
-from usher.kinds.reading.values import Absence, Objects, Reference
+from usher.kinds.reading.values import Objects
 from usher.model import placement
 
 Found = Iterator[model.UnreadKey]
@@ -207,20 +207,44 @@ def nodes_of(objects: Objects) -> Mapping[str, paths.Object]:
     return {**found, **objects.cluster_scoped("", "Node")}
 
 
+def taints_of(node: Mapping[str, object]) -> list[placement.NodeTaint]:
+    """The taints of a node, or of the template of a NodePool."""
+    given = (paths.mapping(each) for each in places.values_at(node, "spec.taints[]"))
+    return [
+        placement.NodeTaint(*(paths.text(each.get(part)) for part in placement.NodeTaint._fields)) for each in given
+    ]
+
+
+def _of_taints(value: paths.Object, objects: Objects) -> Found:
+    """Tolerations with another value than the taint of a NodePool that the pods select."""
+    pools = objects.cluster_scoped("karpenter.sh", "NodePool")
+    for spec, path, _ in places.pod_specs(value) if pools else ():
+        tolerations = [each for each in places.values_at(spec, "tolerations[]") if isinstance(each, dict)]
+        selector = paths.mapping(spec.get("nodeSelector"))
+        template = known_keys.part_at(pools.get(str(selector.get("karpenter.sh/nodepool")), {}), "/spec/template")
+        for taint in placement.untolerated(tolerations, taints_of(template)):
+            if any(each.get("key") == taint.key for each in tolerations):
+                text = f"tolerates the taint {taint.key} with another value or effect than its NodePool has"
+                remedy = f"tolerate {taint.key}={taint.value}:{taint.effect}, or use the operator Exists"
+                yield misread(f"{path}/tolerations", text, remedy, "controller")
+
+
 def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -> Found:
     """Nodes and devices that other objects of the files do not give as an object chooses them."""
     if shared := objects.once("shares that plugins give one at a time", lambda: dict(_single_shares(objects))):
         yield from _of_several_shares(value, shared)
     if objects.names(*_DOMAINS) or objects.names("resource.k8s.io", "ResourceClaimTemplate"):
         yield from _of_domains(value, objects)
+    yield from _of_taints(value, objects)
     if (rule := _OF_OPERATORS.get(key)) is not None:
         yield from rule(value, objects)
     if objects.names("k8s.cni.cncf.io", "NetworkAttachmentDefinition"):
-        yield from _of_networks(value, objects)
+        yield from refused_values.networks_without_their_device(value, objects)
     devices = objects.once("devices of nodes", lambda: _devices_of_nodes(objects))
     if devices:
         yield from _of_drivers(value, devices)
-        yield from _of_zones(value, devices, objects)
+        yield from refused_values.volumes_in_other_zones(value, devices, objects)
+    yield from refused_values.beside_others(value, key, objects)
 
 
 def _devices_of_nodes(objects: Objects) -> Mapping[str, Sequence[Mapping[str, Any]]]:
@@ -265,72 +289,6 @@ def _of_drivers(value: paths.Object, devices: Mapping[str, Sequence[Mapping[str,
 def _driver_of(labels: Mapping[str, Any]) -> int:
     written = next((str(labels[each]) for each in _DRIVER_LABELS if each in labels), "")
     return int(written) if re.fullmatch(r"\d{3,4}", written, re.ASCII) else 0
-
-
-_ZONE: Final = "topology.kubernetes.io/zone"
-
-
-def _of_zones(value: paths.Object, devices: Mapping[str, Sequence[Mapping[str, Any]]], objects: Objects) -> Found:
-    """Pods whose volume is in a zone without a known node that offers their devices."""
-    namespace = paths.text(paths.metadata(value).get("namespace"))
-    for spec, path, _ in places.pod_specs(value):
-        claims = list(places.texts_with_paths(spec, "volumes[].persistentVolumeClaim.claimName", path))
-        for device in places.texts_at(spec, _ASKED) if claims else ():
-            zones = {str(each.get(_ZONE, "")) for each in devices.get(device, ())}
-            for where, name in claims if zones and "" not in zones else ():
-                of_volume = _zones_of_claim(namespace, name, objects)
-                if of_volume and zones.isdisjoint(of_volume):
-                    text = (
-                        f"mounts {name[:60]}, whose volume is in {', '.join(sorted(of_volume))[:80]}, but the known "
-                        f"nodes with {device} are in {', '.join(sorted(zones))[:80]}"
-                    )
-                    yield misread(where, text, "make the volume in a zone of these nodes", "controller")
-
-
-def _zones_of_claim(namespace: str, name: str, objects: Objects) -> Collection[str]:
-    """The zones in which a volume of the files can be; empty where they do not say it."""
-    claim = objects.find(Reference(group="", kind="PersistentVolumeClaim", name=name, namespace=namespace))
-    if isinstance(claim, Absence):
-        return ()
-    spec = known_keys.part_at(claim, "/spec")
-    volume = objects.cluster_scoped("", "PersistentVolume").get(str(spec.get("volumeName")), {})
-    class_ = objects.cluster_scoped("storage.k8s.io", "StorageClass").get(str(spec.get("storageClassName")), {})
-    entries = [
-        *places.values_at(volume, "spec.nodeAffinity.required.nodeSelectorTerms[].matchExpressions[]"),
-        *places.values_at(class_, "allowedTopologies[].matchLabelExpressions[]"),
-    ]
-    return {
-        zone
-        for each in map(paths.mapping, entries)
-        if str(each.get("key")).endswith("zone") and each.get("operator", "In") == "In"
-        for zone in places.texts_at(each, "values[]")
-    }
-
-
-_NETWORKS: Final = "k8s.v1.cni.cncf.io/networks"
-_OF_NETWORK: Final = "k8s.v1.cni.cncf.io/resourceName"
-
-
-def _of_networks(value: paths.Object, objects: Objects) -> Found:
-    """Pods that attach networks of a device without asking for it (k8snetworkplumbingwg/multus-cni, how-to-use)."""
-    for spec, path, _ in places.pod_specs(value):
-        metadata = path.removesuffix("/spec") + "/metadata"
-        written = known_keys.part_at(value, f"{metadata}/annotations").get(_NETWORKS)
-        if not isinstance(written, str) or written.lstrip().startswith(("[", "{")) or len(written) > 1000:
-            continue
-        needed = defaultdict[str, int](int)
-        for each in written.split(","):
-            name = each.partition("@")[0].strip().rpartition("/")[2]
-            network = objects.cluster_scoped("k8s.cni.cncf.io", "NetworkAttachmentDefinition").get(name, {})
-            needed[paths.text(known_keys.part_at(network, "/metadata/annotations").get(_OF_NETWORK))] += 1
-        asked = [each for each in places.values_at(spec, "containers[].resources.{limits,requests}") if each]
-        for device, number in needed.items():
-            if device and not any(device in each for each in asked if isinstance(each, dict)):
-                text = f"attaches a network with the device {device}, and no container asks for it"
-                remedy = (
-                    f"add {device}: {number} to the limits, unless the network resources injector of SR-IOV does it"
-                )
-                yield misread(paths.join(f"{metadata}/annotations", _NETWORKS), text, remedy, "controller")
 
 
 def _single_shares(objects: Objects) -> Iterator[tuple[str, str]]:

@@ -17,7 +17,7 @@ from typing import Any, Final
 import orjson
 
 from usher import memo, model, paths
-from usher.kinds.reading import counts, environment
+from usher.kinds.reading import counts, environment, refused_values
 from usher.kinds.reading.value_forms import (
     PodSpec,
     at,
@@ -25,7 +25,6 @@ from usher.kinds.reading.value_forms import (
     texts_at,
     texts_with_paths,
     values_at,
-    wrong_values,
 )
 
 
@@ -537,7 +536,7 @@ def refused(value: paths.Object, key: tuple[str, str], specs: Sequence[PodSpec])
     kind = " ".join(key)
     if (rule := _OF_KINDS.get(kind)) is not None:
         yield from rule(value)
-    yield from wrong_values(value, key)
+    yield from refused_values.wrong_values(value, key)
     if kind in _METRICS:
         for where, text in texts_with_paths(value, _METRICS[kind]):
             yield from environment.unknown_metrics(text, where, is_query=kind in _KEDA)

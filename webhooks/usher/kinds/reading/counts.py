@@ -511,13 +511,7 @@ def _seconds_for_pods(value: paths.Object) -> int:
 _RAY_GROUPS: Final = "spec{,.rayClusterSpec,.rayClusterConfig,.jobTemplate.rayClusterSpec}.workerGroupSpecs[]"
 
 
-def refused_counts_of_ray(value: paths.Object) -> Iterator[model.UnreadKey]:
-    """Numbers of workers of Ray (ray-operator/controllers/ray/utils/validation.go of ray-project/kuberay)."""
-    yield from _ray_least_above_most(value)
-    yield from _ray_never_made(value)
-
-
-def _ray_least_above_most(value: paths.Object) -> Iterator[model.UnreadKey]:
+def _least_above_most(value: paths.Object) -> Iterator[model.UnreadKey]:
     """Worker groups of Ray whose minReplicas is above their maxReplicas, which KubeRay refuses."""
     for where, group in at(value, _RAY_GROUPS):
         least, most = (group.get(key) for key in ("minReplicas", "maxReplicas")) if isinstance(group, dict) else (0, 0)
@@ -527,7 +521,7 @@ def _ray_least_above_most(value: paths.Object) -> Iterator[model.UnreadKey]:
             yield model.UnreadKey(path=f"{where}/minReplicas", text=text, remedy=remedy, important=True, refused=True)
 
 
-def _ray_never_made(value: paths.Object) -> Iterator[model.UnreadKey]:
+def _never_made(value: paths.Object) -> Iterator[model.UnreadKey]:
     """Ray workers with GPUs that nothing makes, and those that the autoscaler cannot take away.
 
     Sources: ray-project/kuberay#2071; docs.ray.io, configuring the autoscaler (restartPolicy).
@@ -542,6 +536,11 @@ def _ray_never_made(value: paths.Object) -> Iterator[model.UnreadKey]:
         if scaled and values_at(group, "template.spec.restartPolicy") in (["Always"], ["OnFailure"]):
             text = f"restarts the workers at {paths.readable(where)}, which the autoscaler of Ray then cannot take away"
             remedy = "set restartPolicy to Never"
+        elif scaled and _without_cpus(group):
+            text = (
+                f"gives the workers at {paths.readable(where)} no CPUs, and the autoscaler of Ray ends without a number"
+            )
+            remedy = "set cpu in limits of their first container, or num-cpus in rayStartParams"
         elif not (scaled or value["kind"] == "RayCluster") and group.get("replicas") == 0 == group.get(
             "minReplicas", 0
         ):
@@ -551,3 +550,43 @@ def _ray_never_made(value: paths.Object) -> Iterator[model.UnreadKey]:
                 remedy = "set replicas, or enableInTreeAutoscaling to true"
         if text:
             yield model.UnreadKey(path=where, text=text, remedy=remedy, important=False, topic="controller")
+
+
+def _without_cpus(group: Mapping[str, paths.Json]) -> bool:
+    """Whether a group does not say how many CPUs Ray has (autoscaling_config.py of ray-project/ray, _get_num_cpus)."""
+    first = values_at(group, "template.spec.containers[]")[:1]
+    asked = {key for each in first for key in values_at(each, "resources.{limits,requests}^")}
+    return bool(first) and "cpu" not in asked and "num-cpus" not in paths.mapping(group.get("rayStartParams"))
+
+
+def refused_counts_of_ray(value: paths.Object) -> Iterator[model.UnreadKey]:
+    """Numbers of workers that KubeRay refuses (validation.go of ray-project/kuberay), and workers without a maker."""
+    yield from _least_above_most(value)
+    yield from _never_made(value)
+
+
+_JOBS: Final = (("batch", "Job"), ("batch", "CronJob"), ("jobset.x-k8s.io", "JobSet"))
+_IN_JOBS: Final = "spec{,.jobTemplate.spec,.replicatedJobs[].template.spec}.template.metadata.labels"
+
+
+def budgets_of_jobs(value: paths.Object, objects: Objects) -> Iterator[model.UnreadKey]:
+    """A PodDisruptionBudget that needs the scale of a Job, which has no scale: then its pods cannot be evicted.
+
+    Source: getExpectedScale and failSafe in pkg/controller/disruption/disruption.go of kubernetes/kubernetes v1.36.
+    """
+    spec = paths.mapping(value.get("spec"))
+    field = "maxUnavailable" if "maxUnavailable" in spec else "minAvailable"
+    wanted = paths.mapping(paths.mapping(spec.get("selector")).get("matchLabels"))
+    needs_scale = field == "maxUnavailable" or "%" in str(spec.get(field))
+    if value.get("kind") != "PodDisruptionBudget" or not wanted or not needs_scale:
+        return
+    namespace = paths.text(paths.metadata(value).get("namespace"))
+    for each in (each for key in _JOBS for each in objects.of_kind(*key, namespace)):
+        if any(isinstance(labels, dict) and wanted.items() <= labels.items() for labels in values_at(each, _IN_JOBS)):
+            name = f"{each.get('kind')} {paths.text(paths.metadata(each).get('name'))[:100]}"
+            text = (
+                f"counts pods of {name} by {field}, but a Job has no scale, so its pods cannot be evicted for a drain"
+            )
+            remedy = "set minAvailable to a number of pods, or remove the budget"
+            yield misread(f"/spec/{field}", text, remedy, "controller")
+            return

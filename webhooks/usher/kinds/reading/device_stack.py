@@ -20,7 +20,7 @@ from usher import memo, model, paths
 from usher.accelerators import names
 from usher.kinds.reading import known_keys
 from usher.kinds.reading import value_forms as places
-from usher.kinds.reading.chosen_boards import nodes_of
+from usher.kinds.reading.chosen_boards import nodes_of, taints_of
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.values import Objects
 from usher.model import placement
@@ -251,21 +251,23 @@ def _of_agent(value: paths.Object, objects: Objects) -> Found:
         message = "runs dcgm-exporter without KUBERNETES_VIRTUAL_GPUS, so it names no pods of shared GPUs"
         remedy = "set KUBERNETES_VIRTUAL_GPUS to true (dcgm-exporter 4.0 or later)"
         yield misread("/spec/template/spec/containers/0", message, remedy, "agent")
-    if not re.search(_DEVICE_PLUGIN, images):
+    if not re.search(_BEFORE_DEVICES, images):
         return
     tolerations = [each for each in places.values_at(spec, "tolerations[]") if isinstance(each, dict)]
     selector = paths.mapping(spec.get("nodeSelector"))
-    for name, node in nodes_of(objects).items():
-        if not selector.items() <= known_keys.part_at(node, "/metadata/labels").items() or _offers(node):
+    pools = objects.cluster_scoped(*_NODE_POOL).items()
+    nodes = {f"node {name}": node for name, node in nodes_of(objects).items()}
+    nodes |= {f"NodePool {name}": dict(known_keys.part_at(each, "/spec/template")) for name, each in pools}
+    for name, node in nodes.items():
+        other = "NodePool" in name and not any("gpu" in each for each in places.texts_at(node, "spec.taints[].key"))
+        if other or not selector.items() <= known_keys.part_at(node, "/metadata/labels").items() or _offers(node):
             continue
-        given = [paths.mapping(each) for each in places.values_at(node, "spec.taints[]")]
-        taints = [
-            placement.NodeTaint(*(paths.text(each.get(part)) for part in placement.NodeTaint._fields)) for each in given
-        ]
-        for taint in placement.untolerated(tolerations, taints):
+        for taint in placement.untolerated(tolerations, taints_of(node)):
             if not taint.key.startswith("node.kubernetes.io/"):
-                text = f"does not tolerate the taint {taint.key} of node {name}, so the node offers no device"
-                yield misread("/spec/template/spec/tolerations", text, f"add a toleration for {taint.key}", "agent")
+                keyed = taint.key in places.texts_at(spec, "tolerations[].key")
+                whole = f"{taint.key}={taint.value}" if keyed else taint.key
+                text = f"does not tolerate the taint {whole} of {name}, so the node offers no device"
+                yield misread("/spec/template/spec/tolerations", text, f"add a toleration for {whole}", "agent")
                 return
 
 
@@ -542,6 +544,8 @@ def _not_offered(name: str, plugin: _AmdPlugin) -> tuple[str, str] | None:
 _DEVICE_PLUGIN: Final = (
     r"(k8s|neuron|efa-k8s|vgpu|gaudi|habanalabs|intel-gpu|rdma-shared|sriov-network)[\w-]*device-plugin"
 )
+_BEFORE_DEVICES: Final = rf"{_DEVICE_PLUGIN}|node-feature-discovery"
+"""Agents without which a node offers no device: the labels of node feature discovery select its nodes for plugins."""
 _AGENTS: Final = (
     (r"dcgm-exporter", "DCGM_EXPORTER_KUBERNETES", "pod-resources", "its metrics name no pods"),
     (r"amd.*device-metrics-exporter", "", "pod-resources", "its metrics name no pods"),

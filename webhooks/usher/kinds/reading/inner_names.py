@@ -18,10 +18,9 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from usher import memo, model, paths
-from usher.kinds.reading import chosen_boards, counts, environment, known_keys
+from usher.kinds.reading import chosen_boards, counts, environment, known_keys, refused_values
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.values import Absence, Lookup, Objects, Reference
-from usher.model import placement
 
 _ANY_TEXT: Final = ""
 
@@ -303,10 +302,9 @@ def _missing_objects(
         yield from known.missing(target, names, value, "") if names else ()
     yield from known.missing_referred(value)
     yield from _ports(value, key, namespace, objects)
-    if key == (_KUEUE, "LocalQueue"):
-        yield from _namespace_not_selected(value, namespace, objects)
-    if key[0] == _KUEUE:
-        yield from _other_clusters(value, key[1], objects)
+    if key[0] == "argoproj.io":
+        yield from known.missing_keys(value, "", _IN_WORKFLOWS)
+    yield from refused_values.beside_kueue(value, key, namespace, objects)
 
 
 def _ports(value: paths.Object, key: tuple[str, str], namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
@@ -326,6 +324,14 @@ def _ports(value: paths.Object, key: tuple[str, str], namespace: str, objects: O
         yield from _names_before_ready(value, namespace, objects)
     if key == ("monitoring.coreos.com", "ServiceMonitor"):
         yield from _port_not_scraped(value, namespace, objects)
+
+
+_VARIABLES: Final = f"{_CONTAINERS}.env[].valueFrom"
+_IN_WORKFLOWS: Final = (
+    "spec{,.workflowSpec}{{,.templates[]}.synchronization.{semaphore,semaphores[]},"
+    ".arguments.parameters[].valueFrom,.templates[].inputs.parameters[].valueFrom}"
+)
+"""Parts of Argo's workflows with keys of ConfigMaps: how many may run at one time, and values of parameters."""
 
 
 class _KnownNames(NamedTuple):
@@ -387,10 +393,10 @@ class _KnownNames(NamedTuple):
             remedy = "name a WorkloadPriorityClass, or name the class in priorityClassName of the pods"
             yield _nothing_there(paths.join("/metadata/labels", _CLASS), text, remedy, certain=False)
 
-    def missing_keys(self, spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
-        """Keys that a ConfigMap or Secret in the files does not have, and that a variable takes."""
+    def missing_keys(self, spec: Mapping[str, Any], path: str, parts: str = _VARIABLES) -> Iterator[model.UnreadKey]:
+        """Keys that a ConfigMap or Secret in the files does not have, and that parts of an object take."""
         for field, kind in (("configMapKeyRef", "ConfigMap"), ("secretKeyRef", "Secret")):
-            for place, use in places.at(spec, f"{_CONTAINERS}.env[].valueFrom.{field}", path):
+            for place, use in places.at(spec, f"{parts}.{field}", path):
                 name, key = (
                     (paths.text(use.get(each)) for each in ("name", "key")) if isinstance(use, dict) else ("", "")
                 )
@@ -440,6 +446,8 @@ _REFERENCES: Final = {
     "scaleTargetRef": ("apps", "Deployment"),
     "workloadRef": ("apps", "Deployment"),
     "runtimeRef": ("trainer.kubeflow.org", "ClusterTrainingRuntime"),
+    "targetRef": ("apps", "Deployment"),
+    "controllerRef": ("slinky.slurm.net", "Controller"),
 }
 """References in the spec, with the group and kind that controllers assume."""
 
@@ -557,58 +565,3 @@ def _refused_by_level(
             remedy = f"correct the pods, or label the Namespace {_LEVEL}=privileged if they are agents of nodes"
             topic = "agent" if kind == "DaemonSet" else "controller"
             yield environment.misread(path or "/spec", text + ", ".join(found), remedy, topic)
-
-
-def _namespace_not_selected(value: paths.Object, namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
-    """A LocalQueue whose ClusterQueue does not select the labels that its Namespace has in the files."""
-    name = paths.text(paths.mapping(value.get("spec")).get("clusterQueue"))
-    queue = objects.cluster_scoped(_KUEUE, "ClusterQueue").get(name)
-    home = objects.cluster_scoped("", "Namespace").get(namespace)
-    if queue is None or home is None:
-        return
-    selector = paths.mapping(queue.get("spec")).get("namespaceSelector")
-    written = paths.mapping(paths.metadata(home).get("labels"))
-    labels = {
-        paths.NAMESPACE_NAME_LABEL: namespace,
-        **{key: text for key, text in written.items() if isinstance(text, str)},
-    }
-    if selector and placement.selector_matches(selector, labels) is False:
-        yield _nothing_there(
-            "/spec/clusterQueue",
-            f"leads to the ClusterQueue {name}, whose namespaceSelector does not match the labels of the namespace "
-            f"{namespace} in these files, so it admits nothing from there",
-            "change the labels of the Namespace, or the namespaceSelector of the ClusterQueue",
-            certain=False,
-        )
-
-
-def _other_clusters(value: paths.Object, kind: str, objects: Objects) -> Iterator[model.UnreadKey]:
-    """Mistakes in the configuration of MultiKueue for which it sends nothing."""
-    spec = paths.mapping(value.get("spec"))
-    if kind == "AdmissionCheck" and (wrong := known_keys.wrong_parameters(spec)):
-        remedy = f"write parameters: {{apiGroup: {_KUEUE}, kind: MultiKueueConfig, name: ...}}"
-        yield environment.misread("/spec/parameters", f"{wrong}, so it stays inactive", remedy, "controller")
-    elif kind == "ClusterQueue" and (named := list(known_keys.checks_of(spec))):
-        checks = objects.cluster_scoped(_KUEUE, "AdmissionCheck")
-        specs = {name: paths.mapping(each.get("spec")) for name, each in checks.items()}
-        found = known_keys.exclusion([each[1:] for each in named], lambda name: specs.get(name, {}))
-        if found is not None and found.reason != "AdmissionCheckInactive":
-            path = next(path for path, name, _ in named if name == found.check)
-            remedy = "leave one of the checks out" if len(named) > 1 else "leave onFlavors out"
-            text = f"stays inactive ({found.reason}): {found.text}"
-            yield environment.misread(path, text, remedy, "controller")
-    elif kind == "MultiKueueConfig":
-        clusters = objects.cluster_scoped(_KUEUE, "MultiKueueCluster")
-        located = {name: places.texts_at(each, _KUBECONFIG) for name, each in clusters.items()}
-        for path, text in known_keys.one_cluster(places.texts_with_paths(value, "spec.clusters[]", ""), located):
-            yield environment.misread(path, text, "leave one of them out", "controller")
-    elif kind == "MultiKueueCluster":
-        for path, name in places.texts_with_paths(value, _KUBECONFIG, ""):
-            secret = objects.cluster_scoped("", "Secret").get(name, {})
-            keys = {**paths.mapping(secret.get("data")), **paths.mapping(secret.get("stringData"))}
-            if keys and "kubeconfig" not in keys:
-                text = f"names the Secret {name[:100]}, which has no key kubeconfig, so Kueue cannot connect"
-                yield environment.misread(path, text, f"rename its key {min(keys)[:100]} to kubeconfig", "controller")
-
-
-_KUBECONFIG: Final = "spec.{kubeConfig,clusterSource.kubeConfig}.location"

@@ -3,7 +3,7 @@
 Sources of configurations: api/config/v1/*.go of NVIDIA/k8s-device-plugin 1b826ac; api/spec/v1/spec.go of
 NVIDIA/mig-parted bd7160f; pkg/scheduler/conf/scheduler_conf.go of volcano-sh/volcano ed72c7c and of
 NVIDIA/KAI-Scheduler 72de64f; pkg/scheduler/config and pkg/device of Project-HAMi/HAMi 4707fb0, and its
-knownMigGeometries before 2.7.
+knownMigGeometries before 2.7; apis/config of kubernetes-sigs/kueue ff69552 and pkg/api of kubernetes-sigs/descheduler.
 
 Sources of labels and annotations: the constants in the Go files of kubernetes-sigs/kueue ff69552, volcano-sh/volcano
 ed72c7c, ray-project/kuberay feeaf72, NVIDIA/KAI-Scheduler 72de64f, kubernetes-sigs/lws 060ab4d, kubernetes-sigs/jobset

@@ -8,7 +8,6 @@ kubernetes/kubernetes v1.36 and staging/src/k8s.io/apimachinery/pkg/util/validat
 ports; pkg/apis/crds/karpenter.sh_nodepools.yaml of kubernetes-sigs/karpenter 2266468.
 """
 
-import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
@@ -277,90 +276,18 @@ _ROWS: Final[Mapping[str, tuple[tuple[str, _Form], ...]]] = {
 """Places with the form of their values. Amounts of pods are read, so they are left out."""
 
 
-class _Wrong(NamedTuple):
-    """A row of `values` in known_keys.yaml. Places are as in `at`; conditions are patterns of the texts at places."""
-
-    kinds: Sequence[str]
-    at: str
-    text: str
-    """A message with the {word} that is wrong, the first group of the pattern, and the known one that is {like} it."""
-    remedy: str
-    pattern: str = ".+"
-    known: str = ""
-    """Words that are right; others count if they are like one of them. Without any, each match is wrong."""
-    only: Mapping[str, str] = {}
-    unless: Mapping[str, str] = {}
-    each: str = ""
-    """The parts of the object that the row is about; places are in a part, or after `$.` in the whole object."""
-    topic: str = "controller"
-
-
-@cache
-def _wrong_rows() -> Mapping[str, Sequence[_Wrong]]:
-    rows = [_Wrong(**row) for row in known_keys.rows("values")]
-    return {kind: [row for row in rows if kind in row.kinds] for each in rows for kind in each.kinds}
-
-
-_ALIKE: Final = 0.7
-
-
-def wrong_values(value: paths.Object, key: tuple[str, str]) -> Iterator[model.UnreadKey]:
-    """Values and keys that the controller of an object refuses or does not read, by the rows of known_keys.yaml."""
-    for row in _wrong_rows().get(" ".join(key), ()):
-        # Conditions about the whole object are asked once, so that the cost stays linear in the parts.
-        only, unless = (tuple(conditions.items()) for conditions in (row.only, row.unless))
-        if _meets(value, only, all, whole=True) and not _meets(value, unless, any, whole=True):
-            for path, part in at(value, row.each):
-                if _meets(part, [*only, (row.at, row.pattern)], all) and not _meets(part, unless, any):
-                    yield from _wrong_in(part, path, row)
-
-
-_WHOLE: Final = "$."
-
-
-def _meets(
-    part: Any,  # noqa: ANN401 - any JSON
-    conditions: Sequence[tuple[str, str]],
-    how: Callable[[Iterator[bool]], bool],
-    *,
-    whole: bool = False,
-) -> bool:
-    """Whether a part meets all or any of its conditions, or the whole object those that are about it."""
-    return how(
-        any(re.search(pattern, str(each)) for each in values_at(part, place.removeprefix(_WHOLE)))
-        for place, pattern in conditions
-        if place.startswith(_WHOLE) == whole
-    )
-
-
-def _wrong_in(part: Any, path: str, row: _Wrong) -> Iterator[model.UnreadKey]:  # noqa: ANN401 - any JSON
-    inside = "~" in row.each  # a text has no places inside
-    written = (
-        (path if inside else where, str(each))
-        for where, each in at(part, row.at, "" if inside else path)
-        if isinstance(each, str | int)
-    )
-    for where, text in written:
-        for found in () if is_placeholder(text) else re.finditer(row.pattern, text[:_LONGEST]):
-            word, known = found[found.lastindex or 0][:120], row.known.split()
-            like = "" if word in known else next(iter(difflib.get_close_matches(word, known, 1, _ALIKE)), "")
-            if like or not known:
-                said, remedy = (each.format(word=word, like=like) for each in (row.text, row.remedy))
-                yield model.UnreadKey(path=where, text=said, remedy=remedy, important=False, topic=row.topic)
-
-
-_LONGEST: Final = 4096
-
-
 @cache
 def _removed() -> Mapping[str, tuple[str, str]]:
-    """The last release that serves a version of a kind, and what to write instead."""
-    rows = known_keys.rows("removed")
-    return {f"{row['version']} {kind}": (row["last"], row["now"]) for row in rows for kind in row["kinds"].split()}
+    """The last release that serves a version of a kind, with its project, and what to write instead."""
+    return {
+        f"{row['version']} {kind}": (f"{row.get('by', 'Kubernetes')} serves up to {row['last']}", row["now"])
+        for row in known_keys.rows("removed")
+        for kind in row["kinds"].split()
+    }
 
 
 def is_removed(api_version: str, kind: str) -> bool:
-    """Whether Kubernetes served a version of a kind once."""
+    """Whether Kubernetes, or an operator, served a version of a kind once."""
     return f"{api_version} {kind}" in _removed()
 
 
@@ -375,7 +302,7 @@ def refused_forms(value: paths.Object, key: tuple[str, str], specs: Sequence[Pod
     version = paths.text(value.get("apiVersion"))
     if (removed := _removed().get(f"{version} {key[1]}")) is not None:
         last, now = removed
-        text = f"has the apiVersion {version}, which Kubernetes serves up to {last}"
+        text = f"has the apiVersion {version}, which {last}"
         yield model.UnreadKey(
             path="/apiVersion", text=text, remedy=f"write {now}", important=False, refused=False, topic="controller"
         )

@@ -25,6 +25,10 @@
 #   ComputeClasses, policies of SR-IOV and of NVIDIA's Network Operator, addresses that two nodes give, networks whose
 #   device no container asks for, and configurations of the kubelet. Beside known nodes it compares kernel modules and
 #   the CUDA of images with boards and drivers, and the zone of a volume with those of nodes that offer the device.
+#   Of queues and autoscalers it knows the configurations of Kueue, Volcano, the descheduler and the scheduler, what the
+#   webhooks of KEDA, KubeRay and the Spark operator refuse, versions that operators no longer serve, startup taints that
+#   stay, budgets of Jobs, tolerations with another value than the taint of a NodePool, and what other objects of the
+#   files contradict: a VerticalPodAutoscaler and its target, a queue and its admission checks, a gang and its operator.
 # scope: package
 # related_resources:
 #   - ref: https://keda.sh/docs/latest/scalers/

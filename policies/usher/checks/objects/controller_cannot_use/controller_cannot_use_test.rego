@@ -33,3 +33,12 @@ test_triggers_with_all_fields_pass if {
 	check.deny == set() with input as object.get(examples, "good_scaledobject", {"unreadKeys": []})
 	check.deny == set() with input as object.get(examples, "good_scaledobject_by_variable", {"unreadKeys": []})
 }
+
+test_a_cooldown_that_never_counts_is_found if {
+	check.deny == {found(
+		"/spec/cooldownPeriod",
+		"ScaledObject sets cooldownPeriod to 1800, which counts only before KEDA scales to zero, and minReplicaCount keeps it above",
+		"set behavior.scaleDown.stabilizationWindowSeconds in advanced.horizontalPodAutoscalerConfig",
+	)} with input as examples.bad_scaledobject_cooldown
+	check.deny == set() with input as object.get(examples, "good_scaledobject_to_zero", {"unreadKeys": []})
+}

@@ -1,14 +1,17 @@
 # METADATA
-# title: The limit of a KAI queue holds the workload
+# title: The limit and the quota of a KAI queue hold the workload
 # description: |
 #   KAI-Scheduler starts no pod that brings a queue, or the queue above it, over its limit of GPUs. A pod with more GPUs
 #   than the limit waits for ever, also in an empty cluster, and so does a gang whose pods together have more. Under a
-#   limit of -1 every workload fits, and a queue that states no limit has a limit of 0. The check counts whole GPUs and
+#   limit of -1 every workload fits, and a queue that states no limit has a limit of 0. Pods that KAI-Scheduler does not
+#   evict, for example those of a Deployment, also stay within the quota of the queue. The check counts whole GPUs and
 #   fractions.
 # scope: package
 # related_resources:
 #   - ref: https://github.com/NVIDIA/KAI-Scheduler/blob/main/docs/queues/README.md
 #     description: KAI-Scheduler on limits of queues, "0 or unset" among them
+#   - ref: https://github.com/NVIDIA/KAI-Scheduler/blob/main/docs/priority/README.md
+#     description: KAI-Scheduler on pods that it does not evict
 # schemas:
 #   - input: schema.input
 # custom:
@@ -35,6 +38,22 @@ deny contains finding if {
 		"remedy": "ask for fewer GPUs, name another queue, or raise the limit",
 	}
 }
+
+deny contains finding if {
+	kai.places_pods
+	some queue in input.cluster.kai.named
+	asked := max([_of_pod, _of_gang])
+	asked > queue.quota.milli
+	not _is_above_limit(queue, asked)
+
+	finding := {
+		"path": queue.path,
+		"message": $"KAI queue {text.excerpt(queue.quotaOf)} has a quota of {queue.quota.text} GPUs, but {_who(asked)} {asked / 1000}, and pods that KAI-Scheduler does not evict never exceed a quota",
+		"remedy": "ask for fewer GPUs, raise the quota, or let KAI-Scheduler evict the pods with kai.scheduler/preemptibility: preemptible",
+	}
+}
+
+_is_above_limit(queue, asked) if asked > queue.limit.milli
 
 _of_pod := max({0} | _amounts)
 

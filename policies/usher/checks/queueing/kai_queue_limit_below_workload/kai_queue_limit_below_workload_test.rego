@@ -56,3 +56,23 @@ test_the_pods_of_a_job_do_not_wait_for_each_other if {
 test_a_gang_that_starts_with_fewer_pods_is_good if {
 	check.deny == set() with input as object.union(examples.bad_gang, {"workload": {"gang": {"minimum": 1}}})
 }
+
+above_quota(queue, quota) := {{
+	"path": "/spec/template/metadata/labels/kai.scheduler~1queue",
+	"message": $"KAI queue \"{queue}\" has a quota of {quota} GPUs, but one pod asks for 8, and pods that KAI-Scheduler does not evict never exceed a quota",
+	"remedy": "ask for fewer GPUs, raise the quota, or let KAI-Scheduler evict the pods with kai.scheduler/preemptibility: preemptible",
+}}
+
+test_pods_that_are_not_evicted_stay_within_the_quota if {
+	check.deny == above_quota("research", 4) with input as examples.bad_quota
+	check.deny == above_quota("open", 0) with input as examples.bad_quota_of_0
+}
+
+test_pods_within_the_quota_or_that_are_evicted_are_good if {
+	check.deny == set() with input as examples.good_within_quota
+	check.deny == set() with input as examples.good_evicted
+}
+
+test_a_pod_above_limit_and_quota_is_found_once if {
+	count(check.deny) == 1 with input as examples.bad_limit_and_quota
+}

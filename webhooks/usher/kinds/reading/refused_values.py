@@ -1,0 +1,304 @@
+"""Values that a controller refuses or cannot use: by rows of known_keys.yaml, and beside other objects of the files."""
+
+import difflib
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from msgspec.structs import replace
+
+from usher import model, paths
+from usher.kinds.reading import known_keys
+from usher.kinds.reading.environment import misread
+from usher.kinds.reading.value_forms import at, is_placeholder, pod_specs, texts_at, texts_with_paths, values_at
+from usher.kinds.reading.values import Absence, Objects, Reference
+from usher.model import placement
+
+Found = Iterator[model.UnreadKey]
+_KUEUE: Final = "kueue.x-k8s.io"
+_ASKED: Final = "containers[].resources.limits^"
+
+
+class _Wrong(NamedTuple):
+    """A row of `values` in known_keys.yaml. Places are as in `at`; conditions are patterns of the texts at places."""
+
+    kinds: Sequence[str]
+    at: str
+    text: str
+    """A message with the {word} that is wrong, the first group of the pattern, and the known one that is {like} it."""
+    remedy: str
+    pattern: str = ".+"
+    known: str = ""
+    """Words that are right; others count if they are like one of them. Without any, each match is wrong."""
+    most: float = math.inf
+    """Numbers up to it are right."""
+    only: Mapping[str, str] = {}
+    unless: Mapping[str, str] = {}
+    each: str = ""
+    """The parts of the object that the row is about; places are in a part, or after `$.` in the whole object."""
+    topic: str = "controller"
+
+
+@cache
+def _wrong_rows() -> Mapping[str, Sequence[_Wrong]]:
+    rows = [_Wrong(**row) for row in known_keys.rows("values")]
+    return {kind: [row for row in rows if kind in row.kinds] for each in rows for kind in each.kinds}
+
+
+_ALIKE: Final = 0.7
+
+
+def meets(value: Any, conditions: Mapping[str, str]) -> bool:  # noqa: ANN401 - any JSON
+    """Whether a text at each place matches the pattern of that place."""
+    return _meets(value, tuple(conditions.items()), all)
+
+
+def meets_any(value: Any, conditions: Mapping[str, str]) -> bool:  # noqa: ANN401 - any JSON
+    return _meets(value, tuple(conditions.items()), any)
+
+
+def wrong_values(value: paths.Object, key: tuple[str, str]) -> Iterator[model.UnreadKey]:
+    """Values and keys that the controller of an object refuses or does not read, by the rows of known_keys.yaml."""
+    yield from _wrong_values(value, " ".join(key))
+    if key == ("", "ConfigMap"):
+        for each in known_keys.configurations(value.get("data")):
+            for found in _wrong_values(each.value, each.reader):
+                said = f"{found.text} (configuration {each.key})"
+                yield replace(found, path=paths.join("/data", each.key), text=said)
+
+
+def _wrong_values(value: paths.Object, kind: str) -> Iterator[model.UnreadKey]:
+    for row in _wrong_rows().get(kind, ()):
+        # Conditions about the whole object are asked once, so that the cost stays linear in the parts.
+        only, unless = (tuple(conditions.items()) for conditions in (row.only, row.unless))
+        if _meets(value, only, all, whole=True) and not _meets(value, unless, any, whole=True):
+            for path, part in at(value, row.each):
+                if _meets(part, [*only, (row.at, row.pattern)], all) and not _meets(part, unless, any):
+                    yield from _wrong_in(part, path, row)
+
+
+_WHOLE: Final = "$."
+
+
+def _meets(
+    part: Any,  # noqa: ANN401 - any JSON
+    conditions: Sequence[tuple[str, str]],
+    how: Callable[[Iterator[bool]], bool],
+    *,
+    whole: bool = False,
+) -> bool:
+    """Whether a part meets all or any of its conditions, or the whole object those that are about it."""
+    return how(
+        any(re.search(pattern, str(each)) for each in values_at(part, place.removeprefix(_WHOLE)))
+        for place, pattern in conditions
+        if place.startswith(_WHOLE) == whole
+    )
+
+
+def _wrong_in(part: Any, path: str, row: _Wrong) -> Iterator[model.UnreadKey]:  # noqa: ANN401 - any JSON
+    inside = "~" in row.each  # a text has no places inside
+    written = (
+        (path if inside else where, str(each))
+        for where, each in at(part, row.at, "" if inside else path)
+        if isinstance(each, str | int)
+    )
+    for where, text in written:
+        for found in () if is_placeholder(text) else re.finditer(row.pattern, text[:_LONGEST]):
+            word, known = found[found.lastindex or 0][:120], row.known.split()
+            like = "" if word in known else next(iter(difflib.get_close_matches(word, known, 1, _ALIKE)), "")
+            if (like or not known) and (row.most == math.inf or float(word) > row.most):
+                said, remedy = (each.format(word=word, like=like) for each in (row.text, row.remedy))
+                yield model.UnreadKey(path=where, text=said, remedy=remedy, important=False, topic=row.topic)
+
+
+_LONGEST: Final = 4096
+
+
+class _Beside(NamedTuple):
+    """A row of `beside` in known_keys.yaml: what an object says, and what another one of the files has or lacks."""
+
+    kinds: Sequence[str]
+    at: str
+    """The place of the name of the other object, or of an entry with a name; without one, any object of its kind."""
+    others: Sequence[str]
+    """Kinds of the other object."""
+    text: str
+    """A message with the {word} at the place, and the {other} object."""
+    remedy: str
+    any: bool = False
+    """Whether any object of these kinds counts, whatever the text at the place."""
+    only: Mapping[str, str] = {}
+    unless: Mapping[str, str] = {}
+    entry: Mapping[str, str] = {}
+    """Conditions of the entry at the place."""
+    has: Mapping[str, str] = {}
+    lacks: Mapping[str, str] = {}
+    """Conditions of the other object, in which {word} is the text at the place; it does not meet any of these."""
+    anywhere: bool = False
+    """Whether the other object may be in another namespace."""
+
+
+@cache
+def _beside_rows() -> Mapping[str, Sequence[_Beside]]:
+    rows = [_Beside(**row) for row in known_keys.rows("beside")]
+    return {kind: [row for row in rows if kind in row.kinds] for each in rows for kind in each.kinds}
+
+
+def _of_row(row: _Beside, value: paths.Object, objects: Objects) -> Found:
+    namespace = paths.text(paths.metadata(value).get("namespace"))
+    for where, named in at(value, row.at):
+        word = str(named.get("name", "")) if isinstance(named, dict) else str(named)
+        if not meets(named, row.entry):
+            continue
+        for group, _, kind in (each.partition(" ") for each in row.others):
+            has = {place: pattern.replace("{word}", re.escape(word)) for place, pattern in row.has.items()}
+            of_kind = objects.cluster_scoped(group, kind)
+            for other in of_kind.values() if row.any else filter(None, [of_kind.get(word)]):
+                home = paths.text(paths.metadata(other).get("namespace"))
+                elsewhere = bool(home and namespace) and home != namespace and not row.anywhere
+                if elsewhere or not meets(other, has) or meets_any(other, row.lacks):
+                    continue
+                name = f"{kind} {paths.text(paths.metadata(other).get('name'))[:100]}"
+                said, remedy = (text.format(word=word[:100], other=name) for text in (row.text, row.remedy))
+                yield misread(where, said, remedy, "controller")
+                return
+
+
+def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -> Found:
+    """What an object says, and another one of the files contradicts, by the rows `beside` of known_keys.yaml."""
+    for row in _beside_rows().get(" ".join(key), ()):
+        if meets(value, row.only) and not meets_any(value, row.unless):
+            yield from _of_row(row, value, objects)
+
+
+_ZONE: Final = "topology.kubernetes.io/zone"
+
+
+def volumes_in_other_zones(
+    value: paths.Object, devices: Mapping[str, Sequence[Mapping[str, Any]]], objects: Objects
+) -> Found:
+    """Pods whose volume is in a zone without a known node that offers their devices."""
+    namespace = paths.text(paths.metadata(value).get("namespace"))
+    for spec, path, _ in pod_specs(value):
+        claims = list(texts_with_paths(spec, "volumes[].persistentVolumeClaim.claimName", path))
+        for device in texts_at(spec, _ASKED) if claims else ():
+            zones = {str(each.get(_ZONE, "")) for each in devices.get(device, ())}
+            for where, name in claims if zones and "" not in zones else ():
+                of_volume = _zones_of_claim(namespace, name, objects)
+                if of_volume and zones.isdisjoint(of_volume):
+                    text = (
+                        f"mounts {name[:60]}, whose volume is in {', '.join(sorted(of_volume))[:80]}, but the known "
+                        f"nodes with {device} are in {', '.join(sorted(zones))[:80]}"
+                    )
+                    yield misread(where, text, "make the volume in a zone of these nodes", "controller")
+
+
+def _zones_of_claim(namespace: str, name: str, objects: Objects) -> Collection[str]:
+    """The zones in which a volume of the files can be; empty where they do not say it."""
+    claim = objects.find(Reference(group="", kind="PersistentVolumeClaim", name=name, namespace=namespace))
+    if isinstance(claim, Absence):
+        return ()
+    spec = known_keys.part_at(claim, "/spec")
+    volume = objects.cluster_scoped("", "PersistentVolume").get(str(spec.get("volumeName")), {})
+    class_ = objects.cluster_scoped("storage.k8s.io", "StorageClass").get(str(spec.get("storageClassName")), {})
+    entries = [
+        *values_at(volume, "spec.nodeAffinity.required.nodeSelectorTerms[].matchExpressions[]"),
+        *values_at(class_, "allowedTopologies[].matchLabelExpressions[]"),
+    ]
+    return {
+        zone
+        for each in map(paths.mapping, entries)
+        if str(each.get("key")).endswith("zone") and each.get("operator", "In") == "In"
+        for zone in texts_at(each, "values[]")
+    }
+
+
+_NETWORKS: Final = "k8s.v1.cni.cncf.io/networks"
+_OF_NETWORK: Final = "k8s.v1.cni.cncf.io/resourceName"
+
+
+def networks_without_their_device(value: paths.Object, objects: Objects) -> Found:
+    """Pods that attach networks of a device without asking for it (k8snetworkplumbingwg/multus-cni, how-to-use)."""
+    for spec, path, _ in pod_specs(value):
+        metadata = path.removesuffix("/spec") + "/metadata"
+        written = known_keys.part_at(value, f"{metadata}/annotations").get(_NETWORKS)
+        if not isinstance(written, str) or written.lstrip().startswith(("[", "{")) or len(written) > 1000:
+            continue
+        needed = defaultdict[str, int](int)
+        for each in written.split(","):
+            name = each.partition("@")[0].strip().rpartition("/")[2]
+            network = objects.cluster_scoped("k8s.cni.cncf.io", "NetworkAttachmentDefinition").get(name, {})
+            needed[paths.text(known_keys.part_at(network, "/metadata/annotations").get(_OF_NETWORK))] += 1
+        asked = [each for each in values_at(spec, "containers[].resources.{limits,requests}") if each]
+        for device, number in needed.items():
+            if device and not any(device in each for each in asked if isinstance(each, dict)):
+                text = f"attaches a network with the device {device}, and no container asks for it"
+                remedy = (
+                    f"add {device}: {number} to the limits, unless the network resources injector of SR-IOV does it"
+                )
+                yield misread(paths.join(f"{metadata}/annotations", _NETWORKS), text, remedy, "controller")
+
+
+def beside_kueue(value: paths.Object, key: tuple[str, str], namespace: str, objects: Objects) -> Found:
+    """What keeps a queue or a cluster of Kueue from admitting, by other objects of the files."""
+    if key == (_KUEUE, "LocalQueue"):
+        yield from _namespace_not_selected(value, namespace, objects)
+    if key[0] == _KUEUE:
+        yield from _other_clusters(value, key[1], objects)
+
+
+def _namespace_not_selected(value: paths.Object, namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
+    """A LocalQueue whose ClusterQueue does not select the labels that its Namespace has in the files."""
+    name = paths.text(paths.mapping(value.get("spec")).get("clusterQueue"))
+    queue = objects.cluster_scoped(_KUEUE, "ClusterQueue").get(name)
+    home = objects.cluster_scoped("", "Namespace").get(namespace)
+    if queue is None or home is None:
+        return
+    selector = paths.mapping(queue.get("spec")).get("namespaceSelector")
+    written = paths.mapping(paths.metadata(home).get("labels"))
+    labels = {
+        paths.NAMESPACE_NAME_LABEL: namespace,
+        **{key: text for key, text in written.items() if isinstance(text, str)},
+    }
+    if selector and placement.selector_matches(selector, labels) is False:
+        text = (
+            f"leads to the ClusterQueue {name}, whose namespaceSelector does not match the labels of the namespace "
+            f"{namespace} in these files, so it admits nothing from there"
+        )
+        remedy = "change the labels of the Namespace, or the namespaceSelector of the ClusterQueue"
+        yield model.UnreadKey(path="/spec/clusterQueue", text=text, remedy=remedy, important=False, dangling=True)
+
+
+def _other_clusters(value: paths.Object, kind: str, objects: Objects) -> Iterator[model.UnreadKey]:
+    """Mistakes in the configuration of MultiKueue for which it sends nothing."""
+    spec = paths.mapping(value.get("spec"))
+    if kind == "AdmissionCheck" and (wrong := known_keys.wrong_parameters(spec)):
+        remedy = f"write parameters: {{apiGroup: {_KUEUE}, kind: MultiKueueConfig, name: ...}}"
+        yield misread("/spec/parameters", f"{wrong}, so it stays inactive", remedy, "controller")
+    elif kind == "ClusterQueue" and (named := list(known_keys.checks_of(spec))):
+        checks = objects.cluster_scoped(_KUEUE, "AdmissionCheck")
+        specs = {name: paths.mapping(each.get("spec")) for name, each in checks.items()}
+        found = known_keys.exclusion([each[1:] for each in named], lambda name: specs.get(name, {}))
+        if found is not None and found.reason != "AdmissionCheckInactive":
+            path = next(path for path, name, _ in named if name == found.check)
+            remedy = "leave one of the checks out" if len(named) > 1 else "leave onFlavors out"
+            text = f"stays inactive ({found.reason}): {found.text}"
+            yield misread(path, text, remedy, "controller")
+    elif kind == "MultiKueueConfig":
+        clusters = objects.cluster_scoped(_KUEUE, "MultiKueueCluster")
+        located = {name: texts_at(each, _KUBECONFIG) for name, each in clusters.items()}
+        for path, text in known_keys.one_cluster(texts_with_paths(value, "spec.clusters[]", ""), located):
+            yield misread(path, text, "leave one of them out", "controller")
+    elif kind == "MultiKueueCluster":
+        for path, name in texts_with_paths(value, _KUBECONFIG, ""):
+            secret = objects.cluster_scoped("", "Secret").get(name, {})
+            keys = {**paths.mapping(secret.get("data")), **paths.mapping(secret.get("stringData"))}
+            if keys and "kubeconfig" not in keys:
+                text = f"names the Secret {name[:100]}, which has no key kubeconfig, so Kueue cannot connect"
+                yield misread(path, text, f"rename its key {min(keys)[:100]} to kubeconfig", "controller")
+
+
+_KUBECONFIG: Final = "spec.{kubeConfig,clusterSource.kubeConfig}.location"
