@@ -489,10 +489,10 @@ def test_a_schedule_has_five_fields(schedule: str, refused: int) -> None:
     assert len(unread(value)) == refused
 
 
-@pytest.mark.parametrize(("app", "remedy"), [("lm", "did you mean llm?"), ("llm", ""), ("database", "")])
-def test_a_selector_with_a_slip_names_the_label_of_the_pods_beside_it(app: str, remedy: str) -> None:
+@pytest.mark.parametrize(("app", "meant"), [("lm", "llm"), ("llm", ""), ("database", "llm")])
+def test_a_selector_names_the_label_of_the_pods_that_it_is_meant_for(app: str, meant: str) -> None:
     found = unread(service(app=app), deployment({"app": "llm"}, {"app": "llm"}), service(app=app))
-    assert [each.remedy for each in found] == ([remedy] if remedy else [])
+    assert [each.remedy for each in found] == ([f"did you mean {meant}?"] if meant else [])
     assert not any(each.important for each in found)
 
 

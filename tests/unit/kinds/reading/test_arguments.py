@@ -80,6 +80,7 @@ def test_other_servers_and_launchers_have_options_of_their_own() -> None:
     assert _found("{image: a, command: [torchrun, --nporc-per-node=8, train.py, --nporc-per-node=8]}") == [
         "did you mean --nproc-per-node?"
     ]
+    assert _found("{image: a, command: [torchrun, --nproc-per-node=8, train, --roles, a]}") == []
 
 
 @pytest.mark.parametrize(

@@ -246,6 +246,10 @@ def _first_ranks(value: paths.Object, kind: str, specs: Sequence[PodSpec]) -> It
                     yield _refused(where, message, remedy)
 
 
+_ENDINGS: Final = r"(?:bin|csv|err|gz|json|log|npy|out|parquet|pth?|safetensors|tar|txt|ya?ml)\b"
+"""Ends of names of files, which are not Services."""
+
+
 def _names_without_dns(value: paths.Object, kind: str, specs: Sequence[PodSpec]) -> Iterator[model.UnreadKey]:
     """Addresses of own pods by a Service, where the pods of a Job or a StatefulSet lack it or are in another one.
 
@@ -253,7 +257,9 @@ def _names_without_dns(value: paths.Object, kind: str, specs: Sequence[PodSpec])
     """
     name = paths.text(paths.metadata(value).get("name"))
     for spec, path, _ in specs if name and kind in ("batch Job", "apps StatefulSet") else ():
-        own = re.compile(rf"(?<![\w.-]){re.escape(name)}-0\.([a-z][a-z0-9-]{{0,62}})(?![\w-])")
+        own = re.compile(
+            rf"(?:(?<![\w./-])|(?<=//)){re.escape(name)}-0\.(?!{_ENDINGS})([a-z][a-z0-9-]{{0,62}})(?![\w-])"
+        )
         of_set = kind == "apps StatefulSet"
         given = paths.mapping(value.get("spec")).get("serviceName") if of_set else spec.get("subdomain")
         for where, text in texts_with_paths(spec, "containers[].{command[],args[],env[].value}", path):

@@ -440,7 +440,7 @@ def _used_too_early(given: object, path: str) -> Iterator[model.UnreadKey]:
 
 
 _SHELL: Final = memo.pattern(r"(?:^|/)(?:ba|da|k|z|a)?sh$")
-_FOR_SHELLS: Final = frozenset({"&&", "||", "|", ";", ">", ">>", "2>&1", "&"})
+_FOR_SHELLS: Final = frozenset({"&&", "||", "|", ">", ">>", "2>&1", "&"})
 _POSITIONAL: Final = memo.pattern(r"\$[@*#\d]|\$\{[@*#\d]|\bshift\b|\bgetopts\b")
 
 

@@ -417,9 +417,7 @@ def _arguments(started: _Started) -> Found:
     for row in _rows("programs_with_options"):
         words, direct = _words_of(row, started)
         if words:
-            script = next(
-                (at for at, each in enumerate(words) if re.search(r"\.py$|^-m$|^--module$", each)), len(words)
-            )
+            script = next((at for at in range(len(words)) if _is_script(words, at)), len(words))
             own = words[:script] if row.get("launches") else words
             version = _version_of(started.image) if re.search(row.get("image", "(?!)"), started.image) else ()
             for word in own:
@@ -431,6 +429,15 @@ def _arguments(started: _Started) -> Found:
             yield from _values(started, row, " ".join(own))
     if not name:
         yield from _combinations(started, "", started.words, ())
+
+
+def _is_script(words: list[str], index: int) -> bool:
+    """Whether a word is what a launcher starts: a file, -m, or a word that is not the value of an option."""
+    before = words[index - 1] if index else "="
+    is_value = before.startswith("-") and "=" not in before
+    return re.search(r"\.py$|^-m$|^--module$", words[index]) is not None or not (
+        words[index].startswith("-") or is_value
+    )
 
 
 def _argument(started: _Started, row: Mapping[str, Any], word: str, version: _Version, *, direct: bool) -> Found:
