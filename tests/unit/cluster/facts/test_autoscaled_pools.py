@@ -91,6 +91,24 @@ def test_limits_bound_a_node_and_the_number_of_nodes() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("types", "cpus", "most"),
+    [
+        (["g5.2xlarge"], 8, 1),
+        (["g5.2xlarge"], 15, 1),
+        (["g5.2xlarge"], 7, 0),
+        (["p4d.24xlarge"], 190, 8),
+        (["g5.2xlarge", "g5.xlarge"], 16, 4),
+    ],
+)
+def test_a_limit_of_cpus_bounds_the_gpus_by_whole_nodes(types: list[str], cpus: int, most: int) -> None:
+    spec: Any = node_pool(wants(TYPE, "In", *types))["spec"]
+    value: paths.Object = {"spec": {**spec, "limits": {"cpu": cpus}}}
+    [pool] = autoscaled_pools.read_pools({autoscaled_pools.NODE_POOL: {"gpu": value}})
+
+    assert pool.limits["nvidia.com/gpu"] == most
+
+
 def test_overlays_add_resources_to_the_types_that_they_match() -> None:
     overlay: paths.Object = {
         "spec": {

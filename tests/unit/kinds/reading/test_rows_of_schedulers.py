@@ -10,6 +10,7 @@ from usher.kinds.reading import (
     controller_rules,
     counts,
     device_stack,
+    inner_names,
     known_keys,
     refused_values,
     value_forms,
@@ -79,6 +80,16 @@ def _ray_job(spec: str) -> str:
     return _object("ray.io/v1", "RayJob", spec)
 
 
+def _named(name: str) -> str:
+    return _object("ray.io/v1", "RayJob", "shutdownAfterJobFinishes: true", f"name: {name}")
+
+
+def _queue_of(cohort: str, quota: str) -> str:
+    flavor = f"{{resources: [{{nominalQuota: {quota}}}]}}"
+    spec = f"{cohort}, preemption: {{reclaimWithinCohort: Any}}, resourceGroups: [{{flavors: [{flavor}]}}]"
+    return _object("kueue.x-k8s.io/v1beta1", "ClusterQueue", spec)
+
+
 def _group(seconds: int) -> str:
     return _object("scheduling.x-k8s.io/v1alpha1", "PodGroup", f"scheduleTimeoutSeconds: {seconds}")
 
@@ -122,6 +133,13 @@ _WRONG_AND_RIGHT = [
     (_ray_job("ttlSecondsAfterFinished: 60"), _ray_job("ttlSecondsAfterFinished: 60, shutdownAfterJobFinishes: true")),
     (_ray_job("suspend: true"), _ray_job("suspend: true, shutdownAfterJobFinishes: true")),
     (_group(3600), _group(600)),
+    (_queue_of("cohort: c", "0"), _queue_of("cohort: c", "8")),
+    (_named("r" * 48), _named("r" * 47)),
+    (_named("7-tunes"), _named("tunes-7")),
+    (
+        _scaled("triggers: [{type: cpu, metadata: {type: Utilization, value: '6'}}]"),
+        _scaled("triggers: [{type: cpu, metricType: Utilization, metadata: {value: '6'}}]"),
+    ),
     (
         "{apiVersion: karpenter.sh/v1alpha5, kind: Provisioner, metadata: {name: p}}",
         "{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: p}}",
@@ -165,6 +183,16 @@ def _pod(toleration: str) -> str:
     return _object("v1", "Pod", f"nodeSelector: {{karpenter.sh/nodepool: gpu}}, {spec}")
 
 
+def _child(parent: str) -> str:
+    return _object("scheduling.volcano.sh/v1beta1", "Queue", f"parent: {parent}")
+
+
+def _prioritised(name: str) -> str:
+    queued = "name: j, labels: {kueue.x-k8s.io/queue-name: q}"
+    return _object("batch/v1", "Job", f"template: {{spec: {{priorityClassName: {name}}}}}", queued)
+
+
+_URGENT = _object("kueue.x-k8s.io/v1beta1", "WorkloadPriorityClass", "value: 1", "name: urgent")
 _SERVER = _object("apps/v1", "Deployment", f"template: {{spec: {{{_GPU}}}}}", "name: d, namespace: a")
 _CHECK = _object("kueue.x-k8s.io/v1beta1", "AdmissionCheck", "controllerName: kueue.x-k8s.io/multikueue", "name: a")
 _JOB = _object("batch/v1", "Job", "template: {metadata: {labels: {a: b}}}")
@@ -180,6 +208,8 @@ _BESIDE = [
     (_budget("maxUnavailable: 1"), _budget("minAvailable: 2"), _JOB),
     (_budget("minAvailable: 50%"), _budget("minAvailable: 1"), _JOB),
     (_pod("value: 'true'"), _pod("operator: Exists"), _TAINTED),
+    (_child("eng"), _child("root"), _volcano("allocate", "proportion")),
+    (_prioritised("urgent"), _prioritised("other"), _URGENT),
 ]
 
 
@@ -229,3 +259,32 @@ def test_damaged_values_are_passed_over(damaged: object) -> None:
             list(refused_values.wrong_values(whole, (group, kind)))
             list(chosen_boards.beside_others(whole, (group, kind), objects))
             list(counts.budgets_of_jobs({**whole, "kind": "PodDisruptionBudget"}, objects))
+
+
+def _agents(toleration: str) -> str:
+    container = "{image: 'registry.k8s.io/nfd/node-feature-discovery:v1'}"
+    spec = f"tolerations: [{{key: nvidia.com/gpu, {toleration}}}], containers: [{container}]"
+    return _object("apps/v1", "DaemonSet", f"template: {{spec: {{{spec}}}}}")
+
+
+def test_an_agent_that_a_node_pool_keeps_off_is_found_with_the_taint() -> None:
+    found = _texts(f"{_agents('value: other')}\n---\n{_TAINTED}")
+
+    assert [each for each in found if "nvidia.com/gpu=present of NodePool gpu" in each] == found[:1]
+    assert _texts(f"{_agents('operator: Exists')}\n---\n{_TAINTED}") == []
+
+
+def _workflow(key: str) -> str:
+    named = f"semaphore: {{configMapKeyRef: {{name: limits, key: {key}}}}}"
+    return _object("argoproj.io/v1alpha1", "Workflow", f"templates: [{{synchronization: {{{named}}}}}]")
+
+
+@pytest.mark.parametrize(("key", "remedies"), [("gpus", ["did you mean gpu?"]), ("gpu", [])])
+def test_a_semaphore_has_its_key_in_the_config_map(key: str, remedies: list[str]) -> None:
+    limits = "{apiVersion: v1, kind: ConfigMap, metadata: {name: limits}, data: {gpu: '2'}}"
+    values = list(yaml.safe_load_all(f"{_workflow(key)}\n---\n{limits}"))
+    objects = Objects(values)
+    files = inner_names.Files("", objects, objects, None)
+
+    found = inner_names.names_of_nothing(values[0], ("argoproj.io", "Workflow"), (), files)
+    assert [each.remedy for each in found] == remedies

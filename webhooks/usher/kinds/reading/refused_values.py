@@ -137,6 +137,8 @@ class _Beside(NamedTuple):
     has: Mapping[str, str] = {}
     lacks: Mapping[str, str] = {}
     """Conditions of the other object, in which {word} is the text at the place; it does not meet any of these."""
+    without: str = ""
+    """The kind of an object that has this name rightly."""
     anywhere: bool = False
     """Whether the other object may be in another namespace."""
 
@@ -151,7 +153,8 @@ def _of_row(row: _Beside, value: paths.Object, objects: Objects) -> Found:
     namespace = paths.text(paths.metadata(value).get("namespace"))
     for where, named in at(value, row.at):
         word = str(named.get("name", "")) if isinstance(named, dict) else str(named)
-        if not meets(named, row.entry):
+        group, _, kind = row.without.partition(" ")
+        if not meets(named, row.entry) or word in objects.names(group, kind):
             continue
         for group, _, kind in (each.partition(" ") for each in row.others):
             has = {place: pattern.replace("{word}", re.escape(word)) for place, pattern in row.has.items()}
