@@ -531,16 +531,15 @@ def test_names_of_a_wrong_type_do_no_harm(wrong: Any) -> None:
 
 def test_parameters_of_argo_may_be_numbers() -> None:
     spec = {"arguments": {"parameters": [{"name": "gpus", "value": 8, "enum": [4], "default": True}, {"name": 8}]}}
-    value = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": {}, "spec": spec}
+    value: paths.Object = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": {}, "spec": spec}
     assert [each.path for each in unread(value)] == ["/spec/arguments/parameters/1/name"]
 
 
 def test_tolerations_and_pull_policies_of_operators_take_the_texts_of_pods() -> None:
     spec: dict[str, Any] = {"tolerations": [{"key": "gpu", "operator": "Exist"}]}
-    value = {"apiVersion": "apps.nvidia.com/v1alpha1", "kind": "NemoDatastore", "metadata": {}, "spec": spec}
+    value: dict[str, Any] = {"apiVersion": "apps.nvidia.com/v1alpha1", "kind": "NemoDatastore", "spec": spec}
     assert [each.path for each in unread(value)] == ["/spec/tolerations/0/operator"]
-    spec["tolerations"] = [{"key": "gpu", "operator": "Exists"}]
-    spec["image"] = {"repository": "a", "pullPolicy": "always"}
+    spec |= {"tolerations": [{"key": "gpu", "operator": "Exists"}], "image": {"pullPolicy": "always"}}
     assert [each.path for each in unread(value)] == ["/spec/image/pullPolicy"]
 
 

@@ -129,7 +129,6 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
         if isinstance(files.around, Objects):
             found += tuple(device_stack.disagreements(value, key, files.around))
             found += tuple(chosen_boards.beside_others(value, key, files.around))
-            found += tuple(counts.budgets_of_jobs(value, files.around))
     if not found:
         return workload
     return replace(workload or _object_without_rules(value, namespace), unread_keys=found[:_MOST])

@@ -327,7 +327,7 @@ def test_rows_of_values_name_the_right_value(kind: str, spec: _Json, remedies: l
     [
         ("sparkoperator.k8s.io/v1beta2", "SparkApplication", "28478459-clicks", 1),
         ("sparkoperator.k8s.io/v1beta2", "SparkApplication", "clicks-28478459", 0),
-        ("ray.io/v1", "RayCluster", "82ac-cluster", 1),
+        ("jobset.x-k8s.io/v1alpha2", "JobSet", "82ac-set", 1),
         ("batch/v1", "Job", "28478459-clicks", 0),
     ],
 )

@@ -30,7 +30,6 @@ def _texts(text: str) -> list[str]:
         *controller_rules.refused(value, key, value_forms.pod_specs(value)),
         *value_forms.refused_forms(value, key, ()),
         *chosen_boards.beside_others(value, key, objects),
-        *counts.budgets_of_jobs(value, objects),
         *device_stack.disagreements(value, key, objects),
     ]
     return [each.text for each in found]

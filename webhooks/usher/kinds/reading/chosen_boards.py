@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from usher import memo, model, paths, quantities
 from usher.accelerators import boards
-from usher.kinds.reading import known_keys, refused_values
+from usher.kinds.reading import counts, known_keys, refused_values
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.values import Objects
@@ -245,6 +245,7 @@ def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -
         yield from _of_drivers(value, devices)
         yield from refused_values.volumes_in_other_zones(value, devices, objects)
     yield from refused_values.beside_others(value, key, objects)
+    yield from counts.budgets_of_jobs(value, objects)
 
 
 def _devices_of_nodes(objects: Objects) -> Mapping[str, Sequence[Mapping[str, Any]]]:

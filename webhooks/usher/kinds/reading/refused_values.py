@@ -171,7 +171,7 @@ def _of_row(row: _Beside, value: paths.Object, objects: Objects) -> Found:
 
 
 def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -> Found:
-    """What an object says, and another one of the files contradicts, by the rows `beside` of known_keys.yaml."""
+    """Values that another object of the files contradicts, by the rows `beside` of known_keys.yaml."""
     for row in _beside_rows().get(" ".join(key), ()):
         if meets(value, row.only) and not meets_any(value, row.unless):
             yield from _of_row(row, value, objects)
@@ -246,7 +246,7 @@ def networks_without_their_device(value: paths.Object, objects: Objects) -> Foun
 
 
 def beside_kueue(value: paths.Object, key: tuple[str, str], namespace: str, objects: Objects) -> Found:
-    """What keeps a queue or a cluster of Kueue from admitting, by other objects of the files."""
+    """Mistakes for which a queue or a cluster of Kueue admits nothing, by other objects of the files."""
     if key == (_KUEUE, "LocalQueue"):
         yield from _namespace_not_selected(value, namespace, objects)
     if key[0] == _KUEUE:
