@@ -298,7 +298,7 @@ def _constant(text: str) -> NoReturn:
 
 
 def _not_exact(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no integer")
+    raise ValueError(f"{text} is not an integer")
 
 
 _EXACT_DECODER: Final = msgspec.json.Decoder(float_hook=_not_exact)
