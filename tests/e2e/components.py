@@ -99,7 +99,7 @@ def controller_manager(port: int, *, credentials: Credentials) -> Component:
 
 def _controllers() -> str:
     # Tests end namespaces (cluster.py), for a tenth of the processor time of their controller. Another one checks the
-    # types in policies of admission each time they are installed, and only a test at night reads these warnings.
+    # types in policies of admission each time they are installed, and only a test at night reads its warnings.
     absent = ["namespace-controller"]
     if not generated_examples.are_thorough():
         absent.append("validatingadmissionpolicy-status-controller")
