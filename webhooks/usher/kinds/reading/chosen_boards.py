@@ -460,7 +460,7 @@ def _of_policy(value: paths.Object, objects: Objects) -> Found:
     yield from _of_kernel_modules("/spec/driver", known_keys.part_at(value, "/spec/driver"), {}, objects)
     yield from _of_network_driver(value, objects)
     yield from _of_default_configuration(value, nodes.values())
-    rancher = sorted(name for name, labels in nodes.items() if labels.get(_TYPE_LABELS[0]) in {"k3s", "rke2"})
+    rancher = sorted(name for name, labels in nodes.items() if labels.get(_TYPE_LABELS[0]) in ("k3s", "rke2"))
     toolkit = known_keys.part_at(value, "/spec/toolkit")
     named = {"CONTAINERD_SOCKET", "RUNTIME_SOCKET"}.intersection(places.texts_at(toolkit, "env[].name"))
     if rancher and toolkit.get("enabled") is not False and not named:
@@ -494,7 +494,7 @@ def _of_agent(value: paths.Object, objects: Objects) -> Found:
     spec = known_keys.part_at(value, "/spec/template/spec")
     labels = {key for node in nodes_of(objects).values() for key in known_keys.part_at(node, "/metadata/labels")}
     wanted = [each for each in places.values_at(spec, _REQUIRED_LABELS) if isinstance(each, dict)]
-    keys = [str(each.get("key")) for each in wanted if each.get("operator") in {"In", "Exists"}]
+    keys = [str(each.get("key")) for each in wanted if each.get("operator") in ("In", "Exists")]
     if (
         labels
         and len(keys) == len(wanted) > 0

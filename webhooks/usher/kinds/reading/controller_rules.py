@@ -438,7 +438,7 @@ def _former_labels(value: paths.Object, of_pods: _Pods) -> Iterator[model.Unread
     """Labels of KAI-Scheduler before 0.5 on pods that name it."""
     for where, labels in of_pods:
         for old, new in _OLD_LABELS.items():
-            if old in labels and new not in labels and '"kai-scheduler"' in orjson.dumps(value.get("spec")).decode():
+            if old in labels and new not in labels and "'kai-scheduler'" in str(value.get("spec")):
                 text = f"carries the label {old} at {paths.readable(where)}, which KAI-Scheduler no longer reads"
                 yield _refused(paths.join(where, old), text, f"write {new}")
 

@@ -14,8 +14,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-import orjson
-
 from usher import memo, model, paths
 from usher.accelerators import names
 from usher.kinds.reading import known_keys
@@ -246,7 +244,7 @@ def _of_agent(value: paths.Object, objects: Objects) -> Found:
     """A device plugin that does not tolerate a taint of nodes in the files, and an exporter that knows no shares."""
     spec = known_keys.part_at(value, "/spec/template/spec")
     images = " ".join(places.texts_at(spec, "containers[].image"))
-    unaware = "dcgm-exporter" in images and not re.search(rb"virtual.gpus", orjson.dumps(spec), re.IGNORECASE)
+    unaware = "dcgm-exporter" in images and not re.search(r"virtual.gpus", str(spec), re.IGNORECASE)
     if unaware and objects.once("shares of GPUs", lambda: any(map(_shares, objects.all()))):
         message = "runs dcgm-exporter without KUBERNETES_VIRTUAL_GPUS, so it names no pods of shared GPUs"
         remedy = "set KUBERNETES_VIRTUAL_GPUS to true (dcgm-exporter 4.0 or later)"
