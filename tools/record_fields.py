@@ -15,8 +15,9 @@ Without --openapi the recorded kinds stay, and those of the definitions are adde
 of schemas: KubeVirt's from api/openapi-spec/swagger.json (d923fdb), eksctl's ClusterConfig from
 pkg/apis/eksctl.io/v1alpha5/assets/schema.json (99984ad), whose identityProviders lack fields and take anything here.
 Added in this way, too: the NodeClasses of AWS (1d92708) and Azure (352646f), NodeOverlays (2266468), CapacityBuffers,
-kinds of machines of Cluster API (ae7ff04), networks and policies of Mellanox/network-operator (b06827e),
-sriov-network-operator (249e200), nvidia-k8s-ipam (3ce4a34) and gke-networking-api (34c617f).
+kinds of machines of Cluster API (ae7ff04), networks and policies of Mellanox/network-operator (b06827e, and before
+63c7ea6, which had ipamPlugin), sriov-network-operator (249e200), nvidia-k8s-ipam (3ce4a34) and gke-networking-api
+(34c617f).
 """
 
 import argparse

@@ -530,9 +530,9 @@ def test_names_of_a_wrong_type_do_no_harm(wrong: Any) -> None:
 
 
 def test_parameters_of_argo_may_be_numbers() -> None:
-    spec = {"arguments": {"parameters": [{"name": "gpus", "value": 8, "enum": [4], "default": True}, {"name": 8}]}}
-    value: paths.Object = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": {}, "spec": spec}
-    assert [each.path for each in unread(value)] == ["/spec/arguments/parameters/1/name"]
+    given: dict[str, Any] = {"parameters": [{"name": "n", "value": 8, "enum": [4], "default": True}, {"name": 8}]}
+    found = unread({"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "spec": {"arguments": given}})
+    assert [each.path for each in found] == ["/spec/arguments/parameters/1/name"]
 
 
 def test_tolerations_and_pull_policies_of_operators_take_the_texts_of_pods() -> None:
