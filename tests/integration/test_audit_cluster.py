@@ -129,8 +129,8 @@ def test_a_pod_that_a_node_runs_by_itself_is_judged(api: ApiServer, kubeconfig: 
 )
 def test_owners_are_listed_before_what_they_own(api: ApiServer, chain: tuple[str, ...]) -> None:
     for kind in WORKLOADS.values():
-        # Volcano's Jobs share the plural of those of Kubernetes, and have other owners.
-        if kind.plural in chain and kind.group != "batch.volcano.sh":
+        # Kinds of Volcano and OpenKruise share plurals with those of Kubernetes, and have other owners.
+        if kind.plural in chain and kind.group not in ("batch.volcano.sh", "apps.kruise.io"):
             api.serve_kind(f"{kind.group}/{kind.versions[0]}" if kind.group else kind.versions[0], kind.plural)
 
     list(cluster_objects.read(connected(api)))

@@ -8,7 +8,8 @@ texts, lists, addresses, quantities and versions. Loops and texts that grow are 
 """
 
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple
 
@@ -20,6 +21,8 @@ from usher.quantities import Quantity, Version
 _LONGEST: Final = 10_240
 """CELSelectorExpressionMaxLength of k8s.io/api resource/v1/types.go."""
 _DEEPEST: Final = 40
+_LONGEST_TEXT: Final = 160
+_MOST_VALUES: Final = 4
 
 
 Name = tuple[str, str]
@@ -75,6 +78,7 @@ class Selector:
     """A parsed expression. It remembers its answers by the values that it reads."""
 
     def __init__(self, expression: str) -> None:
+        self.text = " ".join(expression.split())
         try:
             node = parse(expression, deepest=_DEEPEST, most_words=_LONGEST)
         except CelError as error:
@@ -83,6 +87,15 @@ class Selector:
         self._code = compiler.code(node)
         self._reads = None if compiler.dynamic else tuple(sorted(compiler.reads))
         self._known: dict[object, bool | Exception] = {}
+
+    def values(self, devices: Iterable[Subject]) -> Mapping[str, frozenset[str]]:
+        """The values of devices that it reads by fixed names, by the short name; without those that no device has."""
+        found = defaultdict[str, set[str]](set)
+        for device in devices:
+            for kind, name in self._reads or ():
+                if (value := getattr(device, kind).get(name)) is not None:
+                    found[name[1]].add(str(value)[:60])
+        return {name: frozenset(each) for name, each in found.items()}
 
     def matches(self, device: Subject) -> bool:
         """Whether it selects the device.
@@ -128,6 +141,24 @@ def _compiled(expression: str) -> Selector | NotEvaluated:
         return Selector(expression)
     except NotEvaluated as error:
         return error
+
+
+def refusing(selectors: Iterable[Selector], devices: Sequence[Subject]) -> str:
+    """The first selector that no device meets of those that earlier ones leave, and the values that it reads.
+
+    `device.attributes["gpu.nvidia.com"].profile == "1g.5gb" (profile is 1g.10gb)`; empty where devices are left.
+
+    Raises:
+        EvaluationError, NotEvaluated: as `Selector.matches`.
+    """
+    for selector in selectors:
+        selected = [each for each in devices if selector.matches(each)]
+        if not selected:
+            values = selector.values(devices)
+            there = "; ".join(f"{name} is {', '.join(sorted(found)[:_MOST_VALUES])}" for name, found in values.items())
+            return f"{selector.text[:_LONGEST_TEXT]}{f' ({there})' if there else ''}"
+        devices = selected
+    return ""
 
 
 def compiled(expression: str) -> Selector:

@@ -342,6 +342,15 @@ def test_a_part_that_usher_does_not_evaluate_leaves_the_answer_open() -> None:
     assert room(claims([slice_of(ONE)], request(select=f"{A}.name.reverse() == 1", count=2))).most == 0
 
 
+def test_a_selector_that_no_device_meets_is_named_with_the_values_there_are() -> None:
+    slices = [slice_of(device("1", attributes={"profile": {"string": "1g.10gb"}}), device("2"))]
+    selector = f'has({A}.profile) && {A}.profile == "1g.5gb"'
+
+    assert room(claims(slices, request(select=selector))).reason == (
+        f"ResourceClaimTemplate t asks for 1 class-a, and none of its 2 devices meets {selector} (profile is 1g.10gb)"
+    )
+
+
 @pytest.mark.parametrize(
     ("slices", "most"),
     [

@@ -4,6 +4,7 @@ It chooses devices in the order of the scheduler's allocator: pools by driver an
 that fits (k8s.io/dynamic-resource-allocation structured/internal/incubating). Its search has a bound on steps.
 """
 
+import contextlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -11,7 +12,7 @@ from typing import Final, NamedTuple
 import orjson
 
 from usher import errors, memo, model, paths
-from usher.accelerators.device_selectors import Selector, compiled
+from usher.accelerators.device_selectors import Selector, compiled, refusing
 from usher.accelerators.names import CLAIM_PREFIX
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.verdict import Room
@@ -301,6 +302,12 @@ class _Puzzle:
             most = min(most, supply // max(sum(map(self._needs, group)), 1))
         return most
 
+    def _refusing(self, option: _Option) -> str:
+        selectors = [each for each in option.selectors if isinstance(each, Selector)]
+        with contextlib.suppress(NotEvaluated, EvaluationError):
+            return refusing(selectors, [each.subject for each in self.devices]) if self.devices else ""
+        return ""
+
     def _lack(self) -> tuple[str, bool, float]:
         """Why one pod more finds no devices, and the part of them that is there."""
         wanted = sum(map(self._needs, self.items))
@@ -309,11 +316,9 @@ class _Puzzle:
             needs, found = self._needs(item), len(self._selected(item))
             if found < needs:
                 names = " or ".join(dict.fromkeys(self.options[each].title for each in item.options))
-                return (
-                    f"{self.claims[item.claim].title} asks for {needs} {names}, and it has {found}",
-                    False,
-                    there / wanted,
-                )
+                reason = "" if found or len(item.options) > 1 else self._refusing(self.options[item.options[0]])
+                has = f"none of its {len(self.devices)} devices meets {reason}" if reason else f"it has {found}"
+                return f"{self.claims[item.claim].title} asks for {needs} {names}, and {has}", False, there / wanted
         blocked = next(
             (each.blocked for row in self.rows for each in row if isinstance(each, _Taken) and each.blocked), ""
         )

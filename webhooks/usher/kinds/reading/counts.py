@@ -553,7 +553,7 @@ def _never_made(value: paths.Object) -> Iterator[model.UnreadKey]:
 
 
 def _without_cpus(group: Mapping[str, paths.Json]) -> bool:
-    """Whether a group does not say how many CPUs Ray has (autoscaling_config.py of ray-project/ray, _get_num_cpus)."""
+    """Whether a group does not say how many CPUs Ray has (_get_num_cpus of ray-project/ray, _private/kuberay)."""
     first = values_at(group, "template.spec.containers[]")[:1]
     asked = {key for each in first for key in values_at(each, "resources.{limits,requests}^")}
     return bool(first) and "cpu" not in asked and "num-cpus" not in paths.mapping(group.get("rayStartParams"))
