@@ -32,7 +32,15 @@ shortage_text(shortage) := $"one pod asks for {shortage.asked} of {shortage.reso
 	shortage.most != ""
 }
 
-shortage_text(shortage) := $"one pod asks for {shortage.asked} of {shortage.resource}, and no node there offers it" if shortage.most == ""
+shortage_text(shortage) := $"one pod asks for {shortage.asked} of {shortage.resource}, and no node there offers it" if {
+	shortage.most == ""
+	not shortage.instead
+}
+
+shortage_text(shortage) := $"one pod asks for {shortage.asked} of {shortage.resource}, and nodes there offer {shortage.instead} in its place" if {
+	shortage.most == ""
+	shortage.instead
+}
 
 # METADATA
 # title: Remedy for pods that ask for more disk than nodes of Karpenter have

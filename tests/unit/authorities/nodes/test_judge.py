@@ -35,6 +35,24 @@ def test_more_of_a_resource_than_any_node_has_never_fits() -> None:
     assert obstacles(found) == Obstacles(amounts=(MissingAmount(resource="nvidia.com/gpu", asked=16, most=8),))
 
 
+@pytest.mark.parametrize(
+    ("asked", "there", "instead"),
+    [
+        ("gpu.intel.com/i915", {"gpu.intel.com/xe": "1", "gpu.intel.com/xe_monitoring": "1"}, "gpu.intel.com/xe"),
+        ("nvidia.com/gpu", {"nvidia.com/gpu.shared": "4", "nvidia.com/mig-1g.10gb": "0"}, "nvidia.com/gpu.shared"),
+        ("nvidia.com/mig-1g.10gb", {"nvidia.com/gpu": "8"}, ""),
+        ("example.com/fpga", {"nvidia.com/gpu": "8"}, ""),
+    ],
+)
+def test_devices_of_the_same_vendor_are_named_in_place_of_a_missing_one(
+    asked: str, there: dict[str, str], instead: str
+) -> None:
+    node = builders.replaced(GPU_NODE, "/status/allocatable", {"cpu": "8", "memory": "64Gi", "pods": "110", **there})
+    found = judge(builders.pod(builders.container(limits={asked: "1"}), tolerations=[{"operator": "Exists"}]), node)
+
+    assert [each.instead for each in obstacles(found).amounts] == [instead]
+
+
 def test_a_class_of_a_declared_pool_is_called_by_its_name() -> None:
     assert place(judge(gpu_pod(16), GPU_NODE, CPU_NODE, pools=[H100])) == "pool h100"
 

@@ -322,6 +322,16 @@ def test_rows_of_values_name_the_right_value(kind: str, spec: _Json, remedies: l
     assert _found(yaml.safe_dump({"apiVersion": version, "kind": name, "spec": spec})) == remedies
 
 
+@pytest.mark.parametrize(("selector", "count"), [("gke-tpu-accelerator", 1), ("gke-tpu-topology", 0)])
+def test_workers_of_ray_on_tpus_select_their_topology(selector: str, count: int) -> None:
+    containers = [{"name": "w", "resources": {"limits": {"google.com/tpu": 4}}}]
+    spec = {"nodeSelector": {f"cloud.google.com/{selector}": "2x2"}, "containers": containers}
+    groups = {"workerGroupSpecs": [{"groupName": "g", "template": {"spec": spec}}]}
+    value = {"apiVersion": "ray.io/v1", "kind": "RayCluster", "metadata": {"name": "r"}, "spec": groups}
+
+    assert len([each for each in _found(yaml.safe_dump(value)) if "gke-tpu-topology" in each]) == count
+
+
 @pytest.mark.parametrize(
     ("version", "kind", "name", "count"),
     [

@@ -415,6 +415,8 @@ class MissingAmount(Struct, frozen=True, kw_only=True):
     asked: int
     """The amount that the pod asks for, in the scheduler's units like `most`."""
     most: int
+    instead: str = ""
+    """The devices of the same vendor that the node offers, where it does not have the resource."""
 
 
 class Obstacles(Struct, frozen=True, kw_only=True):
@@ -489,11 +491,23 @@ def missing_amounts(demand: PodDemand, amounts: Amounts, template: NodeTemplate 
         elif (template is not None and template.offers(name)) or name in demand.from_classes or name in divided:
             continue
         else:
-            yield MissingAmount(resource=name, asked=asked, most=0)
+            yield MissingAmount(resource=name, asked=asked, most=0, instead=_of_the_same_vendor(name, amounts))
     if amounts.get(PODS, 1) < 1:
         yield MissingAmount(resource=PODS, asked=1, most=0)
     if template is not None and template.board is not None:
         yield from _missing_slices(divided, demand, template)
+
+
+def _of_the_same_vendor(resource: str, amounts: Amounts) -> str:
+    """The devices with the domain of a resource, at most three: `gpu.intel.com/xe` in place of gpu.intel.com/i915.
+
+    Slices have none, because a division of the board could make them.
+    """
+    vendor, _, name = resource.partition("/")
+    if not name or mig.profile_of_resource(resource) is not None:
+        return ""
+    found = (each for each, amount in amounts.items() if amount and each.startswith(f"{vendor}/"))
+    return " or ".join(sorted(each for each in found if not each.endswith("_monitoring"))[:3])
 
 
 def _missing_slices(divided: dict[str, Profile], demand: PodDemand, template: NodeTemplate) -> Iterator[MissingAmount]:

@@ -65,6 +65,8 @@ class MissingAmountInput(TypedDict):
     asked: str
     most: str
     """The amount on one node; empty where the node does not have the resource."""
+    instead: NotRequired[str]
+    """The devices of the same vendor that the node offers in its place."""
     path: NotRequired[str]
     """The place of the request, if only one container has it."""
 
@@ -297,6 +299,8 @@ def missing_amount_input(pod_set: model.PodSet, missing: MissingAmount) -> Missi
         "asked": quantities.amount(resource, missing.asked, up=True),
         "most": quantities.amount(resource, missing.most, up=False) if missing.most else "",
     }
+    if missing.instead:
+        result["instead"] = missing.instead
     naming = [
         container for container in pod_set.containers if resource in container.requests or resource in container.limits
     ]

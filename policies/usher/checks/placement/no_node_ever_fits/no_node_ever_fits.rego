@@ -132,6 +132,10 @@ _remedy(found) := "divide the GPUs in this way, or ask for slices that nodes hav
 	[shortage] = found.nearest.shortages
 	shortage.most != ""
 	_only(found.nearest, "shortages")
+} else := $"ask for {shortage.instead}, if the program can use it, or add nodes with {shortage.resource}" if {
+	[shortage] = found.nearest.shortages
+	shortage.instead
+	_only(found.nearest, "shortages")
 } else := $"tolerate {concat(" and ", found.nearest.taints)}" if {
 	_only(found.nearest, "taints")
 } else := "select labels that the NodePool sets, or set this one in its template" if {

@@ -151,6 +151,16 @@ test_what_no_node_has_at_all_is_not_asked_for_in_smaller_amounts if {
 	)} with input as document
 }
 
+test_devices_of_the_same_vendor_are_named_in_place_of_those_that_no_node_has if {
+	shortage := {"resource": "gpu.intel.com/i915", "asked": "1", "most": "", "instead": "gpu.intel.com/xe"}
+	document := nearest_to(examples.bad_pod_of_sixteen, {"place": "node arc-01", "shortages": [shortage]})
+	check.deny == {found(
+		"/spec", "the pod",
+		"the closest match is node arc-01; one pod asks for 1 of gpu.intel.com/i915, and nodes there offer gpu.intel.com/xe in its place",
+		"ask for gpu.intel.com/xe, if the program can use it, or add nodes with gpu.intel.com/i915",
+	)} with input as document
+}
+
 test_a_remedy_for_one_obstacle_is_given_only_where_it_is_the_only_one if {
 	shortage := {"shortages": [{"resource": "cpu", "asked": "128", "most": "96"}]}
 	taint := {"taints": ["a=b:NoSchedule"]}
