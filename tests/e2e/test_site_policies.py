@@ -1,6 +1,7 @@
 """The API server asks usher about kinds that only policies of a site are about, and about each object once."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import builders
 import opa_server
 import site_bundles
 from builders import policies
-from e2e.cluster import ApiError, Cluster, Object, wait_until
+from e2e.cluster import ApiError, Cluster, KubectlError, Object, wait_until
 from e2e.registration import decisions, registered, serving
 from server_process import ServerProcess
 
@@ -39,6 +40,15 @@ def of(kind: str, namespace: str, *, api_version: str = "v1", **labels: str) -> 
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata}
 
 
+def _is_served(cluster: Cluster, plural: str) -> bool:
+    """Whether kubectl can list a new kind; the API server may break off an answer while it begins to serve one."""
+    try:
+        cluster.kubectl("get", f"{plural}.{GROUP}")
+    except KubectlError:
+        return False
+    return True
+
+
 @pytest.fixture(scope="module")
 def server(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     """A server with policies, which the API server asks about the kinds of their constraints."""
@@ -55,10 +65,7 @@ def server(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     )
     for plural, kind in (("gateways", "Gateway"), ("routes", "Route")):
         cluster.create(definition(plural, kind))
-        wait_until(
-            lambda plural=plural: cluster.kubectl("get", f"{plural}.{GROUP}") is not None,  # type: ignore[misc]  # bound
-            description=f"{plural} are served",
-        )
+        wait_until(partial(_is_served, cluster, plural), description=f"{plural} are served")
     with (
         serving(folder, arguments=(f"--policies={bundle}",)) as running,
         registered(cluster, running, policies=[bundle]),

@@ -347,7 +347,7 @@ def test_a_selector_that_no_device_meets_is_named_with_the_values_there_are() ->
     selector = f'has({A}.profile) && {A}.profile == "1g.5gb"'
 
     assert room(claims(slices, request(select=selector))).reason == (
-        f"ResourceClaimTemplate t asks for 1 class-a, and none of its 2 devices meets {selector} (profile is 1g.10gb)"
+        f"ResourceClaimTemplate t asks for 1 class-a, and its 2 devices do not meet {selector} (profile is 1g.10gb)"
     )
 
 

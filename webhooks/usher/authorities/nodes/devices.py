@@ -317,7 +317,7 @@ class _Puzzle:
             if found < needs:
                 names = " or ".join(dict.fromkeys(self.options[each].title for each in item.options))
                 reason = "" if found or len(item.options) > 1 else self._refusing(self.options[item.options[0]])
-                has = f"none of its {len(self.devices)} devices meets {reason}" if reason else f"it has {found}"
+                has = f"its {len(self.devices)} devices do not meet {reason}" if reason else f"it has {found}"
                 return f"{self.claims[item.claim].title} asks for {needs} {names}, and {has}", False, there / wanted
         blocked = next(
             (each.blocked for row in self.rows for each in row if isinstance(each, _Taken) and each.blocked), ""

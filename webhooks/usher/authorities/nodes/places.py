@@ -501,7 +501,7 @@ def missing_amounts(demand: PodDemand, amounts: Amounts, template: NodeTemplate 
 def _of_the_same_vendor(resource: str, amounts: Amounts) -> str:
     """The devices with the domain of a resource, at most three: `gpu.intel.com/xe` in place of gpu.intel.com/i915.
 
-    Slices have none, because a division of the board could make them.
+    It is empty for slices, because a division of the board could make them.
     """
     vendor, _, name = resource.partition("/")
     if not name or mig.profile_of_resource(resource) is not None:
