@@ -488,11 +488,16 @@ _ON_OTHER_RUNTIME: Final = memo.pattern(
 )
 
 
+def _labels_of_nodes(objects: Objects) -> frozenset[str]:
+    nodes = nodes_of(objects).values()
+    return frozenset(key for node in nodes for key in known_keys.part_at(node, "/metadata/labels"))
+
+
 def _of_agent(value: paths.Object, objects: Objects) -> Found:
     """An agent of NVIDIA without the RuntimeClass that k3s and RKE2 make for it (docs.k3s.io, Advanced)."""
     yield from _of_selector(value, objects)
     spec = known_keys.part_at(value, "/spec/template/spec")
-    labels = {key for node in nodes_of(objects).values() for key in known_keys.part_at(node, "/metadata/labels")}
+    labels = objects.once("labels of nodes", lambda: _labels_of_nodes(objects))
     wanted = [each for each in places.values_at(spec, _REQUIRED_LABELS) if isinstance(each, dict)]
     keys = [str(each.get("key")) for each in wanted if each.get("operator") in ("In", "Exists")]
     if (

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from usher import memo, model, paths
 from usher.kinds.reading import known_keys, values
 from usher.kinds.reading.environment import misread
-from usher.kinds.reading.value_forms import PodSpec, at, is_placeholder, texts_at, values_at
+from usher.kinds.reading.value_forms import PodSpec, at, is_placeholder, pods_selected, texts_at, values_at
 from usher.kinds.reading.values import MAX_PODS, Absence, Objects, Reading, Reference
 
 DEFAULT_SURGE: Final = "25%"
@@ -446,11 +446,8 @@ def ports_without_server(value: paths.Object, namespace: str, objects: Objects) 
     """A number of a port on which the model servers in the files do not listen that a Service or a pool selects."""
     spec = paths.mapping(value.get("spec"))
     selector = known_keys.part_at(spec, "/selector/matchLabels") or known_keys.part_at(spec, "/selector")
-    servers = objects.once(
-        "ports of model servers",
-        lambda: [(at, *pod) for at, each in objects.all() for pod in _servers_of(each)],
-    )
-    found = [ports for at, labels, ports in servers if at == namespace and selector.items() <= labels.items()]
+    selected = pods_selected(objects, namespace, selector)
+    found = [ports for each in selected if (ports := ports_of_server(each))]
     wanted = [
         (f"{where}/targetPort" if "targetPort" in each else where, each.get("targetPort", each.get("port")))
         for where, each in at(spec, "ports[]", "/spec")
@@ -462,19 +459,6 @@ def ports_without_server(value: paths.Object, namespace: str, objects: Objects) 
             listed = ", ".join(map(str, sorted(set.union(*found))[:5]))
             text = f"sends requests to the port {port}, and the model server that it selects listens on {listed}"
             yield _no_port(where, text, f"name the port {listed}")
-
-
-def _servers_of(value: paths.Object) -> Iterator[tuple[Mapping[str, Any], set[int]]]:
-    for labels, spec in pods_of(value):
-        if ports := ports_of_server(spec):
-            yield labels, ports
-
-
-def pods_of(value: paths.Object) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    """The labels and the spec of the pods of an object of Kubernetes."""
-    for way in ("", "/spec/template"):
-        if "containers" in (spec := known_keys.part_at(value, f"{way}/spec")):
-            yield known_keys.part_at(value, f"{way}/metadata/labels"), spec
 
 
 _REQUEST_SECONDS: Final = 60

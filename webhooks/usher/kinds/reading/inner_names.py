@@ -344,14 +344,17 @@ class _KnownNames(NamedTuple):
 
     def of(self, target: _Target) -> frozenset[str]:
         if target.listed:
-            of_kind = self.objects.cluster_scoped(target.group, target.kind).values()
-            return frozenset(name for each in of_kind for name in places.texts_at(each, target.listed))
+            return self.objects.once(f"names of {target.kind} {target.listed}", lambda: self._listed(target))
         if (target.group, target.kind) == _NODE:
-            return frozenset(chosen_boards.nodes_of(self.objects))
+            return self.objects.once("names of nodes", lambda: frozenset(chosen_boards.nodes_of(self.objects)))
         if not target.namespaced:
             return self.objects.names(target.group, target.kind)
         found = self.objects.of_kind(target.group, target.kind, self.namespace)
         return frozenset(paths.text(paths.metadata(each).get("name")) for each in found)
+
+    def _listed(self, target: _Target) -> frozenset[str]:
+        of_kind = self.objects.cluster_scoped(target.group, target.kind).values()
+        return frozenset(name for each in of_kind for name in places.texts_at(each, target.listed))
 
     def missing(
         self, target: _Target, names: frozenset[str], value: Mapping[str, Any], path: str
@@ -464,13 +467,8 @@ def _port_not_there(
     selector = known_keys.part_at(value, selector_at)
     if not wanted or not selector:
         return
-    found = [
-        (labels, places.texts_at(spec, f"{_CONTAINERS}.ports[].name"))
-        for within, each in objects.all()
-        if within == namespace
-        for labels, spec in counts.pods_of(each)
-    ]
-    ports = [names for labels, names in found if selector.items() <= labels.items()]
+    selected = places.pods_selected(objects, namespace, selector)
+    ports = [places.texts_at(spec, f"{_CONTAINERS}.ports[].name") for spec in selected]
     known = {name for names in ports for name in names}
     for place, name in places.texts_with_paths(value, ports_at, "") if ports and all(ports) else ():
         if not name.isdecimal() and name not in known and not places.is_placeholder(name):

@@ -5,7 +5,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
@@ -149,6 +149,12 @@ def _beside_rows() -> Mapping[str, Sequence[_Beside]]:
     return {kind: [row for row in rows if kind in row.kinds] for each in rows for kind in each.kinds}
 
 
+def _possible(row: _Beside, of_kind: Mapping[str, paths.Object]) -> Sequence[paths.Object]:
+    """The objects of a kind that meet the conditions of a row about all names; few, so that each name looks at few."""
+    of_all = {place: pattern for place, pattern in row.has.items() if "{word}" not in pattern}
+    return [each for each in of_kind.values() if meets(each, of_all) and not meets_any(each, row.lacks)]
+
+
 def _of_row(row: _Beside, value: paths.Object, objects: Objects) -> Found:
     namespace = paths.text(paths.metadata(value).get("namespace"))
     for where, named in at(value, row.at):
@@ -158,8 +164,9 @@ def _of_row(row: _Beside, value: paths.Object, objects: Objects) -> Found:
             continue
         for group, _, kind in (each.partition(" ") for each in row.others):
             has = {place: pattern.replace("{word}", re.escape(word)) for place, pattern in row.has.items()}
-            of_kind = objects.cluster_scoped(group, kind)
-            for other in of_kind.values() if row.any else filter(None, [of_kind.get(word)]):
+            named_other = objects.cluster_scoped(group, kind).get(word)
+            possible = partial(_possible, row, objects.cluster_scoped(group, kind))
+            for other in objects.once(f"{kind} that {row.text}", possible) if row.any else filter(None, [named_other]):
                 home = paths.text(paths.metadata(other).get("namespace"))
                 elsewhere = bool(home and namespace) and home != namespace and not row.anywhere
                 if elsewhere or not meets(other, has) or meets_any(other, row.lacks):

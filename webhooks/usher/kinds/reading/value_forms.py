@@ -9,6 +9,7 @@ ports; pkg/apis/crds/karpenter.sh_nodepools.yaml of kubernetes-sigs/karpenter 22
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
@@ -508,3 +509,31 @@ def _restarts_for_ever(value: paths.Object, path: str) -> Iterator[model.UnreadK
             important=True,
             refused=True,
         )
+
+
+_Pod = tuple[Mapping[str, Any], Mapping[str, Any]]
+"""The labels and the spec of the pods of a template."""
+
+
+def pods_selected(objects: Objects, namespace: str, selector: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The specs of the pods of a namespace that a selector selects; empty for an empty selector."""
+    by_label = objects.once("pods by each label", lambda: _pods_by_label(objects))
+    first = next(((key, str(text)) for key, text in selector.items()), ("", ""))
+    found = by_label.get((namespace, *first), ())
+    return [spec for labels, spec in found if selector.items() <= labels.items()]
+
+
+def _pods_by_label(objects: Objects) -> Mapping[tuple[str, str, str], Sequence[_Pod]]:
+    found = defaultdict[tuple[str, str, str], list[_Pod]](list)
+    for namespace, value in objects.all():
+        for labels, spec in _pods_of(value):
+            for key, text in labels.items():
+                found[namespace, key, str(text)].append((labels, spec))
+    return found
+
+
+def _pods_of(value: paths.Object) -> Iterator[_Pod]:
+    """The labels and the spec of the pods of an object of Kubernetes."""
+    for way in ("", "/spec/template"):
+        if "containers" in (spec := known_keys.part_at(value, f"{way}/spec")):
+            yield known_keys.part_at(value, f"{way}/metadata/labels"), spec
