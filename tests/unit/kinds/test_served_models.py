@@ -80,6 +80,18 @@ def test_pods_run_where_the_labels_of_the_workspace_select() -> None:
         assert {"key": builders.GPU, "operator": "Exists", "effect": "NoSchedule"} in pods.tolerations
 
 
+def test_pods_of_sets_run_where_the_labels_of_the_set_select() -> None:
+    """K:pkg/inferenceset/inferenceset_controller.go and K:pkg/controllers/multiroleinference/controller.go."""
+    selector: paths.Json = {"matchLabels": {"apps": "phi"}}
+    resource: paths.Json = {"resource": machine("Standard_NC24ads_A100_v4"), "inference": PRESET}
+    roles: paths.Json = [{"type": "prefill", **machine("Standard_NC24ads_A100_v4")}]
+    for kind, spec in (("InferenceSet", {"template": resource}), ("MultiRoleInference", {"roles": roles})):
+        whole: paths.Object = {"labelSelector": selector, **spec}
+        (pods,) = readable_workload(builders.custom("kaito.sh/v1alpha1", kind, whole)).pod_sets
+        assert pods.required_terms == ({"matchExpressions": [{"key": "apps", "operator": "In", "values": ["phi"]}]},)
+        assert pods.places["nodeSelectorTerms"] == "/spec/labelSelector"
+
+
 @pytest.mark.parametrize(
     ("resource", "path"),
     [

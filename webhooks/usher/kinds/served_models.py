@@ -58,18 +58,22 @@ def _workspace(workspace: Object, reading: Reading) -> Iterator[Template]:
     yield from _of_workspace(workspace, "", nodes, reading)
 
 
-def _of_workspace(holder: Object, path: str, nodes: int, reading: Reading) -> Iterator[Template]:
+def _of_workspace(
+    holder: Object, path: str, nodes: int, reading: Reading, *, selector: Place | None = None
+) -> Iterator[Template]:
     """The pods of a workspace: one for each node, or one that tunes a model.
 
     Args:
         nodes: `status.targetNodeCount`, which KAITO sets once; 0 until then.
+        selector: the selector of the set that makes it, in place of its own.
     """
     resource = Place(holder.get("resource"), path + "/resource")
     asked = reading.mapping(*resource)
+    selected = selector or Place(asked.get("labelSelector"), resource.path + "/labelSelector")
     reading.text(asked.get("instanceType"), resource.path + "/instanceType")
     inference = reading.mapping(holder.get("inference"), path + "/inference")
     if holder.get("tuning") is not None:
-        yield _kaito_pod(resource, "tuning", ONE, reading)
+        yield _placed(_kaito_pod(resource, "tuning", ONE, reading), selected, reading)
         return
     count = reading.count(asked.get("count"), resource.path + "/count", default=1, of="nodes")
     if nodes:
@@ -79,15 +83,15 @@ def _of_workspace(holder: Object, path: str, nodes: int, reading: Reading) -> It
     else:
         pods = model.Count(minimum=count, maximum=count)
     if inference.get("template") is None:
-        yield _kaito_pod(resource, "inference", pods, reading)
+        yield _placed(_kaito_pod(resource, "inference", pods, reading), selected, reading)
         return
     place = Place(inference["template"], path + "/inference/template")
     found = pod_template(place, reading, count=pods)
     spec = reading.mapping(found.spec.value, found.spec.path)
     tolerations = [*reading.sequence(spec.get("tolerations"), found.spec.path + "/tolerations"), *_KAITO_TOLERATES]
     kept = {key: each for key, each in spec.items() if key not in ("affinity", "tolerations")}
-    fields = {**_placement(resource, reading), "tolerations": Place(tolerations, found.spec.path + "/tolerations")}
-    yield replace(found, spec=Place(kept, found.spec.path), fields=fields)
+    fields = {"tolerations": Place(tolerations, found.spec.path + "/tolerations")}
+    yield _placed(replace(found, spec=Place(kept, found.spec.path), fields=fields), selected, reading)
 
 
 def _kaito_pod(resource: Place, container: str, count: model.Count, reading: Reading, *, gpus: bool = True) -> Template:
@@ -110,7 +114,6 @@ def _kaito_pod(resource: Place, container: str, count: model.Count, reading: Rea
         traits=_KAITO_TRAITS,
         containers=(ContainerPlace(value=value, path=resource.path, name=container, requests=place, limits=place),),
         fields={
-            **_placement(resource, reading),
             "tolerations": Place(tolerations, resource.path),
             "volumes": Place(volumes, resource.path),
         },
@@ -119,15 +122,13 @@ def _kaito_pod(resource: Place, container: str, count: model.Count, reading: Rea
     )
 
 
-def _placement(resource: Place, reading: Reading) -> dict[str, Place]:
-    """The required node affinity, which has the labels of `labelSelector`."""
-    path = resource.path + "/labelSelector"
-    selector = reading.mapping(reading.mapping(*resource).get("labelSelector"), path)
-    labels = reading.strings(selector.get("matchLabels"), path + "/matchLabels")
+def _placed(pods: Template, selector: Place, reading: Reading) -> Template:
+    """The pods with required node affinity for the labels of a selector."""
+    labels = reading.strings(reading.mapping(*selector).get("matchLabels"), selector.path + "/matchLabels")
     if not labels:
-        return {}
+        return pods
     terms = [{"key": key, "operator": "In", "values": [value]} for key, value in labels.items()]
-    return {TERMS: Place([{"matchExpressions": terms}], path)}
+    return replace(pods, fields={TERMS: Place([{"matchExpressions": terms}], selector.path), **pods.fields})
 
 
 def _of_machine(resource: Place, reading: Reading) -> dict[str, paths.Json]:
@@ -153,21 +154,25 @@ def _of_machine(resource: Place, reading: Reading) -> dict[str, paths.Json]:
 
 
 def _inference_set(inference_set: Object, reading: Reading) -> Iterator[Template]:
-    """The workspaces of a set (api/v1beta1/inferenceset_types.go)."""
+    """The workspaces of a set, which get its selector (pkg/inferenceset/inferenceset_controller.go)."""
     spec = reading.mapping(inference_set.get("spec"), "/spec")
     replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
     template = reading.mapping(spec.get("template"), "/spec/template")
-    for each in _of_workspace(template, "/spec/template", 0, reading):
+    selector = Place(spec.get("labelSelector"), "/spec/labelSelector")
+    for each in _of_workspace(template, "/spec/template", 0, reading, selector=selector):
         yield template_times(each, model.Count(minimum=replicas, maximum=replicas))
 
 
 def _multi_role(inference: Object, reading: Reading) -> Iterator[Template]:
-    """The prefill and decode pods: each role is an InferenceSet (api/v1alpha1/multiroleinference_types.go)."""
+    """The prefill and decode pods: each role is an InferenceSet with the labels of the whole, and two of its own
+    (pkg/controllers/multiroleinference/controller.go).
+    """
     spec = reading.mapping(inference.get("spec"), "/spec")
+    selector = Place(spec.get("labelSelector"), "/spec/labelSelector")
     for path, role in reading.items(spec.get("roles"), "/spec/roles"):
         replicas = reading.count(role.get("replicas"), path + "/replicas", default=1)
         made = model.Count(minimum=replicas, maximum=None, reason=_BY_MODEL)
-        found = _kaito_pod(Place(role, path), "inference", made, reading)
+        found = _placed(_kaito_pod(Place(role, path), "inference", made, reading), selector, reading)
         yield replace(found, name=reading.text(role.get("type"), path + "/type"))
 
 
@@ -178,7 +183,8 @@ def _rag_engine(engine: Object, reading: Reading) -> Iterator[Template]:
     embedding = reading.mapping(spec.get("embedding"), "/spec/embedding")
     machine = reading.text(reading.mapping(*compute).get("instanceType"), "/spec/compute/instanceType")
     known = embedding.get("local") is not None and machine in _GPUS_OF_MACHINES
-    yield _kaito_pod(compute, "ragengine", ONE, reading, gpus=known)
+    selector = Place(reading.mapping(*compute).get("labelSelector"), "/spec/compute/labelSelector")
+    yield _placed(_kaito_pod(compute, "ragengine", ONE, reading, gpus=known), selector, reading)
 
 
 _COMPONENTS: Final = ("engine", "decoder", "router")
