@@ -99,6 +99,15 @@ def resolve(document: Json, pointer: str) -> Json:
     return value
 
 
+def exists(document: Json, pointer: str) -> bool:
+    """Whether the document has a value at `pointer`."""
+    try:
+        resolve(document, pointer)
+    except LookupError:
+        return False
+    return True
+
+
 def readable(pointer: str) -> str:
     """The pointer as a field path: `spec.containers[0].env`, `metadata.labels["a/b"]`.
 

@@ -181,15 +181,7 @@ def _value_digest(judged: paths.Object, path: str) -> str:
 
 def _is_added(path: str, before: paths.Object, judged: paths.Object) -> bool:
     """Whether a place exists only because of the mutations."""
-    return judged is not before and _exists(judged, path) and not _exists(before, path)
-
-
-def _exists(value: paths.Object, path: str) -> bool:
-    try:
-        paths.resolve(value, path)
-    except (LookupError, ValueError):
-        return False
-    return True
+    return judged is not before and paths.exists(judged, path) and not paths.exists(before, path)
 
 
 def _pod_set(workload: model.Workload, path: str) -> findings.PodSet | None:

@@ -4,7 +4,7 @@ Decision: normalise, slice, document, engine, decision. Patch: normalise, docume
 """
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from functools import lru_cache, partial
 from typing import Final
@@ -23,7 +23,7 @@ from usher.config import models, selection
 from usher.kinds import registry
 from usher.kinds.kind import DEFINITION
 from usher.kinds.reading import values
-from usher.kinds.reading.fields import Definitions
+from usher.kinds.reading.fields import Definitions, recorded
 from usher.memo import Memo
 from usher.policy import decision, excused_findings
 from usher.policy.checks import catalogue
@@ -350,7 +350,8 @@ class Evaluator:
             old = self._with_unread_keys(self._read_workload(request.old_value, request), request.old_value, request)
         case = request.case(workload, known)
         found = self._find(case, known, old=old, review=self._identities.review(request))
-        return Subject(workload=workload, old=old, found=found)
+        told = tuple(_with_remedies_in_pods(found.findings, workload, request.value))
+        return Subject(workload=workload, old=old, found=replace(found, findings=told))
 
     def has_fields(self, value: paths.Object, objects: values.Lookup) -> bool:
         """Whether the fields of the kind of an object are known: recorded, defined in the files, or in the facts."""
@@ -546,3 +547,18 @@ def _at_written_fields(findings: Sequence[model.Finding], workload: model.Worklo
         return next((own for made, own in written.items() if path == made or path.startswith(f"{made}/")), path)
 
     return [replace(each, path=place(each.path)) for each in findings]
+
+
+def _with_remedies_in_pods(
+    findings: Sequence[model.Finding], workload: model.Workload, value: paths.Object
+) -> Iterator[model.Finding]:
+    """The findings. The remedy of one about a field that the kind lacks says so."""
+    fixed = [each for each in workload.pod_sets if not each.changeable and each.whole and each.overrides is None]
+    known = recorded() if fixed and findings else None
+    for each in findings:
+        kind = known.kinds.get(f"{workload.api_version} {workload.kind}") if known and each.remedy else None
+        if known is None or not kind or known.node_at(kind, each.path) is not None or paths.exists(value, each.path):
+            yield each
+            continue
+        where = "the objects that refer to it have one" if workload.is_template else "only a webhook changes its pods"
+        yield replace(each, remedy=f"{workload.kind} has no field for this; {where}: {each.remedy}")

@@ -211,19 +211,26 @@ class Known(NamedTuple):
         number: int = self.nodes[self.nodes[self.kinds["apps/v1 Deployment"]]["spec"]]["template"]
         return number
 
-    def is_open_at(self, number: int, pointer: str) -> bool:
-        """Whether a definition takes anything at a place below a node."""
+    def node_at(self, number: int, pointer: str) -> int | None:
+        """The number of the node at a place below a node; None if the definition lacks the field."""
         for key in paths.split(pointer):
             if not number:
-                return True
+                return TAKES_ANYTHING
             if number < 0:
                 number = -number
             elif number in self.leaves:
-                return self.leaves[number] is dict
+                return TAKES_ANYTHING if self.leaves[number] is dict else number
             else:
                 node = self.nodes[number]
-                number = node.get(MAP, node.get(key, 0))
-        return not number
+                found = node.get(MAP, node.get(key))
+                if found is None:
+                    return None
+                number = found
+        return number
+
+    def is_open_at(self, number: int, pointer: str) -> bool:
+        """Whether a definition takes anything at a place below a node."""
+        return not self.node_at(number, pointer)
 
     def part_of_pods(self, key: str, value: Any) -> int:  # noqa: ANN401 - any JSON
         """The node of a field that means the same in all objects, inside a value that may be anything; 0 for others."""
