@@ -208,7 +208,9 @@ def test_a_long_list_costs_at_most_the_steps_of_one_object() -> None:
     [
         ({"podTemplate": "status.template"}, "the operator writes status"),
         ({"podTemplate": "metadata.finalizers"}, "labels and annotations alone"),
-        ({"podTemplate": "spec.a[0]"}, "pattern"),
+        ({"podTemplate": "spec.a[0]"}, "fields with dots between them"),
+        ({"podTemplate": ".spec.template"}, "fields with dots between them"),
+        ({"podTemplate": "spec.a b"}, "pattern"),
         ({"podTemplate": None}, "where the pods stand"),
         ({"podSpec": "spec"}, "leave out podSpec"),
         ({"pods": "1" * 501}, "at most 500"),

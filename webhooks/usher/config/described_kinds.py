@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, NamedTuple
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 
 from usher import memo
 from usher.config.selection import ResourceName, Role, Section, VariableName
@@ -22,13 +22,38 @@ def _of_author(path: str) -> str:
     return path
 
 
+def _fields(path: Any) -> Any:  # noqa: ANN401 - before pydantic has looked at it
+    if isinstance(path, str) and (path.startswith((".", "$", "/")) or "[" in path):
+        raise ValueError("a path is fields with dots between them, as in spec.workers.template; `each` names lists")
+    return path
+
+
+def _holder_of_labels(path: str) -> str:
+    if path.rpartition(".")[2] in ("labels", "annotations"):
+        raise ValueError("name the metadata that holds the labels, as in metadata or spec.template.metadata")
+    return path
+
+
 _FIELDS: Final = r"[A-Za-z_][-A-Za-z0-9_]*(\.[A-Za-z_][-A-Za-z0-9_]*)*"
-FieldPath = Annotated[str, StringConstraints(pattern=rf"^{_FIELDS}$", max_length=400), AfterValidator(_of_author)]
+FieldPath = Annotated[
+    str,
+    BeforeValidator(_fields),
+    StringConstraints(pattern=rf"^{_FIELDS}$", max_length=400),
+    AfterValidator(_of_author),
+]
 """Fields from the object or the entry on, with dots between them."""
-OwnPath = Annotated[str, StringConstraints(pattern=rf"^({_FIELDS})?$", max_length=400), AfterValidator(_of_author)]
+OwnPath = Annotated[
+    str,
+    BeforeValidator(_fields),
+    StringConstraints(pattern=rf"^({_FIELDS})?$", max_length=400),
+    AfterValidator(_of_author),
+]
 """A path, or an empty text for the object or the entry itself."""
 EntriesPath = Annotated[
-    str, StringConstraints(pattern=rf"^{_FIELDS}(\.\*)?$", max_length=400), AfterValidator(_of_author)
+    str,
+    BeforeValidator(_fields),
+    StringConstraints(pattern=rf"^{_FIELDS}(\.\*)?$", max_length=400),
+    AfterValidator(_of_author),
 ]
 """A list, or a map with `.*` at its end."""
 Expression = Annotated[str, StringConstraints(min_length=1, max_length=500)]
@@ -157,7 +182,9 @@ class DescribedGang(Section):
     """How the pods become a gang."""
 
     by: list[str] = Field(
-        default=[], max_length=8, description="Schedulers for which the operator makes a group; empty for any."
+        default=[],
+        max_length=8,
+        description="Schedulers for which the operator makes a group; empty if only its configuration says which.",
     )
     minimum: FieldPath | None = Field(
         default=None, description="The field with the number of pods that start together."
@@ -167,7 +194,7 @@ class DescribedGang(Section):
 class DescribedQueue(Section):
     """Where the names of queues stand."""
 
-    kueue: FieldPath | None = Field(
+    kueue: Annotated[FieldPath, AfterValidator(_holder_of_labels)] | None = Field(
         default=None, description="The metadata whose label `kueue.x-k8s.io/queue-name` Kueue reads: metadata."
     )
     volcano_annotation: str | None = Field(

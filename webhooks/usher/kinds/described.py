@@ -446,6 +446,7 @@ def _pods_of(described: Sequence[described_kinds.DescribedKind]) -> dict[str, An
         annotation = None if queue is None else queue.volcano_annotation
         places = model.GangPlaces(
             queue=None if annotation is None else paths.join("/metadata/annotations", annotation),
+            own_minimum=_pointer(gang.minimum) if gang.minimum else None,
             priority_class=_pointer(first.priority) if first.priority else None,
             scheduler=_pointer(first.scheduler) if first.scheduler else None,
             on_templates=first.scheduler is None,
@@ -509,6 +510,8 @@ def problems(described: Sequence[described_kinds.DescribedKind], known: Collecti
         here = f"/{index}"
         if key_of(each.kind) in known:
             yield Problem(f"{here}/kind", f"usher knows {each.kind} itself; leave the entry out")
+        elif "." not in each.kind and not isinstance(each, described_kinds.ShippedKind):
+            yield Problem(f"{here}/kind", f"a kind of your own has a group; write it after the kind, {each.kind}.GROUP")
         for place, version in enumerate(each.versions):
             if (each.kind, version) in seen:
                 yield Problem(f"{here}/versions/{place}", f"another entry describes {each.kind} in {version}")

@@ -455,6 +455,8 @@ class GangPlaces(Struct, frozen=True, kw_only=True):
     queue: str | None = None
     minimum: str | None = None
     """How many pods of the whole workload start together."""
+    own_minimum: str | None = None
+    """The same in a kind by description: usher reads it, and does not set it."""
     priority_class: str | None = None
     scheduler: str | None = None
     """The scheduler of the whole object, beside the ones of its templates."""

@@ -198,7 +198,8 @@ class _Compiler:
     def _name(self, text: str) -> Run:
         if text not in self._names:
             known = ", ".join(sorted(self._names))
-            raise ExpressionError(f"unknown name {text}; known are {known}, and a field is at(object, '{text}')")
+            meant = f"a text stands in quotes, '{text}', and a field is at(object, '{text}')"
+            raise ExpressionError(f"unknown name {text}; known are {known}; {meant}")
 
         return lambda scope: scope.names[text]
 

@@ -150,6 +150,8 @@ class GangPlaces(TypedDict):
 
     queue: NotRequired[str]
     minimum: NotRequired[str]
+    ownMinimum: NotRequired[str]
+    """As `minimum`, in a kind by description, where no mutation sets it."""
     priorityClass: NotRequired[str]
     scheduler: NotRequired[str]
     native: NotRequired[str]
@@ -174,6 +176,8 @@ def gang_places(places: model.GangPlaces) -> GangPlaces:
         result["queue"] = places.queue
     if places.minimum is not None:
         result["minimum"] = places.minimum
+    if places.own_minimum is not None:
+        result["ownMinimum"] = places.own_minimum
     if places.priority_class is not None:
         result["priorityClass"] = places.priority_class
     if places.scheduler is not None:

@@ -4,7 +4,7 @@
 #   A gang starts when it has as many pods as its minimum. If the minimum is larger than the number of pods of the
 #   workload, no pod ever starts. Volcano's webhook refuses a Volcano Job like this. But for plain Jobs with the
 #   annotation, and for the jobs of kubeflow.org, no webhook checks the minimum. The jobs of kubeflow.org use it only if
-#   their operator makes gangs.
+#   their operator makes gangs. A description of a kind says where its minimum stands.
 # scope: package
 # related_resources:
 #   - ref: https://volcano.sh/en/docs/vcjob/
@@ -31,6 +31,15 @@ deny contains object.union(finding, _assumption) if {
 	most := input.workload.pods.maximum
 	minimum > most
 	finding := _finding(input.workload.gangPlaces.minimum, "minAvailable", minimum, most)
+}
+
+deny contains object.union(finding, _assumption) if {
+	path := input.workload.gangPlaces.ownMinimum
+	minimum := input.workload.gang.minimum
+	most := input.workload.pods.maximum
+	minimum > most
+	fields := split(path, "/")
+	finding := _finding(path, fields[count(fields) - 1], minimum, most)
 }
 
 deny contains finding if {
@@ -74,4 +83,5 @@ _finding(path, name, minimum, most) := {
 
 _assumption := {"assumption": $"usher assumes that the operator of {input.workload.kind}s makes gangs"} if {
 	not routing.makes_gang
+	not routing.made_by_operator
 } else := {}

@@ -38,6 +38,21 @@ test_the_size_of_other_kinds_is_no_minimum_of_theirs if {
 	check.deny == set() with input as other
 }
 
+described := object.union(
+	json.patch(examples.bad_pytorchjob, [{"op": "remove", "path": "/workload/gangPlaces/minimum"}]),
+	{"workload": {"group": "acme.io", "kind": "DistillRun", "gangPlaces": {"ownMinimum": "/spec/minPods"}}},
+)
+
+test_a_minimum_of_a_described_kind_counts if {
+	expected := found("/spec/minPods", "minPods", 9, 8)
+	assumed := {"assumption": "usher assumes that the operator of DistillRuns makes gangs"}
+	check.deny == {object.union(expected, assumed)} with input as described
+	made := object.union(described, {"workload": {"gang": {"scheduler": "volcano"}}})
+	check.deny == {expected} with input as made
+	enough := object.union(described, {"workload": {"pods": {"maximum": 9}}})
+	check.deny == set() with input as enough
+}
+
 test_more_than_all_tasks_have_is_found if {
 	check.deny == {found("/spec/minAvailable", "minAvailable", 6, 5)} with input as examples.bad_volcano_job
 }

@@ -150,6 +150,11 @@ _why_unknown := "usher does not know whether KubeRay makes gangs; this depends o
 	input.workload.group == "ray.io"
 }
 
+_why_unknown := $"usher does not know for which schedulers the operator of {input.workload.kind}s makes gangs" if {
+	input.workload.gang.scheduler == "as configured"
+	not input.workload.group in {"kubeflow.org", "leaderworkerset.x-k8s.io", "ray.io"}
+}
+
 _why_unknown := "usher does not know the annotations of the Jobs that this CronJob makes; it judges each Job when it is made" if {
 	input.workload.group == "batch"
 	input.workload.kind == "CronJob"

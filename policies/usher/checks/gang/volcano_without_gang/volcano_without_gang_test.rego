@@ -76,6 +76,18 @@ test_the_scheduler_alone_makes_no_gang if {
 	) with input as examples.bad_deployment
 }
 
+test_a_described_kind_that_names_no_schedulers_of_its_gangs_is_unknown if {
+	described := object.union(
+		examples.bad_jobset,
+		{"workload": {"group": "acme.io", "kind": "DistillRun", "gang": {"scheduler": "as configured"}}},
+	)
+	check.deny == set() with input as described
+	check.unknown == unknown(
+		"/spec/replicatedJobs/0/template/spec/template/spec",
+		"usher does not know for which schedulers the operator of DistillRuns makes gangs",
+	) with input as described
+}
+
 test_an_invalid_number_of_members_does_not_count if {
 	worded := json.patch(examples.good_job, [{
 		"op": "replace",
