@@ -204,7 +204,7 @@ NODES: Final = "nodes of the facts"
 def nodes_of(objects: Objects) -> Mapping[str, paths.Object]:
     """The nodes of the files and of the facts, by name."""
     found: Mapping[str, paths.Object] = objects.once(NODES, dict)
-    return {**found, **objects.cluster_scoped("", "Node")}
+    return objects.once("all nodes", lambda: {**found, **objects.cluster_scoped("", "Node")})
 
 
 def taints_of(node: Mapping[str, object]) -> list[placement.NodeTaint]:
@@ -488,9 +488,13 @@ _ON_OTHER_RUNTIME: Final = memo.pattern(
 )
 
 
-def _labels_of_nodes(objects: Objects) -> frozenset[str]:
-    nodes = nodes_of(objects).values()
-    return frozenset(key for node in nodes for key in known_keys.part_at(node, "/metadata/labels"))
+def _labels_of_nodes(objects: Objects) -> Mapping[str, Mapping[str, str]]:
+    """The nodes that have a label, by the label and its value: the first node of each."""
+    found = defaultdict[str, dict[str, str]](dict)
+    for name, node in nodes_of(objects).items():
+        for key, value in known_keys.part_at(node, "/metadata/labels").items():
+            found[key].setdefault(str(value), name)
+    return found
 
 
 def _of_agent(value: paths.Object, objects: Objects) -> Found:
@@ -503,7 +507,7 @@ def _of_agent(value: paths.Object, objects: Objects) -> Found:
     if (
         labels
         and len(keys) == len(wanted) > 0
-        and labels.isdisjoint(keys)
+        and labels.keys().isdisjoint(keys)
         and not any(map(places.is_placeholder, keys))
     ):
         text = f"needs a node with one of the labels {', '.join(keys)[:160]}, and no known node has any"
@@ -512,11 +516,10 @@ def _of_agent(value: paths.Object, objects: Objects) -> Found:
     image = next(filter(_ON_OTHER_RUNTIME.search, places.texts_at(spec, "containers[].image")), "")
     if not image or "runtimeClassName" in spec or "nvidia" not in objects.names("node.k8s.io", "RuntimeClass"):
         return
-    for name, node in nodes_of(objects).items():
-        if known_keys.part_at(node, "/metadata/labels").get(_TYPE_LABELS[0]) in {"k3s", "rke2"}:
-            text = f"runs {image[:80]} without runtimeClassName, and the usual runtime of node {name} gives it no GPU"
-            yield misread("/spec/template/spec", text, "set runtimeClassName: nvidia", "agent")
-            return
+    types = labels.get(_TYPE_LABELS[0], {})
+    if name := types.get("k3s") or types.get("rke2"):
+        text = f"runs {image[:80]} without runtimeClassName, and the usual runtime of node {name} gives it no GPU"
+        yield misread("/spec/template/spec", text, "set runtimeClassName: nvidia", "agent")
 
 
 def _of_class(value: paths.Object, _objects: Objects) -> Found:
@@ -531,17 +534,20 @@ def _of_class(value: paths.Object, _objects: Objects) -> Found:
                 yield misread(f"{where}/gpu/{field}", text, f"write {has}, or leave gpu out", "controller")
 
 
+_MOST_LABELS: Final = 500
+"""Labels of nodes with which a misspelt one is compared."""
+
+
 def _of_selector(value: paths.Object, objects: Objects) -> Found:
     """A selector of an operator or an agent that no node in the files meets, with a label that nodes have instead."""
-    labels = [known_keys.part_at(each, "/metadata/labels") for each in nodes_of(objects).values()]
-    known = {label for each in labels for label in each}
+    labels = objects.once("labels of nodes", lambda: _labels_of_nodes(objects))
     for place in ("spec.selector", "spec.nodeSelector", "spec.template.spec.nodeSelector"):
         for where, selector in places.at(value, place) if labels else ():
-            for key, wanted in selector.items() if isinstance(selector, dict) else ():
-                if any(each.get(key) == wanted for each in labels):
+            for key in selector if isinstance(selector, dict) else ():
+                if "/" not in key or key in labels:
                     continue
-                like = difflib.get_close_matches(key, sorted(known - {key})[:500], n=1, cutoff=0.85)
-                if like and "/" in key and key not in known:
+                known = objects.once("first labels of nodes", lambda: sorted(labels)[:_MOST_LABELS])
+                if like := difflib.get_close_matches(key, known, n=1, cutoff=0.85):
                     text = f"selects nodes with the label {key}, which no known node has"
                     topic = "agent" if value.get("kind") == "DaemonSet" else "controller"
                     yield misread(paths.join(where, key), text, f"did you mean {like[0]}?", topic)
