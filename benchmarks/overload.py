@@ -82,11 +82,13 @@ class Sender:
         return list(await asyncio.gather(*tasks))
 
 
-async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, body: bytes, *, limit: int) -> Answered:
+async def ask(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, body: bytes, *, limit: int, path: bytes = b"/validate"
+) -> Answered:
     began = time.perf_counter()
     writer.write(
-        b"POST /validate?timeout=%ds HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-        b"Content-Length: %d\r\n\r\n%b" % (limit, len(body), body)
+        b"POST %b?timeout=%ds HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        b"Content-Length: %d\r\n\r\n%b" % (path, limit, len(body), body)
     )
     head = await reader.readuntil(b"\r\n\r\n")
     lengths = (line.split(b":")[1] for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:"))

@@ -57,6 +57,15 @@ def running(command: Sequence[str | Path], *, ready_url: str, log: Path) -> Iter
             process.wait(timeout=30)
 
 
+def wait_for(url: str) -> None:
+    """Waits until a server answers at this URL."""
+    until = time.monotonic() + START_BOUND
+    while not _answers(url):
+        if time.monotonic() > until:
+            raise RuntimeError(f"{url} does not answer")
+        time.sleep(0.05)
+
+
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port: int = probe.getsockname()[1]

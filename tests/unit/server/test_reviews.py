@@ -238,6 +238,17 @@ async def test_a_review_that_waits_for_a_count_gets_a_time_to_come_back(written:
     assert events(written)[0]["event"] == "review_failed"
 
 
+async def test_a_review_whose_charge_came_too_late_gets_a_time_to_come_back() -> None:
+    app, _ = application(failing(errors.UnavailableError("https://10.0.0.1 cannot be reached")))
+
+    answer = await call(app, "/validate", chunks(body(pod(container()))))
+
+    assert answer.status == 503
+    assert (b"retry-after", b"1") in answer.headers
+    assert b"try again" in answer.body
+    assert b"10.0.0.1" not in answer.body
+
+
 async def test_after_a_fault_the_next_review_is_answered(written: io.BytesIO) -> None:
     traps = [errors.EngineError("trap")]
 

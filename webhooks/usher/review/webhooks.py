@@ -264,7 +264,7 @@ def _protects_others(missed: Iterable[str], mended: Iterable[model.Finding], ent
     )
 
 
-CHARGE_SECONDS: Final = 2.0
+CHARGE_SECONDS: Final = 2.4
 """Seconds within which a review must get all data that it waits for; the API server waits for three."""
 
 _Result = TypeVar("_Result")

@@ -229,6 +229,7 @@ _CLOSE: Final = (b"connection", b"close")
 _LATER: Final = (b"retry-after", b"1")
 """Seconds. The API server tries again until its timeout; 0 would cause a storm of requests."""
 _UNDECIDED: Final = "usher could not decide; its log says why"
+_LATE: Final = "usher could not decide in time: the API server is busy, or many charges of one quota wait; try again"
 _NOT_FOUND: Final = b"reviews are answered at /mutate, /validate and /configuration\n"
 
 
@@ -365,8 +366,7 @@ class Reviews:
         if isinstance(error, errors.ReviewError):
             self._refuse(endpoint, error.status, str(error))
             return error.status, f"{error}\n".encode()
-        # With a time to come back: counting takes seconds, so the API server gets a verdict within its timeout.
-        status, text = (503, f"{error}") if isinstance(error, errors.CountingError) else (500, _UNDECIDED)
+        status, text = _status_and_text(error)
         trace_id = self._trace(scope, when, status)
         self._metrics.failed(endpoint, seconds=time.monotonic() - when.arrived, trace_id=trace_id)
         logs.failure(endpoint, error, trace_id=trace_id)
@@ -533,6 +533,13 @@ class _TimedAdmission:
 
     def undoing(self, request: ChargeRequest) -> AbstractContextManager[None]:
         return self._admission.undoing(request)
+
+
+def _status_and_text(error: Exception) -> tuple[int, str]:
+    """503 has a time to come back: the API server asks again within its timeout, and may get a verdict then."""
+    if isinstance(error, errors.CountingError):
+        return 503, str(error)
+    return (503, _LATE) if isinstance(error, errors.UnavailableError) else (500, _UNDECIDED)
 
 
 async def _run_in_thread(call: Callable[[], _Result], /) -> _Result:

@@ -94,6 +94,19 @@ def test_changes_are_seen_and_heartbeats_are_not() -> None:
     assert store.find(reference("a")) is Absence.MISSING
 
 
+def test_a_charge_of_a_quota_is_momentary() -> None:
+    def written(version: str) -> paths.Object:
+        found = builders.gpu_quota(gpus=8, namespaces=["ml"], status={"charges": [version]})
+        return {**found, "metadata": {**paths.metadata(found), "resourceVersion": version}}
+
+    store = Store.of([written("1")])
+    before = store.revision
+    store.put(written("2"))
+
+    assert store.revision == before
+    assert store.objects("gpu-usher.io", "GPUQuota") == {"research": written("2")}
+
+
 def test_nodes_come_and_go_without_a_new_revision_for_workloads() -> None:
     store = Store.of([node("a")])
     before, nodes = store.revision, store.nodes.revision

@@ -293,7 +293,9 @@ def _lasting(value: paths.Object, key: Key) -> paths.Object:
     known, status = registry.FACTS.get(key), value.get("status")
     if known is None or not known.momentary or not isinstance(status, dict):
         return value
-    return {**value, "status": {field: each for field, each in status.items() if field not in known.momentary}}
+    metadata = {field: each for field, each in paths.metadata(value).items() if field != "resourceVersion"}
+    lasting = {field: each for field, each in status.items() if field not in known.momentary}
+    return {**value, "metadata": metadata, "status": lasting}
 
 
 def _identity(value: paths.Object) -> tuple[str, str]:

@@ -12,8 +12,10 @@ from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota import ledger
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.entries import Entry
+from usher.authorities.gpu_quota.live import account_store
 from usher.authorities.gpu_quota.live.account_store import Account, AccountStore, ConfigMapStore, StatusStore, Stored
 from usher.config import pools
+from usher.kinds import registry
 
 G = 10**9
 NAMESPACE = "gpu-usher"
@@ -48,6 +50,41 @@ def charged(stored: Stored[Account], name: str, gpus: int) -> Stored[Account]:
     granted = ledger.charge(stored.state.ledger, entry, stored.state.quota.limits)
     assert isinstance(granted, ledger.Granted)
     return Stored(state=replace(stored.state, ledger=granted.ledger), version=stored.version)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "later"),
+    [
+        ("10", "9", True),
+        ("9", "10", False),
+        ("9", "9", False),
+        ("b", "a", False),
+        ("", "1", False),
+        ("9" * 5000, "1", True),
+    ],
+)
+def test_a_version_is_later_if_its_number_is_greater(ours: str, theirs: str, later: bool) -> None:
+    one: paths.Object = {"metadata": {"resourceVersion": ours}}
+    other: paths.Object = {"metadata": {"resourceVersion": theirs}}
+
+    assert account_store.is_later(one, other) == later
+
+
+@pytest.mark.parametrize("metadata", [None, [], {}, {"resourceVersion": 7}])
+def test_an_object_without_a_version_is_never_later(metadata: Any) -> None:
+    assert not account_store.is_later({"metadata": metadata}, {"metadata": {"resourceVersion": "1"}})
+
+
+def test_an_account_that_a_watch_has_shown_can_be_written() -> None:
+    """Facts keep less than the object, but its name and its version."""
+    api = MemoryApi()
+    store = with_object(api)
+    store.write(charged(store.read(), "a", 3))
+    kept = registry.FACTS["gpu-usher.io", "GPUQuota"].keep(store.read().version)
+
+    assert store.write(charged(store.watched(kept), "b", 2)) is not None
+    assert {each.name for each in store.read().state.ledger.entries.values()} == {"a", "b"}
+    assert store.write(charged(store.watched(kept), "c", 1)) is None
 
 
 @STORES

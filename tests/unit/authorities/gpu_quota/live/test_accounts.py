@@ -1,6 +1,7 @@
 """Changes to one quota by several writers: no change is lost, and no change starts from an old state."""
 
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 
@@ -55,6 +56,12 @@ def writer(store: AccountStore[int]) -> AccountWriter[int]:
 
 def results(futures: list["Future[bool]"]) -> list[bool]:
     return [future.result(timeout=WITHIN) for future in futures]
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + WITHIN
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.001)
 
 
 def test_a_change_is_written() -> None:
@@ -115,6 +122,48 @@ def test_a_refusal_rests_on_a_fresh_read() -> None:
     other.change(lambda _count: (0, True), within=WITHIN).result(WITHIN)
 
     assert results([ours.change(up_to(1), within=WITHIN)]) == [True]
+
+
+def test_a_writer_that_was_overtaken_begins_with_what_a_watch_has_shown() -> None:
+    """A writer that must read first would come second to one that only writes, again and again."""
+    store = Memory()
+    shown = Stored(state=0, version=0)
+
+    def later(known: Stored[int]) -> Stored[int] | None:
+        return shown if shown.version > known.version else None
+
+    ours = AccountWriter(store, later=later, wait=lambda _seconds: None)
+    assert results([ours.change(up_to(9), within=WITHIN)]) == [True]
+    other = writer(store)
+    assert results([other.change(up_to(9), within=WITHIN)]) == [True]
+    shown, reads = store.read(), store.reads
+
+    assert results([ours.change(up_to(9), within=WITHIN)]) == [True]
+    assert (store.count, store.reads, store.conflicts) == (3, reads, 0)
+
+
+def test_no_refusal_rests_on_a_watch() -> None:
+    store = Memory()
+    full = Stored(state=1, version=2)
+    ours = AccountWriter(store, later=lambda known: full if known.version < 2 else None, wait=lambda _seconds: None)
+    ours.change(lambda count: (count, True), within=WITHIN).result(WITHIN)
+
+    assert results([ours.change(up_to(1), within=WITHIN)]) == [True]
+
+
+def test_a_writer_leaves_time_for_others_after_each_write() -> None:
+    pauses, now = list[float](), [0.0]
+
+    class Slow(Memory):
+        def write(self, stored: Stored[int]) -> Stored[int] | None:
+            now[0] += 0.1
+            return super().write(stored)
+
+    ours = AccountWriter(Slow(), clock=lambda: now[0], wait=pauses.append, chance=lambda: 0.5)
+    results([ours.change(up_to(9), within=WITHIN)])
+    wait_for(lambda: bool(pauses))
+
+    assert pauses == [pytest.approx(0.15)]
 
 
 def test_a_change_that_fails_takes_no_other_with_it() -> None:

@@ -390,6 +390,12 @@ class Stored(Struct, Generic[_State], frozen=True, kw_only=True):
     """The version for the next write; only the store reads it."""
 
 
+def is_later(value: paths.Object, other: paths.Object) -> bool:
+    """Whether an object was written after another version of it; False unless both versions are numbers."""
+    ours, others = (cluster_api.resource_version(each) for each in (value, other))
+    return ours.isdecimal() and others.isdecimal() and (len(ours), ours) > (len(others), others)
+
+
 class AccountStore(Protocol[_State]):
     """Keeps one account."""
 
@@ -413,18 +419,18 @@ class StatusStore:
         self._meter = meter
         self._path = f"{QUOTAS_PATH}/{name}"
         self._heads = Heads(api, namespace=namespace, clock=clock)
-        self._watched: tuple[paths.Object, Account] | None = None
+        self._watched: Stored[Account] | None = None
 
-    def watched(self, value: paths.Object) -> Account:
+    def watched(self, value: paths.Object) -> Stored[Account]:
         """The account of the GPUQuota as a watch has shown it. Only parts that were never read are read.
 
         Raises:
             ClusterError: the account cannot be read.
         """
         watched = self._watched
-        if watched is None or watched[0] is not value:
-            watched = self._watched = value, self._account(value)
-        return watched[1]
+        if watched is None or watched.version is not value:
+            watched = self._watched = Stored(state=self._account(value), version=value)
+        return watched
 
     def read(self) -> Stored[Account]:
         """The account in etcd. The request has no resource version, so the API server does not answer from a cache.

@@ -36,7 +36,7 @@ from usher.cluster.api import NAMES
 from usher.cluster.http_clients import Backoff
 from usher.kinds.reading.values import Absence, Reference
 
-MOST_TOGETHER: Final = 64
+MOST_TOGETHER: Final = 256
 """The most changes in one write: one refusal must not delay a thousand other changes."""
 
 ATTEMPTS: Final = 40
@@ -52,12 +52,19 @@ _FIRST_RETRY: Final = 0.05
 _LONGEST_RETRY: Final = 0.4
 """The first and the longest wait in seconds after the API server was busy or failed. A review waits two in all."""
 
-_CONTENDED: Final = 1.0
-"""Seconds after a conflict in which a writer leaves time for others after each write. A writer that has just written
-needs no read, so it would come first again and again; changes that wait meanwhile are written together."""
+_PAUSE: Final = 4.0
+"""After each write a writer leaves time for others: so many times as long as the write took. A writer that has just
+written knows the current state first, so it would come first again and again; changes that wait meanwhile are written
+together."""
 
-_PAUSE: Final = 3.0
-"""That time, as a multiple of the time that the write took."""
+_PAUSE_ALONE: Final = 1.5
+"""The same where no other replica seems to write. It is not 0: a replica that always comes second cannot be seen."""
+
+_LONGEST_PAUSE: Final = 0.5
+"""The longest of that time in seconds: an API server that is slow needs long for the writes of others too."""
+
+_CONTENDED: Final = 5.0
+"""Seconds for which another replica that wrote seems to write."""
 
 _State = TypeVar("_State")
 _Result = TypeVar("_Result")
@@ -79,12 +86,22 @@ class AccountWriter(Generic[_State]):
         self,
         store: account_store.AccountStore[_State],
         *,
+        later: Callable[[account_store.Stored[_State]], account_store.Stored[_State] | None] = lambda _known: None,
         clock: Callable[[], float] = time.monotonic,
         wait: Callable[[float], None] = time.sleep,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        """Takes the store of the account, a clock in seconds, a sleep function, and random numbers from 0 to 1."""
+        """Takes the parts that it works with.
+
+        Args:
+            store: of the account.
+            later: gives a later state than another one where a watch has shown it. It need not be current.
+            clock: seconds.
+            wait: sleeps for seconds.
+            chance: gives random numbers from 0 to 1.
+        """
         self._store = store
+        self._later = later
         self._clock = clock
         self._wait = wait
         self._chance = chance
@@ -94,6 +111,8 @@ class AccountWriter(Generic[_State]):
         self._contended_until = float("-inf")
         self._last: account_store.Stored[_State] | None = None
         """The last written state. It is usually still current, so that a change needs no read."""
+        self._known: account_store.Stored[_State] | None = None
+        """The latest state that was read, written or shown by a watch. Another replica may have replaced it."""
 
     def change(self, change: Change[_State, _Result], *, within: float) -> "Future[_Result]":
         """Makes a change; the future has its result after the change is written.
@@ -156,17 +175,17 @@ class AccountWriter(Generic[_State]):
             conflicts += 1
             self._wait(_SHORTEST_WAIT + (longest - _SHORTEST_WAIT) * self._chance())
         for each in together:
-            _fail(each, errors.ClusterError(f"other replicas wrote the quota first, {ATTEMPTS} times in a row"))
+            _fail(each, errors.UnavailableError(f"other replicas wrote the quota first, {ATTEMPTS} times in a row"))
 
     def _attempt(self, together: list[_Waiting[_State]]) -> bool:
         """Makes the changes and answers them; False if another replica wrote first."""
-        if self._last is not None:
-            stored, (state, outcomes) = self._last, _changed(together, self._last.state)
+        if (stored := self._assumed()) is not None:
+            state, outcomes = _changed(together, stored.state)
             if state != stored.state:
                 return self._commit(together, account_store.Stored(state=state, version=stored.version), outcomes)
             # A result without a write may be a refusal, and a refusal must use a fresh read.
             self._last = None
-        stored = self._store.read()
+        stored = self._known = self._store.read()
         # The reviews of late changes have been answered meanwhile.
         self._drop_late(together, None)
         state, outcomes = _changed(together, stored.state)
@@ -176,6 +195,18 @@ class AccountWriter(Generic[_State]):
         _answer(together, outcomes)
         return True
 
+    def _assumed(self) -> account_store.Stored[_State] | None:
+        """The state that is probably current; None where it must be read. A write against a replaced state conflicts.
+
+        After a conflict the state of a watch saves a read: a writer that reads and writes would come second to a writer
+        that only writes, again and again.
+        """
+        later = None if self._known is None else self._later(self._known)
+        if later is not None:
+            self._known = self._last = later
+            self._contended_until = self._clock() + _CONTENDED
+        return self._last
+
     def _commit(
         self,
         together: Sequence[_Waiting[_State]],
@@ -184,13 +215,14 @@ class AccountWriter(Generic[_State]):
     ) -> bool:
         began = self._clock()
         self._last = self._store.write(changed)
+        self._known = self._last or changed
         now = self._clock()
         if self._last is None:
             self._contended_until = now + _CONTENDED
             return False
         _answer(together, outcomes)
-        if now < self._contended_until:
-            self._wait(min(_PAUSE * (now - began), _LONGEST_WAIT) * (0.5 + self._chance()))
+        pause = _PAUSE if now < self._contended_until else _PAUSE_ALONE
+        self._wait(min(pause * (now - began), _LONGEST_PAUSE) * (0.5 + self._chance()))
         return True
 
     def _drop_late(self, together: list[_Waiting[_State]], trouble: errors.ClusterError | None) -> None:
@@ -198,7 +230,7 @@ class AccountWriter(Generic[_State]):
         now = self._clock()
         for each in together:
             if now > each.until:
-                _fail(each, trouble or errors.ClusterError("the quota could not be charged in time"))
+                _fail(each, trouble or errors.UnavailableError("the quota could not be charged in time"))
         together[:] = [each for each in together if now <= each.until]
 
 
@@ -230,22 +262,41 @@ class Accounts:
         self._stores: dict[str, account_store.AccountStore[account_store.Account]] = {}
 
     def writer(self, quota: Quota) -> AccountWriter[account_store.Account]:
-        return self._writers.setdefault(str(quota), AccountWriter(self.store(quota)))
+        found = self._writers.get(str(quota))
+        if found is None:
+            found = AccountWriter(self.store(quota), later=lambda known: self._later(quota, known))
+        return self._writers.setdefault(str(quota), found)
 
     def store(self, quota: Quota) -> account_store.AccountStore[account_store.Account]:
         return self._stores.setdefault(str(quota), self._store(quota))
 
     def watched(self, quota: Quota) -> account_store.Account | None:
         """The account as the watch of GPUQuotas has shown it last; None where it must be read."""
-        store, known = self.store(quota), self._knowledge()
-        if not isinstance(store, account_store.StatusStore) or known.facts.age() > known.config.facts.bound:
+        known = self._knowledge()
+        value = None if known.facts.age() > known.config.facts.bound else self._shown(quota)
+        found = None if value is None else self._account_of(quota, value)
+        return None if found is None else found.state
+
+    def _later(
+        self, quota: Quota, known: account_store.Stored[account_store.Account]
+    ) -> account_store.Stored[account_store.Account] | None:
+        """The account as the watch has shown it last, if that is later than a known state."""
+        value = self._shown(quota)
+        return self._account_of(quota, value) if value and account_store.is_later(value, known.version) else None
+
+    def _shown(self, quota: Quota) -> paths.Object | None:
+        """The object of a GPUQuota that the watch has shown last."""
+        if quota.declared:
             return None
-        reference = Reference(
-            group=gpu_quota_definitions.GROUP, kind=gpu_quota_definitions.KIND, name=quota.name, namespace=""
+        found = self._knowledge().facts.find(
+            Reference(group=gpu_quota_definitions.GROUP, kind=gpu_quota_definitions.KIND, name=quota.name, namespace="")
         )
-        found = known.facts.find(reference)
+        return None if isinstance(found, Absence) else found
+
+    def _account_of(self, quota: Quota, value: paths.Object) -> account_store.Stored[account_store.Account] | None:
+        store = self.store(quota)
         try:
-            return None if isinstance(found, Absence) else store.watched(found)
+            return store.watched(value) if isinstance(store, account_store.StatusStore) else None
         except errors.ClusterError:
             return None
 

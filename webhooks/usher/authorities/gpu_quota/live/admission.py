@@ -486,5 +486,5 @@ def _retried(read: Callable[[], _Answer], until: float) -> _Answer:
             time.sleep(pause)
 
 
-def _too_late() -> errors.ClusterError:
-    return errors.ClusterError("the API server did not answer in time")
+def _too_late() -> errors.UnavailableError:
+    return errors.UnavailableError("the API server did not answer in time")
