@@ -29,6 +29,7 @@ def firings(corpus: Corpus) -> record_precision.Firings:
     return record_precision.firings(corpus.folder)
 
 
+@pytest.mark.costly
 @of_each_corpus
 def test_every_firing_of_a_check_has_a_verdict(corpus: Corpus) -> None:
     judged = {

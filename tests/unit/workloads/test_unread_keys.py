@@ -552,6 +552,7 @@ REPORTED = [
 """Objects with values that rules of controllers find."""
 
 
+@pytest.mark.costly
 def test_junk_anywhere_in_a_reported_object_is_survived() -> None:
     junk: list[paths.Json] = ["junk", 7, None, ["junk"], {"junk": "junk"}, [7], [{}]]
     for value in REPORTED:
