@@ -9,7 +9,7 @@ from acceptance import evaluator
 from usher import model, paths
 from usher.config import fabrics
 from usher.config.fabrics import RESERVED_VARIABLES
-from usher.kinds.reading.values import Absence, Reference
+from usher.kinds.reading.values import Absence, Objects, Reference
 from usher.policy.decision import Operation, Request
 from usher.policy.evaluator import Evaluator
 
@@ -25,10 +25,11 @@ EVERYTHING: dict[str, Any] = {
 }
 
 
-class Cluster:
+class Cluster(Objects):
     """Knows every object but those that are missing."""
 
     def __init__(self, *missing: str, labels: dict[str, str] | None = None) -> None:
+        super().__init__(())
         self._missing = missing
         self._metadata: paths.Object = {"labels": dict(labels or {})}
 

@@ -3,6 +3,10 @@
 K: kaito-project/kaito at 056b8280, O: pkg/controller/v1beta1/inferenceservice of sgl-project/ome at 17b77eda.
 """
 
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
 import pytest
 
 import builders
@@ -14,8 +18,11 @@ MIG = "nvidia.com/mig-2g.24gb"
 UNBOUNDED = "unbounded"
 
 
-def unread(value: paths.Object) -> set[str]:
-    return {path for path, _ in unknowns(value)}
+DATA = Path(__file__).parents[2] / "data"
+
+
+def unread(value: paths.Object, objects: Objects | None = None) -> set[str]:
+    return {path for path, _ in unknowns(value, objects=objects or Objects(()))}
 
 
 def workspace(resource: paths.Json, version: str = "kaito.sh/v1beta1", **fields: paths.Json) -> paths.Object:
@@ -175,8 +182,197 @@ def test_services_of_ome_make_what_their_runtime_says(
     assert totals(value, objects=known) == ({} if gpus is None else {builders.GPU: gpus})
 
 
-def test_a_runtime_that_only_the_operator_chooses_is_unknown_and_no_pass() -> None:
-    assert unread(service(engine={"minReplicas": 1})) == {"/spec/engine"}
+def of_ome(kind: str, name: str, spec: Mapping[str, builders.JsonValue], namespace: str | None = None) -> paths.Object:
+    return builders.custom("ome.io/v1beta1", kind, spec, name=name, namespace=namespace)
+
+
+LLAMA: dict[str, builders.JsonValue] = {
+    "modelArchitecture": "LlamaForCausalLM",
+    "modelFormat": {"name": "safetensors", "version": "1.0.0"},
+    "modelFramework": {"name": "transformers", "version": "4.47.0"},
+}
+"""What a model says of itself, and a runtime of the models that it supports."""
+
+
+def llama(**fields: builders.JsonValue) -> paths.Object:
+    return of_ome("ClusterBaseModel", "deepseek", {**LLAMA, "modelParameterSize": "8B", **fields})
+
+
+def supporting(name: str, gpus: int, namespace: str | None = None, **fields: builders.JsonValue) -> paths.Object:
+    """A runtime that supports models of Llama, with other fields of the format, or of the runtime."""
+    whole = ("modelSizeRange", "disabled", "acceleratorRequirements", "nodeSelector", "containers", "decoderConfig")
+    spec = {key: value for key, value in fields.items() if key in whole}
+    supported = {**LLAMA, "autoSelect": True, **{key: value for key, value in fields.items() if key not in whole}}
+    spec = {"supportedModelFormats": [supported], "engineConfig": {"runner": runner(gpus)}, **spec}
+    return of_ome("ServingRuntime" if namespace else "ClusterServingRuntime", name, spec, namespace)
+
+
+def of_sizes(least: str, most: str) -> builders.JsonValue:
+    return {"min": least, "max": most}
+
+
+NEWER: builders.JsonValue = {"name": "transformers", "version": "4.43.0", "operator": "GreaterThanOrEqual"}
+OLDER: builders.JsonValue = {"name": "transformers", "version": "4.50.0", "operator": "GreaterThanOrEqual"}
+CHOICES: dict[str, tuple[list[paths.Object], int | None]] = {
+    # S = pkg/runtimeselector of the same commit. S:scorer.go CompareRuntimes.
+    "the first name of two alike": ([supporting("b", 2), supporting("a", 1)], 1),
+    "the higher priority": ([supporting("a", 1, priority=1), supporting("b", 2, priority=3)], 2),
+    "the higher weight": (
+        [supporting("a", 1), supporting("b", 2, modelFormat={"name": "safetensors", "version": "1.0.0", "weight": 20})],
+        2,
+    ),
+    "the nearest range of sizes": (
+        [
+            supporting("a", 1, modelSizeRange=of_sizes("1B", "80B")),
+            supporting("b", 2, modelSizeRange=of_sizes("7B", "9B")),
+        ],
+        2,
+    ),
+    # S:selector.go GetCompatibleRuntimes: the namespace before the cluster.
+    "of the namespace": ([supporting("a", 1, priority=9), supporting("b", 2, "ml-research")], 2),
+    "of another namespace": ([supporting("a", 1), supporting("b", 2, "other")], 1),
+    # S:matcher.go checkModelSize, compareSupportedModelFormats.
+    "another size": ([supporting("a", 1, modelSizeRange=of_sizes("60B", "75B")), supporting("b", 2)], 2),
+    "another architecture": ([supporting("a", 1, modelArchitecture="Qwen2ForCausalLM"), supporting("b", 2)], 2),
+    "another quantisation": ([supporting("a", 1, quantization="fp8"), supporting("b", 2)], 2),
+    "another format": ([supporting("a", 1, modelFormat={"name": "onnx", "version": "1.0.0"}), supporting("b", 2)], 2),
+    "a pipeline of diffusion": ([supporting("a", 1, diffusionPipeline={"className": "Flux"}), supporting("b", 2)], 2),
+    # S:matcher.go compareModelFrameworkVersions: the runtime's version is compared with that of the model.
+    "a version that is not greater": ([supporting("a", 1, modelFramework=NEWER), supporting("b", 2)], 2),
+    "a greater version": ([supporting("a", 1, modelFramework=OLDER), supporting("b", 2)], 1),
+    # S:selector.go evaluateRuntime.
+    "not chosen by itself": ([supporting("a", 1, autoSelect=False), supporting("b", 2)], 2),
+    "disabled": ([supporting("a", 1, disabled=True), supporting("b", 2)], 2),
+    "no runtime that supports it": ([supporting("a", 1, modelArchitecture="Qwen2ForCausalLM")], None),
+    "no runtime": ([], None),
+}
+
+
+@pytest.mark.parametrize(("runtimes", "gpus"), CHOICES.values(), ids=CHOICES)
+def test_ome_chooses_a_runtime_by_the_model(runtimes: list[paths.Object], gpus: int | None) -> None:
+    value = service(engine={"maxReplicas": 1})
+    known = Objects([llama(), *runtimes])
+
+    if gpus is None:
+        assert unread(value, known) == {"/spec/engine"}
+    else:
+        assert totals(value, objects=known) == {builders.GPU: (str(gpus), str(2 * gpus))}
+
+
+def test_a_model_that_leaves_out_a_field_may_get_any_runtime_that_its_files_allow() -> None:
+    """pkg/modelagent/config_parser.go updateModelSpec writes the missing fields, unless an annotation forbids it."""
+    value = service(engine={"maxReplicas": 1})
+    runtimes = [supporting("small", 1, modelSizeRange=of_sizes("1B", "9B")), supporting("any", 2)]
+    kept = llama(modelParameterSize=None)
+    kept["metadata"] = {"name": "deepseek", "annotations": {"ome.oracle.com/skip-config-parsing": "true"}}
+
+    ((path, reason),) = unknowns(value, objects=Objects([llama(modelParameterSize=None), *runtimes]))
+    assert path == "/spec/engine"
+    assert (
+        "OME reads modelParameterSize of model deepseek from its files, and may choose the runtime any, small" in reason
+    )
+    assert "Name a runtime" in reason
+    assert totals(value, objects=Objects([kept, *runtimes])) == {builders.GPU: ("2", "4")}
+    assert totals(value, objects=Objects([llama(modelParameterSize=None), runtimes[0]])) == {builders.GPU: ("1", "2")}
+
+
+def test_a_class_of_accelerators_gives_the_pods_its_devices_and_nodes() -> None:
+    """pkg/acceleratorclassselector and components/base.go MergeEngineResources, UpdatePodSpecNodeSelector."""
+    requires: builders.JsonValue = {"acceleratorClasses": ["h100"]}
+    known = Objects(
+        [
+            llama(),
+            supporting("a", 1),
+            supporting("b", 2, acceleratorRequirements=requires, nodeSelector={"pool": "b", "zone": "1"}),
+            of_ome(
+                "AcceleratorClass",
+                "h100",
+                {
+                    "discovery": {"nodeSelector": {"pool": "h100"}},
+                    "resources": [{"name": builders.GPU, "quantity": "8"}],
+                },
+            ),
+        ]
+    )
+    chosen: builders.JsonValue = {"acceleratorClass": "h100"}
+    selected = service(engine={"maxReplicas": 1}, acceleratorSelector=chosen)
+    own = service(
+        engine={"maxReplicas": 1, "runner": runner(4), "nodeSelector": {"zone": "2"}}, acceleratorSelector=chosen
+    )
+
+    assert totals(selected, objects=known) == {builders.GPU: ("8", "16")}
+    assert totals(own, objects=known) == {builders.GPU: ("4", "8")}
+    (pods,) = readable_workload(own, objects=known).pod_sets
+    assert pods.node_selector == {"pool": "h100", "zone": "2"}
+    assert totals(service(engine={"acceleratorOverride": chosen, "maxReplicas": 1}), objects=known) == {
+        builders.GPU: ("8", "16")
+    }
+    assert unread(service(engine={}, acceleratorSelector={"acceleratorClass": "a100"}), known) == {
+        "/spec/acceleratorSelector",
+        "/spec/engine",
+    }
+
+
+def test_usher_chooses_as_ome_itself_did() -> None:
+    """The answers are those of pkg/runtimeselector and pkg/acceleratorclassselector, built and run on these objects."""
+    cases = json.loads((DATA / "runtimes_that_ome_chose.json").read_text())
+    assert len(cases) >= 60
+    for case in cases:
+        known = Objects(case["objects"])
+        if case["gpus"] is None:
+            assert unread(case["service"], known), case["service"]
+        else:
+            assert totals(case["service"], objects=known).get(builders.GPU, ("0",))[0] == str(case["gpus"]), case
+
+
+DAMAGED: list[builders.JsonValue] = [
+    None,
+    7,
+    "text",
+    [],
+    [7],
+    {},
+    {"name": 7},
+    {"name": {}},
+    {"min": [], "max": 7},
+    1e300,
+]
+
+
+@pytest.mark.parametrize("value", DAMAGED, ids=repr)
+@pytest.mark.parametrize("kind", ["model", "format", "runtime", "class", "service"])
+def test_damaged_objects_of_ome_are_unknown_and_never_a_fault(kind: str, value: builders.JsonValue) -> None:
+    about = {**LLAMA, "modelParameterSize": "8B"}
+    for key in (*about, "quantization", "diffusionPipeline", "autoSelect", "priority"):
+        model_spec = {**about, key: value} if kind == "model" else about
+        supported = {"autoSelect": True, **LLAMA, **({key: value} if kind == "format" else {})}
+        spec: dict[str, builders.JsonValue] = {
+            "supportedModelFormats": [supported],
+            "modelSizeRange": of_sizes("1B", "9B"),
+            "acceleratorRequirements": {"acceleratorClasses": ["h100"]},
+            "engineConfig": {"runner": runner(1)},
+        }
+        for field in spec if kind == "runtime" else ("nodeSelector",):
+            known = Objects(
+                [
+                    of_ome("ClusterBaseModel", "deepseek", model_spec),
+                    of_ome("ClusterServingRuntime", "a", {**spec, field: value} if kind == "runtime" else spec),
+                    of_ome(
+                        "AcceleratorClass",
+                        "h100",
+                        {"discovery": value, "resources": [value]} if kind == "class" else {},
+                    ),
+                ]
+            )
+            asked = {"engine": {}, "acceleratorSelector": value if kind == "service" else {"acceleratorClass": "h100"}}
+            workload(service(**asked), objects=known)
+
+
+def test_a_runtime_that_nothing_names_or_knows_is_unknown_and_no_pass() -> None:
+    ((path, reason),) = unknowns(service(engine={"minReplicas": 1}))
+    assert path == "/spec/engine"
+    assert "model deepseek is not known here" in reason
+    assert "--facts" in reason
     assert unread(service(runtime=NAMED, engine={})) == {"/spec/runtime/name", "/spec/engine"}
     chosen = service(engine={"runner": runner(8)}, acceleratorSelector={"acceleratorClass": "h100"})
     assert unread(chosen) == {"/spec/acceleratorSelector"}

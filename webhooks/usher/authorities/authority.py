@@ -80,6 +80,7 @@ class Holding(Struct, frozen=True, kw_only=True):
 
 
 _KUEUE_SAYS: Final = "QuotaReserved=False, {} or Pending: {}"
+_KUEUE_REFUSES: Final = "QuotaReserved=False, {} or Inadmissible: {}"
 _POD_SAYS: Final = "PodScheduled=False, Unschedulable: {}"
 
 _CALLED: Final = (
@@ -92,9 +93,18 @@ _CALLED: Final = (
         _KUEUE_SAYS.format("NoMatchingFlavor", "flavor ... doesn't match node affinity"),
     ),
     ("Kueue", "has no quota for", _KUEUE_SAYS.format("NoMatchingFlavor", "resource ... unavailable in ClusterQueue")),
-    ("Kueue", "is stopped|is not active", _KUEUE_SAYS.format("Suspended", "ClusterQueue ... is inactive")),
-    ("Kueue", "has no LocalQueue", _KUEUE_SAYS.format("Misconfigured", "LocalQueue ... doesn't exist")),
-    ("Kueue", "there is no ClusterQueue", _KUEUE_SAYS.format("Misconfigured", "ClusterQueue ... doesn't exist")),
+    (
+        "Kueue",
+        "^LocalQueue .*(is stopped|is not active)",
+        _KUEUE_REFUSES.format("Suspended", "LocalQueue ... is inactive"),
+    ),
+    (
+        "Kueue",
+        "^ClusterQueue .*(is stopped|is not active)",
+        _KUEUE_REFUSES.format("Suspended", "ClusterQueue ... is inactive"),
+    ),
+    ("Kueue", "has no LocalQueue", _KUEUE_REFUSES.format("Misconfigured", "LocalQueue ... doesn't exist")),
+    ("Kueue", "there is no ClusterQueue", _KUEUE_REFUSES.format("Misconfigured", "ClusterQueue ... doesn't exist")),
     (
         "Kueue",
         "does not select namespace",
@@ -116,10 +126,10 @@ _CALLED: Final = (
 )
 """Authority, pattern of its reason, and the words of the controller.
 
-Sources: KQ:pkg/scheduler/flavorassigner/flavorassigner.go and KQ:apis/kueue/v1beta2/workload_types.go, whose older
-releases write Pending; VC:pkg/scheduler/plugins/{gang,capacity,proportion};
-KAI:pkg/apis/scheduling/v2alpha2/podgroup_types.go; pkg/scheduler/framework/plugins/{noderesources,tainttoleration,
-nodeaffinity} of kubernetes/kubernetes v1.36.
+Sources: KQ:pkg/scheduler/flavorassigner/flavorassigner.go, KQ:pkg/controller/core/workload_controller.go, which write
+Pending and Inadmissible without their gate UnadmittedWorkloadsObservability; VC:pkg/scheduler/plugins/{gang,capacity,
+proportion}; KAI:pkg/apis/scheduling/v2alpha2/podgroup_types.go; pkg/scheduler/framework/plugins/{noderesources,
+tainttoleration,nodeaffinity} of kubernetes/kubernetes v1.36. tests/data/waiting.json holds texts of both.
 """
 
 

@@ -113,7 +113,7 @@ def _copy(source: paths.Json, target: paths.Object, way: list[str]) -> None:
         _copy(source[key], inner, rest)
 
 
-KEEP_SPEC: Final = keeping("/spec")
+_KEEP_SPEC_AND_AGE: Final = keeping("/metadata/creationTimestamp", "/spec")
 
 CONFIG_MAP: Final[Key] = ("", "ConfigMap")
 DEFINITION: Final[Key] = ("apiextensions.k8s.io", "CustomResourceDefinition")
@@ -141,8 +141,10 @@ _SECRETIVE: Final = memo.pattern("API_?KEY|ACCESS_?KEY|TOKEN|SECRET|PASSW|CREDEN
 
 
 def keep_spec_without_secrets(value: paths.Object) -> paths.Object:
-    """The spec without values of environment variables that rules do not read: they may be secrets."""
-    result = KEEP_SPEC(value)
+    """The spec without values of environment variables that rules do not read: they may be secrets; and its age, by
+    which KServe chooses a runtime.
+    """
+    result = _KEEP_SPEC_AND_AGE(value)
     return result if "spec" not in result else {**result, "spec": _without_values(result["spec"])}
 
 

@@ -12,20 +12,24 @@ utils/replicaset/canary.go, rollout/bluegreen.go and docs/features/specification
 
 Version v1beta1 of claims has the fields of a request in the request itself; later versions have them in `exactly`.
 NetworkAttachmentDefinitions of Multus are networks for pods: usher reads only their names.
+
+A Service of Knative (serving.knative.dev) makes a Configuration. The Configuration makes a Revision for every change of
+its template, and the Revision makes a Deployment.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final
 
 from msgspec.structs import replace
 from pydantic import AfterValidator, BeforeValidator
 
-from usher import model, paths
+from usher import memo, model, paths
 from usher.accelerators import boards, names, vocabulary
 from usher.kinds.kind import Code, keeping
 from usher.kinds.reading import known_keys
 from usher.kinds.reading.counts import concurrent_pods, in_turns, share_of_replicas
-from usher.kinds.reading.pod_templates import pod_template
+from usher.kinds.reading.pod_templates import pod_spec, pod_template
 from usher.kinds.reading.shapes import HostPath, with_place
 from usher.kinds.reading.templates import JOB_CONTROLLER, PLAIN, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
@@ -239,12 +243,79 @@ DriverOptions = Annotated[dict[str, HostPath], BeforeValidator(_paths_of_options
 """The paths that the options of a volume driver name."""
 
 
+_KNATIVE: Final = "autoscaling.knative.dev"
+
+# Of two spellings the first counts: KN:pkg/apis/autoscaling/register.go.
+_MIN_SCALE: Final = (f"{_KNATIVE}/min-scale", f"{_KNATIVE}/minScale")
+_MAX_SCALE: Final = (f"{_KNATIVE}/max-scale", f"{_KNATIVE}/maxScale")
+_INITIAL_SCALE: Final = (f"{_KNATIVE}/initial-scale", f"{_KNATIVE}/initialScale")
+
+_NUMBER: Final = memo.pattern(r"\+?[0-9]{1,10}", re.ASCII)
+
+# KN:pkg/reconciler/revision/resources/env_var.go
+_TRAITS_OF_KNATIVE: Final = Traits(operator_environment=frozenset({"PORT", "K_*"}), changeable=False)
+
+
+def _service_of_knative(value: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    spec = reading.mapping(value.get("spec"), "/spec")
+    template = reading.mapping(spec.get("template"), "/spec/template")
+    count = _scaled_count(template.get("metadata"), "/spec/template/metadata", reading)
+    yield pod_template(Place(template, "/spec/template"), reading, count=count, traits=_TRAITS_OF_KNATIVE)
+
+
+def _revision(revision: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    """The template of a Revision: its spec is a pod spec with a few fields of Knative's own."""
+    metadata = revision.get("metadata")
+    yield pod_spec(
+        Place(revision.get("spec"), "/spec"),
+        metadata=Place(metadata, "/metadata"),
+        count=_scaled_count(metadata, "/metadata", reading),
+        traits=_TRAITS_OF_KNATIVE,
+    )
+
+
+def _scaled_count(metadata: object, path: str, reading: Reading) -> model.Count:
+    """The number of pods, between the two bounds. 0, or a missing bound, means the cluster's default: no bound.
+
+    The Deployment starts with the initial scale, whatever the bounds are (KN:pkg/reconciler/revision/resources/
+    deploy.go). The cluster's defaults: KN:config/core/configmaps/autoscaler.yaml.
+    """
+    annotations_path = path + "/annotations"
+    annotations = reading.strings(reading.mapping(metadata, path).get("annotations"), annotations_path)
+    lowest = _scale(annotations, annotations_path, _MIN_SCALE, reading) or 0
+    highest = _scale(annotations, annotations_path, _MAX_SCALE, reading)
+    initial = _scale(annotations, annotations_path, _INITIAL_SCALE, reading) or 0
+    if not highest:
+        reason = "no autoscaling.knative.dev/max-scale bounds what Knative makes"
+        return model.Count(minimum=lowest, maximum=None, reason=reason)
+    highest = max(lowest, highest, initial)
+    if lowest == highest:
+        return model.Count(minimum=lowest, maximum=highest)
+    reason = "Knative scales it between its bounds"
+    return model.Count(minimum=lowest, maximum=highest, reason=reason, grown=highest)
+
+
+def _scale(annotations: Mapping[str, str], path: str, keys: tuple[str, ...], reading: Reading) -> int | None:
+    key = next((key for key in keys if annotations.get(key)), None)
+    if key is None:
+        return None
+    here = paths.join(path, key)
+    text = annotations[key]
+    if not _NUMBER.fullmatch(text):
+        reading.unknown(here, "expected a whole number of pods")
+        return None
+    return reading.count(int(text), here, default=0)
+
+
 CODE: Final[Mapping[str, Code]] = {
     "Node": {"keep": _keep_node},
     "Pod": {"templates": _pod},
     "Job.batch": {"templates": _job},
     "CronJob.batch": {"templates": _cron_job},
     "Rollout.argoproj.io": {"templates": _rollout},
+    "Service.serving.knative.dev": {"templates": _service_of_knative},
+    "Configuration.serving.knative.dev": {"templates": _service_of_knative},
+    "Revision.serving.knative.dev": {"templates": _revision},
 }
 
 

@@ -1,9 +1,8 @@
-"""Models and services that an operator serves: KAITO, OME, Knative (serving.knative.dev) and VLLMRuntimes.
+"""Models and services that an operator serves: KAITO (kaito.sh) and OME (ome.io).
 
 KAITO makes its pods from a machine type: each asks for all GPUs of one machine. Sources: pkg/sku, pkg/workspace and
 pkg/ragengine of kaito-project/kaito at 056b8280. The pods of an InferenceService of OME come from a runtime. Sources:
-pkg/controller/v1beta1/inferenceservice of sgl-project/ome at 17b77eda. A Service of Knative makes a Configuration. The
-Configuration makes a Revision for every change of its template, and the Revision makes a Deployment.
+pkg/controller/v1beta1/inferenceservice of sgl-project/ome at 17b77eda.
 """
 
 import re
@@ -16,7 +15,7 @@ from usher import memo, model, paths
 from usher.kinds.kind import Code
 from usher.kinds.reading import pod_templates as layers
 from usher.kinds.reading.counts import DEFAULT_SURGE, share_of_replicas
-from usher.kinds.reading.pod_templates import listed_containers, pod_spec, pod_template, template_times
+from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
 from usher.kinds.reading.templates import LISTS, ONE, TERMS, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
 
@@ -192,47 +191,335 @@ _WORK: Final = {"engine": "prefill", "decoder": "decode", "router": "router"}
 """The work of components beside a decoder (pkg/apis/ome/v1beta1/inference_service.go)."""
 _OME: Final = "ome.io"
 _RUNTIMES: Final = ("ServingRuntime", "ClusterServingRuntime")
+_NAMED: Final = "/spec/runtime"
 
 
 def _ome_service(service: Object, reading: Reading) -> Iterator[Template]:
     """The pods of the components that a service has: each completes the same component of its runtime."""
     spec = reading.mapping(service.get("spec"), "/spec")
-    runtime = _runtime(service, spec, reading)
-    if spec.get("acceleratorSelector") is not None:
-        reading.unknown("/spec/acceleratorSelector", "an AcceleratorClass decides the accelerators of its pods")
-    for name in _COMPONENTS:
-        if spec.get(name) is None:
+    metadata = reading.mapping(service.get("metadata"), "/metadata")
+    within = reading.text(metadata.get("namespace"), "/metadata/namespace") or reading.context.namespace
+    name = reading.text(reading.mapping(spec.get("runtime"), _NAMED).get("name"), _NAMED + "/name")
+    if name:
+        runtime = _named_runtime(name, within, reading)
+        why = f"runtime {name} is not known here: its pods are not judged. Give it in the files or by --facts"
+    else:
+        runtime, why = _chosen_runtime(service, spec, within, reading)
+    if runtime is None and name:
+        reading.unknown(_NAMED + "/name", why)
+    if runtime is None and spec.get("acceleratorSelector") is not None:
+        reading.unknown("/spec/acceleratorSelector", "the runtime decides whether the AcceleratorClass counts")
+    for part in _COMPONENTS:
+        if spec.get(part) is None:
             continue
-        path = f"/spec/{name}"
-        own = reading.mapping(spec[name], path)
+        path = f"/spec/{part}"
+        own = reading.mapping(spec[part], path)
         if runtime is None and not {"runner", "leader", "containers"} & own.keys():
-            reading.unknown(path, "OME chooses a runtime by the model, and usher does not: its pods are not judged")
+            reading.unknown(path, why)
             continue
-        below = None if runtime is None else runtime.get(f"{name}Config")
+        below = None if runtime is None else runtime.get(f"{part}Config")
         merged = own if below is None else layers.patched(below, Place(own, path), reading, typed=True)
-        written = {} if below is None else dict.fromkeys(_of_runtime(merged, own, path), "/spec/runtime/name")
-        for each in _component(name, Place(merged, path), is_own=below is None, reading=reading):
-            work = _WORK[name] if spec.get("decoder") is not None else each.serves_as
+        if runtime is not None and part != "router":
+            merged = _on_accelerators(merged, own, spec, runtime, path=path, reading=reading)
+        written = (
+            {}
+            if runtime is None
+            else dict.fromkeys(_of_runtime(merged, own, path), _NAMED + "/name" if name else "/spec/model/name")
+        )
+        for each in _component(part, Place(merged, path), is_own=below is None, reading=reading):
+            work = _WORK[part] if spec.get("decoder") is not None else each.serves_as
             yield replace(each, serves_as=work, written=written)
 
 
-def _runtime(service: Object, spec: Object, reading: Reading) -> Object | None:
-    """The spec of the runtime that a service names; None where it has no name or usher does not find it."""
-    path = "/spec/runtime"
-    named = reading.mapping(spec.get("runtime"), path)
-    name = reading.text(named.get("name"), path + "/name")
-    if not name:
-        return None
-    metadata = reading.mapping(service.get("metadata"), "/metadata")
-    within = reading.text(metadata.get("namespace"), "/metadata/namespace") or reading.context.namespace
-    kinds = (named["kind"],) if named.get("kind") in _RUNTIMES else _RUNTIMES
-    for kind in kinds:
-        reference = Reference(group=_OME, kind=str(kind), name=name, namespace=within if kind == _RUNTIMES[0] else "")
-        found = reading.context.objects.find(reference)
-        if isinstance(found, dict):
-            return reading.mapping(found.get("spec"), path + "/name")
-    reading.unknown(path + "/name", f"runtime {name} is not known: its pods are not judged")
+def _named_runtime(name: str, within: str, reading: Reading) -> Object | None:
+    """The spec of a runtime of the namespace, or else of the cluster, whatever its `kind` (its fetcher.go)."""
+    for kind, namespace in zip(_RUNTIMES, (within, ""), strict=True):
+        found = reading.context.find(Reference(group=_OME, kind=kind, name=name, namespace=namespace))
+        if found is not None:
+            return reading.mapping(found.get("spec"), _NAMED + "/name")
     return None
+
+
+_FILLED: Final = ("modelArchitecture", "modelFramework", "modelFormat", "modelParameterSize")
+"""Fields of a model that OME's agent reads from the model where they are missing (pkg/modelagent/config_parser.go)."""
+_ALSO_FILLED: Final = ("quantization", "diffusionPipeline")
+"""The same: fields that many models lack. Where a model says its architecture, its author said these as well."""
+_KEPT_AS_IT_IS: Final = "ome.oracle.com/skip-config-parsing"
+
+
+def _chosen_runtime(service: Object, spec: Object, within: str, reading: Reading) -> tuple[Object | None, str]:
+    """The spec of the runtime that OME chooses by the model, or why it is not known (pkg/runtimeselector).
+
+    Runtimes of the namespace come before those of the cluster; among them the highest score, the nearest range of sizes
+    and the first name decide (scorer.go). `protocolVersions` and `kind` do not count.
+    """
+    help_ = "Name a runtime, or give the model and the runtimes in the files or by --facts"
+    name = reading.text(reading.mapping(spec.get("model"), "/spec/model").get("name"), "/spec/model/name")
+    own = Reference(group=_OME, kind="BaseModel", name=name, namespace=within)
+    found = reading.context.find(own)
+    if found is None:
+        found = reading.context.find(replace(own, kind="ClusterBaseModel", namespace=""))
+    if not name or found is None:
+        which = f"model {name} is not known here" if name else "the service names no model"
+        return None, f"OME chooses a runtime by the model, and {which}: its pods are not judged. {help_}"
+    about = paths.mapping(found.get("spec"))
+    if about.get("disabled") is True:
+        return None, f"OME makes no pods of it, because model {name} is disabled"
+    kept = paths.mapping(paths.metadata(found).get("annotations")).get(_KEPT_AS_IT_IS) == "true"
+    missing = [] if kept else [each for each in _FILLED if not about.get(each)]
+    if "modelArchitecture" in missing:
+        missing += [each for each in _ALSO_FILLED if not about.get(each)]
+    wanted = _wanted_classes(service, spec)
+    candidates: list[tuple[tuple[object, ...], str, Object]] = []
+    count = 0
+    for kind, space in zip(_RUNTIMES, (within, None), strict=True):
+        listed = reading.context.objects.listed(_OME, kind, space)
+        count += len(listed)
+        for title, value in listed.items():
+            runtime = paths.mapping(value.get("spec"))
+            score = _score(runtime, about, wanted, frozenset(missing))
+            if score > 0:
+                rank = (kind != _RUNTIMES[0], -score, _distance(runtime, about) or 0.0, title)
+                candidates.append((rank, title, runtime))
+    if not candidates:
+        which = f"no known runtime of {count} supports model {name}" if count else "no runtime is known here"
+        return None, f"OME chooses a runtime by the model, and {which}: its pods are not judged. {help_}"
+    if missing and len(candidates) > 1:
+        names = sorted(title for _, title, _ in candidates)
+        shown = ", ".join(names[:4]) + (f" or {len(names) - 4} others" if names[4:] else "")
+        fields = ", ".join(each for each in missing if each not in _ALSO_FILLED)
+        reason = f"OME reads {fields} of model {name} from its files, and may choose the runtime {shown}"
+        return None, f"{reason}: its pods are not judged. Name a runtime, or write these fields into the model"
+    return min(candidates, key=lambda each: each[0])[2], ""
+
+
+def _wanted_classes(service: Object, spec: Object) -> frozenset[str]:
+    """The AcceleratorClasses that a runtime must support (matcher.go compareAcceleratorClass)."""
+    holders = [
+        paths.mapping(spec.get("acceleratorSelector")),
+        *(paths.mapping(paths.mapping(spec.get(part)).get("acceleratorOverride")) for part in ("engine", "decoder")),
+    ]
+    annotations = paths.mapping(paths.metadata(dict(service)).get("annotations"))
+    named = [annotations.get("ome.io/accelerator-class"), *(each.get("acceleratorClass") for each in holders)]
+    return frozenset(each for each in named if isinstance(each, str))
+
+
+def _classes(runtime: Object) -> list[str]:
+    required = paths.mapping(runtime.get("acceleratorRequirements")).get("acceleratorClasses")
+    return [each for each in paths.elements(required) if isinstance(each, str)]
+
+
+def _score(runtime: Object, about: Object, wanted: frozenset[str], missing: frozenset[str]) -> int:
+    """How well a runtime supports a model; 0 where it does not, or where OME does not choose it by itself.
+
+    Args:
+        wanted: the AcceleratorClasses that it must support.
+        missing: the fields of the model that may still have any value.
+    """
+    formats = [paths.mapping(each) for each in paths.elements(runtime.get("supportedModelFormats"))]
+    if (
+        runtime.get("disabled") is True
+        or (wanted and not wanted <= {*_classes(runtime)})
+        or not any(each.get("autoSelect") is True for each in formats)
+        or not any(_supports(each, about, missing) for each in formats)
+        or _distance(runtime, about) is None
+    ):
+        return 0
+    return max(_format_score(each, about, missing) for each in formats)
+
+
+def _supports(supported: Object, about: Object, missing: frozenset[str]) -> bool:
+    """matcher.go compareSupportedModelFormats: every field is on both sides or on neither, and has the same value."""
+    for field in ("modelArchitecture", "quantization"):
+        if field not in missing and supported.get(field) != about.get(field):
+            return False
+    pipeline = paths.mapping(supported.get("diffusionPipeline"))
+    if pipeline and "diffusionPipeline" not in missing and not _has_pipeline(pipeline, about):
+        return False
+    if supported.get("modelFormat") is None:
+        return False
+    return all(
+        field in missing or _same_version(supported.get(field), about.get(field), strictly=True)
+        for field in ("modelFormat", "modelFramework")
+    )
+
+
+def _has_pipeline(wanted: Object, about: Object) -> bool:
+    """matcher.go compareDiffusionPipeline."""
+    given = paths.mapping(about.get("diffusionPipeline"))
+    mine, parts = ({**each, **paths.mapping(each.get("additionalComponents"))} for each in (given, wanted))
+    return wanted.get("className") in (None, given.get("className")) and all(
+        isinstance(own := mine.get(key), dict) and all(each.get(by) in (None, "", own.get(by)) for by in _PART)
+        for key, each in parts.items()
+        if isinstance(each, dict) and key != "additionalComponents"
+    )
+
+
+_PART: Final = ("library", "type")
+
+
+def _format_score(supported: Object, about: Object, missing: frozenset[str]) -> int:
+    """scorer.go CalculateFormatScore: the weights of equal fields, times the priority; 0 if one differs."""
+    if supported.get("autoSelect") is False:
+        return 0
+    priority, score = supported.get("priority"), 0
+    for field, usual in (("modelFormat", 10), ("modelFramework", 5)):
+        wanted, given = supported.get(field), about.get(field)
+        if wanted is not None and (given is not None or field in missing):
+            if field not in missing and not _same_version(wanted, given, strictly=False):
+                return 0
+            weight = paths.mapping(wanted).get("weight")
+            score += weight if isinstance(weight, int) and weight else usual
+        elif field == "modelFramework" and (wanted is not None or given is not None):
+            return 0
+    return score * (priority if isinstance(priority, int) else 1)
+
+
+def _same_version(supported: paths.Json, given: paths.Json, *, strictly: bool) -> bool:
+    """Whether two formats have the same name and fitting versions; `strictly`: both have a version or neither.
+
+    matcher.go compareModelFormatVersions.
+    """
+    if supported is None or given is None:
+        return supported is given
+    mine, theirs = paths.mapping(given), paths.mapping(supported)
+    if mine.get("name") != theirs.get("name"):
+        return False
+    versions = mine.get("version"), theirs.get("version")
+    if None in versions:
+        return versions == (None, None) or not strictly
+    own, other = (_parsed_version(paths.text(each)) for each in versions)
+    if own is None or other is None:
+        return False
+    operator, (mine_by, my_form), (theirs_by, their_form) = theirs.get("operator"), own, other
+    if operator not in ("GreaterThan", "GreaterThanOrEqual") or any((*mine_by[3:], *theirs_by[3:])):
+        return mine_by == theirs_by
+    return my_form == their_form and (theirs_by > mine_by or (operator != "GreaterThan" and theirs_by == mine_by))
+
+
+_VERSION: Final = memo.pattern(
+    r"(v?)(0|[1-9][0-9]{0,18})(?:\.(0|[1-9][0-9]{0,18})(?:\.(0|[1-9][0-9]{0,18})"
+    r"(?:\.([^-+]+))?(?:-([^+]+))?(?:\+(.+))?)?)?",
+    re.ASCII | re.DOTALL,
+)
+
+
+def _parsed_version(text: str) -> tuple[tuple[object, ...], tuple[str, int]] | None:
+    """The parts that order a version, and its form: the letter before it and how many numbers it has (pkg/modelver)."""
+    found = _VERSION.fullmatch(text[:_LONGEST])
+    if found is None:
+        return None
+    prefix, major, minor, patch, *more = found.groups()
+    extra = [tuple(each.split(".")) if each else () for each in more]
+    if any("" in each for each in extra):
+        return None
+    dev, preview, build = extra
+    numbers = (int(major), int(minor or 0), int(patch or 0))
+    return (*numbers, preview, build, dev), (prefix, 1 + (minor is not None) + (patch is not None))
+
+
+_LONGEST: Final = 100
+_SIZE: Final = memo.pattern(r"([0-9]{0,15}(?:\.[0-9]{0,15})?)([TBM]?)", re.ASCII)
+_UNITS: Final = {"T": 10**12, "B": 10**9, "M": 10**6, "": 1}
+
+
+def _size(value: paths.Json) -> float:
+    """The parameters of a model, for example `70B`; 0 for another text (matcher.go parseModelSize)."""
+    found = _SIZE.fullmatch(paths.text(value)[:_LONGEST])
+    return float(found[1]) * _UNITS[found[2]] if found and found[1].strip(".") else 0.0
+
+
+def _distance(runtime: Object, about: Object) -> float | None:
+    """How far a model is from both ends of the sizes of a runtime; None outside them, 0 where one has no size."""
+    given, wanted = about.get("modelParameterSize"), runtime.get("modelSizeRange")
+    if given is None or not isinstance(wanted, dict):
+        return 0.0
+    size, least, most = (_size(each) for each in (given, wanted.get("min"), wanted.get("max")))
+    return most - least if least <= size <= most else None
+
+
+def _on_accelerators(  # noqa: PLR0913 - the component in all its forms
+    merged: Object, own: Object, spec: Object, runtime: Object, *, path: str, reading: Reading
+) -> Object:
+    """A component with what its AcceleratorClass, and the pod fields of its runtime, add (components/base.go).
+
+    Resources are added only where the service has no own ones; the class wins over the runtime.
+    """
+    chosen = _accelerator_class(own, spec, runtime, Place(None, path), reading)
+    resources = paths.mapping(paths.mapping(own.get("runner")).get("resources"))
+    asked = {key for key in ("limits", "requests") if resources.get(key) is not None} or resources.get("claims")
+    discovery = paths.mapping(chosen.get("discovery"))
+    selected: dict[str, paths.Json] = {}
+    for each in (runtime.get("nodeSelector"), discovery.get("nodeSelector"), own.get("nodeSelector")):
+        selected |= paths.mapping(each)
+    added = {
+        key: amount
+        for each in map(paths.mapping, paths.elements(chosen.get("resources")))
+        if isinstance(key := each.get("name"), str) and isinstance(amount := each.get("quantity"), str | int)
+    }
+    of_runtime = {
+        paths.text(paths.mapping(each).get("name")): paths.mapping(paths.mapping(each).get("resources"))
+        for each in paths.elements(runtime.get("containers"))
+    }
+
+    def completed(holder: Object) -> dict[str, paths.Json]:
+        found = dict(holder)
+        if selected and isinstance(found.get("nodeSelector", {}), dict | None):
+            found["nodeSelector"] = {**paths.mapping(found.get("nodeSelector")), **selected}
+        if own.get("affinity") is None and discovery.get("affinity") is not None:
+            found["affinity"] = discovery["affinity"]
+        runner = found.get("runner")
+        if isinstance(runner, dict) and not asked and (added or of_runtime):
+            below = of_runtime.get(paths.text(runner.get("name")), {})
+            held = paths.mapping(runner.get("resources"))
+            given = {
+                key: {**paths.mapping(below.get(key)), **paths.mapping(held.get(key)), **added}
+                for key in ("limits", "requests")
+                if isinstance(held.get(key, {}), dict | None)
+            }
+            found["runner"] = {**runner, "resources": {**held, **given}}
+        return found
+
+    found = completed(merged)
+    for key in ("leader", "worker"):
+        if isinstance(found.get(key), dict):
+            found[key] = completed(paths.mapping(found[key]))
+    return found
+
+
+def _accelerator_class(own: Object, spec: Object, runtime: Object, part: Place, reading: Reading) -> Object:
+    """The spec of the AcceleratorClass of a component; empty without one (pkg/acceleratorclassselector).
+
+    The name of the component wins over that of the service. By a policy OME compares classes; usher knows only
+    the first available one, and a single one.
+    """
+    supported = _classes(runtime)
+    selectors = (
+        (own.get("acceleratorOverride"), part.path + "/acceleratorOverride"),
+        (spec.get("acceleratorSelector"), "/spec/acceleratorSelector"),
+    )
+    if not supported or all(each is None for each, _ in selectors):
+        return {}
+    for key in ("acceleratorClass", "policy"):
+        for value, path in selectors:
+            text = reading.text(reading.mapping(value, path).get(key), f"{path}/{key}")
+            if not text:
+                continue
+            names = [text] if key == "acceleratorClass" else supported
+            limits = paths.mapping(spec.get("acceleratorSelector")).get("constraints")
+            if key == "policy" and (limits or (text != "FirstAvailable" and len(names) > 1)):
+                reading.unknown(f"{path}/{key}", f"OME compares the AcceleratorClasses {', '.join(sorted(names))}")
+                return {}
+            references = [Reference(group=_OME, kind="AcceleratorClass", name=each) for each in names]
+            found = [reading.context.find(each) for each in references]
+            for reference, each in zip(references, found, strict=True):
+                if each is None:
+                    reading.unknown(
+                        f"{path}/{key}", f"{reference} is not known here. Give it in the files or by --facts"
+                    )
+                    return {}
+            return paths.mapping(paths.mapping(found[0]).get("spec"))
+    return {}
 
 
 def _of_runtime(merged: Object, own: Object, path: str) -> Iterator[str]:
@@ -307,180 +594,7 @@ def _benchmark(benchmark: Object, reading: Reading) -> Iterator[Template]:
     yield Template(name="", path=path, spec=Place(override, path), traits=_KAITO_TRAITS, containers=(container,))
 
 
-_KNATIVE: Final = "autoscaling.knative.dev"
-
-# Of two spellings the first counts: KN:pkg/apis/autoscaling/register.go.
-_MIN_SCALE: Final = (f"{_KNATIVE}/min-scale", f"{_KNATIVE}/minScale")
-_MAX_SCALE: Final = (f"{_KNATIVE}/max-scale", f"{_KNATIVE}/maxScale")
-_INITIAL_SCALE: Final = (f"{_KNATIVE}/initial-scale", f"{_KNATIVE}/initialScale")
-
-_NUMBER: Final = memo.pattern(r"\+?[0-9]{1,10}", re.ASCII)
-
-# KN:pkg/reconciler/revision/resources/env_var.go
-_TRAITS_OF_KNATIVE: Final = Traits(operator_environment=frozenset({"PORT", "K_*"}), changeable=False)
-
-
-def _template(value: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    spec = reading.mapping(value.get("spec"), "/spec")
-    template = reading.mapping(spec.get("template"), "/spec/template")
-    count = _count(template.get("metadata"), "/spec/template/metadata", reading)
-    yield pod_template(Place(template, "/spec/template"), reading, count=count, traits=_TRAITS_OF_KNATIVE)
-
-
-def _revision(revision: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    """The template of a Revision: its spec is a pod spec with a few fields of Knative's own."""
-    metadata = revision.get("metadata")
-    yield pod_spec(
-        Place(revision.get("spec"), "/spec"),
-        metadata=Place(metadata, "/metadata"),
-        count=_count(metadata, "/metadata", reading),
-        traits=_TRAITS_OF_KNATIVE,
-    )
-
-
-def _count(metadata: object, path: str, reading: Reading) -> model.Count:
-    """The number of pods, between the two bounds. 0, or a missing bound, means the cluster's default: no bound.
-
-    The Deployment starts with the initial scale, whatever the bounds are (KN:pkg/reconciler/revision/resources/
-    deploy.go). The cluster's defaults: KN:config/core/configmaps/autoscaler.yaml.
-    """
-    annotations_path = path + "/annotations"
-    annotations = reading.strings(reading.mapping(metadata, path).get("annotations"), annotations_path)
-    lowest = _scale(annotations, annotations_path, _MIN_SCALE, reading) or 0
-    highest = _scale(annotations, annotations_path, _MAX_SCALE, reading)
-    initial = _scale(annotations, annotations_path, _INITIAL_SCALE, reading) or 0
-    if not highest:
-        reason = "no autoscaling.knative.dev/max-scale bounds what Knative makes"
-        return model.Count(minimum=lowest, maximum=None, reason=reason)
-    highest = max(lowest, highest, initial)
-    if lowest == highest:
-        return model.Count(minimum=lowest, maximum=highest)
-    reason = "Knative scales it between its bounds"
-    return model.Count(minimum=lowest, maximum=highest, reason=reason, grown=highest)
-
-
-def _scale(annotations: Mapping[str, str], path: str, keys: tuple[str, ...], reading: Reading) -> int | None:
-    key = next((key for key in keys if annotations.get(key)), None)
-    if key is None:
-        return None
-    here = paths.join(path, key)
-    text = annotations[key]
-    if not _NUMBER.fullmatch(text):
-        reading.unknown(here, "expected a whole number of pods")
-        return None
-    return reading.count(int(text), here, default=0)
-
-
-_DEPLOYMENT: Final = "/spec/deploymentConfig"
-_DEFAULT_GPU: Final = "nvidia.com/gpu"
-_DEFAULT_RUNTIME_CLASS: Final = "nvidia"
-
-# The fields differ from those of a pod: the API server would refuse or drop fields of a pod.
-_VLLM_TRAITS: Final = Traits(trains="vllm", changeable=False)
-
-
-def _vllm_runtime(runtime: Object, reading: Reading) -> Iterator[Template]:
-    """The template of one Deployment, read from fields with other names.
-
-    operator/internal/controller/vllmruntime_controller.go of vllm-project/production-stack, deploymentForVLLMRuntime.
-    """
-    spec = reading.mapping(runtime.get("spec"), "/spec")
-    deployment = reading.mapping(spec.get("deploymentConfig"), _DEPLOYMENT)
-    runtime_class = deployment.get("runtimeClass")
-    fields = {
-        "tolerations": Place(deployment.get("toleration"), _DEPLOYMENT + "/toleration"),
-        "runtimeClassName": Place(
-            _DEFAULT_RUNTIME_CLASS if runtime_class is None else runtime_class, _DEPLOYMENT + "/runtimeClass"
-        ),
-    }
-    if deployment.get(TERMS) is not None:
-        fields[TERMS] = Place(deployment[TERMS], f"{_DEPLOYMENT}/{TERMS}")
-    yield Template(
-        name="",
-        path=_DEPLOYMENT,
-        spec=Place(None, _DEPLOYMENT),
-        metadata=_metadata(runtime, deployment, reading),
-        count=_vllm_count(spec, deployment, reading),
-        traits=_VLLM_TRAITS,
-        containers=tuple(_containers(spec, deployment, reading)) if deployment else (),
-        fields=fields,
-    )
-
-
-def _metadata(runtime: Object, deployment: Object, reading: Reading) -> Place:
-    """Labels and annotations of the pods: labels come from the object, annotations from another place."""
-    metadata = reading.mapping(runtime.get("metadata"), "/metadata")
-    labels = reading.strings(metadata.get("labels"), "/metadata/labels")
-    annotations = reading.strings(deployment.get("podAnnotations"), _DEPLOYMENT + "/podAnnotations")
-    return Place({"labels": dict(labels), "annotations": dict(annotations)}, _DEPLOYMENT)
-
-
-def _containers(spec: Object, deployment: Object, reading: Reading) -> Iterator[ContainerPlace]:
-    vllm = reading.mapping(spec.get("vllmConfig"), "/spec/vllmConfig")
-    asked = _resources(deployment, _DEPLOYMENT, reading)
-    yield ContainerPlace(
-        value={},
-        path=_DEPLOYMENT,
-        name="vllm",
-        requests=asked,
-        limits=asked,
-        environment=(Place(vllm.get("env"), "/spec/vllmConfig/env"),),
-    )
-    path = _DEPLOYMENT + "/sidecarConfig"
-    sidecar = reading.mapping(deployment.get("sidecarConfig"), path)
-    if reading.flag(sidecar.get("enabled"), path + "/enabled"):
-        asked = _resources(sidecar, path, reading, cpu="0.5", memory="128Mi")
-        yield ContainerPlace(
-            value={},
-            path=path,
-            name=reading.text(sidecar.get("name"), path + "/name") or "sidecar",
-            requests=asked,
-            limits=asked,
-            environment=(Place(sidecar.get("env"), path + "/env"),),
-        )
-
-
-def _resources(holder: Object, path: str, reading: Reading, **defaults: str) -> Place:
-    """The requests, which are also the limits; the name of the GPU resource is a value."""
-    path += "/resources"
-    resources = reading.mapping(holder.get("resources"), path)
-    # The operator takes an empty text for a missing one.
-    given = {name: resources.get(name) for name in ("cpu", "memory", "gpu") if resources.get(name) not in (None, "")}
-    found = {**defaults, **{name: str(quantity) for name, quantity in reading.resources(given, path).items()}}
-    gpu = found.pop("gpu", None)
-    gpu_type = resources.get("gpuType")
-    name = reading.text(gpu_type, path + "/gpuType") or ("" if gpu_type else _DEFAULT_GPU)
-    if gpu is not None and name:
-        found[name] = gpu
-    return Place(found, path)
-
-
-def _vllm_count(spec: Object, deployment: Object, reading: Reading) -> model.Count:
-    """The replicas of the Deployment or of its autoscaler; a rollout makes more of them, but not with Recreate."""
-    path = "/spec/autoscalingConfig"
-    autoscaling = reading.mapping(spec.get("autoscalingConfig"), path)
-    replicas = reading.count(deployment.get("replicas"), _DEPLOYMENT + "/replicas", default=1)
-    lowest, most = replicas, replicas
-    reasons = []
-    if reading.flag(autoscaling.get("enabled"), path + "/enabled"):
-        lowest = min(reading.count(autoscaling.get("minReplicas"), path + "/minReplicas", default=1), replicas)
-        most = max(reading.count(autoscaling.get("maxReplicas"), path + "/maxReplicas", default=replicas), replicas)
-        if autoscaling.get("maxReplicas") is None:
-            return model.Count(minimum=lowest, maximum=None, reason="autoscaling without maxReplicas")
-        reasons.append("autoscaling")
-    strategy = reading.text(deployment.get("deploymentStrategy"), _DEPLOYMENT + "/deploymentStrategy")
-    surge = 0 if strategy == "Recreate" else share_of_replicas(most, DEFAULT_SURGE, _DEPLOYMENT, reading)
-    if surge:
-        reasons.append(f"{surge} more during a rollout")
-    grown = most if most > replicas else 0
-    return model.Count(minimum=lowest, maximum=most + surge, reason=", ".join(reasons), grown=grown)
-
-
 CODE: Final[Mapping[str, Code]] = {
-    "VLLMRuntime.production-stack.vllm.ai": {"templates": _vllm_runtime},
-    "Service.serving.knative.dev": {"templates": _template},
-    "Configuration.serving.knative.dev": {"templates": _template},
-    "Revision.serving.knative.dev": {"templates": _revision},
     "Workspace.kaito.sh": {"templates": _workspace},
     "InferenceSet.kaito.sh": {"templates": _inference_set},
     "MultiRoleInference.kaito.sh": {"templates": _multi_role},

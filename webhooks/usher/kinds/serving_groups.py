@@ -1,4 +1,4 @@
-"""Groups of pods that serve a model together: PodCliqueSets of Grove (grove.io), RoleBasedGroups (workloads.x-k8s.io).
+"""Groups of pods that serve a model together: Grove (grove.io), RoleBasedGroups (workloads.x-k8s.io), VLLMRuntimes.
 
 The operator of Grove makes PodCliques and PodCliqueScalingGroups of a set. Source: operator/api/core/v1alpha1/
 podcliqueset.go and operator/internal/ of ai-dynamo/grove at fcc3b3bb.
@@ -6,6 +6,8 @@ podcliqueset.go and operator/internal/ of ai-dynamo/grove at fcc3b3bb.
 A role of a RoleBasedGroup makes single pods, groups of a leader and workers, or groups of several components. v1alpha1
 has other fields for the same. Sources: api/workloads/v1alpha2/rolebasedgroup_types.go and helper.go, pkg/reconciler/
 roleinstanceset_reconciler.go and pkg/scheduler of sgl-project/rbg at 993491fb.
+
+A VLLMRuntime (production-stack.vllm.ai) makes one Deployment.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +20,7 @@ from usher.kinds.kind import Code
 from usher.kinds.reading import counts
 from usher.kinds.reading import pod_templates as layers
 from usher.kinds.reading.pod_templates import pod_template, template_times
-from usher.kinds.reading.templates import AS_CONFIGURED, ONE, Place, Template, Traits
+from usher.kinds.reading.templates import AS_CONFIGURED, ONE, TERMS, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
 
 Object = Mapping[str, paths.Json]
@@ -331,10 +333,116 @@ def _adapter(value: paths.Object, growth: counts.Growth, reading: Reading) -> co
     return counts.growth_to_number(value, replace(growth, target=target, target_path=at, role=role), reading)
 
 
+_DEPLOYMENT: Final = "/spec/deploymentConfig"
+_DEFAULT_GPU: Final = "nvidia.com/gpu"
+_DEFAULT_RUNTIME_CLASS: Final = "nvidia"
+
+# The fields differ from those of a pod: the API server would refuse or drop fields of a pod.
+_VLLM_TRAITS: Final = Traits(trains="vllm", changeable=False)
+
+
+def _vllm_runtime(runtime: Object, reading: Reading) -> Iterator[Template]:
+    """The template of one Deployment, read from fields with other names.
+
+    operator/internal/controller/vllmruntime_controller.go of vllm-project/production-stack, deploymentForVLLMRuntime.
+    """
+    spec = reading.mapping(runtime.get("spec"), "/spec")
+    deployment = reading.mapping(spec.get("deploymentConfig"), _DEPLOYMENT)
+    runtime_class = deployment.get("runtimeClass")
+    fields = {
+        "tolerations": Place(deployment.get("toleration"), _DEPLOYMENT + "/toleration"),
+        "runtimeClassName": Place(
+            _DEFAULT_RUNTIME_CLASS if runtime_class is None else runtime_class, _DEPLOYMENT + "/runtimeClass"
+        ),
+    }
+    if deployment.get(TERMS) is not None:
+        fields[TERMS] = Place(deployment[TERMS], f"{_DEPLOYMENT}/{TERMS}")
+    yield Template(
+        name="",
+        path=_DEPLOYMENT,
+        spec=Place(None, _DEPLOYMENT),
+        metadata=_vllm_metadata(runtime, deployment, reading),
+        count=_vllm_count(spec, deployment, reading),
+        traits=_VLLM_TRAITS,
+        containers=tuple(_vllm_containers(spec, deployment, reading)) if deployment else (),
+        fields=fields,
+    )
+
+
+def _vllm_metadata(runtime: Object, deployment: Object, reading: Reading) -> Place:
+    """Labels and annotations of the pods: labels come from the object, annotations from another place."""
+    metadata = reading.mapping(runtime.get("metadata"), "/metadata")
+    labels = reading.strings(metadata.get("labels"), "/metadata/labels")
+    annotations = reading.strings(deployment.get("podAnnotations"), _DEPLOYMENT + "/podAnnotations")
+    return Place({"labels": dict(labels), "annotations": dict(annotations)}, _DEPLOYMENT)
+
+
+def _vllm_containers(spec: Object, deployment: Object, reading: Reading) -> Iterator[ContainerPlace]:
+    vllm = reading.mapping(spec.get("vllmConfig"), "/spec/vllmConfig")
+    asked = _resources(deployment, _DEPLOYMENT, reading)
+    yield ContainerPlace(
+        value={},
+        path=_DEPLOYMENT,
+        name="vllm",
+        requests=asked,
+        limits=asked,
+        environment=(Place(vllm.get("env"), "/spec/vllmConfig/env"),),
+    )
+    path = _DEPLOYMENT + "/sidecarConfig"
+    sidecar = reading.mapping(deployment.get("sidecarConfig"), path)
+    if reading.flag(sidecar.get("enabled"), path + "/enabled"):
+        asked = _resources(sidecar, path, reading, cpu="0.5", memory="128Mi")
+        yield ContainerPlace(
+            value={},
+            path=path,
+            name=reading.text(sidecar.get("name"), path + "/name") or "sidecar",
+            requests=asked,
+            limits=asked,
+            environment=(Place(sidecar.get("env"), path + "/env"),),
+        )
+
+
+def _resources(holder: Object, path: str, reading: Reading, **defaults: str) -> Place:
+    """The requests, which are also the limits; the name of the GPU resource is a value."""
+    path += "/resources"
+    resources = reading.mapping(holder.get("resources"), path)
+    # The operator takes an empty text for a missing one.
+    given = {name: resources.get(name) for name in ("cpu", "memory", "gpu") if resources.get(name) not in (None, "")}
+    found = {**defaults, **{name: str(quantity) for name, quantity in reading.resources(given, path).items()}}
+    gpu = found.pop("gpu", None)
+    gpu_type = resources.get("gpuType")
+    name = reading.text(gpu_type, path + "/gpuType") or ("" if gpu_type else _DEFAULT_GPU)
+    if gpu is not None and name:
+        found[name] = gpu
+    return Place(found, path)
+
+
+def _vllm_count(spec: Object, deployment: Object, reading: Reading) -> model.Count:
+    """The replicas of the Deployment or of its autoscaler; a rollout makes more of them, but not with Recreate."""
+    path = "/spec/autoscalingConfig"
+    autoscaling = reading.mapping(spec.get("autoscalingConfig"), path)
+    replicas = reading.count(deployment.get("replicas"), _DEPLOYMENT + "/replicas", default=1)
+    lowest, most = replicas, replicas
+    reasons = []
+    if reading.flag(autoscaling.get("enabled"), path + "/enabled"):
+        lowest = min(reading.count(autoscaling.get("minReplicas"), path + "/minReplicas", default=1), replicas)
+        most = max(reading.count(autoscaling.get("maxReplicas"), path + "/maxReplicas", default=replicas), replicas)
+        if autoscaling.get("maxReplicas") is None:
+            return model.Count(minimum=lowest, maximum=None, reason="autoscaling without maxReplicas")
+        reasons.append("autoscaling")
+    strategy = reading.text(deployment.get("deploymentStrategy"), _DEPLOYMENT + "/deploymentStrategy")
+    surge = 0 if strategy == "Recreate" else counts.share_of_replicas(most, counts.DEFAULT_SURGE, _DEPLOYMENT, reading)
+    if surge:
+        reasons.append(f"{surge} more during a rollout")
+    grown = most if most > replicas else 0
+    return model.Count(minimum=lowest, maximum=most + surge, reason=", ".join(reasons), grown=grown)
+
+
 CODE: Final[Mapping[str, Code]] = {
     "PodCliqueSet.grove.io": {"templates": _pod_clique_set},
     "PodCliqueScalingGroup.grove.io": {"templates": _scaling_group},
     "RoleBasedGroup.workloads.x-k8s.io": {"templates": _group},
     "RoleBasedGroupSet.workloads.x-k8s.io": {"templates": _group_set},
     "RoleBasedGroupScalingAdapter.workloads.x-k8s.io": {"autoscaler": _adapter},
+    "VLLMRuntime.production-stack.vllm.ai": {"templates": _vllm_runtime},
 }

@@ -1,6 +1,6 @@
 """What the full objects of all kinds have in common."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import builders
 from usher import paths
@@ -48,6 +48,9 @@ class Known:
 
     def find(self, reference: reading_values.Reference) -> paths.Object | reading_values.Absence:
         return self._values.get((reference.kind, reference.name), reading_values.Absence.NOT_KNOWN)
+
+    def listed(self, group: str, kind: str, namespace: str | None) -> Mapping[str, paths.Object]:  # noqa: ARG002 - any
+        return {name: value for (of_kind, name), value in self._values.items() if of_kind == kind}
 
 
 REFERENCED: list[paths.Object] = [

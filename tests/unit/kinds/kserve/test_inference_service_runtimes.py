@@ -1,10 +1,14 @@
 """What an InferenceService takes from its runtime, and the runtimes themselves (docs/domain/kinds.md#kserve)."""
 
+from typing import cast
+
 import pytest
 
 import builders
+from builders import JsonValue
 from unit.kinds.kserve.inference_services import Spec, predictor_of, runtime, served, service
-from unit.workloads.normalised import counts, readable_workload, unknowns
+from unit.workloads.normalised import counts, readable_workload, unknowns, workload
+from usher import paths
 from usher.kinds.reading.values import Objects
 
 
@@ -13,6 +17,97 @@ def test_without_a_runtime_kserve_chooses_one_and_what_it_adds_is_unknown() -> N
 
     assert path == "/spec/predictor/model"
     assert "it names no runtime" in reason
+    assert "Name a runtime, or give the runtimes in the files or by --facts" in reason
+
+
+def serving(
+    title: str, gpus: int, *, made: str = "", kind: str = "ClusterServingRuntime", **fields: JsonValue
+) -> paths.Object:
+    """A runtime of huggingface, with other fields of the format, or of the runtime."""
+    whole = ("protocolVersions", "disabled", "multiModel", "workerSpec")
+    supported = {"name": "huggingface", "autoSelect": True, **{key: fields[key] for key in fields if key not in whole}}
+    found = runtime(
+        builders.container("kserve-container", gpus=gpus),
+        name=title,
+        kind=kind,
+        supportedModelFormats=[supported],
+        **{key: fields[key] for key in fields if key in whole},
+    )
+    return {**found, "metadata": {**paths.metadata(found), **({"creationTimestamp": made} if made else {})}}
+
+
+EARLIER, LATER = "2026-01-02T03:04:05Z", "2026-02-02T03:04:05Z"
+WORKERS: JsonValue = {"containers": [builders.container("worker-container")]}
+CHOICES: dict[str, tuple[list[paths.Object], int | None]] = {
+    # P = KS:pkg/apis/serving/v1beta1/predictor_model.go. P: sortSupportedRuntimeByPriority.
+    "the only one": ([serving("a", 1)], 1),
+    "the higher priority": ([serving("a", 1, priority=1), serving("b", 2, priority=2)], 2),
+    "a priority before none": ([serving("a", 1), serving("b", 2, priority=1)], 2),
+    # P: sortServingRuntimeList.
+    "the older protocol": (
+        [
+            serving("a", 1, protocolVersions=["v1", "grpc-v2"]),
+            serving("b", 2),
+            serving("c", 4, protocolVersions=["grpc-v2"]),
+        ],
+        1,
+    ),
+    "the newer one": ([serving("a", 1, made=EARLIER), serving("b", 2, made=LATER)], 2),
+    "the first name of two of one age": ([serving("b", 2, made=LATER), serving("a", 1, made=LATER)], 1),
+    "two without an age": ([serving("a", 1), serving("b", 2)], None),
+    # P: GetSupportingRuntimes.
+    "of the namespace": ([serving("a", 1, priority=9), serving("b", 2, kind="ServingRuntime")], 2),
+    "disabled": ([serving("a", 1, disabled=True), serving("b", 2)], 2),
+    "of ModelMesh": ([serving("a", 1, multiModel=True), serving("b", 2)], 2),
+    "with workers": ([serving("a", 1, workerSpec=WORKERS), serving("b", 2)], 2),
+    "another protocol": ([serving("a", 1, protocolVersions=["v2"]), serving("b", 2)], 2),
+    "another format": ([serving("a", 1, name="sklearn"), serving("b", 2)], 2),
+    "not chosen by itself": ([serving("a", 1, autoSelect=False), serving("b", 2)], 2),
+    "no runtime that supports it": ([serving("a", 1, name="sklearn")], None),
+}
+
+
+@pytest.mark.parametrize(("runtimes", "gpus"), CHOICES.values(), ids=CHOICES)
+def test_kserve_chooses_a_runtime_by_the_format_of_the_model(runtimes: list[paths.Object], gpus: int | None) -> None:
+    if gpus is None:
+        ((path, reason),) = unknowns(service(served(None)), objects=Objects(runtimes))
+        assert path == "/spec/predictor/model"
+        assert "the newest of a, b" in reason or "no known runtime of 1 supports huggingface" in reason
+    else:
+        found = predictor_of(service(served(None)), *runtimes)
+        assert str(found.accelerators[builders.GPU]) == str(gpus)
+
+
+def test_a_version_of_the_format_must_be_that_of_the_runtime() -> None:
+    model: Spec = {"modelFormat": {"name": "huggingface", "version": "2"}}
+    runtimes = [serving("a", 1), serving("b", 2, version="2"), serving("c", 4, version="3", priority=9)]
+
+    assert str(predictor_of(service(served(None, model_fields=model)), *runtimes).accelerators[builders.GPU]) == "2"
+
+
+def test_a_framework_has_its_own_format_and_protocol() -> None:
+    """KS:pkg/apis/serving/v1beta1/inference_service_defaults.go assignHuggingFaceRuntime, assignSKLearnRuntime."""
+    older, newer = serving("a", 1, protocolVersions=["v1"]), serving("b", 2, protocolVersions=["v2"])
+    learned = serving("c", 4, name="sklearn", protocolVersions=["v1"])
+    known = (older, newer, learned)
+
+    assert str(predictor_of(service({"huggingface": {}}), *known).accelerators[builders.GPU]) == "2"
+    assert str(predictor_of(service({"sklearn": {}}), *known).accelerators[builders.GPU]) == "4"
+    asked: Spec = {"huggingface": {"protocolVersion": "v1"}}
+    assert str(predictor_of(service(asked), *known).accelerators[builders.GPU]) == "1"
+
+
+@pytest.mark.parametrize("value", [None, 7, "text", [], [7], {}, {"name": 7}], ids=repr)
+def test_damaged_runtimes_are_not_chosen_and_never_a_fault(value: JsonValue) -> None:
+    for field in ("supportedModelFormats", "protocolVersions", "workerSpec", "containers"):
+        damaged = serving("a", 1)
+        damaged["spec"] = {**paths.mapping(damaged["spec"]), **cast("paths.Object", {field: value})}
+        for model in (
+            value,
+            {"modelFormat": value},
+            {"modelFormat": {"name": "huggingface"}, "protocolVersion": value},
+        ):
+            workload(service({"model": model}), objects=Objects([damaged]))
 
 
 def test_a_runtime_that_is_not_known_is_unknown_at_its_name() -> None:

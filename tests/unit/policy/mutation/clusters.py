@@ -1,5 +1,7 @@
 """A cluster with only known objects, so that any other object is missing."""
 
+from collections.abc import Mapping
+
 from usher import paths
 from usher.kinds.reading.values import Absence, Objects, Reference
 
@@ -11,6 +13,9 @@ class Cluster:
     def find(self, reference: Reference) -> paths.Object | Absence:
         found = self._objects.find(reference)
         return Absence.MISSING if found is Absence.NOT_KNOWN else found
+
+    def listed(self, group: str, kind: str, namespace: str | None) -> Mapping[str, paths.Object]:
+        return self._objects.listed(group, kind, namespace)
 
 
 def named(api_version: str, kind: str, name: str, namespace: str | None = None) -> paths.Object:

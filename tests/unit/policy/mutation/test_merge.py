@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from builders import custom
 from builders.queues import volcano_queue
+from unit.policy.mutation.clusters import Cluster
 from unit.policy.mutation.manifests import CONTAINER, container, intent, merged, pod, refusals, workload
 from usher import errors, model, paths
 from usher.kinds.reading.values import NO_OBJECTS, Absence, Lookup, Objects, Reference
@@ -174,17 +175,6 @@ QUEUE = model.Need(
 FILE = model.Need(group="", kind="ConfigMap", name="topology", namespace="ml-research")
 
 
-class Cluster:
-    """Knows everything there is."""
-
-    def __init__(self, *values: paths.Object) -> None:
-        self._objects = Objects(values)
-
-    def find(self, reference: Reference) -> paths.Object | Absence:
-        found = self._objects.find(reference)
-        return Absence.MISSING if found is Absence.NOT_KNOWN else found
-
-
 def test_existing_objects_meet_a_need() -> None:
     assert (
         merge.unmet_need([QUEUE, FILE], Cluster(volcano_queue(), custom("v1", "ConfigMap", {}, name="topology"))) == ""
@@ -218,11 +208,11 @@ def test_a_label_of_another_value_will_not_do() -> None:
 
 @pytest.mark.parametrize("metadata", [None, "text", {"labels": ["text"]}, {"labels": {"example.com/state": 7}}])
 def test_labels_of_a_wrong_type_count_as_empty(metadata: Any) -> None:
-    class Odd:
+    class Odd(Objects):
         def find(self, reference: Reference) -> paths.Object | Absence:  # noqa: ARG002 - knows one object
             return {"metadata": metadata}
 
-    assert merge.unmet_need([QUEUE], Odd()) == ""
+    assert merge.unmet_need([QUEUE], Odd(())) == ""
 
 
 DEBUG = {"name": "NCCL_DEBUG", "value": "WARN"}

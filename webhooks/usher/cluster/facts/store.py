@@ -124,6 +124,12 @@ class Store:
         spaces = self._kinds.get((group, kind))
         return self._absence((group, kind)) if spaces is None else spaces.get(namespace, _NONE)
 
+    def listed(self, group: str, kind: str, namespace: str | None) -> Objects:
+        """The known objects of a kind in a namespace, or cluster-scoped ones where that is None; empty if unknown."""
+        if namespace is not None:
+            return self._kinds.get((group, kind), {}).get(namespace, _NONE)
+        return {name.rpartition("/")[2]: value for name, value in self.everywhere(group, kind).items()}
+
     def everywhere(self, group: str, kind: str) -> Objects:
         """All known objects of a kind, by name; the name of one in a namespace is `NAMESPACE/NAME`."""
         spaces = self._kinds.get((group, kind), {})

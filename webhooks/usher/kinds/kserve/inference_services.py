@@ -221,6 +221,10 @@ FRAMEWORKS: Final = (
 )
 """Fields of a predictor that hold a container and more fields (KS:pkg/apis/serving/v1beta1/predictor.go)."""
 
+_BY_V2: Final = {True: ("triton", "vllm"), False: ("triton", "onnx", "huggingface")}
+"""The formats that KServe serves by protocol v2 where a service names no protocol: those of `model`, and frameworks
+(KS:pkg/apis/serving/v1beta1/inference_service_defaults.go, setPredictorModelDefaults)."""
+
 _EXPLAINERS: Final = ("art",)
 """Fields of an explainer that hold a container and more fields."""
 
@@ -334,21 +338,28 @@ def _count_beside_canaries(count: model.Count, ready: int) -> model.Count:
 
 
 def _runtime(predictor: runtimes.Layers, shared: _Service) -> runtimes.Layers:
-    """The spec of the runtime that a predictor names.
-
-    If it names no runtime, KServe takes the first that supports the model format. Only KServe knows all runtimes.
-    """
+    """The spec of the runtime that a predictor names, or that KServe chooses by the model format."""
     reading = shared.reading
-    frameworks = [place for name in FRAMEWORKS for place in runtimes.field_layers(predictor, name, reading)]
+    frameworks = [(name, place) for name in FRAMEWORKS for place in runtimes.field_layers(predictor, name, reading)]
     if not frameworks:
         return ()
-    place = runtimes.first_field(runtimes.field_layers(predictor, "model", reading), "runtime")
-    if place.value in (None, ""):
-        reason = "it names no runtime; KServe takes one that supports the model format: what that adds is not judged"
-        reading.unknown(frameworks[0].path, reason)
+    models = runtimes.field_layers(predictor, "model", reading)
+    place = runtimes.first_field(models, "runtime")
+    name = "" if place.value is None else reading.text(*place)
+    if name:
+        found = runtimes.named(name, place.path, reading)
+    elif place.value not in (None, ""):
         return ()
-    name = reading.text(*place)
-    found = runtimes.named(name, place.path, reading) if name else None
+    else:
+        field, framework = frameworks[0]
+        asked = runtimes.first_field(models, "modelFormat") if models else Place({"name": field}, framework.path)
+        wanted = reading.mapping(*asked)
+        protocol = reading.text(*runtimes.first_field(models or (framework,), "protocolVersion"))
+        usual = "v2" if wanted.get("name") in _BY_V2[bool(models)] else "v1"
+        several_nodes = bool(runtimes.field_layers(predictor, "workerSpec", reading))
+        found = runtimes.chosen(
+            wanted, framework.path, reading, protocol=protocol or usual, several_nodes=several_nodes
+        )
     return () if found is None else (found,)
 
 

@@ -345,6 +345,9 @@ TAKEN: Final = ("nodeSelector", "affinity", "tolerations", "schedulerName", "res
 
 Object = Mapping[str, paths.Json]
 
+_PROTOCOLS: Final = {"v1": 1, "v2": 2, "grpc-v1": 3, "grpc-v2": 4}
+_UNKNOWN_PROTOCOL: Final = 5
+
 _LONGEST_LIST: Final = 1024
 """usher reads at most this many characters of a list of resources."""
 
@@ -369,6 +372,73 @@ def named(name: str, path: str, reading: Reading) -> Place | None:
     reason = f"runtime {name} is not known here, neither of the namespace nor the cluster: what it adds is not judged"
     reading.unknown(path, reason)
     return None
+
+
+def chosen(wanted: Object, path: str, reading: Reading, *, protocol: str, several_nodes: bool) -> Place | None:
+    """The spec of the runtime that KServe chooses by the format of a model. If it is unknown: None, and recorded.
+
+    Runtimes of the namespace come before those of the cluster. Among them the highest priority wins, then the oldest
+    protocol, the newest runtime and the first name (KS:pkg/apis/serving/v1beta1/predictor_model.go at aaac4e29,
+    GetSupportingRuntimes).
+
+    Args:
+        wanted: `modelFormat` of the model.
+        path: of the model.
+        protocol: the protocol of the model.
+        several_nodes: whether the predictor has workers.
+    """
+    name, version = paths.text(wanted.get("name")), wanted.get("version")
+    count, found = 0, list[tuple[tuple[object, ...], str, Reference, paths.Object]]()
+    for kind, namespace in (("ServingRuntime", reading.context.namespace), ("ClusterServingRuntime", None)):
+        listed = reading.context.objects.listed(GROUP, kind, namespace)
+        count += len(listed)
+        for title, value in listed.items():
+            spec = paths.mapping(value.get("spec"))
+            if _serves(spec, name, version, protocol=protocol, several_nodes=several_nodes):
+                rank = (namespace is None, -_priority(spec, name), _oldest_protocol(spec))
+                reference = Reference(group=GROUP, kind=kind, name=title, namespace=namespace or "")
+                found.append((rank, paths.text(paths.metadata(value).get("creationTimestamp")), reference, value))
+    best = min((each[0] for each in found), default=None)
+    equal = [(made, each, value) for rank, made, each, value in found if rank == best]
+    if equal and all(made for made, *_ in equal):
+        newest = max(made for made, *_ in equal)
+        equal = [min((each for each in equal if each[0] == newest), key=lambda each: each[1].name)]
+    if len(equal) != 1:
+        which = f"no known runtime of {count} supports {name}" if count else "no runtime is known here"
+        if equal:
+            which = f"the newest of {', '.join(sorted(each.name for _, each, _ in equal)[:4])}"
+        reason = f"it names no runtime, and KServe takes one that supports the model format: {which}"
+        help_ = "What that adds is not judged. Name a runtime, or give the runtimes in the files or by --facts"
+        reading.unknown(path, f"{reason}. {help_}")
+        return None
+    _, reference, value = equal[0]
+    reading.record_reference(path, reference)
+    return Place(reading.mapping(value.get("spec"), path + "/spec"), path + "/spec")
+
+
+def _serves(spec: Object, name: str, version: paths.Json, *, protocol: str, several_nodes: bool) -> bool:
+    protocols = paths.elements(spec.get("protocolVersions"))
+    if spec.get("disabled") is True or spec.get("multiModel") is True or (protocols and protocol not in protocols):
+        return False
+    if (spec.get("workerSpec") is not None) != several_nodes:
+        return False
+    supported = [paths.mapping(each) for each in paths.elements(spec.get("supportedModelFormats"))]
+    return any(
+        each.get("autoSelect") is True and each.get("name") == name and version in (None, each.get("version"))
+        for each in supported
+    )
+
+
+def _priority(spec: Object, name: str) -> int:
+    """The priority of the first entry of a format; one without a priority comes last."""
+    supported = [paths.mapping(each) for each in paths.elements(spec.get("supportedModelFormats"))]
+    found = next((each.get("priority") for each in supported if each.get("name") == name), None)
+    return found if isinstance(found, int) else -(2**32)
+
+
+def _oldest_protocol(spec: Object) -> int:
+    protocols = paths.elements(spec.get("protocolVersions"))
+    return min((_PROTOCOLS.get(paths.text(each), _UNKNOWN_PROTOCOL) for each in protocols), default=_UNKNOWN_PROTOCOL)
 
 
 def runtime_pod_fields(runtime: Object) -> Object:

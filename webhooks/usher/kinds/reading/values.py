@@ -68,14 +68,25 @@ class Lookup(Protocol):
         """The object, which callers must not change."""
         ...
 
+    def listed(self, group: str, kind: str, namespace: str | None) -> Mapping[str, paths.Object]:
+        """The known objects of a kind by name: those of a namespace, or cluster-scoped ones where that is None."""
+        ...
+
 
 class _Nothing:
     def find(self, reference: Reference) -> paths.Object | Absence:  # noqa: ARG002 - knows no object at all
         return Absence.NOT_KNOWN
 
+    def listed(self, group: str, kind: str, namespace: str | None) -> Mapping[str, paths.Object]:  # noqa: ARG002 - as above
+        return {}
+
 
 NO_OBJECTS: Lookup = _Nothing()
 """A lookup without any objects."""
+
+
+def _name(value: paths.Object) -> str:
+    return paths.text(paths.metadata(value).get("name"))
 
 
 class Objects:
@@ -160,6 +171,14 @@ class Objects:
             return next(iter(found.values()))
         return Absence.NOT_KNOWN if self.others is None else self.others.find(reference)
 
+    def listed(self, group: str, kind: str, namespace: str | None) -> Mapping[str, paths.Object]:
+        """The objects by name, those of `others` below them."""
+        if namespace is None:
+            own = self.cluster_scoped(group, kind)
+        else:
+            own = {_name(value): value for value in self.of_kind(group, kind, namespace)}
+        return own if self.others is None else {**self.others.listed(group, kind, namespace), **own}
+
 
 class LookupsInTurn:
     """Asks several lookups in turn, until one knows the object."""
@@ -177,6 +196,13 @@ class LookupsInTurn:
             if found is Absence.MISSING:
                 absence = found
         return absence
+
+    def listed(self, group: str, kind: str, namespace: str | None) -> Mapping[str, paths.Object]:
+        """The objects of all lookups; of two with one name the one that `find` finds."""
+        found: dict[str, paths.Object] = {}
+        for each in reversed(self._lookups):
+            found |= each.listed(group, kind, namespace)
+        return found
 
 
 MAX_DEPTH: Final = 4
