@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import click
 import msgspec
@@ -17,7 +17,7 @@ from usher.authorities.gpu_quota.live.account_store import Meter
 from usher.authorities.gpu_quota.live.service import ChargingService
 from usher.authorities.knowledge import Knowledge
 from usher.cli import given_policies, inputs
-from usher.cluster.connection import Api
+from usher.cluster import api
 from usher.policy.checks.catalogue import OwnChecks
 from usher.policy.evaluator import Evaluator
 from usher.server import logs
@@ -28,6 +28,9 @@ from usher.server.ports import Address
 from usher.server.reloading import Bundles
 from usher.server.serve import Access, Portal
 
+if TYPE_CHECKING:
+    from usher.cluster.connection import Api
+
 SECRET: Final = "gpu-usher-certificates"  # noqa: S105 - its name
 NAME: Final = "gpu-usher"
 """The webhook configurations and the Service of the server."""
@@ -36,7 +39,7 @@ NAME: Final = "gpu-usher"
 class Connect(Protocol):
     """Connects to the cluster of the options."""
 
-    def __call__(self, *, hurried: bool = False) -> Api: ...
+    def __call__(self, *, hurried: bool = False) -> "Api": ...
 
 
 class CertificateOptions(Struct, frozen=True, kw_only=True):
@@ -115,14 +118,12 @@ def certificate_source(chosen: CertificateOptions, connect: Connect) -> Callable
     Raises:
         UsageError: the options contradict each other, or do not say where the certificate comes from.
     """
-    from usher.cluster import connection as kubeconfigs
-
     mode = chosen.certificates_mode
     if chosen.certificate or chosen.key:
         if mode == "self-managed":
             raise click.UsageError("--certificates self-managed makes its own; leave out --certificate and --key")
         mode = "files"
-    if mode is None and kubeconfigs.has_account():
+    if mode is None and api.has_account():
         mode = "self-managed"
     if mode == "self-managed":
         return lambda: _managed(chosen, connect)
@@ -144,12 +145,11 @@ def _files(certificate: Path, key: Path, chosen: CertificateOptions) -> Certific
 def _managed(chosen: CertificateOptions, connect: Connect) -> CertificateSource:
     import structlog
 
-    from usher.cluster import connection as kubeconfigs
     from usher.server.certs.certificates import service_names
     from usher.server.certs.managed import ManagedCertificate, Place, SecretName
 
     before, _, name = chosen.certificate_secret.rpartition("/")
-    secret = SecretName(namespace=before or kubeconfigs.own_namespace(), name=name)
+    secret = SecretName(namespace=before or api.own_namespace(), name=name)
     names = chosen.certificate_names or service_names(NAME, namespace=secret.namespace)
     return ManagedCertificate(
         connect(hurried=True),
@@ -324,7 +324,7 @@ class ClusterOptions(Struct, frozen=True, kw_only=True):
     context_name: str | None
     events: bool
 
-    def connect(self, *, hurried: bool = False) -> Api:
+    def connect(self, *, hurried: bool = False) -> "Api":
         """A connection to the API server; with `hurried` for calls that a review waits for.
 
         Raises:
@@ -367,10 +367,8 @@ class ClusterOptions(Struct, frozen=True, kw_only=True):
             raise click.UsageError("--kubeconfig and --context need --facts live or --certificates self-managed")
         if live is False or self.files:
             return None
-        from usher.cluster import connection as kubeconfigs
-
         # A pod may run without a service account token: then decisions use only the reviews.
-        return self._parts() if live or kubeconfigs.has_account() else None
+        return self._parts() if live or api.has_account() else None
 
     def _parts(self) -> ClusterParts:
         from usher.cluster.watching import LiveFacts
@@ -380,10 +378,9 @@ class ClusterOptions(Struct, frozen=True, kw_only=True):
 
     def _charging(self, knowledge: Callable[[], Knowledge], meter: Meter) -> ChargingService:
         from usher.authorities.gpu_quota.definitions import namespace_of_accounts
-        from usher.cluster import connection as kubeconfigs
 
-        api, namespace = self.connect(hurried=True), namespace_of_accounts(kubeconfigs.own_namespace())
-        return ChargingService(api, self.connect, knowledge, namespace=namespace, meter=meter)
+        hurried, namespace = self.connect(hurried=True), namespace_of_accounts(api.own_namespace())
+        return ChargingService(hurried, self.connect, knowledge, namespace=namespace, meter=meter)
 
     def _events(self, count: Callable[[str], None]) -> Events:
         return Events(self.connect(hurried=True), count=count)
@@ -431,11 +428,11 @@ class PortOptions(Struct, frozen=True, kw_only=True):
         return self.host or ("127.0.0.1" if dev else "0.0.0.0")  # noqa: S104 - a webhook must be reachable from the API server
 
 
-def portal_routes(access: Access) -> Portal:
-    """Returns a function that makes the routes for questions of clients."""
+def portal_application(access: Access) -> Portal:
+    """Returns a function that makes the application for questions of clients."""
     from usher.server import portal as server_portal
 
-    return lambda evaluator, count: server_portal.router(server_portal.Portal(evaluator, access, count))
+    return lambda evaluator, count: server_portal.application(server_portal.Portal(evaluator, access, count))
 
 
 port_options = inputs.options_as_value(
@@ -523,7 +520,7 @@ def serve(
         reload_interval=reload_interval,
         configuration=config_file,
         metrics_access=cluster.access() if ports.metrics_access == "token" else None,
-        portal=portal_routes(cluster.access()) if ports.portal else None,
+        portal=portal_application(cluster.access()) if ports.portal else None,
         record=record.settings(),
         policies=Bundles(policies.policies, verify_key=policies.verify_key) if policies.policies else None,
     )
