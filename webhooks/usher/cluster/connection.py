@@ -302,7 +302,7 @@ _TIMEOUT: Final = urllib3.Timeout(connect=5, read=60)
 """Seconds. A page of 500 large objects takes a busy API server a while."""
 
 _HURRIED: Final = urllib3.Timeout(connect=1, read=1.5)
-"""Seconds for a request within a review, which has two seconds in all."""
+"""Seconds for a request within a review, which waits 2.4 seconds in all."""
 
 _BUSY: Final = frozenset({429, 503})
 

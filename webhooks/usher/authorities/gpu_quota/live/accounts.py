@@ -50,7 +50,7 @@ collide again."""
 
 _FIRST_RETRY: Final = 0.05
 _LONGEST_RETRY: Final = 0.4
-"""The first and the longest wait in seconds after the API server was busy or failed. A review waits two in all."""
+"""The first and the longest wait in seconds after the API server was busy or failed. A review waits 2.4 in all."""
 
 _PAUSE: Final = 4.0
 """After each write a writer leaves time for others: so many times as long as the write took. A writer that has just
