@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -189,7 +190,7 @@ def test_other_clusters_answer_for_the_same_workload(tmp_path: Path) -> None:
     assert "asked for" in workload["clusters"][0]["reason"]
 
 
-def with_queue(path: Path, *more: paths.Object, name: str = "big", **spec: paths.Json) -> Path:
+def with_queue(path: Path, *more: paths.Object, name: str = "big", **spec: Any) -> Path:
     """The snapshot of a cluster with one queue for 64 GPUs."""
     return write(
         path,
@@ -204,19 +205,19 @@ def sending(target: str) -> tuple[paths.Object, ...]:
     """A check that sends workloads to one cluster."""
     kueue = "kueue.x-k8s.io/v1beta2"
     parameters: paths.Json = {"apiGroup": "kueue.x-k8s.io", "kind": "MultiKueueConfig", "name": "workers"}
-    check: paths.Json = {"controllerName": "kueue.x-k8s.io/multikueue", "parameters": parameters}
+    check: dict[str, Any] = {"controllerName": "kueue.x-k8s.io/multikueue", "parameters": parameters}
     return (
         builders.custom(kueue, "AdmissionCheck", check, name="elsewhere", namespace=None),
         builders.custom(kueue, "MultiKueueConfig", {"clusters": [target]}, name="workers", namespace=None),
     )
 
 
-SENDS: paths.Object = {"admissionChecksStrategy": {"admissionChecks": [{"name": "elsewhere"}]}}
+SENDS: dict[str, Any] = {"admissionChecksStrategy": {"admissionChecks": [{"name": "elsewhere"}]}}
 
 
 def job(tmp_path: Path) -> Path:
     template = builders.template(builders.container(limits={builders.GPU: 8}))
-    labels = {"kueue.x-k8s.io/queue-name": "big"}
+    labels: paths.Json = {"kueue.x-k8s.io/queue-name": "big"}
     value = builders.job(template, name="bert", namespace="research", parallelism=1, completions=1)
     return write(tmp_path / "job.yaml", {**value, "metadata": {**paths.metadata(value), "labels": labels}})
 
