@@ -3,17 +3,20 @@
 import statistics
 import time
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import NamedTuple
 
 import orjson
 
+import groups_by_code
 import objects
 import sections
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import sections as config_sections
+from usher.kinds import registry
+from usher.kinds.reading.values import Reading
 from usher.workloads.normalise import normalise
 
 ROUNDS = 9
@@ -48,12 +51,37 @@ def report() -> list[str]:
     crowded = pod_of_containers(CONTAINERS)
     size = len(orjson.dumps(crowded))
     took = measured(partial(read, crowded), 1)
-    lines.append("")
+    lines += ["", *described(), ""]
     lines.append(
         f"A pod of {CONTAINERS:,} containers ({size / 1e6:.1f} MB of JSON) takes {took:.0f} ms to read "
         f"and {peak(crowded) / 1e6:.0f} MB at most."
     )
     return lines
+
+
+def described() -> list[str]:
+    """The cost of groups that a description reads, of the cost of code that does the same. The limit is 1.5."""
+    lines = ["| object | by its description, of the code | its pod sets alone |", "| --- | ---: | ---: |"]
+    spec: paths.Object = {"replicas": 2, "leaderWorkerTemplate": {"size": 4, "workerTemplate": objects.pod_template()}}
+    roles: list[paths.Json] = [{"name": name, "spec": spec} for name in ("prefill", "decode")]
+    groups = ("leaderworkerset.x-k8s.io", "LeaderWorkerSet", spec, groups_by_code.leader_worker_set)
+    holder: paths.Object = {"roles": roles}
+    several = ("disaggregatedset.x-k8s.io", "DisaggregatedSet", holder, groups_by_code.disaggregated_set)
+    for group, kind, own, by_code in (groups, several):
+        value: paths.Object = {"apiVersion": f"{group}/v1", "kind": kind, "metadata": {"name": "a"}, "spec": own}
+        by_description = registry.PODS[group, kind].templates
+        assert [each.count for each in by_description(value, Reading())] == [
+            each.count for each in by_code(value, Reading())
+        ]
+        calls = (partial(read, value), partial(_templates, by_description, value), partial(_templates, by_code, value))
+        taken = [[measured(call, 200) for call in calls] for _ in range(ROUNDS)]
+        whole, mine, code = (min(each) for each in zip(*taken, strict=True))
+        lines.append(f"| {kind} | {whole / (whole - mine + code):.2f} | {mine / code:.1f} |")
+    return lines
+
+
+def _templates(find: Callable[[paths.Object, Reading], Iterable[object]], value: paths.Object) -> list[object]:
+    return list(find(value, Reading()))
 
 
 def read(value: paths.Object) -> model.Workload | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -11,6 +12,7 @@ from builders import queues
 from integration import api_server
 from integration.api_server import ApiServer, status
 from integration.command import manifest, usher, write
+from usher import paths
 from usher.kinds.registry import FACTS
 
 QUEUE = Path(__file__).parents[1] / "data" / "queue"
@@ -186,6 +188,77 @@ def test_other_clusters_answer_for_the_same_workload(tmp_path: Path) -> None:
     assert "\n  small  " in text
     assert [(each["name"], each["answer"]) for each in workload["clusters"]] == [("same", workload["answer"])]
     assert "asked for" in workload["clusters"][0]["reason"]
+
+
+def with_queue(path: Path, *more: paths.Object, name: str = "big", **spec: Any) -> Path:
+    """The snapshot of a cluster with one queue for 64 GPUs."""
+    return write(
+        path,
+        queues.flavor("a100"),
+        queues.cluster_queue("production-queue", queues.gpu_group(64), **spec),
+        queues.local_queue(name, "production-queue", namespace="research"),
+        *more,
+    )
+
+
+def sending(target: str) -> tuple[paths.Object, ...]:
+    """A check that sends workloads to one cluster."""
+    kueue = "kueue.x-k8s.io/v1beta2"
+    parameters: paths.Json = {"apiGroup": "kueue.x-k8s.io", "kind": "MultiKueueConfig", "name": "workers"}
+    check: dict[str, Any] = {"controllerName": "kueue.x-k8s.io/multikueue", "parameters": parameters}
+    return (
+        builders.custom(kueue, "AdmissionCheck", check, name="elsewhere", namespace=None),
+        builders.custom(kueue, "MultiKueueConfig", {"clusters": [target]}, name="workers", namespace=None),
+    )
+
+
+SENDS: dict[str, Any] = {"admissionChecksStrategy": {"admissionChecks": [{"name": "elsewhere"}]}}
+
+
+def job(tmp_path: Path) -> Path:
+    template = builders.template(builders.container(limits={builders.GPU: 8}))
+    labels: paths.Json = {"kueue.x-k8s.io/queue-name": "big"}
+    value = builders.job(template, name="bert", namespace="research", parallelism=1, completions=1)
+    return write(tmp_path / "job.yaml", {**value, "metadata": {**paths.metadata(value), "labels": labels}})
+
+
+def test_clusters_that_send_a_workload_to_each_other_are_named(tmp_path: Path) -> None:
+    manager = with_queue(tmp_path / "manager.yaml", *sending("asia"), **SENDS)
+    asia = with_queue(tmp_path / "asia.yaml", *sending("manager"), **SENDS)
+    europe = with_queue(tmp_path / "europe.yaml")
+    asked = ("queue", job(tmp_path), "--facts", manager, "--also", f"asia={asia}", "--also", f"europe={europe}")
+    done = usher(*asked, "--allow-unknown")
+    (workload,) = usher(*asked, "--format", "json", "--allow-unknown").json["workloads"]
+
+    asia_says, europe_says = workload["clusters"]
+    assert asia_says["answer"] == "never"
+    assert asia_says["reason"].startswith(
+        "ClusterQueue production-queue there sends its workloads on to other clusters"
+    )
+    assert "Leave the AdmissionCheck of MultiKueue out of that queue" in " ".join(done.out.split())
+    assert europe_says["answer"] != "never"
+    assert "MultiKueue cannot send it" not in " ".join(done.out.split())
+
+
+def test_a_queue_that_all_clusters_lack_is_named(tmp_path: Path) -> None:
+    manager = with_queue(tmp_path / "manager.yaml", *sending("asia"), **SENDS)
+    asia = with_queue(tmp_path / "asia.yaml", name="other")
+    dangling = write(
+        tmp_path / "europe.yaml",
+        queues.flavor("a100"),
+        queues.cluster_queue("other", queues.gpu_group(64)),
+        queues.local_queue("big", "production-queue", namespace="research"),
+    )
+    done = usher(
+        "queue", job(tmp_path), "--facts", manager, "--also", f"a={asia}", "--also", f"b={dangling}", "--allow-unknown"
+    )
+    text = " ".join(done.out.partition("\n  other clusters\n")[2].split())
+
+    assert "namespace research has no LocalQueue big" in text
+    assert "there is no ClusterQueue production-queue" in text
+    assert (
+        "MultiKueue cannot send it to any of these clusters: each of them needs a LocalQueue of the same name" in text
+    )
 
 
 @pytest.mark.parametrize("also", ["small", "=facts.yaml", "small="])

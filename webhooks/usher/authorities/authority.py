@@ -153,6 +153,8 @@ class Section(Struct, frozen=True, kw_only=True):
     """The changes among `remedies` that change nodes, and not the workload."""
     waits: tuple[str, ...] = ()
     """The amounts that must become free."""
+    sends: str = ""
+    """The ClusterQueue by which MultiKueue runs the workload in other clusters; empty where its pods run here."""
     says: tuple[str, ...] = ()
     """The conditions that the controller has written into the objects of the workload, if the facts have these."""
 

@@ -86,6 +86,6 @@ def sections(case: Case, known: Knowledge) -> Iterator[Section]:
     if queue := kueue_slice.sends_away(case, known):
         reason = f"ClusterQueue {queue} sends its workloads to other clusters (MultiKueue), whose nodes decide"
         remedy = "ask these clusters too: --also NAME=FACTS, with a file of `usher snapshot` for each"
-        of_nodes = Section(authority=NODES, answer=Answer.UNKNOWN, reasons=(reason,), remedies=(remedy,))
+        of_nodes = Section(authority=NODES, answer=Answer.UNKNOWN, reasons=(reason,), remedies=(remedy,), sends=queue)
         found = [of_nodes if each.is_of_nodes else each for each in found]
     yield from several.in_flavors(found, case, known)

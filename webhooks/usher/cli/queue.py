@@ -112,7 +112,7 @@ def _with_cluster(
     Raises:
         InputError: the text does not name facts, or they cannot be read.
     """
-    from usher.check.formats.queue import OtherCluster
+    from usher.check.formats.queue import OtherCluster, is_sent
 
     name, _, place = named.partition("=")
     given = inputs.given_facts((place,), kubeconfig=None, context_name=None) if name and place else None
@@ -121,7 +121,7 @@ def _with_cluster(
     with inputs.evaluator(config, engine="wasm", opa_url=None, known=given.store) as evaluator:
         others = list(_outlooks(file, evaluator, namespace=namespace, as_written=as_written, around=None))
     return [
-        each._replace(clusters=(*each.clusters, OtherCluster(name, other.outlook)))
+        each._replace(clusters=(*each.clusters, OtherCluster(name, other.outlook, is_sent(each.outlook))))
         for each, other in zip(found, others, strict=True)
     ]
 

@@ -71,6 +71,7 @@ class _Pods:
         if kind.scheduler and described.scheduler is None:
             self._runs["scheduler"] = expressions.compiled(f"at(object, '{kind.scheduler}')", names)
         self._gang = kind.gang
+        self._has_own_traits = kind.gang is None and not {"scheduler", "inherits"} & self._runs.keys()
         self._own = Traits(
             trains=kind.trains, operator_environment=frozenset(kind.environment), changeable=kind.changeable
         )
@@ -125,7 +126,7 @@ class _Pods:
             name=self._text("name", scope),
             count=count,
             traits=self._traits(found, scope),
-            requests=tuple(self._devices(item, scope.reading)),
+            requests=tuple(self._devices(item, scope.reading)) if self._described.devices else (),
             groups=groups,
             in_turns=self._flag("in_turns", scope),
             later=self._flag("later", scope),
@@ -229,10 +230,10 @@ class _Pods:
 
     def _traits(self, found: Template, scope: expressions.Scope) -> Traits:
         traits = self._own
+        if self._has_own_traits and found.traits.changeable:
+            return traits
         if not self._flag("inherits", scope, default=True):
             traits = traits._replace(ranks_inherit_environment=False)
-        if "scheduler" not in self._runs and self._gang is None and found.traits.changeable:
-            return traits
         named = self._text("scheduler", scope)
         spec = found.spec.value if isinstance(found.spec.value, dict) else {}
         own = spec.get("schedulerName")
@@ -266,7 +267,9 @@ def _scope(
 ) -> expressions.Scope:
     """The values of all names of an expression; those of an entry, if it is not about the whole object."""
     given: dict[str, expressions.Value] = {"object": whole, "item": whole, "outer": (), "key": "", "index": 0}
-    return expressions.Scope({**given, **names, UNBOUNDED: UNBOUNDED}, reading, steps)
+    given[UNBOUNDED] = UNBOUNDED
+    given.update(names)
+    return expressions.Scope(given, reading, steps)
 
 
 def _below(item: expressions.Found, path: str, reading: Reading) -> Place:

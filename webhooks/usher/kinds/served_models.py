@@ -282,7 +282,7 @@ def _chosen_runtime(service: Object, spec: Object, within: str, reading: Reading
                 rank = (kind != _RUNTIMES[0], -score, _distance(runtime, about) or 0.0, title)
                 candidates.append((rank, title, runtime))
     if not candidates:
-        which = f"no known runtime of {count} supports model {name}" if count else "no runtime is known here"
+        which = f"no known runtime supports model {name}" if count else "no runtime is known here"
         return None, f"OME chooses a runtime by the model, and {which}: its pods are not judged. {help_}"
     if missing and len(candidates) > 1:
         names = sorted(title for _, title, _ in candidates)

@@ -57,12 +57,57 @@ class OtherCluster(NamedTuple):
 
     name: str
     outlook: Outlook
+    sent: bool = False
+    """Whether MultiKueue of the first cluster sends it there."""
+
+    @property
+    def sends(self) -> str:
+        """The ClusterQueue that sends it on to other clusters."""
+        return _sending(self.outlook) if self.sent else ""
+
+    @property
+    def lacks(self) -> str:
+        """The reason that names the queue which the cluster lacks; empty where it has one."""
+        of_kueue = (each for each in self.outlook.sections if self.sent and each.authority == "Kueue")
+        reasons = (reason for section in of_kueue for reason in section.reasons)
+        return next((each for each in reasons if "has no LocalQueue" in each or "there is no ClusterQueue" in each), "")
+
+    @property
+    def answer(self) -> Answer:
+        if self.sends:
+            return Answer.NEVER
+        return Answer.NOT_NOW if self.lacks and self.outlook.answer is not Answer.NEVER else self.outlook.answer
 
     @property
     def reason(self) -> str:
         """The first reason of the section that decides; empty without one."""
-        deciding = (each for each in self.outlook.sections if each.answer is self.outlook.answer)
+        if self.sends:
+            return (
+                f"ClusterQueue {self.sends} there sends its workloads on to other clusters (MultiKueue): {_SENT_TWICE}"
+            )
+        if self.lacks:
+            return self.lacks
+        deciding = (each for each in self.outlook.sections if each.answer is self.answer)
         return next((reason for each in deciding for reason in each.reasons), "")
+
+
+_SENT_TWICE: Final = "Kueue rejects a copy, or sends it round. Leave the AdmissionCheck of MultiKueue out of that queue"
+"""KQ:pkg/controller/admissionchecks/multikueue/workload.go rejects a job without managedBy, which copies lack."""
+
+
+def is_sent(outlook: Outlook) -> bool:
+    """Whether MultiKueue sends the workload to other clusters."""
+    return bool(_sending(outlook))
+
+
+def _sending(outlook: Outlook) -> str:
+    return next((each.sends for each in outlook.sections if each.sends), "")
+
+
+_NOWHERE: Final = (
+    "MultiKueue cannot send it to any of these clusters: each of them needs a LocalQueue of the same name in the "
+    "namespace, and the ClusterQueue of that LocalQueue"
+)
 
 
 def write_text(shown: Iterable[ShownOutlook], stream: TextIO, /, *, width: int | None = None) -> None:
@@ -77,10 +122,12 @@ def write_text(shown: Iterable[ShownOutlook], stream: TextIO, /, *, width: int |
             lines.write()
             lines.write("  other clusters")
             lines.labelled([Row(other.name, _of_cluster(other)) for other in each.clusters])
+            if all(other.lacks for other in each.clusters):
+                lines.wrapped(_NOWHERE, first=Text("  "), rest="  ")
 
 
 def _of_cluster(other: OtherCluster) -> str:
-    answer = _ANSWERS[other.outlook.answer]
+    answer = _ANSWERS[other.answer]
     return f"{answer}: {other.reason}" if other.reason else answer
 
 
@@ -320,7 +367,7 @@ class ClusterAnswer(json_report.Shape):
     """The answer in another cluster, and the first reason for it."""
 
     name: str
-    answer: str = json_report.attribute("outlook", "answer")
+    answer: str
     reason: json_report.TextIfAny
 
 

@@ -388,10 +388,10 @@ def chosen(wanted: Object, path: str, reading: Reading, *, protocol: str, severa
         several_nodes: whether the predictor has workers.
     """
     name, version = paths.text(wanted.get("name")), wanted.get("version")
-    count, found = 0, list[tuple[tuple[object, ...], str, Reference, paths.Object]]()
+    known, found = False, list[tuple[tuple[object, ...], str, Reference, paths.Object]]()
     for kind, namespace in (("ServingRuntime", reading.context.namespace), ("ClusterServingRuntime", None)):
         listed = reading.context.objects.listed(GROUP, kind, namespace)
-        count += len(listed)
+        known = known or bool(listed)
         for title, value in listed.items():
             spec = paths.mapping(value.get("spec"))
             if _serves(spec, name, version, protocol=protocol, several_nodes=several_nodes):
@@ -404,12 +404,12 @@ def chosen(wanted: Object, path: str, reading: Reading, *, protocol: str, severa
         newest = max(made for made, *_ in equal)
         equal = [min((each for each in equal if each[0] == newest), key=lambda each: each[1].name)]
     if len(equal) != 1:
-        which = f"no known runtime of {count} supports {name}" if count else "no runtime is known here"
+        which = f"no known runtime supports {name}" if known else "no runtime is known here"
         if equal:
-            which = f"the newest of {', '.join(sorted(each.name for _, each, _ in equal)[:4])}"
-        reason = f"it names no runtime, and KServe takes one that supports the model format: {which}"
-        help_ = "What that adds is not judged. Name a runtime, or give the runtimes in the files or by --facts"
-        reading.unknown(path, f"{reason}. {help_}")
+            which = f"it is the newest of {', '.join(sorted(each.name for _, each, _ in equal)[:4])}"
+        reason = f"it names no runtime; KServe takes one that supports the model format, and {which}"
+        help_ = "what that adds is not judged. Name a runtime, or give the runtimes in the files or by --facts"
+        reading.unknown(path, f"{reason}: {help_}")
         return None
     _, reference, value = equal[0]
     reading.record_reference(path, reference)

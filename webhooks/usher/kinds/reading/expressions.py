@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from usher import memo, paths
 from usher.documents.cel import CelError, Node, parse
 from usher.kinds.reading.counts import share_of_replicas
-from usher.kinds.reading.values import Reading
+from usher.kinds.reading.values import MAX_PODS, Reading
 
 
 class ExpressionError(ValueError):
@@ -79,8 +79,13 @@ class Scope:
         """A number of pods; an unusable value is recorded at its place, and its default counts."""
         if type(value) is int:
             return value
-        if isinstance(value, Found):
-            default = 0 if value.default is None else self.number(value.default)
+        if type(value) is Found:
+            found, default = value.value, value.default
+            if type(found) is int and 0 <= found <= MAX_PODS:
+                return found
+            if found is None and type(default) is int:
+                return default
+            default = 0 if default is None else self.number(default)
             return self.reading.count(value.value, value.path, default=default)
         raise UnusableError(f"expected a number, found {_shown(value)}")
 
@@ -91,6 +96,8 @@ class Scope:
         return value
 
     def text(self, value: Value) -> str:
+        if type(value) is str:
+            return value
         if isinstance(value, Found):
             default = "" if value.default is None else self.text(value.default)
             return default if value.value is None else self.reading.text(value.value, value.path)
@@ -99,6 +106,8 @@ class Scope:
         return value
 
     def truth(self, value: Value) -> bool:
+        if value is True or value is False:
+            return value
         if isinstance(value, Found):
             default = False if value.default is None else self.truth(value.default)
             return default if value.value is None else self.reading.flag(value.value, value.path)
@@ -127,6 +136,8 @@ class Scope:
         """Whether two values are equal; a field that is compared with a text has to be one."""
         if type(one) is type(other) and isinstance(one, int | str):
             return one == other
+        if type(one) is Found and type(other) is str and type(one.value) is str:
+            return one.value == other
         first, second = self._plain(one), self._plain(other)
         if isinstance(first, str) or isinstance(second, str):
             first, second = self._text_of(one, second), self._text_of(other, first)
@@ -229,13 +240,22 @@ class _Compiler:
         if not _PATH.fullmatch(path) or path.partition(".")[0] == "status":
             raise ExpressionError(f"{path!r} is not a path of fields of a spec, as in 'spec.replicas'")
         holder, way = self.run(parts[0]), Way(path)
-        default = self.run(parts[2]) if len(parts) == 3 else _constant(None)
+        pointer, value_in = way.pointer, way.value_in
+        otherwise, fixed = None, None
+        if len(parts) == 3:
+            otherwise, constant = self.run(parts[2]), parts[2].value
+            # Most defaults are constants. Expressions run for every entry of every object, so these take the short way.
+            if parts[2].kind == "constant" and not isinstance(constant, float):
+                otherwise, fixed = None, constant
 
         def run(scope: Scope) -> Value:
             scope.steps[0] -= 1
             if scope.steps[0] < 0:
                 scope.step()
-            return scope.below(holder(scope), way, default(scope))
+            value, default = holder(scope), fixed if otherwise is None else otherwise(scope)
+            if type(value) is not Found:
+                return scope.below(value, way, default)
+            return Found(value_in(value.value, value.path, scope.reading), value.path + pointer, default)
 
         return run
 
