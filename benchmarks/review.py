@@ -103,8 +103,9 @@ async def measure(directory: Path) -> str:
 
 @contextlib.contextmanager
 def _as_in_an_image(directory: Path) -> Iterator[None]:
-    """The next servers start from compiled policies, and without rich, which structlog imports wherever it is."""
-    (directory / "rich.py").write_text('raise ImportError("left out, as in an image")\n')
+    """The next servers start from compiled policies, and without what structlog imports wherever it is installed."""
+    for name in ("rich", "greenlet"):
+        (directory / f"{name}.py").write_text('raise ImportError("left out, as in an image")\n')
     compiled, before = assembly.compile_ahead(), os.environ.get("PYTHONPATH", "")
     os.environ["PYTHONPATH"] = f"{directory}:{before}"
     try:

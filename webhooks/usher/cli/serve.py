@@ -13,11 +13,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import errors, paths
+from usher.authorities.gpu_quota.live import account_store
 from usher.authorities.gpu_quota.live.account_store import Meter
 from usher.authorities.gpu_quota.live.service import ChargingService
 from usher.authorities.knowledge import Knowledge
 from usher.cli import given_policies, inputs
-from usher.cluster.connection import Api
+from usher.cluster import api, http_clients
+from usher.cluster.watching import StreamingApi
 from usher.policy.checks.catalogue import OwnChecks
 from usher.policy.evaluator import Evaluator
 from usher.server import logs
@@ -31,6 +33,10 @@ from usher.server.serve import Access, Portal
 SECRET: Final = "gpu-usher-certificates"  # noqa: S105 - its name
 NAME: Final = "gpu-usher"
 """The webhook configurations and the Service of the server."""
+
+
+class Api(account_store.Api, StreamingApi, http_clients.Api, Protocol):
+    """All requests of a server to its API server. Their client is imported where there is a cluster."""
 
 
 class Connect(Protocol):
@@ -115,14 +121,12 @@ def certificate_source(chosen: CertificateOptions, connect: Connect) -> Callable
     Raises:
         UsageError: the options contradict each other, or do not say where the certificate comes from.
     """
-    from usher.cluster import connection as kubeconfigs
-
     mode = chosen.certificates_mode
     if chosen.certificate or chosen.key:
         if mode == "self-managed":
             raise click.UsageError("--certificates self-managed makes its own; leave out --certificate and --key")
         mode = "files"
-    if mode is None and kubeconfigs.has_account():
+    if mode is None and api.has_account():
         mode = "self-managed"
     if mode == "self-managed":
         return lambda: _managed(chosen, connect)
@@ -144,12 +148,11 @@ def _files(certificate: Path, key: Path, chosen: CertificateOptions) -> Certific
 def _managed(chosen: CertificateOptions, connect: Connect) -> CertificateSource:
     import structlog
 
-    from usher.cluster import connection as kubeconfigs
     from usher.server.certs.certificates import service_names
     from usher.server.certs.managed import ManagedCertificate, Place, SecretName
 
     before, _, name = chosen.certificate_secret.rpartition("/")
-    secret = SecretName(namespace=before or kubeconfigs.own_namespace(), name=name)
+    secret = SecretName(namespace=before or api.own_namespace(), name=name)
     names = chosen.certificate_names or service_names(NAME, namespace=secret.namespace)
     return ManagedCertificate(
         connect(hurried=True),
@@ -367,10 +370,8 @@ class ClusterOptions(Struct, frozen=True, kw_only=True):
             raise click.UsageError("--kubeconfig and --context need --facts live or --certificates self-managed")
         if live is False or self.files:
             return None
-        from usher.cluster import connection as kubeconfigs
-
         # A pod may run without a service account token: then decisions use only the reviews.
-        return self._parts() if live or kubeconfigs.has_account() else None
+        return self._parts() if live or api.has_account() else None
 
     def _parts(self) -> ClusterParts:
         from usher.cluster.watching import LiveFacts
@@ -380,10 +381,9 @@ class ClusterOptions(Struct, frozen=True, kw_only=True):
 
     def _charging(self, knowledge: Callable[[], Knowledge], meter: Meter) -> ChargingService:
         from usher.authorities.gpu_quota.definitions import namespace_of_accounts
-        from usher.cluster import connection as kubeconfigs
 
-        api, namespace = self.connect(hurried=True), namespace_of_accounts(kubeconfigs.own_namespace())
-        return ChargingService(api, self.connect, knowledge, namespace=namespace, meter=meter)
+        hurried, namespace = self.connect(hurried=True), namespace_of_accounts(api.own_namespace())
+        return ChargingService(hurried, self.connect, knowledge, namespace=namespace, meter=meter)
 
     def _events(self, count: Callable[[str], None]) -> Events:
         return Events(self.connect(hurried=True), count=count)
@@ -431,11 +431,11 @@ class PortOptions(Struct, frozen=True, kw_only=True):
         return self.host or ("127.0.0.1" if dev else "0.0.0.0")  # noqa: S104 - a webhook must be reachable from the API server
 
 
-def portal_routes(access: Access) -> Portal:
-    """Returns a function that makes the routes for questions of clients."""
+def portal_application(access: Access) -> Portal:
+    """Returns a function that makes the application for questions of clients."""
     from usher.server import portal as server_portal
 
-    return lambda evaluator, count: server_portal.router(server_portal.Portal(evaluator, access, count))
+    return lambda evaluator, count: server_portal.application(server_portal.Portal(evaluator, access, count))
 
 
 port_options = inputs.options_as_value(
@@ -523,7 +523,7 @@ def serve(
         reload_interval=reload_interval,
         configuration=config_file,
         metrics_access=cluster.access() if ports.metrics_access == "token" else None,
-        portal=portal_routes(cluster.access()) if ports.portal else None,
+        portal=portal_application(cluster.access()) if ports.portal else None,
         record=record.settings(),
         policies=Bundles(policies.policies, verify_key=policies.verify_key) if policies.policies else None,
     )

@@ -1,9 +1,12 @@
 """Requests to an API server, single objects and lists. Tests put an API server of their own behind these protocols."""
 
+import contextlib
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Final, Protocol
 
 import orjson
@@ -82,6 +85,27 @@ class Api(Lists, Protocol):
         Raises ClusterError where the server does not answer.
         """
         ...
+
+
+_OURS: Final = "gpu-usher"
+_ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+
+
+def runs_in_cluster() -> bool:
+    """Whether this process runs in a pod."""
+    return "KUBERNETES_SERVICE_HOST" in os.environ
+
+
+def has_account() -> bool:
+    """Whether this is a pod with the token of a service account."""
+    return runs_in_cluster() and (_ACCOUNT / "token").exists()
+
+
+def own_namespace() -> str:
+    """The namespace of this pod; outside of a cluster the namespace of our manifests."""
+    with contextlib.suppress(OSError):
+        return (_ACCOUNT / "namespace").read_text(encoding="utf-8").strip() or _OURS
+    return _OURS
 
 
 def group_path(group: str, version: str) -> str:

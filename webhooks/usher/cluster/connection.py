@@ -18,7 +18,7 @@ from kubernetes.config import config_exception, dateutil, exec_provider, inclust
 
 from usher import __version__, errors, paths
 from usher.cluster import http_clients
-from usher.cluster.api import JSON, Answer, parse_json
+from usher.cluster.api import JSON, Answer, parse_json, runs_in_cluster
 
 _LONGEST: Final = 1000
 """Characters of a plugin's output that usher shows; long, because the remedy often comes last."""
@@ -142,9 +142,6 @@ class Loader(kube_config.KubeConfigLoader):  # type: ignore[misc]  # no types
         return found
 
 
-_NAMESPACE: Final = "gpu-usher"
-
-
 def load(*, kubeconfig: Path | None, context: str | None) -> tuple[client.Configuration, str]:
     """The configuration of a cluster, and the name of that cluster in reports.
 
@@ -159,7 +156,7 @@ def load(*, kubeconfig: Path | None, context: str | None) -> tuple[client.Config
     # The client has its own rules for variables: it asks for localhost through a proxy, and sends it no password.
     configuration.proxy = configuration.no_proxy = None
     try:
-        if kubeconfig is None and context is None and not _has_kubeconfig() and _runs_in_cluster():
+        if kubeconfig is None and context is None and not _has_kubeconfig() and runs_in_cluster():
             incluster_config.load_incluster_config(configuration)
             _choose_proxy(configuration)
             return configuration, f"the cluster of this pod ({configuration.host})"
@@ -215,23 +212,6 @@ def token(*, kubeconfig: Path | None, context: str | None) -> str:
             "example of `kubectl create token`"
         )
     return str(found)
-
-
-def has_account() -> bool:
-    """Whether this is a pod with the token of a service account."""
-    return _runs_in_cluster() and Path(incluster_config.SERVICE_TOKEN_FILENAME).exists()
-
-
-def own_namespace() -> str:
-    """The namespace of this pod; outside of a cluster the namespace of our manifests."""
-    file = Path(incluster_config.SERVICE_TOKEN_FILENAME).with_name("namespace")
-    with contextlib.suppress(OSError):
-        return file.read_text(encoding="utf-8").strip() or _NAMESPACE
-    return _NAMESPACE
-
-
-def _runs_in_cluster() -> bool:
-    return incluster_config.SERVICE_HOST_ENV_NAME in os.environ
 
 
 def _has_kubeconfig() -> bool:

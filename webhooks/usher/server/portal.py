@@ -15,7 +15,7 @@ from functools import partial
 from http import HTTPStatus
 from typing import Any, Final, TypeVar
 
-from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
@@ -262,19 +262,22 @@ class Portal:
         return HTTPException(status, detail=reason, headers={**headers})
 
 
-def router(portal: Portal) -> APIRouter:
+def application(portal: Portal) -> FastAPI:
     """The routes, each with the shape of its answer."""
-    made = APIRouter(prefix=PREFIX)
+    made = FastAPI(title="gpu-usher", docs_url=None, redoc_url=None, openapi_url=None)
     made.add_api_route(
-        "/evaluate", portal.evaluate, methods=["POST"], responses={200: {"model": json_report.Report}, **_PROBLEMS}
+        f"{PREFIX}/evaluate",
+        portal.evaluate,
+        methods=["POST"],
+        responses={200: {"model": json_report.Report}, **_PROBLEMS},
     )
     made.add_api_route(
-        "/queue", portal.queue, methods=["POST"], responses={200: {"model": queue.QueueOutlook}, **_PROBLEMS}
+        f"{PREFIX}/queue", portal.queue, methods=["POST"], responses={200: {"model": queue.QueueOutlook}, **_PROBLEMS}
     )
-    made.add_api_route("/openapi.json", portal.interface, include_in_schema=False)
-    made.add_api_route("/explain/{code}", portal.explain, responses=_PROBLEMS)
-    made.add_api_route("/quotas", portal.quotas, responses={200: {"model": list[Quota]}, **_PROBLEMS})
-    made.add_api_route("/quotas/{name}", portal.quota, responses={200: {"model": Quota}, **_PROBLEMS})
+    made.add_api_route(f"{PREFIX}/openapi.json", portal.interface, include_in_schema=False)
+    made.add_api_route(f"{PREFIX}/explain/{{code}}", portal.explain, responses=_PROBLEMS)
+    made.add_api_route(f"{PREFIX}/quotas", portal.quotas, responses={200: {"model": list[Quota]}, **_PROBLEMS})
+    made.add_api_route(f"{PREFIX}/quotas/{{name}}", portal.quota, responses={200: {"model": Quota}, **_PROBLEMS})
     return made
 
 

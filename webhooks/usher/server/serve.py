@@ -19,9 +19,10 @@ from typing import Final, Protocol
 import orjson
 import structlog
 import uvloop
-from fastapi import APIRouter, FastAPI, Response
-from fastapi import Request as HttpRequest
 from msgspec import Struct
+from starlette.applications import Starlette
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
 
 from usher import errors, paths
 from usher.cluster.api import Answer
@@ -144,29 +145,23 @@ def admin_app(
     *,
     ready: Callable[[], Awaitable[str]],
     access: Access | None = None,
-    portal: APIRouter | None = None,
-) -> FastAPI:
+    portal: Starlette | None = None,
+) -> Starlette:
     """The admin application with probes, which anybody may request, and metrics.
 
     Args:
         ready: the reason why the server may not get traffic yet; empty when it may.
         access: who may read the metrics; None for any client.
-        portal: answers other questions; None without them.
+        portal: an application that answers other questions, and gets these routes; None without them.
     """
-    app = FastAPI(title="gpu-usher", docs_url=None, redoc_url=None, openapi_url=None)
-    if portal is not None:
-        app.include_router(portal)
 
-    @app.get("/healthz")
-    async def healthz() -> Response:
+    async def healthz(_: HttpRequest) -> Response:
         return Response("ok\n", media_type="text/plain")
 
-    @app.get("/readyz")
-    async def readyz() -> Response:
+    async def readyz(_: HttpRequest) -> Response:
         missing = await ready()
         return Response(f"{missing or 'ok'}\n", status_code=503 if missing else 200, media_type="text/plain")
 
-    @app.get(METRICS_PATH)
     async def show_metrics(request: HttpRequest) -> Response:
         if access is not None:
             status = await access.status(request.headers.get("authorization", ""), READ_METRICS)
@@ -175,6 +170,9 @@ def admin_app(
         exposed, content_type = metrics.accepted_exposition(request.headers.get("accept", ""))
         return Response(exposed, media_type=content_type)
 
+    app = Starlette() if portal is None else portal
+    for path, answer in (("/healthz", healthz), ("/readyz", readyz), (METRICS_PATH, show_metrics)):
+        app.add_route(path, answer)
     return app
 
 
@@ -185,8 +183,8 @@ _LONGEST_REASON: Final = 500
 
 Started = Callable[[Address, Address], None]
 
-Portal = Callable[[Callable[[], Evaluator], Callable[[str, int], None]], APIRouter]
-"""Makes the routes of the portal from the getter of the evaluator and the counter of answers."""
+Portal = Callable[[Callable[[], Evaluator], Callable[[str, int], None]], Starlette]
+"""Makes the application of the portal from the getter of the evaluator and the counter of answers."""
 
 
 class Settings(Struct, frozen=True, kw_only=True):
@@ -327,8 +325,9 @@ def _loaded(settings: Settings, make: MakeEvaluator) -> Current:
     gc.collect()
     gc.freeze()
     return_memory()
-    # A server runs for weeks; a command that ends collects more rarely.
-    gc.set_threshold(100_000, 20, 100)
+    # A server runs for weeks; a command that ends collects more rarely. Reviews leave almost nothing to collect, and
+    # failed connections leave thousands of objects.
+    gc.set_threshold(20_000, 20, 100)
     return current
 
 

@@ -100,12 +100,12 @@ LARGEST: Final = 8192
 class CachedEngine:
     """Remembers the answers of an engine for documents of up to LARGEST bytes.
 
-    It keeps digests and not the documents, which would take most of the memory.
+    It keeps digests and not the documents, and answers as JSON: their values would take most of the memory.
     """
 
     def __init__(self, engine: Engine, *, entries: int = ENTRIES) -> None:
         self._engine = engine
-        self._answers: Memo[tuple[Entrypoint, bytes], paths.Object] = Memo(entries, at_once=True)
+        self._answers: Memo[tuple[Entrypoint, bytes], bytes] = Memo(entries, at_once=True)
 
     @property
     def name(self) -> str:
@@ -116,11 +116,19 @@ class CachedEngine:
         return self._engine.waits
 
     def evaluate(self, entrypoint: Entrypoint, document: bytes) -> paths.Object:
-        """The result of the engine. Callers must not change it, because it is kept; errors are not kept."""
+        """The result of the engine. Errors are not kept."""
         if len(document) > LARGEST:
             return self._engine.evaluate(entrypoint, document)
-        key = entrypoint, memo.digest(document)
-        return self._answers.get(key, lambda: self._engine.evaluate(entrypoint, document))
+        made = list[paths.Object]()
+
+        def make() -> bytes:
+            made.append(self._engine.evaluate(entrypoint, document))
+            # A text of orjson lies in a buffer of up to 16 times its length.
+            return bytes(memoryview(orjson.dumps(made[0])))
+
+        text = self._answers.get((entrypoint, memo.digest(document)), make)
+        result: paths.Object = made[0] if made else orjson.loads(text)
+        return result
 
     def ready(self) -> None:
         self._engine.ready()
