@@ -13,7 +13,6 @@ ROOT = Path(__file__).parents[1]
 REASONS = {
     "click": "commands and options",
     "cryptography": "certificates",
-    "jsonpatch": "applying our patches before usher sends them",
     "msgspec": "usher's own values, whose classes are made quickly at the start of a command",
     "orjson": "JSON, fast and strict",
     "prometheus-client": "metrics",
@@ -77,8 +76,8 @@ OWN_PARTS = (
         "patches of RFC 6902",
         "policy/mutation/",
         "jsonpatch",
-        "jsonpatch applies each patch before we send it. It can only compare two objects: the places and the order of "
-        "our patches follow from the intents, which a comparison does not know",
+        "It can only compare two objects: the places and the order of our patches follow from the intents, which a "
+        "comparison does not know. To apply four values takes it a tenth of a `/mutate`. Tests compare ours with it",
     ),
     OwnPart(
         "JSON Pointers",

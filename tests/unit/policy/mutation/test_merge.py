@@ -260,7 +260,10 @@ def test_a_missing_object_causes_no_warning_if_the_intent_would_not_apply(
 @pytest.mark.parametrize(
     ("operations", "reason"),
     [
-        ([{"op": "replace", "path": "/spec/nothing", "value": []}], "does not apply"),
+        ([{"op": "replace", "path": "/spec/tolerations", "value": []}], "does not apply"),
+        ([{"op": "remove", "path": "/spec/nothing"}], "does not apply"),
+        ([{"op": "remove", "path": "/spec/tolerations/0"}], "does not apply"),
+        ([{"op": "add", "path": "/spec/nothing/name", "value": ""}], "does not apply"),
         ([{"op": "add", "path": "/spec/tolerations/x", "value": {}}], "does not apply"),
         ([], "does not give the object that was meant"),
         ([{"op": "add", "path": "/spec/hostname", "value": "a"}], "does not give the object that was meant"),

@@ -125,7 +125,7 @@ def test_the_patch_gives_exactly_the_returned_object(mutate: Mutate, value: path
     result = mutate(value, configured=configured)
     patch = jsonpatch.JsonPatch.from_string(orjson.dumps(result.operations).decode())
 
-    assert patch.apply(copied(value)) == result.value
+    assert patch.apply(copied(value)) == merge.patched(value, result.operations) == result.value
     assert bool(result.operations) is bool(result.applied)
 
 

@@ -257,7 +257,7 @@ def _record(edit: Edit, names: set[str]) -> bool:
 
 
 def verified(original: paths.Object, merged: Merged) -> Merged:
-    """The same value, after a library has applied the patch as a test; for callers that send the patch.
+    """The same value, after the patch was applied as a test; for callers that send the patch.
 
     A patch that does not apply rejects the request even under failurePolicy Ignore, so it is never sent.
 
@@ -270,12 +270,28 @@ def verified(original: paths.Object, merged: Merged) -> Merged:
 
 
 def patched(original: paths.Object, operations: Sequence[Operation]) -> paths.Object:
-    """A new object with the operations; a MutationError if they do not apply."""
-    import jsonpatch  # only callers that send a patch need it
+    """A new object with the operations, as RFC 6902 says and not as `Edit` made them.
 
+    Raises:
+        MutationError: they do not apply. usher logs it, so it does not quote the object, which may hold secrets.
+    """
+    result = copied(original)
     try:
-        result: paths.Object = jsonpatch.JsonPatch(list(operations)).apply(copied(original), in_place=True)
-    except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException):
-        # The library's message quotes the object, which may hold secrets, and usher logs its errors.
+        for operation in operations:
+            _patch(result, operation)
+    except LookupError:
         raise errors.MutationError("the patch does not apply") from None
     return result
+
+
+def _patch(value: paths.Object, operation: Operation) -> None:
+    above, _, last = operation["path"].rpartition("/")
+    parent, [key] = paths.resolve(value, above), paths.split(f"/{last}")
+    if isinstance(parent, dict) and operation["op"] == "add":
+        parent[key] = copied(operation["value"])
+    elif isinstance(parent, dict) and operation["op"] == "remove":
+        del parent[key]
+    elif isinstance(parent, list) and (operation["op"], key) == ("add", "-"):
+        parent.append(copied(operation["value"]))
+    else:
+        raise LookupError("no operation of ours")
