@@ -52,7 +52,6 @@ _STANDARD = ["Knowledge", "_Question", "_GangQuestion", "_Question", "Amount", "
 
 _SERVERS_AND_AUDITS = ("asyncio", "cryptography", "fastapi", "kubernetes", "pygls", "requests", "ssl", "uvicorn")
 _OTHER_RUNS = (
-    "jsonpatch",  # who sends a patch verifies it
     "multiprocessing",  # many files
     "sqlite3",  # many files
     "yaml",  # what is not written plainly
@@ -116,3 +115,13 @@ def test_most_patterns_are_not_compiled_for_a_plain_file(file: Path) -> None:
     found = after("check", file)
 
     assert found["compiled"] < found["patterns"] / 4
+
+
+_SERVER = "import sys; import usher.cli.serve, usher.server.serve; print(*sys.modules)"
+
+
+@pytest.mark.process
+def test_a_server_without_a_cluster_and_a_portal_needs_neither_their_client_nor_their_framework() -> None:
+    done = subprocess.run([sys.executable, "-c", _SERVER], capture_output=True, check=True, text=True)
+
+    assert {"fastapi", "kubernetes", "requests"}.isdisjoint(done.stdout.split())

@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 import click
 import msgspec
@@ -13,11 +13,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import errors, paths
+from usher.authorities.gpu_quota.live import account_store
 from usher.authorities.gpu_quota.live.account_store import Meter
 from usher.authorities.gpu_quota.live.service import ChargingService
 from usher.authorities.knowledge import Knowledge
 from usher.cli import given_policies, inputs
-from usher.cluster import api
+from usher.cluster import api, http_clients
+from usher.cluster.watching import StreamingApi
 from usher.policy.checks.catalogue import OwnChecks
 from usher.policy.evaluator import Evaluator
 from usher.server import logs
@@ -28,18 +30,19 @@ from usher.server.ports import Address
 from usher.server.reloading import Bundles
 from usher.server.serve import Access, Portal
 
-if TYPE_CHECKING:
-    from usher.cluster.connection import Api
-
 SECRET: Final = "gpu-usher-certificates"  # noqa: S105 - its name
 NAME: Final = "gpu-usher"
 """The webhook configurations and the Service of the server."""
 
 
+class Api(account_store.Api, StreamingApi, http_clients.Api, Protocol):
+    """All requests of a server to its API server. Their client is imported where there is a cluster."""
+
+
 class Connect(Protocol):
     """Connects to the cluster of the options."""
 
-    def __call__(self, *, hurried: bool = False) -> "Api": ...
+    def __call__(self, *, hurried: bool = False) -> Api: ...
 
 
 class CertificateOptions(Struct, frozen=True, kw_only=True):
@@ -324,7 +327,7 @@ class ClusterOptions(Struct, frozen=True, kw_only=True):
     context_name: str | None
     events: bool
 
-    def connect(self, *, hurried: bool = False) -> "Api":
+    def connect(self, *, hurried: bool = False) -> Api:
         """A connection to the API server; with `hurried` for calls that a review waits for.
 
         Raises:
