@@ -24,9 +24,18 @@ def up_to(number: int) -> int:
     return number if are_thorough() else max(number // _PART, 10)
 
 
-def in_turn(values: Iterable[_Value], *, every: int, always: Callable[[_Value], bool] = lambda _: False) -> list[Any]:
-    """Parameters of a test: for a change one of so many, and those that are tried always; at night all."""
+def in_turn(
+    values: Iterable[_Value],
+    *,
+    every: int,
+    always: Callable[[_Value], bool] = lambda _: False,
+    others: pytest.MarkDecorator = pytest.mark.thorough,
+) -> list[Any]:
+    """Parameters of a test: one of so many, and those that are tried always, without a mark.
+
+    The others are marked `thorough`, for the night, or `costly`: `scripts/test --fast` leaves these out.
+    """
     return [
-        each if number % every == 0 or always(each) else pytest.param(each, marks=pytest.mark.thorough)
+        each if number % every == 0 or always(each) else pytest.param(each, marks=others)
         for number, each in enumerate(values)
     ]

@@ -125,6 +125,7 @@ def test_a_file_without_valid_facts_is_refused_by_name(data: bytes, message: str
     assert_refused(data, message, tmp_path)
 
 
+@pytest.mark.costly
 def test_a_snapshot_that_unpacks_to_more_than_any_cluster_is_refused(tmp_path: Path) -> None:
     bomb = gzip.compress(bytes(store.LARGEST_CONTENT + 2**20), compresslevel=1)
 

@@ -119,6 +119,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
         yield Pair(policies=policies, wasm=wasm, opa=opa)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("category", CATEGORIES)
 def test_of_an_example_of_each_check_both_engines_say_the_same(pair: Pair, category: str) -> None:
     both = BothEngines(pair.wasm, pair.opa)
@@ -152,6 +153,7 @@ def test_of_every_example_both_engines_say_the_same(pair: Pair, folder: Path) ->
     assert not both.differences
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("corpus", shared_files.thorough_corpora)
 def test_of_every_manifest_of_a_corpus_both_engines_say_the_same(pair: Pair, corpus: Corpus) -> None:
     both = BothEngines(pair.wasm, pair.opa)

@@ -165,6 +165,7 @@ def test_a_template_that_is_not_evaluated_is_said_once_and_does_not_pass(
     )
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("rego", "reason"), [(FAILING, "sprintf: usher does not know"), (LOOPING, "took longer than 1 s")]
 )

@@ -13,6 +13,8 @@ from usher.audit.demo import synthetic_cluster, synthetic_records
 from usher.audit.document import Summary
 from usher.audit.usage.series import Grid, Question
 
+pytestmark = pytest.mark.costly
+
 PRICES: Final = {"h100": 2.9, "h100-mig": 2.9, "a100": 1.2, "l40s": 10.5 * 0.95 / 4}
 """The usher.yaml of the demo; 95 % of the price of a node is that of its four GPUs."""
 

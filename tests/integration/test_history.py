@@ -70,6 +70,7 @@ def failure(place: str, audit: Audit | None = None) -> str:
     return str(raised.value)
 
 
+@pytest.mark.costly
 def test_the_second_audit_says_what_changed_since_the_first(place: str) -> None:
     recorded_audits.record(place, taken(FIRST, "a", "b"))
     trend = recorded_audits.record(place, taken(SECOND, "b", "c"))
@@ -288,6 +289,7 @@ except errors.InputError as error:
 """
 
 
+@pytest.mark.costly
 @pytest.mark.full_disk
 def test_a_full_disk_is_said_and_leaves_the_history_as_it_was(tmp_path: Path) -> None:
     place = str(tmp_path / "history.sqlite")

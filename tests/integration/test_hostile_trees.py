@@ -20,6 +20,8 @@ from integration.work_tree import GREEDY, TOOLS, Git, greedy, names, needs_git, 
 from usher import errors
 from usher.check import programs
 
+pytestmark = pytest.mark.costly
+
 SECRET = "hunter2-of-the-runner"
 
 

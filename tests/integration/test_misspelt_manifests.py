@@ -8,6 +8,8 @@ import yaml
 
 from integration.command import usher
 
+pytestmark = pytest.mark.costly
+
 _FILE: Final = Path(__file__).parents[1] / "data" / "misspelt.yaml"
 _CHECKS: Final = {
     "USH101",

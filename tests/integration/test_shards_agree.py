@@ -16,6 +16,8 @@ from usher import paths
 from usher.audit.demo import synthetic_cluster, synthetic_records
 from usher.kinds import registry
 
+pytestmark = pytest.mark.costly
+
 NOW = datetime(2026, 11, 23, 6, tzinfo=UTC)
 SHARDS = 3
 KUBE_SYSTEM: paths.Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system"}}

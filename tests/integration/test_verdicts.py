@@ -97,6 +97,7 @@ def test_a_second_run_asks_the_engine_nothing_and_says_the_same(files: Path) -> 
     assert again == 0
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("corpus", thorough_corpora)
 def test_every_report_survives_being_remembered(corpus: Corpus) -> None:
     first, _ = run(corpus.folder, number=2)
@@ -162,6 +163,7 @@ def test_a_problem_of_a_file_is_remembered_too(files: Path) -> None:
     assert len(first.problems) == 1
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "damage", ["not a database", "no table", "wrong verdicts", "wrong names", "wrong texts", "wrong types"]
 )
@@ -275,6 +277,7 @@ def test_the_command_remembers_for_many_files_unless_asked_not_to(files: Path, c
     assert list(cache.glob("*.sqlite"))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("corpus", thorough_corpora)
 def test_rules_look_up_no_object_whose_kind_others_cannot_name(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = set[tuple[str, str]]()

@@ -6,8 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import kind_definitions
 from shared_files import OWN_ALONE, VARIABLE, needs_shared
+
+pytestmark = pytest.mark.costly
 
 ROOT = Path(__file__).parents[2]
 QUOTED = re.compile(r'"([a-z0-9.-]+/[a-z]+)"')

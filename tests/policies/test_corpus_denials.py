@@ -23,7 +23,7 @@ from usher.policy.decision import Request
 
 LISTED = Path(__file__).parents[1] / "data/policies/corpus_denials"
 
-pytestmark = pytest.mark.parametrize("corpus", shared_files.corpora)
+pytestmark = [pytest.mark.parametrize("corpus", shared_files.corpora), pytest.mark.costly]
 
 
 @cache

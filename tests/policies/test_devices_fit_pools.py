@@ -138,6 +138,7 @@ def test_no_known_class_is_sent_to_a_pool_of_another_vendor(device_class: str, s
     assert not [*sent_elsewhere(site, judged("resource", implicit, site))]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("corpus", shared_files.thorough_corpora)
 @sites
 def test_no_manifest_of_a_corpus_is_sent_to_a_pool_of_another_vendor(site: dict[str, Any], corpus: Corpus) -> None:

@@ -107,6 +107,7 @@ def test_there_is_a_list_of_namespaces_for_every_example_site() -> None:
     assert {file.stem for file in sites.FOLDER.iterdir()} == {site.name for site in SITES} - {"defaults"}
 
 
+@pytest.mark.costly
 @every_site
 @pytest.mark.parametrize("corpus", shared_files.thorough_corpora)
 @pytest.mark.parametrize("harm", HARMS, ids=name_of)
@@ -117,12 +118,14 @@ def test_the_manifests_of_a_corpus_are_not_harmed(corpus: Corpus, site: Site, ha
     assert harmed(cases, harm) == {}
 
 
+@pytest.mark.costly
 @every_site
 @pytest.mark.parametrize("harm", HARMS, ids=name_of)
 def test_manifests_of_every_kind_are_not_harmed(site: Site, harm: Harm) -> None:
     assert harmed(of_every_kind(sites.evaluator(site), site.namespaces), harm) == {}
 
 
+@pytest.mark.costly
 @every_site
 @pytest.mark.parametrize("corpus", shared_files.thorough_corpora)
 def test_a_cluster_without_queues_and_classes_gets_manifests_without_them(corpus: Corpus, site: Site) -> None:
@@ -132,6 +135,7 @@ def test_a_cluster_without_queues_and_classes_gets_manifests_without_them(corpus
         assert harmed(cases, harm) == {}
 
 
+@pytest.mark.costly
 @every_site
 @pytest.mark.parametrize("corpus", shared_files.thorough_corpora)
 def test_a_queue_that_cannot_admit_a_manifest_is_not_given(corpus: Corpus, site: Site) -> None:

@@ -18,6 +18,8 @@ from usher.check import findings, judging, runner, sources
 from usher.check.fix import remedies, rounds, syntax
 from usher.policy.evaluator import Evaluator
 
+pytestmark = pytest.mark.costly
+
 SITE = Path(__file__).parents[2] / "tests/data/mutations"
 SETTINGS = judging.Settings(command=findings.Command.CHECK, mutated=True, diff=True)
 

@@ -77,6 +77,7 @@ def test_the_site_routes_every_kind() -> None:
     assert routed == [{kind.kind for kind in WORKLOADS.values()}] * 2
 
 
+@pytest.mark.costly
 def test_every_manifest_is_read_in_full() -> None:
     for subject in SUBJECTS:
         for namespace in namespaces(subject):
@@ -100,6 +101,7 @@ def test_every_mutation_has_a_verdict_about_each_kind_and_no_two_conflict() -> N
         assert {key for key, _ in verdicts} == set(evaluator().catalogue.mutations), identify(kind)
 
 
+@pytest.mark.costly
 @some_subjects
 def test_all_mutations_together_apply_what_each_applies_alone(subject: Subject) -> None:
     for namespace in namespaces(subject):
@@ -111,6 +113,7 @@ def test_all_mutations_together_apply_what_each_applies_alone(subject: Subject) 
         assert sorted(map(repr, together.applied)) == sorted(repr(each) for applied in alone for each in applied)
 
 
+@pytest.mark.costly
 @some_subjects
 def test_the_webhook_sends_the_patch(subject: Subject) -> None:
     """A webhook knows no other objects, so it is compared with what is made of the object alone."""
@@ -125,6 +128,7 @@ def test_the_webhook_sends_the_patch(subject: Subject) -> None:
         assert patch == list(expected.operations)
 
 
+@pytest.mark.costly
 @some_subjects
 def test_check_shows_the_patch_that_is_sent(subject: Subject) -> None:
     batch = Batch(source=subject.file.name, items=tuple(Item(value=value) for value in subject.objects))

@@ -8,6 +8,8 @@ import pytest
 import engine_work
 from engine_work import CountingEngine, Growth, Place, example
 
+pytestmark = pytest.mark.costly
+
 MOST: Final = 1.25
 """The exponent of growth; the square of a length has 2, and sorting 1.23 between these lengths."""
 SMALL: Final = 4_000_000

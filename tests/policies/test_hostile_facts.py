@@ -147,6 +147,7 @@ def implied(codes: set[str]) -> set[str]:
     return codes.union(*(WEAKER.get(code, ()) for code in codes))
 
 
+@pytest.mark.costly
 @every_site
 def test_a_value_of_a_wrong_type_never_denies_anything(key: str) -> None:
     """At every place of every fact of every example: no check finds what it does not find in the facts as they are.
@@ -166,6 +167,7 @@ def test_a_value_of_a_wrong_type_never_denies_anything(key: str) -> None:
                     assert denied(site.decide(name, facts)) <= expected, (name, fact["kind"], place, new)
 
 
+@pytest.mark.costly
 @every_site
 def test_a_field_of_no_type_that_it_can_have_never_denies_anything(key: str) -> None:
     """Fields that the example leaves out: no text, list, object, number or flag may have one of another type.
@@ -220,6 +222,7 @@ def changes(draw: st.DrawFn) -> tuple[str, str, list[paths.Object]]:
     return key, draw(st.sampled_from(sorted(site.requests))), facts
 
 
+@pytest.mark.costly
 @settings(max_examples=generated_examples.up_to(300))
 @given(changes())
 def test_whatever_facts_hold_there_is_a_decision_and_always_the_same(

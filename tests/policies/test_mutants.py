@@ -9,7 +9,7 @@ import pytest
 import opa_server
 from policies import small_bundle
 
-pytestmark = opa_server.needs_opa
+pytestmark = [*opa_server.needs_opa, pytest.mark.costly]
 
 REDUNDANT: Final = ["'input.gpus > 6' -> 'true'", "'input.gpus > 6' -> 'input.gpus >= 6'"]
 

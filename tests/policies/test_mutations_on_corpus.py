@@ -99,6 +99,7 @@ def generated_case(value: paths.Object, namespace: str) -> Case:
     return found
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("corpus", shared_files.thorough_corpora)
 @pytest.mark.parametrize("wrong", OF_SENSIBLE_OBJECTS, ids=name_of)
 def test_of_the_manifests_of_a_corpus_nothing_is(corpus: Corpus, wrong: Property) -> None:
@@ -108,6 +109,7 @@ def test_of_the_manifests_of_a_corpus_nothing_is(corpus: Corpus, wrong: Property
     assert {found.name: told for found in of_corpus(corpus) if (told := list(wrong(found)))} == {}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("wrong", OF_SENSIBLE_OBJECTS, ids=name_of)
 def test_of_the_manifests_of_every_kind_nothing_is(wrong: Property) -> None:
     assert {found.name: told for found in of_every_kind() if (told := list(wrong(found)))} == {}

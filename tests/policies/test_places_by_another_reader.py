@@ -18,6 +18,8 @@ from usher import paths
 from usher.check import findings, judging, runner, sources
 from usher.config import models
 
+pytestmark = pytest.mark.costly
+
 every_corpus = pytest.mark.parametrize("corpus", shared_files.thorough_corpora)
 
 

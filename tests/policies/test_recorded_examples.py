@@ -12,6 +12,8 @@ from usher import model, paths
 from usher.policy.decision import Request
 from usher.review import redaction
 
+pytestmark = pytest.mark.costly
+
 POLICIES: Final = Path(__file__).parents[2] / "policies" / "usher"
 QUOTED: Final = frozenset(
     {

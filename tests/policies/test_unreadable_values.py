@@ -65,6 +65,7 @@ def refused(evaluator: Evaluator, request: Request, value: paths.Object) -> bool
     return any(judgement.code == "USH201" for judgement in decision.judgements)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("corpus", shared_files.thorough_corpora)
 def test_a_device_variable_that_usher_cannot_read_is_refused_in_every_container(corpus: Corpus) -> None:
     """Of every manifest the first container takes each value in turn, and the others take one of them."""

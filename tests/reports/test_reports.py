@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import record_reports
 
+from generated_examples import in_turn
 from integration.command import usher
 
 _REPORTS = record_reports.folders()
@@ -15,7 +16,9 @@ _MOST_OTHERS = 2
 """Findings beside the right answer that a reader may take for noise."""
 
 
-@pytest.mark.parametrize("folder", _REPORTS, ids=[folder.name for folder in _REPORTS])
+@pytest.mark.parametrize(
+    "folder", in_turn(_REPORTS, every=3, others=pytest.mark.costly), ids=[folder.name for folder in _REPORTS]
+)
 def test_the_answer_to_a_report_names_the_cause_and_the_remedy(folder: Path) -> None:
     run = usher(*record_reports.command(folder), cwd=folder)
     text = record_reports.answer(run.code, run.json)

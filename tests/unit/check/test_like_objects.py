@@ -131,6 +131,7 @@ def judged_number(evaluator: Evaluator, batches: Sequence[Batch], monkeypatch: p
     return next(number)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("corpus", shared_files.thorough_corpora)
 def test_files_have_the_same_report_as_if_each_object_were_judged(
     corpus: Corpus, evaluator: Evaluator, judged_each: JudgedEach
@@ -139,6 +140,7 @@ def test_files_have_the_same_report_as_if_each_object_were_judged(
     assert report(evaluator, batches) == judged_each(evaluator, batches)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("corpus", shared_files.thorough_corpora)
 def test_changed_copies_of_real_objects_have_it_too(
     corpus: Corpus, evaluator: Evaluator, judged_each: JudgedEach, monkeypatch: pytest.MonkeyPatch
@@ -202,6 +204,7 @@ def test_pods_that_differ_in_names_images_variables_and_options_are_judged_once(
     assert [each.identity.name for each in found.results] == [f"train-{number}" for number in range(10)]
 
 
+@pytest.mark.costly
 def test_objects_that_all_differ_are_seldom_compared_until_some_are_alike(
     evaluator: Evaluator, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,8 @@ import pytest
 from usher import errors
 from usher.cli import output
 
+pytestmark = pytest.mark.costly
+
 SMALL, LARGE = 1_000, 100_000
 FULL_DISK = f"""
 import resource, signal, sys

@@ -254,6 +254,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.costly
 @settings(max_examples=generated_examples.up_to(1500))
 @given(st.dictionaries(st.text("abcxyz", min_size=1, max_size=5), values, max_size=4), st.sampled_from([None, False]))
 def test_it_agrees_on_what_others_write(value: Any, flow: bool | None) -> None:

@@ -215,11 +215,13 @@ def test_aliases_of_all_documents_count_together() -> None:
     assert refusal(document * 5).line > 4 * 3
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("content", ["a: b\n---\n", '{"a": "b"}\n', "---\n"])
 def test_a_stream_of_a_million_documents_is_refused(content: str) -> None:
     assert refusal(content * 1_000_000).reason == "more than 100000 documents in one stream; split it"
 
 
+@pytest.mark.costly
 def test_documents_are_counted_over_yaml_and_json() -> None:
     content = '{"a": 1}\n' * (chunks.MAX_DOCUMENTS - 1) + "---\na: 1\n---\na: 1\n"
     error = refusal(content)
@@ -261,6 +263,7 @@ def test_the_place_counts_characters_and_not_bytes() -> None:
     assert refusal(json.dumps({"é": 1})[:-1] + ', "b": "\\ud800"}').column == len('{"\\u00e9": 1, "b": ') + 1
 
 
+@pytest.mark.costly
 def test_all_characters_are_refused_that_yaml_has_not() -> None:
     """YAML 1.2, c-printable."""
     taken = (range(0x20, 0x7F), range(0xA0, 0xD800), range(0xE000, 0xFFFE), range(0x10000, 0x110000))

@@ -225,6 +225,7 @@ def test_every_json_value_is_found(value: Any, indent: int | str | None, ascii_o
     assert_all_found(content, only(content))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("corpus", shared_files.thorough_corpora)
 def test_every_value_of_the_manifests_of_a_corpus_is_found(corpus: Corpus) -> None:
     every = 1 if corpus is OWN else 5

@@ -68,6 +68,7 @@ HOLDING: Final = {
 """Modules that hold sets of kinds for what no record of a kind says."""
 
 
+@pytest.mark.costly
 def test_no_other_module_holds_a_set_of_kinds() -> None:
     sets = {
         module: held
@@ -78,6 +79,7 @@ def test_no_other_module_holds_a_set_of_kinds() -> None:
     assert sets == {}
 
 
+@pytest.mark.costly
 def test_no_other_module_lists_kinds_of_workloads_by_name() -> None:
     lists = {
         module

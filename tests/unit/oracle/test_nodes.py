@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
+
 from unit.oracle import golden
 from unit.workloads.normalised import workload
 from usher import model, paths
@@ -54,6 +56,7 @@ def test_a_node_that_fits_could_fit_as_well_if_only_some_of_its_labels_were_know
     golden.assert_none(case for case in CASES if case["matches"] and not could_fit(case))
 
 
+@pytest.mark.costly
 def test_where_all_labels_are_known_that_matter_only_a_node_that_fits_could_fit() -> None:
     def ways(case: Any) -> list[pool_fit.Alternative]:
         return pool_fit.node_alternatives(pod_set(case))

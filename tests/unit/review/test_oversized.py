@@ -28,6 +28,7 @@ from builders import (
     volcano_task,
 )
 from engine_work import SECOND, CountingEngine
+from generated_examples import in_turn
 from reviews import body, review
 from usher import errors, paths
 from usher.config import models
@@ -134,6 +135,7 @@ def deep_body(value: paths.Object) -> bytes:
         sys.setrecursionlimit(limit)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "name",
     [
@@ -274,6 +276,11 @@ def of_kind(kind: Callable[..., paths.Object], field: str, number: int) -> paths
 GENERATED = dict(generated())
 
 
+def in_a_change(name: str) -> bool:
+    """Jobs of a JobSet stand for other lists of templates."""
+    return not GENERATED[name].thorough and not name.endswith(("groups", "tasks"))
+
+
 def test_there_are_two_hundred_objects_around_the_limits() -> None:
     assert len(GENERATED) >= 180
 
@@ -281,11 +288,8 @@ def test_there_are_two_hundred_objects_around_the_limits() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        # Jobs of a JobSet stand for other lists of templates.
-        pytest.param(name, marks=pytest.mark.thorough)
-        if around.thorough or name.endswith(("groups", "tasks"))
-        else name
-        for name, around in GENERATED.items()
+        *in_turn([name for name in GENERATED if in_a_change(name)], every=4, others=pytest.mark.costly),
+        *(pytest.param(name, marks=pytest.mark.thorough) for name in GENERATED if not in_a_change(name)),
     ],
 )
 def test_an_object_around_a_limit_is_judged_or_denied_by_name(

@@ -63,6 +63,7 @@ def written(code: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+@pytest.mark.costly
 def test_noise_of_libraries_and_lost_errors_are_json_lines() -> None:
     found = written(_NOISE)
 
@@ -94,6 +95,7 @@ sys.exit(1)
 """
 
 
+@pytest.mark.costly
 def test_a_line_says_how_many_similar_ones_were_left_out() -> None:
     assert [line["event"] for line in written(_COUNTED)] == [
         "no answer from 0",

@@ -236,6 +236,7 @@ def variables(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
+@pytest.mark.costly
 @pytest.mark.usefixtures("variables")
 def test_without_an_exporter_nothing_is_imported() -> None:
     given = [

@@ -59,6 +59,7 @@ def asks_accelerators(found: model.Workload) -> bool:
     return any(pod_set.asks_accelerators for pod_set in found.pod_sets)
 
 
+@pytest.mark.costly
 @every_corpus
 def test_every_document_is_read_in_the_kind_that_the_index_names(corpus: Corpus) -> None:
     for document in documents(corpus):

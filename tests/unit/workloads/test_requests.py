@@ -79,6 +79,7 @@ def test_only_the_resources_of_interest_are_looked_at() -> None:
     assert asked(pod, only=frozenset()) == {}
 
 
+@pytest.mark.costly
 @pytest.mark.usefixtures("any_size")
 def test_a_thousand_containers_with_resources_of_their_own_are_added_up() -> None:
     containers = [CONTAINER(f"c{index}", limits={f"example.com/{index}": 1, "cpu": 1}) for index in range(1000)]
@@ -203,6 +204,7 @@ def test_a_negative_request_hides_nothing_of_what_another_container_asks() -> No
     assert found.pod_sets[0].accelerators == {GPU: quantities.parse(8)}
 
 
+@pytest.mark.costly
 @pytest.mark.usefixtures("any_size")
 def test_ten_thousand_containers_with_a_resource_each_are_added_up() -> None:
     containers = [CONTAINER(f"c{index}", limits={f"nvidia.com/mig-{index}": 1}) for index in range(10_000)]

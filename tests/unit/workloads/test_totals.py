@@ -243,6 +243,7 @@ def test_the_most_is_never_less_than_the_least(found: list[model.PodSet]) -> Non
         assert total.maximum != quantities.ZERO
 
 
+@pytest.mark.costly
 def test_ten_thousand_templates_with_a_reason_each_are_added_up() -> None:
     many = [pods(0, 1, asked(), shared(), reason=f"reason {index}") for index in range(10_000)]
 

@@ -82,14 +82,18 @@ def tried_places(kind: str) -> list[tuple[str, paths.Json]]:
     return found[[*FULL_OBJECTS].index(kind) % 2 :: 2]
 
 
+LARGEST = [kind for kind, value in FULL_OBJECTS.items() if len(read_places(value)) > MANY_PLACES]
+
 every_kind = pytest.mark.parametrize(
     "kind",
     [
-        kind if len(read_places(value)) <= MANY_PLACES else pytest.param(kind, marks=pytest.mark.thorough)
-        for kind, value in FULL_OBJECTS.items()
+        *generated_examples.in_turn(
+            [kind for kind in FULL_OBJECTS if kind not in LARGEST], every=3, others=pytest.mark.costly
+        ),
+        *(pytest.param(kind, marks=pytest.mark.thorough) for kind in LARGEST),
     ],
 )
-"""A change is tried with all but the largest objects."""
+"""A change is tried with all but the largest objects, and `--fast` with a third of these."""
 
 
 @pytest.mark.parametrize("kind", FULL_OBJECTS)
@@ -111,6 +115,7 @@ def test_a_wrong_type_is_unknown_at_its_place(kind: str) -> None:
     assert silent == []
 
 
+@pytest.mark.costly
 @every_kind
 def test_null_counts_as_nothing_but_where_something_has_to_be(kind: str) -> None:
     value = FULL_OBJECTS[kind]

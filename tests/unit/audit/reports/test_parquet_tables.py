@@ -49,6 +49,7 @@ def test_the_same_audit_gives_the_same_bytes() -> None:
     assert list(data_tables.parquet_files(audits.full())) == list(data_tables.parquet_files(audits.full()))
 
 
+@pytest.mark.costly
 @settings(
     max_examples=generated_examples.up_to(50),
     deadline=None,

@@ -114,6 +114,7 @@ def test_the_shards_of_a_cluster_add_up_to_the_whole(tmp_path: Path, number: int
     assert row.readiness_failed == 1
 
 
+@pytest.mark.costly
 def test_shards_and_clusters_add_up_together(tmp_path: Path) -> None:
     sharded, small = fleets.cluster(3, workloads=50), fleets.cluster(4)
     written.shards(tmp_path, sharded, 3)
@@ -122,6 +123,7 @@ def test_shards_and_clusters_add_up_together(tmp_path: Path) -> None:
     assert_sums(written.merged(tmp_path), [sharded, small])
 
 
+@pytest.mark.costly
 def test_what_no_cluster_measured_is_null_and_not_0(tmp_path: Path) -> None:
     for seed in (1, 2):
         written.part(tmp_path, fleets.cluster(seed, is_measured=False))
@@ -136,6 +138,7 @@ def test_what_no_cluster_measured_is_null_and_not_0(tmp_path: Path) -> None:
     assert fsum(each.usage.gpus_now for each in teams.rows) == near(fleet.summary.gpus_allocated)
 
 
+@pytest.mark.costly
 def test_money_of_two_currencies_is_never_added(tmp_path: Path) -> None:
     audits = {currency: fleets.cluster(seed, currency=currency) for seed, currency in enumerate(("EUR", "USD"))}
     for each in audits.values():
@@ -150,6 +153,7 @@ def test_money_of_two_currencies_is_never_added(tmp_path: Path) -> None:
     assert set(fleet.summary.savings.costs) == {"EUR", "USD"}
 
 
+@pytest.mark.costly
 def test_rows_after_the_largest_are_summed(tmp_path: Path) -> None:
     audits = [fleets.cluster(seed) for seed in range(1, 8)]
     for each in audits:
@@ -175,6 +179,7 @@ def test_rows_after_the_largest_are_summed(tmp_path: Path) -> None:
     assert [each.idle for each in bounded.idle_workloads] == [near(each) for each in idle[:3]]
 
 
+@pytest.mark.costly
 def test_the_same_parts_make_the_same_bytes(tmp_path: Path) -> None:
     for seed in (1, 2, 3):
         written.shards(tmp_path, fleets.cluster(seed), 4)

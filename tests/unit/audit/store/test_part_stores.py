@@ -12,6 +12,8 @@ from usher.audit.document.fleet_document import Fleet
 from usher.audit.store import audit_parts, part_stores
 from usher.audit.store.part_stores import ObjectStore
 
+pytestmark = pytest.mark.costly
+
 
 def test_parts_of_an_object_store_are_merged(tmp_path: Path) -> None:
     place = f"memory://{tmp_path.name}-parts/run-1"

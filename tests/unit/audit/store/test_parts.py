@@ -36,6 +36,7 @@ def test_a_part_with_its_record_is_done(tmp_path: Path) -> None:
     assert not is_done(tmp_path, cluster_id="another cluster of this name")
 
 
+@pytest.mark.costly
 def test_a_shard_that_ends_between_two_files_has_no_record_and_is_written_again(tmp_path: Path) -> None:
     def killed() -> Iterator[tuple[str, bytes, int]]:
         tables = audit_parts.tables_of(WHOLE)
@@ -77,6 +78,7 @@ def test_an_incomplete_part_is_audited_again(tmp_path: Path) -> None:
     assert not is_done(tmp_path)
 
 
+@pytest.mark.costly
 def test_two_writers_of_one_part_never_mix(tmp_path: Path) -> None:
     """The pod of an index may be replaced while the old one still runs."""
     other = fleets.cluster(2, workloads=33, name=WHOLE.cluster.name)
@@ -142,6 +144,7 @@ def missing(*folders: Path) -> list[str]:
     return [each.cluster for each in found.problems if each.kind is ProblemKind.ABSENT]
 
 
+@pytest.mark.costly
 def test_a_cluster_without_a_part_is_named_with_its_shard(tmp_path: Path) -> None:
     listed(tmp_path)
     for seed in (1, 3):
@@ -159,6 +162,7 @@ def test_a_fleet_with_all_of_its_parts_is_complete(tmp_path: Path) -> None:
     assert missing(tmp_path) == []
 
 
+@pytest.mark.costly
 def test_the_lists_of_several_fleets_count_together(tmp_path: Path) -> None:
     listed(tmp_path / "eu", "cluster-1", "cluster-2")
     listed(tmp_path / "us", "cluster-2", "cluster-9")
@@ -168,6 +172,7 @@ def test_the_lists_of_several_fleets_count_together(tmp_path: Path) -> None:
     assert missing(tmp_path / "eu", tmp_path / "us") == ["cluster-2", "cluster-9"]
 
 
+@pytest.mark.costly
 def test_a_list_of_an_earlier_run_names_clusters_that_may_be_gone(tmp_path: Path) -> None:
     listed(tmp_path, began=OLDER)
     listed(tmp_path, "cluster-1")
@@ -176,6 +181,7 @@ def test_a_list_of_an_earlier_run_names_clusters_that_may_be_gone(tmp_path: Path
     assert missing(tmp_path) == []
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("content", in_turn([b"", b"[]", b"{}", b'{"began": "x", "names": ["a"]}', b"\xff"], every=3))
 def test_a_list_that_cannot_be_read_names_nothing(tmp_path: Path, content: bytes) -> None:
     written.part(tmp_path, fleets.cluster(1))
@@ -185,6 +191,7 @@ def test_a_list_that_cannot_be_read_names_nothing(tmp_path: Path, content: bytes
     assert missing(tmp_path) == []
 
 
+@pytest.mark.costly
 def test_lists_are_kept_in_object_stores(tmp_path: Path) -> None:
     place = f"memory://{tmp_path.name}-listed"
     listed(place)

@@ -2,9 +2,13 @@
 
 from pathlib import Path
 
+import pytest
+
 from builders import fleets
 from unit.audit.store import written
 from usher.audit.document.fleet_document import Fleet
+
+pytestmark = pytest.mark.costly
 
 OLDER = "2026-11-16T06:00:00Z"
 

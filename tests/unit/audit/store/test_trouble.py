@@ -19,6 +19,8 @@ from usher.audit.document.fleet_document import Fleet, ProblemKind
 from usher.audit.reports import fleet_report
 from usher.audit.store import audit_parts
 
+pytestmark = pytest.mark.costly
+
 OLDER = "2026-11-16T06:00:00Z"
 
 

@@ -17,6 +17,8 @@ from usher.audit.standing.finding_catalogue import BY_CODE
 from usher.audit.store import audit_parts, fleet_totals
 from usher.audit.store.shards import Shard
 
+pytestmark = pytest.mark.costly
+
 SHARDS = 3
 QUEUE = Subject(api_version="kueue.x-k8s.io/v1beta2", kind="ClusterQueue", name="research")
 

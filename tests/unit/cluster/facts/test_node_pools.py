@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+import pytest
+
 import builders
 from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
@@ -149,6 +151,7 @@ def test_time_slices_are_not_counted_as_gpus() -> None:
     assert pool.node_selector["nvidia.com/gpu.sharing-strategy"] == "time-slicing"
 
 
+@pytest.mark.costly
 def test_five_thousand_nodes_of_many_kinds_are_few_pools() -> None:
     nodes = [
         builders.node(

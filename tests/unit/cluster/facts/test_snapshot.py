@@ -156,6 +156,7 @@ def test_the_refusal_names_a_file_that_is_not_a_snapshot(data: bytes, message: s
     assert str(raised.value).startswith("cluster.json.gz: ")
 
 
+@pytest.mark.costly
 def test_what_unpacks_to_more_than_a_cluster_is_refused_without_unpacking_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "LARGEST_CONTENT", 2**20)
     bomb = gzip.compress(bytes(256 * 2**20))

@@ -89,6 +89,7 @@ def test_a_stopped_clock_leaves_no_deadline_standing_and_ends() -> None:
     assert epoch >= due - 1  # one may have passed between the two readings
 
 
+@pytest.mark.costly
 def test_a_clock_whose_owner_is_gone_ends() -> None:
     owner = Owner()
     _, thread = started(lambda: None, deadline=1.0, owner=owner)

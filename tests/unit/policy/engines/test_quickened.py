@@ -15,7 +15,7 @@ from usher.policy.checks import catalogue
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.engines.wasm import WasmEngine
 
-pytestmark = opa_server.needs_opa
+pytestmark = [*opa_server.needs_opa, pytest.mark.costly]
 
 BINARYEN = Path(__file__).parents[4] / ".tools" / "binaryen" / "icpp_binaryen" / "lib"
 

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.costly
+
 BOUND = 60.0
 """Seconds after which a test gives up waiting."""
 

@@ -228,6 +228,7 @@ def test_closing_an_engine_ends_its_clock_and_what_still_runs(module: bytes) -> 
         ask(engine, "echo")
 
 
+@pytest.mark.costly
 def test_the_clock_of_a_forgotten_engine_ends(module: bytes) -> None:
     before = set(threading.enumerate())
     engine = engines_wasm.WasmEngine(module)
@@ -243,6 +244,7 @@ def test_the_clock_of_a_forgotten_engine_ends(module: bytes) -> None:
 # Memory
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("does", "value"), [("count", None), ("double", "a" * 8000)], ids=["numbers", "text"])
 def test_a_policy_that_grows_without_end_hits_the_limit_and_the_next_call_works(
     module: bytes, does: str, value: paths.Json
@@ -264,6 +266,7 @@ def test_an_input_larger_than_the_memory_is_an_error_and_the_next_call_works(mod
     assert echo(engine, "still here") == "still here"
 
 
+@pytest.mark.costly
 def test_the_largest_review_fits_and_its_memory_is_given_back(engine: engines_wasm.WasmEngine) -> None:
     large: paths.Json = {f"label-{number}": "x" * 1000 for number in range(7 * 1024)}
     first = weakref.ref(engine._instance())
@@ -276,6 +279,7 @@ def test_the_largest_review_fits_and_its_memory_is_given_back(engine: engines_wa
     assert engine._instance().grown < engines_wasm.REBUILD_ABOVE
 
 
+@pytest.mark.costly
 def test_an_instance_that_failed_is_gone_for_good(engine: engines_wasm.WasmEngine) -> None:
     poisoned = weakref.ref(engine._instance())
 
@@ -362,6 +366,7 @@ def test_two_threads_evaluate_at_once_and_each_gets_its_own_answers(engine: engi
         assert result.result() == [f"{name} {number}" for number in range(300)]
 
 
+@pytest.mark.costly
 def test_the_instance_of_a_thread_that_ended_is_collected_in_another(engine: engines_wasm.WasmEngine) -> None:
     def work() -> "weakref.ref[object]":
         echo(engine, "x")

@@ -41,6 +41,7 @@ except CertificateError as error:
 """
 
 
+@pytest.mark.costly
 @pytest.mark.full_disk
 @pytest.mark.parametrize("largest_file", [0, 100, 700])
 def test_a_write_that_fails_midway_leaves_the_old_files_as_they_were(directory: Path, largest_file: int) -> None:
@@ -85,6 +86,7 @@ while True:
 """
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("times", [1, 2, 5])
 def test_a_run_that_is_killed_leaves_whole_files_which_the_next_run_mends(directory: Path, times: int) -> None:
     with subprocess.Popen([sys.executable, "-c", WRITE_FOR_EVER, str(directory)], stdout=subprocess.PIPE) as writer:

@@ -152,6 +152,7 @@ def test_a_replica_that_read_an_older_secret_does_not_take_a_new_ca_out_of_a_bun
     assert api.trusted()[0] == quick.authority
 
 
+@pytest.mark.costly
 def test_a_new_ca_is_in_all_bundles_a_day_before_any_replica_shows_a_leaf_of_it(api: SmallApi, clock: Clock) -> None:
     replicas = [Replica(api, clock), Replica(api, clock), Replica(api, clock)]
     for replica in replicas:

@@ -75,6 +75,7 @@ def test_the_new_ca_is_trusted_first_the_leaf_follows_and_the_old_ca_leaves_last
     assert alone.leaf == switched.leaf
 
 
+@pytest.mark.costly
 def test_in_three_years_every_leaf_is_valid_and_its_ca_was_trusted_a_day_before_and_stays_a_day_after() -> None:
     now, kept = START, fresh()
     trusted = {now: set(kept.authorities)}

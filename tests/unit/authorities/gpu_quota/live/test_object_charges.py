@@ -1,5 +1,6 @@
 """What pods are charged is worked out once for those of one workload, and is what each would be charged by itself."""
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -44,6 +45,7 @@ def test_remembered_charges_follow_the_quotas() -> None:
     assert charges.of(pod("a")) == {}
 
 
+@pytest.mark.costly
 @settings(deadline=None, max_examples=generated_examples.up_to(100), suppress_health_check=[HealthCheck.too_slow])
 @given(values=st.lists(generated.any_manifests(), max_size=4))
 def test_a_remembered_charge_equals_the_charge_of_the_object(values: list[paths.Object]) -> None:
