@@ -40,6 +40,7 @@ def test_every_firing_of_a_check_has_a_verdict(corpus: Corpus) -> None:
     assert {check: sorted(objects) for check, objects in sorted(firings(corpus).checks.items())} == judged
 
 
+@pytest.mark.costly
 @of_each_corpus
 def test_the_share_of_clean_workloads_is_recorded(corpus: Corpus) -> None:
     found = firings(corpus)

@@ -576,12 +576,8 @@ def test_junk_anywhere_in_a_reported_object_is_survived() -> None:
 )
 def test_long_texts_and_numbers_are_survived(container: paths.Object) -> None:
     spec: paths.Json = {"containers": [{"name": "main", "image": "registry.example.com/main:1", **container}]}
-    launcher: paths.Json = {"Launcher": {"template": {"spec": spec}}, "Worker": {"replicas": 2}}
-    mpi_job: paths.Object = {
-        "apiVersion": "kubeflow.org/v2beta1",
-        "kind": "MPIJob",
-        "spec": {"mpiReplicaSpecs": launcher},
-    }
+    of_job: paths.Json = {"mpiReplicaSpecs": {"Launcher": {"template": {"spec": spec}}, "Worker": {"replicas": 2}}}
+    mpi_job: paths.Object = {"apiVersion": "kubeflow.org/v2beta1", "kind": "MPIJob", "spec": of_job}
     assert all(len(each.text) < 1000 for each in (*unread(builders.job({"spec": spec})), *unread(mpi_job)))
 
 
