@@ -28,19 +28,29 @@ _of_selected_nodes(pod_set) if {
 
 # METADATA
 # title: A missing amount in a message
-shortage_text(shortage) := $"one pod asks for {shortage.asked} of {shortage.resource}, and one node has at most {shortage.most}" if {
+shortage_text(shortage) := $"one pod asks for {shortage.asked} of {shortage.resource}, and one node has at most {shortage.most}{_beside_daemons(shortage)}" if {
 	shortage.most != ""
 }
 
 shortage_text(shortage) := $"one pod asks for {shortage.asked} of {shortage.resource}, and no node there offers it" if {
 	shortage.most == ""
 	not shortage.instead
+	not shortage.daemons
+}
+
+shortage_text(shortage) := $"one pod asks for {shortage.asked} of {shortage.resource}, and one node has no more of it{_beside_daemons(shortage)}" if {
+	shortage.most == ""
+	shortage.daemons
 }
 
 shortage_text(shortage) := $"one pod asks for {shortage.asked} of {shortage.resource}, and nodes there offer {shortage.instead} in its place" if {
 	shortage.most == ""
 	shortage.instead
 }
+
+_beside_daemons(shortage) := $" beside its DaemonSets, which take {shortage.daemons}" if {
+	shortage.daemons
+} else := ""
 
 # METADATA
 # title: Remedy for pods that ask for more disk than nodes of Karpenter have

@@ -1204,6 +1204,10 @@ _findings_cluster_facts contains {"check": "placement/pods_apart_above_nodes", "
 	some finding in data.usher.checks.placement.pods_apart_above_nodes.deny
 }
 
+_findings_cluster_facts contains {"check": "queueing/suspended_without_queue", "finding": finding} if {
+	some finding in data.usher.checks.queueing.suspended_without_queue.deny
+}
+
 _findings contains each if {
 	input.object.kueueWorkload
 	some each in _findings_kueueWorkload

@@ -1,6 +1,7 @@
 """Queues and quotas in the files of a run count for what they prove, and never for what the files may lack."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -233,3 +234,52 @@ def test_a_queue_of_volcano_that_the_named_one_is_a_slip_for_is_a_warning(run: R
 @pytest.mark.parametrize("name", ["other", "team-2", "train", "teams-b"])
 def test_a_queue_with_another_name_may_be_one_of_the_cluster(run: Run, name: str) -> None:
     assert run.codes({"all.yaml": [CAPACITY, queues.local_queue(name, "research"), job(pods=2)]}) == set()
+
+
+_NODE_POOL: Any = {
+    "apiVersion": "karpenter.sh/v1",
+    "kind": "NodePool",
+    "metadata": {"name": "gpu"},
+    "spec": {
+        "template": {
+            "spec": {
+                "nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "gpu"},
+                "requirements": [
+                    {"key": "node.kubernetes.io/instance-type", "operator": "In", "values": ["g5.2xlarge"]},
+                ],
+            }
+        }
+    },
+}
+_AGENT = builders.daemon_set(
+    builders.template(builders.container(requests={"cpu": "1"})), name="agent", namespace="logging"
+)
+
+
+def _too_small(run: Run, files: dict[str, list[paths.Object]]) -> list[str]:
+    report = run.report(files)
+    return [
+        each.judgement.finding.message
+        for result in report.results
+        for each in result.findings
+        if each.judgement.code == "USH340"
+    ]
+
+
+def test_daemon_sets_of_the_files_count_on_the_nodes_of_their_pools(run: Run) -> None:
+    pod = builders.pod(
+        builders.container(gpus=1, requests={"cpu": "7500m"}), nodeSelector={"karpenter.sh/nodepool": "gpu"}
+    )
+
+    assert _too_small(run, {"pools.yaml": [_NODE_POOL], "pod.yaml": [pod]}) == []
+    (found,) = _too_small(run, {"pools.yaml": [_NODE_POOL], "agent.yaml": [_AGENT], "pod.yaml": [pod]})
+    assert "one node has at most 6910m beside its DaemonSets, which take 1 (logging/agent)" in found
+
+
+def test_daemon_sets_of_alternatives_do_not_count(run: Run) -> None:
+    pod = builders.pod(
+        builders.container(gpus=1, requests={"cpu": "7500m"}), nodeSelector={"karpenter.sh/nodepool": "gpu"}
+    )
+    files = {"a/pools.yaml": [_NODE_POOL], "a/pod.yaml": [pod], "b/one/agent.yaml": [_AGENT]}
+
+    assert _too_small(run, {**files, "b/two/agent.yaml": [_AGENT]}) == []

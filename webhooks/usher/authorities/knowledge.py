@@ -59,6 +59,16 @@ def resources_of_classes(
     return served
 
 
+def resources_of_device_classes(facts: Store) -> frozenset[str]:
+    """Extended resources that device classes also serve (docs/domain/device-claims.md#extended-resources)."""
+    found = facts.objects("resource.k8s.io", "DeviceClass")
+    if isinstance(found, Absence):
+        return frozenset()
+    specs = (value.get("spec") for value in found.values())
+    names = (spec.get("extendedResourceName") for spec in specs if isinstance(spec, dict))
+    return frozenset(name for name in names if isinstance(name, str))
+
+
 _Made = TypeVar("_Made")
 
 

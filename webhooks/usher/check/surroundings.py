@@ -17,7 +17,7 @@ from usher.cluster.facts import autoscaled_pools
 from usher.cluster.facts.store import Store
 from usher.config.described_kinds import MAP_KINDS
 from usher.kinds import registry
-from usher.kinds.kind import CONFIG_MAP, DEFINITION, KUEUE_CONFIGURATION
+from usher.kinds.kind import CONFIG_MAP, DAEMON_SET, DEFINITION, KUEUE_CONFIGURATION
 from usher.kinds.kubeflow_pipelines import group_version_kind
 from usher.kinds.reading import inner_names, known_keys
 from usher.kinds.reading import values as reading_values
@@ -218,8 +218,8 @@ _FLAVOR: Final = (_KUEUE, "ResourceFlavor")
 _COHORT: Final = (_KUEUE, "Cohort")
 _RUNTIME_CLASS: Final = ("node.k8s.io", "RuntimeClass")
 
-_HOLD_UNNAMED: Final = frozenset({("", "ResourceQuota"), ("", "LimitRange"), ("gpu-usher.io", "GPUQuota")})
-"""Kinds that hold for every workload of a namespace, without a name that leads to them."""
+_HOLD_UNNAMED: Final = frozenset({("", "ResourceQuota"), ("", "LimitRange"), ("gpu-usher.io", "GPUQuota"), DAEMON_SET})
+"""Kinds that hold for every workload of a namespace or a node, without a name that leads to them."""
 
 PROVING: Final = frozenset(
     {
@@ -257,8 +257,8 @@ NAMED_KINDS: Final = frozenset(
 have.
 """
 
-FACT_KINDS: Final = PROVING | NAMED_KINDS
-"""Kinds whose objects in the files of a run count for its workloads."""
+FACT_KINDS: Final = (PROVING | NAMED_KINDS) - {DAEMON_SET}
+"""Kinds whose objects in the files of a run count for its workloads; DaemonSets count beside pools of autoscalers."""
 
 
 def is_fact(name: Named) -> bool:
@@ -274,6 +274,7 @@ PROVED: Final = frozenset(
         *(
             "queueing/multikueue_dispatch",
             "queueing/flavor_never_matches",
+            "queueing/suspended_without_queue",
             "gang/volcano_queue_not_open",
             "gang/volcano_queue_never_fits",
         ),
@@ -423,6 +424,11 @@ class Surroundings:
         self._alike: dict[str, tuple[bool, bool]] = {}
         """By directory, whether other objects may name only `LIKE_KINDS`, and whether there are any."""
         self._with_facts = [each for each in files if any(map(is_fact, each.named))]
+        if any((each.group, each.kind) in autoscaled_pools.KINDS for one in self._with_facts for each in one.named):
+            # DaemonSets matter only on the nodes of pools.
+            self._with_facts = [
+                each for each in files if any(is_fact(one) or (one.group, one.kind) == DAEMON_SET for one in each.named)
+            ]
         self._facts: dict[str, Store] = {}
         self._completed: dict[tuple[str, int], Store] = {}
         self._named: reading_values.Objects | None = None
@@ -505,7 +511,7 @@ class Surroundings:
             for value in self._offered(outline):
                 name = named(value, self._namespace)
                 key = (name.group, name.kind)
-                counts = key in PROVING and is_fact(name) and name.group != (without or None)
+                counts = key in PROVING and (is_fact(name) or key == DAEMON_SET) and name.group != (without or None)
                 if counts and (key not in _HOLD_UNNAMED or self._are_together(outline.directory, directory)):
                     found.setdefault(name, []).append(value)
         # Several objects of one name are alternatives, as in overlays, and not one cluster.

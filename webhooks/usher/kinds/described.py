@@ -14,7 +14,7 @@ from pydantic.alias_generators import to_camel
 
 from usher import errors, model, paths, quantities
 from usher.config import described_kinds
-from usher.kinds.kind import Key, Kind, Kueue, KueueUnit, Pods, Starts, fields_of_pods, key_of
+from usher.kinds.kind import Key, Kind, Kueue, KueueUnit, Pods, Starts, facts_of, fields_of_pods, key_of
 from usher.kinds.reading import expressions
 from usher.kinds.reading.pod_templates import listed_containers, read_embedded, template_times
 from usher.kinds.reading.templates import AS_CONFIGURED, LISTS, NOWHERE, ContainerPlace, Place, Template, Traits
@@ -415,7 +415,7 @@ def _counted(kind: described_kinds.DescribedKind) -> str:
     return kind.counted or "; ".join(f"`{each}`" for each in dict.fromkeys(told))
 
 
-_OF_KIND: Final = frozenset({"key", "shape", "owned_by"})
+_OF_KIND: Final = frozenset({"key", "shape", "owned_by", "facts"})
 """Fields of `record` that `kinds.kind.Pods` does not have."""
 
 
@@ -435,6 +435,7 @@ def _kind_of(described: Sequence[described_kinds.DescribedKind]) -> Kind:
         owned_by=owners,
         key=record.get("key", ""),
         shape=record.get("shape", ""),
+        facts=facts_of(record["facts"]) if "facts" in record else None,
         pods=Pods(**{**_pods_of(described), **more}),
     )
 

@@ -116,6 +116,7 @@ def _copy(source: paths.Json, target: paths.Object, way: list[str]) -> None:
 _KEEP_SPEC_AND_AGE: Final = keeping("/metadata/creationTimestamp", "/spec")
 
 CONFIG_MAP: Final[Key] = ("", "ConfigMap")
+DAEMON_SET: Final[Key] = ("apps", "DaemonSet")
 DEFINITION: Final[Key] = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
 KUEUE_CONFIGURATION: Final = ("kueue-system", "kueue-manager-config")
@@ -416,6 +417,14 @@ def fields_of_pods(record: Mapping[str, Any]) -> dict[str, Any]:
     return {field: _FIELDS[field](value) if field in _FIELDS else value for field, value in record.items()}
 
 
+def facts_of(written: Mapping[str, Any], keep: Keep | None = None) -> Facts:
+    """The part of objects that a record keeps; `keep` is its code."""
+    more = {field: value for field, value in written.items() if field not in ("keep", "momentary")}
+    named = written.get("keep", ())
+    found = keep or (_KEEPS[named] if isinstance(named, str) else keeping(*named))
+    return Facts(keep=found, momentary=frozenset(written.get("momentary", ())), **more)
+
+
 def recorded(code: Mapping[str, Code]) -> Iterator[Kind]:
     """The kinds of records.yaml.
 
@@ -434,9 +443,7 @@ def _recorded(code: Code, *, kind: str, versions: list[str], **record: Any) -> K
     if pods is not None:
         record["pods"] = Pods(templates=code["templates"], **fields_of_pods({"minimum_from": "", **pods}))
     if facts is not None:
-        keep = facts.pop("keep", ())
-        found = code.get("keep") or (_KEEPS[keep] if isinstance(keep, str) else keeping(*keep))
-        record["facts"] = Facts(keep=found, momentary=frozenset(facts.pop("momentary", ())), **facts)
+        record["facts"] = facts_of(facts, code.get("keep"))
     if finished is not None:
         without_end = finished.get("false")
         record["finished"] = (

@@ -33,7 +33,7 @@ from usher.kinds.reading import (
     value_forms,
 )
 from usher.kinds.reading.fields import MAP, REQUIRED, TAKES_ANYTHING, TYPE, Definitions, Known, Leaf, Node, recorded
-from usher.kinds.reading.values import NO_OBJECTS, Lookup, Objects
+from usher.kinds.reading.values import NO_OBJECTS, OF_FACTS, Lookup, Objects, ObjectsOfFacts
 from usher.workloads import identity, unrecognised
 
 _MOST: Final = 30
@@ -79,7 +79,7 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
     around: Lookup = NO_OBJECTS,
     facts: "Definitions | None" = None,
     names: inner_names.NamesOfFacts | None = None,
-    nodes: Callable[[], Mapping[str, paths.Object]] = dict,
+    of_facts: ObjectsOfFacts | None = None,
     meant: Callable[[str], str] = meant_name,
     stored: bool = False,
 ) -> model.Workload | None:
@@ -94,7 +94,7 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
         around: objects of the same directory, if they are applied together.
         facts: the CustomResourceDefinitions of the facts, which win over recorded ones.
         names: the names of the objects of a kind in the facts; None without facts.
-        nodes: the nodes of the facts, by name.
+        of_facts: the objects of a kind in the facts; None without facts.
         meant: the resource that a misspelt one is meant for, or an empty text.
         stored: whether the object comes from an API server; an object with a uid does.
     """
@@ -124,11 +124,11 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
     if not exists:
         files = inner_names.Files(namespace, around if isinstance(around, Objects) else beside, beside, names)
         if isinstance(files.around, Objects):
-            files.around.once(chosen_boards.NODES, nodes)
+            files.around.once(OF_FACTS, lambda: of_facts)
         found += tuple(inner_names.names_of_nothing(value, key, specs, files))
         if isinstance(files.around, Objects):
             found += tuple(device_stack.disagreements(value, key, files.around))
-            found += tuple(chosen_boards.beside_others(value, key, files.around))
+            found += tuple(chosen_boards.beside_others(value, key, files.around, workload, of_pods))
     if not found:
         return workload
     return replace(workload or _object_without_rules(value, namespace), unread_keys=found[:_MOST])

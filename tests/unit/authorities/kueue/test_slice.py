@@ -1,5 +1,7 @@
 """What Rego sees of Kueue: the queue of a workload, its state, and whether it could ever be admitted there."""
 
+from typing import Any
+
 import pytest
 
 import builders
@@ -105,6 +107,40 @@ def test_not_so_in_a_namespace_that_kueue_does_not_manage() -> None:
     found = seen(job(queue=None), elsewhere, namespace(), local_queue("default"))
 
     assert found == {"configurationKnown": True, "frameworks": ["batch/job"], "managesNamespace": False}
+
+
+@pytest.mark.parametrize(
+    ("selector", "managed"),
+    [
+        ("{matchLabels: {kubernetes.io/metadata.name: ml-research}}", NAMESPACE == "ml-research"),
+        (f"{{matchLabels: {{kubernetes.io/metadata.name: {NAMESPACE}}}}}", True),
+        (
+            f"{{matchExpressions: [{{key: kubernetes.io/metadata.name, operator: NotIn, values: [{NAMESPACE}]}}]}}",
+            False,
+        ),
+        ("{matchLabels: {team: research}}", None),
+        ("{matchExpressions: [3, {key: 7}]}", None),
+    ],
+)
+def test_the_name_of_a_namespace_may_decide_without_its_labels(selector: str, *, managed: bool | None) -> None:
+    found = seen(job(queue=None), configuration(f"managedJobsNamespaceSelector: {selector}"), local_queue("team"))
+
+    assert found is not None
+    assert found.get("managesNamespace") is managed
+
+
+def held(value: paths.Object, text: str, *queues: paths.Object) -> Any:
+    found = seen(value, configuration(f"manageJobsWithoutQueueName: {text}"), namespace(), *queues)
+    return None if found is None else found.get("heldWithoutQueue")
+
+
+def test_a_job_without_a_queue_is_held_where_no_queue_is_the_default() -> None:
+    assert held(job(queue=None), "true", local_queue("team")) == {"queues": ["team"]}
+    assert held(job(queue=None), "false", local_queue("team")) is None
+    assert held(job(queue="team"), "true", local_queue("team")) is None
+    assert held(job(queue=None), "true", local_queue("default")) is None
+    assert held(job(queue=None), "true") is None
+    assert held(builders.deployment(), "true", local_queue("team")) is None
 
 
 @pytest.mark.parametrize(

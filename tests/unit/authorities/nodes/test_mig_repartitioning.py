@@ -3,8 +3,7 @@
 import builders
 from unit.authorities.clusters import cluster, demand
 from usher import paths
-from usher.authorities.nodes import places as nodes_places
-from usher.authorities.nodes.places import RepartitioningInput
+from usher.authorities.nodes.several import RepartitioningInput, find_repartitioning
 
 H100 = {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3", "nvidia.com/gpu.count": "2"}
 
@@ -14,7 +13,7 @@ def holding(labels: dict[str, str] | None = None, **slices: int) -> Repartitioni
         f"nvidia.com/mig-{name[1:].replace('_', '.')}": count for name, count in slices.items()
     }
     pod = builders.pod(builders.container(limits=limits))
-    return nodes_places.find_repartitioning(demand(pod), cluster(builders.node("mig-0", labels=labels or H100)).all)
+    return find_repartitioning(demand(pod), cluster(builders.node("mig-0", labels=labels or H100)).all)
 
 
 def test_a_mix_that_fits_comes_with_the_number_of_gpus_that_it_takes() -> None:
@@ -48,7 +47,7 @@ def test_gpus_behind_a_taint_that_is_not_tolerated_are_for_others() -> None:
     pod = builders.pod(builders.container(limits={"nvidia.com/mig-1g.10gb": 1}))
     guarded = cluster(builders.node("mig-0", labels=H100, taints=["dedicated=a:NoSchedule"]))
 
-    assert nodes_places.find_repartitioning(demand(pod), guarded.all) is None
+    assert find_repartitioning(demand(pod), guarded.all) is None
 
 
 def test_gpus_that_are_all_divided_alike_count_their_instances() -> None:

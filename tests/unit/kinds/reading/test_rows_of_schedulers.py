@@ -248,6 +248,35 @@ def test_workers_that_ray_scales_say_how_many_cpus_they_have() -> None:
     assert _texts(_ray_cluster("{nvidia.com/gpu: 1}", "{num-cpus: '8'}")) == []
 
 
+def _check(parameters: str, controller: str = "kueue.x-k8s.io/provisioning-request") -> str:
+    return _object("kueue.x-k8s.io/v1beta1", "AdmissionCheck", f"controllerName: {controller}{parameters}")
+
+
+def _requirement(operator: str, least: int) -> str:
+    return _pool_template(f"requirements: [{{key: a, operator: {operator}, values: [b, c], minValues: {least}}}]")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        (_check(""), _check("", "example.com/budget")),
+        (
+            _check(", parameters: {apiGroup: kueue.x-k8s.io, kind: MultiKueueConfig, name: c}"),
+            _check(", parameters: {apiGroup: kueue.x-k8s.io, kind: ProvisioningRequestConfig, name: c}"),
+        ),
+        (
+            _check(", parameters: {apiGroup: kueue.k8s.io, kind: ProvisioningRequestConfig, name: c}"),
+            _check(", parameters: {apiGroup: kueue.x-k8s.io, kind: ProvisioningRequestConfig, name: c}"),
+        ),
+        (_requirement("In", 3), _requirement("In", 2)),
+        (_requirement("In", 50), _requirement("NotIn", 50)),
+    ],
+)
+def test_more_rows_find_the_wrong_value_and_leave_the_right_one(wrong: str, right: str) -> None:
+    assert len(_texts(wrong)) == 1
+    assert _texts(right) == []
+
+
 @pytest.mark.parametrize("damaged", [None, 7, "x", [], {}, [None], {"a": None}, [[1]], 10**30, True])
 def test_damaged_values_are_passed_over(damaged: object) -> None:
     kinds = {kind for part in ("values", "beside") for row in known_keys.rows(part) for kind in row["kinds"]}

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from usher import model, paths
 from usher.authorities import knowledge
-from usher.authorities.knowledge import Knowledge
+from usher.authorities.knowledge import Knowledge, resources_of_device_classes
 from usher.authorities.kueue import demand as kueue_demand
 from usher.authorities.kueue import flavor_fit
 from usher.authorities.kueue import flavors as kueue_configuration
@@ -26,7 +26,7 @@ from usher.authorities.kueue.flavors import Configuration
 from usher.authorities.kueue.queues import GROUP, ClusterQueue, FlavorResource, LocalQueue, ResourceGroup, State
 from usher.authorities.kueue.topology import TopologyNodes
 from usher.authorities.nodes import judge as nodes_judge
-from usher.authorities.nodes import places as nodes_places
+from usher.authorities.nodes.places import SHAPING_DAEMONS
 from usher.authorities.verdict import Answer
 from usher.cluster.facts import store
 from usher.cluster.facts.store import NODE, Store
@@ -63,6 +63,7 @@ class KueueFacts(Struct, frozen=True, kw_only=True):
     labels: Labels | None
     """The labels of the namespace; None where they are unknown."""
     additions: Additions
+    namespace: str
 
     @property
     def manages_namespace(self) -> bool | None:
@@ -73,6 +74,13 @@ class KueueFacts(Struct, frozen=True, kw_only=True):
         """Whether a selector matches the namespace; None where its labels decide and are unknown."""
         if self.labels is not None or selector is None or selector == {}:
             return placement.selector_matches(selector, self.labels or {})
+        # Every namespace has a label with its name.
+        asked = [
+            each.get("key")
+            for each in map(paths.mapping, paths.elements(paths.mapping(selector).get("matchExpressions")))
+        ]
+        if {*asked, *paths.mapping(paths.mapping(selector).get("matchLabels"))} == {paths.NAMESPACE_NAME_LABEL}:
+            return placement.selector_matches(selector, {paths.NAMESPACE_NAME_LABEL: self.namespace})
         return None
 
     def queue_of(self, workload: model.Workload) -> str:
@@ -104,6 +112,7 @@ def for_namespace(namespace: str, known: Knowledge) -> KueueFacts:
         queues=local_queues(facts, namespace),
         labels=store.namespace_labels(namespace, facts),
         additions=kueue_demand.additions_of_namespace(namespace, facts),
+        namespace=namespace,
     )
 
 
@@ -114,11 +123,11 @@ def nodes(known: Knowledge) -> TopologyNodes | None:
         return None
     return known.derived(
         "nodes of topologies",
-        [NODE, knowledge.DEVICE_CLASS],
+        [NODE, knowledge.DEVICE_CLASS, *SHAPING_DAEMONS],
         lambda: TopologyNodes(
             places=verdicts.places,
             vocabulary=known.vocabulary,
-            from_classes=nodes_places.resources_of_device_classes(known.facts),
+            from_classes=resources_of_device_classes(known.facts),
         ),
     )
 

@@ -241,6 +241,11 @@ class ClaimedClassInput(TypedDict):
     """Whether deviceClassMappings of Kueue's configuration names the class, so that Kueue counts its devices."""
 
 
+class HeldInput(TypedDict):
+    queues: list[str]
+    """Some LocalQueues of the namespace."""
+
+
 class KueueInput(TypedDict):
     configurationKnown: bool
     frameworks: NotRequired[list[str]]
@@ -253,6 +258,8 @@ class KueueInput(TypedDict):
     """Whether managedJobsNamespaceSelector matches the namespace; absent where it is unknown."""
     declaredQueueMissing: NotRequired[bool]
     """True if the workload names no queue, and the one of usher.yaml does not exist; absent otherwise."""
+    heldWithoutQueue: NotRequired[HeldInput]
+    """Present where Kueue holds back the workload, which has no queue and no default one."""
     queue: NotRequired[LocalQueueInput]
 
 
@@ -291,6 +298,11 @@ def _add_queue(result: KueueInput, case: Case, facts: KueueFacts, known: Knowled
     if name:
         result["queue"] = _Judged(workload, facts).local_queue(name)
         _add_multikueue(result["queue"], workload, facts, known)
+    elif facts.configuration.queues_unlabelled and managed and facts.queues is not None:
+        pods = registry.PODS.get((workload.group, workload.kind))
+        # Kueue holds back the pods of Deployments, and not these.
+        if workload.is_pod or (pods is not None and pods.kueue_unit is KueueUnit.WHOLE):
+            result["heldWithoutQueue"] = {"queues": list(islice(facts.queues, MOST_LISTED))}
 
 
 def _add_multikueue(local: LocalQueueInput, workload: model.Workload, facts: KueueFacts, known: Knowledge) -> None:

@@ -258,7 +258,7 @@ def _on_named_node(demand: PodDemand, places: Places) -> NodeVerdict:
         labels={**found.labels, **own.labels},
         taints=found.taints,
         frontier=(own.amounts,),
-        pool=next((each.pool for each in places.all if each.nodes is found), None),
+        pool=next((each.pool for each in places.all if each.nodes is not None and name in each.nodes.nodes), None),
     )
     missing = fewest_obstacles(replace(demand, alternatives=_on_node(demand.alternatives, name)), place, frozenset())
     if missing:
@@ -531,6 +531,12 @@ class NodeVerdicts:
         self._rooms = lru_cache(maxsize=256)(lambda gang: gang_room(gang.members, self.places))
         self._holding = lru_cache(maxsize=256)(lambda question: self._holding_places(question.demand))
 
+    @property
+    def without_daemons(self) -> "NodeVerdicts":
+        """The verdicts on nodes without DaemonSets, for the pods of DaemonSets themselves."""
+        found = self.places.without_daemons
+        return self if found is None else NodeVerdicts(found)
+
     def of(self, demand: PodDemand) -> NodeVerdict:
         """Whether any node could hold one pod."""
         key = demand.digest()
@@ -586,10 +592,5 @@ def node_verdicts(known: Knowledge) -> NodeVerdicts | None:
     table = known.facts.nodes
     if not table.known:
         return None
-    kinds = [("", "Node"), *autoscaled_pools.KINDS]
-    return known.derived("verdicts of nodes", kinds, lambda: _verdicts(known))
-
-
-def _verdicts(known: Knowledge) -> NodeVerdicts:
-    added, nodes = autoscaled_pools.of_facts(known.facts), known.facts.nodes.now
-    return NodeVerdicts(nodes_places.places_of_cluster(nodes, known.config.pools, known.vocabulary, added))
+    kinds = [("", "Node"), *autoscaled_pools.KINDS, *nodes_places.SHAPING_DAEMONS]
+    return known.derived("verdicts of nodes", kinds, lambda: NodeVerdicts(nodes_places.places_of_known(known)))

@@ -1,6 +1,6 @@
 """Places where pods may run, existing nodes or pools; the demand of one pod there, and the obstacles."""
 
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
 from typing import Final, NamedTuple
@@ -8,20 +8,20 @@ from typing import Final, NamedTuple
 import orjson
 from msgspec import Struct
 from msgspec.structs import replace
-from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import memo, model, paths, quantities
 from usher.accelerators import boards, mig, names
 from usher.accelerators.mig import MIG_RESOURCE_PREFIX, Board, Profile
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities import kai, limit_range
-from usher.authorities.knowledge import Knowledge
+from usher.authorities.knowledge import Knowledge, resources_of_device_classes
 from usher.authorities.verdict import ClaimedDevices
-from usher.cluster.facts.autoscaled_pools import AutoscaledPool, is_undefined
+from usher.cluster.facts.autoscaled_pools import AutoscaledPool, is_undefined, of_facts
 from usher.cluster.facts.node_pools import KARPENTER
 from usher.cluster.facts.nodes import PODS, Amounts, NodeClass, Nodes, Taint, scheduler_amount
 from usher.cluster.facts.store import Store
 from usher.config import pools
+from usher.kinds.kind import DAEMON_SET
 from usher.kinds.reading.values import Absence, Reference
 from usher.model import placement
 from usher.model.placement import REQUIRED, Requirement
@@ -170,25 +170,6 @@ def _topology_keys(pod_set: model.PodSet) -> set[str]:
 HOSTNAME: Final = "kubernetes.io/hostname"
 
 
-def open_affinity(pod_set: model.PodSet, *, nodes: int) -> Iterator[str]:
-    """Conditions in the affinity of pods to other pods and to each other that usher does not decide.
-
-    Source: k/k:pkg/scheduler/framework/plugins/interpodaffinity/filtering.go Filter.
-
-    Args:
-        nodes: how many nodes could hold one pod.
-    """
-    affinity = pod_set.fields.get("affinity", {})
-    for term in affinity.get("podAffinity", {}).get(REQUIRED, ()):
-        if placement.selector_matches(term.get("labelSelector"), pod_set.labels) is not True:
-            yield "the pods must be beside other pods, and usher does not know the others"
-    for term in affinity.get("podAntiAffinity", {}).get(REQUIRED, ()) if pod_set.count.maximum != 1 else ():
-        key = term.get("topologyKey", "")
-        apart = placement.selector_matches(term.get("labelSelector"), pod_set.labels) is not False
-        if apart and (key != HOSTNAME or pod_set.count.minimum > nodes):
-            yield f"each pod needs another {key}, and usher does not know whether enough of them have room"
-
-
 _QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
 
 
@@ -208,16 +189,6 @@ def demands_of_workload(workload: model.Workload, known: Knowledge) -> list[PodD
             demand = replace(demand, devices=devices.claims_of(pod_set, demand.from_classes, known))
         found.append(demand)
     return found
-
-
-def resources_of_device_classes(facts: Store) -> frozenset[str]:
-    """Extended resources that device classes also serve (docs/domain/device-claims.md#extended-resources)."""
-    found = facts.objects("resource.k8s.io", "DeviceClass")
-    if isinstance(found, Absence):
-        return frozenset()
-    specs = (value.get("spec") for value in found.values())
-    names = (spec.get("extendedResourceName") for spec in specs if isinstance(spec, dict))
-    return frozenset(name for name in names if isinstance(name, str))
 
 
 def _tolerations_of_flavors(workload: model.Workload, facts: Store) -> Iterator[Mapping[str, paths.Json]]:
@@ -303,6 +274,10 @@ class Place(Struct, frozen=True, kw_only=True, eq=False):
     """The labels that an autoscaler knows of nodes to come, as in AutoscaledPool."""
     most_nodes: int | None = None
     """The most nodes that the limits of a pool of an autoscaler allow."""
+    daemons: tuple[str, ...] = ()
+    """The DaemonSets of each of its nodes whose requests are taken off the amounts."""
+    taken: Amounts = {}
+    """The sum of their requests."""
 
     @property
     def may_never_be(self) -> bool:
@@ -315,6 +290,8 @@ class Places(Struct, frozen=True, kw_only=True, eq=False):
 
     nodes: Nodes
     all: tuple[Place, ...]
+    without_daemons: "Places | None" = None
+    """The same places with what DaemonSets take of their nodes; None if that is nothing."""
 
     def any_meets(self, wanted: Requirement) -> bool:
         """Whether some nodes meet a requirement on labels."""
@@ -338,6 +315,81 @@ def places_of_cluster(
 
 
 _CLASS: Final = "cloud.google.com/compute-class"
+
+
+_LIMIT_RANGE: Final = ("", "LimitRange")
+_RUNTIME_CLASS: Final = ("node.k8s.io", "RuntimeClass")
+SHAPING_DAEMONS: Final = (DAEMON_SET, _LIMIT_RANGE, _RUNTIME_CLASS)
+"""Kinds that say what DaemonSets take of a node."""
+_OF_DAEMONS: Final = ("cpu", "ephemeral-storage", "memory")
+
+
+class Daemon(NamedTuple):
+    """A DaemonSet by its namespace and name, with the demand of its pods: one on each node that they match."""
+
+    name: str
+    demand: PodDemand
+
+
+def daemons_of(known: Knowledge) -> Sequence[Daemon]:
+    """The DaemonSets among the facts."""
+
+    def read() -> Sequence[Daemon]:
+        made = ((name, known.workload(value)) for name, value in known.facts.everywhere(*DAEMON_SET).items())
+        found = [(name, demands_of_workload(each, known)) for name, each in made if each is not None]
+        return [Daemon(name, demand) for name, demands in found for demand in demands[:1] if not demand.too_large]
+
+    return known.derived("daemons", SHAPING_DAEMONS, read)
+
+
+def places_of_known(known: Knowledge) -> Places:
+    """The places of a cluster as its facts show them, without what DaemonSets take of the nodes."""
+    added = of_facts(known.facts)
+    found = places_of_cluster(known.facts.nodes.now, known.config.pools, known.vocabulary, added)
+    daemons = daemons_of(known)
+    if not daemons:
+        return found
+    left = tuple(beside_daemons(place, daemons, found.nodes.individual) for place in found.all)
+    return replace(found, all=left, without_daemons=found)
+
+
+def beside_daemons(place: Place, daemons: Sequence[Daemon], own: Container[str] = ()) -> Place:
+    """The place without the amounts of the DaemonSets that surely run on its nodes, as Karpenter counts them too.
+
+    Sources: kubernetes/kubernetes pkg/controller/daemon/daemon_controller.go NodeShouldRunDaemonPod;
+    kubernetes-sigs/karpenter pkg/controllers/provisioning/scheduling/scheduler.go isDaemonPodCompatible.
+    """
+    running = [each for each in daemons if _surely_runs(each.demand, place, own)]
+    sums = {name: sum(each.demand.amounts.get(name, 0) for each in running) for name in _OF_DAEMONS}
+    taken = {**{name: most for name, most in sums.items() if most}, PODS: len(running)}
+    if not running:
+        return place
+
+    def left(amounts: Amounts) -> Amounts:
+        return {name: max(most - taken.get(name, 0), 0) for name, most in amounts.items()}
+
+    nodes = place.nodes
+    if nodes is not None:
+        # Thousands of nodes share few amounts.
+        kept = {id(each.amounts): left(each.amounts) for each in nodes.nodes.values()}
+        there = {name: each._replace(amounts=kept[id(each.amounts)]) for name, each in nodes.nodes.items()}
+        nodes = replace(nodes, nodes=there)
+    asking = tuple(each.name for each in running if each.demand.amounts)
+    return replace(place, frontier=tuple(map(left, place.frontier)), nodes=nodes, daemons=asking, taken=taken)
+
+
+def _surely_runs(demand: PodDemand, place: Place, own: Container[str]) -> bool:
+    labels = place.labels if place.template is None else {"kubernetes.io/os": "linux", **place.labels}
+
+    def met(wanted: Requirement) -> bool:
+        if wanted.key in labels:
+            return placement.labels_match(wanted, labels)
+        # Nodes that do not exist yet may get labels, except where Karpenter knows all of them.
+        complete = place.template is None or place.defined is not None
+        return complete and wanted.key not in own and wanted.operator in ("NotIn", "DoesNotExist")
+
+    chosen = any(not each.on_fields and all(map(met, each.on_labels)) for each in demand.alternatives)
+    return chosen and not demand.node_name and not blocking_taints(demand, place)
 
 
 def places_of_autoscaled(pool: AutoscaledPool, vocabulary: Vocabulary) -> Iterator[Place]:
@@ -417,6 +469,9 @@ class MissingAmount(Struct, frozen=True, kw_only=True):
     most: int
     instead: str = ""
     """The devices of the same vendor that the node offers, where it does not have the resource."""
+    taken: int = 0
+    """The amount that DaemonSets take of the node; `most` is the rest."""
+    daemons: tuple[str, ...] = ()
 
 
 class Obstacles(Struct, frozen=True, kw_only=True):
@@ -534,53 +589,11 @@ def fewest_obstacles(demand: PodDemand, place: Place, own: Container[str]) -> Ob
         (tuple(missing_amounts(demand, amounts, place.template)) for amounts in place.frontier),
         key=lambda each: Obstacles(amounts=each).weight,
     )
+    if place.daemons:
+        missing = tuple(
+            replace(each, taken=place.taken.get(each.resource, 0), daemons=place.daemons) for each in missing
+        )
     if not demand.alternatives:
         return Obstacles(amounts=missing, taints=guarding, nowhere=True)
     labels = min((tuple(unmet_requirements(alternative, place, own)) for alternative in demand.alternatives), key=len)
     return Obstacles(amounts=missing, taints=guarding, labels=labels)
-
-
-_PRODUCT: Final = "nvidia.com/gpu.product"
-_COUNT: Final = "nvidia.com/gpu.count"
-
-
-class RepartitioningInput(TypedDict):
-    """GPUs of one node that would hold all MIG instances of a pod after another division."""
-
-    place: str
-    board: str
-    gpus: int
-    """How many GPUs of the node the pod takes."""
-    of: int
-    """How many GPUs the node has."""
-    mix: str
-    """The instances after the division: `3g.40gb + 4 x 1g.10gb`."""
-
-
-def find_repartitioning(demand: PodDemand, places: Iterable[Place]) -> RepartitioningInput | None:
-    """The first place whose GPUs could hold all MIG instances of a pod after another division; None without one."""
-    found = {name: mig.profile_of_resource(name) for name in demand.amounts}
-    instances = {
-        each.profile: demand.amounts[name] for name, each in found.items() if each is not None and not each.shared
-    }
-    if not instances:
-        return None
-    mix = " + ".join(f"{count} x {profile}" if count > 1 else str(profile) for profile, count in instances.items())
-    for place in places:
-        per_node = place.labels.get(_COUNT, "")
-        product = boards.by_product(place.labels.get(_PRODUCT, ""))
-        # With the strategy `single`, the label counts slices, not GPUs.
-        if product is None or product.profile is not None or not per_node.isdecimal():
-            continue
-        needed = mig.gpus_needed(product.board, instances)
-        if needed is None or not needed.exact or needed.at_least > int(per_node[:9]):
-            continue
-        if not blocking_taints(demand, place):
-            return {
-                "place": place.name,
-                "board": product.board.name,
-                "gpus": needed.at_least,
-                "of": int(per_node[:9]),
-                "mix": mix,
-            }
-    return None

@@ -67,6 +67,8 @@ class MissingAmountInput(TypedDict):
     """The amount on one node; empty where the node does not have the resource."""
     instead: NotRequired[str]
     """The devices of the same vendor that the node offers in its place."""
+    daemons: NotRequired[str]
+    """The amount that DaemonSets take of the node, with their names; `most` is the rest."""
     path: NotRequired[str]
     """The place of the request, if only one container has it."""
 
@@ -114,7 +116,7 @@ class PodSetNodesInput(TypedDict):
     nearest: NotRequired[NearestInput]
     large: NotRequired[NearestInput]
     """The nearest place that only taints close, where the nearest of all is too small."""
-    divided: NotRequired[nodes_places.RepartitioningInput]
+    divided: NotRequired[several.RepartitioningInput]
     crowded: NotRequired[CrowdedInput]
     declared: bool
     """Whether usher.yaml declares a pool for these pods; else an autoscaler may add other nodes."""
@@ -153,6 +155,8 @@ def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
             for pod_set, demand, verdict, places, declared in several.without_pool(case.workload, known)
         }
         return {"pods": alone} if alone else None
+    if several.is_daemon(case.workload):
+        verdicts = verdicts.without_daemons
     if not case.workload.asks_accelerators:
         return _of_ordinary_pods(case.workload, verdicts, known)
     workload = pod_groups.with_minimum_of_groups(case, known)
@@ -181,7 +185,7 @@ def _of_ordinary_pods(workload: model.Workload, verdicts: NodeVerdicts, known: K
     A DaemonSet may find no node, and a Pod that is bound has found one.
     """
     selecting = [each.node_selector or each.has_required_affinity for each in workload.pod_sets]
-    if not any(selecting) or workload.kind == "DaemonSet" or workload.is_pod:
+    if not any(selecting) or several.is_daemon(workload) or workload.is_pod:
         return None
     found: dict[str, PodSetNodesInput] = {}
     demands = nodes_places.demands_of_workload(workload, known)
@@ -249,7 +253,7 @@ def _pod_set_input(
         if verdict.large is not None:
             result["large"] = _nearest_input(pod_set, verdict.large, places)
         missing = verdict.nearest.obstacles.amounts
-        divided = nodes_places.find_repartitioning(demand, places.all) if missing else None
+        divided = several.find_repartitioning(demand, places.all) if missing else None
         if divided is not None:
             result["divided"] = divided
     if verdict.crowded is not None:
@@ -301,6 +305,8 @@ def missing_amount_input(pod_set: model.PodSet, missing: MissingAmount) -> Missi
     }
     if missing.instead:
         result["instead"] = missing.instead
+    if missing.taken:
+        result["daemons"] = several.daemons_text(missing)
     naming = [
         container for container in pod_set.containers if resource in container.requests or resource in container.limits
     ]
@@ -316,6 +322,8 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
     if verdicts is None:
         yield Section(authority=NODES, answer=Answer.UNKNOWN, reasons=("the nodes are not known",))
         return
+    if several.is_daemon(workload):
+        verdicts = verdicts.without_daemons
     places = verdicts.places
     holding, remedies, divisions, members = [], dict[str, None](), dict[str, None](), []
     for pod_set, demand in zip(workload.pod_sets, nodes_places.demands_of_workload(workload, known), strict=True):
@@ -329,7 +337,7 @@ def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
             divisions |= dict.fromkeys(_dividing_texts(demand, verdict.nearest, places))
     answers = [each.answer for each in holding]
     rooms = zip(workload.pod_sets, holding, strict=True)
-    reasons = [text for pod_set, room in rooms for text in nodes_places.open_affinity(pod_set, nodes=room.nodes)]
+    reasons = [text for pod_set, room in rooms for text in several.open_affinity(pod_set, nodes=room.nodes)]
     answers += [Answer.UNKNOWN for _ in reasons]
     gang = None if Answer.NEVER in answers else verdicts.of_gang(workload, members)
     if gang is not None:
@@ -381,7 +389,8 @@ def _obstacle_texts(obstacles: Obstacles, places: Places) -> Iterator[str]:
     for missing in obstacles.amounts:
         asked = quantities.amount(missing.resource, missing.asked, up=True)
         most = quantities.amount(missing.resource, missing.most, up=False) if missing.most else "none"
-        yield f"{asked} {missing.resource} asked for, one node has {most}"
+        beside = f" beside its DaemonSets, which take {several.daemons_text(missing)}" if missing.taken else ""
+        yield f"{asked} {missing.resource} asked for, one node has {most}{beside}"
     for taint in obstacles.taints:
         yield f"taint {taint} is not tolerated"
     for wanted in obstacles.labels:
@@ -409,7 +418,7 @@ def _fitting_texts(pod_set: model.PodSet, nearest: Nearest) -> Iterator[str]:
 def _dividing_texts(demand: PodDemand, nearest: Nearest, places: Places) -> Iterator[str]:
     """A MIG division of a node that would hold a pod."""
     wanted = nearest.place is not None and nearest.obstacles.amounts
-    divided = nodes_places.find_repartitioning(demand, places.all) if wanted else None
+    divided = several.find_repartitioning(demand, places.all) if wanted else None
     if divided is not None:
         yield (
             f"divide {divided['gpus']} of {divided['of']} GPUs of a node of {divided['place']} "

@@ -11,7 +11,7 @@ from usher import model
 from usher.authorities import pool_fit
 from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.nodes import judge, places, present
+from usher.authorities.nodes import judge, places, present, several
 from usher.authorities.nodes.places import NodeTemplate, Place, PodDemand
 from usher.cluster.facts import autoscaled_pools
 
@@ -103,11 +103,12 @@ def node_pools_slice(case: Case, known: Knowledge) -> NodePoolsInput | None:
     if not workload.asks_accelerators or not selects:
         return result or None
     pools = autoscaled_pools.of_facts(known.facts)
+    daemons = () if several.is_daemon(workload) else places.daemons_of(known)
     for pod_set, demand in zip(workload.pod_sets, places.demands_of_workload(workload, known), strict=True):
         path = pod_set.path
         _add_disruption(result, pod_set, pools)
         if not demand.too_large and not demand.node_name:
-            if (small := _too_small(pod_set, demand, pools, known)) is not None:
+            if (small := _too_small(pod_set, demand, pools, daemons, known)) is not None:
                 result.setdefault("tooSmall", {})[path] = small
             elif (beyond := _beyond_limits(pod_set, demand, pools, known)) is not None:
                 result.setdefault("beyondLimits", {})[path] = beyond
@@ -208,14 +209,19 @@ def _selected_by_any_label(
 
 
 def _too_small(
-    pod_set: model.PodSet, demand: PodDemand, pools: Sequence[autoscaled_pools.AutoscaledPool], known: Knowledge
+    pod_set: model.PodSet,
+    demand: PodDemand,
+    pools: Sequence[autoscaled_pools.AutoscaledPool],
+    daemons: Sequence[places.Daemon],
+    known: Knowledge,
 ) -> TooSmallInput | None:
     """The nearest node of those that the pods select, if no node can hold one pod; None if a node may hold it."""
     chosen, assumed = _chosen_pools(pod_set, pools), ""
     if not chosen and judge.node_verdicts(known) is None:
         chosen, assumed = _pools_by_labels(pod_set, demand, pools)
     if chosen:
-        found = [place for pool in chosen for place in places.places_of_autoscaled(pool, known.vocabulary)]
+        empty = (place for pool in chosen for place in places.places_of_autoscaled(pool, known.vocabulary))
+        found = [places.beside_daemons(place, daemons) for place in empty]
     else:
         found = [_place_of_type(machine, known) for machine in _chosen_types(pod_set)]
     if not found:

@@ -1,26 +1,28 @@
 """Shortages of several workloads at once, and the fast network of the nodes that pods fill."""
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher import model, paths
+from usher import model, paths, quantities
+from usher.accelerators import boards, mig
 from usher.authorities.authority import Case, Section, Taken
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import declared_pools
 from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes.judge import GangMember, GangNodesInput, NodeVerdict, NodeVerdicts
-from usher.authorities.nodes.places import HOSTNAME, Places, PodDemand
+from usher.authorities.nodes.places import HOSTNAME, MissingAmount, Place, Places, PodDemand, blocking_taints
 from usher.authorities.verdict import Answer, worst
 from usher.cluster.facts import autoscaled_pools
 from usher.cluster.facts.store import Store
 from usher.kinds import registry
 from usher.kinds.reading.values import Absence, Reference
 from usher.model import placement
+from usher.model.placement import REQUIRED
 
 
 class TogetherInput(TypedDict):
@@ -360,7 +362,8 @@ def without_pool(
     added = autoscaled_pools.of_facts(known.facts)
     if known.facts.nodes.known or not added or not workload.asks_accelerators:
         return
-    verdicts = known.derived("verdicts of pools", [*autoscaled_pools.KINDS], lambda: _verdicts_of_pools(known))
+    kinds = [*autoscaled_pools.KINDS, *nodes_places.SHAPING_DAEMONS]
+    verdicts = known.derived("verdicts of pools", kinds, lambda: NodeVerdicts(nodes_places.places_of_known(known)))
     for pod_set, written in zip(workload.pod_sets, nodes_places.demands_of_workload(workload, known), strict=True):
         wanted = {name for name in written.amounts if known.vocabulary.contains(name)}
         offered = any(wanted <= amounts.keys() for place in verdicts.places.all for amounts in place.frontier)
@@ -373,6 +376,81 @@ def without_pool(
             yield pod_set, demand, verdict, verdicts.places, pools["poolsDeclared"]
 
 
-def _verdicts_of_pools(known: Knowledge) -> NodeVerdicts:
-    added, nodes = autoscaled_pools.of_facts(known.facts), known.facts.nodes.now
-    return NodeVerdicts(nodes_places.places_of_cluster(nodes, known.config.pools, known.vocabulary, added))
+def open_affinity(pod_set: model.PodSet, *, nodes: int) -> Iterator[str]:
+    """Conditions in the affinity of pods to other pods and to each other that usher does not decide.
+
+    Source: k/k:pkg/scheduler/framework/plugins/interpodaffinity/filtering.go Filter.
+
+    Args:
+        nodes: how many nodes could hold one pod.
+    """
+    affinity = pod_set.fields.get("affinity", {})
+    for term in affinity.get("podAffinity", {}).get(REQUIRED, ()):
+        if placement.selector_matches(term.get("labelSelector"), pod_set.labels) is not True:
+            yield "the pods must be beside other pods, and usher does not know the others"
+    for term in affinity.get("podAntiAffinity", {}).get(REQUIRED, ()) if pod_set.count.maximum != 1 else ():
+        key = term.get("topologyKey", "")
+        apart = placement.selector_matches(term.get("labelSelector"), pod_set.labels) is not False
+        if apart and (key != HOSTNAME or pod_set.count.minimum > nodes):
+            yield f"each pod needs another {key}, and usher does not know whether enough of them have room"
+
+
+def is_daemon(workload: model.Workload) -> bool:
+    """Whether its pods are those of a DaemonSet, which the others have to leave room for."""
+    return "DaemonSet" in (workload.kind, workload.owner.kind if workload.owner is not None else "")
+
+
+_MOST_NAMED: Final = 3
+
+
+def daemons_text(missing: MissingAmount) -> str:
+    """The amount of a resource that DaemonSets take of the node, with their names: `1 (logging/agent)`."""
+    more = len(missing.daemons) - _MOST_NAMED
+    names = ", ".join(missing.daemons[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return f"{quantities.amount(missing.resource, missing.taken, up=True)} ({names})"
+
+
+_PRODUCT: Final = "nvidia.com/gpu.product"
+_COUNT: Final = "nvidia.com/gpu.count"
+
+
+class RepartitioningInput(TypedDict):
+    """GPUs of one node that would hold all MIG instances of a pod after another division."""
+
+    place: str
+    board: str
+    gpus: int
+    """How many GPUs of the node the pod takes."""
+    of: int
+    """How many GPUs the node has."""
+    mix: str
+    """The instances after the division: `3g.40gb + 4 x 1g.10gb`."""
+
+
+def find_repartitioning(demand: PodDemand, places: Iterable[Place]) -> RepartitioningInput | None:
+    """The first place whose GPUs could hold all MIG instances of a pod after another division; None without one."""
+    found = {name: mig.profile_of_resource(name) for name in demand.amounts}
+    instances = {
+        each.profile: demand.amounts[name] for name, each in found.items() if each is not None and not each.shared
+    }
+    if not instances:
+        return None
+    mix = " + ".join(f"{count} x {profile}" if count > 1 else str(profile) for profile, count in instances.items())
+    for place in places:
+        per_node = place.labels.get(_COUNT, "")
+        product = boards.by_product(place.labels.get(_PRODUCT, ""))
+        # With the strategy `single`, the label counts slices, not GPUs.
+        if product is None or product.profile is not None or not per_node.isdecimal():
+            continue
+        needed = mig.gpus_needed(product.board, instances)
+        if needed is None or not needed.exact or needed.at_least > int(per_node[:9]):
+            continue
+        if not blocking_taints(demand, place):
+            return {
+                "place": place.name,
+                "board": product.board.name,
+                "gpus": needed.at_least,
+                "of": int(per_node[:9]),
+                "mix": mix,
+            }
+    return None

@@ -154,6 +154,10 @@ class Store:
 
         return self.derived("nodes as manifests", [NODE], read)
 
+    def manifests(self, group: str, kind: str) -> Objects:
+        """As `everywhere`, also for nodes."""
+        return self.nodes_as_manifests() if (group, kind) == NODE else self.everywhere(group, kind)
+
     def namespaces(self, group: str, kind: str) -> frozenset[str]:
         """The namespaces with objects of a kind; the empty one for cluster-scoped objects."""
         return frozenset(space for space, objects in self._kinds.get((group, kind), {}).items() if objects)

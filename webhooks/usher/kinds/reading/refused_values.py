@@ -10,10 +10,21 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from usher import model, paths
-from usher.kinds.reading import known_keys
+from usher import memo, model, paths
+from usher.accelerators import boards
+from usher.kinds.reading import counts, known_keys
 from usher.kinds.reading.environment import misread
-from usher.kinds.reading.value_forms import at, is_placeholder, pod_specs, texts_at, texts_with_paths, values_at
+from usher.kinds.reading.value_forms import (
+    DISKS,
+    PodSpec,
+    at,
+    is_default_class,
+    is_placeholder,
+    pod_specs,
+    texts_at,
+    texts_with_paths,
+    values_at,
+)
 from usher.kinds.reading.values import Absence, Objects, Reference
 from usher.model import placement
 
@@ -35,6 +46,8 @@ class _Wrong(NamedTuple):
     """Words that are right; others count if they are like one of them. Without any, each match is wrong."""
     most: float = math.inf
     """Numbers up to it are right."""
+    counted: str = ""
+    """A place in the part; numbers up to the number of its values are right."""
     only: Mapping[str, str] = {}
     unless: Mapping[str, str] = {}
     each: str = ""
@@ -100,6 +113,7 @@ def _meets(
 
 def _wrong_in(part: Any, path: str, row: _Wrong) -> Iterator[model.UnreadKey]:  # noqa: ANN401 - any JSON
     inside = "~" in row.each  # a text has no places inside
+    most = len(values_at(part, row.counted)) if row.counted else row.most
     written = (
         (path if inside else where, str(each))
         for where, each in at(part, row.at, "" if inside else path)
@@ -109,8 +123,8 @@ def _wrong_in(part: Any, path: str, row: _Wrong) -> Iterator[model.UnreadKey]:  
         for found in () if is_placeholder(text) else re.finditer(row.pattern, text[:_LONGEST]):
             word, known = found[found.lastindex or 0][:120], row.known.split()
             like = "" if word in known else next(iter(difflib.get_close_matches(word, known, 1, _ALIKE)), "")
-            if (like or not known) and (row.most == math.inf or float(word) > row.most):
-                said, remedy = (each.format(word=word, like=like) for each in (row.text, row.remedy))
+            if (like or not known) and (most == math.inf or float(word) > most):
+                said, remedy = (each.format(word=word, like=like, most=most) for each in (row.text, row.remedy))
                 yield model.UnreadKey(path=where, text=said, remedy=remedy, important=False, topic=row.topic)
 
 
@@ -164,8 +178,8 @@ def _of_row(row: _Beside, value: paths.Object, objects: Objects) -> Found:
             continue
         for group, _, kind in (each.partition(" ") for each in row.others):
             has = {place: pattern.replace("{word}", re.escape(word)) for place, pattern in row.has.items()}
-            named_other = objects.cluster_scoped(group, kind).get(word)
-            possible = partial(_possible, row, objects.cluster_scoped(group, kind))
+            named_other = objects.known(group, kind).get(word)
+            possible = partial(_possible, row, objects.known(group, kind))
             for other in objects.once(f"{kind} that {row.text}", possible) if row.any else filter(None, [named_other]):
                 home = paths.text(paths.metadata(other).get("namespace"))
                 elsewhere = bool(home and namespace) and home != namespace and not row.anywhere
@@ -206,6 +220,56 @@ def volumes_in_other_zones(
                     yield misread(where, text, "make the volume in a zone of these nodes", "controller")
 
 
+def disks_before_their_pods(
+    value: paths.Object, devices: Mapping[str, Sequence[Mapping[str, Any]]], objects: Objects
+) -> Found:
+    """Disks that a StorageClass makes before their pods are placed, in any zone, though few zones have their devices.
+
+    The volume stays in its zone (kubernetes.io, storage classes, volume binding mode).
+    """
+    classes = objects.known("storage.k8s.io", "StorageClass")
+    all_zones = objects.once("zones of nodes", lambda: frozenset(map(_zone, objects.known("", "Node").values()))) - {""}
+    for spec, path, _ in pod_specs(value) if classes and all_zones else ():
+        for device in texts_at(spec, _ASKED):
+            zones = {str(each.get(_ZONE, "")) for each in devices.get(device, ())}
+            if not zones or "" in zones or not zones < all_zones:
+                continue
+            for where, name in _classes_named(value, spec, path, objects):
+                named = [name] if name in classes else [each for each in classes if is_default_class(classes[each])]
+                made = classes[named[0]] if len(named) == 1 and (name in classes or not name) else {}
+                early = made.get("volumeBindingMode", "Immediate") == "Immediate" and "allowedTopologies" not in made
+                if early and made.get("provisioner") in DISKS:
+                    text = f"gets a disk of the StorageClass {named[0][:60]} before it is placed, in any of "
+                    text += (
+                        f"{len(all_zones)} zones, but the known nodes with {device} are in {', '.join(sorted(zones))}"
+                    )
+                    remedy = "set volumeBindingMode to WaitForFirstConsumer in the StorageClass, or use one that has it"
+                    yield misread(where, text[:400], remedy, "controller")
+                    return
+
+
+def _zone(node: paths.Object) -> str:
+    return paths.text(known_keys.part_at(node, "/metadata/labels").get(_ZONE))
+
+
+def _classes_named(
+    value: paths.Object, spec: Mapping[str, Any], path: str, objects: Objects
+) -> Iterator[tuple[str, str]]:
+    """The StorageClasses of the claims that pods make or mount, each with its place; empty for the default."""
+    namespace = paths.text(paths.metadata(value).get("namespace"))
+    made = [
+        *at(spec, "volumes[].ephemeral.volumeClaimTemplate.spec", path),
+        *at(value, "spec.volumeClaimTemplates[].spec"),
+    ]
+    for where, name in texts_with_paths(spec, "volumes[].persistentVolumeClaim.claimName", path):
+        found = objects.find(Reference(group="", kind="PersistentVolumeClaim", name=name, namespace=namespace))
+        claim = {} if isinstance(found, Absence) else known_keys.part_at(found, "/spec")
+        made += [(where, claim)] if claim and not claim.get("volumeName") else []
+    for where, claim in made:
+        if isinstance(claim, dict) and isinstance(claim.get("storageClassName", ""), str):
+            yield where, str(claim.get("storageClassName", ""))
+
+
 def _zones_of_claim(namespace: str, name: str, objects: Objects) -> Collection[str]:
     """The zones in which a volume of the files can be; empty where they do not say it."""
     claim = objects.find(Reference(group="", kind="PersistentVolumeClaim", name=name, namespace=namespace))
@@ -224,6 +288,115 @@ def _zones_of_claim(namespace: str, name: str, objects: Objects) -> Collection[s
         if str(each.get("key")).endswith("zone") and each.get("operator", "In") == "In"
         for zone in texts_at(each, "values[]")
     }
+
+
+_TYPES: Final = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
+_SSHD: Final = memo.pattern(r"(?:^|[\s;&|]|/s?bin/)sshd(?=[\s;&|]|$)[^;&|\n]{0,200}")
+_PORT_OF_FILE: Final = memo.pattern(r"\bPort\b|sshd_config")
+_PORT: Final = memo.pattern(r"\s-(?:p\s*|oPort=)(\d{1,5})\b")
+_KEEPS_APART: Final = "affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[].topologyKey"
+
+
+_OF_IMAGE: Final = 0
+"""The port of sshd where its image says it: images of the MPI operator have 2222 (kubeflow/mpi-operator#593)."""
+
+
+def _listened(spec: Mapping[str, Any]) -> set[int]:
+    """The ports on which sshd and model servers of a pod listen; those of other programs are unknown."""
+    found = counts.ports_of_server(spec)
+    for container in values_at(spec, "containers[]"):
+        words = " ".join(texts_at(container, "command[] args[]"))
+        if (started := _SSHD.search(words)) and not _PORT_OF_FILE.search(words):
+            port = _PORT.search(started[0])
+            found.add(int(port[1]) if port else _OF_IMAGE)
+    return found
+
+
+def ports_of_nodes(workload: model.Workload | None, specs: Sequence[PodSpec], objects: Objects) -> Found:
+    """Ports of a node that several pods want.
+
+    The scheduler counts only ports that a container declares (pkg/scheduler/framework/plugins/nodeports of Kubernetes);
+    in the network of the node each of them is a port of the node.
+    """
+    if workload is None or workload.pods.minimum == workload.pods.maximum == 0 or workload.kind == "DaemonSet":
+        return
+    of_paths = {each.spec_path: each for each in workload.pod_sets if each.accelerators}
+    together = workload.gang.waits or workload.role in (model.Role.SERVICE, model.Role.INFERENCE)
+    for spec, path, _ in specs:
+        pod_set, declared = of_paths.get(path), _ports_of_host(spec)
+        of_daemons = _ports_of_daemons(objects) if declared and pod_set is not None else {}
+        for port in sorted(declared & of_daemons.keys()):
+            text = f"wants port {port} of its node, which the DaemonSet {of_daemons[port][:60]} has on every node"
+            yield misread(path, f"{text}, so no node takes a pod", "use another port", "controller")
+        if not declared and spec.get("hostNetwork") is not True:
+            continue
+        if pod_set is None or pod_set.count.minimum < _SEVERAL or "kubernetes.io/hostname" in pod_set.node_selector:
+            continue
+        rooms, pods = _rooms(pod_set, objects), pod_set.count.minimum
+        nodes, most = sum(map(bool, rooms)), max(rooms, default=0)
+        if declared and together and 0 < nodes < pods and objects.known("", "Node"):
+            text = f"has {pods} pods that each want port {min(declared)} of their node, but only {nodes} of the known "
+            text += "nodes can hold one, so the others stay pending unless nodes are added"
+            yield misread(path, text, "leave hostNetwork and hostPort out, or run fewer pods", "controller")
+        elif most > 1 and (ports := _open_ports(spec, declared)):
+            port = min(ports)
+            program = f"a program on port {port}" if port else "sshd"
+            text = f"runs {pods} pods in the network of their nodes with {program}, and a node has room for {most} of "
+            text += "them: the second one there finds the port in use"
+            remedy = f"declare containerPort {port or 'of sshd'}, so that the scheduler keeps the pods apart"
+            yield misread(path, text, f"{remedy}, or ask for all devices of a node", "controller")
+
+
+_SEVERAL: Final = 2
+
+
+def _ports_of_host(spec: Mapping[str, Any]) -> set[int]:
+    """The ports of their node that the containers of a pod declare."""
+    fields = "{hostPort,containerPort}" if spec.get("hostNetwork") is True else "hostPort"
+    return {each for each in values_at(spec, f"containers[].ports[].{fields}") if isinstance(each, int) and each}
+
+
+def _open_ports(spec: Mapping[str, Any], declared: set[int]) -> set[int]:
+    """The ports of their node on which programs listen and that no container declares, unless the pods keep apart."""
+    if spec.get("hostNetwork") is not True or values_at(spec, _KEEPS_APART):
+        return set()
+    return _listened(spec) - declared - ({_OF_IMAGE} if declared else set())
+
+
+def _ports_of_daemons(objects: Objects) -> Mapping[int, str]:
+    """The ports of nodes that DaemonSets have on all nodes, with the name of the DaemonSet."""
+    return objects.once("ports of DaemonSets", lambda: dict(_read_ports_of_daemons(objects)))
+
+
+def _read_ports_of_daemons(objects: Objects) -> Iterator[tuple[int, str]]:
+    for name, value in objects.known("apps", "DaemonSet").items():
+        spec = known_keys.part_at(value, "/spec/template/spec")
+        tolerated = values_at(spec, "tolerations[]")
+        # A toleration without a key is for all taints.
+        runs_everywhere = any(isinstance(each, dict) and each.keys() == {"operator"} for each in tolerated)
+        if runs_everywhere and not spec.get("nodeSelector") and not spec.get("affinity"):
+            yield from ((port, name) for port in _ports_of_host(spec))
+
+
+def _rooms(pod_set: model.PodSet, objects: Objects) -> list[int]:
+    """How many pods the devices of each known node serve that they select, or those of the machine type they name."""
+    named = [pod_set.node_selector[key] for key in _TYPES if key in pod_set.node_selector]
+    types = [boards.machine_rows()[name]["amounts"] for name in named if name in boards.machine_rows()]
+    selected = [
+        known_keys.part_at(node, "/status/allocatable")
+        for node in objects.known("", "Node").values()
+        if pod_set.node_selector.items() <= known_keys.part_at(node, "/metadata/labels").items()
+    ]
+    wanted = {name: each.value for name, each in pod_set.accelerators.items() if each.value}
+    return [
+        min(_whole(amounts.get(name)) // asked for name, asked in wanted.items())
+        for amounts in selected or types
+        if wanted
+    ]
+
+
+def _whole(amount: object) -> int:
+    return int(str(amount)) if re.fullmatch(r"\d{1,9}", str(amount), re.ASCII) else 0
 
 
 _NETWORKS: Final = "k8s.v1.cni.cncf.io/networks"

@@ -409,7 +409,7 @@ def refused_parts(value: paths.Object, key: tuple[str, str], beside: Lookup) -> 
         yield from known_keys.misspelt_selector(value, "/spec/selector/matchLabels", beside)
 
 
-_DISKS: Final = frozenset({
+DISKS: Final = frozenset({
     "disk.csi.azure.com", "dobs.csi.digitalocean.com", "ebs.csi.aws.com", "ebs.csi.eks.amazonaws.com",
     "kubernetes.io/aws-ebs", "kubernetes.io/azure-disk", "kubernetes.io/gce-pd", "pd.csi.storage.gke.io",
     "cinder.csi.openstack.org", "csi.hetzner.cloud", "linodebs.csi.linode.com", "rancher.io/local-path",
@@ -436,7 +436,7 @@ def _shared_disks(value: paths.Object, place: str, beside: Lookup) -> Iterator[m
             continue
         defined = beside.find(Reference(group="storage.k8s.io", kind="StorageClass", name=name))
         driver = _CLASSES_OF_DISKS.get(name) if isinstance(defined, Absence) else defined.get("provisioner")
-        if isinstance(driver, str) and driver in _DISKS:
+        if isinstance(driver, str) and driver in DISKS:
             yield model.UnreadKey(
                 path=f"{where}/accessModes",
                 text=f"asks {name[:60]} for ReadWriteMany, but one node alone mounts a file system of {driver}, so it "
@@ -445,6 +445,59 @@ def _shared_disks(value: paths.Object, place: str, beside: Lookup) -> Iterator[m
                 important=False,
                 topic="controller",
             )
+
+
+_CLASS: Final = ("storage.k8s.io", "StorageClass")
+_CLAIMS: Final = (
+    "spec.volumeClaimTemplates[].spec spec{,.template.spec,.jobTemplate.spec.template.spec}.volumes[].ephemeral"
+    ".volumeClaimTemplate.spec"
+)
+_DEFAULT: Final = "is-default-class"
+
+
+def claims_of_no_class(value: paths.Object, key: tuple[str, str], objects: Objects) -> Iterator[model.UnreadKey]:
+    """Claims for which no StorageClass of the cluster makes a volume, and shared ones of disks of its default class.
+
+    Without a name a claim gets the default class (kubernetes.io, persistent volumes, class); with an empty name or a
+    volume it wants a volume that exists.
+    """
+    if not (classes := objects.known(*_CLASS)) or classes.keys() == objects.cluster_scoped(*_CLASS).keys():
+        return  # the cluster may have others
+    kept = objects.once("classes of volumes", lambda: _classes_of_volumes(objects))
+    defaults = [name for name, each in classes.items() if is_default_class(each)]
+    listed = ", ".join(sorted(classes)[:5])
+    for where, claim in at(value, "spec" if key == ("", "PersistentVolumeClaim") else _CLAIMS):
+        spec = paths.mapping(claim)
+        name = spec.get("storageClassName")
+        modes = paths.elements(spec.get("accessModes"))
+        if spec.get("volumeName") or spec.get("selector") or not isinstance(name, str | None) or not modes:
+            continue
+        driver = paths.text(classes[defaults[0]].get("provisioner")) if len(defaults) == 1 else ""
+        text, place = "", where
+        if name is None and not defaults:
+            text, remedy = "names no storageClassName, and no known StorageClass is the default", f"name one: {listed}"
+        elif name and name not in classes and name not in kept and not is_placeholder(name):
+            text = f"names the StorageClass {name[:60]}, which the cluster does not have"
+            remedy, place = (
+                f"name one that it has: {listed}; or make a volume of this class",
+                f"{where}/storageClassName",
+            )
+        elif name is None and "ReadWriteMany" in modes and driver in DISKS and spec.get("volumeMode") != "Block":
+            text = f"asks for ReadWriteMany, but one node alone mounts a file system of {driver}, the default here"
+            remedy, place = "name a StorageClass of a shared file system", f"{where}/accessModes"
+        if text:
+            said = f"{text}, so its pods wait unless a volume for it exists"
+            yield model.UnreadKey(path=place, text=said, remedy=remedy, important=False, topic="controller")
+
+
+def is_default_class(storage_class: paths.Object) -> bool:
+    given = paths.mapping(paths.metadata(storage_class).get("annotations"))
+    return any(given.get(f"storageclass.{each}kubernetes.io/{_DEFAULT}") == "true" for each in ("", "beta."))
+
+
+def _classes_of_volumes(objects: Objects) -> set[str]:
+    volumes = objects.cluster_scoped("", "PersistentVolume").values()
+    return {text for each in volumes for text in texts_at(each, "spec.storageClassName")}
 
 
 def _spreads_others(value: paths.Object) -> Iterator[model.UnreadKey]:

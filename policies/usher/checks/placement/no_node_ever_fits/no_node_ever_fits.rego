@@ -5,8 +5,8 @@
 #   It compares all resources, node selector and required affinity, taints, and a node that the pod names. Where the
 #   ResourceSlices and DeviceClasses of the cluster are known, it also compares the claims of a pod with the devices of
 #   each node, as the scheduler chooses them. Pods that fit no node stay pending forever. Only lasting properties count: a node that is full, cordoned, not ready or has an
-#   unhealthy GPU may fit later. usher does not know what DaemonSets use, so the check misses a pod that needs the last
-#   byte of a node. The finding names the node or pool that misses the least: fewest kinds of obstacles first, then the
+#   unhealthy GPU may fit later. What known DaemonSets surely ask for on a node counts as taken, as for Karpenter; without
+#   them the check misses a pod that needs the last byte of a node. The finding names the node or pool that misses the least: fewest kinds of obstacles first, then the
 #   smallest obstacles. The check gpu-toleration-present handles the taints of declared pools and the taints that
 #   accelerator nodes usually carry. Where no pool is declared for the pods, an autoscaler may add nodes that do not
 #   exist now, so the finding only warns.

@@ -6,6 +6,7 @@
 #   these. The check compares the pods with the types of AWS, Azure, Google Cloud, Oracle Cloud, CoreWeave and Nebius that
 #   usher knows; another type is unknown. It needs no nodes. The pool has to be among the facts or in the files. Where
 #   no node is known, labels that a pool sets select it too, and the finding only warns. Karpenter
+#   takes off what DaemonSets ask for on each node, where they are known. It
 #   counts GPUs of a machine, not the shares that a device plugin offers later, so time-slicing does not help. For a
 #   machine type alone, the check only compares devices, and only warns, because nodes that exist may share their GPUs.
 # scope: package

@@ -60,3 +60,12 @@ test_what_the_node_class_says_about_disks_and_networks_counts if {
 		"remedy": remedy,
 	}} with input as examples.bad_job_with_efa
 }
+
+test_what_daemon_sets_take_of_a_node_counts if {
+	check.deny == {{
+		"path": "/spec/template/spec/containers/0/resources/requests/cpu",
+		"message": "the pod selects only nodes that cannot hold it: the closest match is NodePool watched (g5.2xlarge); one pod asks for 7500m of cpu, and one node has at most 6910m beside its DaemonSets, which take 1 (logging/agent)",
+		"remedy": remedy,
+	}} with input as examples.bad_job_beside_daemons
+	check.deny == set() with input as examples.good_job_beside_daemons
+}
