@@ -389,6 +389,8 @@ _SIZES: Final = (
     (dict, "minProperties", "maxProperties", "keys"),
 )
 _HUGE: Final = 2**63
+_FEW: Final = 2
+"""Fields that an author may have forgotten together; a part without more of them is part of a patch."""
 _CAPITALS: Final = memo.pattern(r"[A-Z0-9]+(_[A-Z0-9]+)+")
 
 
@@ -450,7 +452,7 @@ class _Limited:
         if isinstance(value, dict):
             required = limit.get("required", ())
             missing = [name for name in required if name not in value]
-            self.is_patch = self.is_patch or len(missing) == len(required) > 1
+            self.is_patch = self.is_patch or len(missing) > _FEW or len(missing) == len(required) > 1
             self.lacking += [_lacking(missing, path)] if missing else []
             every, known = limit.get("*", NO_LIMIT), limit.get("properties", {})
             for key, each in value.items():
