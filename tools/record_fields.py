@@ -3,6 +3,7 @@
     kubectl get --raw /openapi/v2 > openapi.json
     tools/record_fields.py --openapi openapi.json swagger.json --crds FOLDER_OF_DEFINITIONS
     tools/record_fields.py --crds FOLDER_OF_DEFINITIONS --schema FILE DEFINITION VERSION KIND
+    tools/record_fields.py --openapi openapi.json --limits FOLDER_OF_DEFINITIONS REPOSITORY@COMMIT --limits ...
 
 The first file gives Kubernetes' own kinds, in the version of that API server; further ones, as `api/openapi-spec` of
 github.com/kubernetes/kubernetes, add versions that it does not serve. The folders give those of operators.
@@ -18,12 +19,15 @@ Added in this way, too: the NodeClasses of AWS (1d92708) and Azure (352646f), No
 kinds of machines of Cluster API (ae7ff04), networks and policies of Mellanox/network-operator (b06827e, and before
 63c7ea6, which had ipamPlugin), sriov-network-operator (249e200), nvidia-k8s-ipam (3ce4a34) and gke-networking-api
 (34c617f).
+
+--limits writes webhooks/usher/kinds/reading/limits.json.gz again: what definitions ask of values beyond types, and what
+tools/kubernetes_limits.yaml says of Kubernetes' own kinds. Name each folder with its repository and commit.
 """
 
 import argparse
 import gzip
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -40,13 +44,28 @@ _ANY_SCALAR: Final = frozenset({"Quantity", "IntOrString"})
 """Types that take numbers although the OpenAPI says string."""
 
 
+_WITHOUT_WEBHOOK: Final = frozenset({
+    "Azure/karpenter-provider-azure", "NVIDIA/gpu-operator", "NVIDIA/k8s-dra-driver-gpu", "aws/karpenter-provider-aws",
+    "flux-framework/flux-operator", "kedacore/keda", "kubeflow/mpi-operator", "kubernetes-sigs/karpenter",
+    "kubernetes-sigs/gateway-api-inference-extension", "prometheus-operator/prometheus-operator",
+    "ray-project/kuberay", "run-ai/karta", "sgl-project/rbg", "vllm-project/production-stack",
+})  # fmt: skip
+"""Projects without a webhook that changes their objects. A webhook in Go writes each field without `omitempty`, and the
+API server compares the object with its definition only afterwards.
+"""
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--openapi", type=Path, default=[], nargs="+")
     parser.add_argument("--crds", type=Path, default=[], nargs="+")
     parser.add_argument("--schema", action="append", default=[], nargs=4)
+    parser.add_argument("--limits", action="append", default=[], nargs=2)
     arguments = parser.parse_args()
     documents = [json.loads(file.read_bytes()) for file in arguments.openapi]
+    if arguments.limits:
+        record_limits(documents[0]["definitions"], [(Path(folder), origin) for folder, origin in arguments.limits])
+        return
     recorded = Recorded()
     version = documents[0]["info"]["version"] if documents else recorded.take_earlier()
     first = len(recorded.fields.nodes) if not documents else 1
@@ -68,6 +87,75 @@ def main() -> None:
     }
     text = json.dumps(result, separators=(",", ":"), sort_keys=True).encode()
     fields.FILE.write_bytes(gzip.compress(text, mtime=0))
+
+
+def record_limits(kubernetes: Mapping[str, Any], folders: Sequence[tuple[Path, str]]) -> None:
+    """Writes the limits of Kubernetes' own kinds, and of all definitions of folders with where these come from."""
+    limits, origins = fields.Limits(), dict[str, str]()
+    kinds = _limits_of_kubernetes(kubernetes, limits)
+    for folder, origin in folders:
+        limits.filled = origin.partition("@")[0] not in _WITHOUT_WEBHOOK
+        for definition in _definitions(folder):
+            found = {key: number for key, number in limits.of_definition(definition).items() if number}
+            kinds.update(found)
+            origins.update(dict.fromkeys(found, origin))
+    result = {"limits": limits.found, "kinds": kinds, "origins": origins}
+    text = json.dumps(result, separators=(",", ":"), sort_keys=True).encode()
+    fields.LIMITS_FILE.write_bytes(gzip.compress(text, mtime=0))
+
+
+_KUBERNETES_LIMITS: Final = Path(__file__).with_name("kubernetes_limits.yaml")
+_LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_SUBDOMAIN: Final = rf"{_LABEL}(\.{_LABEL})*"
+_WORD: Final = "([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?"
+_FORMS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "label": {"pattern": f"^({_LABEL})?$", "maxLength": 63},
+    "subdomain": {"pattern": f"^({_SUBDOMAIN})?$", "maxLength": 253},
+    "key": {"pattern": f"^({_SUBDOMAIN}/)?{_WORD}$"},
+    "value": {"pattern": f"^{_WORD}$", "maxLength": 63},
+}
+"""Forms of texts; an empty text sets no value."""
+
+
+def _asked(value: Any) -> Mapping[str, Any]:  # noqa: ANN401 - YAML
+    """What a range, texts or a form ask of a value, in the words of OpenAPI."""
+    if isinstance(value, list):
+        return {"allOf": [{"enum": value}]}
+    if value in _FORMS:
+        return _FORMS[value]
+    least, _, most = value.partition("..")
+    return {"minimum": int(least), **({"maximum": int(most)} if most else {})}
+
+
+def _limits_of_kubernetes(definitions: Mapping[str, Any], limits: fields.Limits) -> dict[str, int]:
+    rows = yaml.safe_load(_KUBERNETES_LIMITS.read_bytes())
+
+    def resolved(schema: Mapping[str, Any], above: tuple[str, ...]) -> Mapping[str, Any]:
+        name = str(schema.get("$ref", "")).rpartition("/")[2]
+        if name in above:
+            return {}
+        if not name:
+            return {key: resolved(schema[key], above) for key in ("items", "additionalProperties") if key in schema}
+        row = rows.get(name.removeprefix("io.k8s.api.").removeprefix("io.k8s.apimachinery.pkg.apis."), {})
+        found = {}
+        for key, each in definitions[name].get("properties", {}).items():
+            once = row.get("once", {}).get(key)
+            lists = (
+                {} if once is None else {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": once.split()}
+            )
+            asked = _asked(row["values"][key]) if key in row.get("values", {}) else {}
+            found[key] = {**resolved(each, (*above, name)), **lists, **asked}
+        return {"properties": found, "required": row.get("required", "").split()}
+
+    result = {}
+    for name, schema in sorted(definitions.items()):
+        for each in schema.get("x-kubernetes-group-version-kind", ()):
+            if "metadata" in schema.get("properties", {}):
+                whole = resolved({"$ref": f"#/{name}"}, ())
+                top = {key: below for key, below in whole["properties"].items() if key not in ("metadata", "status")}
+                version = f"{each['group']}/{each['version']}".strip("/")
+                result[f"{version} {each['kind']}"] = limits.of_schema({**whole, "properties": top})
+    return {key: number for key, number in result.items() if number}
 
 
 def _definitions(folder: Path) -> Iterator[Mapping[str, Any]]:

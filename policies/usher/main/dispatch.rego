@@ -2076,6 +2076,10 @@ _findings_unread_keys contains {"check": "objects/program_cannot_use", "finding"
 	some finding in data.usher.checks.objects.program_cannot_use.deny
 }
 
+_findings_unread_keys contains {"check": "objects/definition_refuses", "finding": finding} if {
+	some finding in data.usher.checks.objects.definition_refuses.deny
+}
+
 _findings contains each if {
 	input.object.mutatingWebhookConfiguration
 	some each in _findings_mutatingWebhookConfiguration

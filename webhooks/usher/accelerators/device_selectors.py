@@ -54,8 +54,8 @@ class _Scope:
 
     __slots__ = ("device", "names", "steps")
 
-    def __init__(self, device: Subject) -> None:
-        self.device, self.names = device, dict[str, object]()
+    def __init__(self, device: Subject, subject: object = None) -> None:
+        self.device, self.names = device, {_SUBJECT: subject}
         self.steps = 0
 
     def walk(self, steps: int) -> None:
@@ -128,6 +128,17 @@ class Selector:
         return result
 
 
+def rule(expression: str) -> Callable[[object], bool]:
+    """A rule about one value, which it calls `self`. It and its function raise as `Selector.matches`."""
+    try:
+        code = _Compiler(_SUBJECT).code(parse(expression, deepest=_DEEPEST, most_words=_LONGEST))
+    except (CelError, RecursionError) as error:
+        raise NotEvaluated(str(error)) from None
+    return lambda value: _truth(code(_Scope(_NO_DEVICE, value)))
+
+
+_SUBJECT: Final = "self"
+_NO_DEVICE: Final = Subject("", {}, {})
 _REMEMBERED: Final = 4096
 _MOST_STEPS: Final = 20_000
 """The nodes of trees that the loops of one evaluation run through; the scheduler stops at a cost of 1,000,000."""
@@ -331,8 +342,8 @@ def _optional_member(target: object, name: object) -> _Optional:
 class _Compiler:
     """Makes functions of the tree of an expression."""
 
-    def __init__(self) -> None:
-        self._bound: list[str] = []
+    def __init__(self, *names: str) -> None:
+        self._bound = [*names]
         self.reads: set[tuple[str, Name]] = set()
         """The attributes and capacities that it reads by fixed names."""
         self.dynamic = False

@@ -228,9 +228,9 @@ _LONGEST_SEARCHED: Final = 256
 """Two repetitions of a pattern take steps by the third power of this."""
 
 # A pattern of plain characters, classes and at most two repetitions, so that Python's search is as bounded as RE2.
-# Alternatives are not repeated, and few groups of them follow each other.
+# Groups are there once or not at all, and few groups follow each other.
 _PATTERN: Final = memo.pattern(
-    r"(?:\(\?i\))?(?:[\w\s.^$,:;/@#%&=<>~!\"'|-]|\\[.dws/-]|\[[^\[\]\\]+\]|[*+?]|\((?:\?:)?(?!\?)|\)(?![*+?]))*",
+    r"(?:\(\?i\))?(?:[\w\s.^$,:;/@#%&=<>~!\"'|-]|\\[.dws/-]|\[[^\[\]\\]+\]|[*+?]|\((?:\?:)?(?!\?)|\)\??(?![*+?]))*",
     re.ASCII,
 )
 

@@ -29,6 +29,7 @@ from usher.kinds.reading import (
     device_stack,
     inner_names,
     known_keys,
+    refused_values,
     started_programs,
     value_forms,
 )
@@ -129,6 +130,7 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
         if isinstance(files.around, Objects):
             found += tuple(device_stack.disagreements(value, key, files.around))
             found += tuple(chosen_boards.beside_others(value, key, files.around, workload, of_pods))
+        found += tuple(refused_values.beyond_limits(value, definitions, found))
     if not found:
         return workload
     return replace(workload or _object_without_rules(value, namespace), unread_keys=found[:_MOST])
@@ -567,9 +569,7 @@ def _unknown_kind(api_version: str, kind: str, kinds: Mapping[str, int]) -> Iter
 
 
 _GROUPS_OF_OTHERS: Final = frozenset({"azmonitoring.coreos.com", "inference.networking.x-k8s.io"})
-"""Groups of kinds that stand in another group too: Prometheus as Azure manages it, and the inference extension of the
-Gateway API before version 1 (its package apix).
-"""
+"""Groups whose kinds another group has too: Azure's Prometheus, and the inference extension before version 1."""
 
 
 def _is_group_meant(group: str, known: str) -> bool:

@@ -1,7 +1,7 @@
 """The fields of kinds: recorded ones, and those of CustomResourceDefinitions in files and facts.
 
 `fields.json.gz` has the fields of Kubernetes' own kinds and of those of operators. tools/record_fields.py writes it
-from the OpenAPI of an API server and from CustomResourceDefinitions.
+from the OpenAPI of an API server and from CustomResourceDefinitions. So does `limits.json.gz` with their limits.
 """
 
 import gzip
@@ -12,9 +12,12 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from usher import paths
+from usher import memo, paths
+from usher.accelerators import device_selectors
+from usher.documents.cel import NotEvaluated
 
 FILE: Final = Path(__file__).with_name("fields.json.gz")
+LIMITS_FILE: Final = Path(__file__).with_name("limits.json.gz")
 
 _REPLICA_TYPES: Final[Mapping[str, str]] = {
     "jaxReplicaSpecs": "Worker",
@@ -181,6 +184,158 @@ _PARTS_OF_PODS: Final = ("tolerations", "affinity", "topologySpreadConstraints")
 _PARTS_OF_CONTAINERS: Final = ("env", "envFrom", "volumeMounts", *_PULL_POLICIES)
 
 
+Limit = Mapping[str, Any]
+"""The demands of a schema on a value beyond its type, in words of OpenAPI.
+
+`properties`, `items` and `*` have the numbers of further limits, `rules` have pairs of a rule in CEL and its message,
+and `keys` are those by which the objects of a list differ, or empty for its values. `omitted` stands for a field
+that an empty value does not set.
+"""
+NO_LIMIT: Final = 0
+_NUMBERS: Final = (int, float)
+_ASKED: Final[Mapping[str, tuple[type, ...]]] = {
+    "pattern": (str,), "minimum": _NUMBERS, "maximum": _NUMBERS,
+    **dict.fromkeys(("exclusiveMinimum", "exclusiveMaximum"), (bool,)),
+    **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), (int,)),
+}  # fmt: skip
+_ZERO: Final[Mapping[str, Any]] = {"string": "", "integer": 0, "number": 0.0, "boolean": False, "object": {}}
+_RULES: Final = "x-kubernetes-validations"
+_OTHER_IN_CEL: Final = frozenset({"byte", "date", "date-time", "datetime", "duration"})
+"""Formats of texts that CEL reads as other values."""
+_WORDS: Final = memo.pattern(r"\w+")
+
+
+class Limits:
+    """Limits of schemas, equal ones once."""
+
+    def __init__(self) -> None:
+        self.found: list[Limit] = [{}]
+        self.filled = False
+        """Whether a mutating webhook of the operator writes each required field that an object lacks, and takes away
+        each other one that is empty or 0, as Go does.
+        """
+        self._numbers: dict[str, int] = {}
+
+    def of_definition(self, definition: Mapping[str, Any]) -> dict[str, int]:
+        """The limits of the kind of a CustomResourceDefinition, by apiVersion and kind."""
+        spec = definition["spec"]
+        found = {}
+        for version in spec["versions"]:
+            written = (version.get("schema") or spec.get("validation") or {}).get("openAPIV3Schema") or {}
+            # An API server drops the status of a new object, and checks metadata in its own way.
+            own = {
+                name: each
+                for name, each in (written.get("properties") or {}).items()
+                if name not in ("status", "metadata", "apiVersion", "kind")
+            }
+            required = [name for name in _texts(written.get("required")) if name in own]
+            number = self.of_schema({**written, "properties": own, "required": required})
+            found[f"{spec['group']}/{version['name']} {spec['names']['kind']}"] = number
+        return found
+
+    def of_schema(
+        self,
+        schema: Any,  # noqa: ANN401 - OpenAPI as its author wrote it
+        read: frozenset[str] = frozenset(),
+        *,
+        kept: bool = False,
+        needed: bool = False,
+    ) -> int:
+        """The number of the limits of a schema.
+
+        Args:
+            schema: the schema.
+            read: the words of the rules above it.
+            kept: whether its default counts, because the field is read.
+            needed: whether the field is required.
+        """
+        if not isinstance(schema, dict):
+            return NO_LIMIT
+        limit = {
+            name: each for name, kind in _ASKED.items() if type(each := schema.get(name)) in kind and each is not False
+        }
+        known = () if schema.get("type") == "string" else (schema,)  # texts are part of the type
+        for each in (*known, *(schema.get("allOf") or ())):
+            if isinstance(each, dict) and isinstance(each.get("enum"), list):
+                limit["enum"] = each["enum"]
+        if kept and (default := self._default(schema, needed=needed)) is not None:
+            limit["default"] = default
+        if read and schema.get("type") == "number":
+            limit["type"] = "number"
+        if limit and self.filled and not needed:
+            limit["omitted"] = True
+        properties = schema.get("properties") or {}
+        rules = [[each["rule"], _message(each)] for each in schema.get(_RULES) or () if can_evaluate(each["rule"])]
+        rules = [each for each in rules if not _reads_others(each[0], properties)]
+        if rules:
+            limit["rules"] = rules
+            read |= {word for rule, _ in rules for word in _WORDS.findall(rule)}
+        return self._with_parts(schema, limit, read)
+
+    def _with_parts(self, schema: Mapping[str, Any], limit: dict[str, Any], read: frozenset[str]) -> int:
+        properties, items = schema.get("properties") or {}, schema.get("items")
+        needed = _texts(schema.get("required"))
+        if required := [name for name in needed if self._default(properties.get(name) or {}, needed=True) is None]:
+            limit["required"] = required
+        keys = _texts(schema.get("x-kubernetes-list-map-keys"))
+        if schema.get("x-kubernetes-list-type") in ("map", "set"):
+            limit["keys"] = keys
+        below = {
+            name: self.of_schema(each, read, kept=name in read, needed=name in needed)
+            for name, each in properties.items()
+        }
+        if below := {name: number for name, number in below.items() if number}:
+            limit["properties"] = below
+        if isinstance(items, dict) and (number := self.of_schema(items, read.union(keys))):
+            limit["items"] = number
+        if number := self.of_schema(schema.get("additionalProperties"), read):
+            limit["*"] = number
+        return self.number(limit) if limit else NO_LIMIT
+
+    def _default(self, schema: Mapping[str, Any], *, needed: bool = False) -> Any:  # noqa: ANN401 - any JSON
+        """The value that a field gets before the API server looks; None without one."""
+        zero = _ZERO.get(str(schema.get("type"))) if needed and self.filled and "enum" not in schema else None
+        is_refused = schema.get("minLength") or schema.get("minimum") or "pattern" in schema
+        return schema.get("default", None if is_refused else zero)
+
+    def number(self, limit: Limit) -> int:
+        """The number of a limit."""
+        key = repr(sorted(limit.items()))
+        if key not in self._numbers:
+            self._numbers[key] = len(self.found)
+            self.found.append(limit)
+        return self._numbers[key]
+
+
+def _texts(values: object) -> list[str]:
+    return [each for each in values if isinstance(each, str)] if isinstance(values, list) else []
+
+
+def _message(rule: Mapping[str, Any]) -> str:
+    """The message of a rule; one that is an expression has values in it, so it is left out."""
+    return " ".join(str(rule.get("message") or "").split())
+
+
+def can_evaluate(rule: Any) -> bool:  # noqa: ANN401 - any JSON
+    """Whether usher evaluates a rule: one of `oldSelf` compares with an earlier object."""
+    if not isinstance(rule, str) or "oldSelf" in rule or "__" in rule:
+        return False
+    try:
+        device_selectors.rule(rule)
+    except NotEvaluated:
+        return False
+    return True
+
+
+def _reads_others(rule: str, properties: Mapping[str, Any]) -> bool:
+    """Whether a rule reads the status, or a text that is a moment or a duration in CEL."""
+    words = set(_WORDS.findall(rule))
+    return "status" in words or any(
+        name in words and isinstance(each, dict) and each.get("format") in _OTHER_IN_CEL
+        for name, each in properties.items()
+    )
+
+
 class Known(NamedTuple):
     """All nodes, those of values other than objects, and the number of the node of each `apiVersion kind`."""
 
@@ -295,12 +450,39 @@ def recorded() -> Known:
     return Known(read["nodes"], leaves_of(read["nodes"]), read["kinds"], frozenset(read["kept"]))
 
 
+class KnownLimits(NamedTuple):
+    """All limits, the number of the one of each `apiVersion kind`, and where that is recorded from."""
+
+    found: Sequence[Limit]
+    kinds: Mapping[str, int]
+    origins: Mapping[str, str]
+    """A repository with a commit; a kind without one is as sure as the API server itself."""
+
+
+@cache
+def recorded_limits() -> KnownLimits:
+    """The recorded limits, read when the first object needs them."""
+    read = orjson.loads(gzip.decompress(LIMITS_FILE.read_bytes()))
+    return KnownLimits(read["limits"], read["kinds"], read["origins"])
+
+
+def limits_of(value: paths.Object, definitions: Iterable["Definitions"]) -> tuple[KnownLimits, int]:
+    """The limits of the kind of an object, by the first definition that has it, else recorded ones."""
+    api_version, kind = paths.text(value.get("apiVersion")), paths.text(value.get("kind"))
+    for each in definitions:
+        if (found := each.limits(api_version, kind)) is not None:
+            return found, found.kinds.get(f"{api_version} {kind}", NO_LIMIT)
+    known = recorded_limits()
+    return known, known.kinds.get(f"{api_version} {kind}", NO_LIMIT)
+
+
 class Definitions:
     """CustomResourceDefinitions of files or facts, each read when an object of its kind needs it."""
 
     def __init__(self, definitions: Iterable[paths.Object]) -> None:
         self._definitions = {kind: each for each in definitions if (kind := _kind_defined(each))}
         self._made: dict[str, tuple[Known, Mapping[str, int]] | None] = {}
+        self._limits: dict[str, KnownLimits] = {}
 
     def __bool__(self) -> bool:
         return bool(self._definitions)
@@ -315,6 +497,18 @@ class Definitions:
         made = self._made[key]
         number = made[1].get(f"{api_version} {kind}") if made else None
         return None if made is None or number is None else (made[0], number)
+
+    def limits(self, api_version: str, kind: str) -> KnownLimits | None:
+        """The limits of a kind; None if no definition has it, and no limits if usher cannot read it."""
+        key = f"{api_version.rpartition('/')[0]} {kind}"
+        if key in self._definitions and key not in self._limits:
+            limits = Limits()
+            try:
+                kinds = limits.of_definition(self._definitions[key])
+            except (KeyError, TypeError, AttributeError, RecursionError):
+                kinds = {}
+            self._limits[key] = KnownLimits(limits.found, kinds, {})
+        return self._limits.get(key)
 
     def _nodes_of(self, definition: paths.Object) -> tuple[Known, Mapping[str, int]] | None:
         known = recorded()

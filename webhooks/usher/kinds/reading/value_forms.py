@@ -516,7 +516,7 @@ def _spreads_others(value: paths.Object) -> Iterator[model.UnreadKey]:
                 )
 
 
-def _is_whole(spec: Mapping[str, Any]) -> bool:
+def is_whole(spec: Mapping[str, Any]) -> bool:
     """Whether a pod spec is complete and not a patch: each of its containers has an image."""
     containers = spec.get("containers")
     return isinstance(containers, list) and all(isinstance(each, dict) and "image" in each for each in containers)
@@ -524,7 +524,7 @@ def _is_whole(spec: Mapping[str, Any]) -> bool:
 
 def _labels_not_selected(value: paths.Object) -> Iterator[model.UnreadKey]:
     labels = known_keys.part_at(value, "/spec/template/metadata/labels")
-    if not labels and not _is_whole(known_keys.part_at(value, "/spec/template/spec")):
+    if not labels and not is_whole(known_keys.part_at(value, "/spec/template/spec")):
         return
     for key, each in known_keys.part_at(value, "/spec/selector/matchLabels").items():
         if isinstance(each, str) and "{{" not in each and labels.get(key) != each:
@@ -552,7 +552,7 @@ def _schedule_refused(value: paths.Object) -> Iterator[model.UnreadKey]:
 
 def _restarts_for_ever(value: paths.Object, path: str) -> Iterator[model.UnreadKey]:
     spec = known_keys.part_at(value, path)
-    if spec.get("restartPolicy", "Always") == "Always" and _is_whole(spec):
+    if spec.get("restartPolicy", "Always") == "Always" and is_whole(spec):
         written = "restartPolicy" in spec
         yield model.UnreadKey(
             path=f"{path}/restartPolicy" if written else path,
