@@ -235,10 +235,10 @@ def servers(given: model.Workload, objects: values.Objects, known: Knowledge) ->
         if isinstance(service, values.Absence):
             continue
         labels = paths.mapping(paths.mapping(service.get("spec")).get("selector"))
-        makers = makers_of(namespace, objects, known)
-        behind = [each for each in makers if any(labels.items() <= pod_set.labels.items() for pod_set in each.pod_sets)]
+        made = pod_sets_by_label(namespace, objects, known).get(str(next(iter(labels.items()), None)), ())
+        behind = [maker for maker, pod_set in made if labels.items() <= pod_set.labels.items()]
         scalers = scalers_of(namespace, objects)
-        if labels and len(behind) == 1 and behind[0].pods.minimum == 1:
+        if labels and len({id(each) for each in behind}) == 1 and behind[0].pods.minimum == 1:
             target = Reference(group=behind[0].group, kind=behind[0].kind, name=behind[0].name, namespace=namespace)
             if target not in scalers:
                 yield str(index), f"{behind[0].kind} {behind[0].name}"
