@@ -77,7 +77,7 @@ def test_check_names_the_pod_set_the_line_and_a_minimum_above_all_pods(site: Pat
     assert placed["USH504"] == ("/spec/minPods", "minPods: 9")
 
 
-def test_a_gang_of_schedulers_that_only_its_configuration_names_is_no_denial(site: Path) -> None:
+def test_a_gang_of_schedulers_that_only_its_configuration_names_denies_nothing(site: Path) -> None:
     on_volcano = run()
     for pod in ("teacher", "students/0", "students/1"):
         on_volcano = builders.replaced(on_volcano, f"/spec/{pod}/pod/spec/schedulerName", "volcano")

@@ -153,14 +153,10 @@ def _guarded(budget: model.Workload, objects: reading_values.Objects, known: Kno
     namespace = budget.namespace
     found = objects.find(Reference(group=budget.group, kind=budget.kind, name=budget.name, namespace=namespace))
     selector = None if isinstance(found, reading_values.Absence) else paths.mapping(found.get("spec")).get("selector")
-    makers = knowledge.makers_of(namespace, objects, known)
     scalers = knowledge.scalers_of(namespace, objects)
-    selected = [
-        (maker, pod_set)
-        for maker in makers
-        for pod_set in maker.pod_sets
-        if placement.selector_matches(selector, pod_set.labels)
-    ]
+    wanted = next(iter(paths.mapping(paths.mapping(selector).get("matchLabels")).items()), None)
+    made = knowledge.pod_sets_by_label(namespace, objects, known)
+    selected = [each for each in made.get(str(wanted), ()) if placement.selector_matches(selector, each[1].labels)]
     targets = [Reference(group=each.group, kind=each.kind, name=each.name, namespace=namespace) for each, _ in selected]
     if not selected or any(target in scalers for target in targets):
         return None

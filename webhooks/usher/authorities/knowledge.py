@@ -109,8 +109,14 @@ class Knowledge:
         found = self.lookup(objects)
         vocabulary = self.vocabulary_of_cluster
         if isinstance(objects, values.Objects) and (classes := objects.cluster_scoped(*DEVICE_CLASS)):
-            served = resources_of_classes(classes, objects, self.vocabulary)
-            vocabulary = vocabulary.serving(served) if served else vocabulary
+            plain, own = vocabulary, self.vocabulary
+
+            def of_classes() -> tuple[Vocabulary, Vocabulary, Vocabulary]:
+                served = resources_of_classes(classes, objects, own)
+                return plain.serving(served) if served else plain, plain, own
+
+            # What it is made of is kept with it, so that no other vocabulary gets its number.
+            vocabulary = objects.once(f"resources of classes {id(plain)} {id(own)}", of_classes)[0]
         roles = self.once("roles", lambda: Roles(self.config))
         return normalise(
             value,
@@ -239,10 +245,10 @@ def servers(given: model.Workload, objects: values.Objects, known: Knowledge) ->
         if isinstance(service, values.Absence):
             continue
         labels = paths.mapping(paths.mapping(service.get("spec")).get("selector"))
-        makers = makers_of(namespace, objects, known)
-        behind = [each for each in makers if any(labels.items() <= pod_set.labels.items() for pod_set in each.pod_sets)]
+        made = pod_sets_by_label(namespace, objects, known).get(str(next(iter(labels.items()), None)), ())
+        behind = [maker for maker, pod_set in made if labels.items() <= pod_set.labels.items()]
         scalers = scalers_of(namespace, objects)
-        if labels and len(behind) == 1 and behind[0].pods.minimum == 1:
+        if labels and len({id(each) for each in behind}) == 1 and behind[0].pods.minimum == 1:
             target = Reference(group=behind[0].group, kind=behind[0].kind, name=behind[0].name, namespace=namespace)
             if target not in scalers:
                 yield str(index), f"{behind[0].kind} {behind[0].name}"
@@ -251,6 +257,22 @@ def servers(given: model.Workload, objects: values.Objects, known: Knowledge) ->
 def makers_of(namespace: str, objects: values.Objects, known: Knowledge) -> Sequence[model.Workload]:
     """The objects of a namespace that serve and whose pods can be counted."""
     return objects.once(f"makers of pods in {namespace}", lambda: _makers(namespace, objects, known))
+
+
+def pod_sets_by_label(
+    namespace: str, objects: values.Objects, known: Knowledge
+) -> Mapping[str, Sequence[tuple[model.Workload, model.PodSet]]]:
+    """The pod sets of these objects by each of their labels (`str` of key and value), and all of them by `None`."""
+
+    def by_label() -> Mapping[str, Sequence[tuple[model.Workload, model.PodSet]]]:
+        found = defaultdict[str, list[tuple[model.Workload, model.PodSet]]](list)
+        for maker in makers_of(namespace, objects, known):
+            for pod_set in maker.pod_sets:
+                for label in (None, *pod_set.labels.items()):
+                    found[str(label)].append((maker, pod_set))
+        return found
+
+    return objects.once(f"pods in {namespace} by label", by_label)
 
 
 def _makers(namespace: str, objects: values.Objects, known: Knowledge) -> Sequence[model.Workload]:

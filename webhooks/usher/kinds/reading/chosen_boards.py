@@ -274,7 +274,8 @@ def _of_drivers(value: paths.Object, devices: Mapping[str, Sequence[Mapping[str,
     """Images whose CUDA no driver of the known nodes has (docs.nvidia.com/deploy/cuda-compatibility)."""
     for spec, path, _ in places.pod_specs(value):
         asks = "nvidia.com/gpu" in places.texts_at(spec, _ASKED)
-        nodes = [each for each in devices.get("nvidia.com/gpu", ()) if asks]
+        has_cuda = asks and any(map(_CUDA.search, places.texts_at(spec, "containers[].image")))
+        nodes = devices.get("nvidia.com/gpu", ()) if has_cuda else ()
         chosen = paths.mapping(spec.get("nodeSelector"))
         nodes = [each for each in nodes if chosen.items() <= each.items()]
         for where, image in places.texts_with_paths(spec, "containers[].image", path) if nodes else ():

@@ -472,8 +472,10 @@ def slow_webhooks(value: paths.Object, objects: Objects) -> Iterator[model.Unrea
         "seconds of webhooks",
         lambda: {name: _seconds_for_pods(each) for name, each in objects.cluster_scoped(group, kind).items()},
     )
-    slowest = max(sorted(seconds), key=lambda each: seconds[each], default="")
-    total = sum(seconds.values())
+    slowest, total = objects.once(
+        "slowest webhook",
+        lambda: (max(sorted(seconds), key=lambda each: seconds[each], default=""), sum(seconds.values())),
+    )
     if total >= _REQUEST_SECONDS and paths.text(paths.metadata(value).get("name")) == slowest:
         text = f"has a part in the {total} s of all mutating webhooks that are asked about a Pod one after the other,"
         text = f"{text} if their servers are away, and a request has {_REQUEST_SECONDS} s"

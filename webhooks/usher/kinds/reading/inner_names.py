@@ -10,6 +10,7 @@ KQ:pkg/controller/admissionchecks/multikueue/admissioncheck.go for what MultiKue
 
 import difflib
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -349,6 +350,11 @@ class _KnownNames(NamedTuple):
             return self.objects.once("names of nodes", lambda: frozenset(chosen_boards.nodes_of(self.objects)))
         if not target.namespaced:
             return self.objects.names(target.group, target.kind)
+        return self.objects.once(
+            f"names of {target.kind}.{target.group} in {self.namespace}", lambda: self._namespaced(target)
+        )
+
+    def _namespaced(self, target: _Target) -> frozenset[str]:
         found = self.objects.of_kind(target.group, target.kind, self.namespace)
         return frozenset(paths.text(paths.metadata(each).get("name")) for each in found)
 
@@ -476,11 +482,23 @@ def _port_not_there(
             yield _nothing_there(place, text, _meant(name, known, "port"), certain=False)
 
 
+def _services_by_label(namespace: str, objects: Objects) -> Mapping[str, Sequence[paths.Object]]:
+    def by_label() -> Mapping[str, Sequence[paths.Object]]:
+        found = defaultdict[str, list[paths.Object]](list)
+        for each in objects.of_kind("", "Service", namespace):
+            for label in known_keys.part_at(each, "/metadata/labels").items():
+                found[str(label)].append(each)
+        return found
+
+    return objects.once(f"services of {namespace} by label", by_label)
+
+
 def _port_not_scraped(value: paths.Object, namespace: str, objects: Objects) -> Iterator[model.UnreadKey]:
     """A port of a ServiceMonitor that the Services in the files which it selects do not have."""
     wanted = known_keys.part_at(value, "/spec/selector/matchLabels")
     spaces = places.texts_at(value, "spec.namespaceSelector.matchNames[]") or [namespace]
-    services = [each for space in spaces for each in objects.of_kind("", "Service", space)] if wanted else []
+    first = str(next(iter(wanted.items()), ""))
+    services = [each for space in spaces for each in _services_by_label(space, objects).get(first, ())]
     found = [each for each in services if wanted.items() <= known_keys.part_at(each, "/metadata/labels").items()]
     known = {name for each in found for name in places.texts_at(each, "spec.ports[].name")}
     for place, name in places.texts_with_paths(value, "spec.endpoints[].port", "") if found else ():
