@@ -5,7 +5,7 @@ from pathlib import Path
 import builders
 from integration.command import BAD_EXAMPLE, EXAMPLES, manifest, usher
 from integration.command import config as write_config
-from usher.audit.standing.finding_catalogue import ENTRIES
+from usher.audit.standing.situation import ENTRIES
 
 
 def test_a_code_and_a_name_give_the_same_page() -> None:

@@ -1,7 +1,7 @@
 """The sections of an audit: findings about the cluster as a whole, the production checklist, and prevented GPU-hours.
 
 Findings complement the checks on single objects: waiting workloads, unused quotas, gaps in coverage and others.
-`finding_catalogue` explains each of them. A kind that is not known leads to no finding. An item of the checklist
+`situation` explains each of them. A kind that is not known leads to no finding. An item of the checklist
 passes, fails, is not known or does not apply, with evidence; a kind that may not be listed makes an item not known,
 never a pass.
 

@@ -12,7 +12,7 @@ from typing import Final
 import click
 
 from usher import errors
-from usher.audit.standing.finding_catalogue import CatalogueEntry
+from usher.audit.standing.situation import CatalogueEntry
 from usher.cli import given_policies, inputs
 from usher.config import models, selection
 from usher.policy.checks import catalogue
@@ -37,7 +37,7 @@ _FIELDS: Final = ("code", "name", "title", "severity", "category", "why", "remed
 
 def find_audit_entry(code_or_name: str) -> CatalogueEntry | None:
     """The entry with this code, in any case, or name."""
-    from usher.audit.standing.finding_catalogue import BY_CODE, ENTRIES
+    from usher.audit.standing.situation import BY_CODE, ENTRIES
 
     named = (entry for entry in ENTRIES if entry.name == code_or_name)
     return BY_CODE.get(code_or_name.upper()) or next(named, None)
@@ -45,7 +45,7 @@ def find_audit_entry(code_or_name: str) -> CatalogueEntry | None:
 
 def audit_words() -> Iterator[str]:
     """The codes and names of all entries."""
-    from usher.audit.standing.finding_catalogue import ENTRIES
+    from usher.audit.standing.situation import ENTRIES
 
     for entry in ENTRIES:
         yield from (entry.code, entry.name)

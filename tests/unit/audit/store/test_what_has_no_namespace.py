@@ -13,7 +13,7 @@ from usher.audit import document_entries
 from usher.audit.document import Audit, FindingEntry, Gap, Group, GroupTable, ReadinessItem, Standing, Subject, Usage
 from usher.audit.document.fleet_document import CodeRow, Fleet
 from usher.audit.readiness.checklist import ITEMS
-from usher.audit.standing.finding_catalogue import BY_CODE
+from usher.audit.standing.situation import BY_CODE
 from usher.audit.store import audit_parts, fleet_totals
 from usher.audit.store.shards import Shard
 

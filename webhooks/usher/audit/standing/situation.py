@@ -9,8 +9,10 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from pathlib import Path
+from typing import Final, Literal
 
+import msgspec
 from msgspec import Struct, field
 
 from usher import model, paths
@@ -20,7 +22,6 @@ from usher.audit.gather import gpus
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.estate import Estate, Node, Phase, Pod, Workload
 from usher.audit.gather.needed_inputs import KAI_POD_GROUP, KUEUE_WORKLOAD, POD_GROUP
-from usher.audit.standing import finding_catalogue
 from usher.authorities.knowledge import Knowledge
 from usher.check import findings
 from usher.cluster.facts import store
@@ -36,6 +37,31 @@ _UNSCHEDULABLE: Final = "UnschedulableOnNodePool"
 """The condition of a PodGroup that KAI cannot place (KAI:pkg/apis/scheduling/v2alpha2/podgroup_types.go)."""
 
 Index = Mapping[str, Sequence[paths.Object]]
+
+
+class CatalogueEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One kind of finding about a cluster. Codes and names are an interface: their meaning never changes."""
+
+    code: str
+    name: str
+    title: str
+    severity: Literal["critical", "high", "medium", "low"]
+    category: str
+    """`waiting`, `admission`, `exceptions`, `queues`, `quotas`, `nodes` or `coverage`."""
+    why: str
+    """The reason why it matters, in one sentence."""
+    remedy: str
+    """The remedy if the finding itself has no better one."""
+    source: str
+    """A page of this repository, or of the project behind the subject."""
+
+
+ENTRIES: Final = msgspec.yaml.decode(
+    Path(__file__).with_name("findings.yaml").read_bytes(), type=tuple[CatalogueEntry, ...]
+)
+"""The findings that an audit can make about a cluster as a whole, beside the checks on single objects; by code."""
+
+BY_CODE: Final[Mapping[str, CatalogueEntry]] = {entry.code: entry for entry in ENTRIES}
 
 
 class HeldBack(Struct, frozen=True, kw_only=True):
@@ -408,7 +434,7 @@ def cluster_finding(  # noqa: PLR0913 - the fields of a finding
         gpus_least: may be equal to `gpus`.
         prevention: the check whose denial would have prevented it.
     """
-    entry = finding_catalogue.BY_CODE[code]
+    entry = BY_CODE[code]
     return FindingEntry(
         fingerprint=_fingerprint(same_as or code, subject, part or path),
         code=code,

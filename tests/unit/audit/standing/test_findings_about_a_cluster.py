@@ -11,8 +11,8 @@ import pytest
 from usher import paths
 from usher.audit.document import Severity
 from usher.audit.gather import needed_inputs
-from usher.audit.standing import finding_catalogue
-from usher.audit.standing.finding_catalogue import CatalogueEntry
+from usher.audit.standing import situation
+from usher.audit.standing.situation import CatalogueEntry
 from usher.kinds.kind import Key
 from usher.policy.checks import catalogue
 
@@ -21,14 +21,14 @@ MODULES = sorted((ROOT / "webhooks/usher/audit/standing").glob("*.py"))
 
 
 def test_codes_and_names_are_unique_and_in_order() -> None:
-    codes = [each.code for each in finding_catalogue.ENTRIES]
+    codes = [each.code for each in situation.ENTRIES]
 
     assert codes == sorted(set(codes))
-    assert len({each.name for each in finding_catalogue.ENTRIES}) == len(codes)
+    assert len({each.name for each in situation.ENTRIES}) == len(codes)
     assert all(re.fullmatch(r"USA\d{3}", code) for code in codes)
 
 
-@pytest.mark.parametrize("each", finding_catalogue.ENTRIES, ids=lambda each: each.code)
+@pytest.mark.parametrize("each", situation.ENTRIES, ids=lambda each: each.code)
 def test_an_entry_has_all_its_texts(each: CatalogueEntry) -> None:
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", each.name)
     assert each.severity in set(Severity)
@@ -37,7 +37,7 @@ def test_an_entry_has_all_its_texts(each: CatalogueEntry) -> None:
     assert not each.title.endswith(".")
 
 
-@pytest.mark.parametrize("each", finding_catalogue.ENTRIES, ids=lambda each: each.code)
+@pytest.mark.parametrize("each", situation.ENTRIES, ids=lambda each: each.code)
 def test_the_source_of_an_entry_is_a_heading_of_ours_or_a_page_of_its_project(each: CatalogueEntry) -> None:
     page, _, anchor = each.source.partition("#")
     if page.startswith("https://"):
@@ -52,7 +52,7 @@ def test_every_entry_is_made_by_some_module_and_every_code_is_in_the_catalogue()
              if isinstance(node, ast.Constant) and isinstance(node.value, str)]  # fmt: skip
     made = {text for text in texts if re.fullmatch(r"USA\d{3}", text)}
 
-    assert made == set(finding_catalogue.BY_CODE)
+    assert made == set(situation.BY_CODE)
 
 
 def test_the_kinds_that_audits_read_are_unique_and_hold_no_secrets() -> None:
@@ -130,16 +130,16 @@ def texts_of_modules() -> list[str]:
     return [text for text in texts if len(re.sub(r"\.\*|\W", "", text)) > 8]
 
 
-@pytest.mark.parametrize("each", finding_catalogue.ENTRIES, ids=lambda each: each.code)
+@pytest.mark.parametrize("each", situation.ENTRIES, ids=lambda each: each.code)
 def test_an_entry_has_a_page_with_an_example_whose_words_are_in_the_modules(each: CatalogueEntry) -> None:
     message = document_audit_findings.EXAMPLES[each.code]["message"]
 
     assert any(re.search(text, message) for text in texts_of_modules())
-    assert set(document_audit_findings.EXAMPLES) == set(finding_catalogue.BY_CODE)
+    assert set(document_audit_findings.EXAMPLES) == set(situation.BY_CODE)
     assert (ROOT / f"docs/checks/{each.name}.md").read_text() == "\n".join(document_audit_findings.page(each)) + "\n"
 
 
 def test_no_finding_about_a_cluster_has_the_name_of_a_check() -> None:
     checks = catalogue.load().catalogue.checks.values()
 
-    assert {each.name for each in finding_catalogue.ENTRIES}.isdisjoint(check.name for check in checks)
+    assert {each.name for each in situation.ENTRIES}.isdisjoint(check.name for check in checks)
