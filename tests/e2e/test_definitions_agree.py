@@ -18,8 +18,8 @@ from e2e import crds
 from e2e.cluster import ApiError, Cluster, Object
 from e2e.schema_objects import SchemaObjects
 from unit.workloads.test_definition_limits import definition
+from usher.kinds.reading.definition_limits import NAMED_BY_CHECKS, beyond_limits
 from usher.kinds.reading.fields import Definitions
-from usher.kinds.reading.refused_values import NAMED_BY_CHECKS, beyond_limits
 from usher.workloads.unread_keys import with_unread_keys
 
 _OBJECTS: Final = 40

@@ -26,10 +26,10 @@ from usher.kinds.reading import (
     chosen_boards,
     controller_rules,
     counts,
+    definition_limits,
     device_stack,
     inner_names,
     known_keys,
-    refused_values,
     started_programs,
     value_forms,
 )
@@ -130,7 +130,7 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
         if isinstance(files.around, Objects):
             found += tuple(device_stack.disagreements(value, key, files.around))
             found += tuple(chosen_boards.beside_others(value, key, files.around, workload, of_pods))
-        found += tuple(refused_values.beyond_limits(value, definitions, found))
+        found += tuple(definition_limits.beyond_limits(value, definitions, found))
     if not found:
         return workload
     return replace(workload or _object_without_rules(value, namespace), unread_keys=found[:_MOST])

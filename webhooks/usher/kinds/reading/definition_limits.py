@@ -1,0 +1,280 @@
+"""What the API server refuses by the definition of a kind, beside types: limits of values, and rules in CEL."""
+
+import math
+import operator
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from typing import Any, Final, NamedTuple
+
+from usher import memo, model, paths
+from usher.accelerators import device_selectors
+from usher.documents.cel import EvaluationError, NotEvaluated, search
+from usher.kinds.reading.environment import misread
+from usher.kinds.reading.fields import NO_LIMIT, Definitions, KnownLimits, Limit, limits_of, recorded_limits
+from usher.kinds.reading.value_forms import is_placeholder, is_whole, pod_specs, values_at
+
+Found = Iterator[model.UnreadKey]
+
+
+def beyond_limits(value: paths.Object, definitions: Sequence[Definitions], known: Sequence[model.UnreadKey]) -> Found:
+    """Mistakes that the API server refuses beside types: missing fields, and values that break a limit or a rule.
+
+    Sources: k8s.io/apiextensions-apiserver pkg/apiserver/validation and pkg/apiserver/schema/cel.
+
+    Args:
+        value: the object.
+        definitions: those that win over the recorded ones.
+        known: the mistakes that are found already.
+    """
+    limits, number = limits_of(value, definitions)
+    if number == NO_LIMIT:
+        return
+    walk = _Limited(limits)
+    if walk.keeps(value, number) and not walk.has_rules:
+        return
+    walk.value(walk.completed(value, number), number, "")
+    origin = limits.origins.get(f"{value.get('apiVersion')} {value.get('kind')}", "")
+    told = [f"{each.path}/" for each in known]
+    misspelt = {each.path.rpartition("/")[0] for each in known} | {each.path for each in known}
+    of_kubernetes = not origin and limits is recorded_limits()
+    lacking = [] if walk.is_patch or (of_kubernetes and _is_patch(value, walk.lacking)) else walk.lacking
+    found = [each for each in lacking if each.path not in misspelt]
+    broken = walk.found
+    if not broken and not walk.lacking and not any(each.refused for each in known):
+        broken = list(walk.broken_rules())
+    found += [each for each in broken if not any(path.startswith(f"{each.path}/") for path in told)]
+    found = [each for each in found if not (_TWICE in each.text and each.path.endswith(_LISTS_OF_CHECKS))]
+    for each in found[:_MOST_BEYOND]:
+        said = f"{each.text} ({origin})" if origin else each.text
+        yield misread(each.path, said, each.remedy, "recorded definition" if origin else "definition")
+
+
+_MOST_BEYOND: Final = 10
+_TWICE: Final = "has two entries "
+_LISTS_OF_CHECKS: Final = ("/flavors", "/coveredResources")
+"""Lists of queues whose entries a check of usher compares."""
+
+
+def _is_patch(value: paths.Object, lacking: Sequence["_Beyond"]) -> bool:
+    """Whether an object of Kubernetes may be a patch: it lacks several fields, or its containers lack their image."""
+    are_whole = all(is_whole(spec) for spec, _, _ in pod_specs(value))
+    labels = values_at(value, "spec.template.metadata.labels")
+    told = " ".join(each.text for each in lacking)
+    return len(lacking) > 1 or " and " in told or not are_whole or ("lacks selector" in told and not labels)
+
+
+class _Beyond(NamedTuple):
+    path: str
+    text: str
+    remedy: str
+
+
+_BOUNDS: Final[Mapping[str, tuple[str, Callable[[Any, Any], bool]]]] = {
+    "minimum": ("at least {}", operator.lt),
+    "maximum": ("at most {}", operator.gt),
+}
+_SIZES: Final = (
+    (str, "minLength", "maxLength", "characters"),
+    (list, "minItems", "maxItems", "entries"),
+    (dict, "minProperties", "maxProperties", "keys"),
+)
+_HUGE: Final = 2**63
+_FEW: Final = 2
+"""Fields that an author may have forgotten together; a part without more of them is part of a patch."""
+_CAPITALS: Final = memo.pattern(r"[A-Z0-9]+(_[A-Z0-9]+)+")
+
+
+def _is_open(value: object) -> bool:
+    """Whether a text is to be replaced before the object is applied, or a number is beyond all limits."""
+    if isinstance(value, int):
+        return abs(value) >= _HUGE
+    return isinstance(value, str) and (is_placeholder(value) or _CAPITALS.fullmatch(value) is not None)
+
+
+class _Limited:
+    """Compares a value with limits, level by level."""
+
+    def __init__(self, limits: KnownLimits) -> None:
+        self._limits = limits.found
+        self.found: list[_Beyond] = []
+        self.lacking: list[_Beyond] = []
+        self._rules: list[tuple[str, Any, Sequence[Sequence[str]]]] = []
+        self.has_rules = self.is_patch = False
+
+    def keeps(self, value: Any, number: int) -> bool:  # noqa: ANN401 - any JSON
+        """Whether a value keeps all limits but rules; nearly all objects end here, at a fraction of the cost."""
+        limit = self._limits[number]
+        self.has_rules = self.has_rules or "rules" in limit
+        if isinstance(value, dict):
+            if "required" in limit and not all(name in value for name in limit["required"]):
+                return False
+            known, every = limit.get("properties", {}), limit.get("*", NO_LIMIT)
+            for key, each in value.items():
+                if (below := known.get(key, every)) and each is not None and not self.keeps(each, below):
+                    return False
+        elif isinstance(value, list) and "items" in limit:
+            below = limit["items"]
+            if not all(self.keeps(each, below) for each in value):
+                return False
+        return limit.keys() <= _WITHOUT_VALUES or next(self._broken(value, limit, ""), None) is None
+
+    def completed(self, value: Any, number: int) -> Any:  # noqa: ANN401 - any JSON
+        """A copy with the defaults that limits need, and numbers as CEL has them."""
+        limit = self._limits[number]
+        if isinstance(value, dict):
+            every, known = limit.get("*", NO_LIMIT), limit.get("properties", {})
+            found = {key: self.completed(each, known.get(key, every)) for key, each in value.items()}
+            for key, below in known.items():
+                if found.get(key) is None and "default" in self._limits[below]:
+                    found[key] = self.completed(self._limits[below]["default"], below)
+            return found
+        if isinstance(value, list):
+            return [self.completed(each, limit["items"]) for each in value] if "items" in limit else value
+        is_double = type(value) is int and limit.get("type") == "number" and abs(value) < _HUGE
+        return float(value) if is_double else value
+
+    def value(self, value: Any, number: int, path: str) -> None:  # noqa: ANN401 - any JSON
+        limit = self._limits[number]
+        is_set = value is not None and (bool(value) or "omitted" not in limit)
+        if number == NO_LIMIT or not is_set or _is_open(value) or len(self.found) > _MOST_BEYOND:
+            return
+        self.found += (_Beyond(path, *each) for each in self._broken(value, limit, paths.readable(path)))
+        if isinstance(value, dict):
+            required = limit.get("required", ())
+            missing = [name for name in required if name not in value]
+            self.is_patch = self.is_patch or len(missing) > _FEW or len(missing) == len(required) > 1
+            self.lacking += [_lacking(missing, path)] if missing else []
+            every, known = limit.get("*", NO_LIMIT), limit.get("properties", {})
+            for key, each in value.items():
+                if below := known.get(key, every):
+                    self.value(each, below, paths.join(path, key))
+        elif isinstance(value, list) and "items" in limit:
+            for index, each in enumerate(value):
+                self.value(each, limit["items"], f"{path}/{index}")
+        if "rules" in limit:
+            self._rules.append((path, value, limit["rules"]))
+
+    def _broken(self, value: Any, limit: Limit, place: str) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - any JSON
+        """The limits that a value itself breaks, each with its remedy."""
+        where = f"at {place}" if place else "at its top level"
+        if isinstance(value, list) and "keys" in limit and (twice := _twice(value, limit["keys"])):
+            yield f"{_TWICE}{twice} {where}, where the API server takes one", "remove one, or rename it"
+        elif isinstance(value, str) and "pattern" in limit and not _matches(limit["pattern"], value):
+            yield (
+                f"has {value[:60]!r} {where}, where the API server takes texts that match {limit['pattern'][:160]}",
+                "write a text that matches",
+            )
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            yield from _out_of_bounds(value, limit, where)
+        if "enum" in limit and value not in limit["enum"]:
+            written = ", ".join(map(str, limit["enum"][:10]))
+            yield f"has {str(value)[:60]!r} {where}, where the API server takes {written}", f"write one of {written}"
+        for kind, least, most, of in _SIZES:
+            if isinstance(value, kind) and not limit.get(least, 0) <= len(value) <= limit.get(most, math.inf):
+                takes = f"at least {limit[least]}" if len(value) < limit.get(least, 0) else f"at most {limit[most]}"
+                yield f"has {len(value)} {of} {where}, where the API server takes {takes}", f"write {takes} {of}"
+
+    def broken_rules(self) -> Iterator[_Beyond]:
+        """The rules of the definition that the value breaks. A rule about a placeholder, or about null, is left out."""
+        for path, value, rules in self._rules:
+            for rule, message in rules:
+                failed = None if message in NAMED_BY_CHECKS else _failed(rule, value)
+                if failed is not None and not _reads_open(value, rule):
+                    said = message or failed or f"it demands {rule[:200]}"
+                    where = path or ("/metadata/name" if "metadata.name" in rule else "/spec")
+                    place = paths.readable(where)
+                    yield _Beyond(where, f"breaks a rule of the API server at {place}: {said}", f"correct {place}")
+
+
+_WITHOUT_VALUES: Final = frozenset({"properties", "items", "*", "required", "rules", "default", "type", "omitted"})
+"""Parts of a limit that say nothing about the value itself."""
+_LONGEST_MATCHED: Final = 300
+NAMED_BY_CHECKS: Final = frozenset({
+    "at least one nodeLabel is required when topology is set", "borrowingLimit must be nil when cohort is empty",
+    "flavors must have the same number of resources as the coveredResources",
+    "minReplicaCount must be less than or equal to maxReplicaCount",
+    "the kubernetes.io/hostname label can only be used at the lowest level of topology",
+})  # fmt: skip
+"""Messages of rules that checks of usher know better: they name the place inside."""
+
+
+@cache
+def _patterns() -> Collection[str]:
+    """The recorded patterns, which need few steps for a text up to the longest."""
+    return frozenset(each["pattern"] for each in recorded_limits().found if "pattern" in each)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return memo.pattern(re.sub(r"^\^\(\?i\)", "(?i)^", pattern), re.ASCII)
+
+
+@lru_cache(maxsize=4096)
+def _matches(pattern: str, text: str) -> bool:
+    if len(text) > _LONGEST_MATCHED or "\n" in text:
+        return True
+    try:
+        # Python may search for hours with a pattern of a stranger.
+        return bool(_compiled(pattern).search(text)) if pattern in _patterns() else search(pattern, text)
+    except (re.error, NotEvaluated):
+        return True
+
+
+def _lacking(names: Sequence[str], path: str) -> _Beyond:
+    place, written = f" at {paths.readable(path)}" if path else "", " and ".join(names)
+    return _Beyond(path, f"lacks {written}{place}, which the API server requires", f"add {written}{place}")
+
+
+def _out_of_bounds(value: float, limit: Limit, where: str) -> Iterator[tuple[str, str]]:
+    for name, (takes, is_beyond) in _BOUNDS.items():
+        bound = limit.get(name)
+        is_alone = bool(limit.get(f"exclusive{name.title()}"))
+        if bound is not None and (is_beyond(value, bound) or (is_alone and value == bound)):
+            said = f"{takes.format(bound)}{', without it' if is_alone else ''}"
+            yield f"has {value} {where}, where the API server takes {said}", f"write {said}"
+
+
+def _twice(values: Sequence[Any], keys: Sequence[str]) -> str:
+    """The keys of an entry that is there twice; empty if each is there once, or not known."""
+    seen = set[tuple[str, ...]]()
+    for each in values:
+        if keys and not isinstance(each, dict):
+            continue
+        own = [each.get(key) for key in keys] if keys else [each]
+        texts = tuple(f"{type(one).__name__} {one}" for one in own)
+        if any(one is None or _is_open(one) for one in own):
+            continue
+        if texts in seen:
+            return " ".join(str(one)[:60] for one in own)
+        seen.add(texts)
+    return ""
+
+
+@cache
+def _rule(text: str) -> Callable[[object], bool]:
+    return device_selectors.rule(text)
+
+
+def _failed(rule: str, value: object) -> str | None:
+    """Why a rule does not hold: empty where it is false; None where it holds, or usher does not evaluate it."""
+    try:
+        return None if _rule(rule)(value) else ""
+    except EvaluationError as error:
+        return str(error) if str(error).startswith("the map lacks") else None
+    except (NotEvaluated, RecursionError):
+        return None
+
+
+def _reads_open(value: Any, rule: str) -> bool:  # noqa: ANN401 - any JSON
+    """Whether a rule may read a placeholder or null."""
+    words = set(re.findall(r"\w+", rule))
+    left = [value]
+    if isinstance(value, dict) and not words.isdisjoint(value):
+        left = [each for key, each in value.items() if key in words]
+    while left:
+        each = left.pop()
+        if each is None or _is_open(each):
+            return True
+        left += each.values() if isinstance(each, dict) else each if isinstance(each, list) else ()
+    return False
