@@ -112,10 +112,7 @@ def _kaito_pod(resource: Place, container: str, count: model.Count, reading: Rea
         count=count,
         traits=_KAITO_TRAITS,
         containers=(ContainerPlace(value=value, path=resource.path, name=container, requests=place, limits=place),),
-        fields={
-            "tolerations": Place(tolerations, resource.path),
-            "volumes": Place(volumes, resource.path),
-        },
+        fields={"tolerations": Place(tolerations, resource.path), "volumes": Place(volumes, resource.path)},
         written={paths.join(resource.path, name): paths.join(resource.path, field) for name in asked if field},
         waits=count.minimum > 1,
     )
@@ -163,9 +160,7 @@ def _inference_set(inference_set: Object, reading: Reading) -> Iterator[Template
 
 
 def _multi_role(inference: Object, reading: Reading) -> Iterator[Template]:
-    """The prefill and decode pods: each role is an InferenceSet with the labels of the whole, and two of its own
-    (pkg/controllers/multiroleinference/controller.go).
-    """
+    """The prefill and decode pods: each role is an InferenceSet with the labels of the whole, and two of its own."""
     spec = reading.mapping(inference.get("spec"), "/spec")
     selector = Place(spec.get("labelSelector"), "/spec/labelSelector")
     for path, role in reading.items(spec.get("roles"), "/spec/roles"):
@@ -221,11 +216,8 @@ def _ome_service(service: Object, reading: Reading) -> Iterator[Template]:
         merged = own if below is None else layers.patched(below, Place(own, path), reading, typed=True)
         if runtime is not None and part != "router":
             merged = _on_accelerators(merged, own, spec, runtime, path=path, reading=reading)
-        written = (
-            {}
-            if runtime is None
-            else dict.fromkeys(_of_runtime(merged, own, path), _NAMED + "/name" if name else "/spec/model/name")
-        )
+        chosen = _NAMED + "/name" if name else "/spec/model/name"
+        written = {} if runtime is None else dict.fromkeys(_of_runtime(merged, own, path), chosen)
         for each in _component(part, Place(merged, path), is_own=below is None, reading=reading):
             work = _WORK[part] if spec.get("decoder") is not None else each.serves_as
             yield replace(each, serves_as=work, written=written)
