@@ -371,7 +371,7 @@ class Evaluator:
             around=request.around,
             facts=_definitions_of(facts),
             names=None if facts.empty else facts.names,
-            nodes=facts.nodes_as_manifests,
+            of_facts=facts.manifests,
             meant=self.knowledge.vocabulary.meant,
             stored=is_stored,
         )

@@ -33,8 +33,8 @@ from usher.kinds.reading import (
     value_forms,
 )
 from usher.kinds.reading.fields import MAP, REQUIRED, TAKES_ANYTHING, TYPE, Definitions, Known, Leaf, Node, recorded
-from usher.kinds.reading.values import NO_OBJECTS, Lookup, Objects
-from usher.workloads import identity, unrecognised
+from usher.kinds.reading.values import NO_OBJECTS, OF_FACTS, Lookup, Objects, ObjectsOfFacts
+from usher.workloads import identity, model_servers, unrecognised
 
 _MOST: Final = 30
 """Keys that usher reports of one object."""
@@ -79,7 +79,7 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
     around: Lookup = NO_OBJECTS,
     facts: "Definitions | None" = None,
     names: inner_names.NamesOfFacts | None = None,
-    nodes: Callable[[], Mapping[str, paths.Object]] = dict,
+    of_facts: ObjectsOfFacts | None = None,
     meant: Callable[[str], str] = meant_name,
     stored: bool = False,
 ) -> model.Workload | None:
@@ -94,7 +94,7 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
         around: objects of the same directory, if they are applied together.
         facts: the CustomResourceDefinitions of the facts, which win over recorded ones.
         names: the names of the objects of a kind in the facts; None without facts.
-        nodes: the nodes of the facts, by name.
+        of_facts: the objects of a kind in the facts; None without facts.
         meant: the resource that a misspelt one is meant for, or an empty text.
         stored: whether the object comes from an API server; an object with a uid does.
     """
@@ -124,11 +124,12 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
     if not exists:
         files = inner_names.Files(namespace, around if isinstance(around, Objects) else beside, beside, names)
         if isinstance(files.around, Objects):
-            files.around.once(chosen_boards.NODES, nodes)
+            files.around.once(OF_FACTS, lambda: of_facts)
         found += tuple(inner_names.names_of_nothing(value, key, specs, files))
         if isinstance(files.around, Objects):
             found += tuple(device_stack.disagreements(value, key, files.around))
-            found += tuple(chosen_boards.beside_others(value, key, files.around))
+            found += tuple(chosen_boards.beside_others(value, key, files.around, workload, of_pods))
+            found += tuple(model_servers.needs_of_cluster(workload, value, of_pods, (files.around, beside)))
     if not found:
         return workload
     return replace(workload or _object_without_rules(value, namespace), unread_keys=found[:_MOST])
@@ -147,7 +148,7 @@ def _unread_by_controllers(
     yield from controller_rules.refused(value, key, specs)
     yield from chosen_boards.machines_of_no_cloud(value, " ".join(key), specs)
     if workload is not None:
-        yield from started_programs.images_of_other_devices(workload)
+        yield from model_servers.images_of_other_devices(workload)
         yield from chosen_boards.slices_other_than_pods(workload)
         yield from counts.beyond_their_pods(workload, specs)
     yield from chosen_boards.boards_without_their_name(specs, value, " ".join(key))
@@ -155,8 +156,7 @@ def _unread_by_controllers(
     if key == ("apps", "DaemonSet"):
         yield from device_stack.agents_without_folder(value)
     if key == ("", "ConfigMap"):
-        yield from device_stack.metrics_of_dcgm(value)
-        yield from device_stack.ignored_by_plugin(value)
+        yield from (*device_stack.metrics_of_dcgm(value), *device_stack.ignored_by_plugin(value))
 
 
 def has_fields(value: paths.Object, *, beside: Lookup = NO_OBJECTS, facts: Definitions | None = None) -> bool:

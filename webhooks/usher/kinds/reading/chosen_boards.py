@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from usher import memo, model, paths, quantities
 from usher.accelerators import boards
-from usher.kinds.reading import counts, known_keys, refused_values
+from usher.kinds.reading import counts, known_keys, pod_templates, refused_values
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.values import Objects
@@ -197,14 +197,9 @@ def boards_without_their_name(
             yield misread(where, wrong, f"write the value of your nodes, for example {right}", "controller")
 
 
-NODES: Final = "nodes of the facts"
-"""The key of `Objects.once` for the nodes of the facts, by name."""
-
-
 def nodes_of(objects: Objects) -> Mapping[str, paths.Object]:
     """The nodes of the files and of the facts, by name."""
-    found: Mapping[str, paths.Object] = objects.once(NODES, dict)
-    return {**found, **objects.cluster_scoped("", "Node")}
+    return objects.known("", "Node")
 
 
 def taints_of(node: Mapping[str, object]) -> list[placement.NodeTaint]:
@@ -229,8 +224,14 @@ def _of_taints(value: paths.Object, objects: Objects) -> Found:
                 yield misread(f"{path}/tolerations", text, remedy, "controller")
 
 
-def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -> Found:
-    """Nodes and devices that other objects of the files do not give as an object chooses them."""
+def beside_others(
+    value: paths.Object,
+    key: tuple[str, str],
+    objects: Objects,
+    workload: model.Workload | None = None,
+    specs: Sequence[places.PodSpec] = (),
+) -> Found:
+    """Nodes and devices that other objects of the files do not give as an object chooses them; `specs` are its pods."""
     if shared := objects.once("shares that plugins give one at a time", lambda: dict(_single_shares(objects))):
         yield from _of_several_shares(value, shared)
     if objects.names(*_DOMAINS) or objects.names("resource.k8s.io", "ResourceClaimTemplate"):
@@ -246,6 +247,7 @@ def beside_others(value: paths.Object, key: tuple[str, str], objects: Objects) -
         yield from refused_values.volumes_in_other_zones(value, devices, objects)
     yield from refused_values.beside_others(value, key, objects)
     yield from counts.budgets_of_jobs(value, objects)
+    yield from pod_templates.older_kubelets(workload, specs, objects)
 
 
 def _devices_of_nodes(objects: Objects) -> Mapping[str, Sequence[Mapping[str, Any]]]:

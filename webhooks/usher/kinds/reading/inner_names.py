@@ -318,12 +318,45 @@ def _ports(value: paths.Object, key: tuple[str, str], namespace: str, objects: O
             value, namespace, objects, "spec.podMetricsEndpoints[].port", "/spec/selector/matchLabels"
         )
     if key[1] == "MutatingWebhookConfiguration":
-        yield from counts.slow_webhooks(value, objects)
+        yield from _slow_webhooks(value, objects)
     if key == ("", "Service"):
         yield from _port_not_there(value, namespace, objects, "spec.ports[].targetPort", "/spec/selector")
         yield from _names_before_ready(value, namespace, objects)
     if key == ("monitoring.coreos.com", "ServiceMonitor"):
         yield from _port_not_scraped(value, namespace, objects)
+
+
+_REQUEST_SECONDS: Final = 60
+"""The time of a request to the API server."""
+
+
+def _slow_webhooks(value: paths.Object, objects: Objects) -> Iterator[model.UnreadKey]:
+    """Mutating webhooks in the files that are asked about a Pod one after the other, longer than a request lasts."""
+    group, kind = "admissionregistration.k8s.io", "MutatingWebhookConfiguration"
+    seconds = objects.once(
+        "seconds of webhooks",
+        lambda: {name: _seconds_for_pods(each) for name, each in objects.cluster_scoped(group, kind).items()},
+    )
+    slowest = max(sorted(seconds), key=lambda each: seconds[each], default="")
+    total = sum(seconds.values())
+    if total >= _REQUEST_SECONDS and paths.text(paths.metadata(value).get("name")) == slowest:
+        text = f"has a part in the {total} s of all mutating webhooks that are asked about a Pod one after the other,"
+        text = f"{text} if their servers are away, and a request has {_REQUEST_SECONDS} s"
+        yield environment.misread(
+            "/webhooks", text, "shorten timeoutSeconds, for example to 5, or narrow the rules", "controller"
+        )
+
+
+def _seconds_for_pods(value: paths.Object) -> int:
+    total = 0
+    for _, webhook in places.at(value, "webhooks[]"):
+        groups, names, operations = (
+            set(places.texts_at(webhook, f"rules[].{field}[]")) for field in ("apiGroups", "resources", "operations")
+        )
+        asked = groups & {"", "*"} and names & {"pods", "*", "*/*", "pods/*"} and operations & {"CREATE", "*"}
+        seconds = webhook.get("timeoutSeconds", 10) if isinstance(webhook, dict) and asked else 0
+        total += seconds if isinstance(seconds, int) else 0
+    return total
 
 
 _VARIABLES: Final = f"{_CONTAINERS}.env[].valueFrom"

@@ -164,8 +164,8 @@ def _of_row(row: _Beside, value: paths.Object, objects: Objects) -> Found:
             continue
         for group, _, kind in (each.partition(" ") for each in row.others):
             has = {place: pattern.replace("{word}", re.escape(word)) for place, pattern in row.has.items()}
-            named_other = objects.cluster_scoped(group, kind).get(word)
-            possible = partial(_possible, row, objects.cluster_scoped(group, kind))
+            named_other = objects.known(group, kind).get(word)
+            possible = partial(_possible, row, objects.known(group, kind))
             for other in objects.once(f"{kind} that {row.text}", possible) if row.any else filter(None, [named_other]):
                 home = paths.text(paths.metadata(other).get("namespace"))
                 elsewhere = bool(home and namespace) and home != namespace and not row.anywhere

@@ -511,28 +511,37 @@ def _restarts_for_ever(value: paths.Object, path: str) -> Iterator[model.UnreadK
         )
 
 
-_Pod = tuple[Mapping[str, Any], Mapping[str, Any]]
+Pod = tuple[Mapping[str, Any], Mapping[str, Any]]
 """The labels and the spec of the pods of a template."""
 
 
 def pods_selected(objects: Objects, namespace: str, selector: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The specs of the pods of a namespace that a selector selects; empty for an empty selector."""
+    return [spec for _, spec in labelled_pods(objects, namespace, selector)]
+
+
+def labelled_pods(objects: Objects, namespace: str, selector: Mapping[str, Any]) -> list[Pod]:
+    """As `pods_selected`, with their labels."""
     by_label = objects.once("pods by each label", lambda: _pods_by_label(objects))
     first = next(((key, str(text)) for key, text in selector.items()), ("", ""))
     found = by_label.get((namespace, *first), ())
-    return [spec for labels, spec in found if selector.items() <= labels.items()]
+    return [each for each in found if selector.items() <= each[0].items()]
 
 
-def _pods_by_label(objects: Objects) -> Mapping[tuple[str, str, str], Sequence[_Pod]]:
-    found = defaultdict[tuple[str, str, str], list[_Pod]](list)
-    for namespace, value in objects.all():
+def _pods_by_label(objects: Objects) -> Mapping[tuple[str, str, str], Sequence[Pod]]:
+    """The pods of these objects, and Pods of the facts."""
+    found = defaultdict[tuple[str, str, str], list[Pod]](list)
+    own = objects.cluster_scoped("", "Pod")
+    others = [value for name, value in objects.known("", "Pod").items() if name not in own]
+    beside = [(paths.text(paths.metadata(value).get("namespace")), value) for value in others]
+    for namespace, value in (*objects.all(), *beside):
         for labels, spec in _pods_of(value):
             for key, text in labels.items():
                 found[namespace, key, str(text)].append((labels, spec))
     return found
 
 
-def _pods_of(value: paths.Object) -> Iterator[_Pod]:
+def _pods_of(value: paths.Object) -> Iterator[Pod]:
     """The labels and the spec of the pods of an object of Kubernetes."""
     for way in ("", "/spec/template"):
         if "containers" in (spec := known_keys.part_at(value, f"{way}/spec")):

@@ -78,6 +78,13 @@ NO_OBJECTS: Lookup = _Nothing()
 """A lookup without any objects."""
 
 
+ObjectsOfFacts = Callable[[str, str], Mapping[str, paths.Object]]
+"""The objects of a group and kind in the facts, by name; the name of one in a namespace is `NAMESPACE/NAME`."""
+
+OF_FACTS: Final = "objects of the facts"
+"""The key of `Objects.once` for the facts of the run."""
+
+
 class Objects:
     """Knows only the given objects, for example those of the same files."""
 
@@ -147,6 +154,19 @@ class Objects:
     def cluster_scoped(self, group: str, kind: str) -> Mapping[str, paths.Object]:
         """The objects of a cluster-scoped kind, by name."""
         return self._by_kind.get((group, kind), {})
+
+    def known(self, group: str, kind: str) -> Mapping[str, paths.Object]:
+        """The objects of a kind among these and the facts of the run (`OF_FACTS`), by name."""
+
+        def read() -> Mapping[str, paths.Object]:
+            of_facts: ObjectsOfFacts | None = self._made.get(OF_FACTS)
+            more = of_facts(group, kind) if of_facts else {}
+            return {
+                **{name.rpartition("/")[2]: value for name, value in more.items()},
+                **self.cluster_scoped(group, kind),
+            }
+
+        return self.once(f"known objects of {group} {kind}", read)
 
     def find(self, reference: Reference) -> paths.Object | Absence:
         """The object of the namespace; for a reference without a namespace, the only object with the name.
