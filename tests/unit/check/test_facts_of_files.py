@@ -130,6 +130,40 @@ def test_queues_in_the_files_count_where_the_given_facts_do_not_know_queues() ->
     assert report.facts_of_files == {"ClusterQueue": 1, "LocalQueue": 1}
 
 
+def _pool(family: str) -> paths.Object:
+    wants: list[paths.Json] = [{"key": "karpenter.k8s.aws/instance-family", "operator": "In", "values": [family]}]
+    reference: paths.Object = {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "gpu"}
+    spec: paths.Object = {"template": {"spec": {"nodeClassRef": reference, "requirements": wants}}}
+    return builders.custom("karpenter.sh/v1", "NodePool", spec, name="gpu", namespace=None)
+
+
+@pytest.mark.parametrize(("family", "fits"), [("p5", True), ("m6i", False)])
+def test_a_pool_of_the_files_adds_nodes_to_those_of_the_given_facts(family: str, fits: bool) -> None:
+    given = Run(assembly.embedded(models.Config(), facts=Store.of([builders.node("a", gpus=1)])))
+
+    def codes(*, facts: bool) -> set[str]:
+        report = given.report({"pools/p.yaml": [_pool(family)], "jobs/j.yaml": [builders.gpu_job(8)]}, facts=facts)
+        return {each.judgement.code for result in report.results for each in result.findings}
+
+    assert ("USH330" in codes(facts=True)) is not fits
+    assert "USH330" in codes(facts=False)
+
+
+def test_a_claim_of_another_file_is_known_beside_given_facts() -> None:
+    given = Run(assembly.embedded(models.Config(), facts=Store.of([builders.node("a", gpus=1)])))
+    request: paths.Object = {"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com"}}
+    claim = builders.custom("resource.k8s.io/v1", "ResourceClaim", {"devices": {"requests": [request]}}, name="shared")
+    container: paths.Object = {**builders.container(), "resources": {"claims": [{"name": "gpu"}]}}
+    pods = builders.template(container, resourceClaims=[{"name": "gpu", "resourceClaimName": "shared"}])
+    values: dict[str, list[paths.Object]] = {"claims/c.yaml": [claim], "jobs/j.yaml": [builders.job(pods, name="j")]}
+
+    def unknown(*, facts: bool) -> bool:
+        return any("not known here" in str(each) for each in given.report(values, facts=facts).results)
+
+    assert not unknown(facts=True)
+    assert unknown(facts=False)
+
+
 def test_a_runtime_in_another_file_says_what_a_workload_makes(run: Run) -> None:
     pods = builders.job_spec(builders.template(builders.container(gpus=8)))
     node: paths.Object = {"name": "node", "template": {"spec": pods}}

@@ -279,16 +279,17 @@ def judge(  # noqa: PLR0913 - the file, its judges, and how to end
     part = Part() if share.position else _part_before_judging(batch, evaluator=evaluator, settings=settings)
     # The objects of one file are applied together, so they may refer to each other.
     values = [item.value for item in batch.items]
-    together = _uses_facts_of_files(evaluator, settings)
+    whole = _may_use_files(settings)
+    facts = surroundings.with_pools(evaluator.facts) if whole else evaluator.facts
     applied = _Applied(
         objects=reading_values.Objects(
-            values, namespace=settings.namespace, others=surroundings.named_objects() if together else None
+            values, namespace=settings.namespace, others=surroundings.named_objects() if whole else None
         ),
         around=surroundings.around(batch),
-        facts=evaluator.facts.with_applied(values, namespace=settings.namespace),
+        facts=facts.with_applied(values, namespace=settings.namespace),
         scalers=surroundings.scalers,
         policies=policies,
-        beside=surroundings.facts_beside(batch, evaluator.facts) if _may_use_files(settings) else Store(),
+        beside=surroundings.facts_beside(batch, facts) if whole else Store(),
         company=surroundings.company(batch),
     )
     for item in share.of(batch.items):
@@ -308,12 +309,10 @@ def judge(  # noqa: PLR0913 - the file, its judges, and how to end
     return part
 
 
-def _uses_facts_of_files(evaluator: Evaluator, settings: Settings) -> bool:
-    return evaluator.facts.empty and _may_use_files(settings)
-
-
 def _may_use_files(settings: Settings) -> bool:
-    """Whether queues and quotas of the files count where the facts do not know their kinds."""
+    """Whether the objects of all files count for those of each: queues and quotas where the facts do not know their
+    kinds, and pools of nodes, runtimes and claims in any case.
+    """
     return settings.facts_of_files and settings.command is findings.Command.CHECK
 
 

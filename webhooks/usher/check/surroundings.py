@@ -491,6 +491,20 @@ class Surroundings:
             self._completed[key] = facts.completed_by(found)
         return self._completed[key]
 
+    def with_pools(self, facts: Store) -> Store:
+        """The facts of the run with the pools of autoscalers in the files; unchanged without nodes, which they join."""
+        if not facts.nodes.known or not self._with_facts:
+            return facts
+        key = ("pools of the files", id(facts))
+        if key not in self._completed:
+            kinds = autoscaled_pools.KINDS
+            offered = (value for outline in self._with_facts for value in self._offered(outline))
+            pools = [(named(value, self._namespace), value) for value in offered if group_and_kind(value) in kinds]
+            times = Counter(name for name, _ in pools)
+            single = [value for name, value in pools if times[name] == 1]
+            self._completed[key] = facts.with_applied(single, namespace=self._namespace, also=kinds)
+        return self._completed[key]
+
     def named_objects(self) -> reading_values.Objects:
         """The runtimes and claims in the files of the run, which workloads of any file may name."""
         if self._named is None:

@@ -128,7 +128,7 @@ def read_launch(
     if _may_be_server(text, container):
         container = with_config_maps(container, reading)
         parallelism = model_servers.read_parallelism(container, words, path)
-    if parallelism is not None and (size := _model_size(_expanded(text, container), container)) is not None:
+    if parallelism is not None and (size := model_servers.model_size(text, container)) is not None:
         parallelism["model"] = size
     drains = [int(each) for each in _DRAINS.findall(text)] if "timeout" in text else []
     program = f"{path}/{'command' if command else 'args'}" if _PROGRAM.fullmatch(text) else ""
@@ -144,66 +144,6 @@ def _may_be_server(text: str, container: Mapping[str, paths.Json]) -> bool:
     image = container.get("image")
     texts = f"{text}\n{image}" if isinstance(image, str) else text
     return any(map(texts.__contains__, model_servers.HINTS))
-
-
-_MODEL: Final = memo.pattern(
-    r"(?:\bserve\s+(?:api_server\s+)?|--(?:model|model[-_](?:id|path|name[-_]or[-_]path))(?:=|\s+))[\"']?([^-\s\"';|&\\][^\s\"';|&\\]{0,200})"
-)
-_WEIGHTS: Final = memo.pattern(
-    r"(?<![0-9A-Za-z.])(?:[0-9]{1,3}x)?([0-9]{1,4}(?:\.[0-9]{1,2})?)([bm])(?![a-z0-9])", re.IGNORECASE
-)
-_EXPERTS: Final = memo.pattern(r"[0-9]x[0-9]|[-_][0-9]{1,3}E(?![a-z])", re.IGNORECASE)
-_QUANTIZATION: Final = memo.pattern(r"(?:^|\s)(?:--quanti[sz](?:ation|e)|-q)(?:=|\s+)[\"']?([\w-]{1,40})")
-_BITS: Final = (
-    (8, memo.pattern(r"(?:int|w|fp|q)-?8|8-?bits?(?![a-z])", re.IGNORECASE)),
-    (4, memo.pattern(r"awq|gptq|marlin|(?:int|w|fp|q)-?4|4-?bits?(?![a-z])|bnb|bitsandbytes|gpt-oss", re.IGNORECASE)),
-)
-_GATED: Final = memo.pattern(r"(meta-llama|google)/(?:(?<=meta-llama/)|gemma-(?:1\.1-|[23]n?-|[27]b))")
-"""Models that the hub gives only to accounts that accepted their licence, as their pages say."""
-_TOKENS: Final = memo.pattern(r"TOKEN|HF_ENDPOINT")
-_DIRECTORY: Final = memo.pattern(
-    r"--(?:download[-_]dir|huggingface[-_]hub[-_]cache)(?:=|\s+)[\"']?([^\s\"';|&\\]{1,200})"
-)
-_OF_OTHER_SIZE: Final = memo.pattern(
-    r"gguf|(?:^|\s)--(?:cpu[-_]offload|load[-_]in|load[-_]format(?:=|\s+)dummy|dtype(?:=|\s+)float32)", re.IGNORECASE
-)
-
-
-def _expanded(text: str, container: Mapping[str, paths.Json]) -> str:
-    """A command with the values of its variables, and the model that Text Generation Inference reads from one."""
-    if "$" in text:
-        text = _REFERENCE.sub(lambda each: _value_of(each[each.lastindex or 0], container) or each[0], text)
-    given = _value_of("MODEL_ID", container)
-    return text if not given or _MODEL.search(text) else f"{text} --model-id {given}"
-
-
-def _has_token(text: str, container: Mapping[str, paths.Json]) -> bool:
-    """Whether a container may have a token of the hub, or another hub."""
-    variables = container.get("env")
-    names = (str(paths.mapping(each).get("name")) for each in (variables if isinstance(variables, list) else ()))
-    return "envFrom" in container or _TOKENS.search(" ".join((text.upper(), *names))) is not None
-
-
-def _model_size(text: str, container: Mapping[str, paths.Json]) -> model.ModelSize | None:
-    """The size of the model in the name that a command gives; None without one, and where its bits are unknown."""
-    sizes = {(name, match[1], match[2].lower()) for name in _MODEL.findall(text) for match in _WEIGHTS.finditer(name)}
-    quantized = _QUANTIZATION.findall(text)
-    if len(sizes) != 1 or _OF_OTHER_SIZE.search(text):
-        return None
-    name, number, unit = sizes.pop()
-    bits = next((bits for bits, pattern in _BITS if pattern.search(" ".join((name, *quantized)))), 16)
-    if bits == 16 and quantized:
-        return None
-    gigabytes = float(number) * bits / 8 / (1 if unit == "b" else 1000)
-    return model.ModelSize(
-        name=number + unit.upper(),
-        bits=bits,
-        gigabytes=max(int(gigabytes), 1),
-        experts=_EXPERTS.search(name) is not None,
-        hub=name.count("/") == 1 and name[0] not in "/.$~",
-        directory=next(iter(_DIRECTORY.findall(text)), ""),
-        gated="" if (gated := _GATED.match(name)) is None or _has_token(text, container) else gated[1],
-    )
 
 
 def _unreadable(command: object, args: object, path: str, reading: Reading) -> Launch:

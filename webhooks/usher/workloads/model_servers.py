@@ -1,4 +1,4 @@
-"""Programs by purpose, and how many GPUs a model server or a NIM uses by the parallelism in its command and variables.
+"""Programs by purpose, how many GPUs a model server or a NIM uses by its command and variables, and what it needs.
 
 Sources: docs.vllm.ai/en/latest/cli/serve.html, docs.vllm.ai/projects/vllm-omni/en/stable/configuration/stage_configs,
 docs.sglang.ai/advanced_features/server_arguments.html, docs.sglang.io/diffusion/api/cli.html, lmdeploy.readthedocs.io,
@@ -15,7 +15,7 @@ GPUs that it has.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -25,6 +25,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from usher import memo, model, paths
+from usher.kinds.reading import known_keys, pod_templates, started_programs
+from usher.kinds.reading import value_forms as places
+from usher.kinds.reading.environment import misread
+from usher.kinds.reading.values import Lookup, Objects
+
+Found = Iterator[model.UnreadKey]
 
 NIM_HINT: Final = "/nim/"
 """A part of the image name of every NIM."""
@@ -258,6 +264,276 @@ def _place(server: _Server, container: Mapping[str, paths.Json], path: str) -> s
             if isinstance(entry, str) and (_has(server.tensor, entry) or _has(server.tensor, f"{entry} 1")):
                 return f"{path}/{field}/{index}"
     return f"{path}/{next((each for each in ('args', 'command', 'envFrom') if container.get(each)), 'image')}"
+
+
+_MODEL: Final = memo.pattern(
+    r"(?:\bserve\s+(?:api_server\s+)?|--(?:model|model[-_](?:id|path|name[-_]or[-_]path))(?:=|\s+))[\"']?([^-\s\"';|&\\][^\s\"';|&\\]{0,200})"
+)
+_WEIGHTS: Final = memo.pattern(
+    r"(?<![0-9A-Za-z.])(?:[0-9]{1,3}x)?([0-9]{1,4}(?:\.[0-9]{1,2})?)([bm])(?![a-z0-9])", re.IGNORECASE
+)
+_EXPERTS: Final = memo.pattern(r"[0-9]x[0-9]|[-_][0-9]{1,3}E(?![a-z])", re.IGNORECASE)
+_QUANTIZATION: Final = memo.pattern(r"(?:^|\s)(?:--quanti[sz](?:ation|e)|-q)(?:=|\s+)[\"']?([\w-]{1,40})")
+_BITS: Final = (
+    (8, memo.pattern(r"(?:int|w|fp|q)-?8|8-?bits?(?![a-z])", re.IGNORECASE)),
+    (4, memo.pattern(r"awq|gptq|marlin|(?:int|w|fp|q)-?4|4-?bits?(?![a-z])|bnb|bitsandbytes|gpt-oss", re.IGNORECASE)),
+)
+_GATED: Final = memo.pattern(r"(meta-llama|google)/(?:(?<=meta-llama/)|gemma-(?:1\.1-|[23]n?-|[27]b))")
+"""Models that the hub gives only to accounts that accepted their licence, as their pages say."""
+_TOKENS: Final = memo.pattern(r"TOKEN|HF_ENDPOINT")
+_DIRECTORY: Final = memo.pattern(
+    r"--(?:download[-_]dir|huggingface[-_]hub[-_]cache)(?:=|\s+)[\"']?([^\s\"';|&\\]{1,200})"
+)
+_OF_OTHER_SIZE: Final = memo.pattern(
+    r"gguf|(?:^|\s)--(?:cpu[-_]offload|load[-_]in|load[-_]format(?:=|\s+)dummy|dtype(?:=|\s+)float32)", re.IGNORECASE
+)
+
+
+def _expanded(text: str, container: Mapping[str, paths.Json]) -> str:
+    """A command with the values of its variables, and the model that Text Generation Inference reads from one."""
+    if "$" in text:
+        text = _REFERENCE.sub(lambda each: _value_of(each[each.lastindex or 0], container) or each[0], text)
+    given = _value_of("MODEL_ID", container)
+    return text if not given or _MODEL.search(text) else f"{text} --model-id {given}"
+
+
+def _has_token(text: str, container: Mapping[str, paths.Json]) -> bool:
+    """Whether a container may have a token of the hub, or another hub."""
+    variables = container.get("env")
+    names = (str(paths.mapping(each).get("name")) for each in (variables if isinstance(variables, list) else ()))
+    return "envFrom" in container or _TOKENS.search(" ".join((text.upper(), *names))) is not None
+
+
+def model_size(text: str, container: Mapping[str, paths.Json]) -> model.ModelSize | None:
+    """The size of the model in the name that a command gives; None without one, and where its bits are unknown."""
+    text = _expanded(text, container)
+    sizes = {(name, match[1], match[2].lower()) for name in _MODEL.findall(text) for match in _WEIGHTS.finditer(name)}
+    quantized = _QUANTIZATION.findall(text)
+    if len(sizes) != 1 or _OF_OTHER_SIZE.search(text):
+        return None
+    name, number, unit = sizes.pop()
+    bits = next((bits for bits, pattern in _BITS if pattern.search(" ".join((name, *quantized)))), 16)
+    if bits == 16 and quantized:
+        return None
+    gigabytes = float(number) * bits / 8 / (1 if unit == "b" else 1000)
+    return model.ModelSize(
+        name=number + unit.upper(),
+        bits=bits,
+        gigabytes=max(int(gigabytes), 1),
+        experts=_EXPERTS.search(name) is not None,
+        hub=name.count("/") == 1 and name[0] not in "/.$~",
+        directory=next(iter(_DIRECTORY.findall(text)), ""),
+        gated="" if (gated := _GATED.match(name)) is None or _has_token(text, container) else gated[1],
+    )
+
+
+_FOR_CPUS: Final = memo.pattern(
+    r"(^|/)(kserve/huggingfaceserver:(latest|v0\.(1[5-9]|[2-9]\d)\.\d+[-\w]*(?<!-gpu))$"
+    r"|ggml-org/llama\.cpp:(server|full|light)(-b\d+)?$|text-embeddings-inference:cpu-"
+    r"|tensorflow/(tensorflow|serving):(latest|\d[\d.]*)(-jupyter)?$)"
+    r"|/vllm-cpu[-\w]*:|:[\w.-]*-cpu(-[\w.-]+)?$"
+)
+"""Images of programs that were built for CPUs alone; a tag with -cpu says so itself."""
+
+_BLACKWELL: Final = memo.pattern(
+    r"\b(g?b[23]00)\b|blackwell|rtx-?pro-?[2-6]\d{3}\b|rtx-?50[5-9]0|^p6e?-|\ba4x?-(high|ultra|mega|max)gpu|^g7e\.",
+    re.IGNORECASE,
+)
+_VOLTA: Final = memo.pattern(r"\b(tesla-?)?(v100|p100|p40|p4|k80)\b|^p[23](dn)?\.|_v3$", re.IGNORECASE)
+_WITHOUT_VOLTA: Final = memo.pattern(r"(^|/)vllm/vllm-openai:(latest|v0\.(9|[1-9]\d)\.)")  # PyTorch 2.7 with CUDA 12.8
+_BOARD_LABELS: Final = frozenset({
+    "nvidia.com/gpu.product", "nvidia.com/gpu.family", "cloud.google.com/gke-accelerator",
+    "node.kubernetes.io/instance-type", "karpenter.k8s.aws/instance-gpu-name", "eks.amazonaws.com/instance-gpu-name",
+    "karpenter.k8s.aws/instance-family", "eks.amazonaws.com/instance-family", "gpu.nvidia.com/class",
+})  # fmt: skip
+_CUDA: Final = memo.pattern(r"[:_-](?:py3-)?cu(?:da)?-?(1[0-3])[._]?(\d)")
+_VLLM: Final = memo.pattern(r"vllm/vllm-openai:v0\.[0-8]\.")
+_MONTHLY: Final = memo.pattern(r"nvcr\.io/nvidia/(?:pytorch|tensorflow|tritonserver|nemo|jax):(2[0-4])\.\d\d")
+_FIRST: Final = (12, 8)
+"""The first CUDA with code for Blackwell (CUDA 12.8 release notes); vLLM has it since 0.9.0, and NVIDIA since 25.01."""
+
+
+def images_of_other_devices(workload: model.Workload) -> Found:
+    """Images that cannot use the GPUs that their container asks for, or those of the nodes that the pod selects."""
+    for pod_set in workload.pod_sets:
+        selected = [each for key, each in pod_set.node_selector.items() if key in _BOARD_LABELS]
+        boards, former = (list(filter(each.search, selected)) for each in (_BLACKWELL, _VOLTA))
+        for container in pod_set.containers:
+            yield from _options_of_other_devices(pod_set, container)
+            if not container.image or "nvidia.com/gpu" not in container.accelerators:
+                continue
+            path = f"{container.path}/image"
+            if _FOR_CPUS.search(container.image):
+                text = f"has a container with GPUs and the image {container.image[:120]}, whose program uses only CPUs"
+                yield misread(path, text, "use the image for GPUs, or ask for no GPU", "image")
+            elif former and _WITHOUT_VOLTA.search(container.image):
+                text = f"selects {former[0]}, but the image {container.image[:120]} has no code for GPUs before Turing"
+                yield misread(path, text, "use vLLM 0.8.5, or newer GPUs", "image")
+            elif boards and (cuda := _older_cuda(container.image)):
+                text = f"selects {boards[0]}, but the image {container.image[:120]} is from {cuda}, before Blackwell"
+                yield misread(path, text, "use an image with CUDA 12.8 or later", "image")
+
+
+def _older_cuda(image: str) -> str:
+    """The reason why an image has no code for Blackwell; empty without one, as for images of CUDA itself."""
+    if re.search(r"nvidia/cuda:", image):
+        return ""
+    if _VLLM.search(image):
+        return "the time of CUDA 12.4"
+    if found := _MONTHLY.search(image):
+        return f"20{found[1]}"
+    found = _CUDA.search(image)
+    return f"CUDA {found[1]}.{found[2]}" if found and (int(found[1]), int(found[2])) < _FIRST else ""
+
+
+_OLD_BOARDS: Final = memo.pattern(
+    r"\b(tesla-?)?(t4g?|v100|p100|p4|k80)\b|\b(g4dn|g5g|p3|p3dn|p2)\b|nc\d+.*_t4|_v3$", re.IGNORECASE
+)
+_PART_OF_MEMORY: Final = memo.pattern(
+    r"--gpu[-_]memory[-_]utilization[=\s]+[\"']?([01](?:\.\d{1,9})?|\.\d{1,9})(?![\d.])"
+)
+_HALF_OF_MEMORY: Final = 0.5
+"""The most that a server can take where at least two pods share a GPU."""
+_HALF: Final = memo.pattern(r"--dtype(?:=|\s+)[\"']?(?:bf16|bfloat16)\b")
+
+
+def _options_of_other_devices(pod_set: model.PodSet, container: model.Container) -> Found:
+    """Options of vLLM that the selected GPUs do not have: bfloat16 needs Ampere or later."""
+    text = " ".join(container.command)
+    if container.parallelism is None or container.parallelism["server"] != "vLLM":
+        return
+    part = _PART_OF_MEMORY.search(text)
+    if "nvidia.com/gpu.shared" in container.accelerators and (part is None or float(part[1]) > _HALF_OF_MEMORY):
+        given, taken = (f"with {part[0]}", float(part[1])) if part else ("without --gpu-memory-utilization", 0.9)
+        message = f"starts vLLM on a share of a GPU {given}, so it takes {taken:.0%} of the whole memory"
+        remedy = "set --gpu-memory-utilization to its part of the memory"
+        yield misread(container.path, message.replace("%", " %"), remedy, "image")
+    if not _HALF.search(text):
+        return
+    selected = [
+        each for key, each in pod_set.node_selector.items() if key in _BOARD_LABELS and _OLD_BOARDS.search(each)
+    ]
+    if selected:
+        message = f"selects {selected[0]} and starts vLLM with bfloat16, which GPUs before Ampere do not have"
+        yield misread(container.path, message, "set --dtype to half", "image")
+
+
+_GROUP_OF_KSERVE: Final = "serving.kserve.io"
+_BYTES_PER_SECOND: Final = 200_000_000
+_SECONDS_OF_A_NODE: Final = 300
+"""How fast weights load, as the default of the check killed-while-loading, and the least time until a node is there."""
+_PART: Final = 16
+"""The storage initializer takes at least this part of what it downloads (kserve/kserve#5162, #5412)."""
+
+
+def needs_of_cluster(
+    workload: model.Workload | None, value: paths.Object, specs: Sequence[places.PodSpec], files: tuple[Objects, Lookup]
+) -> Found:
+    """Needs of the model servers of an object that known nodes and configurations do not meet.
+
+    Args:
+        files: the objects of the same directory, and of the same file.
+    """
+    objects, beside = files
+    if workload is None or not workload.pod_sets:
+        return
+    yield from started_programs.users_of_one_server(specs, workload.namespace, objects, beside)
+    for pod_set in workload.pod_sets:
+        yield from pod_templates.apart_on_a_ring(pod_set, objects)
+    for spec, path, _ in specs:
+        yield from _larger_than_files_of_nodes(workload, spec, path, objects)
+    by_knative = workload.group == "serving.knative.dev"
+    if workload.group == _GROUP_OF_KSERVE or by_knative:
+        where, uri = next(
+            iter(places.texts_with_paths(value, "spec{.model.uri,.predictor.model.storageUri}")), ("", "")
+        )
+        size = model_size(f"--model {uri.partition('://')[2]}", {}) if uri else None
+        if size and uri.startswith("hf://"):
+            yield from _of_initializer(where, uri, size, workload.kind, objects)
+        if by_knative or workload.kind == "InferenceService":
+            yield from _of_deadline(workload, value, size, objects)
+
+
+def _setting(name: str, key: str, objects: Objects) -> Mapping[str, Any]:
+    """A text of a known ConfigMap that holds an object; empty if it is not known."""
+    return known_keys.parsed(known_keys.part_at(objects.known("", "ConfigMap").get(name, {}), "/data").get(key)) or {}
+
+
+def _of_initializer(where: str, uri: str, size: model.ModelSize, kind: str, objects: Objects) -> Found:
+    """A storage initializer with less memory than the download of the model takes.
+
+    An LLMInferenceService does not look at ClusterStorageContainers (kserve/kserve#6024).
+    """
+    configured = paths.text(_setting("inferenceservice-config", "storageInitializer", objects).get("memoryLimit"))
+    limit, source = configured, "memoryLimit of storageInitializer in the ConfigMap inferenceservice-config"
+    for name, each in objects.known(_GROUP_OF_KSERVE, "ClusterStorageContainer").items():
+        prefixes = tuple(places.texts_at(each, "spec.supportedUriFormats[].prefix"))
+        limits = places.texts_at(each, "spec.container.resources.limits.memory")
+        if kind == "InferenceService" and limits and uri.startswith(prefixes or ("?",)):
+            limit, source = limits[0], f"limits.memory of ClusterStorageContainer {name[:100]}"
+    given = pod_templates.bytes_of(limit)
+    if given and given * _PART < size["gigabytes"] * 10**9:
+        text = (
+            f"downloads about {size['gigabytes']} GB of weights in a storage initializer with {limit[:20]} of memory, "
+        )
+        text += f"and it takes more than that: {source}"
+        text += "" if kind == "InferenceService" else "; it looks at no ClusterStorageContainer"
+        yield misread(where, text, f"raise it to at least {-(-size['gigabytes'] // 4)}Gi", "controller")
+
+
+_DEADLINE: Final = "serving.knative.dev/progress-deadline"
+_TIME: Final = memo.pattern(r"(\d{1,6})(s|m|h)", re.ASCII)
+
+
+def _of_deadline(
+    workload: model.Workload, value: paths.Object, size: model.ModelSize | None, objects: Objects
+) -> Found:
+    """A revision of Knative that ends before its model is loaded, with the time of a node that has to start first."""
+    mode = paths.mapping(paths.metadata(value).get("annotations")).get("serving.kserve.io/deploymentMode")
+    mode = mode or _setting("inferenceservice-config", "deploy", objects).get("defaultDeploymentMode", "")
+    given = places.values_at(value, "{metadata,spec.predictor,spec.template.metadata}.annotations^")
+    if (workload.kind == "InferenceService" and mode not in ("Serverless", "Knative")) or _DEADLINE in given:
+        return
+    data = known_keys.part_at(objects.known("", "ConfigMap").get("config-deployment", {}), "/data")
+    written = _TIME.fullmatch(paths.text(data.get("progress-deadline")))
+    deadline = int(written[1]) * {"s": 1, "m": 60, "h": 3600}[written[2]] if written else 600
+    sizes = [
+        each.parallelism.get("model")
+        for pod_set in workload.pod_sets
+        for each in pod_set.containers
+        if each.parallelism
+    ]
+    found = next(filter(None, (size, *sizes)), None)
+    devices = {name for pod_set in workload.pod_sets for name in pod_set.accelerators}
+    nodes = objects.known("", "Node").values()
+    offered = {name for each in nodes for name in known_keys.part_at(each, "/status/allocatable")}
+    if found is None or not devices:
+        return
+    loading = found["gigabytes"] * 10**9 // _BYTES_PER_SECOND
+    starts = _SECONDS_OF_A_NODE if nodes and not devices <= offered else 0
+    if loading + starts > deadline:
+        text = f"sets no progress deadline, and Knative gives a revision up after {deadline} seconds: "
+        text += f"{found['gigabytes']} GB of weights take {loading} seconds at {_BYTES_PER_SECOND // 10**6} MB a second"
+        text += f", and no known node has {min(devices - offered)}, so a node has to start first" if starts else ""
+        remedy = f"set the annotation {_DEADLINE} to 30m, or keep a node ready"
+        yield misread(workload.pod_sets[0].path or "/spec", text, remedy, "controller")
+
+
+def _larger_than_files_of_nodes(
+    workload: model.Workload, spec: Mapping[str, Any], path: str, objects: Objects
+) -> Found:
+    """Weights that a server downloads to no volume, and that the known nodes do not have room for."""
+    pod_set = next((each for each in workload.pod_sets if each.spec_path == path and each.accelerators), None)
+    for index, container, folder in started_programs.own_downloads(spec) if pod_set else ():
+        size = model_size(" ".join(places.texts_at(container, "command[] args[]")), container)
+        if pod_set is None or size is None or not size["hub"]:
+            continue
+        device = next(iter(pod_set.accelerators))
+        most = max(pod_templates.amounts_of_nodes(pod_set, device, "ephemeral-storage", objects), default=0)
+        if 0 < most < size["gigabytes"] * 9 * 10**8:
+            text = f"downloads about {size['gigabytes']} GB of weights to {folder}, where it has no volume, and known "
+            text += f"nodes have at most {most // 10**9} GB for the files of their pods, so the kubelet evicts it"
+            yield misread(f"{path}/containers/{index}", text, f"mount a volume at {folder}", "controller")
 
 
 class Family(Struct, frozen=True, kw_only=True):

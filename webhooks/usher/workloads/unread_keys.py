@@ -35,7 +35,7 @@ from usher.kinds.reading import (
 )
 from usher.kinds.reading.fields import MAP, REQUIRED, TAKES_ANYTHING, TYPE, Definitions, Known, Leaf, Node, recorded
 from usher.kinds.reading.values import NO_OBJECTS, OF_FACTS, Lookup, Objects, ObjectsOfFacts
-from usher.workloads import identity, unrecognised
+from usher.workloads import identity, model_servers, unrecognised
 
 _MOST: Final = 30
 """Keys that usher reports of one object."""
@@ -130,6 +130,7 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
         if isinstance(files.around, Objects):
             found += tuple(device_stack.disagreements(value, key, files.around))
             found += tuple(chosen_boards.beside_others(value, key, files.around, workload, of_pods))
+            found += tuple(model_servers.needs_of_cluster(workload, value, of_pods, (files.around, beside)))
         found += tuple(definition_limits.beyond_limits(value, definitions, found))
     if not found:
         return workload
@@ -149,7 +150,7 @@ def _unread_by_controllers(
     yield from controller_rules.refused(value, key, specs)
     yield from chosen_boards.machines_of_no_cloud(value, " ".join(key), specs)
     if workload is not None:
-        yield from started_programs.images_of_other_devices(workload)
+        yield from model_servers.images_of_other_devices(workload)
         yield from chosen_boards.slices_other_than_pods(workload)
         yield from counts.beyond_their_pods(workload, specs)
     yield from chosen_boards.boards_without_their_name(specs, value, " ".join(key))
@@ -157,8 +158,7 @@ def _unread_by_controllers(
     if key == ("apps", "DaemonSet"):
         yield from device_stack.agents_without_folder(value)
     if key == ("", "ConfigMap"):
-        yield from device_stack.metrics_of_dcgm(value)
-        yield from device_stack.ignored_by_plugin(value)
+        yield from (*device_stack.metrics_of_dcgm(value), *device_stack.ignored_by_plugin(value))
 
 
 def has_fields(value: paths.Object, *, beside: Lookup = NO_OBJECTS, facts: Definitions | None = None) -> bool:

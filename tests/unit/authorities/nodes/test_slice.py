@@ -235,6 +235,14 @@ def test_taints_and_amounts_are_not_compared_for_ordinary_pods() -> None:
     assert of(large, GPU_NODE) is None
 
 
+def test_taints_of_all_selected_nodes_keep_ordinary_pods_off_beside_other_nodes() -> None:
+    selecting = controller(nodeSelector={"zone": "a"})
+    tolerating = controller(nodeSelector={"zone": "a"}, tolerations=[{"operator": "Exists"}])
+
+    assert verdict(of(selecting, GPU_NODE, builders.node("cpu")), "/spec/template") == "never"
+    assert of(tolerating, GPU_NODE, builders.node("cpu")) is None
+
+
 def test_a_daemon_set_and_a_pod_may_select_what_no_node_has() -> None:
     assert of(controller("DaemonSet", **SELECTS), GPU_NODE) is None
     assert of(builders.pod(builders.container(), **SELECTS), GPU_NODE) is None

@@ -180,6 +180,61 @@ def test_annotations_describe_the_nodes_of_cluster_api() -> None:
     assert [each.amounts for each in pool.types or ()] == [{"cpu": 16000, "memory": 128 * 10**9, "nvidia.com/gpu": 2}]
 
 
+def machine_set(machine: str, **annotations: str) -> paths.Object:
+    spec: paths.Object = {
+        "metadata": {"labels": {"team": "nlp"}},
+        "taints": [{"key": "gpu", "effect": "NoSchedule"}],
+        "providerSpec": {"value": {"instanceType": machine}},
+    }
+    given: paths.Object = {f"machine.openshift.io/{key}": text for key, text in annotations.items()}
+    return {"metadata": {"annotations": given}, "spec": {"template": {"spec": spec}}}
+
+
+def machine_autoscaler(most: Any = 2) -> dict[str, paths.Object]:
+    spec: paths.Object = {"maxReplicas": most, "scaleTargetRef": {"kind": "MachineSet", "name": "gpu"}}
+    return {"machines/gpu": {"spec": spec}}
+
+
+@pytest.mark.parametrize(
+    ("found", "gpus"),
+    [
+        ({"machines/gpu": machine_set("g5.12xlarge")}, [4]),
+        ({"machines/gpu": machine_set("own", vCPU="8", memoryMb="65536", GPU="2")}, [2]),
+        ({"machines/gpu": machine_set("m6i.large")}, []),
+        ({"machines/gpu": machine_set("p9.large")}, None),
+        ({}, None),
+    ],
+)
+def test_a_machine_set_with_an_autoscaler_is_a_pool(found: dict[str, paths.Object], gpus: list[int] | None) -> None:
+    objects = {autoscaled_pools.MACHINE_SET: found, autoscaled_pools.MACHINE_AUTOSCALER: machine_autoscaler()}
+    [pool] = autoscaled_pools.read_pools(objects)
+
+    assert (None if pool.types is None else [each.amounts["nvidia.com/gpu"] for each in pool.types]) == gpus
+    assert pool.labels == ({"team": "nlp"} if found else {})
+
+
+@pytest.mark.parametrize("most", [0, "2", None, [2]])
+def test_a_machine_set_that_nothing_scales_is_left_out(most: Any) -> None:
+    objects = {autoscaled_pools.MACHINE_AUTOSCALER: machine_autoscaler(most)}
+
+    assert autoscaled_pools.read_pools(objects) == ()
+
+
+@pytest.mark.parametrize(
+    ("requirement", "others"),
+    [
+        (wants("karpenter.k8s.aws/instance-family", "In", "g6", "g6e"), False),
+        (wants("karpenter.k8s.aws/instance-gpu-count", "Gt", "0"), False),
+        (wants("karpenter.k8s.aws/instance-category", "In", "g", "m"), True),
+        (wants("kubernetes.io/arch", "In", "amd64"), True),
+    ],
+)
+def test_a_pool_may_add_nodes_without_accelerators(requirement: dict[str, Any], others: bool) -> None:
+    [pool] = autoscaled_pools.read_pools({autoscaled_pools.NODE_POOL: {"gpu": node_pool(requirement)}})
+
+    assert pool.may_have_others is others
+
+
 def test_nodes_have_the_labels_and_taints_of_the_template() -> None:
     [pool] = autoscaled_pools.read_pools(
         {autoscaled_pools.NODE_POOL: {"gpu": node_pool(wants("karpenter.sh/capacity-type", "In", "spot"))}}

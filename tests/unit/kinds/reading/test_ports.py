@@ -155,3 +155,29 @@ def test_a_service_selects_the_pods_of_the_object_with_its_name() -> None:
     found = value_forms.refused_parts(service, ("", "Service"), beside)
 
     assert [(each.path, each.remedy) for each in found] == [("/spec/selector/app", "did you mean llm?")]
+
+
+@pytest.mark.parametrize(
+    ("command", "path", "remedies"),
+    [
+        ("tritonserver --model-control-mode=explicit", "/v2/health/ready", ["ask /v2/health/live"]),
+        ("tritonserver --model-control-mode poll", "/v2/models/a/versions/1/ready", ["ask /v2/health/live"]),
+        ("tritonserver --model-control-mode=explicit", "/v2/health/live", []),
+        ("tritonserver --model-repository=/m", "/v2/health/ready", []),
+        ("llama-server -m /m", "/health?fail_on_no_slot=1", ["ask /health"]),
+        ("llama-server -m /m", "/health", []),
+    ],
+)
+def test_a_liveness_probe_does_not_ask_whether_the_server_is_ready(
+    command: str, path: str, remedies: list[str]
+) -> None:
+    get = {"path": path, "port": 8080 if "llama" in command else 8000}
+    container = {"name": "main", "command": command.split(), "livenessProbe": {"httpGet": get}}
+    value: _Json = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "spec": {"template": {"spec": {"containers": [{**container, "readinessProbe": {"httpGet": get}}]}}},
+    }
+    found = controller_rules.refused(value, ("apps", "Deployment"), value_forms.pod_specs(value))
+
+    assert [each.remedy for each in found if each.topic == "probe"] == remedies

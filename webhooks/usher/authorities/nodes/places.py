@@ -393,15 +393,16 @@ def _surely_runs(demand: PodDemand, place: Place, own: Container[str]) -> bool:
 
 
 def places_of_autoscaled(pool: AutoscaledPool, vocabulary: Vocabulary) -> Iterator[Place]:
-    """A place for every machine type that a pool of an autoscaler allows; one for a pool of unknown types."""
-    for machine in pool.types if pool.types is not None else (None,):
+    """A place for every machine type that a pool of an autoscaler allows, and one for types that usher may not know."""
+    others = (None,) if pool.types is None or pool.may_have_others else ()
+    for machine in (*(pool.types or ()), *others):
         yield Place(
             name=pool.title(machine),
             labels=pool.labels if machine is None else {**machine.labels, **pool.labels},
             taints=pool.taints,
             frontier=({} if machine is None else pool.amounts(machine),),
             template=NodeTemplate(
-                resources=frozenset(), vocabulary=vocabulary, board=None, gpus=0, offers_anything=machine is None
+                resources=frozenset(), vocabulary=vocabulary, board=None, gpus=0, offers_anything=pool.types is None
             ),
             defined=pool.defined,
             most_nodes=None if machine is None else pool.most_nodes(machine),

@@ -170,7 +170,7 @@ def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
         demand = written.tolerating(*several.asked_elsewhere(pools))
         verdict = verdicts.of(demand)
         if verdict.answer is not Answer.COULD or verdict.crowded is not None:
-            declared = pools["poolsDeclared"]
+            declared = pools["poolsDeclared"] and pod_set.asks_accelerators
             found[pod_set.path] = _pod_set_input(pod_set, demand, verdict, verdicts.places, declared=declared)
         members.append(nodes_judge.gang_member(pod_set, demand, workload.gang))
     result: NodesInput = {"pods": found} if found else _of_several_pods(workload, members, verdicts)
@@ -180,9 +180,9 @@ def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
 
 
 def _of_ordinary_pods(workload: model.Workload, verdicts: NodeVerdicts, known: Knowledge) -> NodesInput | None:
-    """The pods without accelerators whose labels no node has, whatever else they ask for.
+    """The pods without accelerators that select labels which no node has, or only nodes that taints close to them.
 
-    A DaemonSet may find no node, and a Pod that is bound has found one.
+    What they ask for does not count. A DaemonSet may find no node, and a Pod that is bound has found one.
     """
     selecting = [each.node_selector or each.has_required_affinity for each in workload.pod_sets]
     if not any(selecting) or several.is_daemon(workload) or workload.is_pod:
@@ -192,8 +192,11 @@ def _of_ordinary_pods(workload: model.Workload, verdicts: NodeVerdicts, known: K
     for pod_set, selects, written in zip(workload.pod_sets, selecting, demands, strict=True):
         if not selects or pod_set.node_name or not pod_set.count.maximum:
             continue
-        demand = replace(written, amounts={}, tolerations=({"operator": "Exists"},), claims_devices=False)
+        closed = replace(written, amounts={}, claims_devices=False)
+        demand = replace(closed, tolerations=({"operator": "Exists"},))
         verdict = verdicts.of(demand)
+        if verdict.answer is Answer.COULD and verdicts.of(closed).answer is Answer.NEVER:
+            verdict = several.closed_by_taints(demand, closed, verdicts.places) or verdict
         if verdict.answer is Answer.NEVER:
             found[pod_set.path] = _pod_set_input(pod_set, demand, verdict, verdicts.places, declared=False)
     return {"pods": found} if found else None

@@ -355,6 +355,24 @@ def devices_in_use(demand: PodDemand, places: Places, facts: Store) -> str:
     return "" if "" in found[1:] else found[-1]
 
 
+def closed_by_taints(demand: PodDemand, closed: PodDemand, places: Places) -> NodeVerdict | None:
+    """The verdict on a pod that only taints keep off the places which could hold it with every toleration.
+
+    None where all known places could hold it: the facts may leave out ordinary nodes.
+
+    Args:
+        demand: the pod with every toleration.
+        closed: the pod with its own.
+    """
+    held = [each for each in places.all if nodes_judge.could_hold(demand, each, places.nodes)]
+    if len(held) == len(places.all):
+        return None
+    found = [(nodes_places.blocking_taints(closed, each), each) for each in held]
+    taints, place = min(found, key=lambda each: (len(each[0]), each[1].name))
+    nearest = nodes_judge.Nearest(place=place, obstacles=nodes_places.Obstacles(taints=taints))
+    return NodeVerdict(answer=Answer.NEVER, nearest=nearest)
+
+
 def without_pool(
     workload: model.Workload, known: Knowledge
 ) -> Iterator[tuple[model.PodSet, PodDemand, NodeVerdict, Places, bool]]:

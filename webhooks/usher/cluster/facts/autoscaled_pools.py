@@ -2,7 +2,9 @@
 
 NodePools, NodeClasses and NodeOverlays of Karpenter (karpenter.sh/docs/concepts/nodepools), ComputeClasses of GKE
 (docs.cloud.google.com/kubernetes-engine/docs/reference/crds/computeclass), and MachineDeployments and MachinePools of
-Cluster API (kubernetes/autoscaler cluster-autoscaler/cloudprovider/clusterapi/README.md, scale from zero).
+Cluster API (kubernetes/autoscaler cluster-autoscaler/cloudprovider/clusterapi/README.md, scale from zero), and
+MachineSets of OpenShift that a MachineAutoscaler scales (openshift/cluster-autoscaler-operator, and types_machineset.go
+and types_*provider.go in machine/v1beta1 of openshift/api).
 
 Machine types stand in `machine_types.json` (tools/record_machine_types.py). A type has to meet all requirements of a
 pool, and labels that usher does not know count as met.
@@ -27,19 +29,15 @@ NODE_OVERLAY: Final = ("karpenter.sh", "NodeOverlay")
 COMPUTE_CLASS: Final = ("cloud.google.com", "ComputeClass")
 MACHINE_DEPLOYMENT: Final = ("cluster.x-k8s.io", "MachineDeployment")
 MACHINE_POOL: Final = ("cluster.x-k8s.io", "MachinePool")
+MACHINE_SET: Final = ("machine.openshift.io", "MachineSet")
+MACHINE_AUTOSCALER: Final = ("autoscaling.openshift.io", "MachineAutoscaler")
 EC2_NODE_CLASS: Final = ("karpenter.k8s.aws", "EC2NodeClass")
 AKS_NODE_CLASS: Final = ("karpenter.azure.com", "AKSNodeClass")
 GCE_NODE_CLASS: Final = ("karpenter.k8s.gcp", "GCENodeClass")
 KINDS: Final = (
-    NODE_POOL,
-    NODE_OVERLAY,
-    EC2_NODE_CLASS,
-    AKS_NODE_CLASS,
-    GCE_NODE_CLASS,
-    COMPUTE_CLASS,
-    MACHINE_DEPLOYMENT,
-    MACHINE_POOL,
-)
+    NODE_POOL, NODE_OVERLAY, EC2_NODE_CLASS, AKS_NODE_CLASS, GCE_NODE_CLASS, COMPUTE_CLASS, MACHINE_DEPLOYMENT,
+    MACHINE_POOL, MACHINE_SET, MACHINE_AUTOSCALER,
+)  # fmt: skip
 
 Objects = Mapping[tuple[str, str], Mapping[str, paths.Object]]
 """Objects by kind and name; the name of an object in a namespace is `NAMESPACE/NAME`."""
@@ -100,6 +98,8 @@ class AutoscaledPool(Struct, frozen=True, kw_only=True):
     """The types with accelerators that it allows; None where usher cannot tell which they are."""
     defined: frozenset[str] | None = None
     """The labels that the autoscaler knows of its nodes, beside well-known ones; None where it may know others."""
+    may_have_others: bool = False
+    """Whether it may add nodes without accelerators, of whatever size."""
     limits: Amounts = {}
     """The most that all its nodes may have together."""
     consolidates: bool = False
@@ -217,6 +217,7 @@ def read_pools(objects: Objects) -> tuple[AutoscaledPool, ...]:
         for name, value in sorted(objects.get(kind, {}).items())
         if (each := read(name, value)) is not None
     ]
+    found += _machine_sets(objects)
     return tuple(
         _overlaid(_with_node_class(each, objects), overlays) if each.kind == NODE_POOL[1] else each for each in found
     )
@@ -243,6 +244,7 @@ def _node_pool(name: str, value: paths.Object) -> AutoscaledPool | None:
         own_label=_POOL_LABEL,
         taints=tuple(sorted(_taints(spec.get("taints")))),
         types=types,
+        may_have_others=not any(_asks_accelerators(each, cloud) for each in requirements),
         defined=frozenset((*labels, *(each.key for each in requirements))),
         limits=_limits(pool.get("limits"), types or ()),
         consolidates=_consolidates(pool.get("disruption")),
@@ -419,6 +421,18 @@ def _meets(machine: MachineType, wanted: Requirement) -> bool:
     return not known or placement.labels_match(wanted, machine.labels)
 
 
+_CHOOSING: Final = memo.pattern(r".*/(?:instance-(?:type|family|category)|sku-(?:name|family))")
+
+
+def _asks_accelerators(wanted: Requirement, cloud: str) -> bool:
+    """Whether a requirement leaves only machine types with accelerators."""
+    if _SURELY_ABSENT.match(wanted.key):
+        return wanted.operator in ("Exists", "Gt") or (wanted.operator == "In" and "0" not in wanted.values)
+    start = "Standard_" if wanted.key.endswith("/sku-family") else ""
+    named = wanted.values if cloud and wanted.operator == "In" and _CHOOSING.fullmatch(wanted.key) else ()
+    return bool(named) and all(_ACCELERATED[cloud].match(start + each) for each in named)
+
+
 def _requirements(value: paths.Json) -> Iterator[Requirement]:
     for each in value if isinstance(value, list) else ():
         found = placement.read_requirement(each)
@@ -530,6 +544,41 @@ def _machines(kind: str) -> Callable[[str, paths.Object], AutoscaledPool | None]
         )
 
     return read
+
+
+def _machine_sets(objects: Objects) -> Iterator[AutoscaledPool]:
+    """The MachineSets that MachineAutoscalers scale; of an unknown one, usher does not know the machine type."""
+    for name, value in sorted(objects.get(MACHINE_AUTOSCALER, {}).items()):
+        spec = paths.mapping(value.get("spec"))
+        target = paths.text(paths.mapping(spec.get("scaleTargetRef")).get("name"))
+        found = objects.get(MACHINE_SET, {}).get(f"{name.rpartition('/')[0]}/{target}", {})
+        machine = paths.mapping(paths.mapping(paths.mapping(found.get("spec")).get("template")).get("spec"))
+        labels = paths.mapping(paths.mapping(machine.get("metadata")).get("labels"))
+        types = _types_of_set(target, machine, found)
+        if target and isinstance(most := spec.get("maxReplicas"), int) and most > 0:
+            yield AutoscaledPool(
+                kind=MACHINE_SET[1],
+                name=target,
+                labels={key: text for key, text in labels.items() if isinstance(text, str)},
+                taints=tuple(sorted(_taints(machine.get("taints")))),
+                types=types,
+                may_have_others=types == (),
+            )
+
+
+def _types_of_set(name: str, machine: Mapping[str, paths.Json], value: paths.Object) -> tuple[MachineType, ...] | None:
+    """The machine type of a MachineSet, or what its annotations say of one; empty without accelerators."""
+    provider = paths.mapping(paths.mapping(machine.get("providerSpec")).get("value"))
+    named = next((text for key in ("instanceType", "vmSize", "machineType") if (text := provider.get(key))), "")
+    if known := machine_types().get(str(named)):
+        return (known,)
+    given = paths.mapping(paths.metadata(value).get("annotations"))
+    own = {key.removeprefix("machine.openshift.io/"): text for key, text in given.items()}
+    units = {"vCPU": ("cpu", ""), "memoryMb": ("memory", "Mi"), "GPU": ("nvidia.com/gpu", "")}
+    amounts = _amounts({to: f"{own[key]}{unit}" for key, (to, unit) in units.items() if key in own})
+    if amounts.get("nvidia.com/gpu"):
+        return (replace(_machine_type(name, "", {}, amounts), labels={}),)
+    return () if amounts or (named and not any(each.match(str(named)) for each in _ACCELERATED.values())) else None
 
 
 _TAINT: Final = memo.pattern(r"([^=:]+)(?:=([^:]*))?:(NoSchedule|NoExecute)")

@@ -83,6 +83,16 @@ def read_node(value: paths.Object) -> Node | str:
         return str(error)
 
 
+def _kubelet(value: paths.Object) -> str:
+    """The version of the kubelet of a node: `v1.34`; empty if it cannot be read."""
+    info = paths.mapping(paths.mapping(value.get("status")).get("nodeInfo"))
+    found = _VERSION.match(paths.text(info.get("kubeletVersion")))
+    return intern(found[0]) if found else ""
+
+
+_VERSION: Final = memo.pattern(r"v\d{1,3}\.\d{1,3}")
+
+
 def _labels(value: paths.Json) -> dict[str, str]:
     found = _mapping(value, "metadata.labels")
     for key, text in found.items():
@@ -378,6 +388,8 @@ class NodeTable:
         self.revision = 0
         """Grows with every change that the scheduler would see; heartbeats do not count."""
         self.now = Nodes()
+        self.kubelets: Mapping[str, str] = {}
+        """The version of the kubelet of each node that says it, by name."""
         self._division = Division()
         self._too_many = MOST_CLASSES
         self._keys: dict[str, ClassKey] = {}
@@ -391,7 +403,9 @@ class NodeTable:
     def replace(self, values: Iterable[paths.Object]) -> None:
         """Takes all nodes of the cluster."""
         nodes, unreadable = [], {}
-        for name, value in {name_of(value): value for value in values}.items():
+        by_name = {name_of(value): value for value in values}
+        self.kubelets = {name: version for name, value in by_name.items() if (version := _kubelet(value))}
+        for name, value in by_name.items():
             found = read_node(value)
             if isinstance(found, str):
                 unreadable[name] = found
@@ -406,6 +420,8 @@ class NodeTable:
     def put(self, value: paths.Object) -> None:
         """Takes a new or changed node."""
         name, found = name_of(value), read_node(value)
+        if (version := _kubelet(value)) != self.kubelets.get(name, ""):
+            self.kubelets = {**self.kubelets, name: version}
         if isinstance(found, str):
             if self.now.unreadable.get(name) != found:
                 self._move(name, None, unreadable={**self.now.unreadable, name: found})
@@ -439,7 +455,10 @@ class NodeTable:
             "kind": "Node",
             "metadata": {"name": name, "labels": dict(node.labels)},
             "spec": {"taints": taints},
-            "status": {"allocatable": allocatable},
+            "status": {
+                "allocatable": allocatable,
+                **({"nodeInfo": {"kubeletVersion": version}} if (version := self.kubelets.get(name)) else {}),
+            },
         }
 
     def _node(self, name: str) -> Node | None:

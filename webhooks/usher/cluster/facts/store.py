@@ -11,7 +11,7 @@ import io
 import threading
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from itertools import islice
 from types import MappingProxyType
@@ -184,12 +184,17 @@ class Store:
         self._derived[name] = (revisions, made)
         return made
 
-    def with_applied(self, values: Iterable[paths.Object], *, namespace: str) -> "Store":
+    def with_applied(self, values: Iterable[paths.Object], *, namespace: str, also: Collection[Key] = ()) -> "Store":
         """The store as it would be after some objects are applied. Objects of unknown kinds are left out.
 
         The nodes stay the same; derived values are made again.
+
+        Args:
+            also: kinds that count even if they are unknown.
         """
-        new = [value for value in values if _key(value) in self._kinds and _key(value) in registry.FACTS]
+        new = [
+            value for value in values if (key := _key(value)) in registry.FACTS and (key in self._kinds or key in also)
+        ]
         if not new:
             return self
         result = Store()

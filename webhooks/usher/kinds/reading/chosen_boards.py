@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from usher import memo, model, paths, quantities
 from usher.accelerators import boards
-from usher.kinds.reading import counts, known_keys, refused_values
+from usher.kinds.reading import counts, known_keys, pod_templates, refused_values
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.environment import misread
 from usher.kinds.reading.values import Objects
@@ -250,6 +250,7 @@ def beside_others(
     yield from places.claims_of_no_class(value, key, objects)
     yield from refused_values.ports_of_nodes(workload, specs, objects)
     yield from counts.budgets_of_jobs(value, objects)
+    yield from pod_templates.older_kubelets(workload, specs, objects)
 
 
 def _devices_of_nodes(objects: Objects) -> Mapping[str, Sequence[Mapping[str, Any]]]:

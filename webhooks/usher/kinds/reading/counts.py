@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from usher import memo, model, paths
 from usher.kinds.reading import known_keys, values
 from usher.kinds.reading.environment import misread
-from usher.kinds.reading.value_forms import PodSpec, at, is_placeholder, pods_selected, texts_at, values_at
+from usher.kinds.reading.value_forms import Pod, PodSpec, at, is_placeholder, labelled_pods, texts_at, values_at
 from usher.kinds.reading.values import MAX_PODS, Absence, Objects, Reading, Reference
 
 DEFAULT_SURGE: Final = "25%"
@@ -336,6 +336,13 @@ class _Answers(NamedTuple):
     """Ports with metrics."""
     host: str = ""
     """The address on which it listens without --host, if only its own pod reaches that."""
+    unready: str = "(?!)"
+    """Paths that fail while the server is well, if its command has the pattern `busy`."""
+    busy: str = ""
+    why: str = ""
+    """The work for which it is not ready, after `while the server`."""
+    alive: str = ""
+    """The path that fails only if the server has to start again."""
 
 
 @cache
@@ -392,12 +399,16 @@ def unanswered(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
         yield misread(f"{path}/containers/0/ports", text, remedy, "probe")
     for where, get in at(container, "{livenessProbe,readinessProbe,startupProbe}.httpGet", f"{path}/containers/0"):
         probe = paths.mapping(get)
-        asked = str(probe.get("path", "/")).partition("?")[0].rstrip("/") or "/"
+        whole = str(probe.get("path", "/"))
+        asked = whole.partition("?")[0].rstrip("/") or "/"
         port = str(probe.get("port"))
         port = str(named.get(port, port))
         if re.fullmatch(r"\d{1,18}", port) and int(port) not in ports | server.others:
             text = f"asks port {port} in a probe, but the server listens on {', '.join(map(str, sorted(ports)))}"
             yield misread(f"{where}/port", text, f"ask port {min(ports)}", "probe")
+        elif "/livenessProbe/" in where and re.fullmatch(server.unready, whole) and re.search(server.busy, words):
+            text = f"asks {whole[:80]} in its livenessProbe, which fails while the server {server.why}, and then the "
+            yield misread(f"{where}/path", f"{text}kubelet restarts it", f"ask {server.alive}", "probe")
         elif not re.fullmatch(server.paths, asked):
             text = f"asks {asked[:80]} in a probe, which the server does not answer with a success"
             yield misread(f"{where}/path", text, f"ask {server.right}", "probe")
@@ -446,8 +457,8 @@ def ports_without_server(value: paths.Object, namespace: str, objects: Objects) 
     """A number of a port on which the model servers in the files do not listen that a Service or a pool selects."""
     spec = paths.mapping(value.get("spec"))
     selector = known_keys.part_at(spec, "/selector/matchLabels") or known_keys.part_at(spec, "/selector")
-    selected = pods_selected(objects, namespace, selector)
-    found = [ports for each in selected if (ports := ports_of_server(each))]
+    pods = labelled_pods(objects, namespace, selector)
+    found = [ports for _, each in pods if (ports := ports_of_server(each))]
     wanted = [
         (f"{where}/targetPort" if "targetPort" in each else where, each.get("targetPort", each.get("port")))
         for where, each in at(spec, "ports[]", "/spec")
@@ -459,39 +470,34 @@ def ports_without_server(value: paths.Object, namespace: str, objects: Objects) 
             listed = ", ".join(map(str, sorted(set.union(*found))[:5]))
             text = f"sends requests to the port {port}, and the model server that it selects listens on {listed}"
             yield _no_port(where, text, f"name the port {listed}")
+    if selector and spec.get("clusterIP") != "None" and len(pods) > 1:
+        place = "/spec/selector/matchLabels" if "matchLabels" in str(spec.get("selector")) else "/spec/selector"
+        yield from _pods_of_other_ports(place, [port for _, port in wanted], pods)
 
 
-_REQUEST_SECONDS: Final = 60
-"""The time of a request to the API server."""
+def _pods_of_other_ports(place: str, wanted: Sequence[Any], pods: Sequence[Pod]) -> Iterator[model.UnreadKey]:
+    """Pods that do not listen on any port of a Service or a pool, beside others that do: they refuse requests.
 
-
-def slow_webhooks(value: paths.Object, objects: Objects) -> Iterator[model.UnreadKey]:
-    """Mutating webhooks in the files that are asked about a Pod one after the other, longer than a request lasts."""
-    group, kind = "admissionregistration.k8s.io", "MutatingWebhookConfiguration"
-    seconds = objects.once(
-        "seconds of webhooks",
-        lambda: {name: _seconds_for_pods(each) for name, each in objects.cluster_scoped(group, kind).items()},
-    )
-    slowest, total = objects.once(
-        "slowest webhook",
-        lambda: (max(sorted(seconds), key=lambda each: seconds[each], default=""), sum(seconds.values())),
-    )
-    if total >= _REQUEST_SECONDS and paths.text(paths.metadata(value).get("name")) == slowest:
-        text = f"has a part in the {total} s of all mutating webhooks that are asked about a Pod one after the other,"
-        text = f"{text} if their servers are away, and a request has {_REQUEST_SECONDS} s"
-        yield misread("/webhooks", text, "shorten timeoutSeconds, for example to 5, or narrow the rules", "controller")
-
-
-def _seconds_for_pods(value: paths.Object) -> int:
-    total = 0
-    for _, webhook in at(value, "webhooks[]"):
-        groups, names, operations = (
-            set(texts_at(webhook, f"rules[].{field}[]")) for field in ("apiGroups", "resources", "operations")
-        )
-        asked = groups & {"", "*"} and names & {"pods", "*", "*/*", "pods/*"} and operations & {"CREATE", "*"}
-        seconds = webhook.get("timeoutSeconds", 10) if isinstance(webhook, dict) and asked else 0
-        total += seconds if isinstance(seconds, int) else 0
-    return total
+    A port with a name leaves out the pods that do not have it. What a pod does not declare is unknown.
+    """
+    ports = {each for each in wanted if isinstance(each, int)}
+    listening = []
+    for labels, spec in pods:
+        written = values_at(spec, "{containers,initContainers}[].ports[].containerPort")
+        declared = {each for each in written if isinstance(each, int)} | ports_of_server(spec)
+        texts = {(key, text) for key, text in labels.items() if isinstance(text, str)}
+        listening.append((texts, declared, spec))
+    right = [own for own, found, _ in listening if found & ports]
+    for own, found, spec in listening if right and len(ports) == len({*map(str, wanted)}) else ():
+        words = values_at(spec, "{containers,initContainers}[].{command[],args[],env[].value}")
+        if found and not found & ports and not any(str(port) in str(word) for port in ports for word in words):
+            name, listed = next(iter(texts_at(spec, "containers[].name")), "")[:60], sorted(found)[:5]
+            text = f"selects pods with the container {name}, which declares {', '.join(map(str, listed))} and "
+            text += f"not {min(ports)} as others that it selects, so a part of the requests is refused"
+            add = next((f"add {key}: {label}" for key, label in sorted(set.intersection(*right) - own)), "add a label")
+            remedy = f"{add} to the selector"
+            yield misread(place, text, remedy, "controller")
+            return
 
 
 _RAY_GROUPS: Final = "spec{,.rayClusterSpec,.rayClusterConfig,.jobTemplate.rayClusterSpec}.workerGroupSpecs[]"

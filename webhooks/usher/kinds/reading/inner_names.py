@@ -319,7 +319,7 @@ def _ports(value: paths.Object, key: tuple[str, str], namespace: str, objects: O
             value, namespace, objects, "spec.podMetricsEndpoints[].port", "/spec/selector/matchLabels"
         )
     if key[1] == "MutatingWebhookConfiguration":
-        yield from counts.slow_webhooks(value, objects)
+        yield from refused_values.slow_webhooks(value, objects)
     if key == ("", "Service"):
         yield from _port_not_there(value, namespace, objects, "spec.ports[].targetPort", "/spec/selector")
         yield from _names_before_ready(value, namespace, objects)

@@ -8,15 +8,17 @@ Layers come nearest first. A value of a single layer is taken unchanged. A value
 the parts that could be read, because an entry may come from another place than its path suggests.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
 
-from usher import model, paths
-from usher.kinds.reading import environment
+from usher import errors, memo, model, paths, quantities
+from usher.kinds.reading import environment, known_keys, value_forms
+from usher.kinds.reading.environment import misread
 from usher.kinds.reading.templates import LISTS, NOWHERE, ONE, PLAIN, ContainerPlace, Place, Template, Traits
-from usher.kinds.reading.values import Inner, Reading
+from usher.kinds.reading.values import Inner, Objects, Reading
 from usher.model import placement
 
 
@@ -384,3 +386,93 @@ def _merged(value: paths.Json, patch: Place, key: str, reading: Reading, *, type
         else:
             found[index] = patched(found[index], Place(each, path), reading, typed=typed)
     return found
+
+
+_Kubelets = Sequence[tuple[int, str, Mapping[str, Any]]]
+
+
+def _kubelets(objects: Objects) -> tuple[int, _Kubelets]:
+    """The minor version that the API server has at least, and those of kubelets, with the names and labels of nodes."""
+    found = []
+    for name, node in objects.known("", "Node").items():
+        version = re.match(
+            r"v1\.(\d{1,3})", paths.text(next(iter(value_forms.values_at(node, _KUBELET)), "")), re.ASCII
+        )
+        if version:
+            found.append((int(version[1]), name, known_keys.part_at(node, "/metadata/labels")))
+    found.sort(key=lambda each: each[:2])
+    served = any(each.get("apiVersion") == "resource.k8s.io/v1" for _, each in objects.all())
+    newest = max([34 if served else 0, *(minor for minor, _, _ in found)])
+    return newest, [each for each in found if _CONTROL_PLANE not in each[2]]
+
+
+_KUBELET: Final = "status.nodeInfo.kubeletVersion"
+_CONTROL_PLANE: Final = "node-role.kubernetes.io/control-plane"
+
+
+def older_kubelets(
+    workload: model.Workload | None, specs: Sequence[value_forms.PodSpec], objects: Objects
+) -> Iterator[model.UnreadKey]:
+    """Fields of pods that the kubelets of the nodes that they select do not know, while the API server does."""
+    newest, kubelets = objects.once("kubelets", lambda: _kubelets(objects))
+    rows = known_keys.rows("kubelets") if any(minor < newest for minor, _, _ in kubelets) else ()
+    slices = objects.known("resource.k8s.io", "ResourceSlice").values() if rows and specs else ()
+    of_slices = {name for each in slices for name in value_forms.texts_at(each, "spec.nodeName")}
+    for spec, path, _ in specs if rows else ():
+        pod_set = next((each for each in workload.pod_sets if each.spec_path == path), None) if workload else None
+        chosen = (pod_set.node_selector if pod_set else {}).items()
+        for row in rows:
+            where = next(
+                (at for at, each in value_forms.at(spec, row["at"], path) if re.search(row["is"], str(each))), ""
+            )
+            for minor, name, labels in kubelets if where else ():
+                is_likely = chosen <= labels.items() and (name in of_slices or not (row.get("claims") and of_slices))
+                if is_likely and minor < row["since"] <= newest:
+                    text = f"{row['text']}, and the kubelet of node {name} has version 1.{minor}"
+                    yield misread(where, text, row["remedy"], "controller")
+                    break
+
+
+def bytes_of(text: object) -> int:
+    """The whole number of an amount; 0 if it cannot be read."""
+    try:
+        return quantities.parse(text).value if isinstance(text, str) and text else 0
+    except errors.QuantityError:
+        return 0
+
+
+_NEURON: Final = frozenset(f"aws.amazon.com/neuron{each}" for each in ("", "device", "core"))
+_SCHEDULER: Final = memo.pattern(r"schedulerName:\s*[\"']?([\w.-]+)")
+
+
+def apart_on_a_ring(pod_set: model.PodSet, objects: Objects) -> Iterator[model.UnreadKey]:
+    """Several Neuron devices of a node, but not all, by a scheduler that does not know which are neighbours.
+
+    Source: awsdocs-neuron.readthedocs-hosted.com, Neuron scheduler extension.
+    """
+    for name, asked in pod_set.accelerators.items() if pod_set.scheduler_name in ("", "default-scheduler") else ():
+        whole = max(amounts_of_nodes(pod_set, name, name, objects), default=0) if name in _NEURON else 0
+        if 1 < asked.value < whole and (scheduler := objects.once("scheduler of Neuron", lambda: _neuron(objects))):
+            text = f"asks for {asked} of the {whole} {name} of a node, which have to be neighbours, and only the "
+            text += f"scheduler {scheduler} with the extension of Neuron looks at that"
+            remedy = f"set schedulerName: {scheduler}, or ask for 1 or for all {whole}"
+            yield misread(pod_set.spec_path, text, remedy, "controller")
+
+
+def _neuron(objects: Objects) -> str:
+    """The name of the scheduler that asks the extension of Neuron, beside the default one; empty without one."""
+    for each in objects.known("", "ConfigMap").values():
+        for text in value_forms.texts_at(each, "data.*"):
+            named = _SCHEDULER.search(text) if "neuron-scheduler" in text else None
+            if named and named[1] != "default-scheduler":
+                return named[1]
+    return ""
+
+
+def amounts_of_nodes(pod_set: model.PodSet, device: str, resource: str, objects: Objects) -> Iterator[int]:
+    """The amounts of a resource on the known nodes with a device that pods select."""
+    for node in objects.known("", "Node").values():
+        offered = known_keys.part_at(node, "/status/allocatable")
+        labels = known_keys.part_at(node, "/metadata/labels")
+        if device in offered and pod_set.node_selector.items() <= labels.items():
+            yield bytes_of(offered.get(resource))

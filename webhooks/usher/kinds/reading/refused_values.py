@@ -485,3 +485,36 @@ def _other_clusters(value: paths.Object, kind: str, objects: Objects) -> Iterato
 
 
 _KUBECONFIG: Final = "spec.{kubeConfig,clusterSource.kubeConfig}.location"
+
+
+_REQUEST_SECONDS: Final = 60
+"""The time of a request to the API server."""
+
+
+def slow_webhooks(value: paths.Object, objects: Objects) -> Found:
+    """Mutating webhooks in the files that are asked about a Pod one after the other, longer than a request lasts."""
+    group, kind = "admissionregistration.k8s.io", "MutatingWebhookConfiguration"
+    seconds = objects.once(
+        "seconds of webhooks",
+        lambda: {name: _seconds_for_pods(each) for name, each in objects.cluster_scoped(group, kind).items()},
+    )
+    slowest, total = objects.once(
+        "slowest webhook",
+        lambda: (max(sorted(seconds), key=lambda each: seconds[each], default=""), sum(seconds.values())),
+    )
+    if total >= _REQUEST_SECONDS and paths.text(paths.metadata(value).get("name")) == slowest:
+        text = f"has a part in the {total} s of all mutating webhooks that are asked about a Pod one after the other,"
+        text = f"{text} if their servers are away, and a request has {_REQUEST_SECONDS} s"
+        yield misread("/webhooks", text, "shorten timeoutSeconds, for example to 5, or narrow the rules", "controller")
+
+
+def _seconds_for_pods(value: paths.Object) -> int:
+    total = 0
+    for _, webhook in at(value, "webhooks[]"):
+        groups, names, operations = (
+            set(texts_at(webhook, f"rules[].{field}[]")) for field in ("apiGroups", "resources", "operations")
+        )
+        asked = groups & {"", "*"} and names & {"pods", "*", "*/*", "pods/*"} and operations & {"CREATE", "*"}
+        seconds = webhook.get("timeoutSeconds", 10) if isinstance(webhook, dict) and asked else 0
+        total += seconds if isinstance(seconds, int) else 0
+    return total

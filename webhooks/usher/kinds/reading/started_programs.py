@@ -19,103 +19,13 @@ from usher import errors, memo, model, paths, quantities
 from usher.kinds.reading import known_keys
 from usher.kinds.reading import value_forms as places
 from usher.kinds.reading.environment import misread, program_names, words_without_shell
+from usher.kinds.reading.values import Lookup, Objects
 
 Found = Iterator[model.UnreadKey]
 
-_FOR_CPUS: Final = memo.pattern(
-    r"(^|/)(kserve/huggingfaceserver:(latest|v0\.(1[5-9]|[2-9]\d)\.\d+[-\w]*(?<!-gpu))$"
-    r"|ggml-org/llama\.cpp:(server|full|light)(-b\d+)?$|text-embeddings-inference:cpu-"
-    r"|tensorflow/(tensorflow|serving):(latest|\d[\d.]*)(-jupyter)?$)"
-    r"|/vllm-cpu[-\w]*:|:[\w.-]*-cpu(-[\w.-]+)?$"
-)
-"""Images of programs that were built for CPUs alone; a tag with -cpu says so itself."""
-
-_BLACKWELL: Final = memo.pattern(
-    r"\b(g?b[23]00)\b|blackwell|rtx-?pro-?[2-6]\d{3}\b|rtx-?50[5-9]0|^p6e?-|\ba4x?-(high|ultra|mega|max)gpu|^g7e\.",
-    re.IGNORECASE,
-)
-_VOLTA: Final = memo.pattern(r"\b(tesla-?)?(v100|p100|p40|p4|k80)\b|^p[23](dn)?\.|_v3$", re.IGNORECASE)
-_WITHOUT_VOLTA: Final = memo.pattern(r"(^|/)vllm/vllm-openai:(latest|v0\.(9|[1-9]\d)\.)")  # PyTorch 2.7 with CUDA 12.8
-_BOARD_LABELS: Final = frozenset({
-    "nvidia.com/gpu.product", "nvidia.com/gpu.family", "cloud.google.com/gke-accelerator",
-    "node.kubernetes.io/instance-type", "karpenter.k8s.aws/instance-gpu-name", "eks.amazonaws.com/instance-gpu-name",
-    "karpenter.k8s.aws/instance-family", "eks.amazonaws.com/instance-family", "gpu.nvidia.com/class",
-})  # fmt: skip
-_CUDA: Final = memo.pattern(r"[:_-](?:py3-)?cu(?:da)?-?(1[0-3])[._]?(\d)")
-_VLLM: Final = memo.pattern(r"vllm/vllm-openai:v0\.[0-8]\.")
-_MONTHLY: Final = memo.pattern(r"nvcr\.io/nvidia/(?:pytorch|tensorflow|tritonserver|nemo|jax):(2[0-4])\.\d\d")
-_FIRST: Final = (12, 8)
-"""The first CUDA with code for Blackwell (CUDA 12.8 release notes); vLLM has it since 0.9.0, and NVIDIA since 25.01."""
-
-
-def images_of_other_devices(workload: model.Workload) -> Found:
-    """Images that cannot use the GPUs that their container asks for, or those of the nodes that the pod selects."""
-    for pod_set in workload.pod_sets:
-        selected = [each for key, each in pod_set.node_selector.items() if key in _BOARD_LABELS]
-        boards, former = (list(filter(each.search, selected)) for each in (_BLACKWELL, _VOLTA))
-        for container in pod_set.containers:
-            yield from _options_of_other_devices(pod_set, container)
-            if not container.image or "nvidia.com/gpu" not in container.accelerators:
-                continue
-            path = f"{container.path}/image"
-            if _FOR_CPUS.search(container.image):
-                text = f"has a container with GPUs and the image {container.image[:120]}, whose program uses only CPUs"
-                yield misread(path, text, "use the image for GPUs, or ask for no GPU", "image")
-            elif former and _WITHOUT_VOLTA.search(container.image):
-                text = f"selects {former[0]}, but the image {container.image[:120]} has no code for GPUs before Turing"
-                yield misread(path, text, "use vLLM 0.8.5, or newer GPUs", "image")
-            elif boards and (cuda := _older_cuda(container.image)):
-                text = f"selects {boards[0]}, but the image {container.image[:120]} is from {cuda}, before Blackwell"
-                yield misread(path, text, "use an image with CUDA 12.8 or later", "image")
-
-
-def _older_cuda(image: str) -> str:
-    """The reason why an image has no code for Blackwell; empty without one, as for images of CUDA itself."""
-    if re.search(r"nvidia/cuda:", image):
-        return ""
-    if _VLLM.search(image):
-        return "the time of CUDA 12.4"
-    if found := _MONTHLY.search(image):
-        return f"20{found[1]}"
-    found = _CUDA.search(image)
-    return f"CUDA {found[1]}.{found[2]}" if found and (int(found[1]), int(found[2])) < _FIRST else ""
-
-
-_OLD_BOARDS: Final = memo.pattern(
-    r"\b(tesla-?)?(t4g?|v100|p100|p4|k80)\b|\b(g4dn|g5g|p3|p3dn|p2)\b|nc\d+.*_t4|_v3$", re.IGNORECASE
-)
-_PART_OF_MEMORY: Final = memo.pattern(
-    r"--gpu[-_]memory[-_]utilization[=\s]+[\"']?([01](?:\.\d{1,9})?|\.\d{1,9})(?![\d.])"
-)
-_HALF_OF_MEMORY: Final = 0.5
-"""The most that a server can take where at least two pods share a GPU."""
-_HALF: Final = memo.pattern(r"--dtype(?:=|\s+)[\"']?(?:bf16|bfloat16)\b")
-
-
-def _options_of_other_devices(pod_set: model.PodSet, container: model.Container) -> Found:
-    """Options of vLLM that the selected GPUs do not have: bfloat16 needs Ampere or later."""
-    text = " ".join(container.command)
-    if container.parallelism is None or container.parallelism["server"] != "vLLM":
-        return
-    part = _PART_OF_MEMORY.search(text)
-    if "nvidia.com/gpu.shared" in container.accelerators and (part is None or float(part[1]) > _HALF_OF_MEMORY):
-        given, taken = (f"with {part[0]}", float(part[1])) if part else ("without --gpu-memory-utilization", 0.9)
-        message = f"starts vLLM on a share of a GPU {given}, so it takes {taken:.0%} of the whole memory"
-        remedy = "set --gpu-memory-utilization to its part of the memory"
-        yield misread(container.path, message.replace("%", " %"), remedy, "image")
-    if not _HALF.search(text):
-        return
-    selected = [
-        each for key, each in pod_set.node_selector.items() if key in _BOARD_LABELS and _OLD_BOARDS.search(each)
-    ]
-    if selected:
-        message = f"selects {selected[0]} and starts vLLM with bfloat16, which GPUs before Ampere do not have"
-        yield misread(container.path, message, "set --dtype to half", "image")
-
-
 _ROWS: Final = Path(__file__).with_suffix(".json")
 _OF_A_PROGRAM: Final = memo.pattern(
-    r"vllm|sglang|lmcache|text-generation-inference|tritonserver|llama\.cpp|trtllm|ollama|rayproject/ray|/nim/|pytorch|jupyter"
+    r"vllm|sglang|lmcache|text-(?:generation|embeddings)-inference|tritonserver|llama\.cpp|trtllm|ollama|rayproject/ray|/nim/|pytorch|jupyter"
     r"|kubeflownotebookswg|deepspeed|torchrun|accelerate|CUDA_VISIBLE_DEVICES|LMCACHE_|--node[-_]rank"
 )
 """Words of containers that a rule here reads; others cost no more than this search."""
@@ -190,6 +100,8 @@ def _model_of(row: Mapping[str, Any], started: _Started) -> str:
     """The model that a server gets on its command line: a path, or a name of the hub."""
     found = re.search(rf"(?:{row['model']})[\"']?([\w./@:-]{{1,300}})", started.words)
     first = started.value.get("args")
+    if not found and (variable := started.variables.get(row.get("variable", ""))):
+        return variable
     if found or "command" in started.value or row["name"] != "vLLM" or not isinstance(first, list):
         return found[1] if found else ""
     return paths.text(first[0]) if first and re.fullmatch(r"[\w.@/-]+", paths.text(first[0])) else ""
@@ -214,28 +126,45 @@ def _without_its_model(started: _Started) -> Found:
             remedy = f"mount a volume with the model there{f', or write a path below {volumes}' if volumes else ''}"
             yield misread(started.find(named), message, remedy, "controller")
         return
-    downloads = row.get("folder", "")
-    moved = not downloads or re.search(row.get("moved", "^"), started.text) or not started.whole
-    if (
-        moved
-        or "/" not in named
-        or ":" in named
-        or "runAsUser" in f"{started.spec.get('securityContext')}{started.value.get('securityContext')}"
-    ):
-        return
-    claims = started.volumes("persistentVolumeClaim")
+    downloads = _own_folder(row, started, named)
+    claims = started.volumes("persistentVolumeClaim", "ephemeral")
     meant = [
         (folder, where)
         for folder, name, where in mounts
-        if name in claims and re.search(r"cache|hugging|hf|model|weights", f"{folder} {name}")
+        if name in claims and re.search(r"cache|hugging|hf|model|weights|ollama|nim", f"{folder} {name}")
     ]
-    below = any(_is_below(downloads, folder) for folder, _, _ in mounts)
-    if meant and not below and not any(folder.startswith(f"{downloads}/") for folder, _ in meant):
+    if downloads and meant and not any(folder.startswith(f"{downloads}/") for folder, _ in meant):
         folder, where = meant[0]
         message = f"downloads its model to {downloads} at each start, and its volume is at {folder[:100]}"
-        yield misread(
-            where, message, f"set HF_HOME to {folder[:100]}, or mount the volume at {downloads}", "controller"
-        )
+        way = row.get("way", "HF_HOME")
+        yield misread(where, message, f"set {way} to {folder[:100]}, or mount the volume at {downloads}", "controller")
+
+
+def _own_folder(row: Mapping[str, Any], started: _Started, named: str) -> str:
+    """The folder of the image to which a server downloads its model; empty where it may be another, or in a volume."""
+    downloads = str(row.get("folder", ""))
+    user = f"{started.spec.get('securityContext')}{started.value.get('securityContext')}"
+    if (
+        not downloads
+        or re.search(row.get("moved", "^"), started.text)
+        or not started.whole
+        or not (row.get("always") or ("/" in named and ":" not in named))
+        or (not row.get("always") and "runAsUser" in user)
+        or any(_is_below(downloads, folder) for folder, _, _ in started.mounts())
+    ):
+        return ""
+    return downloads
+
+
+def own_downloads(spec: Mapping[str, Any]) -> Iterator[tuple[int, Mapping[str, Any], str]]:
+    """The servers of a pod that download their model into their own files: their numbers, and the folder."""
+    for index, container in enumerate(paths.elements(spec.get("containers"))):
+        if isinstance(container, dict) and _OF_A_PROGRAM.search(str(container)):
+            started = _Started(container, spec, "")
+            row = next((each for each in _rows("servers") if re.search(each["image"], started.image)), None)
+            known = row and not _DOWNLOADS.search(started.words) and "lifecycle" not in container
+            if row and known and (folder := _own_folder(row, started, _model_of(row, started))):
+                yield index, container, folder
 
 
 def _hidden(started: _Started) -> Found:
@@ -566,6 +495,67 @@ def needs_of_programs(key: tuple[str, str], value: paths.Object, specs: Sequence
                 yield from _variables(started, key)
                 yield from _launcher_without_ssh(key, value, started)
                 yield from _one_after_another(value, started) if key == ("apps", "StatefulSet") else ()
+
+
+_CLAIM: Final = ("resource.k8s.io", "ResourceClaim")
+_SHARING: Final = "spec.devices.config[].opaque.parameters.sharing"
+_Users = Mapping[tuple[str, str], Mapping[int, str]]
+
+
+def users_of_one_server(specs: Sequence[places.PodSpec], namespace: str, objects: Objects, beside: Lookup) -> Found:
+    """Pods that share a claim by MPS with pods of another user.
+
+    The daemon of MPS serves one user at a time (docs.nvidia.com/deploy/mps, provisioning sequence), and NVIDIA's driver
+    starts one for each claim (kubernetes-sigs/dra-driver-nvidia-gpu#1158).
+    """
+    of_file = beside if isinstance(beside, Objects) else objects
+    shared = of_file.once("users of claims by MPS", lambda: _users_of_mps(objects, of_file, namespace))
+    for spec, path, _ in specs if shared else ():
+        for where, name, user in _users_of_claims(spec, path):
+            users = shared.get((namespace, name), {})
+            first = next(iter(users), user)
+            if user != first:
+                text = (
+                    f"shares ResourceClaim {name[:100]} by MPS as the user {user}, and {users[first]} does so as the "
+                )
+                text += f"user {first}: the daemon of the claim serves one user at a time, so one of them waits"
+                remedy = f"set runAsUser to {first} in both, or share by time slices"
+                yield misread(where, text, remedy, "controller")
+
+
+def _users_of_mps(objects: Objects, of_file: Objects, namespace: str) -> _Users:
+    """The users of each claim that is shared by MPS, by its namespace and name, with one object of each user."""
+    found: dict[tuple[str, str], dict[int, str]] = {}
+    for each in objects.known(*_CLAIM).values():
+        ways = [
+            way for way in places.values_at(each, _SHARING) if isinstance(way, dict) and way.get("strategy") == "MPS"
+        ]
+        if ways and "multi" not in str(ways).lower():
+            metadata = paths.metadata(each)
+            found[paths.text(metadata.get("namespace")) or namespace, paths.text(metadata.get("name"))] = {}
+    # Pods stand only among the objects of their own file.
+    for within, value in (*objects.all(), *of_file.all()) if found else ():
+        for spec, path, _ in places.pod_specs(value):
+            for _, name, user in _users_of_claims(spec, path):
+                title = f"{value.get('kind')} {paths.text(paths.metadata(value).get('name'))[:100]}"
+                found.get((within, name), {}).setdefault(user, title)
+    return found
+
+
+def _users_of_claims(spec: Mapping[str, Any], path: str) -> Iterator[tuple[str, str, int]]:
+    """The claims by name of a pod, with the place and the user of each container that uses one, where it says it."""
+    named = [each for each in paths.elements(spec.get("resourceClaims")) if isinstance(each, dict)]
+    claims = {paths.text(each.get("name")): paths.text(each.get("resourceClaimName")) for each in named}
+    for where, container in places.at(spec, "containers[]", path) if any(claims.values()) else ():
+        holders: tuple[tuple[Any, str], ...] = ((container, where), (spec, path))
+        for holder, place in holders:
+            context = known_keys.part_at(holder, "/securityContext")
+            if isinstance(user := context.get("runAsUser"), int):
+                used = places.texts_at(container, "resources.claims[].name")
+                yield from (
+                    (f"{place}/securityContext/runAsUser", claims[each], user) for each in used if claims.get(each)
+                )
+                break
 
 
 _WITHOUT_SSH: Final = frozenset({"Job", "JobSet", "LeaderWorkerSet", "PyTorchJob", "StatefulSet", "TrainJob"})

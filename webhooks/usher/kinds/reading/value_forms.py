@@ -478,10 +478,7 @@ def claims_of_no_class(value: paths.Object, key: tuple[str, str], objects: Objec
             text, remedy = "names no storageClassName, and no known StorageClass is the default", f"name one: {listed}"
         elif name and name not in classes and name not in kept and not is_placeholder(name):
             text = f"names the StorageClass {name[:60]}, which the cluster does not have"
-            remedy, place = (
-                f"name one that it has: {listed}; or make a volume of this class",
-                f"{where}/storageClassName",
-            )
+            remedy, place = f"name one that it has: {listed}; or make a volume of it", f"{where}/storageClassName"
         elif name is None and "ReadWriteMany" in modes and driver in DISKS and spec.get("volumeMode") != "Block":
             text = f"asks for ReadWriteMany, but one node alone mounts a file system of {driver}, the default here"
             remedy, place = "name a StorageClass of a shared file system", f"{where}/accessModes"
@@ -564,28 +561,37 @@ def _restarts_for_ever(value: paths.Object, path: str) -> Iterator[model.UnreadK
         )
 
 
-_Pod = tuple[Mapping[str, Any], Mapping[str, Any]]
+Pod = tuple[Mapping[str, Any], Mapping[str, Any]]
 """The labels and the spec of the pods of a template."""
 
 
 def pods_selected(objects: Objects, namespace: str, selector: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The specs of the pods of a namespace that a selector selects; empty for an empty selector."""
+    return [spec for _, spec in labelled_pods(objects, namespace, selector)]
+
+
+def labelled_pods(objects: Objects, namespace: str, selector: Mapping[str, Any]) -> list[Pod]:
+    """As `pods_selected`, with their labels."""
     by_label = objects.once("pods by each label", lambda: _pods_by_label(objects))
     first = next(((key, str(text)) for key, text in selector.items()), ("", ""))
     found = by_label.get((namespace, *first), ())
-    return [spec for labels, spec in found if selector.items() <= labels.items()]
+    return [each for each in found if selector.items() <= each[0].items()]
 
 
-def _pods_by_label(objects: Objects) -> Mapping[tuple[str, str, str], Sequence[_Pod]]:
-    found = defaultdict[tuple[str, str, str], list[_Pod]](list)
-    for namespace, value in objects.all():
+def _pods_by_label(objects: Objects) -> Mapping[tuple[str, str, str], Sequence[Pod]]:
+    """The pods of these objects, and Pods of the facts."""
+    found = defaultdict[tuple[str, str, str], list[Pod]](list)
+    own = objects.cluster_scoped("", "Pod")
+    others = [value for name, value in objects.known("", "Pod").items() if name not in own]
+    beside = [(paths.text(paths.metadata(value).get("namespace")), value) for value in others]
+    for namespace, value in (*objects.all(), *beside):
         for labels, spec in _pods_of(value):
             for key, text in labels.items():
                 found[namespace, key, str(text)].append((labels, spec))
     return found
 
 
-def _pods_of(value: paths.Object) -> Iterator[_Pod]:
+def _pods_of(value: paths.Object) -> Iterator[Pod]:
     """The labels and the spec of the pods of an object of Kubernetes."""
     for way in ("", "/spec/template"):
         if "containers" in (spec := known_keys.part_at(value, f"{way}/spec")):

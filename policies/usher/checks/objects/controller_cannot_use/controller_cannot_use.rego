@@ -29,6 +29,11 @@
 #   webhooks of KEDA, KubeRay and the Spark operator refuse, versions that operators no longer serve, startup taints that
 #   stay, budgets of Jobs, tolerations with another value than the taint of a NodePool, and what other objects of the
 #   files contradict: a VerticalPodAutoscaler and its target, a queue and its admission checks, a gang and its operator.
+#   Beside known nodes and configurations it also finds startup taints that a NodePool does not declare, fields and claims
+#   that older kubelets do not know, several Neuron devices without the scheduler that knows their neighbours, weights
+#   that the files of a node do not hold, a storage initializer of KServe with little memory, a progress deadline of
+#   Knative below the time of a node and its model, users who share a claim by MPS, and a selector of a Service or a pool
+#   that also selects pods which do not listen on its port.
 # scope: package
 # related_resources:
 #   - ref: https://keda.sh/docs/latest/scalers/

@@ -6,7 +6,8 @@
 #   Generation Inference, Text Embeddings Inference, Triton, llama.cpp, TensorRT-LLM and Ollama, and the flags that
 #   change the port. It skips pods with several containers, and commands with variables.
 #   A single declared port is compared too, and SGLang and trtllm-serve need --host, because they listen on the address of
-#   the pod's own loopback without it.
+#   the pod's own loopback without it. A liveness probe must not ask whether the server is ready: Triton is not while it
+#   loads another model, and llama.cpp is not while all its slots are busy.
 # scope: package
 # related_resources:
 #   - ref: https://docs.vllm.ai/en/latest/serving/openai_compatible_server/

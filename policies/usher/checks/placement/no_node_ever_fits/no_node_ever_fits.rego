@@ -154,6 +154,8 @@ _only(nearest, kind) if {
 _assumption(pod_set, found) := {"assumption": "the webhook adds tolerations to the pods; it cannot edit this template"} if {
 	not pod_set.changeable
 	found.nearest.taints != []
+	some container in pod_set.containers
+	container.asksAccelerators
 } else := {"assumption": "usher assumes that the pods run on nodes of these pools, because it knows no other nodes"} if {
 	found.poolsAlone
 } else := {"assumption": "usher assumes that no autoscaler adds nodes of another kind, because usher.yaml declares no pool for these pods"} if {
