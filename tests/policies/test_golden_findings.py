@@ -99,6 +99,7 @@ ONLY_IN_FILES = (
     "USH1538 image-of-other-devices",
     "USH1539 agent-without-its-folder",
     "USH1541 probe-without-an-answer",
+    "USH1700 definition-refuses",
 )
 
 
