@@ -1,4 +1,4 @@
-"""What the API server refuses by the definition of a kind, beside types: limits of values, and rules in CEL."""
+"""Limits and rules in CEL of the definition of a kind, beside types: the API server refuses what breaks them."""
 
 import math
 import operator
