@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import builders
-from unit.workloads.normalised import pod_set
+from unit.workloads.normalised import pod_set, workload
 from usher import model, paths
 from usher.workloads import model_servers
 
@@ -231,3 +231,23 @@ def test_only_a_server_has_its_patterns_compiled() -> None:
     assert compiled.cache_info().currsize == 0
     assert parallelism(command=["vllm", "serve", "model"]) is not None
     assert compiled.cache_info().currsize > 0
+
+
+@pytest.mark.parametrize(
+    ("image", "resource", "of"),
+    [
+        ("ollama/ollama:0.12.3", "amd.com/gpu", "NVIDIA"),
+        ("ollama/ollama:0.12.3-rocm", "amd.com/gpu", ""),
+        ("registry.example.com/mirror/vllm/vllm-openai:v0.12.0", "gpu.intel.com/i915", "NVIDIA"),
+        ("ghcr.io/huggingface/text-generation-inference:3.3.4-gaudi", "habana.ai/gaudi", ""),
+        ("lmsysorg/sglang@sha256:0123", "amd.com/gpu", ""),
+        ("rocm/vllm:latest", "nvidia.com/gpu", "AMD"),
+        ("registry.example.com/rocm-and-cuda:1", "nvidia.com/gpu", ""),
+        ("registry.example.com/procmail:1", "nvidia.com/gpu", ""),
+    ],
+)
+def test_an_image_for_the_devices_of_another_maker_is_named(image: str, resource: str, of: str) -> None:
+    container = {"name": "main", "image": image, "resources": {"limits": {resource: "1"}}}
+    texts = [each.text for each in model_servers.images_of_other_devices(workload(builders.pod(container)))]
+
+    assert [of in each for each in texts] == ([True] if of else [])

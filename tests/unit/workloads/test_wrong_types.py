@@ -26,6 +26,8 @@ UNREAD = re.compile(
     r"|.*/nodeSelector/zone"
     # KAITO replaces these of the template.
     r"|.*/inference/template/spec/(affinity|tolerations)(/.*)?"
+    # The workspaces of a set get the selector of the set.
+    r"|/spec/template/resource/labelSelector/matchLabels(/.*)?"
     # Without roles, nothing says who uses the roleTemplates, which are then reported.
     r"|(/spec/groupTemplate)?/spec/roles"
 )

@@ -251,6 +251,7 @@ NAMED_KINDS: Final = frozenset(
         *MAP_KINDS,
         (_KUEUE, "AdmissionCheck"),
         *(("resource.k8s.io", kind) for kind in ("ResourceClaim", "ResourceClaimTemplate")),
+        (reading_values.COMPUTE_DOMAIN_GROUP, reading_values.COMPUTE_DOMAIN_KIND),
     }
 )
 """Kinds that workloads name, and whose objects in any file of the run say what the workloads make or which fields they

@@ -335,6 +335,15 @@ _FOR_CPUS: Final = memo.pattern(
 )
 """Images of programs that were built for CPUs alone; a tag with -cpu says so itself."""
 
+_OTHERS: Final = memo.pattern(r"(?:amd\.com|gpu\.intel\.com|habana\.ai|google\.com)/|aws\.amazon\.com/neuron")
+_TAGS_OF_OTHERS: Final = r"(?::(?![\w.-]*(?:rocm|intel|gaudi|xpu|hpu|cpu|neuron|tpu|npu|cann|musa))[\w.-]+)?$"
+_FOR_CUDA: Final = memo.pattern(
+    r"(?:^|/)(?:ollama/ollama|vllm/vllm-openai|huggingface/text-generation-inference|lmsysorg/sglang"
+    rf"|nvidia/cuda|nvidia/tritonserver){_TAGS_OF_OTHERS}"
+)
+_ROCM: Final = memo.pattern(r"(?:^|[/:._-])rocm(?:[/:._\d-]|$)")
+"""Images of projects that build one for each kind of device, by tag or name."""
+
 _BLACKWELL: Final = memo.pattern(
     r"\b(g?b[23]00)\b|blackwell|rtx-?pro-?[2-6]\d{3}\b|rtx-?50[5-9]0|^p6e?-|\ba4x?-(high|ultra|mega|max)gpu|^g7e\.",
     re.IGNORECASE,
@@ -360,10 +369,16 @@ def images_of_other_devices(workload: model.Workload) -> Found:
         boards, former = (list(filter(each.search, selected)) for each in (_BLACKWELL, _VOLTA))
         for container in pod_set.containers:
             yield from _options_of_other_devices(pod_set, container)
+            path, asked = f"{container.path}/image", " ".join(container.accelerators)
+            if _OTHERS.match(asked) and _FOR_CUDA.search(container.image) and "rocm" not in container.image:
+                text = f"asks for {asked[:60]}, but the image {container.image[:120]} holds programs for NVIDIA's GPUs"
+                yield misread(path, text, "use the image that its project builds for these devices", "image")
             if not container.image or "nvidia.com/gpu" not in container.accelerators:
                 continue
-            path = f"{container.path}/image"
-            if _FOR_CPUS.search(container.image):
+            if _ROCM.search(container.image) and "cuda" not in container.image:
+                text = f"asks for GPUs of NVIDIA, but the image {container.image[:120]} holds programs for AMD's"
+                yield misread(path, text, "use the image for CUDA, or ask for amd.com/gpu", "image")
+            elif _FOR_CPUS.search(container.image):
                 text = f"has a container with GPUs and the image {container.image[:120]}, whose program uses only CPUs"
                 yield misread(path, text, "use the image for GPUs, or ask for no GPU", "image")
             elif former and _WITHOUT_VOLTA.search(container.image):

@@ -20,12 +20,16 @@ CLAIMING = builders.pod(
     builders.container(claims=["a"]), resourceClaims=[{"name": "a", "resourceClaimTemplateName": "t"}]
 )
 DISK = builders.custom("v1", "PersistentVolumeClaim", {"accessModes": ["ReadWriteOnce"]}, name="data")
-MOUNTING = builders.deployment(
-    builders.template(
-        builders.container(gpus=1),
-        labels={"app": "served"},
-        volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}],
-    )
+MOUNTING = builders.replaced(
+    builders.deployment(
+        builders.template(
+            builders.container(gpus=1),
+            labels={"app": "served"},
+            volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}],
+        )
+    ),
+    "/spec/selector",
+    {"matchLabels": {"app": "served"}},
 )
 UNEQUAL = builders.pod(builders.container(requests={builders.GPU: 1}, limits={builders.GPU: 2}))
 

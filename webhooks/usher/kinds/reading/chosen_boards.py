@@ -239,8 +239,7 @@ def beside_others(
     yield from _of_taints(value, objects)
     if (rule := _OF_OPERATORS.get(key)) is not None:
         yield from rule(value, objects)
-    if objects.names("k8s.cni.cncf.io", "NetworkAttachmentDefinition"):
-        yield from refused_values.networks_without_their_device(value, objects)
+    yield from refused_values.networks_without_their_device(value, objects)
     devices = objects.once("devices of nodes", lambda: _devices_of_nodes(objects))
     if devices:
         yield from _of_drivers(value, devices)

@@ -401,7 +401,10 @@ def _kubelets(objects: Objects) -> tuple[int, _Kubelets]:
         if version:
             found.append((int(version[1]), name, known_keys.part_at(node, "/metadata/labels")))
     found.sort(key=lambda each: each[:2])
-    served = any(each.get("apiVersion") == "resource.k8s.io/v1" for _, each in objects.all())
+    domains = objects.known("resource.nvidia.com", "ComputeDomain").values()
+    made = {text for each in domains for text in value_forms.texts_at(each, "spec.channel.resourceClaimTemplate.name")}
+    written = (each for _, each in objects.all() if paths.metadata(each).get("name") not in made)
+    served = any(each.get("apiVersion") == "resource.k8s.io/v1" for each in written)
     newest = max([34 if served else 0, *(minor for minor, _, _ in found)])
     return newest, [each for each in found if _CONTROL_PLANE not in each[2]]
 

@@ -403,9 +403,20 @@ _NETWORKS: Final = "k8s.v1.cni.cncf.io/networks"
 _OF_NETWORK: Final = "k8s.v1.cni.cncf.io/resourceName"
 
 
+def _devices_of_networks(objects: Objects) -> Mapping[str, str]:
+    """The device of each network, by name. The network operator makes networks of host devices, under their names."""
+    host_devices = objects.known("mellanox.com", "HostDeviceNetwork").items()
+    found = {name: paths.text(known_keys.part_at(each, "/spec").get("resourceName")) for name, each in host_devices}
+    found = {name: each if "/" in each else f"nvidia.com/{each}" for name, each in found.items() if each}
+    for name, each in objects.known("k8s.cni.cncf.io", "NetworkAttachmentDefinition").items():
+        found[name] = paths.text(known_keys.part_at(each, "/metadata/annotations").get(_OF_NETWORK))
+    return found
+
+
 def networks_without_their_device(value: paths.Object, objects: Objects) -> Found:
     """Pods that attach networks of a device without asking for it (k8snetworkplumbingwg/multus-cni, how-to-use)."""
-    for spec, path, _ in pod_specs(value):
+    networks = objects.once("devices of networks", lambda: _devices_of_networks(objects))
+    for spec, path, _ in pod_specs(value) if networks else ():
         metadata = path.removesuffix("/spec") + "/metadata"
         written = known_keys.part_at(value, f"{metadata}/annotations").get(_NETWORKS)
         if not isinstance(written, str) or written.lstrip().startswith(("[", "{")) or len(written) > 1000:
@@ -413,8 +424,7 @@ def networks_without_their_device(value: paths.Object, objects: Objects) -> Foun
         needed = defaultdict[str, int](int)
         for each in written.split(","):
             name = each.partition("@")[0].strip().rpartition("/")[2]
-            network = objects.cluster_scoped("k8s.cni.cncf.io", "NetworkAttachmentDefinition").get(name, {})
-            needed[paths.text(known_keys.part_at(network, "/metadata/annotations").get(_OF_NETWORK))] += 1
+            needed[networks.get(name, "")] += 1
         asked = [each for each in values_at(spec, "containers[].resources.{limits,requests}") if each]
         for device, number in needed.items():
             if device and not any(device in each for each in asked if isinstance(each, dict)):
