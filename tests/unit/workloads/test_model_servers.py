@@ -247,7 +247,7 @@ def test_only_a_server_has_its_patterns_compiled() -> None:
     ],
 )
 def test_an_image_for_the_devices_of_another_maker_is_named(image: str, resource: str, of: str) -> None:
-    container = {"name": "main", "image": image, "resources": {"limits": {resource: "1"}}}
+    container: paths.Object = {"name": "main", "image": image, "resources": {"limits": {resource: "1"}}}
     texts = [each.text for each in model_servers.images_of_other_devices(workload(builders.pod(container)))]
 
     assert [of in each for each in texts] == ([True] if of else [])
