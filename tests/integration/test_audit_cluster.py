@@ -17,6 +17,8 @@ from usher import paths
 from usher.check import cluster_objects
 from usher.kinds.registry import WORKLOADS
 
+pytestmark = pytest.mark.costly
+
 
 def owned_by(value: paths.Object, owner: paths.Object) -> paths.Object:
     metadata = owner["metadata"]
@@ -184,7 +186,6 @@ def test_only_the_namespace_that_was_asked_for_is_listed(api: ApiServer, kubecon
     assert "/api/v1/pods" not in [path for path, _ in api.requests]
 
 
-@pytest.mark.costly
 @pytest.mark.parametrize("lists_namespaces", [True, False])
 def test_a_report_of_one_namespace_says_so_everywhere(
     api: ApiServer, kubeconfig: Path, tmp_path: Path, lists_namespaces: bool

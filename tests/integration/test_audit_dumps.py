@@ -12,6 +12,8 @@ from builders.existing import existing, owned, running
 from integration import command
 from usher import paths
 
+pytestmark = pytest.mark.costly
+
 HASH = "7d4b9c"
 NAMESPACE = existing(builders.custom("v1", "Namespace", {}, name="ml-research", namespace=None))
 

@@ -13,6 +13,8 @@ from integration.audited import connected, gpu_pod, names, wrong_job
 from usher import errors
 from usher.check import cluster_objects
 
+pytestmark = pytest.mark.costly
+
 
 def test_a_kind_that_may_not_be_listed_is_named_in_the_text_report(api: ApiServer, kubeconfig: Path) -> None:
     api.serve_kind("batch/v1", "jobs")

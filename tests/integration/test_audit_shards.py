@@ -13,6 +13,8 @@ from integration.api_server import ApiServer, Trouble, kubeconfig, running, stat
 from usher.audit.store.shards import PartialLists, home_shard, list_namespaces
 from usher.cluster import api as cluster_api
 
+pytestmark = pytest.mark.costly
+
 SPACES = [f"team-{number}" for number in range(7)]
 NUMBER = 3
 
@@ -120,7 +122,6 @@ def test_shards_write_parts_that_add_up(api: ApiServer, tmp_path: Path) -> None:
     assert merged.json["summary"]["clusters"] == 1
 
 
-@pytest.mark.costly
 def test_a_finished_shard_is_left_out_of_the_next_run(api: ApiServer, tmp_path: Path) -> None:
     file = kubeconfig(tmp_path / "kubeconfig", api.url)
     arguments = ("audit", "--kubeconfig", file, "--shard", "1/3", "--output-dir", tmp_path / "parts")
@@ -152,7 +153,6 @@ def test_a_fleet_is_a_file_of_clusters(api: ApiServer, tmp_path: Path) -> None:
     assert "has 2 clusters" in refused.err
 
 
-@pytest.mark.costly
 def test_a_cluster_that_could_not_be_audited_is_missing_in_the_fleet(api: ApiServer, tmp_path: Path) -> None:
     kubeconfig(tmp_path / "a.yaml", api.url)
     listed = [{"name": "a", "kubeconfig": "a.yaml"}, {"name": "b", "kubeconfig": "a.yaml", "context": "nowhere"}]

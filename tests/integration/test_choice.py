@@ -7,6 +7,8 @@ import pytest
 
 from integration.command import BAD_EXAMPLE, Run, bad, config, usher, write
 
+pytestmark = pytest.mark.costly
+
 
 def codes(run: Run) -> dict[str, str]:
     return {each["code"]: each["outcome"] for result in run.json["workloads"] for each in result["findings"]}

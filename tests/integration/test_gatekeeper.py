@@ -10,7 +10,7 @@ import opa_server
 from builders import policies
 from integration.command import Run, write
 
-pytestmark = opa_server.needs_opa
+pytestmark = [*opa_server.needs_opa, pytest.mark.costly]
 
 SERVICE: Any = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web", "namespace": "shop"}, "spec": {}}
 CLEAN: Any = {**SERVICE, "metadata": {"name": "ok", "namespace": "shop", "labels": {"team": "a"}}}
@@ -165,7 +165,6 @@ def test_a_template_that_is_not_evaluated_is_said_once_and_does_not_pass(
     )
 
 
-@pytest.mark.costly
 @pytest.mark.parametrize(
     ("rego", "reason"), [(FAILING, "sprintf: usher does not know"), (LOOPING, "took longer than 1 s")]
 )

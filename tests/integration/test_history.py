@@ -19,6 +19,8 @@ from usher import errors
 from usher.audit.document import Audit, Completeness, Gap
 from usher.audit.store import earlier_audits, recorded_audits
 
+pytestmark = pytest.mark.costly
+
 FIRST, SECOND = "2026-11-16T06:00:00Z", "2026-11-23T06:00:00Z"
 
 needs_postgres = pytest.mark.skipif(
@@ -70,7 +72,6 @@ def failure(place: str, audit: Audit | None = None) -> str:
     return str(raised.value)
 
 
-@pytest.mark.costly
 def test_the_second_audit_says_what_changed_since_the_first(place: str) -> None:
     recorded_audits.record(place, taken(FIRST, "a", "b"))
     trend = recorded_audits.record(place, taken(SECOND, "b", "c"))
@@ -289,7 +290,6 @@ except errors.InputError as error:
 """
 
 
-@pytest.mark.costly
 @pytest.mark.full_disk
 def test_a_full_disk_is_said_and_leaves_the_history_as_it_was(tmp_path: Path) -> None:
     place = str(tmp_path / "history.sqlite")

@@ -17,7 +17,7 @@ from integration.audited import gpu_pod
 from integration.command import Run, write
 from usher.check import runner
 
-pytestmark = opa_server.needs_opa
+pytestmark = [*opa_server.needs_opa, pytest.mark.costly]
 
 TEAM: Any = {"parameters": {"labels": ["team"]}}
 

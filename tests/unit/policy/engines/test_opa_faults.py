@@ -17,6 +17,8 @@ from usher.policy.engines import opa
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.engines.opa import RESPONSE_LIMIT, Breaker, OpaEngine, Server
 
+pytestmark = pytest.mark.costly
+
 RESULT: paths.Object = {"version": 1, "findings": []}
 GOOD = answer(orjson.dumps({"result": RESULT}))
 

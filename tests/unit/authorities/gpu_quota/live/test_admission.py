@@ -26,6 +26,8 @@ from usher.cluster.api import Answer
 from usher.review import webhooks
 from usher.review.admission_review import request_of
 
+pytestmark = pytest.mark.costly
+
 
 def pod(gpus: int, *, name: str = "worker", namespace: str = "ml") -> paths.Object:
     return builders.pod(builders.container(gpus=gpus), name=name, namespace=namespace)

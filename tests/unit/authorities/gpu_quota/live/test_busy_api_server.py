@@ -14,6 +14,8 @@ from usher.cluster.api import Answer
 from usher.review import webhooks
 from usher.review.admission_review import request_of
 
+pytestmark = pytest.mark.costly
+
 Trouble = Callable[[str, str], Answer | None]
 
 

@@ -10,6 +10,8 @@ from unit.authorities.gpu_quota.live.memory_api import MemoryApi, Replica, charg
 from usher import paths
 from usher.authorities.gpu_quota.live.service import ChargingService
 
+pytestmark = pytest.mark.costly
+
 JOBS = "/apis/batch/v1/jobs"
 PODS = "/api/v1/pods"
 BOUND = 20.0
