@@ -466,8 +466,8 @@ def test_a_claim_over_a_thousand_devices_ends_in_time() -> None:
     assert answer.reason
 
 
-def _job(pods: int, *, minimum: int) -> tuple[paths.Object, list[paths.Object]]:
-    """A Job whose pods each claim one device, and the facts about it but for nodes and slices."""
+def _job(pods: int, *, minimum: int, **asked: Any) -> tuple[paths.Object, list[paths.Object]]:
+    """A Job whose pods each claim one device, or what is asked, and the facts about it but for nodes and slices."""
     spec: Any = {
         "resourceClaims": [{"name": "c", "resourceClaimTemplateName": "one"}],
         "schedulingGroup": {"podGroupName": "group"},
@@ -475,7 +475,7 @@ def _job(pods: int, *, minimum: int) -> tuple[paths.Object, list[paths.Object]]:
     template = builders.template(builders.container(limits={"cpu": 1}), **spec)
     job = builders.job(template, name="train", namespace=NAMESPACE, parallelism=pods, completions=pods)
     named = {"namespace": NAMESPACE}
-    claim: Any = {"spec": {"devices": {"requests": [request()]}}}
+    claim: Any = {"spec": {"devices": {"requests": [request(**asked)]}}}
     return job, [
         {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", **CLASS},
         {
@@ -512,6 +512,20 @@ def test_a_gang_needs_devices_for_all_its_pods_at_once(
         {"name": "all", "nodeSelector": {"pool": "all"}, "resources": ["a.com/gpu"], "scalesFromZero": False}
     ]
     (outlook,), _ = looked_at([job], [*nodes, *slices, *facts], pools=pools)
+
+    assert outlook.answer is expected, outlook.sections
+
+
+@pytest.mark.parametrize(("minimum", "expected"), [(2, Answer.UNKNOWN), (3, Answer.NEVER)])
+def test_each_pod_of_a_gang_that_asks_for_all_devices_takes_those_of_one_node(minimum: int, expected: Answer) -> None:
+    job, facts = _job(6, minimum=minimum, allocationMode="All")
+    nodes = [builders.node(name, labels={"pool": "all"}) for name in (NODE, "node-2")]
+    slices = [slice_of(*many(20)), slice_of(*many(20), name="2", pool="pool-2", nodeName="node-2")]
+    network = slice_of(ONE, name="net", pool="net", driver="net.example.com", allNodes=True)
+    pools: paths.Json = [
+        {"name": "all", "nodeSelector": {"pool": "all"}, "resources": ["a.com/gpu"], "scalesFromZero": False}
+    ]
+    (outlook,), _ = looked_at([job], [*nodes, *slices, network, *facts], pools=pools)
 
     assert outlook.answer is expected, outlook.sections
 

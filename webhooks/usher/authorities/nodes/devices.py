@@ -106,7 +106,7 @@ class Claims:
             return UNBOUNDED
         devices = [one for pool in self.table.pools.values() for each in pool.slices for one in each.devices]
         counters = {each: amount for pool in self.table.pools.values() for each, amount in pool.counters.items()}
-        return _Puzzle(self._claims, devices, counters, None).most()
+        return _Puzzle(self._claims, devices, counters, None, of_one_node=False).most()
 
     def room(self, name: str, labels: Mapping[str, str], resources: Amounts, *, pods: int = 1) -> Room:
         return self._room(name, labels, resources, pods, None)
@@ -172,7 +172,7 @@ class _Item(NamedTuple):
 
 
 class _Puzzle:
-    """The choice of devices of one node for the claims of several pods."""
+    """The choice of devices of one node, or of all together, for the claims of several pods."""
 
     def __init__(
         self,
@@ -180,7 +180,10 @@ class _Puzzle:
         devices: Sequence[device_slices.Device],
         counters: Mapping[tuple[str, ...], int],
         now: device_slices.InUse | None,
+        *,
+        of_one_node: bool = True,
     ) -> None:
+        self._of_one_node = of_one_node
         in_use = device_slices.NOTHING_IN_USE if now is None else now
         self.claims, self.devices = claims, devices
         self.options = [option for claim in claims for request in claim.requests for option in request]
@@ -190,18 +193,14 @@ class _Puzzle:
                 first = self.items[-1].options[-1] + 1 if self.items else 0
                 self.items.append(_Item(0, index, range(first, first + len(request))))
         self.rows = [[_taken(device, option, now) for option in self.options] for device in devices]
+        shares = [in_use.shares.get(device.id) for device in devices]
         self.left = [
-            [
-                each.value - (in_use.shares[device.id][name] if device.id in in_use.shares else 0)
-                for name, each in device.capacity
-            ]
-            for device in devices
+            [each.value - (own[name] if own else 0) for name, each in device.capacity]
+            for device, own in zip(devices, shares, strict=True)
         ]
         self.shared = [device.id in in_use.shares for device in devices]
         self.counters = {each: counters[each] for device in devices for each, _ in device.consumes}
-        self.constraints = [
-            (index, *constraint) for index, claim in enumerate(claims) for constraint in claim.constraints
-        ]
+        self.constraints = [(index, *each) for index, claim in enumerate(claims) for each in claim.constraints]
         self.values = [[device.attribute(attribute) for _, attribute, _, _ in self.constraints] for device in devices]
 
     def signature(self) -> object:
@@ -272,7 +271,9 @@ class _Puzzle:
         return {index for index, row in enumerate(self.rows) for each in item.options if isinstance(row[each], _Taken)}
 
     def _needs(self, item: _Item) -> int:
-        return min((self.options[each].number or max(len(self._selected(item)), 1) for each in item.options), default=0)
+        # A request for all devices takes all of one node; of those of all nodes together it takes at least one.
+        every = max(len(self._selected(item)), 1) if self._of_one_node else 1
+        return min((self.options[each].number or every for each in item.options), default=0)
 
     def _shares(self, index: int, options: Iterable[int]) -> int:
         """How many requests one device can serve at most."""
