@@ -238,6 +238,10 @@ def test_only_a_server_has_its_patterns_compiled() -> None:
     [
         ("ollama/ollama:0.12.3", "amd.com/gpu", "NVIDIA"),
         ("ollama/ollama:0.12.3-rocm", "amd.com/gpu", ""),
+        ("ollama/ollama:0.12.10", "gpu.intel.com/i915", "NVIDIA"),
+        ("ollama/ollama:0.12.11", "amd.com/gpu", ""),
+        ("ollama/ollama:0.20.2", "gpu.intel.com/i915", ""),
+        ("ollama/ollama:latest", "amd.com/gpu", ""),
         ("registry.example.com/mirror/vllm/vllm-openai:v0.12.0", "gpu.intel.com/i915", "NVIDIA"),
         ("ghcr.io/huggingface/text-generation-inference:3.3.4-gaudi", "habana.ai/gaudi", ""),
         ("lmsysorg/sglang@sha256:0123", "amd.com/gpu", ""),

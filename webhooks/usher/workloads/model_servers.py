@@ -338,11 +338,13 @@ _FOR_CPUS: Final = memo.pattern(
 _OTHERS: Final = memo.pattern(r"(?:amd\.com|gpu\.intel\.com|habana\.ai|google\.com)/|aws\.amazon\.com/neuron")
 _TAGS_OF_OTHERS: Final = r"(?::(?![\w.-]*(?:rocm|intel|gaudi|xpu|hpu|cpu|neuron|tpu|npu|cann|musa))[\w.-]+)?$"
 _FOR_CUDA: Final = memo.pattern(
-    r"(?:^|/)(?:ollama/ollama|vllm/vllm-openai|huggingface/text-generation-inference|lmsysorg/sglang"
-    rf"|nvidia/cuda|nvidia/tritonserver){_TAGS_OF_OTHERS}"
+    r"(?:^|/)ollama/ollama:0\.(?:\d|1[01]|12(?=\.(?:\d|10)$))\.\d+$"
+    r"|(?:^|/)(?:vllm/vllm-openai|huggingface/text-generation-inference|lmsysorg/sglang|nvidia/cuda|nvidia/tritonserver)"
+    rf"{_TAGS_OF_OTHERS}"
 )
 _ROCM: Final = memo.pattern(r"(?:^|[/:._-])rocm(?:[/:._\d-]|$)")
-"""Images of projects that build one for each kind of device, by tag or name."""
+"""Images of projects that build one for each kind of device, by tag or name. From 0.12.11 on Ollama's image also has
+Vulkan, for GPUs of all makers (ollama/ollama#12673)."""
 
 _BLACKWELL: Final = memo.pattern(
     r"\b(g?b[23]00)\b|blackwell|rtx-?pro-?[2-6]\d{3}\b|rtx-?50[5-9]0|^p6e?-|\ba4x?-(high|ultra|mega|max)gpu|^g7e\.",
