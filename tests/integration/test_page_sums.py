@@ -29,7 +29,7 @@ def of_values(values: tuple[float | None, ...]) -> str:
         html_tables.Column(title="Name", heads=True),
         html_tables.Column(title="Hours", numeric=True, adds=cells.SUM_OF_HOURS),
         html_tables.Column(title="Money", numeric=True, adds=cells.sum_of_money("USD")),
-        html_tables.Column(title="Week", numeric=True, adds=cells.sum_of_money("USD", whole=True)),
+        html_tables.Column(title="Week", numeric=True, adds=cells.sum_of_money("USD", needs_all=True)),
         html_tables.Column(title="Share", numeric=True),
     )
     rows = [

@@ -132,7 +132,7 @@ def test_a_mutation_that_needs_a_missing_object_is_skipped_with_a_reason(missing
 
     (skipped,) = merged.skipped
     assert skipped.reason == f"{missing} does not exist"
-    assert skipped.told
+    assert skipped.warned
     assert missing.rpartition("/")[2] not in str(merged.value)
 
 
@@ -161,7 +161,7 @@ def test_a_variable_that_the_user_takes_from_elsewhere_keeps_the_file_away_too()
     merged = site("rails", EVERYTHING).mutate(Request(value=value), only="fabric/topology_file")
 
     assert merged.value == value
-    assert [skipped.told for skipped in merged.skipped] == [True]
+    assert [skipped.warned for skipped in merged.skipped] == [True]
 
 
 def test_a_fabric_of_files_serves_ranks_that_see_no_variables() -> None:

@@ -174,9 +174,9 @@ def _parse_text(text: str) -> Quantity:
     match = _GRAMMAR.fullmatch(text.strip(_SPACES))
     if match is None:
         raise errors.QuantityError(f"{text!r} is not a quantity; write a number, for example 1, 500m or 16Gi")
-    whole = match["whole"] or "0"
+    integer = match["whole"] or "0"
     fraction = match["fraction"] or match["only_fraction"] or ""
-    digits = int(whole + fraction)
+    digits = int(integer + fraction)
     suffix = match["suffix"]
     if suffix in _BINARY_SUFFIXES:
         nanos = _divide_up(digits * _BINARY_SUFFIXES[suffix] * NANO, 10 ** len(fraction))
@@ -225,8 +225,8 @@ def amount(resource: str, number: int, *, up: bool) -> str:
         return str(number)
     unit, suffix = (_GIB, "Gi") if number >= _GIB else (_MIB, "Mi")
     tenths = -(-number * 10 // unit) if up else number * 10 // unit
-    whole, rest = divmod(tenths, 10)
-    return f"{whole}.{rest}{suffix}" if rest else f"{whole}{suffix}"
+    units, rest = divmod(tenths, 10)
+    return f"{units}.{rest}{suffix}" if rest else f"{units}{suffix}"
 
 
 _PREFIXES: Final = ("requests.", "limits.")

@@ -1,4 +1,4 @@
-"""What authorities know in tests."""
+"""Knowledge of authorities in tests."""
 
 from unit.workloads.normalised import workload
 from usher import paths

@@ -1,4 +1,4 @@
-"""What the other objects of the same files say: Services, disks, and pods made by hand for a PodGroup."""
+"""Verdicts by other objects of the same files: Services, disks, and pods made by hand for a PodGroup."""
 
 from collections.abc import Mapping
 

@@ -20,7 +20,7 @@ def volcano_job(*replicas: int, **spec: paths.Json) -> paths.Object:
 
 
 def together(value: paths.Object, *each: int, minimum: int | None = None) -> verdict.GangDemand:
-    """What pods take of which each pod set takes so much."""
+    """The total of pod sets, given the amount of each."""
     amounts = [quantities.parse(number) for number in each]
     return verdict.demand_of_workload(workload(value), amounts, minimum=minimum)
 

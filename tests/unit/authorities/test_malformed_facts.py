@@ -169,7 +169,7 @@ def test_as_much_as_the_bound_is_read_whole() -> None:
 
 @pytest.mark.parametrize("values", [[*many(256), "research"], "research", [7]])
 def test_pods_may_be_in_a_scope_that_is_only_partly_readable(values: paths.Json) -> None:
-    """Of what is left of it they may well not be, and the quota would be said not to count them."""
+    """The readable rest may not hold for the pods, and then the quota would seem not to count them."""
     selector: paths.Json = {"matchExpressions": [{"scopeName": "PriorityClass", "operator": "In", "values": values}]}
     found = resource_quota_judge.read({"compute": {"spec": {"hard": {"pods": "1"}, "scopeSelector": selector}}})
     value = workload(builders.pod(builders.container(), priorityClassName="research"))

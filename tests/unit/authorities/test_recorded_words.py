@@ -55,7 +55,7 @@ def _in_use(value: paths.Object, gpus: int) -> paths.Object:
 
 
 def section_of(case: Waiting, *more: paths.Object) -> Section:
-    """What usher says about the workload of a case for the authority that wrote about it."""
+    """The section about the workload of a case, for the authority that wrote about it."""
     (outlook,), _ = agreeing.looked_at([case.job], [*facts_of(case), *more], pools=POOLS)
     return next(each for each in outlook.sections if each.authority == case.authority)
 

@@ -1,4 +1,4 @@
-"""What a RuntimeClass adds to the pods that name it."""
+"""A RuntimeClass adds overhead and constraints to the pods that name it."""
 
 import builders
 from unit.workloads.normalised import workload

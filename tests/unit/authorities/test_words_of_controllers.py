@@ -1,4 +1,4 @@
-"""What controllers call a reason, and what they have written about a workload that waits."""
+"""The names that controllers give to reasons, and their conditions of a waiting workload."""
 
 import re
 from typing import Any

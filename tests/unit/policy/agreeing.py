@@ -1,4 +1,4 @@
-"""What usher says about the start of objects, to compare with what a controller did or does."""
+"""usher's answers about the start of objects, to compare with what a controller did or does."""
 
 from collections.abc import Sequence
 from functools import cache

@@ -54,7 +54,7 @@ OTHERS: list[paths.Json] = [
     "/dev/nvidia0", "nvidia", "kube-api-access-aaaaa", "kube-api-access-bbbbb", "*", "gpu-toleration", "all",
     generated.A100, {GPU: "1"}, {"privileged": True}, {"path": "/dev/nvidia0"}, [{"name": "x", "value": "1"}],
 ]  # fmt: skip
-"""What a changed field may hold."""
+"""Values that a changed field may hold."""
 
 NEW_FIELDS: dict[str, list[tuple[str, paths.Json]]] = {
     "/metadata/labels": [("kueue.x-k8s.io/queue-name", "gpus"), ("gpu-usher.io/role", "training"), ("a/b", "c")],
@@ -177,4 +177,4 @@ CHANGES: list[Callable[[Store], None]] = [
     lambda store: store.replace(("kueue.x-k8s.io", "LocalQueue"), []),
     lambda store: store.put_alone(builders.custom("v1", "ConfigMap", {}, name="kueue-manager-config", namespace="k")),
 ]
-"""What may happen in the cluster between two pods."""
+"""Changes of the cluster between two pods."""

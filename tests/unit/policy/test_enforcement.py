@@ -1,4 +1,4 @@
-"""What follows from a finding, by preset, severity and rules."""
+"""The action that follows from a finding, by preset, severity and rules."""
 
 from datetime import date
 

@@ -1,4 +1,4 @@
-"""What each check and each mutation makes of an object."""
+"""The effect of each check and each mutation on an object."""
 
 import pytest
 

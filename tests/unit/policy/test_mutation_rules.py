@@ -42,7 +42,7 @@ def test_a_rule_that_only_warns_skips_the_mutation_and_gives_the_reason() -> Non
     made = evaluator(rules=[{"mutation": "gpu-toleration", "action": "warn"}])
 
     (skipped,) = [each for each in made.mutate(Request(value=GPU_POD)).skipped if each.intent.mutation == TOLERATION]
-    assert skipped.told
+    assert skipped.warned
     assert skipped.reason == "mutations.rules[0] of usher.yaml says warn"
 
 

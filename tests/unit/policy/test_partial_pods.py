@@ -28,7 +28,7 @@ TRAIN_JOB = builders.custom(
 
 
 def outcome(value: paths.Object, *known: paths.Object) -> tuple[model.Outcome, str]:
-    """What follows from a variable that takes GPUs, and why it is milder than elsewhere."""
+    """The action for a variable that takes GPUs, and why it is milder than elsewhere."""
     decision = assembly.embedded(models.Config()).decide(Request(value=value, objects=Objects(known)))
     (found,) = (each for each in decision.judgements if each.finding.check == TAKES_DEVICES)
     return found.outcome, found.because

@@ -25,7 +25,7 @@ def evaluator(request: pytest.FixtureRequest) -> Iterator[Evaluator]:
 
 
 def debugger(*more: paths.Object, **spec: Any) -> paths.Object:
-    """What `kubectl debug node/gpu-0 --profile=sysadmin` creates."""
+    """The pod that `kubectl debug node/gpu-0 --profile=sysadmin` creates."""
     main = container(
         "debugger",
         requests={"cpu": "100m", "memory": "64Mi"},

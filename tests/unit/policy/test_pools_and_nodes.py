@@ -1,4 +1,4 @@
-"""What declared pools and the nodes of a cluster together make of a pod: few findings, and no pool too many."""
+"""Declared pools and the nodes of a cluster give a pod few findings together, and no pool too many."""
 
 from typing import Any
 

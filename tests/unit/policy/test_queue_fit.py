@@ -63,7 +63,7 @@ def keys(merged: Merged) -> set[paths.Json]:
 
 
 def warnings(merged: Merged) -> set[str]:
-    return {skipped.reason for skipped in merged.skipped if skipped.told}
+    return {skipped.reason for skipped in merged.skipped if skipped.warned}
 
 
 def test_a_queue_that_could_admit_the_workload_is_given_with_its_topology() -> None:

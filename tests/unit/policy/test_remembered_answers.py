@@ -1,4 +1,4 @@
-"""What was decided about a Pod is remembered for Pods that are alike, and for no other.
+"""A decision about a Pod is remembered for Pods that are alike, and for no other.
 
 Every answer is compared with that of an evaluator that was asked nothing before.
 """

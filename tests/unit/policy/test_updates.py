@@ -48,7 +48,7 @@ def updated(evaluator: Evaluator, value: paths.Object, old_value: paths.Object) 
 
 
 def applied_again(value: paths.Object, old_value: paths.Object) -> paths.Object:
-    """What the API server shows when the same manifest is applied again: annotations of others stay, lists do not."""
+    """The object after the same manifest is applied again: annotations of others stay, lists do not."""
     result = copied(value)
     metadata, old_metadata = result["metadata"], old_value["metadata"]
     assert isinstance(metadata, dict)
@@ -193,7 +193,7 @@ def test_what_is_missing_since_is_given_back(evaluator: Evaluator) -> None:
     without_queue = assembly.embedded(CONFIG, facts=Store.of([other]))
 
     merged = without_queue.mutate(Request(value=job))
-    (skipped,) = [each for each in merged.skipped if each.told]
+    (skipped,) = [each for each in merged.skipped if each.warned]
     assert skipped.reason == "LocalQueue queued/gpus does not exist"
     assert "labels" not in str(merged.value["metadata"])
     assert updated(without_queue, applied_again(job, stored), stored) == stored

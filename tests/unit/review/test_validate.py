@@ -55,7 +55,7 @@ def refused() -> QuotaRefusal:
     quota = gpu_quota_definitions.of_object(GPU_QUOTA)
     assert isinstance(quota, Quota)
     excess = Excess(
-        limit=quota.limits[0], unit="gpus", asks=8 * NANO, held=0, more=8 * NANO, used=96 * NANO, hard=100 * NANO
+        limit=quota.limits[0], unit="gpus", asks=8 * NANO, held=0, added=8 * NANO, used=96 * NANO, hard=100 * NANO
     )
     return QuotaRefusal(quota=quota, excesses=(excess,))
 

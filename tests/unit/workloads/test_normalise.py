@@ -128,7 +128,7 @@ def test_an_unknown_kind_is_judged_by_its_pod_templates() -> None:
         ("transformer", "/spec/transformer", 1, None),
     ]
     assert not found.gang.wanted
-    assert not any(each.changeable or each.whole for each in found.pod_sets)
+    assert not any(each.changeable or each.fully_known for each in found.pod_sets)
 
 
 @pytest.mark.parametrize(

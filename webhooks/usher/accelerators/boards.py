@@ -374,8 +374,8 @@ _MOST: Final = 1000
 
 def _filtered(entry: Mapping[str, paths.Json]) -> list[Board]:
     """The boards that the filter of an entry names; empty without a filter, and if usher does not know all of them."""
-    said = entry.get("device-filter")
-    ids = [said] if isinstance(said, str) else said if isinstance(said, list) else []
+    chosen = entry.get("device-filter")
+    ids = [chosen] if isinstance(chosen, str) else chosen if isinstance(chosen, list) else []
     found = [_BY_ID.get(each.upper().removeprefix("0X")[:4]) if isinstance(each, str) else None for each in ids]
     known = [each for each in found if each is not None]
     return known if len(known) == len(ids) else []

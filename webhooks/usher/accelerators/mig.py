@@ -222,10 +222,10 @@ def room_beside(board: Board, placed: Instances) -> dict[Profile, int] | None:
         return None
     room = {}
     for index, offer in enumerate(board.offers):
-        more = 0
-        while _counts_with_more(counts, index, more + 1) in _feasible(board):
-            more += 1
-        room[offer.names[0]] = more
+        free = 0
+        while _counts_with_more(counts, index, free + 1) in _feasible(board):
+            free += 1
+        room[offer.names[0]] = free
     return room
 
 
@@ -353,5 +353,5 @@ def _weigh(way: _Counts, counts: _Counts) -> int:
     return sum(map(int.__mul__, way, counts))
 
 
-def _counts_with_more(counts: _Counts, index: int, more: int) -> _Counts:
-    return (*counts[:index], counts[index] + more, *counts[index + 1 :])
+def _counts_with_more(counts: _Counts, index: int, added: int) -> _Counts:
+    return (*counts[:index], counts[index] + added, *counts[index + 1 :])

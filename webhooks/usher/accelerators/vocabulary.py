@@ -343,15 +343,15 @@ class Vocabulary:
     def device_class_meaning(self, name: str) -> DeviceClassMeaning:
         """The devices of a class. For a class in usher.yaml, its resource gives unit and vendor."""
         known = meaning_of_class(name)
-        said = self._classes.get(name)
-        if (said is None or said.memory_step is None) and name in self._shares:
+        declared = self._classes.get(name)
+        if (declared is None or declared.memory_step is None) and name in self._shares:
             step, default = self._shares[name]
             known = replace(known, memory_step=step, memory_default=default)
-        if said is None:
+        if declared is None:
             return known
-        if not said.accelerator:
+        if not declared.accelerator:
             return DeviceClassMeaning(accelerator=False, driver=known.driver)
-        resource = said.resource or known.resource
+        resource = declared.resource or known.resource
         like = self.meaning(resource) if resource else None
         return DeviceClassMeaning(
             accelerator=True,
@@ -359,8 +359,8 @@ class Vocabulary:
             unit=like.unit if like else known.unit or Unit.DEVICE,
             driver=known.driver,
             resource=resource,
-            offered_as=(said.resource,) if said.resource else known.offered_as,
-            memory_step=said.memory_step or known.memory_step,
+            offered_as=(declared.resource,) if declared.resource else known.offered_as,
+            memory_step=declared.memory_step or known.memory_step,
             memory_default=known.memory_default,
         )
 
@@ -408,11 +408,11 @@ class Vocabulary:
         return _DEVICE if own is None else _from_site(own, None)
 
 
-def _from_site(said: sections.Resource, known: Meaning | None) -> Meaning:
+def _from_site(declared: sections.Resource, known: Meaning | None) -> Meaning:
     """The meaning from usher.yaml; vendor and divided resource stay as known if usher.yaml does not set them."""
-    unit = Unit(said.unit)
+    unit = Unit(declared.unit)
     if known is None:
-        return Meaning(unit=unit, vendor=said.vendor or "", size=said.size, per_device=said.per_device)
-    size = said.size if said.size is not None or unit is not known.unit else known.size
-    vendor = said.vendor or known.vendor
-    return replace(known, unit=unit, vendor=vendor, size=size, device_class=None, per_device=said.per_device)
+        return Meaning(unit=unit, vendor=declared.vendor or "", size=declared.size, per_device=declared.per_device)
+    size = declared.size if declared.size is not None or unit is not known.unit else known.size
+    vendor = declared.vendor or known.vendor
+    return replace(known, unit=unit, vendor=vendor, size=size, device_class=None, per_device=declared.per_device)

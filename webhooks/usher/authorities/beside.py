@@ -178,7 +178,7 @@ def _mesh(workload: model.Workload, objects: reading_values.Objects, known: Know
     found = objects.cluster_scoped("", "Namespace").get(workload.namespace)
     written = paths.mapping(paths.metadata(found).get("labels")) if found is not None else {}
     labels: Mapping[str, paths.Json] = written or store.namespace_labels(workload.namespace, known.facts) or {}
-    meshes = (f"{key}={labels[key]}" for key, said in _INJECTING.items() if labels.get(key) and said(labels[key]))
+    meshes = (f"{key}={labels[key]}" for key, injects in _INJECTING.items() if labels.get(key) and injects(labels[key]))
     return next(meshes, "")
 
 

@@ -340,15 +340,15 @@ def _shards(workload: model.Workload, chain: Sequence[Queue], known: Knowledge) 
     """
     shards = _shard_values(known)
     for pool in dict.fromkeys(_pool(workload.labels) or _pool(each.labels) or "" for each in workload.pod_sets):
-        told = f"the shard {pool}" if pool else "the shard without a label"
+        shard = f"the shard {pool}" if pool else "the shard without a label"
         if shards is None and (pool or any(each.pool for each in chain)):
-            yield Answer.UNKNOWN, f"KAI-Scheduler decides: usher does not know whether {told} exists"
+            yield Answer.UNKNOWN, f"KAI-Scheduler decides: usher does not know whether {shard} exists"
         elif shards is not None and pool not in shards:
-            yield Answer.NEVER, f"the pods belong to {told}, and no SchedulingShard is for it"
+            yield Answer.NEVER, f"the pods belong to {shard}, and no SchedulingShard is for it"
         for queue in chain:
             if (queue.pool or "") != pool:
                 other = f"the shard {queue.pool}" if queue.pool else "the shard without a label"
-                yield Answer.NEVER, f"the pods belong to {told}, and Queue {queue.name} to {other}"
+                yield Answer.NEVER, f"the pods belong to {shard}, and Queue {queue.name} to {other}"
 
 
 def _shard_values(known: Knowledge) -> frozenset[str] | None:
@@ -458,7 +458,7 @@ class _Bound(NamedTuple):
     used: Quantity | None
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         return f"{quantities.text(self.resource, self.most, up=False)} is the {self.field} of Queue {self.queue}"
 
 
@@ -486,13 +486,13 @@ def _bounds(queue: Queue, workload: model.Workload, demands: Mapping[str, _Deman
 def _against(bound: _Bound, workload: model.Workload, demand: _Demand) -> Iterator[_Judged]:
     who = "one pod asks" if demand.pods == 1 else f"the {demand.pods} pods that start together ask"
     if demand.least > bound.most:
-        yield Answer.NEVER, f"{who} for {quantities.named(bound.resource, demand.least)}, {bound.told}"
+        yield Answer.NEVER, f"{who} for {quantities.named(bound.resource, demand.least)}, {bound.text}"
     elif demand.most > bound.most:
-        yield Answer.UNKNOWN, f"KAI-Scheduler decides: its largest pods may come first, and {bound.told}"
+        yield Answer.UNKNOWN, f"KAI-Scheduler decides: its largest pods may come first, and {bound.text}"
     if bound.resource != _GPU:
         return
     if bound.used is not None and demand.most and demand.most <= bound.most < demand.most + bound.used:
-        text = f"{who} for {quantities.named(_GPU, demand.most)}, {bound.used} are in use, {bound.told}"
+        text = f"{who} for {quantities.named(_GPU, demand.most)}, {bound.used} are in use, {bound.text}"
         yield Answer.NOT_NOW, text
     yield from _of_memory(bound, workload, demand)
 
@@ -506,9 +506,9 @@ def _of_memory(bound: _Bound, workload: model.Workload, demand: _Demand) -> Iter
     if not asking:
         return
     if not bound.most:
-        yield Answer.NEVER, f"its pods ask for memory of GPUs, and {bound.told}"
+        yield Answer.NEVER, f"its pods ask for memory of GPUs, and {bound.text}"
     elif bound.most.nanos < max(map(_devices, asking)) * demand.pods * _NANOS + demand.most.nanos:
-        yield Answer.UNKNOWN, f"KAI-Scheduler decides: its pods ask for memory of GPUs, and {bound.told}"
+        yield Answer.UNKNOWN, f"KAI-Scheduler decides: its pods ask for memory of GPUs, and {bound.text}"
 
 
 _OTHER_KEYS: Final = {f"kai.scheduler/{key}" for key in ("topology", "batch-min-member")}

@@ -187,10 +187,10 @@ def requests_of_pod(pod_set: model.PodSet, containers: Sequence[model.Container]
         containers: the containers of the pod, with all defaults.
         overhead: what to add to the containers.
     """
-    whole = pod_set.pod_requests
-    if whole or pod_set.pod_limits:
-        whole = pod_sets.pod_level_requests(pod_set.containers, whole, pod_set.pod_limits)
-    of_pod: Amounts = pod_sets.requests_of_pod(containers, overhead=overhead, pod_requests=whole, pod_limits={})
+    requests = pod_set.pod_requests
+    if requests or pod_set.pod_limits:
+        requests = pod_sets.pod_level_requests(pod_set.containers, requests, pod_set.pod_limits)
+    of_pod: Amounts = pod_sets.requests_of_pod(containers, overhead=overhead, pod_requests=requests, pod_limits={})
     return of_pod
 
 
@@ -246,8 +246,8 @@ def violations_of_pod_set(pod_set: model.PodSet, ranges: LimitRanges) -> tuple[L
     written = [each for each in pod_set.containers if each.type is not model.ContainerType.EPHEMERAL]
     filled = with_defaults(written, ranges)
     found = [
-        _first_violation(bound, whole.requests, whole.limits, container=container)
-        for container, whole in zip(written, filled, strict=True)
+        _first_violation(bound, amounts.requests, amounts.limits, container=container)
+        for container, amounts in zip(written, filled, strict=True)
         for bound in of_containers
         if not ranges.unreadable or bound.resource in container.limits
     ]

@@ -81,12 +81,14 @@ def with_words(found: Sequence[Section], case: Case, facts: Store) -> tuple[Sect
         listed = facts.objects(live.group, live.kind, case.workload.namespace)
         if isinstance(listed, Absence):
             continue
-        said = Counter(
-            text for value in listed.values() if _is_about(value, case.workload, facts) for text in _told(value, live)
+        counts = Counter(
+            text for value in listed.values() if _is_about(value, case.workload, facts) for text in _texts(value, live)
         )
-        if not said:
+        if not counts:
             continue
-        says = tuple(f"{number} times: {text}" if number > 1 else text for text, number in said.most_common(_MOST_SAID))
+        says = tuple(
+            f"{number} times: {text}" if number > 1 else text for text, number in counts.most_common(_MOST_SAID)
+        )
         own = [index for index, each in enumerate(sections) if each.authority == live.authority]
         if own:
             sections[own[0]] = replace(sections[own[0]], says=says)
@@ -95,7 +97,7 @@ def with_words(found: Sequence[Section], case: Case, facts: Store) -> tuple[Sect
     return tuple(sections)
 
 
-def _told(value: paths.Object, live: _Live) -> Iterator[str]:
+def _texts(value: paths.Object, live: _Live) -> Iterator[str]:
     """`QuotaReserved=False, WaitingForQuota: couldn't assign flavors to pod set main: ...`"""
     for each in map(paths.mapping, paths.elements(paths.mapping(value.get("status")).get(live.conditions))):
         of, status = paths.text(each.get("type")), paths.text(each.get("status"))

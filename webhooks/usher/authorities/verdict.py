@@ -78,7 +78,7 @@ class ClaimedDevices(Protocol):
         """
         ...
 
-    def taken(self, in_use: Any, name: str, labels: Mapping[str, str], resources: Mapping[str, int]) -> str:  # noqa: ANN401
+    def why_taken(self, in_use: Any, name: str, labels: Mapping[str, str], resources: Mapping[str, int]) -> str:  # noqa: ANN401
         """Why a node that could serve a pod does not serve it now; empty where it does."""
         ...
 
@@ -314,8 +314,8 @@ def first_volcano_pods(workload: model.Workload) -> Sequence[int] | None:
         return _take_in_turn(replicas, wanted)
     needed = _take_in_turn(minima, wanted)
     others = [all_pods - least for all_pods, least in zip(replicas, minima, strict=True)]
-    more = _take_in_turn(others, wanted - sum(needed))
-    return [first + second for first, second in zip(needed, more, strict=True)]
+    beyond = _take_in_turn(others, wanted - sum(needed))
+    return [first + second for first, second in zip(needed, beyond, strict=True)]
 
 
 def _take_in_turn(available: Sequence[int], wanted: int) -> list[int]:
@@ -379,10 +379,10 @@ def demand_of_workload(
         for pod_set, amount in taking
         if pod_set.count.minimum
     )
-    whole = quantities.Quantity(sum(part.each.nanos * part.pods for part in parts))
+    total = quantities.Quantity(sum(part.each.nanos * part.pods for part in parts))
     most = quantities.Quantity(sum(amount.nanos * (pod_set.count.maximum or 0) for pod_set, amount in taking))
     starts, is_gang = alone, False
-    if workload.gang.wanted and whole:
+    if workload.gang.wanted and total:
         starts = _amount_at_start(workload, pairs, minimum)
         is_gang = starts != alone
     waits = len(parts) > 1 and (
@@ -390,11 +390,11 @@ def demand_of_workload(
     )
     return GangDemand(
         starts=starts,
-        all=whole,
+        all=total,
         largest=None if unbounded else max(alone, most),
         is_gang=is_gang,
         parts=parts,
-        assumption="its parts run at the same time" if waits and whole > alone else "",
+        assumption="its parts run at the same time" if waits and total > alone else "",
     )
 
 

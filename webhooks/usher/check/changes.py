@@ -281,9 +281,9 @@ class RevisionFiles(Struct, frozen=True, kw_only=True):
     def _name(self, path: str) -> str | None:
         """The path from the top of the repository; None for one outside, by its words and by its links."""
         lexical = os.path.abspath(path)  # noqa: PTH100 - a link of the tree must not lead out of the commit
-        for whole in (lexical, os.path.realpath(path)):
-            if whole == os.fspath(self.repository.top) or whole.startswith(f"{self.repository.top}/"):
-                return os.path.relpath(whole, self.repository.top)
+        for absolute in (lexical, os.path.realpath(path)):
+            if absolute == os.fspath(self.repository.top) or absolute.startswith(f"{self.repository.top}/"):
+                return os.path.relpath(absolute, self.repository.top)
         return None
 
 
@@ -402,8 +402,8 @@ def baseline_bytes(known: KnownFindings) -> bytes:
         for key, count in sorted(known.items())
         if count > 0
     ]
-    whole = {"apiVersion": models.API_VERSION, "kind": KIND, "findings": entries}
-    return orjson.dumps(whole, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    baseline = {"apiVersion": models.API_VERSION, "kind": KIND, "findings": entries}
+    return orjson.dumps(baseline, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def read_baseline(content: bytes, *, source: str) -> KnownFindings:

@@ -74,8 +74,8 @@ def of_workload(workload: model.Workload, divided: str = "", *, by_parts: bool =
         for pod_set in workload.pod_sets:
             for name, number in _left_out(pod_set):
                 pods = of_pods(pod_set.count)
-                more = Amount(number=pods.number * number, unbounded=pods.unbounded, extra=pods.extra * number)
-                devices[name] = devices.get(name, NOTHING) + more
+                added = Amount(number=pods.number * number, unbounded=pods.unbounded, extra=pods.extra * number)
+                devices[name] = devices.get(name, NOTHING) + added
     return dict(sorted(devices.items()))
 
 
@@ -84,9 +84,9 @@ def _left_out(pod_set: model.PodSet) -> Iterator[tuple[str, int]]:
     for container in pod_set.containers:
         divided = {name: part.divides or "" for name in container.accelerators if (part := PARTS.get(name))}
         for name, board in divided.items():
-            more = container.effective(board).value - 1
-            if more > 0:
-                yield name, container.effective(name).value * more
+            others = container.effective(board).value - 1
+            if others > 0:
+                yield name, container.effective(name).value * others
         for board in sorted(WHOLE_GPUS.intersection(divided.values())):
             if not container.effective(board).value:
                 yield f"{SHARES}{board}", 1

@@ -111,8 +111,8 @@ def mutation_change(
     item: Item, merged: merge.Merged, workload: model.Workload, evaluator: Evaluator, *, diff: bool
 ) -> findings.Change | None:
     """The changes of the mutations; None without `diff` if there is nothing to report."""
-    told = merged.applied or merged.warnings or merged.conflicts or any(each.told for each in merged.skipped)
-    if not diff and not told:
+    notable = merged.applied or merged.warnings or merged.conflicts or any(each.warned for each in merged.skipped)
+    if not diff and not notable:
         return None
     intents = [*merged.applied, *(skipped.intent for skipped in merged.skipped)]
     intents += [intent for conflict in merged.conflicts for intent in conflict]
@@ -279,17 +279,17 @@ def judge(  # noqa: PLR0913 - the file, its judges, and how to end
     part = Part() if share.position else _part_before_judging(batch, evaluator=evaluator, settings=settings)
     # The objects of one file are applied together, so they may refer to each other.
     values = [item.value for item in batch.items]
-    whole = _may_use_files(settings)
-    facts = surroundings.with_pools(evaluator.facts) if whole else evaluator.facts
+    uses_files = _may_use_files(settings)
+    facts = surroundings.with_pools(evaluator.facts) if uses_files else evaluator.facts
     applied = _Applied(
         objects=reading_values.Objects(
-            values, namespace=settings.namespace, others=surroundings.named_objects() if whole else None
+            values, namespace=settings.namespace, others=surroundings.named_objects() if uses_files else None
         ),
         around=surroundings.around(batch),
         facts=facts.with_applied(values, namespace=settings.namespace),
         scalers=surroundings.scalers,
         policies=policies,
-        beside=surroundings.facts_beside(batch, facts) if whole else Store(),
+        beside=surroundings.facts_beside(batch, facts) if uses_files else Store(),
         company=surroundings.company(batch),
     )
     for item in share.of(batch.items):

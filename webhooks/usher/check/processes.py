@@ -273,11 +273,11 @@ class Run:
                     worker.connection.send((list(chain(*outlines[:number])), list(chain(*outlines[number + 1 :]))))
             parts = [own.judged(list(chain(*outlines)), watch=watch)]
             parts += [worker.received(list) for worker in self._workers]
-        whole = Part()
+        judged = Part()
         # Where each process judged a share of every file, the shares of one file belong together.
         for part in chain(*parts) if self._share == judging.ALL else chain(*zip(*parts, strict=True)):
-            whole.add(part)
-        return whole
+            judged.add(part)
+        return judged
 
 
 def nothing_remembered(_evaluator: Evaluator) -> AbstractContextManager[None]:

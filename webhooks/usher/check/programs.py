@@ -73,8 +73,8 @@ def program_output(
             )
         if code:
             complaint.seek(0)
-            said = complaint.read(_LONGEST_MESSAGE).decode(errors="replace").strip()
-            raise errors.InputError(f"{name} failed (exit code {code}): {said or 'it does not say why'}")
+            message = complaint.read(_LONGEST_MESSAGE).decode(errors="replace").strip()
+            raise errors.InputError(f"{name} failed (exit code {code}): {message or 'it does not say why'}")
         printed.seek(0)
         return printed.read()
 
@@ -107,8 +107,8 @@ def repository_top(place: str | Path) -> Path | None:
 
     A bare repository is never meant: git adds no folder `.git` to a commit, but a commit may hold a bare repository.
     """
-    whole = Path(os.path.abspath(place))  # noqa: PTH100 - pathlib follows links
-    return next((each for each in (whole, *whole.parents) if os.path.lexists(each / ".git")), None)
+    absolute = Path(os.path.abspath(place))  # noqa: PTH100 - pathlib follows links
+    return next((each for each in (absolute, *absolute.parents) if os.path.lexists(each / ".git")), None)
 
 
 _CONFIGURATION: Final = {

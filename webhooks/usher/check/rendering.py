@@ -256,11 +256,11 @@ def _remote(value: paths.Json) -> Iterator[str]:
 
 def _tree_of(path: str) -> Path:
     """The tree of a chart or a kustomization: its repository, else the working directory, else the path itself."""
-    whole = Path(_absolute(path))
-    top = programs.repository_top(whole)
+    absolute = Path(_absolute(path))
+    top = programs.repository_top(absolute)
     if top is not None:
         return top
-    return Path.cwd() if not programs.leads_outside(whole.parent, Path.cwd()) else whole
+    return Path.cwd() if not programs.leads_outside(absolute.parent, Path.cwd()) else absolute
 
 
 def _absolute(path: str) -> str:

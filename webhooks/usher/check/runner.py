@@ -197,18 +197,18 @@ def run_each(  # noqa: PLR0913 - as above
         def count(judged: Iterator[int] = judged) -> None:
             watch("objects judged", -(-next(judged) // len(sides)), total)
 
-        for evaluator, site, whole in sides:
+        for evaluator, site, added_up in sides:
             part = judging.judge(
                 batch, surroundings, evaluator=evaluator, settings=settings, policies=site, before_each=count
             )
-            whole.add(part)
-            whole.results.extend(_by_policies(batch, site) if site else ())
-            done = whole.counts["objects"]
+            added_up.add(part)
+            added_up.results.extend(_by_policies(batch, site) if site else ())
+            done = added_up.counts["objects"]
         watch("objects judged", done, total)
         del batch  # free a page of a cluster before reading the next one
     return [
-        report(whole, evaluator=evaluator, settings=settings, more=site.not_evaluated() if site else ())
-        for evaluator, site, whole in sides
+        report(added_up, evaluator=evaluator, settings=settings, not_evaluated=site.not_evaluated() if site else ())
+        for evaluator, site, added_up in sides
     ]
 
 
@@ -227,7 +227,7 @@ def _batches_and_compared_objects(
 class _Side(NamedTuple):
     evaluator: Evaluator
     site: SitePolicies | None
-    whole: Part
+    judged: Part
 
 
 def _site(
@@ -258,10 +258,10 @@ def _by_policies(batch: Batch, site: SitePolicies) -> Iterator[findings.Result]:
 
 
 def report(
-    whole: Part, *, evaluator: Evaluator, settings: Settings, more: Sequence[findings.NotEvaluated] = ()
+    judged: Part, *, evaluator: Evaluator, settings: Settings, not_evaluated: Sequence[findings.NotEvaluated] = ()
 ) -> findings.Report:
-    """The report of a run whose files are all judged; `more` are policies of the site that were not evaluated."""
-    notes = [*whole.notes, *_left_out(whole, settings)]
+    """The report of a run whose files are all judged; `not_evaluated` has policies of the site."""
+    notes = [*judged.notes, *_left_out(judged, settings)]
     return findings.Report(
         command=settings.command,
         version=__version__,
@@ -273,34 +273,34 @@ def report(
         origin=settings.origin,
         admitted=settings.mutated,
         diff=settings.diff,
-        results=tuple(whole.results),
-        failures=tuple(whole.failures),
-        problems=tuple(whole.problems),
+        results=tuple(judged.results),
+        failures=tuple(judged.failures),
+        problems=tuple(judged.problems),
         notes=tuple(notes),
-        not_evaluated=(*checks_not_evaluated(whole.results, evaluator), *more),
-        without_facts=checks_without_facts(whole.results, evaluator),
-        facts_of_files=_counts_of(whole, judging.FACTS_OF_FILES),
-        without_fields=_counts_of(whole, judging.WITHOUT_FIELDS),
-        exceptions=findings.of(whole.results, evaluator, aside=whole.excepted),
-        rules=named_checks(whole.results, evaluator),
-        totals=count_totals(whole.results, whole.counts),
+        not_evaluated=(*checks_not_evaluated(judged.results, evaluator), *not_evaluated),
+        without_facts=checks_without_facts(judged.results, evaluator),
+        facts_of_files=_counts_of(judged, judging.FACTS_OF_FILES),
+        without_fields=_counts_of(judged, judging.WITHOUT_FIELDS),
+        exceptions=findings.of(judged.results, evaluator, aside=judged.excepted),
+        rules=named_checks(judged.results, evaluator),
+        totals=count_totals(judged.results, judged.counts),
     )
 
 
-def _counts_of(whole: Part, start: str) -> dict[str, int]:
-    return {key.removeprefix(start): number for key, number in sorted(whole.counts.items()) if key.startswith(start)}
+def _counts_of(judged: Part, start: str) -> dict[str, int]:
+    return {key.removeprefix(start): number for key, number in sorted(judged.counts.items()) if key.startswith(start)}
 
 
-def _left_out(whole: Part, settings: Settings) -> Iterator[findings.Note]:
+def _left_out(judged: Part, settings: Settings) -> Iterator[findings.Note]:
     """Notes about what `--changed-since` leaves out."""
     if settings.changes is None:
         return
     source = f"--changed-since {settings.changes.since}"
-    if number := whole.counts["unchanged"]:
+    if number := judged.counts["unchanged"]:
         objects = "object" if number == 1 else "objects"
         yield findings.Note(
             source=source, reason=f"{number:,} {objects} that did not change, without the name of one that did"
         )
-    if number := whole.counts["unread"]:
+    if number := judged.counts["unread"]:
         problems = "problem of a file" if number == 1 else "problems of files"
         yield findings.Note(source=source, reason=f"{number:,} {problems} that did not change and cannot be read")

@@ -145,9 +145,9 @@ def batch_of_documents(documents: Sequence[reader.Document], *, source: str, exp
             problems.append(findings.Problem(source=source, line=document.line, column=1, reason=answer or cut))
         if answer:
             continue
-        whole = batches.completed(items[-1].value, document.value) if items else None
-        if whole is not None:
-            items[-1] = replace(items[-1], value=whole)
+        completed = batches.completed(items[-1].value, document.value) if items else None
+        if completed is not None:
+            items[-1] = replace(items[-1], value=completed)
             continue
         for prefix, value in batches.flatten(document.value):
             reason = batches.why_not_object(value)
@@ -287,8 +287,8 @@ def without_patches(batch: Batch, path: Path) -> Batch:
     kustomize reads no patch from outside the folder of its kustomization. An object that could be applied alone is
     judged all the same; a note names each other one that makes pods.
     """
-    whole = os.path.realpath(path) if batch.items else ""
-    folder = _patches_above(os.path.dirname(whole)).get(whole)  # noqa: PTH120 - quicker
+    real_path = os.path.realpath(path) if batch.items else ""
+    folder = _patches_above(os.path.dirname(real_path)).get(real_path)  # noqa: PTH120 - quicker
     if folder is None:
         return batch
     kept: list[Item] = []
@@ -409,11 +409,11 @@ def _paths(argument: str) -> list[Path]:
 
 def _leaves_its_repository(path: Path) -> bool:
     """Whether a path in a repository is, or passes, a link that leads out of it."""
-    whole = os.path.abspath(path)  # noqa: PTH100 - pathlib follows links
-    if os.path.realpath(whole) == whole:
+    absolute = os.path.abspath(path)  # noqa: PTH100 - pathlib follows links
+    if os.path.realpath(absolute) == absolute:
         return False
-    top = programs.repository_top(whole)
-    return top is not None and programs.leads_outside(whole, top)
+    top = programs.repository_top(absolute)
+    return top is not None and programs.leads_outside(absolute, top)
 
 
 class _Walk(Struct, frozen=True, kw_only=True):

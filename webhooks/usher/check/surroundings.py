@@ -354,13 +354,13 @@ def _sure(values: Sequence[paths.Object]) -> Iterable[paths.Object]:
     }
     cohorts = Counter(_cohort_of(specs.get(id(each), {})) for each in values)
     cohorts.update(paths.text(paths.metadata(each).get("name")) for each in values if group_and_kind(each) == _COHORT)
-    whole = {"", *(name for name, number in cohorts.items() if number > 1)}
+    shared_cohorts = {"", *(name for name, number in cohorts.items() if number > 1)}
     queues = {"", "root", *(paths.text(paths.metadata(each).get("name")) for each in values if _is_of_volcano(each))}
     for each in values:
         spec = specs.get(id(each), {})
         parent = spec.get("parent") if group_and_kind(each) != _COHORT else ""
         above = paths.text(parent) in queues if _is_of_volcano(each) else not parent
-        depends = _cohort_of(spec) not in whole or not above
+        depends = _cohort_of(spec) not in shared_cohorts or not above
         if not depends and (group_and_kind(each) != _FLAVOR or named_flavors <= flavors):
             yield each
 

@@ -92,7 +92,7 @@ def live_inputs(
     namespace: str,
     wanted: Sequence[Wanted],
     read_facts: bool,
-    more: Callable[[Lists], Iterable[Batch]] = lambda _api: (),
+    further_batches: Callable[[Lists], Iterable[Batch]] = lambda _api: (),
     seen: Callable[[Lists], Lists] | None = None,
 ) -> Inputs:
     """A cluster; its objects are listed while the caller takes batches.
@@ -115,7 +115,7 @@ def live_inputs(
 
     api = connection.connect(kubeconfig=kubeconfig, context=context_name)
     lists = api if seen is None else seen(api)
-    batches: Iterable[Batch] = itertools.chain(cluster_objects.read(lists, namespace=namespace), more(lists))
+    batches: Iterable[Batch] = itertools.chain(cluster_objects.read(lists, namespace=namespace), further_batches(lists))
     facts = None
     if read_facts:
         recorded = list(recording.read_facts(api))
@@ -422,7 +422,7 @@ class AuditRun(Struct, frozen=True, kw_only=True):
             namespace=self.chosen.in_namespace,
             wanted=wanted_kinds(),
             read_facts=not self.chosen.fact_files and inputs.NONE not in self.chosen.facts,
-            more=lambda api: given_policies.matched_objects(api, site, namespace=self.chosen.in_namespace),
+            further_batches=lambda api: given_policies.matched_objects(api, site, namespace=self.chosen.in_namespace),
             seen=self.seen,
         )
 

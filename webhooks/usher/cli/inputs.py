@@ -468,7 +468,7 @@ def load_config(file: Path | None, *, own: Sequence[OwnChecks] = (), choice: Rul
     entries = catalogue.join_catalogues(catalogue.load().catalogue, own)
     if file is None:
         return choice.applied(models.Config(), entries)
-    found = load.load(file, more=lambda read: config_problems.problems(config_problems.with_kinds(read, own), entries))
+    found = load.load(file, check=lambda read: config_problems.problems(config_problems.with_kinds(read, own), entries))
     found = config_problems.with_kinds(found, own)
     registry.use(found.workloads)
     return choice.applied(found, entries)

@@ -93,9 +93,9 @@ def _forwarded(asking: Asking) -> Iterator[int]:
             line = process.stdout.readline() if process.stdout is not None else ""
             port = line.partition("127.0.0.1:")[2].partition(" ")[0]
             if not port.isdecimal():
-                said = process.stderr.read().strip() if process.stderr is not None else ""
+                message = process.stderr.read().strip() if process.stderr is not None else ""
                 raise errors.ClusterError(
-                    f"kubectl port-forward does not reach the server: {said or 'without a reason'}"
+                    f"kubectl port-forward does not reach the server: {message or 'without a reason'}"
                 )
             yield int(port)
         finally:

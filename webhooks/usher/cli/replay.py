@@ -189,7 +189,7 @@ class Rules(Struct, frozen=True, kw_only=True):
         config = models.Config()
         if self.config is not None:
             entries = catalogue.join_catalogues(policies.catalogue, own)
-            config = load.load(self.config, more=lambda found: config_problems.problems(found, entries))
+            config = load.load(self.config, check=lambda found: config_problems.problems(found, entries))
         evaluator = assembly.embedded(
             config, file=self.config, directory=self.policies, facts=known, remembered=_REMEMBERED, own=own
         )

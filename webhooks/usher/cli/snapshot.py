@@ -95,7 +95,7 @@ class ObjectFiles:
             if self._bytes[batch.source] > _FILE_BYTES:
                 self._write_objects(batch.source)
 
-    def more(self, api: Lists) -> Iterator[Batch]:
+    def further_batches(self, api: Lists) -> Iterator[Batch]:
         """The kinds that only sections of audits read."""
         from usher.audit.gather.needed_inputs import WANTED
         from usher.cluster import recording
@@ -233,7 +233,7 @@ class WorkloadRecord:
             self._number += 1
             self._data += records.object_line(item.value, number=self._number, version=__version__)
 
-    def more(self, _api: Lists) -> Iterable[Batch]:
+    def further_batches(self, _api: Lists) -> Iterable[Batch]:
         """No other kinds."""
         return ()
 
@@ -383,9 +383,9 @@ def _list(api: Api, takers: Sequence[_Taker]) -> None:
     if not takers:
         return
     listed = ((batch, takers) for batch in cluster_objects.read(api))
-    more = ((batch, [taker]) for taker in takers for batch in taker.more(api))
+    further = ((batch, [taker]) for taker in takers for batch in taker.further_batches(api))
     unread: list[tuple[str, str]] = []
-    for batch, interested in itertools.chain(listed, more):
+    for batch, interested in itertools.chain(listed, further):
         unread += ((note.source, note.reason) for note in batch.notes)
         for problem in batch.problems:
             click.echo(f"usher: {wording.harmless(wording.printable(wording.located(problem)))}", err=True)

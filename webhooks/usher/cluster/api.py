@@ -152,8 +152,8 @@ def stream_lines(chunks: Iterable[bytes], *, longest: int = LONGEST_LINE) -> Ite
     """
     rest = bytearray()
     for chunk in chunks:
-        *whole, last = chunk.split(b"\n")
-        for part in whole:
+        *complete_lines, last = chunk.split(b"\n")
+        for part in complete_lines:
             rest += part
             if len(rest) > longest:
                 raise TooLongError

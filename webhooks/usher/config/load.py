@@ -258,11 +258,11 @@ def _nothing(_config: models.Config) -> Iterable[Problem]:
     return ()
 
 
-def load(file: Path, *, more: Callable[[models.Config], Iterable[Problem]] = _nothing) -> models.Config:
+def load(file: Path, *, check: Callable[[models.Config], Iterable[Problem]] = _nothing) -> models.Config:
     """The configuration in a file.
 
     Args:
-        more: finds mistakes of meaning in the valid part of a file with other mistakes, so that one run names all of
+        check: finds mistakes of meaning in the valid part of a file with other mistakes, so that one run names all of
             them. For a valid file the caller runs it.
 
     Raises:
@@ -272,11 +272,11 @@ def load(file: Path, *, more: Callable[[models.Config], Iterable[Problem]] = _no
         data = file.read_bytes()
     except OSError as error:
         raise errors.ConfigError(str(file), [(0, "", f"cannot be read: {error.strerror}")]) from None
-    return parse(data, source=str(file), more=more)
+    return parse(data, source=str(file), check=check)
 
 
-def parse(data: bytes, *, source: str, more: Callable[[models.Config], Iterable[Problem]] = _nothing) -> models.Config:
-    """The configuration in the content of a file; `more` as for `load`.
+def parse(data: bytes, *, source: str, check: Callable[[models.Config], Iterable[Problem]] = _nothing) -> models.Config:
+    """The configuration in the content of a file; `check` as for `load`.
 
     Raises:
         ConfigError: the content is empty, too large, not YAML, names no version and kind, or does not match the schema;
@@ -293,7 +293,7 @@ def parse(data: bytes, *, source: str, more: Callable[[models.Config], Iterable[
         raise errors.ConfigError(source, [(1, "", f"the file is empty; {_BEGINNING}")])
     if len(documents) > 1:
         raise errors.ConfigError(source, [(documents[1].line, "", "expected one document, found several")])
-    config, found = _validated(documents[0].value, more)
+    config, found = _validated(documents[0].value, check)
     if config is not None:
         return config
     where = reader.Places(documents[0])
@@ -303,14 +303,16 @@ def parse(data: bytes, *, source: str, more: Callable[[models.Config], Iterable[
     raise errors.ConfigError(source, sorted(problems, key=lambda problem: problem[0]))
 
 
-def find_mistakes(value: paths.Json, *, more: Callable[[models.Config], Iterable[Problem]] = _nothing) -> list[Problem]:
-    """All mistakes in the value of usher.yaml, at their pointers; `more` also checks a valid value."""
-    config, found = _validated(value, more)
-    return found if config is None else list(more(config))
+def find_mistakes(
+    value: paths.Json, *, check: Callable[[models.Config], Iterable[Problem]] = _nothing
+) -> list[Problem]:
+    """All mistakes in the value of usher.yaml, at their pointers; `check` also checks a valid value."""
+    config, found = _validated(value, check)
+    return found if config is None else list(check(config))
 
 
 def _validated(
-    value: paths.Json, more: Callable[[models.Config], Iterable[Problem]]
+    value: paths.Json, check: Callable[[models.Config], Iterable[Problem]]
 ) -> tuple[models.Config | None, list[Problem]]:
     """The configuration; or None, and all mistakes."""
     # Before anything that takes longer for many entries.
@@ -321,8 +323,8 @@ def _validated(
     try:
         config = models.Config.model_validate(value)
     except pydantic.ValidationError as error:
-        return None, [*found, *_mistakes(value, error, more)]
-    return (None, [*found, *more(config)]) if found else (config, [])
+        return None, [*found, *_mistakes(value, error, check)]
+    return (None, [*found, *check(config)]) if found else (config, [])
 
 
 _BEGINNING: Final = f"begin it with apiVersion: {models.API_VERSION} and kind: Config"
@@ -357,14 +359,14 @@ def _excess(value: paths.Json) -> Iterable[Problem]:
 
 
 def _mistakes(
-    value: paths.Json, error: pydantic.ValidationError, more: Callable[[models.Config], Iterable[Problem]]
+    value: paths.Json, error: pydantic.ValidationError, check: Callable[[models.Config], Iterable[Problem]]
 ) -> Iterable[Problem]:
     for detail in error.errors():
         yield paths.join(paths.ROOT, *detail["loc"]), explain_error(detail)
     yield from _contradictions(value, error)
     rest = salvage_config(value)
     if rest is not None:
-        for pointer, reason in more(rest.config):
+        for pointer, reason in check(rest.config):
             yield rest.pointer_in_file(pointer), reason
 
 

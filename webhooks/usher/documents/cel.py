@@ -96,7 +96,7 @@ class _Parser:
         self._at = self._depth = 0
         self._deepest, self._chains = deepest, chains
 
-    def whole(self) -> Node:
+    def parse_all(self) -> Node:
         node = self.choice()
         if self._words[self._at][0] != "end":
             raise self._error("does not end")
@@ -221,7 +221,7 @@ def parse(text: str, *, deepest: int, most_words: int, chains: bool = True) -> N
     Raises:
         CelError: it has other signs than this grammar, is malformed, or exceeds a bound.
     """
-    return _Parser(text, deepest, most_words, chains=chains).whole()
+    return _Parser(text, deepest, most_words, chains=chains).parse_all()
 
 
 _LONGEST_SEARCHED: Final = 256

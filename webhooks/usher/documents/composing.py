@@ -222,18 +222,18 @@ def _number(text: str) -> int | float | None:
     if _INTEGER.fullmatch(text):
         digits = text.lstrip("+-")
         if base := _BASES.get(digits[:2].lower()):
-            whole = int(digits[2:], base)
+            integer = int(digits[2:], base)
         else:
-            whole = int(digits, 8 if digits[0] == "0" else 10)
+            integer = int(digits, 8 if digits[0] == "0" else 10)
         if text[0] == "-":
-            whole = -whole
-        if whole in _INT64 or (text[0] not in "+-" and whole in _UINT64):
-            return whole
+            integer = -integer
+        if integer in _INT64 or (text[0] not in "+-" and integer in _UINT64):
+            return integer
     if _FLOAT.fullmatch(text):
         return _finite(text)
     if _SIGN_AFTER_BINARY_PREFIX.fullmatch(text):
-        whole = int(text[2:], 2)  # noqa: FURB166 - base 0 takes no sign after the prefix
-        return whole if whole in _INT64 else None
+        integer = int(text[2:], 2)  # noqa: FURB166 - base 0 takes no sign after the prefix
+        return integer if integer in _INT64 else None
     return None
 
 
@@ -251,8 +251,8 @@ def _through_json(number: float) -> int | float:
     """The number after JSON: Go writes a float64 without exponent below 1e21, and reads whole ones as int64."""
     if not number.is_integer() or abs(number) >= 1e21:
         return number
-    whole = int(number) if abs(number) < 2**53 else int(Decimal(repr(number)))
-    return whole if whole in _INT64 else number
+    integer = int(number) if abs(number) < 2**53 else int(Decimal(repr(number)))
+    return integer if integer in _INT64 else number
 
 
 def _unrounded(number: float, text: str) -> float:

@@ -134,15 +134,15 @@ def run(program: Path, *arguments: str, folder: Path | None = None, accepted: Co
     return done.stdout.decode(errors="replace")
 
 
-def _reason(said: str) -> str:
+def _reason(output: str) -> str:
     """The reason why OPA fails: from a list of errors as JSON, the first one with its place."""
     try:
-        first = json.loads(said)["errors"][0]
+        first = json.loads(output)["errors"][0]
         place = first.get("location", {})
-        said = f"{place.get('file', '')}:{place.get('row', '')}: {first['message']}"
+        output = f"{place.get('file', '')}:{place.get('row', '')}: {first['message']}"
     except (ValueError, LookupError, TypeError, AttributeError):
-        said = said.removeprefix("error: ")
-    return said[:_MOST_OUTPUT]
+        output = output.removeprefix("error: ")
+    return output[:_MOST_OUTPUT]
 
 
 def wasm_module(bundle: Path) -> bytes:

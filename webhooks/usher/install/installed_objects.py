@@ -155,8 +155,8 @@ def count_objects(api: Lists, path: str) -> int | None:
         return None
     if answer.status != 200:
         raise errors.ClusterError(f"{path} cannot be listed: {answer.message}")
-    more = paths.metadata(answer.value).get("remainingItemCount")
-    return len(paths.elements(answer.value.get("items"))) + (more if isinstance(more, int) else 0)
+    remaining = paths.metadata(answer.value).get("remainingItemCount")
+    return len(paths.elements(answer.value.get("items"))) + (remaining if isinstance(remaining, int) else 0)
 
 
 def _read_object(api: Lists, path: str) -> paths.Object | None:

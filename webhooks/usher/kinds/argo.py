@@ -111,7 +111,7 @@ def pod_of_template(  # noqa: PLR0913 - all that a pod gets something from
         path=template.path,
         spec=Place({}, template.path),
         metadata=_metadata(own, pod_metadata, of, reading),
-        traits=Traits(changeable=changeable, whole=not patched),
+        traits=Traits(changeable=changeable, fully_known=not patched),
         containers=tuple(_containers(own, reading)),
         fields=fields,
     )

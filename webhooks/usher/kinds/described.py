@@ -76,9 +76,9 @@ class _Pods:
             trains=kind.trains, operator_environment=frozenset(kind.environment), changeable=kind.changeable
         )
 
-    def templates(self, whole: expressions.Found, reading: Reading, steps: list[int]) -> Iterator[Template]:
-        for index, (item, outer, key) in enumerate(self._items(whole, self._described.each, (), "", reading)):
-            scope = _scope(whole, reading, steps, item=item, outer=outer, key=key, index=index)
+    def templates(self, root: expressions.Found, reading: Reading, steps: list[int]) -> Iterator[Template]:
+        for index, (item, outer, key) in enumerate(self._items(root, self._described.each, (), "", reading)):
+            scope = _scope(root, reading, steps, item=item, outer=outer, key=key, index=index)
             for pods in (self, *self.beside):
                 try:
                     found = pods.template(item, scope)
@@ -263,10 +263,10 @@ class _Pods:
 
 
 def _scope(
-    whole: expressions.Found, reading: Reading, steps: list[int], **names: expressions.Value
+    root: expressions.Found, reading: Reading, steps: list[int], **names: expressions.Value
 ) -> expressions.Scope:
     """The values of all names of an expression; those of an entry, if it is not about the whole object."""
-    given: dict[str, expressions.Value] = {"object": whole, "item": whole, "outer": (), "key": "", "index": 0}
+    given: dict[str, expressions.Value] = {"object": root, "item": root, "outer": (), "key": "", "index": 0}
     given[UNBOUNDED] = UNBOUNDED
     given.update(names)
     return expressions.Scope(given, reading, steps)
@@ -280,8 +280,8 @@ def _below(item: expressions.Found, path: str, reading: Reading) -> Place:
 
 def _named_template(scope: expressions.Scope, source: described_kinds.DescribedSource, name: str) -> Place:
     """The template of the entry with a name in another list of the object."""
-    whole = scope.names["object"]
-    listed = scope.below(whole, _way(source.list))
+    root = scope.names["object"]
+    listed = scope.below(root, _way(source.list))
     for path, entry in scope.reading.items(listed.value, listed.path):
         if entry.get("name") == name:
             return _below(expressions.Found(dict(entry), path), source.pod_template, scope.reading)
@@ -338,8 +338,8 @@ class _Embedded:
         self._times = expressions.compiled(described.times, _NAMES)
         self._most = expressions.compiled(described.most or described.times, _NAMES)
 
-    def templates(self, whole: expressions.Found, reading: Reading, steps: list[int]) -> Iterator[Template]:
-        place = _below(whole, self._described.object, reading)
+    def templates(self, root: expressions.Found, reading: Reading, steps: list[int]) -> Iterator[Template]:
+        place = _below(root, self._described.object, reading)
         value = reading.mapping(*place)
         if not value:
             return
@@ -347,7 +347,7 @@ class _Embedded:
             group, kind = key_of(self._described.kind)
             version = f"{group}/{self._described.version}" if group else self._described.version
             value = {**value, "apiVersion": version, "kind": kind}
-        scope = _scope(whole, reading, steps)
+        scope = _scope(root, reading, steps)
         try:
             times = scope.number(self._times(scope))
             most = max(scope.number(self._most(scope)), times)
@@ -380,12 +380,12 @@ class _Templates:
         if version not in self._by_version:
             kind = next((each for each in self._described if version in each.versions), self._described[0])
             self._by_version[version] = _parts(kind)
-        whole, steps = (
+        root, steps = (
             expressions.Found(value if isinstance(value, dict) else dict(value), paths.ROOT),
             [expressions.MOST_STEPS],
         )
         for part in self._by_version[version]:
-            yield from part.templates(whole, reading, steps)
+            yield from part.templates(root, reading, steps)
 
 
 def _parts(kind: described_kinds.DescribedKind) -> tuple[_Pods | _Embedded, ...]:
@@ -411,8 +411,8 @@ def _template_paths(kind: described_kinds.DescribedKind) -> Iterator[str]:
 
 
 def _counted(kind: described_kinds.DescribedKind) -> str:
-    told = [each.pods for each in kind.pod_sets] or [kind.embedded.times if kind.embedded else ""]
-    return kind.counted or "; ".join(f"`{each}`" for each in dict.fromkeys(told))
+    counts = [each.pods for each in kind.pod_sets] or [kind.embedded.times if kind.embedded else ""]
+    return kind.counted or "; ".join(f"`{each}`" for each in dict.fromkeys(counts))
 
 
 _OF_KIND: Final = frozenset({"key", "shape", "owned_by", "facts"})
@@ -425,7 +425,7 @@ def _kind_of(described: Sequence[described_kinds.DescribedKind]) -> Kind:
     group, name = key_of(first.kind)
     record = first.record if isinstance(first, described_kinds.ShippedKind) else {}
     owners = tuple(key_of(each) for each in record.get("owned_by", ()))
-    more = fields_of_pods({field: value for field, value in record.items() if field not in _OF_KIND})
+    fields_of_pod_sets = fields_of_pods({field: value for field, value in record.items() if field not in _OF_KIND})
     return Kind(
         group=group,
         kind=name,
@@ -436,7 +436,7 @@ def _kind_of(described: Sequence[described_kinds.DescribedKind]) -> Kind:
         key=record.get("key", ""),
         shape=record.get("shape", ""),
         facts=facts_of(record["facts"]) if "facts" in record else None,
-        pods=Pods(**{**_pods_of(described), **more}),
+        pods=Pods(**{**_pods_of(described), **fields_of_pod_sets}),
     )
 
 

@@ -419,10 +419,10 @@ def fields_of_pods(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def facts_of(written: Mapping[str, Any], keep: Keep | None = None) -> Facts:
     """The part of objects that a record keeps; `keep` is its code."""
-    more = {field: value for field, value in written.items() if field not in ("keep", "momentary")}
+    others = {field: value for field, value in written.items() if field not in ("keep", "momentary")}
     named = written.get("keep", ())
     found = keep or (_KEEPS[named] if isinstance(named, str) else keeping(*named))
-    return Facts(keep=found, momentary=frozenset(written.get("momentary", ())), **more)
+    return Facts(keep=found, momentary=frozenset(written.get("momentary", ())), **others)
 
 
 def recorded(code: Mapping[str, Code]) -> Iterator[Kind]:

@@ -281,8 +281,8 @@ def _volumes(before: Place, patches: list[Patch], reading: Reading) -> dict[str,
             key = name if isinstance(name, str) else f"{path}/{index}"
             merged[key] = Place(volume, f"{path}/{index}")
     volumes = list(merged.values())
-    whole = Place([volume.value for volume in volumes], lists[-1][1])
-    return {"volumes": whole, **{f"volumes/{number}": volume for number, volume in enumerate(volumes)}}
+    listed = Place([volume.value for volume in volumes], lists[-1][1])
+    return {"volumes": listed, **{f"volumes/{number}": volume for number, volume in enumerate(volumes)}}
 
 
 def _containers(
@@ -412,9 +412,9 @@ def _referenced(spec: Object, reading: Reading) -> paths.Object | None:
     group = reading.text(ref.get("apiGroup"), path + "/apiGroup") or GROUP
     kind = reading.text(ref.get("kind"), path + "/kind") or "ClusterTrainingRuntime"
     name = reading.text(ref.get("name"), path + "/name")
-    told = [spec.get("runtimeRef") is not None and not isinstance(spec.get("runtimeRef"), dict)]
-    told += [ref.get(field) is not None and not isinstance(ref[field], str) for field in ("apiGroup", "kind", "name")]
-    if any(told):
+    wrong = [spec.get("runtimeRef") is not None and not isinstance(spec.get("runtimeRef"), dict)]
+    wrong += [ref.get(field) is not None and not isinstance(ref[field], str) for field in ("apiGroup", "kind", "name")]
+    if any(wrong):
         return None
     if not name:
         if spec:
@@ -528,7 +528,7 @@ def _trainer_alone(
             maximum=None,
             reason="the runtime is not known, which may make more pods",
         ),
-        traits=Traits(trains=NODE, changeable=False, whole=False),
+        traits=Traits(trains=NODE, changeable=False, fully_known=False),
         containers=containers,
     )
     return apply_patches(template, patches, reading)

@@ -43,8 +43,8 @@ def _rollout(rollout: Mapping[str, paths.Json], reading: Reading) -> Iterator[Te
     """The template of a Rollout, or of the object that its `workloadRef` names."""
     spec = reading.mapping(rollout.get("spec"), "/spec")
     replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
-    more, reason = _pods_during_a_rollout(reading.mapping(spec.get("strategy"), "/spec/strategy"), replicas, reading)
-    count = model.Count(minimum=replicas, maximum=replicas + more, reason=reason if more else "")
+    surge, reason = _pods_during_a_rollout(reading.mapping(spec.get("strategy"), "/spec/strategy"), replicas, reading)
+    count = model.Count(minimum=replicas, maximum=replicas + surge, reason=reason if surge else "")
     place, traits = Place(spec.get("template"), "/spec/template"), PLAIN
     if spec.get("template") is None and spec.get("workloadRef") is not None:
         found = _referenced(reading.mapping(spec["workloadRef"], "/spec/workloadRef"), rollout, reading)

@@ -52,8 +52,8 @@ def _with_owners(kinds: Iterable[Kind], descriptions: Iterable[DescribedKind]) -
     """The kinds, each with the described kinds whose controllers make its objects."""
     makers = described.owned_by(descriptions)
     for kind in kinds:
-        more = makers.get(kind.group_and_kind, ())
-        yield structs.replace(kind, owned_by=(*kind.owned_by, *more)) if more else kind
+        owners = makers.get(kind.group_and_kind, ())
+        yield structs.replace(kind, owned_by=(*kind.owned_by, *owners)) if owners else kind
 
 
 KINDS: Final[tuple[Kind, ...]] = tuple(_with_owners(_SHIPPED, described.SHIPPED))

@@ -541,10 +541,10 @@ def _component(name: str, component: Place, *, is_own: bool, reading: Reading) -
     least = reading.count(value.get("minReplicas"), component.path + "/minReplicas", default=1)
     if value.get("leader") is None and value.get("worker") is None:
         most = max(reading.count(value.get("maxReplicas"), component.path + "/maxReplicas", default=0), least)
-        more = share_of_replicas(most, DEFAULT_SURGE, component.path, reading)
-        reason = f"{more} more during a rollout" if more else ""
+        surge = share_of_replicas(most, DEFAULT_SURGE, component.path, reading)
+        reason = f"{surge} more during a rollout" if surge else ""
         grown = most if most > least else 0
-        count = model.Count(minimum=least, maximum=most + more, reason=reason, grown=grown)
+        count = model.Count(minimum=least, maximum=most + surge, reason=reason, grown=grown)
         yield _ome_pod(component, name, count, is_own=is_own, reading=reading)
         return
     groups = model.Count(minimum=least, maximum=least + 1, reason="1 more group during a rollout")

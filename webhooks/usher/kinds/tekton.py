@@ -151,7 +151,7 @@ def template_of_task(  # noqa: PLR0913 - a task, its run, and facts about its po
         path=task.spec.path,
         spec=Place({}, pod_path),
         metadata=metadata,
-        traits=Traits(changeable=changeable and task.is_own and stand_there, whole=task.is_known),
+        traits=Traits(changeable=changeable and task.is_own and stand_there, fully_known=task.is_known),
         containers=tuple(_containers(task, run, budget, reading)),
         fields=fields,
     )
@@ -167,7 +167,7 @@ def _containers(task: Task, run: TaskRunSettings, budget: layers.Budget, reading
     defaults = Place(spec.get("stepTemplate"), path + "/stepTemplate")
     reading.mapping(*defaults)
     of_run = layers.field((run.overrides,), "computeResources")
-    whole = next((place for place in of_run if reading.mapping(*place)), None)
+    of_task = next((place for place in of_run if reading.mapping(*place)), None)
     steps = list(reading.items(spec.get("steps"), path + "/steps"))
     environments = [*reversed(layers.field(run.pod_templates, "env"))]
     shared = [place.value for place in (defaults, *environments, *of_run)]
@@ -176,14 +176,14 @@ def _containers(task: Task, run: TaskRunSettings, budget: layers.Budget, reading
         reading.unknown(path, _TOO_LARGE_TASK)
         return
     if not task.is_known:
-        yield from _resources_of_run(whole, specs, "step", environments, reading)
+        yield from _resources_of_run(of_task, specs, "step", environments, reading)
     for index, (step_path, step) in enumerate(steps):
         name = reading.text(step.get("name"), step_path + "/name")
         own = Place(step.get(task.version.resources), f"{step_path}/{task.version.resources}")
         resources = (*specs.get(name, ()), own, *layers.field((defaults,), task.version.resources))
         requests, limits = _resources(resources, own.path, reading)
-        if whole is not None:
-            requests, limits = _resources_of_task(requests, limits, whole, len(steps), reading)
+        if of_task is not None:
+            requests, limits = _resources_of_task(requests, limits, of_task, len(steps), reading)
         yield ContainerPlace(
             value=_handed_on(step),
             path=step_path,
@@ -200,7 +200,7 @@ def _containers(task: Task, run: TaskRunSettings, budget: layers.Budget, reading
 
 
 def _resources_of_run(
-    whole: Place | None,
+    of_task: Place | None,
     specs: Mapping[str, tuple[Place]],
     prefix: str,
     environments: Sequence[Place],
@@ -210,7 +210,7 @@ def _resources_of_run(
 
     They apply to the whole task, or else to named containers.
     """
-    found = {"": (whole,)} if whole is not None else specs
+    found = {"": (of_task,)} if of_task is not None else specs
     for name, (resources,) in found.items():
         requests, limits = _resources((resources,), resources.path, reading)
         yield ContainerPlace(
@@ -283,10 +283,10 @@ def _resources_of_task(
     return Place(_parts_of_amounts(divided, steps, reading), divided.path), limited
 
 
-def _parts_of_amounts(whole: Place, steps: int, reading: Reading) -> paths.Object:
+def _parts_of_amounts(of_task: Place, steps: int, reading: Reading) -> paths.Object:
     return {
         name: str(quantity.value // steps) if name in _WHOLE else f"{quantity.milli // steps}m"
-        for name, quantity in reading.resources(*whole).items()
+        for name, quantity in reading.resources(*of_task).items()
     }
 
 

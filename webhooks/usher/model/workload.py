@@ -382,7 +382,7 @@ class PodSet(Struct, frozen=True, kw_only=True):
     overrides: Way | None = None
     """For a template that is not changeable: a pod spec that the operator merges over it, if there is one (TrainJob).
     """
-    whole: bool = True
+    fully_known: bool = True
     """False if an unknown object sets more fields of the pods; fields that seem to be missing may exist there."""
 
     @property

@@ -40,10 +40,10 @@ def with_kinds(config: models.Config, own: Sequence[catalogue.OwnChecks]) -> mod
     Raises:
         InputError: one of them is described twice.
     """
-    more = [each for checks in own for each in checks.workloads if each not in config.workloads]
-    if not more:
+    added = [each for checks in own for each in checks.workloads if each not in config.workloads]
+    if not added:
         return config
-    found = config.model_copy(update={"workloads": [*config.workloads, *more]})
+    found = config.model_copy(update={"workloads": [*config.workloads, *added]})
     for path, reason in registry.problems(found.workloads):
         raise errors.InputError(f"{', '.join(each.source for each in own)}: workloads{paths.readable(path)}: {reason}")
     return found
@@ -70,7 +70,7 @@ def checked(data: bytes, entries: catalogue.Catalogue) -> models.Config:
     Raises:
         ConfigError: a server could not start with it; names all mistakes that a server would name.
     """
-    config = load.parse(data, source="usher.yaml", more=lambda good: problems(good, entries))
+    config = load.parse(data, source="usher.yaml", check=lambda good: problems(good, entries))
     found = problems(config, entries)
     if found:
         raise errors.ConfigError("usher.yaml", load.locate_problems_in(data, found))

@@ -198,7 +198,7 @@ def downgrade_partial_pods(findings: Sequence[model.Finding], workload: model.Wo
 
     usher judges these pods again when they are created, because then they are complete.
     """
-    partial = [pod_set for pod_set in workload.pod_sets if not pod_set.whole]
+    partial = [pod_set for pod_set in workload.pod_sets if not pod_set.fully_known]
     if not partial and not workload.is_template:
         return findings
     made = "objects that usher does not know may define the rest"

@@ -350,8 +350,8 @@ class Evaluator:
             old = self._with_unread_keys(self._read_workload(request.old_value, request), request.old_value, request)
         case = request.case(workload, known)
         found = self._find(case, known, old=old, review=self._identities.review(request))
-        told = tuple(_with_remedies_in_pods(found.findings, workload, request.value))
-        return Subject(workload=workload, old=old, found=replace(found, findings=told))
+        with_remedies = tuple(_with_remedies_in_pods(found.findings, workload, request.value))
+        return Subject(workload=workload, old=old, found=replace(found, findings=with_remedies))
 
     def has_fields(self, value: paths.Object, objects: values.Lookup) -> bool:
         """Whether the fields of the kind of an object are known: recorded, defined in the files, or in the facts."""
@@ -527,8 +527,8 @@ _OF_AGENTS: Final = frozenset({"objects/agent_without_its_folder", "tenancy/crit
 def _is_agent(workload: model.Workload) -> bool:
     """Whether _OF_AGENTS may say something about an agent, also in an exempt namespace."""
     critical = any(each.priority_class_name.startswith("system-") for each in workload.pod_sets)
-    said = any(each.topic == "agent" for each in workload.unread_keys)
-    return said or (critical and workload.kind == "DaemonSet")
+    has_findings = any(each.topic == "agent" for each in workload.unread_keys)
+    return has_findings or (critical and workload.kind == "DaemonSet")
 
 
 def _is_made_now(workload: model.Workload, request: Request) -> bool:
@@ -553,7 +553,7 @@ def _with_remedies_in_pods(
     findings: Sequence[model.Finding], workload: model.Workload, value: paths.Object
 ) -> Iterator[model.Finding]:
     """The findings. The remedy of one about a field that the kind lacks says so."""
-    fixed = [each for each in workload.pod_sets if not each.changeable and each.whole and each.overrides is None]
+    fixed = [each for each in workload.pod_sets if not each.changeable and each.fully_known and each.overrides is None]
     known = recorded() if fixed and findings else None
     for each in findings:
         kind = known.kinds.get(f"{workload.api_version} {workload.kind}") if known and each.remedy else None

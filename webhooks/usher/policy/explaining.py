@@ -173,18 +173,18 @@ def _mutation(
 ) -> Iterator[Explained]:
     """The effect of a mutation on each part of the object, or why it had no effect."""
     conflicting = (intent for conflict in merged.conflicts for intent in conflict)
-    told = {
+    by_state = {
         State.APPLIED: _intents(entry, merged.applied, workload),
         State.CONFLICT: _intents(entry, conflicting, workload),
         State.WARNED: [
             *_notes(entry, merged.warnings, workload),
-            *_skipped(entry, (each for each in merged.skipped if each.told), workload),
+            *_skipped(entry, (each for each in merged.skipped if each.warned), workload),
         ],
-        State.SKIPPED: _skipped(entry, (each for each in merged.skipped if not each.told and not each.off), workload),
+        State.SKIPPED: _skipped(entry, (each for each in merged.skipped if not each.warned and not each.off), workload),
         State.OFF: _off(entry, merged),
         State.LEFT_ALONE: _notes(entry, skips, workload),
     }
-    for state, texts in told.items():
+    for state, texts in by_state.items():
         if texts:
             yield Explained(entry=entry, state=state, texts=tuple(dict.fromkeys(texts)))
     why = why_not_asked(entry, workload)
@@ -320,8 +320,8 @@ class _Smaller(Struct, frozen=True, kw_only=True):
     pods: int
     workload: model.Workload
 
-    def text(self, whole: model.Workload, then: str) -> str:
-        before, after = least_accelerators(whole), least_accelerators(self.workload)
+    def text(self, before_change: model.Workload, then: str) -> str:
+        before, after = least_accelerators(before_change), least_accelerators(self.workload)
         amounts = ", ".join(f"{after.get(name, 0):,} {name} instead of {number:,}" for name, number in before.items())
         of = f" in {self.pod_set.name}" if self.pod_set.name else ""
         pods = f"{self.pods:,} pod{'' if self.pods == 1 else 's'}{of}"
@@ -365,5 +365,5 @@ def _describe_added_values(merged: Merged) -> Iterator[str]:
     """Each kind of added value once; then the values that could not be added, with reasons."""
     yield from dict.fromkeys(strategies.WORDS[intent.field] for intent in merged.applied)
     for skipped in merged.skipped:
-        if skipped.told:
+        if skipped.warned:
             yield f"no {strategies.WORDS[skipped.intent.field]}: {skipped.reason}"

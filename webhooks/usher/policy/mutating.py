@@ -95,7 +95,7 @@ def _refusing(refused: Sequence[_Refused]) -> Refusal:
     def why(intent: model.Intent) -> MutationRefusal | None:
         reasons = (reason for reason, concerned in refused if concerned(intent))
         reason = next(reasons, None)
-        return None if reason is None else MutationRefusal(reason=reason, told=True)
+        return None if reason is None else MutationRefusal(reason=reason, warned=True)
 
     return why
 
@@ -162,11 +162,11 @@ class MutationRules:
     def warnings(self, workload: model.Workload, applied: Iterator[model.Intent]) -> Iterator[model.Note]:
         """Notes on mutations that were applied although the annotation refuses them, and on unknown mutations."""
         asked = dict(_refused_words(workload))
-        told = set()
+        known = set()
         for intent in applied if asked else ():
             entry = self._mutations.get(intent.mutation)
-            if entry is not None and entry.key not in told and _names(_words_at(asked, intent.at), entry):
-                told.add(entry.key)
+            if entry is not None and entry.key not in known and _names(_words_at(asked, intent.at), entry):
+                known.add(entry.key)
                 reason = f"usher.yaml does not allow {SKIP_ANNOTATION} to refuse it in namespace {workload.namespace}"
                 yield model.Note(mutation=entry.key, at="", reason=reason)
         for path, named in sorted(asked.items()):
@@ -198,7 +198,7 @@ class MutationRules:
             ):
                 action, because = rule.action, f"mutations.rules[{index}] of usher.yaml says {rule.action}"
         return (
-            None if action == "apply" else MutationRefusal(reason=because, told=action == "warn", off=action == "off")
+            None if action == "apply" else MutationRefusal(reason=because, warned=action == "warn", off=action == "off")
         )
 
     def _refusable(self, namespace: str) -> frozenset[str]:

@@ -71,7 +71,7 @@ def parse(body: bytes) -> Review:
     Raises:
         ReviewError: the body is not JSON, not an AdmissionReview of v1, or lacks what we need to answer.
     """
-    review, whole = _read_json(body)
+    review, complete = _read_json(body)
     if not isinstance(review, dict) or review.get("kind") != "AdmissionReview":
         raise errors.ReviewError("the body is not an AdmissionReview")
     if review.get("apiVersion") != API_VERSION:
@@ -100,7 +100,7 @@ def parse(body: bytes) -> Review:
         user=_user(request),
         value=value,
         old_value=_object(request, "oldObject"),
-        excess=None if whole or value is None else _excess_of_levels(value),
+        excess=None if complete or value is None else _excess_of_levels(value),
         small=value if identity.is_small(body) else None,
         request=request,
     )

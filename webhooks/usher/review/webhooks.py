@@ -488,8 +488,8 @@ def _summary(merged: merge.Merged, evaluator: Evaluator) -> Iterator[str]:
     """Names the applied mutations, in one line if they fit, so that users are not surprised."""
     if not merged.applied:
         return
-    told = (intent.mutation for intent in merged.applied if not evaluator.catalogue.is_silent(intent.mutation))
-    counts = Counter(map(evaluator.catalogue.mutation_name, told))
+    mutations = (intent.mutation for intent in merged.applied if not evaluator.catalogue.is_silent(intent.mutation))
+    counts = Counter(map(evaluator.catalogue.mutation_name, mutations))
     parts = [name if count == 1 else f"{name} ({count} places)" for name, count in sorted(counts.items())]
     line = ""
     for part in parts:
@@ -505,7 +505,7 @@ def _summary(merged: merge.Merged, evaluator: Evaluator) -> Iterator[str]:
 def _left_out(merged: merge.Merged, evaluator: Evaluator) -> Iterator[str]:
     """Notes of mutations for the user, and why mutations were skipped."""
     notes = [(note.mutation, note.reason) for note in merged.warnings]
-    notes += [(each.intent.mutation, each.reason) for each in merged.skipped if each.told]
+    notes += [(each.intent.mutation, each.reason) for each in merged.skipped if each.warned]
     yield from (f"{evaluator.catalogue.mutation_name(key)}: {reason}" for key, reason in dict.fromkeys(notes))
 
 

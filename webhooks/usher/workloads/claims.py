@@ -78,21 +78,21 @@ def selected_devices(expressions: Sequence[str]) -> SelectedDevices:
     drivers = tuple(
         dict.fromkeys(name for text in expressions for pattern in _DRIVERS for name in pattern.findall(text))
     )
-    said: dict[str, str] = {}
+    attributes: dict[str, str] = {}
     for text in expressions:
         if _OTHER.search(text) is None:
             for part in text.split("&&"):
                 found = _ATTRIBUTE.fullmatch(part.strip())
                 if found is not None:
-                    said[found[1]] = found[2]
-    return SelectedDevices(drivers, _class_like(said) if drivers == (_NVIDIA,) else "")
+                    attributes[found[1]] = found[2]
+    return SelectedDevices(drivers, _class_like(attributes) if drivers == (_NVIDIA,) else "")
 
 
-def _class_like(said: dict[str, str]) -> str:
-    profile = mig.parse_profile(said["profile"]) if "profile" in said else None
-    if profile is not None and said.get("type", "mig") == "mig":
+def _class_like(attributes: dict[str, str]) -> str:
+    profile = mig.parse_profile(attributes["profile"]) if "profile" in attributes else None
+    if profile is not None and attributes.get("type", "mig") == "mig":
         return profile.resource
-    return _TYPES.get("mig" if "profile" in said else said.get("type", ""), "")
+    return _TYPES.get("mig" if "profile" in attributes else attributes.get("type", ""), "")
 
 
 # DeviceSelectorsMaxSize and CELSelectorExpressionMaxLength of k8s.io/api resource/v1/types.go.

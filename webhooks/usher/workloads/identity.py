@@ -117,7 +117,7 @@ def excess(value: paths.Object) -> model.Excess | None:
 
 def _counted(value: paths.Object) -> model.Excess | None:
     containers = values = 0
-    whole: tuple[str, int, int] | None = None
+    excess: tuple[str, int, int] | None = None
     waiting: list[tuple[str, _Entries]] = [("", _without_upkeep(value))]
     for name, found in waiting:
         number = len(found)
@@ -127,8 +127,8 @@ def _counted(value: paths.Object) -> model.Excess | None:
                 return _excess(value, name, number, f"at most {MOST_ENTRIES_OF_POD[name]} in a pod", DIVIDE_POD)
             if name in _WITH_CONTAINERS:
                 containers += number
-            elif name in _WITH_TEMPLATES and number > MOST_TEMPLATES and whole is None:
-                whole = name, number, MOST_TEMPLATES
+            elif name in _WITH_TEMPLATES and number > MOST_TEMPLATES and excess is None:
+                excess = name, number, MOST_TEMPLATES
         if values > MOST_VALUES:
             return excess_of_whole(value, f"more than {MOST_VALUES} values, and usher judges at most that many")
         # The list grows while the loop reads it; this loop runs for every new Pod.
@@ -136,11 +136,11 @@ def _counted(value: paths.Object) -> model.Excess | None:
             waiting += [(key, item) for key, item in found.items() if item.__class__ is dict or item.__class__ is list]
         else:
             waiting += [("", item) for item in found if item.__class__ is dict or item.__class__ is list]
-    if containers > MOST_CONTAINERS and whole is None:
-        whole = "containers", containers, MOST_CONTAINERS
-    if whole is None:
+    if containers > MOST_CONTAINERS and excess is None:
+        excess = "containers", containers, MOST_CONTAINERS
+    if excess is None:
         return None
-    return _excess(value, whole[0], whole[1], f"at most {whole[2]} in an object", DIVIDE_OBJECT)
+    return _excess(value, excess[0], excess[1], f"at most {excess[2]} in an object", DIVIDE_OBJECT)
 
 
 _FEW_ENTRIES: Final = min(MOST_ENTRIES_OF_POD.values())

@@ -103,7 +103,7 @@ Metadata = tuple[Mapping[str, str], Mapping[str, str]]
 
 def gang_of_object(  # noqa: PLR0913 - the object, its inner object, their roles and metadata
     inside: InnerObject | None,
-    whole: InnerObject,
+    outer: InnerObject,
     *,
     own: Pods,
     waits: bool,
@@ -111,7 +111,7 @@ def gang_of_object(  # noqa: PLR0913 - the object, its inner object, their roles
     reading: Reading,
 ) -> model.Gang:
     """The gang of an object, or of the deciding inner object if it holds others."""
-    found, of_inside = whole, Reading()
+    found, of_inside = outer, Reading()
     every = [metadata]
     if inside is not None:
         found = inside
@@ -447,12 +447,12 @@ def _find_misplaced(value: paths.Object, pod_sets: tuple[model.PodSet, ...], kno
     """Records misplaced pod specs in an object without a pod spec at the place of its kind."""
     if pod_sets and all(pod_set.containers for pod_set in pod_sets):
         return
-    told = {unknown.path for unknown in reading.unknowns}
-    told.update(each.spec_path for each in pod_sets)
+    reported = {unknown.path for unknown in reading.unknowns}
+    reported.update(each.spec_path for each in pod_sets)
     templates = {each.path for each in pod_sets}
     for found in pod_templates.find_pod_specs(value) or ():
         holders = list(_holders(found))
-        if told.isdisjoint((found, *holders)) and templates.isdisjoint(holders):
+        if reported.isdisjoint((found, *holders)) and templates.isdisjoint(holders):
             reading.unknown(found, f"{known.kind} has no pod spec here, so it is not judged")
 
 

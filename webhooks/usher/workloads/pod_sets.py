@@ -191,14 +191,14 @@ def _divided_resources(containers: Sequence[model.Container], vocabulary: Vocabu
     if all(len(container.accelerators) == 1 for container in containers):
         return set()
     parts: set[str] = set()
-    whole: set[str] = set()
+    undivided: set[str] = set()
     for container in containers:
         asked = [name for name in container.accelerators if container.effective(name)]
         meanings = map(vocabulary.meaning, asked)
         divided = {meaning.divides for meaning in meanings if meaning is not None}
         for name in asked:
-            (parts if name in divided else whole).add(name)
-    return parts - whole
+            (parts if name in divided else undivided).add(name)
+    return parts - undivided
 
 
 _OF_TOLERATION: Final = frozenset({"key", "operator", "value", "effect"})
@@ -394,7 +394,7 @@ def read_pod_set(
         written=template.written,
         changeable=template.traits.changeable,
         overrides=template.overrides,
-        whole=template.traits.whole,
+        fully_known=template.traits.fully_known,
     )
 
 

@@ -490,8 +490,8 @@ def _role_of_rule(rule: RoleRule, subject: Subject) -> model.Role | None:
     """The role that a rule gives; None if the label that it trusts is missing or does not name a role."""
     if rule.from_label is None:
         return None if rule.role is None else model.Role(rule.role)
-    said = {labels[rule.from_label] for labels in _labels(subject) if rule.from_label in labels}
-    return model.Role(said.pop()) if len(said) == 1 and said <= set(model.Role) else None
+    values = {labels[rule.from_label] for labels in _labels(subject) if rule.from_label in labels}
+    return model.Role(values.pop()) if len(values) == 1 and values <= set(model.Role) else None
 
 
 def _labels(subject: Subject) -> Iterator[Mapping[str, str]]:

@@ -107,9 +107,9 @@ def with_unread_keys(  # noqa: PLR0913 - the sources of definitions
     if idle:  # their list of containers may be empty, and the definition of the kind accepts that
         found = tuple(each for each in found if each.path not in idle or _lacks_containers(value, each.path))
     if workload is not None and any(each.path for each in workload.pod_sets):
-        told = {each.path for each in found}
+        reported = {each.path for each in found}
         of_templates = _in_templates(value, workload, definitions)
-        found += tuple(each for each in of_templates if each.path not in told)
+        found += tuple(each for each in of_templates if each.path not in reported)
     specs = [] if stored else value_forms.pod_specs(value)
     of_pods = specs if key in registry.PODS else []
     exists = stored or bool(paths.metadata(value).get("uid"))
@@ -227,7 +227,7 @@ def _in_templates(
 def _of_configurations(value: paths.Object) -> Iterator[model.UnreadKey]:
     """The mistakes in the configurations of a ConfigMap, which are texts; a finding has the path of the text."""
     for each in known_keys.configurations(value.get("data")):
-        walk = _Walk(each.known, whole=True)
+        walk = _Walk(each.known, from_root=True)
         walk.object(each.value, each.number)
         for found in (*walk.unread, *walk.refused):
             meant = re.fullmatch(r"did you mean (\S+)\?", found.remedy)
@@ -341,8 +341,8 @@ class _Level(Struct, frozen=True):
 class _Walk:
     """Compares an object with its node, level by level. With `whole`, a misplaced key may belong anywhere in it."""
 
-    def __init__(self, known: Known, *, whole: bool = False) -> None:
-        self._known, self._nodes, self._whole = known, known.nodes, whole
+    def __init__(self, known: Known, *, from_root: bool = False) -> None:
+        self._known, self._nodes, self._from_root = known, known.nodes, from_root
         self.unread: list[model.UnreadKey] = []
         self.refused: list[model.UnreadKey] = []
         self.missing: list[model.UnreadKey] = []
@@ -433,7 +433,7 @@ class _Walk:
         for level in reversed(here[:-1]):
             if key in level.node and key != REQUIRED:
                 return paths.readable(paths.join(level.path, key))
-        levels: list[tuple[list[str], Node]] = [([], here[0 if self._whole else -1].node)]
+        levels: list[tuple[list[str], Node]] = [([], here[0 if self._from_root else -1].node)]
         for _ in range(_DEEP):
             levels = [
                 ([*way, name], self._nodes[abs(number)])

@@ -75,7 +75,7 @@ _FIELDS_OF_TEMPLATES: Final = frozenset({"apiVersion", "kind", "metadata", "spec
 _AT_LEAST_ONE: Final = model.Count(
     minimum=1, maximum=None, reason="usher does not know its kind, so it counts at least one pod"
 )
-_OWN_TRAITS: Final = Traits(changeable=False, whole=False)
+_OWN_TRAITS: Final = Traits(changeable=False, fully_known=False)
 """The operator may add anything to the pods, and may refuse what a mutation would write."""
 
 
@@ -98,10 +98,10 @@ def kind_by_shape(value: paths.Object) -> Kind | None:
     templates = [_template(value, path) for path in specs]
     places = [paths.readable(each.path) for each in templates]
     what = f"the pod template at {places[0]}" if len(places) == 1 else f"its {len(places)} pod templates"
-    told = f"{_full_name(value)}: judged by {what}; describe it under workloads: of usher.yaml to have counts"
+    judged_as = f"{_full_name(value)}: judged by {what}; describe it under workloads: of usher.yaml to have counts"
 
     def read(_value: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-        reading.unknown(specs[0], f"unrecognised kind {told}")
+        reading.unknown(specs[0], f"unrecognised kind {judged_as}")
         for path in found:
             if path not in specs:
                 reading.unknown(path, f"unrecognised kind {_full_name(value)} holds a pod spec, which is not judged")
@@ -155,7 +155,7 @@ def _as_mapped(kind: Kind, left_out: Sequence[str]) -> Kind:
         for each in left_out:
             reading.unknown("/spec", f"its Workload-Map document has a component that usher cannot read: {each}")
         for template in templates(value, reading):
-            yield replace(template, traits=template.traits._replace(changeable=False, whole=False))
+            yield replace(template, traits=template.traits._replace(changeable=False, fully_known=False))
 
     return replace(kind, pods=replace(kind.pods, templates=read))
 

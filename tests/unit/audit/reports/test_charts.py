@@ -17,7 +17,7 @@ def widths(svg: str) -> list[float]:
 
 
 def test_the_parts_of_a_bar_follow_each_other_in_proportion() -> None:
-    svg = html_tables.stacked(parts(1, 0, 3), whole=8)
+    svg = html_tables.stacked(parts(1, 0, 3), total=8)
 
     assert widths(svg) == [125, 375]
     assert re.findall(r' x="([\d.]+)"', svg) == ["0", "125"]

@@ -1,4 +1,4 @@
-"""What workloads are charged, as texts: by unit, and by priority class where it matters."""
+"""Charges of workloads as texts: by unit, and by priority class where it matters."""
 
 from collections.abc import Sequence
 

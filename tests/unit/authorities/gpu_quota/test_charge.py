@@ -1,4 +1,4 @@
-"""What a workload is charged in each unit of a quota."""
+"""The charge of a workload in each unit of a quota."""
 
 from fractions import Fraction
 from typing import Any
@@ -347,7 +347,7 @@ def test_every_unit_is_the_sum_over_all_devices_of_all_pods(
 
 
 def test_the_reason_for_an_unbounded_charge_names_its_cause() -> None:
-    """Of the pods or of what one of them asks for."""
+    """The cause is the number of pods, or an amount that one pod asks for."""
     pods = charge(builders.daemon_set(builders.template(builders.container(gpus=1)))).unbounded
     devices = charge(
         builders.job(claiming()), objects=Objects([claim("gpu.nvidia.com", allocationMode="All")])

@@ -1,4 +1,4 @@
-"""What a GPUQuota says of its own state."""
+"""A GPUQuota has conditions about its own state."""
 
 from typing import Any
 

@@ -67,7 +67,7 @@ def entry(value: paths.Object) -> Entry:
 
 
 def rows() -> list[tuple[str, str]]:
-    """What is used of all and of research-high, row by row."""
+    """The used amounts of all and of research-high, row by row."""
     table = PAGE.partition("## An example in numbers")[2].partition("\n## ")[0]
     cells = [[cell.strip() for cell in line.split("|")] for line in table.splitlines() if line.startswith("|")]
     return [(row[3], row[4]) for row in cells[2:]]

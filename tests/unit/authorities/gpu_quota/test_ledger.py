@@ -44,7 +44,7 @@ def charged(*charges: Entry, onto: Ledger = EMPTY) -> Ledger:
 
 
 def refused(found: Ledger, asked: Entry) -> list[tuple[int, str, int, int, int, int, bool]]:
-    """Of each excess the limit's index, the unit, what is asked, used, hard and free, and whether it can never be."""
+    """The index of the limit, the unit, the amounts that are asked, used, hard and free, and whether it never fits."""
     outcome = ledger.charge(found, asked, LIMITS)
     assert isinstance(outcome, Refused)
     return [

@@ -117,7 +117,7 @@ class Quota(RuleBasedStateMachine):
         if not isinstance(outcome, Granted):
             assert isinstance(outcome, ledger.Refused)
             assert outcome.excesses
-            assert all(excess.more > excess.free for excess in outcome.excesses)
+            assert all(excess.added > excess.free for excess in outcome.excesses)
             return multiple()
         self.unasked |= request.forced
         self.write(outcome.ledger)
@@ -159,7 +159,7 @@ class Quota(RuleBasedStateMachine):
 
     @rule(action=consumes(decided))
     def act(self, action: ledger.Action) -> None:
-        """What takes something off is confirmed by a live read; between the two everything may happen to others."""
+        """A live read confirms each decrease; between the two everything may happen to others."""
         size = self.exists.get(action.entry.name)
         match action:
             case ledger.Release() if size is not None:

@@ -1,4 +1,4 @@
-"""What rules see of a GPUQuota itself: the namespaces that it is for, and the other quotas for them."""
+"""Rules see the namespaces of a GPUQuota, and the other quotas for them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What has to be done to a ledger so that it says what there is."""
+"""The changes of a ledger that make it equal to the existing objects."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the policies see of the GPUQuota of a workload."""
+"""The policies see the GPUQuota of a workload."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def quota(**spec: Any) -> Quota:
 def seen(
     value: paths.Object, *facts: paths.Object, config: models.Config | None = None, refusal: QuotaRefusal | None = None
 ) -> Any:
-    """What the document of an object says of its quota."""
+    """The quota in the document of an object."""
     config = config or models.Config()
     vocabulary = Vocabulary(config.accelerators)
     workload = normalise(value, vocabulary=vocabulary)
@@ -93,7 +93,7 @@ def test_a_limit_for_a_class_holds_for_pods_of_the_default_class() -> None:
 def test_a_refusal_says_how_much_is_free() -> None:
     limit = Limit(hard={"gpus": 100 * NANO})
     excess = Excess(
-        limit=limit, unit="gpus", asks=24 * NANO, held=8 * NANO, more=16 * NANO, used=96 * NANO, hard=100 * NANO
+        limit=limit, unit="gpus", asks=24 * NANO, held=8 * NANO, added=16 * NANO, used=96 * NANO, hard=100 * NANO
     )
 
     found = seen(gpu_job(24), gpu_quota(), refusal=QuotaRefusal(quota=quota(), excesses=(excess,)))
@@ -109,7 +109,7 @@ def test_a_refusal_says_what_pods_of_an_earlier_workload_of_this_name_hold() -> 
         unit="gpus",
         asks=24 * NANO,
         held=16 * NANO,
-        more=24 * NANO,
+        added=24 * NANO,
         used=96 * NANO,
         hard=100 * NANO,
         ending=16 * NANO,

@@ -1,4 +1,4 @@
-"""What a ClusterQueue could ever give: its quota, loans of cohorts, and limits (docs/domain/kueue.md#potential)."""
+"""The most that a ClusterQueue could give: its quota, loans of cohorts, and limits (docs/domain/kueue.md#potential)."""
 
 from collections import defaultdict, deque
 
@@ -16,7 +16,7 @@ from usher.authorities.kueue.queues import UNLIMITED, ClusterQueue, Cohort, Flav
 A100_GPU = ("a100", GPU)
 
 
-def capacities(*objects: paths.Object, whole: bool = True) -> tuple[Capacities, dict[str, ClusterQueue]]:
+def capacities(*objects: paths.Object, complete: bool = True) -> tuple[Capacities, dict[str, ClusterQueue]]:
     queues = {}
     cohorts = []
     for value in objects:
@@ -27,7 +27,7 @@ def capacities(*objects: paths.Object, whole: bool = True) -> tuple[Capacities, 
             cohorts.append(kueue_queues.cohort(name, value))
         else:
             queues[name] = kueue_queues.cluster_queue(name, value)
-    return Capacities(queues.values(), cohorts, whole=whole), queues
+    return Capacities(queues.values(), cohorts, complete=complete), queues
 
 
 def potential(*objects: paths.Object, of: str = "research") -> int:
@@ -127,7 +127,7 @@ def test_a_cohort_that_is_its_own_ancestor_is_named_and_nothing_can_be_borrowed_
 
 def test_a_borrowing_limit_bounds_an_unknown_cohort() -> None:
     research = cluster_queue("research", gpu_group(16, borrowing=32), cohort="shared-gpus")
-    found, queues = capacities(research, whole=False)
+    found, queues = capacities(research, complete=False)
 
     assert found.problems(queues["research"]) == ("usher does not know whether cohort shared-gpus has its own quota",)
     assert found.of(queues["research"], A100_GPU) == 16

@@ -1,4 +1,4 @@
-"""What Kueue counts of a workload: which pods together, and what each of them asks for."""
+"""The demand of a workload as Kueue counts it: which pods together, and what each of them asks for."""
 
 import pytest
 
@@ -28,7 +28,7 @@ def one(value: paths.Object, configuration: Configuration = UNKNOWN_CONFIGURATIO
 
 
 def amounts(value: paths.Object, text: str) -> dict[str, int]:
-    """What one pod of the only pod set asks for under a configuration of Kueue."""
+    """The requests of one pod of the only pod set under a configuration of Kueue."""
     configuration = kueue_configuration.read_configuration(text)
     assert configuration.problems == ()
     return dict(one(value, configuration).asked[0].each)

@@ -1,4 +1,4 @@
-"""What a ClusterQueue can give now (`available` in KQ:pkg/cache/scheduler/resource_node.go)."""
+"""The amount that a ClusterQueue can give now (`available` in KQ:pkg/cache/scheduler/resource_node.go)."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What would let a workload fit: every number that is suggested works, and no smaller change does."""
+"""Each number in a remedy lets the workload fit, and no smaller change does."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -48,7 +48,7 @@ def test_all_pod_sets_that_can_only_use_one_flavor_count_for_the_quota_that_is_m
     (shortage,) = verdict_of(parts, queue(facts)).shortages
 
     assert [(each.pods, each.each[GPU]) for each in shortage.pods] == [(1, 1), (1, 16)]
-    assert (shortage.total, shortage.fits, shortage.more) == (17, 5, 12)
+    assert (shortage.total, shortage.fits, shortage.lacks) == (17, 5, 12)
     assert verdict_of(parts, queue({**facts, "a": 16})).answer is Answer.NEVER
     assert verdict_of(parts, queue({**facts, "a": 17})).answer is Answer.COULD
 
@@ -56,7 +56,7 @@ def test_all_pod_sets_that_can_only_use_one_flavor_count_for_the_quota_that_is_m
 def test_pods_that_others_leave_no_room_are_not_told_to_ask_for_all_of_a_flavor() -> None:
     (shortage,) = verdict_of([(1, 5, "a"), (1, 9, "")], queue({"a": 8, "b": 2})).shortages
 
-    assert (shortage.total, shortage.fits, shortage.more) == (9, 3, None)
+    assert (shortage.total, shortage.fits, shortage.lacks) == (9, 3, None)
 
 
 def test_where_smaller_pods_alone_do_not_help_nothing_is_left_to_ask_for() -> None:
@@ -85,9 +85,9 @@ def test_as_much_more_quota_as_is_suggested_is_enough_and_no_less(
 
     found = answer(nominal)
     for shortage in found.shortages:
-        if shortage.more is not None:
+        if shortage.lacks is not None:
             name = shortage.flavors[0].flavor
-            raised = nominal[name] + shortage.more
+            raised = nominal[name] + shortage.lacks
             assert answer({**nominal, name: raised}).answer is not Answer.NEVER
             assert answer({**nominal, name: raised - 1}).answer is Answer.NEVER
 

@@ -1,4 +1,4 @@
-"""What Rego sees of Kueue: the queue of a workload, its state, and whether it could ever be admitted there."""
+"""Rego sees the queue of a workload, its state, and whether it could ever be admitted there."""
 
 from typing import Any
 

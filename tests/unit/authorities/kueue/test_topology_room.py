@@ -275,7 +275,7 @@ def _most(racks: Sequence[Sequence[int]], gpus: int, size: int, *, level: str) -
 def test_never_is_said_exactly_where_no_domain_holds_the_pods(
     racks: list[list[int]], gpus: int, size: int, slices: int, level: str
 ) -> None:
-    """What usher suggests holds: with as many pods as it names, the answer is not never."""
+    """The suggestion holds: with as many pods as usher names, the answer is not never."""
     nodes = [
         node(f"{row}-{index}", str(row), gpus) for row, rack in enumerate(racks) for index, gpus in enumerate(rack)
     ]

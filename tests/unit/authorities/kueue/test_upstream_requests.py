@@ -1,4 +1,4 @@
-"""What Kueue counts, where usher once counted something else; each test names the place in Kueue's sources."""
+"""usher counts as Kueue does, where it once counted differently; each test names the place in Kueue's sources."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What depends on the version of Kueue; each test names the place in Kueue's sources."""
+"""usher follows the version of Kueue; each test names the place in Kueue's sources."""
 
 import pytest
 

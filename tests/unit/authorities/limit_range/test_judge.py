@@ -1,4 +1,4 @@
-"""What LimitRanges make of pods and which they refuse, by the rules of the plugin LimitRanger."""
+"""LimitRanges change and refuse pods by the rules of the plugin LimitRanger."""
 
 from collections.abc import Mapping
 
@@ -207,7 +207,7 @@ def test_an_unreadable_limit_range_prevents_refusals_over_values_that_it_may_fil
 
 
 def test_beside_a_limit_range_that_cannot_be_read_no_pod_is_judged_as_a_whole() -> None:
-    """What its other containers get by default is not known."""
+    """The defaults of its other containers are unknown."""
     two = pod_set(builders.container("a", limits={"cpu": "8"}), builders.container("b"))
     largest = limit_range("Pod", max={"cpu": "4"})
 
@@ -238,7 +238,7 @@ def test_a_violation_points_at_the_written_value_or_else_at_the_container() -> N
 
 
 def test_a_limit_below_the_smallest_is_refused_although_the_request_is_not() -> None:
-    """Of a pod as a whole, of which only one container may have a limit."""
+    """The pod as a whole: only one of its containers may have a limit."""
     smallest = limit_range("Pod", min={"cpu": "2"})
     whole = pod_set(builders.container("a", requests={"cpu": "3"}), builders.container("b", limits={"cpu": "1"}))
 

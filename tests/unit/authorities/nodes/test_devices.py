@@ -398,20 +398,20 @@ def test_taints_and_devices_in_use_hold_pods_back_now_and_not_for_ever() -> None
 
     assert room(both).sure == 1
     assert (
-        both.taken(nothing, NODE, {}, {}) == "class-a does not tolerate the taint ill=yes:NoSchedule of device 1"
+        both.why_taken(nothing, NODE, {}, {}) == "class-a does not tolerate the taint ill=yes:NoSchedule of device 1"
     )  # 3937
-    assert claims([ill], tolerating).taken(nothing, NODE, {}, {}) == ""  # 3960
-    assert claims([slice_of(ONE)], request()).taken(used(), NODE, {}, {}) == "device 1 is in use"  # 1870
-    assert claims([slice_of(ONE)], request()).taken(used(adminAccess=True), NODE, {}, {}) == ""
-    assert claims([slice_of(ONE)], request(adminAccess=True)).taken(used(), NODE, {}, {}) == ""  # 1623
+    assert claims([ill], tolerating).why_taken(nothing, NODE, {}, {}) == ""  # 3960
+    assert claims([slice_of(ONE)], request()).why_taken(used(), NODE, {}, {}) == "device 1 is in use"  # 1870
+    assert claims([slice_of(ONE)], request()).why_taken(used(adminAccess=True), NODE, {}, {}) == ""
+    assert claims([slice_of(ONE)], request(adminAccess=True)).why_taken(used(), NODE, {}, {}) == ""  # 1623
     shared = claims(
         [slice_of(device("1", memory="80Gi", allowMultipleAllocations=True))],
         request(capacity={"requests": {"memory": "20Gi"}}),
     )
-    assert shared.taken(used(shareID="x", consumedCapacity={"memory": "60Gi"}), NODE, {}, {}) == ""  # 5292
-    assert shared.taken(used(shareID="x", consumedCapacity={"memory": "61Gi"}), NODE, {}, {})  # 5409
+    assert shared.why_taken(used(shareID="x", consumedCapacity={"memory": "60Gi"}), NODE, {}, {}) == ""  # 5292
+    assert shared.why_taken(used(shareID="x", consumedCapacity={"memory": "61Gi"}), NODE, {}, {})  # 5409
     halves = claims([counter_slice("8"), slice_of(counting("1", "8"), counting("2", "4"), count=2)], request())
-    assert halves.taken(used(), NODE, {}, {}), "the whole GPU is in use, and so are its halves"
+    assert halves.why_taken(used(), NODE, {}, {}), "the whole GPU is in use, and so are its halves"
 
 
 def test_admin_access_takes_no_device_from_others() -> None:
@@ -436,8 +436,8 @@ def test_a_claim_with_devices_ties_its_pods_to_their_nodes() -> None:
     )
     found, nothing = of_claims([], claim), InUse(())
 
-    assert found.taken(nothing, NODE, {}, {}) == ""
-    assert found.taken(nothing, "node-2", {}, {}) == "c has its devices on other nodes already"
+    assert found.why_taken(nothing, NODE, {}, {}) == ""
+    assert found.why_taken(nothing, "node-2", {}, {}) == "c has its devices on other nodes already"
     assert room(found, node="node-2").sure == 1, "it may lose them again"
 
 

@@ -1,4 +1,4 @@
-"""What rules see of pods where nodes are known: undeclared pools, and selected devices that no pool has."""
+"""Rules see undeclared pools where nodes are known, and selected devices that no pool has."""
 
 import builders
 from builders import GPU, expression, node_affinity, term, toleration

@@ -17,7 +17,7 @@ FIXED = POOL.model_copy(update={"scales_from_zero": False})
 def room(
     *members: tuple[int, int], nodes: Sequence[paths.Object] = NODES, pools: Sequence[config_pools.Pool] = (FIXED,)
 ) -> GangRoom | None:
-    """Of pod sets, given as how many pods and how many GPUs each of them asks for."""
+    """The room for pod sets, each given by its pods and the GPUs of each pod."""
     asked = [
         GangMember(demand=demand(builders.pod(builders.container(gpus=gpus))), pods=pods) for pods, gpus in members
     ]

@@ -1,4 +1,4 @@
-"""What boards could hold if they were divided again."""
+"""Boards hold other instances after they are divided again."""
 
 import builders
 from unit.authorities.clusters import cluster, demand

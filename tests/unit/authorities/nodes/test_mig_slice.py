@@ -1,4 +1,4 @@
-"""What the policies see of MIG, from a manifest and usher.yaml."""
+"""The policies see MIG from a manifest and usher.yaml."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ H100 = {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"}
 def facts(
     limits: dict[str, int], *, selector: dict[str, str] | None = None, config: models.Config | None = None
 ) -> Any:
-    """What is said of MIG in the document of a pod with one container."""
+    """The facts about MIG in the document of a pod with one container."""
     config = config or models.Config()
     vocabulary = Vocabulary(config.accelerators)
     value: paths.Object = {

@@ -1,4 +1,4 @@
-"""What rules see of the nodes that a pod may run on: its tolerations, and numbers that all these nodes have."""
+"""Rules see the nodes that a pod may run on: its tolerations, and numbers that all these nodes have."""
 
 import pytest
 from msgspec.structs import replace
@@ -106,7 +106,7 @@ def test_partly_known_pods_may_ask_for_accelerators() -> None:
     nodes = PoolPlacements(models.Config(pools=[GUARDED]), VOCABULARY)
 
     assert nodes.of(pod_set, workload=pod)["tolerated"] != []
-    assert nodes.of(replace(pod_set, whole=False), workload=pod) == NO_POOLS_INPUT
+    assert nodes.of(replace(pod_set, fully_known=False), workload=pod) == NO_POOLS_INPUT
 
 
 def test_pods_with_accelerators_are_to_tolerate_the_taint() -> None:

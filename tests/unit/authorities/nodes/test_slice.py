@@ -1,4 +1,4 @@
-"""What policies see of nodes: only what keeps pods off all of them, and nothing that other checks tell."""
+"""Policies see only what keeps pods off all nodes, and nothing that other checks report."""
 
 from collections.abc import Sequence
 from typing import Any

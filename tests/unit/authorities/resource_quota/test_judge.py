@@ -1,4 +1,4 @@
-"""What ResourceQuotas leave to a workload, by the rules of the quota controller."""
+"""The room in ResourceQuotas for a workload, by the rules of the quota controller."""
 
 from collections.abc import Mapping
 
@@ -333,7 +333,7 @@ def test_a_resource_is_extended_as_kubernetes_has_it(name: str, extended: bool) 
 
 @pytest.mark.parametrize(("used", "enough"), [("24", True), ("25", False), (None, True)])
 def test_what_others_use_leaves_enough_up_to_the_last_of_it(used: str | None, enough: bool) -> None:
-    """What is remembered of a job holds for as long as its pods find room."""
+    """A remembered answer about a job holds as long as its pods find room."""
     needed = judge(training(1), resource_quota({GPUS: "32"})).needed
     now = resource_quota_judge.read(
         {"quota-0": resource_quota({GPUS: "32"}, used=None if used is None else {GPUS: used})}

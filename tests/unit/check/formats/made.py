@@ -274,7 +274,7 @@ def merged(after: paths.Object, toleration: paths.Object) -> Merged:
             Skipped(
                 intent=intent("fabric/topology_file", "mount", topology, "fabric infiniband", at="/spec/containers/0"),
                 reason="ConfigMap ml/nccl-topology does not exist",
-                told=True,
+                warned=True,
             ),
             Skipped(
                 intent=intent("gang/other_routing", "schedulerName", {"name": "kai"}, "team label"),

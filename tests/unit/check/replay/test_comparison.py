@@ -126,8 +126,8 @@ def added(parts: list[Affected]) -> tuple[int, int, Amount, Amount]:
 def test_the_numbers_of_all_differences_add_up_to_all_objects(made: list[Side]) -> None:
     shown = impact.measure_impact(comparison.compare_sides(*made))
 
-    assert added(list(shown.by_difference.values())) == added([shown.whole])
-    assert shown.whole.objects == len(made[0].verdicts)
+    assert added(list(shown.by_difference.values())) == added([shown.all_objects])
+    assert shown.all_objects.objects == len(made[0].verdicts)
 
 
 @given(sides(complete=False))
@@ -180,4 +180,4 @@ def test_objects_are_grouped_by_check_and_message_with_the_most_gpus_first() -> 
         for cause in chapter.causes
     ] == [("second", "large", ["b", "c"]), ("first", "small", ["c", "a"])]
     assert shown.of(Difference.NEWLY_DENIED) == concerned(shown.comparison.changes)
-    assert shown.whole.gpus == Amount(number=88)
+    assert shown.all_objects.gpus == Amount(number=88)

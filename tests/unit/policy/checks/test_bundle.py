@@ -1,4 +1,4 @@
-"""What makes a bundle whole, and how one that is not says so."""
+"""A bundle is complete, or the error says what it lacks."""
 
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""What a compiled policy gets when it calls a built-in that WebAssembly lacks, and what it gets beside other data."""
+"""A compiled policy gets the right value for a built-in that WebAssembly lacks, and for data beside its own."""
 
 import orjson
 import pytest

@@ -1,4 +1,4 @@
-"""What rules see of quotas, priorities, runtime classes and Volcano's queues."""
+"""Rules see quotas, priorities, runtime classes and Volcano's queues."""
 
 from collections.abc import Sequence
 

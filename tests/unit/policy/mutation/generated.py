@@ -165,7 +165,7 @@ def pytorch_jobs(*, gpus: st.SearchStrategy[Any], garbage: bool) -> Manifests:
 
 
 def patches(*, garbage: bool) -> st.SearchStrategy[Any]:
-    """Of a TrainJob: ours of an earlier pass, Kueue's, others', each with any of the fields that we write as well."""
+    """Patches of a TrainJob: ours of an earlier pass, Kueue's, others', each with any of the fields that we write."""
     template = fields(
         {},
         {
@@ -283,7 +283,7 @@ SELECTORS: tuple[dict[str, str], ...] = (
     {PRODUCT: "NVIDIA-A100-SXM4-80GB"},
     {"disk": "fast"},
 )
-"""Of the pools of the example sites, and others."""
+"""Selectors of the pools of the example sites, and others."""
 
 CLAIMS: tuple[list[dict[str, str]], ...] = (
     [{"name": "gpu", "resourceClaimName": "shared"}],

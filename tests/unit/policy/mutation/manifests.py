@@ -82,7 +82,7 @@ def intent(
 
 
 def merged(value: paths.Object, *intents: model.Intent, objects: Lookup = NO_OBJECTS) -> merge.Merged:
-    """What merging gives; its patch is verified, as for an object that the webhook answers about."""
+    """The result of a merge; its patch is verified, as for an object that the webhook answers about."""
     result = merge.merge(
         value,
         workload(value, objects=objects),

@@ -1,4 +1,4 @@
-"""What joins a container: variables, resources, capabilities."""
+"""Mutations add variables, resources and capabilities to a container."""
 
 from typing import Any
 
@@ -118,7 +118,7 @@ def test_usher_does_not_override_env_from_and_tells_the_user(source: Any) -> Non
     result = sourced("environment", source)
 
     assert refusals(result) == [pod_fields.OPAQUE]
-    assert [skipped.told for skipped in result.skipped] == [True]
+    assert [skipped.warned for skipped in result.skipped] == [True]
 
 
 def test_what_env_from_cannot_bring_for_its_prefix_is_added() -> None:

@@ -1,4 +1,4 @@
-"""What holds of every field that a mutation can set, whatever the user wrote around it."""
+"""Properties of every field that a mutation can set, with any values of the user around it."""
 
 from typing import Any
 

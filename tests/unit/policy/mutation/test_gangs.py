@@ -82,7 +82,7 @@ def runtime(scheduler: str | None, policy: builders.JsonValue = None) -> paths.O
 
 
 def routed(value: paths.Object, site: dict[str, Any], objects: Lookup = NO_OBJECTS) -> merge.Merged:
-    """What the routing alone makes of an object."""
+    """An object after the routing alone."""
     scheduler = site["routing"][0].get("scheduler", "volcano")
     return evaluator(site).mutate(Request(value=value, objects=objects), only=f"gang/{scheduler}_routing")
 
@@ -206,7 +206,7 @@ def test_without_volcano_or_its_queue_nothing_is_routed() -> None:
     for cluster, missing in ((Cluster(crd), "Queue research"), (Cluster(queue), "CustomResourceDefinition podgroups")):
         result = routed(PYTORCH_JOB, ON_VOLCANO, cluster)
         assert result.operations == ()
-        assert all(skipped.told and skipped.reason.startswith(missing) for skipped in result.skipped)
+        assert all(skipped.warned and skipped.reason.startswith(missing) for skipped in result.skipped)
 
 
 def test_the_queue_that_the_api_server_writes_into_volcanos_own_jobs_gives_way() -> None:

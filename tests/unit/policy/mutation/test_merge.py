@@ -1,4 +1,4 @@
-"""What merging says about its work, and what it refuses to do."""
+"""Merging reports its work, and refuses some intents."""
 
 from typing import Any
 
@@ -78,11 +78,11 @@ def test_a_refused_intent_is_skipped_and_the_others_are_applied() -> None:
         workload(value),
         [refused, wanted],
         name_of=str,
-        refusal=lambda each: merge.MutationRefusal(reason="no", told=True) if each is refused else None,
+        refusal=lambda each: merge.MutationRefusal(reason="no", warned=True) if each is refused else None,
     )
 
     assert result.applied == (wanted,)
-    assert result.skipped == (merge.Skipped(intent=refused, reason="no", told=True),)
+    assert result.skipped == (merge.Skipped(intent=refused, reason="no", warned=True),)
 
 
 def test_a_refused_intent_conflicts_with_no_other() -> None:
@@ -94,7 +94,7 @@ def test_a_refused_intent_conflicts_with_no_other() -> None:
         workload(value),
         [other, wanted],
         name_of=str,
-        refusal=lambda each: merge.MutationRefusal(reason="no", told=False) if each is other else None,
+        refusal=lambda each: merge.MutationRefusal(reason="no", warned=False) if each is other else None,
     )
 
     assert result.conflicts == ()
@@ -226,7 +226,7 @@ def test_an_intent_that_needs_a_missing_object_is_skipped_and_the_user_learns_wh
     result = given(pod())
 
     assert refusals(result) == ["Queue research does not exist"]
-    assert result.skipped[0].told
+    assert result.skipped[0].warned
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_a_missing_object_causes_no_warning_if_the_intent_would_not_apply(
     result = given(pod(containers=[container(**fields)]))
 
     assert refusals(result) == [reason]
-    assert result.skipped[0].told is told
+    assert result.skipped[0].warned is told
 
 
 @pytest.mark.parametrize(

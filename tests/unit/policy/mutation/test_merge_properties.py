@@ -1,4 +1,4 @@
-"""What holds of every mutated object, whatever the user wrote."""
+"""Properties of every mutated object, with any values of the user."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

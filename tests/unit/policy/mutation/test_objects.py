@@ -18,7 +18,7 @@ POLICY = "/spec/runPolicy/schedulingPolicy"
 
 @pytest.fixture(params=["kueueLabel", "label"])
 def field(request: pytest.FixtureRequest) -> str:
-    """Of a Pod both stand in the same place."""
+    """The field of an object, or of its pods; a Pod has both in the same place."""
     return str(request.param)
 
 

@@ -1,4 +1,4 @@
-"""What joins a pod template: tolerations, node affinity, scheduler, priority, annotations, networks."""
+"""Mutations add tolerations, node affinity, scheduler, priority, annotations and networks to a pod template."""
 
 from typing import Any
 

@@ -99,7 +99,7 @@ def test_a_missing_class_is_not_given() -> None:
     without = given(Cluster())
     assert about_priority(given(Cluster(named("scheduling.k8s.io/v1", "PriorityClass", "research")))) != []
     assert about_priority(without) == []
-    assert [(each.reason, each.told) for each in without.skipped if each.intent.field == "priorityClass"] == [
+    assert [(each.reason, each.warned) for each in without.skipped if each.intent.field == "priorityClass"] == [
         ("PriorityClass research does not exist", True)
     ]
 

@@ -65,7 +65,7 @@ def test_a_block_of_the_user_gets_the_device_alone() -> None:
 
 def told(result: merge.Merged) -> list[tuple[str, bool]]:
     assert not result.operations
-    return [(skipped.reason, skipped.told) for skipped in result.skipped]
+    return [(skipped.reason, skipped.warned) for skipped in result.skipped]
 
 
 def test_claims_of_the_runtime_cannot_be_repeated_so_the_user_is_warned() -> None:

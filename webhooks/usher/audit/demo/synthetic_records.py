@@ -71,9 +71,9 @@ class SyntheticSource:
     def _of_pods(self, grid: Grid, value: Callable[["_Pod"], tuple[Mapping[str, str], float]]) -> Answer:
         found = []
         for pod in self._pods:
-            more, number = value(pod)
+            labels, number = value(pod)
             began = _began(pod.story, grid)
-            found.append(Series(labels={**pod.labels, **more}, first=began, values=[number] * (grid.points - began)))
+            found.append(Series(labels={**pod.labels, **labels}, first=began, values=[number] * (grid.points - began)))
         return Answer(series=ordered_series(found))
 
 

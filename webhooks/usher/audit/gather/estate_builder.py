@@ -233,9 +233,9 @@ def _of_pods(alone: Iterable[Held], below: dict[str, list[Pod]]) -> Iterator[Wor
     for (_, name), members in groups.items():
         members.sort(key=lambda each: (each.pod.name, each.pod.uid))
         own = [each.own for each in members if each.own is not None]
-        whole = accelerator_objects.grouped(own, name=name, size=max(each.group_size for each in members))
+        group = accelerator_objects.grouped(own, name=name, size=max(each.group_size for each in members))
         owned = [pod for each in members for pod in below.pop(each.pod.uid, [])]
-        yield replace(whole, pods=_by_name([*(each.pod for each in members), *owned]))
+        yield replace(group, pods=_by_name([*(each.pod for each in members), *owned]))
 
 
 def _unread(trees: Trees, below: dict[str, list[Pod]]) -> Iterator[Workload]:

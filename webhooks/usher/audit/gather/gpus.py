@@ -63,8 +63,8 @@ def _counted_parts(devices: Devices, node: Node | None) -> Iterator[tuple[str, F
         memory = devices.get(f"{MEMORY_OF}{name.removeprefix(SHARES)}") if name.startswith(SHARES) else None
         if memory is not None:
             of_board = 0 if node is None else node.memory
-            whole = Fraction(amount.number)
-            yield name, min(whole, Fraction(memory.number) * names.MIB / of_board) if of_board else whole
+            shares = Fraction(amount.number)
+            yield name, min(shares, Fraction(memory.number) * names.MIB / of_board) if of_board else shares
         elif name.startswith(MEMORY_OF) or (name in PARTS and PARTS[name].divides in together):
             yield name, Fraction()
         elif parts or name == _VIRTUAL:
@@ -148,9 +148,9 @@ def share(name: str, node: Node | None) -> Fraction:
         return _part(name, "")
     offered = name.removeprefix(SHARES).removeprefix(SLICES)
     if offered in (WHOLE_GPU, _SHARED, "amd.com/gpu"):
-        whole = _part(node.partition, node.product) if node.partition else Fraction(1)
+        size = _part(node.partition, node.product) if node.partition else Fraction(1)
         is_share = name == _SHARED or name.startswith(SHARES)
-        return whole / node.shared_by if not is_share or node.shared_by > 1 else Fraction()
+        return size / node.shared_by if not is_share or node.shared_by > 1 else Fraction()
     return _part(name, node.product)
 
 

@@ -216,7 +216,7 @@ def _needs_table(**groups: str) -> Needs:
         "nothing": _NOTHING,
         "nodes": _NODES,
         "pods": _PODS,
-        "whole": _ALL_NAMESPACES,
+        "all_namespaces": _ALL_NAMESPACES,
         "not_held": _NOT_HELD,
         "outlook": _OUTLOOK,
     }
@@ -228,7 +228,7 @@ SUMMARY_NEEDS: Final = _needs_table(
     pods="gpus_allocated gpus_waiting gpus_half_started accelerators cost_per_hour_allocated",
     not_held="gpus_free gpus_out_of_use cost_per_hour_free cost_per_hour_out_of_use",
     # Series have it even if the cluster does not list its pods.
-    whole="capacity free out_of_use cost_free cost_out_of_use queue_wait_p95_seconds readiness",
+    all_namespaces="capacity free out_of_use cost_free cost_out_of_use queue_wait_p95_seconds readiness",
     outlook="gpus_never workloads_never",
     nothing="workloads gpus_asked gpus_asked_least other_asked workloads_not_known manifests findings allocated "
     "measured used idle activity memory_share currency cost_allocated cost_idle not_priced savings_gpu_hours "
@@ -242,12 +242,12 @@ ACCELERATOR_NEEDS: Final = _needs_table(
     nothing="resource asked",
 )
 GROUP_NEEDS: Final = _needs_table(
-    whole="gpus_free gpus_out_of_use free out_of_use cost_free cost_out_of_use",
+    all_namespaces="gpus_free gpus_out_of_use free out_of_use cost_free cost_out_of_use",
     nothing="name workloads usage",
 )
 AUDIT_NEEDS: Final = _needs_table(
     nodes="prices",
-    whole="targets readiness",
+    all_namespaces="targets readiness",
     # Findings with a namespace are chosen by it.
     nothing="api_version kind version taken cluster configuration preset check_pages completeness summary "
     "measurement other_accelerators workloads findings not_evaluated not_judged exceptions usage savings prevented "

@@ -81,7 +81,7 @@ def text(value: paths.Json, pointer: str) -> str:
     return paths.text(at(value, pointer))
 
 
-def whole(value: paths.Json, pointer: str) -> int | None:
+def integer(value: paths.Json, pointer: str) -> int | None:
     """The whole number at a pointer; None if it is missing."""
     found = at(value, pointer)
     return found if isinstance(found, int) and not isinstance(found, bool) else None

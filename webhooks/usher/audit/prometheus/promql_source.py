@@ -178,9 +178,9 @@ class Client:
         return errors.PrometheusError(self._text(reason))
 
     def _text(self, reason: str) -> str:
-        return f"Prometheus at {self.url}{self._through}: {self.said(reason)}"
+        return f"Prometheus at {self.url}{self._through}: {self.safe_text(reason)}"
 
-    def said(self, text: str) -> str:
+    def safe_text(self, text: str) -> str:
         """A text of the server as one short line, without credentials that it may repeat."""
         for secret in self._secrets:
             if len(secret) >= _SHORTEST_SECRET:
@@ -304,7 +304,7 @@ def read_range(client: Client, expression: str, asked: Range, *, most_samples: i
     warnings: dict[str, None] = {}
     samples = 0
     for offset, value in _parts(client, expression, asked, offset=0, points=asked.points):
-        warnings |= dict.fromkeys(client.said(text) for text in _warnings(value))
+        warnings |= dict.fromkeys(client.safe_text(text) for text in _warnings(value))
         for labels, first, values in _series(client, value, asked, offset=offset):
             samples += _append(gathered, labels, first, values)
             if samples > most_samples:

@@ -375,8 +375,8 @@ def _judged_pods(pods: Sequence[tuple[int, int] | None], places: Sequence[str]) 
 
 
 def _pods(daemon_set: paths.Object) -> tuple[int, int] | None:
-    wanted = fields.whole(daemon_set, "/status/desiredNumberScheduled")
-    return None if wanted is None else (fields.whole(daemon_set, "/status/numberReady") or 0, wanted)
+    wanted = fields.integer(daemon_set, "/status/desiredNumberScheduled")
+    return None if wanted is None else (fields.integer(daemon_set, "/status/numberReady") or 0, wanted)
 
 
 def _daemon_set_place(daemon_set: paths.Object) -> str:

@@ -162,7 +162,7 @@ def _team_bars(audit: Audit) -> Iterator[Html]:
     if not measured:
         yield element("p", usage_tables.why_not_measured(audit), class_="muted")
         return
-    whole = max(row.usage.allocated or 0.0 for row in measured)
+    longest = max(row.usage.allocated or 0.0 for row in measured)
     yield element(
         "ul",
         *(
@@ -170,7 +170,7 @@ def _team_bars(audit: Audit) -> Iterator[Html]:
                 "li",
                 html_tables.row(
                     _link(row.name or entry_words.NO_TEAM, "#workloads-table", html_tables.query(team=row.name)),
-                    usage_tables.hours_bar(row.usage, whole),
+                    usage_tables.hours_bar(row.usage, longest),
                     f"idle: {PAGE.hours(row.usage.idle)}{_idle_cost(row)}",
                 ),
             )

@@ -36,8 +36,8 @@ def write(
         savings_tables.write_money(audit, lines)
         findings_tables.write_changes(audit, lines)
     never = sum(entry.never for entry in audit.findings)
-    told = not quiet and never <= entry_words.SHOWN
-    findings_tables.write_findings([entry for entry in audit.findings if not (told and entry.never)], lines)
+    has_list = not quiet and never <= entry_words.SHOWN
+    findings_tables.write_findings([entry for entry in audit.findings if not (has_list and entry.never)], lines)
     if quiet:
         return
     for label, text in (

@@ -127,7 +127,7 @@ class SumUnit(Struct, frozen=True, kw_only=True):
     money: bool = False
     missing: str = numbers.NOT_MEASURED
     """Said where no row has a value."""
-    whole: bool = False
+    needs_all: bool = False
     """Whether a single row without a value leaves the sum out, because it would be too small."""
 
     def data(self) -> dict[str, str | bool]:
@@ -137,7 +137,7 @@ class SumUnit(Struct, frozen=True, kw_only=True):
             "after": self.after,
             "money": self.money,
             "missing": self.missing,
-            "whole": self.whole,
+            "whole": self.needs_all,
         }
 
 
@@ -146,5 +146,7 @@ SUM_OF_HOURS: Final = SumUnit(after=" GPU-h")
 SUM_OF_NUMBERS: Final = SumUnit()
 
 
-def sum_of_money(currency: str, *, whole: bool = False) -> SumUnit:
-    return SumUnit(before=f"{currency} ", money=True, missing="" if whole else numbers.NOT_PRICED, whole=whole)
+def sum_of_money(currency: str, *, needs_all: bool = False) -> SumUnit:
+    return SumUnit(
+        before=f"{currency} ", money=True, missing="" if needs_all else numbers.NOT_PRICED, needs_all=needs_all
+    )

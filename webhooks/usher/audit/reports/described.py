@@ -66,14 +66,14 @@ SHARE: Final = Unit(text=TEXT.share, page=PAGE.share, missing=numbers.NOT_MEASUR
 DRAWN_SHARE: Final = Unit(text=TEXT.share, page=PAGE.share, missing=numbers.NOT_MEASURED, drawn=True)
 
 
-def money(currency: str, *, whole: bool = False) -> Unit:
-    """Amounts of money; `whole` leaves a sum out where one of its rows has no amount."""
+def money(currency: str, *, needs_all: bool = False) -> Unit:
+    """Amounts of money; `needs_all` leaves a sum out where one of its rows has no amount."""
     return Unit(
         text=lambda value, missing: TEXT.money(value, currency, missing),
         page=lambda value, missing: PAGE.money(value, currency, missing),
         markdown=lambda value, missing: TEXT.money(value, prose(currency), missing),
         missing=numbers.NOT_PRICED,
-        sum=cells.sum_of_money(currency, whole=whole),
+        sum=cells.sum_of_money(currency, needs_all=needs_all),
     )
 
 
@@ -125,7 +125,7 @@ class Column(Struct, Generic[Read_contra], frozen=True, kw_only=True):
     words: bool = False
     ranked: bool = False
     numeric: bool = False
-    more: bool = False
+    folded: bool = False
     """As `tables.Column` has them."""
     adds: bool = False
     """Whether a page adds its numbers up when filters leave some rows."""
@@ -180,7 +180,7 @@ class Column(Struct, Generic[Read_contra], frozen=True, kw_only=True):
             heads=self.heads,
             narrow=self.narrow,
             words=self.words,
-            more=self.more,
+            folded=self.folded,
             adds=adds,
         )
 

@@ -53,8 +53,8 @@ def _heading(fleet: Fleet, lines: Lines) -> None:
         )
     if more := len(fleet.problems[SHOWN:]) + fleet.problems_left_out:
         kinds = Counter(each.kind.value for each in fleet.problems[SHOWN:])
-        said = ", ".join(f"{number:,} {kind}" for kind, number in sorted(kinds.items()))
-        lines.write(f"  and {wording.count(more, 'other problem')} ({said}); {_MORE}")
+        by_kind = ", ".join(f"{number:,} {kind}" for kind, number in sorted(kinds.items()))
+        lines.write(f"  and {wording.count(more, 'other problem')} ({by_kind}); {_MORE}")
     lines.write()
 
 

@@ -147,15 +147,15 @@ def _hourly_rows(found: Summary) -> Iterator[Row]:
 
 def _idle_rows(found: Summary) -> Iterator[Row]:
     if found.cost_idle is not None:
-        whole = "" if found.cost_allocated is None else TEXT.money(found.cost_allocated, found.currency)
-        allocated = f", of {whole} for all allocated ones" if whole else ""
+        cost_allocated = "" if found.cost_allocated is None else TEXT.money(found.cost_allocated, found.currency)
+        allocated = f", of {cost_allocated} for all allocated ones" if cost_allocated else ""
         yield Row("money", f"{TEXT.money(found.cost_idle, found.currency)} for idle GPUs{allocated}")
 
 
 def _bill_rows(audit: Audit, bill: float) -> Iterator[Row]:
     found = audit.summary
-    whole = "the GPUs that have a price" if found.bill_has_gaps else "all GPUs, held by pods or not"
-    yield Row("bill", f"{TEXT.money(bill, found.currency)} for {whole}")
+    priced = "the GPUs that have a price" if found.bill_has_gaps else "all GPUs, held by pods or not"
+    yield Row("bill", f"{TEXT.money(bill, found.currency)} for {priced}")
     if found.cost_allocated is not None:
         held = f"{TEXT.money(found.cost_allocated, found.currency)}{_share_text(found.cost_allocated, bill)}"
         yield Row("held", f"{held} for GPUs that pods held{_of_it_idle(found)}")
@@ -198,8 +198,8 @@ def _part_of_hours(row: Group) -> str:
     return _share_text(rest, (row.usage.allocated or 0.0) + rest, " of its hours")
 
 
-def _share_text(amount: float, whole: float, of: str = "") -> str:
-    return f" ({TEXT.share(amount / whole)}{of})" if whole else ""
+def _share_text(amount: float, total: float, of: str = "") -> str:
+    return f" ({TEXT.share(amount / total)}{of})" if total else ""
 
 
 def headlines_markdown(audit: Audit) -> Iterator[tuple[str, str]]:
@@ -382,11 +382,11 @@ def _not_held_tile(audit: Audit) -> Html:
     found, money = audit.summary, audit.summary.currency
     if found.cost_not_held is None:
         headline, known = reports_summary.NOT_HELD, found.not_held is not None
-        whole = f"of {PAGE.hours(found.capacity)}"
+        total = f"of {PAGE.hours(found.capacity)}"
     else:
         headline, known = reports_summary.cost_not_held(money), True
-        whole = f"of {PAGE.money(found.bill, money)} for all GPUs"
-    return _headline_tile(audit, headline, ": ".join(filter(None, (whole, _not_held_words(found)))) if known else "")
+        total = f"of {PAGE.money(found.bill, money)} for all GPUs"
+    return _headline_tile(audit, headline, ": ".join(filter(None, (total, _not_held_words(found)))) if known else "")
 
 
 def _savings_tile(audit: Audit) -> Html:

@@ -47,7 +47,7 @@ class Column(Struct, frozen=True, kw_only=True):
     """Whether its words are few and short."""
     words: bool = False
     """Whether it has sentences, so that it gets the room that other columns leave."""
-    more: bool = False
+    folded: bool = False
     """Whether a screen shows it only after somebody asked for all columns; paper always does."""
     adds: cells.SumUnit | None = None
     """The unit in which page.js adds up its cells, for the sum of rows that filters leave; None where they do not add
@@ -123,7 +123,7 @@ def html(table: Table) -> Html:
 
 def _all_columns(table: Table) -> Html | None:
     """Hidden without JavaScript, because then all columns are there."""
-    if not any(column.more for column in table.columns):
+    if not any(column.folded for column in table.columns):
         return None
     label = f"Show all {len(table.columns)} columns"
     return element("button", label, type="button", class_="columns", aria_pressed="false", hidden=True)
@@ -178,7 +178,7 @@ def _row(columns: Sequence[Column], row: Row) -> Html:
 
 def _look(column: Column) -> str | None:
     width = "number" if column.numeric else "narrow" if column.narrow else "words" if column.words else ""
-    return " ".join(filter(None, (width, "more" if column.more else ""))) or None
+    return " ".join(filter(None, (width, "more" if column.folded else ""))) or None
 
 
 def _form(table: Table) -> Html:
@@ -291,12 +291,12 @@ class Part(Struct, frozen=True, kw_only=True):
     """Its name with number and unit, as its tooltip."""
 
 
-def stacked(parts: Sequence[Part], whole: float) -> Html:
-    """A bar of parts, whose full width is `whole`."""
+def stacked(parts: Sequence[Part], total: float) -> Html:
+    """A bar of parts, whose full width is `total`."""
     return element(
         "svg",
         element("rect", class_="track", width=_WIDTH, height=10),
-        *_stretches(parts, whole),
+        *_stretches(parts, total),
         class_="stacked",
         viewBox=f"0 0 {_WIDTH} 10",
         preserveAspectRatio="none",
@@ -305,10 +305,10 @@ def stacked(parts: Sequence[Part], whole: float) -> Html:
     )
 
 
-def _stretches(parts: Sequence[Part], whole: float) -> Iterator[Html]:
+def _stretches(parts: Sequence[Part], total: float) -> Iterator[Html]:
     start = 0.0
     for part in parts:
-        width = _length(part.amount, whole)
+        width = _length(part.amount, total)
         if width:
             yield element(
                 "rect", element("title", part.title), class_=part.look, x=_text(start), width=_text(width), height=10
@@ -405,8 +405,8 @@ def _place(point: Point, most: float) -> str:
     return f"{_text(point.at * _WIDTH)} {_text(height)}"
 
 
-def _length(amount: float, whole: float) -> float:
-    return max(0.0, min(1.0, amount / whole)) * _WIDTH if whole > 0 else 0.0
+def _length(amount: float, total: float) -> float:
+    return max(0.0, min(1.0, amount / total)) * _WIDTH if total > 0 else 0.0
 
 
 def _text(length: float) -> str:

@@ -111,9 +111,9 @@ def plain(value: float | None, missing: str = NOT_MEASURED) -> str:
     return f"{value:,.0f}"
 
 
-def part(value: float | None, whole: float | None) -> float | None:
+def part(value: float | None, total: float | None) -> float | None:
     """The quotient; None where a number is missing or the whole is 0."""
-    return value / whole if value is not None and whole else None
+    return value / total if value is not None and total else None
 
 
 def memory(value: int | None) -> str:
@@ -154,9 +154,9 @@ def age(since: str, now: str) -> str:
         return ""
     seconds = (last - first).total_seconds()
     for unit, length in (("day", _DAY), ("hour", 3600), ("minute", 60)):
-        whole = int(seconds // length)
-        if whole >= 1:
-            return f"{whole:,} {unit if whole == 1 else unit + 's'}"
+        number = int(seconds // length)
+        if number >= 1:
+            return f"{number:,} {unit if number == 1 else unit + 's'}"
     return "less than a minute"
 
 

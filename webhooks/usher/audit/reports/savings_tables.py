@@ -64,8 +64,8 @@ def _write_savings(audit: Audit, lines: Lines) -> None:
     if not audit.savings:
         return
     found, currency = audit.summary, audit.summary.currency
-    whole = "" if found.savings_gpu_hours is None else f"{TEXT.number(found.savings_gpu_hours)} GPU-hours in the window"
-    parts = ": ".join(filter(None, ("Could be saved", whole)))
+    hours = "" if found.savings_gpu_hours is None else f"{TEXT.number(found.savings_gpu_hours)} GPU-hours in the window"
+    parts = ": ".join(filter(None, ("Could be saved", hours)))
     lines.wrapped(f"{parts}{_on_the_bill(found)}", first=Text(""), rest="  ", style="bold")
     shown = [each for each in audit.savings if each.adds_up][:_SHOWN_SAVINGS]
     for each in shown:
@@ -202,7 +202,7 @@ def savings_table(audit: Audit) -> Table[Saving]:
             ),
             Column(
                 title="A whole week",
-                unit=described.money(audit.summary.currency, whole=True),
+                unit=described.money(audit.summary.currency, needs_all=True),
                 value=lambda each: each.cost_per_week,
                 meaning="The money if the workload had been there for all of a week",
                 adds=True,

@@ -137,11 +137,11 @@ def _charts(audit: Audit) -> Iterator[Html]:
 
 
 def _drawn(points: Sequence[Point], headline: Headline) -> list[html_tables.Point]:
-    whole = numbers.seconds_between(points[0].taken, points[-1].taken)
+    duration = numbers.seconds_between(points[0].taken, points[-1].taken)
     made = []
     for index, point in enumerate(points):
         seconds = numbers.seconds_between(points[0].taken, point.taken)
-        at = seconds / whole if whole and seconds is not None else index / (len(points) - 1)
+        at = seconds / duration if duration and seconds is not None else index / (len(points) - 1)
         value = headline.then(point)
         text = numbers.NOT_MEASURED if value is None else headline.shown(value)
         title = f"{numbers.day(point.taken)}: {text}{'' if point.complete else ', not complete'}"
@@ -223,8 +223,8 @@ def _idle(audit: Audit, form: Form) -> Iterator[str]:
     part = form.share(numbers.part(found.idle, found.measured))
     yield f"Of the GPU time that {_PODS} held in {_window(audit)}, {part} was idle: {form.hours(found.idle)}."
     if found.cost_idle:
-        whole = form.money(found.cost_allocated, money)
-        yield f"The idle time cost {form.money(found.cost_idle, money)}, of {whole} for all that pods held."
+        cost_allocated = form.money(found.cost_allocated, money)
+        yield f"The idle time cost {form.money(found.cost_idle, money)}, of {cost_allocated} for all that pods held."
 
 
 def _an_hour(found: Summary, form: Form) -> Iterator[str]:
@@ -234,10 +234,10 @@ def _an_hour(found: Summary, form: Form) -> Iterator[str]:
         (found.cost_per_hour_out_of_use, "GPUs out of use"),
     )
     known = [(cost, name) for cost, name in parts if cost]
-    whole = sum(cost for cost, _ in known)
-    if whole and found.cost_per_hour_free is not None:
+    cost_per_hour = sum(cost for cost, _ in known)
+    if cost_per_hour and found.cost_per_hour_free is not None:
         shown = ", ".join(f"{form.money(cost, found.currency)} for {name}" for cost, name in known)
-        yield f"An hour of {_priced_gpus(found)} costs {form.money(whole, found.currency)}."
+        yield f"An hour of {_priced_gpus(found)} costs {form.money(cost_per_hour, found.currency)}."
         yield f"This is {shown}."
 
 
@@ -252,8 +252,8 @@ def _priced_gpus(found: Summary) -> str:
     return "the GPUs that have a price" if found.bill_has_gaps else "the GPUs of this cluster"
 
 
-def _share(amount: float, whole: float, form: Form) -> str:
-    return f" ({form.share(amount / whole)})" if whole else ""
+def _share(amount: float, total: float, form: Form) -> str:
+    return f" ({form.share(amount / total)})" if total else ""
 
 
 def _busy(audit: Audit, form: Form) -> Iterator[str]:

@@ -103,8 +103,8 @@ def _states(found: AcceleratorEntry) -> Mapping[str, float | None]:
 
 
 def _usage(found: Summary) -> Iterator[_Metric]:
-    whole = Usage(allocated=found.allocated, measured=found.measured, used=found.used, idle=found.idle)
-    yield "gpu_seconds", "GPU time in the window.", ("state",), _by(_times(whole) | _not_priced(found.not_priced))
+    usage = Usage(allocated=found.allocated, measured=found.measured, used=found.used, idle=found.idle)
+    yield "gpu_seconds", "GPU time in the window.", ("state",), _by(_times(usage) | _not_priced(found.not_priced))
     yield "activity_ratio", "Activity of allocated GPUs, from 0 to 1.", (), _single(found.activity)
     yield "memory_ratio", "Share of the memory of allocated GPUs that was used.", (), _single(found.memory_share)
     costs = {

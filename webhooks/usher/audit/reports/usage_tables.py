@@ -61,7 +61,7 @@ def usage_tables(audit: Audit) -> Iterator[tuple[str, Table[Group]]]:
     for table in audit.usage:
         name, without = entry_words.BY.get(table.by, (table.by, numbers.NOT_KNOWN))
         columns = tuple(_usage_columns(audit, table, name, without))
-        whole = _whole_cluster(audit, table)
+        cluster_row = _whole_cluster(audit, table)
         yield (
             table.by,
             Table(
@@ -70,7 +70,7 @@ def usage_tables(audit: Audit) -> Iterator[tuple[str, Table[Group]]]:
                 title=f"GPU-hours by {name}",
                 rows=table.rows,
                 columns=columns,
-                total={each.key: each.amount(whole) for each in columns[1:]} if len(table.rows) > 1 else {},
+                total={each.key: each.amount(cluster_row) for each in columns[1:]} if len(table.rows) > 1 else {},
                 part="the rows that the filters leave",
                 most=ROWS if table.by == "team" else _MOST_GROUPS,
             ),
@@ -101,14 +101,14 @@ def _usage_columns(audit: Audit, table: GroupTable, name: str, without: str) -> 
         value=lambda row: row.workloads,
         meaning="Workloads that hold GPUs or held some in the window",
         adds=True,
-        more=measured,
+        folded=measured,
     )
     columns = (
         activity_column(),
         hours_column("idle", name="idle"),
         hours_column("allocated", name="allocated"),
-        hours_column("measured", more=True),
-        hours_column("used", more=True),
+        hours_column("measured", folded=True),
+        hours_column("used", folded=True),
         idle_cost_column(audit.summary.currency),
         _cost_column(audit.summary.currency),
         *(_columns_not_held(audit.summary.currency) if any(row.not_held is not None for row in table.rows) else ()),
@@ -135,11 +135,11 @@ def activity_column() -> Column[HasUsage]:
     )
 
 
-def hours_column(word: str, *, name: str = "", more: bool = False, adds: bool = True) -> Column[HasUsage]:
+def hours_column(word: str, *, name: str = "", folded: bool = False, adds: bool = True) -> Column[HasUsage]:
     """GPU-hours of one sort, with the title and the meaning that the glossary has: idle, allocated, measured, used."""
     found, read = entry_words.GLOSSARY[word], attrgetter(f"usage.{word}")
     return Column(
-        title=found.title, name=name, unit=described.HOURS, value=read, meaning=found.meaning, more=more, adds=adds
+        title=found.title, name=name, unit=described.HOURS, value=read, meaning=found.meaning, folded=folded, adds=adds
     )
 
 
@@ -206,7 +206,7 @@ def _columns_of_prices(currency: str) -> Iterator[Column[Group]]:
         value=_mean_price,
         missing=_why_no_money,
         meaning="Mean price of one allocated GPU-hour",
-        more=True,
+        folded=True,
     )
     yield Column(
         title="Idle by memory",
@@ -214,7 +214,7 @@ def _columns_of_prices(currency: str) -> Iterator[Column[Group]]:
         value=lambda row: None if row.usage.cost is None else row.usage.cost.idle_memory,
         missing=_why_no_money,
         meaning=entry_words.meaning("idle-memory"),
-        more=True,
+        folded=True,
         adds=True,
     )
     yield Column(
@@ -222,7 +222,7 @@ def _columns_of_prices(currency: str) -> Iterator[Column[Group]]:
         unit=described.SHARE,
         value=lambda row: row.usage.memory_share,
         meaning=entry_words.meaning("memory"),
-        more=True,
+        folded=True,
     )
 
 
@@ -267,15 +267,15 @@ def _usage_lead(audit: Audit) -> str:
     )
 
 
-def hours_bar(usage: Usage, whole: float) -> Html:
-    """A bar of the allocated hours, whose full width is `whole`."""
+def hours_bar(usage: Usage, longest: float) -> Html:
+    """A bar of the allocated hours, whose full width is `longest`."""
     allocated, measured, idle = usage.allocated or 0.0, usage.measured or 0.0, usage.idle or 0.0
     amounts = {"idle": idle, "busy": max(0.0, measured - idle), "unknown": max(0.0, allocated - measured)}
     parts = [
         html_tables.Part(look=look, amount=amounts[look], title=f"{PAGE.hours(amounts[look])} {name}")
         for look, name in _HOURS_LEGEND
     ]
-    return html_tables.stacked(parts, whole)
+    return html_tables.stacked(parts, longest)
 
 
 def hours_legend() -> list[html_tables.Part]:
@@ -303,14 +303,14 @@ def _formulas(audit: Audit) -> Html:
     return element("details", summary, element("dl", *entries, class_="words"), *sources, class_="explained")
 
 
-def _target(target: Target, said: str) -> Html:
-    goal = _goal(target, said)
+def _target(target: Target, text: str) -> Html:
+    goal = _goal(target, text)
     ends = html_tables.scale(target_amount(target, 0.0), target_amount(target, goal.most))
     bar = joined(html_tables.range_bar(goal), ends)
-    return html_tables.row(target.title, bar, element("span", said, class_="worse" if goal.missed else None))
+    return html_tables.row(target.title, bar, element("span", text, class_="worse" if goal.missed else None))
 
 
-def _goal(target: Target, said: str) -> html_tables.Goal:
+def _goal(target: Target, text: str) -> html_tables.Goal:
     bounds = max(target.high or 0.0, target.low or 0.0)
     # The scale has room for the value, so that lengths are true.
     most = 1.0 if _is_share(target) else max(2 * bounds, 1.1 * (target.actual or 0.0), 1.0)
@@ -319,7 +319,7 @@ def _goal(target: Target, said: str) -> html_tables.Goal:
         high=most if target.high is None else target.high,
         most=most,
         actual=target.actual,
-        label=f"{target.title}: {said}",
+        label=f"{target.title}: {text}",
         missed=target.met is False,
     )
 

@@ -185,14 +185,14 @@ def _workload_columns(audit: Audit) -> Iterator[Column[WorkloadEntry]]:
     yield from _idle_columns(audit.summary.currency) if measured else ()
     yield Column(
         title="GPU model",
-        more=measured,
+        folded=measured,
         cell=lambda each: cells.lines(("plain", ", ".join(each.products)), ("muted", ", ".join(each.capacity_types))),
         meaning="Of the nodes that its pods run on, and how these nodes are paid for",
     )
     yield Column(
         title="Age",
         numeric=True,
-        more=measured,
+        folded=measured,
         cell=lambda each: cells.age(each.created, audit.taken),
         meaning="Since the workload was made",
     )
@@ -213,11 +213,11 @@ def _idle_columns(currency: str) -> Iterator[Column[WorkloadEntry]]:
 
 
 def _used_columns() -> Iterator[Column[WorkloadEntry]]:
-    yield _unless_it_held_none(usage_tables.hours_column("used", more=True, adds=False))
-    yield _unless_it_held_none(usage_tables.hours_column("allocated", more=True, adds=False))
+    yield _unless_it_held_none(usage_tables.hours_column("used", folded=True, adds=False))
+    yield _unless_it_held_none(usage_tables.hours_column("allocated", folded=True, adds=False))
     memory = entry_words.meaning("memory")
     yield _unless_it_held_none(
-        Column(title="Memory", unit=described.SHARE, cell=_memory_cell, meaning=memory, more=True)
+        Column(title="Memory", unit=described.SHARE, cell=_memory_cell, meaning=memory, folded=True)
     )
 
 
@@ -347,9 +347,9 @@ def capacity_card(audit: Audit) -> Html:
         body = element("p", _why_no_capacity(audit), class_="muted")
         return element("article", element("h3", "Capacity"), body, class_="card wide")
     now, waits = [*_gpus_now(summary, summary.gpus, summary.gpus_allocated)], [*_gpus_waiting(audit)]
-    whole = max(summary.gpus, summary.gpus_waiting or 0.0, 1)
+    longest = max(summary.gpus, summary.gpus_waiting or 0.0, 1)
     rows = (
-        element("li", html_tables.row(name, html_tables.stacked(parts, whole), PAGE.gpus(amount)))
+        element("li", html_tables.row(name, html_tables.stacked(parts, longest), PAGE.gpus(amount)))
         for name, parts, amount in (("On nodes", now, summary.gpus), ("Waiting", waits, summary.gpus_waiting))
     )
     return element(

@@ -106,7 +106,7 @@ def _gang_size(group: paths.Object) -> int:
     sub_groups = fields.objects(group, "/spec/subGroups")
     parents = {fields.text(each, "/parent") for each in sub_groups}
     leaves = [each for each in sub_groups if fields.text(each, "/name") not in parents]
-    return fields.whole(group, "/spec/minMember") or sum(fields.whole(each, "/minMember") or 0 for each in leaves)
+    return fields.integer(group, "/spec/minMember") or sum(fields.integer(each, "/minMember") or 0 for each in leaves)
 
 
 def held_by_kueue(workload: Workload, records: Records) -> HeldBack | None:

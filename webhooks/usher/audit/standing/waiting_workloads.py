@@ -78,8 +78,8 @@ class Verdicts(Struct, frozen=True, kw_only=True):
 
     def refusing(self) -> list[Section]:
         """The quotas and limits that may refuse some pods while the others could start."""
-        said = [each for each in self.sections if each.authority in _REFUSING and each.answer is not Answer.UNKNOWN]
-        return [each for each in said if each.answer in _HOLDING or (each.answer is Answer.COULD and each.reasons)]
+        certain = [each for each in self.sections if each.authority in _REFUSING and each.answer is not Answer.UNKNOWN]
+        return [each for each in certain if each.answer in _HOLDING or (each.answer is Answer.COULD and each.reasons)]
 
 
 NO_VERDICTS: Final = Verdicts()

@@ -201,15 +201,15 @@ def totals(database: Database, chosen: Sequence[ChosenCluster], *, most: int, mi
     for row in database.rows("cluster_costs"):
         costs[row["place"]].append(cost_of_row(row))
     by_place = {row["place"]: row for row in database.rows("cluster_sums")}
-    whole = by_place.pop(None)
+    of_fleet = by_place.pop(None)
     rows = {place: _cluster_row(row, costs[place], is_rest=place > most) for place, row in by_place.items()}
     rest = rows.pop(most + 1, None)
     return Totals(
         rows=tuple(rows.values()),
         rest=rest,
-        clusters=whole["clusters"],
-        complete=whole["complete"],
-        summary=_summary(database, whole, costs[None], missing=missing),
+        clusters=of_fleet["clusters"],
+        complete=of_fleet["complete"],
+        summary=_summary(database, of_fleet, costs[None], missing=missing),
     )
 
 
@@ -273,17 +273,17 @@ def rounded_numbers(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: round(value, DIGITS) if isinstance(value, float) else value for name, value in row.items()}
 
 
-def _summary(database: Database, whole: Mapping[str, Any], costs: Sequence[Cost], *, missing: int) -> FleetSummary:
+def _summary(database: Database, of_fleet: Mapping[str, Any], costs: Sequence[Cost], *, missing: int) -> FleetSummary:
     """The headline numbers of all clusters; `missing` is the number of further clusters without a part."""
     (savings,), (exceptions,) = database.rows("savings_sum"), database.rows("exceptions")
     saved = {row["currency"]: rounded(row["cost"]) or 0 for row in database.rows("saved_money")}
     return FleetSummary(
         **{
-            **rounded_numbers(whole),
+            **rounded_numbers(of_fleet),
             "clusters_missing": missing,
             "findings": {row["name"]: row["number"] for row in database.rows("outcomes")},
             "severities": {row["name"]: row["number"] for row in database.rows("severities")},
-            "usage": fleet_usage(whole, tuple(costs)),
+            "usage": fleet_usage(of_fleet, tuple(costs)),
             "savings": SavingSum(number=savings["number"], gpu_hours=rounded(savings["gpu_hours"]) or 0, costs=saved),
             "exceptions_ending": exceptions["number"],
         }

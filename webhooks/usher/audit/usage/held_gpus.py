@@ -204,12 +204,12 @@ def _hours_of_node(
             if value > 0:
                 held[place] += value
     free = out = 0.0
-    for point, (whole, taken) in enumerate(zip(capacity.values, held, strict=True), start=first):
-        if math.isnan(whole):
+    for point, (there, in_use) in enumerate(zip(capacity.values, held, strict=True), start=first):
+        if math.isnan(there):
             continue
-        left = max(0.0, whole - taken)
+        left = max(0.0, there - in_use)
         offered = allocatable.at(point)
-        lost = max(0.0, whole - offered) if offered >= 0 else 0.0
+        lost = max(0.0, there - offered) if offered >= 0 else 0.0
         gone = left if any(line.at(point) > 0 for line in resting) else min(lost, left)
         out += gone * grid.hours
         free += (left - gone) * grid.hours

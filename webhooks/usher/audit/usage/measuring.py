@@ -240,7 +240,7 @@ def observe_usage(
     entries = tuple(each for each in entries if estate.scope.has(each.owner.namespace))
     has_series = joined.tracks or elsewhere or not is_answered
     no_series = () if has_series else (missing_series_problem(source.selection),)
-    said = _problems_of_series(
+    problems = _problems_of_series(
         readings, joined, entries, node_hours, estate=estate, nodes=nodes, config=config, grid=grid
     )
     return Observation(
@@ -249,7 +249,7 @@ def observe_usage(
         tracks=joined.tracks,
         entries=entries,
         node_hours=node_hours,
-        problems=(*readings.problems, *no_series, *(said if is_answered else ())),
+        problems=(*readings.problems, *no_series, *(problems if is_answered else ())),
         failures=(*readings.failures, *(no_series if gpus.has_gpus(estate) else ())),
     )
 
@@ -404,12 +404,12 @@ def _measurement_of(
 ) -> Measurement:
     seen = {node_type_of(node) for node in estate.nodes or ()}
     seen |= {each.node_type for each in (observed.entries if observed else holdings)}
-    said = (*(observed.problems if observed else ()), *price_problems(config.prices, seen))
+    problems = (*(observed.problems if observed else ()), *price_problems(config.prices, seen))
     nothing = Measurement(
         source="none",
         idle_below=config.idle.below,
         idle_minutes=math.ceil(seconds(config.idle.lasting) / 60),
-        problems=said,
+        problems=problems,
     )
     if observed is None or source is None:
         return nothing

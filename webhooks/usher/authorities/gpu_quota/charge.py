@@ -51,7 +51,7 @@ def counted_devices(
         if counted not in counting and counted not in domains:
             request, meaning = together[0]
             number = max(_devices_of(side, pod_set) for side in together)
-            yield request, _share_of_device(devices.whole(meaning.vendor), meaning), _ONE * number
+            yield request, _share_of_device(devices.whole_device(meaning.vendor), meaning), _ONE * number
 
 
 class _Side(NamedTuple):
@@ -73,9 +73,9 @@ def _device(
 ) -> definitions.Device:
     match request.route:
         case model.Route.FRACTION:
-            return devices.mebibyte() if request.name == names.GPU_MEMORY else devices.whole("nvidia")
+            return devices.mebibyte() if request.name == names.GPU_MEMORY else devices.whole_device("nvidia")
         case model.Route.DEVICE_ANNOTATION:
-            return devices.whole("nvidia")
+            return devices.whole_device("nvidia")
         case model.Route.CLAIM:
             return _claimed_device(request, meaning, devices, vocabulary)
         case _:
@@ -100,7 +100,7 @@ def _claimed_device(
     if described.unit is Unit.PARTITION and described.vendor == "nvidia":
         selected = mig.profile_of_resource(request.selects)
         return devices.some_instance() if selected is None else devices.instance(selected.profile)
-    return devices.whole(described.vendor)
+    return devices.whole_device(described.vendor)
 
 
 def _device_of_resource(name: str, meaning: Meaning | None, devices: definitions.Devices) -> definitions.Device:
@@ -148,7 +148,7 @@ class Charge(Struct, frozen=True, kw_only=True):
     unbounded: str = ""
     """Why the charge has no bound. The amounts then leave out the unbounded part, whose pods are charged one by one."""
     unclear: tuple[Unclear, ...] = ()
-    whole: bool = True
+    fully_known: bool = True
     """False where pods also come from unknown parts (a runtime, an override); the charge may change."""
 
     @property
@@ -195,7 +195,7 @@ def charge(  # noqa: PLR0913 - the workload, and what gives its devices a meanin
     if workload.is_template or not workload.makes_pods or unrecognised.is_unknown(workload):
         return NO_CHARGE
     if not workload.asks_accelerators and not any(pod_set.unclear_devices for pod_set in workload.pod_sets):
-        return Charge(amounts={}, suspended=workload.suspended, whole=_is_fully_known(workload))
+        return Charge(amounts={}, suspended=workload.suspended, fully_known=_is_fully_known(workload))
     own: list[_Portion] = []
     shared: defaultdict[tuple[str, str, model.Route, DevicePart], list[_Portion]] = defaultdict(list)
     for pod_set in workload.pod_sets:
@@ -313,7 +313,7 @@ def _charge_of_portions(portions: Iterable[_Portion], workload: model.Workload) 
         suspended=workload.suspended,
         unbounded="; ".join(unbounded),
         unclear=tuple(unclear.values()),
-        whole=_is_fully_known(workload),
+        fully_known=_is_fully_known(workload),
     )
 
 
@@ -326,4 +326,4 @@ def _rounded_up(parts: Mapping[int, int]) -> int:
 
 
 def _is_fully_known(workload: model.Workload) -> bool:
-    return all(pod_set.whole for pod_set in workload.pod_sets)
+    return all(pod_set.fully_known for pod_set in workload.pod_sets)

@@ -183,15 +183,15 @@ class Devices:
     def of_resource(self, vendor: str) -> Device:
         """The device of a resource of whole devices; an instance under the MIG strategy `single`."""
         if vendor not in _MAY_BE_NVIDIA:
-            return self.whole(vendor)
+            return self.whole_device(vendor)
         return worst_device(
-            self.whole(vendor, [found])
+            self.whole_device(vendor, [found])
             if found is None or found.profile is None
             else _mig_instance(found.profile, [found.board])
             for found in self._products or (None,)
         )
 
-    def whole(self, vendor: str, products: Sequence[Product | None] | None = None) -> Device:
+    def whole_device(self, vendor: str, products: Sequence[Product | None] | None = None) -> Device:
         """A whole device of a vendor; an empty name means an unknown vendor."""
         return worst_device(map(self._of_board, self._boards(vendor, products)))
 
@@ -201,17 +201,17 @@ class Devices:
 
     def some_instance(self) -> Device:
         """A MIG instance of an unknown profile: a device claim selects it by an expression."""
-        whole = self.whole("nvidia")
+        device = self.whole_device("nvidia")
         reason = "usher does not read the selectors of a device claim, which contain its MIG profile"
         return Device(
-            amounts={unit: amount for unit, amount in whole.amounts.items() if unit != GPUS},
-            unknown={**whole.unknown, PROFILES: reason},
+            amounts={unit: amount for unit, amount in device.amounts.items() if unit != GPUS},
+            unknown={**device.unknown, PROFILES: reason},
             of_gpu=Fraction(1),
         )
 
     def mebibyte(self) -> Device:
         """A MiB of a GPU's memory, and the same part of the rest of the GPU."""
-        return worst_device(_mebibyte(self.whole("nvidia", [product])) for product in self._products or (None,))
+        return worst_device(_mebibyte(self.whole_device("nvidia", [product])) for product in self._products or (None,))
 
     def of_memory(self, vendor: str, size: int) -> Device:
         """So many bytes of a device that claims share; all other units of the device where its board is not known."""
@@ -250,10 +250,10 @@ def _mig_instance(profile: Profile, candidates: Collection[Board]) -> Device:
     )
 
 
-def _mebibyte(whole: Device) -> Device:
-    memory = whole.amounts.get(MEMORY)
+def _mebibyte(device: Device) -> Device:
+    memory = device.amounts.get(MEMORY)
     if memory:
-        return whole.part(_MIB / memory)
+        return device.part(_MIB / memory)
     reason = "its part of a GPU's memory depends on the board, which is not known"
     return Device(
         amounts={MEMORY: _MIB},
@@ -261,11 +261,11 @@ def _mebibyte(whole: Device) -> Device:
     )
 
 
-def _device_of_memory(whole: Device, gibibytes: Fraction) -> Device:
-    memory = whole.amounts.get(MEMORY)
+def _device_of_memory(device: Device, gibibytes: Fraction) -> Device:
+    memory = device.amounts.get(MEMORY)
     if memory:
-        return whole.part(min(gibibytes / memory, Fraction(1)))
-    return Device(amounts={**whole.amounts, MEMORY: gibibytes})
+        return device.part(min(gibibytes / memory, Fraction(1)))
+    return Device(amounts={**device.amounts, MEMORY: gibibytes})
 
 
 GROUP: Final = "gpu-usher.io"
@@ -369,16 +369,16 @@ def _requirements(selector: pools.NamespaceSelector) -> tuple[Requirement, ...]:
     )
 
 
-def _assumption(said: pools.Assumption) -> Assumption:
-    board = None if said.board is None else boards.by_name(said.board)
-    return Assumption(board=board, slices=said.slices, memory=said.memory_gib)
+def _assumption(assumed: pools.Assumption) -> Assumption:
+    board = None if assumed.board is None else boards.by_name(assumed.board)
+    return Assumption(board=board, slices=assumed.slices, memory=assumed.memory_gib)
 
 
 def _meant_for(spec: paths.Json) -> tuple[str, ...] | None:
-    said = spec.get("namespaces") if isinstance(spec, dict) else None
-    if not said:
+    namespaces = spec.get("namespaces") if isinstance(spec, dict) else None
+    if not namespaces:
         return None
     try:
-        return tuple(_PATTERNS.validate_python(said))
+        return tuple(_PATTERNS.validate_python(namespaces))
     except pydantic.ValidationError:
         return None

@@ -385,12 +385,12 @@ def split_content(content: PartContent) -> Iterator[PartContent]:
     piece: dict[str, Entry | None] = {}
     size, unread = len(orjson.dumps(content.unread)), content.unread
     for key, entry in sorted(content.changes.items()):
-        more = len(key) + 4 if entry is None else len(orjson.dumps(encode_entry(entry))) + 1
-        if piece and size + more > MOST_BYTES:
+        length = len(key) + 4 if entry is None else len(orjson.dumps(encode_entry(entry))) + 1
+        if piece and size + length > MOST_BYTES:
             yield PartContent(changes=piece, unread=unread)
             piece, size, unread = {}, 0, ()
         piece[key] = entry
-        size += more
+        size += length
     if piece or unread:
         yield PartContent(changes=piece, unread=unread)
 

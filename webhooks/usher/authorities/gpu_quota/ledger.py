@@ -75,12 +75,12 @@ class Excess(Struct, frozen=True, kw_only=True):
     """The whole demand of the workload."""
     held: int
     """The earlier charge of the workload; part of `used`."""
-    more: int
+    added: int
     """The additional charge beyond `held`. Pods that change their priority class count in both until settled."""
     used: int
     hard: int
     ending: int = 0
-    """The amount that pods of a deleted object of the same name still hold; part of `more` or of `held`."""
+    """The amount that pods of a deleted object of the same name still hold; part of `added` or of `held`."""
 
     @property
     def free(self) -> int:
@@ -241,14 +241,14 @@ def _excesses(  # noqa: PLR0913, PLR0917 - before, after, demand, limits
         holds = amounts_of_classes(after.amounts, limit.classes)
         asks = amounts_of_classes(entry.amounts, limit.classes)
         for unit in sorted(limit.hard):
-            more = holds.get(unit, 0) - held.get(unit, 0)
-            if more > 0 and before.get(unit, 0) + more > limit.hard[unit]:
+            added = holds.get(unit, 0) - held.get(unit, 0)
+            if added > 0 and before.get(unit, 0) + added > limit.hard[unit]:
                 yield Excess(
                     limit=limit,
                     unit=unit,
                     asks=asks.get(unit, 0),
                     held=held.get(unit, 0),
-                    more=more,
+                    added=added,
                     used=before.get(unit, 0),
                     hard=limit.hard[unit],
                     ending=amounts_of_classes(ending, limit.classes).get(unit, 0),

@@ -91,7 +91,7 @@ def demands(quota: Quota, taken: Charge) -> Iterator[tuple[Limit, str, int]]:
 def _never(quota: Quota, taken: Charge) -> Iterator[Excess]:
     for limit, unit, asks in demands(quota, taken):
         if asks > limit.hard[unit]:
-            yield Excess(limit=limit, unit=unit, asks=asks, held=0, more=asks, used=0, hard=limit.hard[unit])
+            yield Excess(limit=limit, unit=unit, asks=asks, held=0, added=asks, used=0, hard=limit.hard[unit])
 
 
 def _not_now(workload: model.Workload, quota: Quota, taken: Charge, account: Ledger) -> tuple[Excess, ...]:
@@ -227,7 +227,7 @@ def _excess_input(excess: Excess, *, tried: bool) -> QuotaExcess:
         if excess.ending:
             result["ending"] = definitions.text(excess.unit, excess.ending)
         elif excess.held:
-            result["more"] = definitions.number(excess.more)
+            result["more"] = definitions.number(excess.added)
     return result
 
 
@@ -285,8 +285,8 @@ def _quota_of_object(workload: model.Workload) -> Quota | None:
     if any(unknown.path.startswith(_PLACE) for unknown in workload.unknowns):
         return None
     spec = workload.view.get(registry.BY_KEY[GROUP, KIND].key, {}).get("spec", {})
-    said = {key: spec[key] for key in ("namespaces", "namespaceSelector") if key in spec}
-    found = definitions.of_object({"metadata": {"name": workload.name}, "spec": {**said, "limits": _ANY_LIMITS}})
+    chosen = {key: spec[key] for key in ("namespaces", "namespaceSelector") if key in spec}
+    found = definitions.of_object({"metadata": {"name": workload.name}, "spec": {**chosen, "limits": _ANY_LIMITS}})
     return found if isinstance(found, Quota) else None
 
 
@@ -360,7 +360,7 @@ def _reasons(quota: Quota, verdict: GpuQuotaVerdict) -> Iterator[str]:
     if taken.suspended and not quota.charges_suspended:
         yield "it is suspended; usher charges it when it is resumed"
     for each in verdict.not_now:
-        yield f"{definitions.text(each.unit, each.more)} would be charged, {definitions.number(each.free)} are left"
+        yield f"{definitions.text(each.unit, each.added)} would be charged, {definitions.number(each.free)} are left"
     if quota.declared:
         yield "the webhooks charge it in the cluster; the current charges are not known here"
     elif not verdict.ledger_known:

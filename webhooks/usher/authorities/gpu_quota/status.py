@@ -153,10 +153,10 @@ def _read_charges(charges: list[paths.Json]) -> Decoded:
             problems.append((place, f"{entry.key:.300} is charged twice; the larger charge counts"))
             entry = _larger_entry(read[entry.key], entry)
         read[entry.key] = entry
-    told = problems[:MOST_TOLD]
+    shown = problems[:MOST_TOLD]
     if len(problems) > MOST_TOLD:
-        told.append(("/status/charges", f"{len(problems) - MOST_TOLD} more entries cannot be read"))
-    return Decoded(ledger=ledger.of_entries(read), problems=tuple(told), unread=tuple(unread))
+        shown.append(("/status/charges", f"{len(problems) - MOST_TOLD} more entries cannot be read"))
+    return Decoded(ledger=ledger.of_entries(read), problems=tuple(shown), unread=tuple(unread))
 
 
 def _larger_entry(first: Entry, second: Entry) -> Entry:
@@ -238,14 +238,14 @@ def overlap_texts(quotas: Iterable[Quota | Malformed], labels: Mapping[str, Mapp
             if not quota.declared:
                 first.setdefault(quota.name, (namespace, holding))
                 counts[quota.name] = counts.get(quota.name, 0) + 1
-    return {name: _overlap_text(name, *found, more=counts[name] - 1) for name, found in first.items()}
+    return {name: _overlap_text(name, *found, further=counts[name] - 1) for name, found in first.items()}
 
 
 def find_condition(value: paths.Json) -> Condition | None:
     """The condition in a status; None where it is missing or cannot be read."""
     match _ready_condition(value):
-        case {"status": str(said), "reason": str(reason), "message": str(message)}:
-            return Condition(ready=said == "True", reason=reason, message=message)
+        case {"status": str(status), "reason": str(reason), "message": str(message)}:
+            return Condition(ready=status == "True", reason=reason, message=message)
     return None
 
 
@@ -256,24 +256,24 @@ def put_condition(value: paths.Json, condition: Condition, *, now: str) -> paths
         condition: replaces the condition of the same type.
         now: the time in Kubernetes' notation; becomes the transition time if `status` changes.
     """
-    told: paths.Object = {**value} if isinstance(value, dict) else {}
-    before, said = _ready_condition(value), "True" if condition.ready else "False"
-    since = before.get("lastTransitionTime") if before is not None and before.get("status") == said else None
+    status: paths.Object = {**value} if isinstance(value, dict) else {}
+    before, ready = _ready_condition(value), "True" if condition.ready else "False"
+    since = before.get("lastTransitionTime") if before is not None and before.get("status") == ready else None
     made: paths.Object = {
         "type": READY,
-        "status": said,
+        "status": ready,
         "reason": condition.reason,
         "message": condition.message,
         "lastTransitionTime": since if isinstance(since, str) else now,
     }
     others = [each for each in _all_conditions(value) if not (isinstance(each, dict) and each.get("type") == READY)]
-    return {**told, "conditions": [*others, made]}
+    return {**status, "conditions": [*others, made]}
 
 
-def _overlap_text(name: str, namespace: str, holding: Iterable[Quota], *, more: int) -> str:
+def _overlap_text(name: str, namespace: str, holding: Iterable[Quota], *, further: int) -> str:
     others = [str(each) for each in holding if each.declared or each.name != name]
     named = f"{', '.join(others[:_MOST_NAMED])}{' and others' if len(others) > _MOST_NAMED else ''}"
-    where = f"namespace {namespace}" + (f" and {more} more" if more else "")
+    where = f"namespace {namespace}" + (f" and {further} more" if further else "")
     return f"{named} also hold{'s' if len(others) == 1 else ''} for {where}; usher enforces no quota there"
 
 
@@ -307,8 +307,8 @@ def _condition(reason: str, message: str, *, ready: bool = False) -> Condition:
 
 
 def _all_conditions(value: paths.Json) -> list[paths.Json]:
-    said = value.get("conditions") if isinstance(value, dict) else None
-    return said if isinstance(said, list) else []
+    conditions = value.get("conditions") if isinstance(value, dict) else None
+    return conditions if isinstance(conditions, list) else []
 
 
 def _ready_condition(value: paths.Json) -> paths.Object | None:

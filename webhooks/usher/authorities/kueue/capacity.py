@@ -96,9 +96,9 @@ class CohortNode(Struct):
 class Capacities:
     """The capacities of all ClusterQueues of a cluster, computed once."""
 
-    def __init__(self, queues: Iterable[ClusterQueue], cohorts: Iterable[Cohort], *, whole: bool = True) -> None:
-        """`whole`: whether `cohorts` are all cohorts of the cluster."""
-        self._whole = whole
+    def __init__(self, queues: Iterable[ClusterQueue], cohorts: Iterable[Cohort], *, complete: bool = True) -> None:
+        """`complete`: whether `cohorts` are all cohorts of the cluster."""
+        self._complete = complete
         queues, cohorts = list(queues), list(cohorts)
         self._strays = [
             *(problem for queue in queues if queue.stray for problem in queue.problems),
@@ -147,7 +147,9 @@ class Capacities:
             return (*queue.problems, self._cycle(queue.cohort))
         unread = tuple(dict.fromkeys((*queue.problems, *self._nodes[queue.cohort].tree, *self._strays)))
         return (
-            unread if self._whole else (*unread, f"usher does not know whether cohort {queue.cohort} has its own quota")
+            unread
+            if self._complete
+            else (*unread, f"usher does not know whether cohort {queue.cohort} has its own quota")
         )
 
     def borrows(self, queue: ClusterQueue, flavor_resource: FlavorResource, amount: int) -> bool | None:

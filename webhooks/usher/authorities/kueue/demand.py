@@ -135,7 +135,7 @@ class CountedPods(Struct, frozen=True, kw_only=True):
     """The pod set with the additions of the cluster; None if it equals `pod_set`."""
 
     @property
-    def whole(self) -> model.PodSet:
+    def as_admitted(self) -> model.PodSet:
         """The pod set with the additions of the cluster."""
         return self.pod_set if self.enlarged is None else self.enlarged
 
@@ -230,7 +230,7 @@ def _demand(
         amounts = {name: queues.amount(name, quantity) for name, quantity in each.items()}
         if pods or _keeps_empty(workload):
             asked.append(CountedPods(pod_set=pod_set, pods=pods, each=amounts, enlarged=enlarged.pod_set))
-        exact = exact and pod_set.whole and _is_counted(workload, pod_set)
+        exact = exact and pod_set.fully_known and _is_counted(workload, pod_set)
     return Demand(asked=tuple(asked), exact=exact, complete=complete, unknowns=tuple(dict.fromkeys(unknowns)))
 
 

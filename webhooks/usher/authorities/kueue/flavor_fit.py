@@ -138,7 +138,7 @@ class FlavorShortage(Struct, frozen=True, kw_only=True):
     """Whether there is enough of each resource, but not of all of them in one flavor."""
     fits: int = 0
     """The most that these pods could ask for together, if all other pods stay as they are."""
-    more: int | None = None
+    lacks: int | None = None
     """How much more quota the only flavor needs so that all pods find room; None where that alone does not help."""
 
     @property
@@ -247,10 +247,10 @@ class FlavorMatcher(Struct):
             return None
         own = kueue_configuration.compares_declared_labels(self.configuration.version) is not False
         keys = flavor.node_labels.keys() if own else self._labels(group)
-        refused = kueue_configuration.flavor_refusal(flavor, asked.whole, keys)
+        refused = kueue_configuration.flavor_refusal(flavor, asked.as_admitted, keys)
         if refused is not None or not self.configuration.places_by_topology:
             return refused
-        only, named = self._only_topologies(), kueue_demand.named_resources(asked.whole)
+        only, named = self._only_topologies(), kueue_demand.named_resources(asked.as_admitted)
         overlaps = not group.resources.isdisjoint(named)
         placed = flavor.topology and overlaps and (only or kueue_configuration.asks_topology(asked.pod_set))
         if placed and asked.pods and self._has_flavor_before(group, asked, named):
@@ -275,7 +275,9 @@ class FlavorMatcher(Struct):
             or kueue_configuration.compares_declared_labels(self.configuration.version) is not None
         ):
             return True
-        return not any(kueue_configuration.flavor_refusal(flavor, each.whole, self._labels(group)) for each in unit)
+        return not any(
+            kueue_configuration.flavor_refusal(flavor, each.as_admitted, self._labels(group)) for each in unit
+        )
 
     def _full(self, name: str, unit: Unit) -> FlavorRefusal | None:
         """Why the nodes of a flavor never hold the pods where its Topology has to place them."""
@@ -439,8 +441,8 @@ class GroupRoom(Struct, frozen=True, kw_only=True):
             yield self._shortage(resource, together=not alone)
 
     def _shortage(self, resource: str, *, together: bool) -> FlavorShortage:
-        told = self._units_to_explain(resource)
-        names = dict.fromkeys(flavor for _, flavors in told for flavor in flavors)
+        explaining = self._units_to_explain(resource)
+        names = dict.fromkeys(flavor for _, flavors in explaining for flavor in flavors)
         capacities = [
             FlavorCapacity(
                 flavor=name,
@@ -451,11 +453,11 @@ class GroupRoom(Struct, frozen=True, kw_only=True):
         ]
         return FlavorShortage(
             resource=resource,
-            pods=tuple(each for unit, _ in told for each in unit if each.total(resource)),
+            pods=tuple(each for unit, _ in explaining for each in unit if each.total(resource)),
             flavors=tuple(sorted(capacities, key=lambda each: -each.most)),
             together=together,
-            fits=0 if together else self._largest(told, resource),
-            more=self._missing_quota(next(iter(names)), resource) if len(names) == 1 and not together else None,
+            fits=0 if together else self._largest(explaining, resource),
+            lacks=self._missing_quota(next(iter(names)), resource) if len(names) == 1 and not together else None,
         )
 
     def _units_to_explain(self, resource: str) -> _Asking:
@@ -476,14 +478,14 @@ class GroupRoom(Struct, frozen=True, kw_only=True):
                     return bound
         return asking
 
-    def _largest(self, told: _Asking, resource: str) -> int:
+    def _largest(self, asking: _Asking, resource: str) -> int:
         """The most that some units could ask for together."""
-        flavors = told[0][1]
-        if any(each != flavors for _, each in told):
+        flavors = asking[0][1]
+        if any(each != flavors for _, each in asking):
             # Each unit has a flavor that could hold all of them.
-            return min(max(self.most((name, resource)) for name in names) for _, names in told)
-        bound = {id(unit) for unit, _ in told}
-        pod_set = told[0][0][0].pod_set
+            return min(max(self.most((name, resource)) for name in names) for _, names in asking)
+        bound = {id(unit) for unit, _ in asking}
+        pod_set = asking[0][0][0].pod_set
         others = [(unit, names) for unit, names in zip(self.units, self.allowed, strict=True) if id(unit) not in bound]
 
         def fits(amount: int) -> bool:
@@ -491,16 +493,16 @@ class GroupRoom(Struct, frozen=True, kw_only=True):
             units, allowed = [one, *(unit for unit, _ in others)], [flavors, *(names for _, names in others)]
             return can_assign(units, allowed, [resource], self.most) is True
 
-        top = sum(total_request(unit, resource) for unit, _ in told)
+        top = sum(total_request(unit, resource) for unit, _ in asking)
         return top - _least_number(0, top, lambda less: fits(top - less)) if fits(0) else 0
 
     def _missing_quota(self, flavor: str, resource: str) -> int | None:
         """The smallest additional quota of one flavor with which all units find room."""
         top = sum(total_request(unit, resource) for unit in self.units)
 
-        def fits(more: int) -> bool:
+        def fits(amount: int) -> bool:
             def most(key: FlavorResource) -> int:
-                return plus(self.most(key), more if key == (flavor, resource) else 0)
+                return plus(self.most(key), amount if key == (flavor, resource) else 0)
 
             return can_assign(self.units, self.allowed, self.resources, most) is not False
 

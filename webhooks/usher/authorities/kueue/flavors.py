@@ -433,7 +433,7 @@ def read_configuration(text: object) -> Configuration:
         excluded_prefixes=excluded,
         transformations=transformations,
         ignores_undeclared=strategy == "IgnoreUndeclared",
-        device_classes={mapping.name: mapping.resource for mapping in mappings if mapping.whole},
+        device_classes={mapping.name: mapping.resource for mapping in mappings if mapping.counts_devices},
         mapped_classes=frozenset(mapping.name for mapping in mappings),
         queues_unlabelled=unlabelled,
         namespace_selector=_NEVER_KUBES if selector is None else selector,
@@ -462,7 +462,7 @@ def _transformations(value: paths.Json, reading: Reading) -> Iterator[tuple[str,
 class _DeviceClass(NamedTuple):
     name: str
     resource: str
-    whole: bool
+    counts_devices: bool
     """Whether Kueue counts whole devices; else counters of the devices decide."""
 
 
@@ -470,4 +470,4 @@ def _device_classes(value: paths.Json, reading: Reading) -> Iterator[_DeviceClas
     for path, entry in reading.items(value, "/resources/deviceClassMappings"):
         resource = reading.text(entry.get("name"), path + "/name")
         for name in reading.texts(entry.get("deviceClassNames"), path + "/deviceClassNames"):
-            yield _DeviceClass(name, resource, whole=not entry.get("sources"))
+            yield _DeviceClass(name, resource, counts_devices=not entry.get("sources"))

@@ -176,7 +176,7 @@ def _read_cluster(facts: Store) -> flavor_fit.Cluster:
     cohorts = _read_all_of_kind(facts, "Cohort", kueue_queues.cohort)
     return flavor_fit.Cluster(
         queues=queues,
-        capacities=Capacities((queues or {}).values(), (cohorts or {}).values(), whole=cohorts is not None),
+        capacities=Capacities((queues or {}).values(), (cohorts or {}).values(), complete=cohorts is not None),
         flavors=_read_all_of_kind(facts, "ResourceFlavor", kueue_configuration.read_flavor),
         topologies=_read_all_of_kind(facts, "Topology", kueue_configuration.read_topology),
     )
@@ -313,7 +313,7 @@ def judge(
     doubts |= {
         f"usher does not know what else {_asking(asked.pod_set)} for": None
         for asked in demand.asked
-        if not asked.pod_set.whole
+        if not asked.pod_set.fully_known
     }
     if uncovered or search.unmatched:
         doubts |= dict.fromkeys(queue.problems)

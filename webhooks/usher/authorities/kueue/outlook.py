@@ -117,10 +117,10 @@ def _more_quota(shortage: FlavorShortage, queue: ClusterQueue) -> Iterator[str]:
 
     The capacity of the queue grows as much as its nominalQuota, for any limits above it.
     """
-    if shortage.more is not None:
+    if shortage.lacks is not None:
         flavor, resource = shortage.flavors[0], shortage.resource
-        more = quantities.named(resource, quantity_of(resource, shortage.more))
-        yield f"raise the nominalQuota of {_queue_name(queue)} in flavor {flavor.flavor} by {more}"
+        amount = quantities.named(resource, quantity_of(resource, shortage.lacks))
+        yield f"raise the nominalQuota of {_queue_name(queue)} in flavor {flavor.flavor} by {amount}"
 
 
 _AUTHORITY: Final = "Kueue"

@@ -60,7 +60,7 @@ class Forest:
                 else:
                     self.without[self.levels[len(path)]].append(name)
         self._by_level: dict[int, dict[Domain, int]] = {}
-        self.whole = self._grown({path: self._leaf(nodes) for path, nodes in by_path.items()})
+        self.root = self._grown({path: self._leaf(nodes) for path, nodes in by_path.items()})
         """The domain above the first level."""
 
     def domains(self, level: str) -> Iterable[Domain]:
@@ -136,7 +136,7 @@ class TopologyNodes(Struct):
 
     def demand(self, asked: CountedPods, flavor: Flavor) -> PodDemand:
         """The demand of one pod on a node of the flavor."""
-        found = nodes_places.demand_of_pod_set(asked.whole, self.vocabulary, from_classes=self.from_classes)
+        found = nodes_places.demand_of_pod_set(asked.as_admitted, self.vocabulary, from_classes=self.from_classes)
         amounts = {name: amount for name, amount in found.amounts.items() if name not in found.from_classes}
         return replace(found, amounts=amounts).tolerating(*flavor.tolerations)
 
@@ -276,7 +276,7 @@ def pods_to_place(
 
 def most_slices(asked: PodsToPlace, forest: Forest, nodes: TopologyNodes) -> int:
     """The most slices that find room in one domain of the required level; in all nodes where no level is required."""
-    if not forest.whole.children:
+    if not forest.root.children:
         return 0
     question = (asked.each, asked.leader, asked.placement)
     for of, before, held in nodes.counted:
@@ -290,7 +290,7 @@ def most_slices(asked: PodsToPlace, forest: Forest, nodes: TopologyNodes) -> int
 def _most_slices(asked: PodsToPlace, forest: Forest, nodes: TopologyNodes) -> int:
     counting = _Counting(asked, forest, nodes.places)
     level = asked.placement.required
-    domains = [forest.whole] if not level else forest.domains(level)
+    domains = [forest.root] if not level else forest.domains(level)
     depth = 0 if not level else forest.levels.index(level) + 1
     found = [counting.of(domain, depth) for domain in domains]
     return max((each.slices_beside_leader if asked.leader else each.slices for each in found if each.leader), default=0)

@@ -298,7 +298,7 @@ class PoolPlacements:
     def of(self, pod_set: model.PodSet, *, workload: model.Workload) -> PoolsInput:
         """The answer for one pod set of a workload. Callers must not change it."""
         # The unknown part of a pod may ask for accelerators.
-        if not pod_set.asks_accelerators and not (pod_set.whole and _looks_at_nodes(pod_set)):
+        if not pod_set.asks_accelerators and not (pod_set.fully_known and _looks_at_nodes(pod_set)):
             return NO_POOLS_INPUT
         question = self._question(pod_set, workload)
         return self._kept(question) if question.key else self._work_out(question)

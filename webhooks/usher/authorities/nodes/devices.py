@@ -67,7 +67,7 @@ class _Unclear(Exception):  # noqa: N818 - ends a search
     """usher cannot say what a claim asks for, or whether devices suffice."""
 
 
-class _Taken(NamedTuple):
+class _Use(NamedTuple):
     """The part of a selected device that a request takes."""
 
     of_capacity: tuple[int, ...] = ()
@@ -111,7 +111,7 @@ class Claims:
     def room(self, name: str, labels: Mapping[str, str], resources: Amounts, *, pods: int = 1) -> Room:
         return self._room(name, labels, resources, pods, None)
 
-    def taken(self, in_use: device_slices.InUse, name: str, labels: Mapping[str, str], resources: Amounts) -> str:
+    def why_taken(self, in_use: device_slices.InUse, name: str, labels: Mapping[str, str], resources: Amounts) -> str:
         found = self._room(name, labels, resources, 1, in_use)
         return "" if found.sure else found.reason
 
@@ -192,7 +192,7 @@ class _Puzzle:
             for request in claim.requests:
                 first = self.items[-1].options[-1] + 1 if self.items else 0
                 self.items.append(_Item(0, index, range(first, first + len(request))))
-        self.rows = [[_taken(device, option, now) for option in self.options] for device in devices]
+        self.rows = [[_use_of(device, option, now) for option in self.options] for device in devices]
         shares = [in_use.shares.get(device.id) for device in devices]
         self.left = [
             [each.value - (own[name] if own else 0) for name, each in device.capacity]
@@ -235,7 +235,7 @@ class _Puzzle:
             return Room(sure, UNBOUNDED, problem, stops=any(each.number is None for each in self.options))
         if most > sure:
             unsure = next(
-                (each.unsure for row in self.rows for each in row if isinstance(each, _Taken) and each.unsure), ""
+                (each.unsure for row in self.rows for each in row if isinstance(each, _Use) and each.unsure), ""
             )
             return Room(sure, most, unsure or reason)
         return Room(sure, sure, *self._lack())
@@ -260,15 +260,15 @@ class _Puzzle:
         """The devices that an option selects, or that it may select."""
         found = []
         for index, row in enumerate(self.rows):
-            taken = row[option]
-            if isinstance(taken, _Stop):
-                raise taken
-            if taken is not None and (hopeful or not taken.unsure):
+            use = row[option]
+            if isinstance(use, _Stop):
+                raise use
+            if use is not None and (hopeful or not use.unsure):
                 found.append(index)
         return found
 
     def _selected(self, item: _Item) -> set[int]:
-        return {index for index, row in enumerate(self.rows) for each in item.options if isinstance(row[each], _Taken)}
+        return {index for index, row in enumerate(self.rows) for each in item.options if isinstance(row[each], _Use)}
 
     def _needs(self, item: _Item) -> int:
         # A request for all devices takes all of one node; of those of all nodes together it takes at least one.
@@ -279,13 +279,13 @@ class _Puzzle:
         """How many requests one device can serve at most."""
         if not self.devices[index].subject.multiple:
             return 1
-        taken = [each for each in (self.rows[index][option] for option in options) if isinstance(each, _Taken)]
+        uses = [each for each in (self.rows[index][option] for option in options) if isinstance(each, _Use)]
         return max(
             min(
                 (left // one for left, one in zip(self.left[index], each.of_capacity, strict=True) if one),
                 default=UNBOUNDED,
             )
-            for each in taken
+            for each in uses
         )
 
     def most(self) -> int:
@@ -321,7 +321,7 @@ class _Puzzle:
                 has = f"its {len(self.devices)} devices do not meet {reason}" if reason else f"it has {found}"
                 return f"{self.claims[item.claim].title} asks for {needs} {names}, and {has}", False, there / wanted
         blocked = next(
-            (each.blocked for row in self.rows for each in row if isinstance(each, _Taken) and each.blocked), ""
+            (each.blocked for row in self.rows for each in row if isinstance(each, _Use) and each.blocked), ""
         )
         reason = "its devices cannot be had together: their counters, their capacity or the constraints forbid it"
         return blocked or reason, False, 1.0
@@ -388,8 +388,8 @@ class _Search:
 
     def _take(self, item: _Item, option: int, index: int) -> Callable[[], None] | None:
         """Takes a device, and returns what gives it back; None where the request cannot have it."""
-        taken = self._free(item, option, index)
-        if taken is None:
+        use = self._free(item, option, index)
+        if use is None:
             return None
         asked, device, shared = self._puzzle.options[option], self._puzzle.devices[index], self._shared[index]
         multiple, results = device.subject.multiple, self._results[item.pod, item.claim]
@@ -401,10 +401,10 @@ class _Search:
             raise _Stop(f"a constraint of {self._puzzle.claims[item.claim].title} forbids to take all {asked.title}")
         if lists is None:
             return None
-        whole, capacity = not (multiple or asked.admin or index in self._used), taken.of_capacity if multiple else ()
+        first, capacity = not (multiple or asked.admin or index in self._used), use.of_capacity if multiple else ()
         self._change(index, counted, capacity, -1)
         self._shared[index] = shared or multiple
-        if whole:
+        if first:
             self._used.add(index)
         results.append(index)
         for found, value in lists:
@@ -413,7 +413,7 @@ class _Search:
         def undo() -> None:
             self._change(index, counted, capacity, 1)
             self._shared[index] = shared
-            if whole:
+            if first:
                 self._used.discard(index)
             results.pop()
             for found, _ in lists:
@@ -421,19 +421,19 @@ class _Search:
 
         return undo
 
-    def _free(self, item: _Item, option: int, index: int) -> _Taken | None:
+    def _free(self, item: _Item, option: int, index: int) -> _Use | None:
         """The part that an option takes of a device that is not taken yet; None for other devices."""
         admin, multiple = self._puzzle.options[option].admin, self._puzzle.devices[index].subject.multiple
         in_use = index in self._results[item.pod, item.claim] if admin else index in self._used
         if in_use and not multiple:
             return None
-        taken = self._puzzle.rows[index][option]
-        if isinstance(taken, _Stop):
-            raise taken
-        if taken is None or taken.blocked or (taken.unsure and not self._hopeful):
+        use = self._puzzle.rows[index][option]
+        if isinstance(use, _Stop):
+            raise use
+        if use is None or use.blocked or (use.unsure and not self._hopeful):
             return None
-        room = zip(self._left[index], taken.of_capacity, strict=True) if multiple else ()
-        return None if any(left < one for left, one in room) else taken
+        room = zip(self._left[index], use.of_capacity, strict=True) if multiple else ()
+        return None if any(left < one for left, one in room) else use
 
     def _change(
         self, index: int, counted: Iterable[tuple[tuple[str, ...], int]], capacity: Sequence[int], by: int
@@ -456,10 +456,10 @@ class _Search:
         return found
 
 
-def _taken(device: device_slices.Device, option: _Option, now: device_slices.InUse | None) -> _Taken | _Stop | None:
+def _use_of(device: device_slices.Device, option: _Option, now: device_slices.InUse | None) -> _Use | _Stop | None:
     """The part of a device that an option takes; None where it does not select the device."""
-    if now is not None and not option.admin and device.id in now.whole:
-        return _Taken(blocked=f"device {device.id[2]} is in use")
+    if now is not None and not option.admin and device.id in now.whole_devices:
+        return _Use(blocked=f"device {device.id[2]} is in use")
     unsure = ""
     for selector in option.selectors:
         try:
@@ -476,7 +476,7 @@ def _taken(device: device_slices.Device, option: _Option, now: device_slices.InU
         return None
     kept_off = placement.untolerated(option.tolerations, device.taints) if now is not None else []
     blocked = f"{option.title} does not tolerate the taint {kept_off[0]} of device {device.id[2]}" if kept_off else ""
-    return _Taken(amounts, blocked, unsure)
+    return _Use(amounts, blocked, unsure)
 
 
 class _Classes:

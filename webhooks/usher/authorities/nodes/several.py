@@ -351,7 +351,7 @@ def devices_in_use(demand: PodDemand, places: Places, facts: Store) -> str:
     for place in places.all:
         for name, room in nodes_judge.rooms(without, demand.devices, place, places.nodes) if place.nodes else ():
             if room.sure:
-                found.append(demand.devices.taken(in_use, *nodes_judge.seen_by_claims(demand, place, name)))
+                found.append(demand.devices.why_taken(in_use, *nodes_judge.seen_by_claims(demand, place, name)))
     return "" if "" in found[1:] else found[-1]
 
 

@@ -237,12 +237,12 @@ def amounts_of_pod(pod_set: model.PodSet, containers: Sequence[model.Container],
 
 
 def _limit_amounts(pod_set: model.PodSet, containers: Sequence[model.Container]) -> Amounts:
-    whole = limit_range.limits_of_pod(pod_set, containers)
+    limits = limit_range.limits_of_pod(pod_set, containers)
     found = {}
     for name in ("cpu", "memory", "ephemeral-storage"):
-        if name in whole:
-            overhead = pod_set.overhead.get(name, quantities.ZERO) if whole[name] else quantities.ZERO
-            found[f"limits.{name}"] = whole[name] + overhead
+        if name in limits:
+            overhead = pod_set.overhead.get(name, quantities.ZERO) if limits[name] else quantities.ZERO
+            found[f"limits.{name}"] = limits[name] + overhead
     return found
 
 

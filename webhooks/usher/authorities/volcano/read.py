@@ -70,8 +70,8 @@ def _named_in_object(workload: model.Workload, *, placed: bool) -> Iterator[Name
         others = {pod_set.scheduler.name for pod_set in workload.pod_sets}.difference(("", "default-scheduler"))
         elsewhere = not placed and bool(others)
         if name and not elsewhere:
-            told = "" if placed else f"the operator of {workload.kind}s makes gangs on Volcano"
-            yield Named(name=name, path=place, assumption=told)
+            assumption = "" if placed else f"the operator of {workload.kind}s makes gangs on Volcano"
+            yield Named(name=name, path=place, assumption=assumption)
             return
     holders = [("/metadata", workload.annotations)]
     holders += [(pod_set.metadata_path, pod_set.annotations) for pod_set in workload.pod_sets]

@@ -375,7 +375,7 @@ def config_diagnostics(text: Text, catalogue: Catalogue) -> list[Diagnostic]:
 
 
 def _find_mistakes(document: reader.Document, text: Text, catalogue: Catalogue) -> Iterator[Diagnostic]:
-    mistakes = load.find_mistakes(document.value, more=lambda config: config_problems.problems(config, catalogue))
+    mistakes = load.find_mistakes(document.value, check=lambda config: config_problems.problems(config, catalogue))
     where = _Places(document, text)
     for pointer, reason in mistakes:
         yield where.diagnostic(pointer, reason, Severity.ERROR)

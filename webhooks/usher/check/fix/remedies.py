@@ -352,8 +352,8 @@ def _as_said(case: Case) -> tuple[Step, ...]:
         return ()
     if (renamed := _RENAME_SAID.fullmatch(remedy)) and isinstance(value, dict):
         return _renamed(case, paths.join(case.path, renamed[1]), renamed[2])
-    if said := _SAID.fullmatch(remedy):
-        return _written_rightly(case, said[1], value)
+    if match := _SAID.fullmatch(remedy):
+        return _written_rightly(case, match[1], value)
     if (field := _SET_FIELD.fullmatch(remedy)) and " or " not in remedy:
         name, wanted = field[1].rpartition(".")[2], _as_written(field[2])
         place = case.path if case.key == name else paths.join(case.path, name) if isinstance(value, dict) else ""

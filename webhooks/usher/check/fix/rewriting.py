@@ -242,8 +242,8 @@ def _attempt(items: Sequence[Item], asked: Sequence[NumberedWish]) -> _Attempt:
             else:
                 taken.append((each, pointers))
         index = item.document.index
-        whole = attempt.wanted.get(index, item.document.value)
-        new = _document_with_object(whole, item, value)
+        document = attempt.wanted.get(index, item.document.value)
+        new = _document_with_object(document, item, value)
         if new is None:
             unfit = (Unwritten(asked=each, line=item.document.line, reason=_SEVERAL_DOCUMENTS) for each, _ in taken)
             attempt.unfit.extend(unfit)

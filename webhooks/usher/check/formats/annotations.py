@@ -61,8 +61,8 @@ def text(entry: Entry, *, between: str) -> str:
     """The whole text of an entry, safe in a line of a log; `between` separates its sentences."""
     sentences = filter(None, (entry.text, *entry.details, entry.page))
     parts = [wording.without_commands(wording.printable(part)) for part in sentences]
-    whole = between.join(parts)
-    return whole if len(whole) <= _MAX_TEXT else f"{whole[: _MAX_TEXT - 1]}…"
+    joined = between.join(parts)
+    return joined if len(joined) <= _MAX_TEXT else f"{joined[: _MAX_TEXT - 1]}…"
 
 
 def plain(entry: Entry) -> str:

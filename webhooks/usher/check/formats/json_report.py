@@ -182,7 +182,7 @@ class Skipped(Shape):
     value: Any = attribute("intent", "value")
     reason: str = attribute("intent", "reason")
     skipped_because: str = attribute("reason")
-    warned: bool = attribute("told")
+    warned: bool = attribute("warned")
 
 
 class MutationWarning(Shape):

@@ -51,7 +51,7 @@ class Lines:
         if width is None and not stream.isatty() and "COLUMNS" not in os.environ:
             width = LOG_WIDTH
         self._stream, self._color = stream, color
-        self._told: set[str] = set()
+        self._written: set[str] = set()
         self._console = _Console(
             file=stream,
             color_system="standard" if color else None,
@@ -71,9 +71,9 @@ class Lines:
 
     def once(self, text: str) -> str:
         """The text; empty where an earlier call had it."""
-        if text in self._told:
+        if text in self._written:
             return ""
-        self._told.add(text)
+        self._written.add(text)
         return text
 
     def write(self, line: Text | str = "") -> None:

@@ -106,8 +106,8 @@ ShownChanges = dict[tuple[tuple[str, str, str], ...], str]
 """The changes that a report has shown, each with the object where it did."""
 
 
-def write_note(result: findings.Result, lines: Lines, told: ShownChanges) -> None:
-    """Writes the note about one object, if it has changes, and adds it to `told`."""
+def write_note(result: findings.Result, lines: Lines, shown: ShownChanges) -> None:
+    """Writes the note about one object, if it has changes, and adds it to `shown`."""
     entries = tuple(entries_of(result.change)) if result.change is not None else ()
     if not entries:
         return
@@ -118,14 +118,14 @@ def write_note(result: findings.Result, lines: Lines, told: ShownChanges) -> Non
     )
     adds = any(mark == "+" for mark, _, _ in entries)
     does = "adds" if adds else "warns"
-    first_one = told.get(entries)
+    first_one = shown.get(entries)
     what = f"{does} this" if adds else does
     if first_one is not None:
         what = f"{does} the same as to {first_one}" if adds else f"{does} as for {first_one}"
     lines.wrapped(f"{result.identity}: the mutating webhook {what}", first=start, rest=" " * cell_len(start.plain))
     if first_one is not None:
         return
-    told[entries] = f"{result.identity} ({result.source})"
+    shown[entries] = f"{result.identity} ({result.source})"
     _write_entries(entries, lines)
 
 
@@ -182,7 +182,7 @@ def entries_of(change: findings.Change) -> Iterator[tuple[str, str, str]]:
             applied.setdefault(intent.mutation, []).append(intent)
     yield from (("+", change.names[key], _describe_added_values(found, change)) for key, found in applied.items())
     notes = [(note.mutation, note.reason) for note in merged.warnings]
-    notes += [(each.intent.mutation, each.reason) for each in merged.skipped if each.told]
+    notes += [(each.intent.mutation, each.reason) for each in merged.skipped if each.warned]
     for conflict in merged.conflicts:
         names = sorted({change.names[intent.mutation] for intent in conflict})
         reason = f"{intent_and_place(conflict[0], change)}: {wording.sentence(names)} want different values"
@@ -280,8 +280,8 @@ def _account(change: findings.Change) -> Iterator[tuple[str, str, str]]:
     merged = change.merged
     for text in _grouped(((intent, intent.reason) for intent in merged.applied), change):
         yield "applied", "green", text
-    for label, style, told in (("warning", "yellow", True), ("skipped", "dim", False)):
-        skipped = ((each.intent, each.reason) for each in merged.skipped if each.told is told and not each.off)
+    for label, style, warned in (("warning", "yellow", True), ("skipped", "dim", False)):
+        skipped = ((each.intent, each.reason) for each in merged.skipped if each.warned is warned and not each.off)
         yield from ((label, style, text) for text in _grouped(skipped, change))
     for note in merged.warnings:
         yield "warning", "yellow", f"{change.names[note.mutation]}: {note.reason}"

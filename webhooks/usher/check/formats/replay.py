@@ -53,7 +53,7 @@ def _parts(impact: Impact) -> Iterator[str]:
             concerned = impact.of(difference)
             yield sentence.format(f"{things(concerned)}{_gpus(concerned)}")
     if set(impact.by_difference) <= {Difference.NOTHING}:
-        yield f"no verdict changes among {things(impact.whole)}"
+        yield f"no verdict changes among {things(impact.all_objects)}"
 
 
 def things(concerned: Affected) -> str:
@@ -83,10 +83,10 @@ def _gpus(concerned: Affected) -> str:
     if len(concerned.devices) <= _MOST_RESOURCES:
         return f" = {wording.devices(concerned.devices)}"
     gpus = scan_devices.gpus(concerned.devices)
-    whole = {name: each for name, each in concerned.devices.items() if name in names.WHOLE_GPUS}
-    others = len(concerned.devices) - len(whole)
+    known = {name: each for name, each in concerned.devices.items() if name in names.WHOLE_GPUS}
+    others = len(concerned.devices) - len(known)
     return (
-        f" = {wording.devices(whole) if gpus else ''}{' and ' if gpus else ''}{wording.count(others, 'other resource')}"
+        f" = {wording.devices(known) if gpus else ''}{' and ' if gpus else ''}{wording.count(others, 'other resource')}"
     )
 
 
@@ -203,8 +203,10 @@ def _differences(impact: Impact, lines: Lines) -> None:
         (difference.value, f"{each.objects:,}", wording.amount(each.pods), wording.devices(each.devices))
         for difference, each in impact.by_difference.items()
     ]
-    whole = impact.whole
-    rows.append(("all", f"{whole.objects:,}", wording.amount(whole.pods), wording.devices(whole.devices)))
+    all_objects = impact.all_objects
+    rows.append(
+        ("all", f"{all_objects.objects:,}", wording.amount(all_objects.pods), wording.devices(all_objects.devices))
+    )
     lines.table(("", "objects", "pods", "accelerators"), rows, right=("objects", "pods"))
     lines.write()
 
@@ -315,7 +317,7 @@ def write_json(impact: Impact, stream: TextIO, /) -> None:
             "complete": not comparison.failed,
             "before": comparison.before,
             "after": comparison.after,
-            "whole": impact.whole,
+            "whole": impact.all_objects,
             "by_difference": impact.by_difference,
             "checks": impact.checks,
             "namespaces": impact.namespaces,

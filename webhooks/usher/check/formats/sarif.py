@@ -217,12 +217,12 @@ def _rule(entry: catalogue.Entry, base: str | None) -> Rule:
 
 def _help(entry: catalogue.Entry) -> Message:
     parts = [part.strip() for part in (entry.why, entry.description, entry.remediation) if part.strip()]
-    more = [] if entry.category == catalogue.OWN_CATEGORY else [_help_sentence(entry)]
+    of_code = [] if entry.category == catalogue.OWN_CATEGORY else [_help_sentence(entry)]
     links = [f"[{markdown.prose(each.description or each.ref)}](<{each.ref}>)" for each in entry.links]
     sources = "\n".join(f"* {link}" for link in links)
     return {
-        "text": "\n\n".join([*parts, *more, *(each.ref for each in entry.links)]),
-        "markdown": "\n\n".join([f"**{entry.code} {entry.title}**", *parts, *more, *([sources] if sources else [])]),
+        "text": "\n\n".join([*parts, *of_code, *(each.ref for each in entry.links)]),
+        "markdown": "\n\n".join([f"**{entry.code} {entry.title}**", *parts, *of_code, *([sources] if sources else [])]),
     }
 
 

@@ -44,7 +44,7 @@ class Case(Struct, frozen=True, kw_only=True):
     """Why it failed or was skipped; empty for a case that passed."""
     code: str = ""
     """The code of its check."""
-    said: Sequence[Entry] = ()
+    details: Sequence[Entry] = ()
     """Its findings, or the failures of usher."""
 
 
@@ -64,12 +64,12 @@ def of(found: findings.Report) -> list[Suite]:
                 name=f"{entry.subject}: {entry.title}" if entry.subject else entry.title,
                 state=State.ERROR,
                 reason=entry.message,
-                said=[entry],
+                details=[entry],
             )
             by_source.setdefault(entry.source, []).append(case)
     suites = [Suite(name=source, cases=cases) for source, cases in by_source.items()]
-    whole = list(_cases_of_run(found))
-    return [*suites, Suite(name="gpu-usher", cases=whole)] if whole or not suites else suites
+    cases_of_run = list(_cases_of_run(found))
+    return [*suites, Suite(name="gpu-usher", cases=cases_of_run)] if cases_of_run or not suites else suites
 
 
 def failing(found: findings.Report) -> frozenset[model.Outcome]:
@@ -86,19 +86,19 @@ def _cases_of_result(result: findings.Result, found: findings.Report) -> Iterato
     for (_, code, check), group in groupby(by_check, key=lambda finding: wording.by_code(finding.judgement)):
         same = list(group)
         failed = [each for each in same if each.judgement.outcome in failing(found)]
-        said = [entries.of_finding(each, result, found) for each in same]
+        details = [entries.of_finding(each, result, found) for each in same]
         yield Case(
             name=f"{name}: {code} {check}",
             state=State.FAILED if failed else State.PASSED,
             reason="; ".join(dict.fromkeys(each.judgement.finding.message for each in failed)),
             code=code,
-            said=said,
+            details=details,
         )
     accepted = found.ending is None or found.ending.unknown_accepted
     unread = list(entries.unread(result, found))
     for entry in unread:
         state = State.SKIPPED if accepted else State.ERROR
-        yield Case(name=f"{name}: {entry.title}", state=state, reason=entry.message, said=[entry])
+        yield Case(name=f"{name}: {entry.title}", state=state, reason=entry.message, details=[entry])
     if not by_check and not unread:
         yield Case(name=name)
 
@@ -145,7 +145,7 @@ def _numbers(counted: Iterable[Case], *, without: str = "") -> dict[str, str]:
 
 def _case(case: Case, suite: str) -> Iterator[str]:
     start = f"<testcase{_attributes(name=case.name, classname=suite, time='0')}"
-    text = "\n".join(line for entry in case.said for line in _describe_entry(entry))
+    text = "\n".join(line for entry in case.details for line in _describe_entry(entry))
     match case.state:
         case State.PASSED if not text:
             yield f"{start}/>"
@@ -193,10 +193,10 @@ def _point(number: int, suite: str, case: Case) -> Iterator[str]:
     failed = case.state in {State.FAILED, State.ERROR}
     skip = f" # SKIP {_tap_escaped(case.reason)}" if case.state is State.SKIPPED else ""
     yield f"{'not ok' if failed else 'ok'} {number} - {_tap_escaped(f'{suite}: {case.name}')}{skip}"
-    if case.said:
+    if case.details:
         yield "  ---"
         yield "  findings:"
-        for entry in case.said:
+        for entry in case.details:
             yield from (f"    {line}" for line in _block(entry))
         yield "  ..."
 

@@ -296,7 +296,7 @@ def write(
 
 def _by_file(found: findings.Report, lines: Lines, *, listed: Iterable[findings.Result], notes: bool) -> None:
     """Writes the parts that could not be read or judged, and the listed results, below the names of their files."""
-    told: mended.ShownChanges | None = {} if notes else None
+    shown: mended.ShownChanges | None = {} if notes else None
     for source, entries in groupby(_entries(found, listed, notes=notes), key=lambda entry: entry.source):
         lines.write(Text(wording.printable(source), style="bold"))
         for entry in entries:
@@ -305,7 +305,7 @@ def _by_file(found: findings.Report, lines: Lines, *, listed: Iterable[findings.
             elif isinstance(entry, findings.Failure):
                 _failure(entry, lines)
             else:
-                _result(entry, lines, told)
+                _result(entry, lines, shown)
         lines.write()
 
 
@@ -337,14 +337,14 @@ def _failure(failure: findings.Failure, lines: Lines) -> None:
     lines.wrapped(failure.reason, first=Text("        = ", style="dim"), rest="          ")
 
 
-def _result(result: findings.Result, lines: Lines, told: mended.ShownChanges | None) -> None:
+def _result(result: findings.Result, lines: Lines, shown: mended.ShownChanges | None) -> None:
     for _, group in groupby(result.findings, key=_heading_key):
         _findings(result, list(group), lines)
     unread = [entry for entry in result.not_judged if not entry.unknown.check]
     for _, same in groupby(unread, key=lambda entry: entry.unknown.reason):
         _not_judged(result, list(same), lines)
-    if told is not None:
-        mended.write_note(result, lines, told)
+    if shown is not None:
+        mended.write_note(result, lines, shown)
 
 
 def _heading_key(finding: findings.Finding) -> tuple[str, ...]:

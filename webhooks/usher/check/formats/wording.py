@@ -95,8 +95,8 @@ def amount(value: scan_devices.Amount) -> str:
 
 
 def _number_text(number: int | Decimal) -> str:
-    whole = int(number) if number == int(number) else Decimal(number).normalize()
-    return f"{whole:,}"
+    shortest = int(number) if number == int(number) else Decimal(number).normalize()
+    return f"{shortest:,}"
 
 
 def devices(value: scan_devices.Devices) -> str:
@@ -250,5 +250,5 @@ def _binary(quantity: quantities.Quantity) -> str:
 
 def _decimal(quantity: quantities.Quantity) -> Decimal:
     """The decimal without trailing zeros. `normalize` would round it beyond the precision of the context."""
-    whole, rest = divmod(quantity.nanos, quantities.NANO)
-    return Decimal(f"{whole}.{rest:09d}".rstrip("0").rstrip("."))
+    integer, rest = divmod(quantity.nanos, quantities.NANO)
+    return Decimal(f"{integer}.{rest:09d}".rstrip("0").rstrip("."))

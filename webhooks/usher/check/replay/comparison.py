@@ -162,13 +162,13 @@ class CheckChange(Struct, frozen=True, kw_only=True):
     name: str
     before: State
     after: State
-    said: tuple[CheckResult, ...]
+    results: tuple[CheckResult, ...]
     """The results on the side that matters: the side that could not evaluate it, else after, else before."""
 
     @property
     def messages(self) -> list[str]:
         """The messages of these results."""
-        return [each.message if isinstance(each, Found) else each.reason for each in self.said]
+        return [each.message if isinstance(each, Found) else each.reason for each in self.results]
 
 
 class Change(Struct, frozen=True, kw_only=True):
@@ -234,10 +234,10 @@ def _check_changes(before: Verdict, after: Verdict) -> Iterator[CheckChange]:
         if was is now:
             continue
         if State.NOT_EVALUATED in (was, now):
-            said: tuple[CheckResult, ...] = _unknown(after if now is State.NOT_EVALUATED else before, key)
+            results: tuple[CheckResult, ...] = _unknown(after if now is State.NOT_EVALUATED else before, key)
         else:
-            said = _findings_of_check(after if now is not State.NOTHING else before, key)
-        yield CheckChange(check=key, code=said[0].code, name=said[0].name, before=was, after=now, said=said)
+            results = _findings_of_check(after if now is not State.NOTHING else before, key)
+        yield CheckChange(check=key, code=results[0].code, name=results[0].name, before=was, after=now, results=results)
 
 
 def _checks(verdict: Verdict) -> set[str]:

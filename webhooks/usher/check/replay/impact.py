@@ -281,8 +281,8 @@ def _check_reasons(check: CheckChange, *, remedies: bool, exemption: str) -> Ite
     turn = f"before: {_SAYS[check.before]}; after: {_SAYS[check.after]}"
     name = check.name or UNREAD
     heading = Heading(code=check.code, name=name, turn=f"{turn}, because {exemption}" if exemption else turn)
-    worst = next((each.outcome for each in check.said if isinstance(each, Found)), Outcome.NOTHING)
-    for each in check.said:
+    worst = next((each.outcome for each in check.results if isinstance(each, Found)), Outcome.NOTHING)
+    for each in check.results:
         if not isinstance(each, Found):
             yield Reason(heading=heading, message=each.reason, remedy="")
         elif each.outcome is worst:
@@ -321,10 +321,10 @@ class Impact(Struct, frozen=True, kw_only=True):
     """The numbers of a comparison, and its objects by cause."""
 
     comparison: Comparison
-    whole: Affected
+    all_objects: Affected
     """All objects, including those without a difference."""
     by_difference: Mapping[Difference, Affected]
-    """Only differences with objects; together they are `whole`."""
+    """Only differences with objects; together they are `all_objects`."""
     checks: Sequence[OfCheck]
     namespaces: Sequence[AffectedGroup]
     owners: Sequence[AffectedGroup]
@@ -342,7 +342,7 @@ def measure_impact(comparison: Comparison) -> Impact:
     by_difference = affected_by_difference(changes)
     return Impact(
         comparison=comparison,
-        whole=concerned(changes),
+        all_objects=concerned(changes),
         by_difference=by_difference,
         checks=by_check(changes),
         namespaces=by_namespace(changes),

@@ -457,9 +457,9 @@ def _overlaid(pool: AutoscaledPool, overlays: Sequence[Mapping[str, paths.Json]]
 
     def with_capacity(machine: MachineType) -> MachineType:
         labels = {**machine.labels, **pool.labels}
-        more = (_amounts(capacity) for wanted, capacity in added if all(_matches(each, labels) for each in wanted))
+        adds = (_amounts(capacity) for wanted, capacity in added if all(_matches(each, labels) for each in wanted))
         return replace(
-            machine, amounts={**machine.amounts, **{key: text for each in more for key, text in each.items()}}
+            machine, amounts={**machine.amounts, **{key: text for each in adds for key, text in each.items()}}
         )
 
     return replace(pool, types=tuple(map(with_capacity, pool.types)))

@@ -445,7 +445,7 @@ class InUse:
     """The devices that claims have now, by the status of the claims."""
 
     def __init__(self, claims: Iterable[paths.Object]) -> None:
-        self.whole = set[DeviceId]()
+        self.whole_devices = set[DeviceId]()
         self.shares: defaultdict[DeviceId, Counter[str]] = defaultdict(Counter)
         for claim in claims:
             allocation = paths.mapping(paths.mapping(claim.get("status")).get("allocation"))
@@ -458,13 +458,13 @@ class InUse:
                     for name, amount in consumed.items():
                         self.shares[found][name] += _nanos_or_none(amount) or 0
                 else:
-                    self.whole.add(found)
+                    self.whole_devices.add(found)
 
     def consumed(self, pools: Iterable[Pool]) -> Iterator[tuple[tuple[str, ...], int]]:
         """The part of the counters of pools that the devices in use take."""
         for pool in pools:
             for device in (one for each in pool.slices for one in each.devices):
-                if device.id in self.whole or device.id in self.shares:
+                if device.id in self.whole_devices or device.id in self.shares:
                     yield from device.consumes
 
 

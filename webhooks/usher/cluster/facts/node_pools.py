@@ -247,13 +247,13 @@ def _gpus(labels: Mapping[str, str], most: Mapping[str, int]) -> pools.Gpus | No
     if count and offered > count * replicas and offered % count == 0:
         # Another device plugin offers each board many times, as HAMi's does.
         replicas = offered // count
-    whole = count if count is not None and strategy == "mixed" else offered // replicas
-    if not 1 <= whole <= 1024 or offered % replicas:
+    per_node = count if count is not None and strategy == "mixed" else offered // replicas
+    if not 1 <= per_node <= 1024 or offered % replicas:
         return None
     return pools.Gpus.model_validate(
         {
             "board": None if product is None else product.board.name,
-            "per_node": whole,
+            "per_node": per_node,
             "mig_strategy": "mixed" if strategy == "mixed" else "none",
         }
     )

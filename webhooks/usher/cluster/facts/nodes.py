@@ -128,7 +128,7 @@ VOLCANO_REGISTER: Final = "volcano.sh/node-vgpu-register"
 def boards_of_volcano(annotations: Mapping[str, str]) -> list[int]:
     """The memory in MiB of each board of a node that Volcano divides into virtual GPUs; 0 where it is not said."""
     boards = (each.split(",") for each in annotations.get(VOLCANO_REGISTER, "")[:_LONGEST_REGISTER].split(":"))
-    return [_whole(each[2] if len(each) > _MEMORY else "") for each in boards if len(each) > 1]
+    return [_mebibytes(each[2] if len(each) > _MEMORY else "") for each in boards if len(each) > 1]
 
 
 def registered_boards(annotations: Mapping[str, str]) -> list[int]:
@@ -136,15 +136,15 @@ def registered_boards(annotations: Mapping[str, str]) -> list[int]:
     text = next((annotations[key] for key in REGISTERS if annotations.get(key)), "")[:_LONGEST_REGISTER]
     if not text.startswith("["):
         boards = (each.split(",") for each in text.split(":"))
-        return [_whole(each[_MEMORY]) for each in boards if len(each) >= _FIELDS_OF_BOARD]
+        return [_mebibytes(each[_MEMORY]) for each in boards if len(each) >= _FIELDS_OF_BOARD]
     try:
         listed = json.loads(text)
     except ValueError:
         return []
-    return [_whole(paths.mapping(each).get("devmem")) for each in listed] if isinstance(listed, list) else []
+    return [_mebibytes(paths.mapping(each).get("devmem")) for each in listed] if isinstance(listed, list) else []
 
 
-def _whole(value: object) -> int:
+def _mebibytes(value: object) -> int:
     return int(str(value)) if re.fullmatch(r"\d{1,12}", str(value), re.ASCII) else 0
 
 

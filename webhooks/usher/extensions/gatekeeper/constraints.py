@@ -431,7 +431,7 @@ def read_constraint(written: Written) -> Constraint:
 def _actions(spec: Fields) -> tuple[tuple[str, model.Outcome], ...]:
     action = spec.text("enforcementAction", "deny") or "deny"
     if action != _SCOPED:
-        return (("*", _outcome(spec, "enforcementAction", action, more=(_SCOPED,))),)
+        return (("*", _outcome(spec, "enforcementAction", action, also=(_SCOPED,))),)
     scoped = spec.mappings("scopedEnforcementActions", most=_MOST_ACTIONS)
     if not scoped:
         raise spec.wrong("scopedEnforcementActions", "is missing; enforcementAction: scoped needs it")
@@ -446,7 +446,7 @@ def _actions(spec: Fields) -> tuple[tuple[str, model.Outcome], ...]:
     return tuple(found)
 
 
-def _outcome(fields: Fields, name: str, action: str, *, more: tuple[str, ...] = ()) -> model.Outcome:
+def _outcome(fields: Fields, name: str, action: str, *, also: tuple[str, ...] = ()) -> model.Outcome:
     if action not in _OUTCOMES:
-        raise fields.wrong(name, f"{action!r:.40} is no action of Gatekeeper; use {', '.join((*_OUTCOMES, *more))}")
+        raise fields.wrong(name, f"{action!r:.40} is no action of Gatekeeper; use {', '.join((*_OUTCOMES, *also))}")
     return _OUTCOMES[action]

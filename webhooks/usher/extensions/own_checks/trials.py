@@ -133,7 +133,7 @@ def read_examples(check: Check, catalogue: Catalogue) -> list[Example]:
 def _configuration(file: Path, catalogue: Catalogue) -> models.Config:
     if not file.exists():
         return models.Config()
-    found = load.load(file, more=lambda config: config_problems.problems(config, catalogue))
+    found = load.load(file, check=lambda config: config_problems.problems(config, catalogue))
     if problems := config_problems.problems(found, catalogue):
         raise load.config_error(file, problems)
     return found

@@ -208,7 +208,7 @@ def _names(config: models.Config) -> Iterable[str]:
     """Exact names that give accelerators."""
     yield from (known.name for entries in VENDORS.values() for known in entries if known.name and _gives(known.unit))
     yield from config.accelerators.names
-    yield from (name for name, said in config.accelerators.resources.items() if _gives(names.Unit(said.unit)))
+    yield from (name for name, resource in config.accelerators.resources.items() if _gives(names.Unit(resource.unit)))
 
 
 def _gives(unit: names.Unit) -> bool:
@@ -437,8 +437,8 @@ _CHANGED: Final = (
 def _takes_devices_cel(config: models.Config, checks: Catalogue) -> str:
     """An expression for pods that take accelerators; debug containers get devices only by variables and mounts."""
     debug = debug_container_takes("object")
-    whole = f"{pod_templates()}.exists(t, {takes_accelerators('t', config, checks)})"
-    return f"{_SUB_RESOURCE} == 'ephemeralcontainers' ? ({debug}) : {whole}"
+    templates = f"{pod_templates()}.exists(t, {takes_accelerators('t', config, checks)})"
+    return f"{_SUB_RESOURCE} == 'ephemeralcontainers' ? ({debug}) : {templates}"
 
 
 def _condition(name: str, expression: str) -> paths.Object:

@@ -87,9 +87,9 @@ def _audited() -> Sequence[tuple[str, str]]:
 def facts_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
     """A ClusterRole that may read every kind of fact except ConfigMaps, bound to the server's account."""
     kinds = [kind for kind in FACTS.values() if not kind.by_choice]
-    whole = rules([(kind.group, kind.plural) for kind in kinds if not kind.presence_only], verbs=VERBS)
+    full_rules = rules([(kind.group, kind.plural) for kind in kinds if not kind.presence_only], verbs=VERBS)
     names = rules([(kind.group, kind.plural) for kind in kinds if kind.presence_only], verbs=_VERBS_OF_LISTS)
-    return role_of_cluster(FACTS_NAME, [*whole, *names], namespace=namespace)
+    return role_of_cluster(FACTS_NAME, [*full_rules, *names], namespace=namespace)
 
 
 def config_map_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:

@@ -382,7 +382,7 @@ def _component(  # noqa: PLR0913 - all that makes the pods of a component
     if frameworks or len(component) > 1:
         framework = frameworks[0] if frameworks else ()
         of_lists = tuple(runtimes.component_containers(component, framework, runtime, reading))
-    known_whole = bool(runtime) or not frameworks or known is not FRAMEWORKS
+    fully_known = bool(runtime) or not frameworks or known is not FRAMEWORKS
     reaching = shared.how.mode is Mode.STANDARD and shared.how.declared
     return Template(
         name=name,
@@ -393,7 +393,7 @@ def _component(  # noqa: PLR0913 - all that makes the pods of a component
         ),
         count=count,
         traits=runtimes.TRAITS._replace(
-            changeable=reaching and known_whole and not runtimes.hides_other_layers(layers), whole=known_whole
+            changeable=reaching and fully_known and not runtimes.hides_other_layers(layers), fully_known=fully_known
         ),
         containers=of_lists,
         fields=runtimes.merged_pod_fields(layers, reading) if len(layers) > 1 else {},

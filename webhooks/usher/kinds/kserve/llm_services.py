@@ -77,7 +77,7 @@ class _Service(Struct, frozen=True, kw_only=True):
     claims: tuple[ClaimPlace, ...] = ()
     stopped: bool = False
     changeable: bool = False
-    whole: bool = True
+    with_presets: bool = True
     """Whether KServe's presets complete it."""
     parallelism: model.ModelParallelism | None = None
     """The sizes of the server in each pod of a group."""
@@ -106,7 +106,7 @@ def _config(config: Object, reading: Reading) -> Iterator[Template]:
     """The pods of a configuration alone; the service that uses it adds the rest."""
     own = runtimes.field_layers((Place(config, paths.ROOT),), "spec", reading)
     if own:
-        yield from _templates_of_service(own, _Service(reading=reading, labels={}, annotations={}, whole=False))
+        yield from _templates_of_service(own, _Service(reading=reading, labels={}, annotations={}, with_presets=False))
 
 
 def _templates_of_service(spec: runtimes.Layers, shared: _Service) -> Iterator[Template]:
@@ -136,13 +136,13 @@ def _workload(workload: runtimes.Layers, shared: _Service, *, name: str) -> Iter
         if not any(_sets_arguments(each) for each in template):
             found = kserve_replicas.preset_parallelism(workload, reading, in_groups=False)
             shared = replace(shared, parallelism=found)
-        if template or shared.whole:
+        if template or shared.with_presets:
             yield _template(template, shared, above=workload, about=about, name=name, count=replicas)
         return
     size, by_data = kserve_replicas.size(workload, reading)
     shared = replace(shared, parallelism=kserve_replicas.preset_parallelism(workload, reading, in_groups=True))
     # The preset for data parallelism has a leader. The preset for pipelines has no leader: a worker leads.
-    if template or (shared.whole and by_data):
+    if template or (shared.with_presets and by_data):
         yield _template(template, shared, above=workload, about=about, name=f"{name} leader".strip(), count=replicas)
         size = size and size - 1
     if size is None:
@@ -191,7 +191,7 @@ def _template(  # noqa: PLR0913 - all that makes a template
         traits=Traits(
             operator_environment=frozenset({"LWS_*", "TPU_*", "OTEL_*", "INFERENCE_POOL_NAME"}),
             changeable=shared.changeable and own and not runtimes.hides_other_layers(layers),
-            whole=shared.changeable,
+            fully_known=shared.changeable,
             parallelism=shared.parallelism if claiming else None,
         ),
         containers=tuple(runtimes.merge_containers(layers, reading)),
@@ -213,13 +213,13 @@ def _scheduler(scheduler: runtimes.Layers, shared: _Service) -> Iterator[Templat
     number = 0 if shared.stopped else reading.count(*runtimes.first_field(scheduler, "replicas"), default=1)
     count = kserve_replicas.STOPPED if shared.stopped else model.Count(minimum=number, maximum=number)
     template = runtimes.field_layers(scheduler, "template", reading)
-    if template or shared.whole:
+    if template or shared.with_presets:
         found = _template(template, shared, above=scheduler, about=about, name="scheduler", count=count, claiming=False)
         yield replace(found, serves_as="router")
     tokenizer = runtimes.field_layers(scheduler, "tokenizer", reading)
     template = runtimes.field_layers(tokenizer, "template", reading)
     if template or (
-        shared.whole
+        shared.with_presets
         and (
             tokenizer or _tokenizes(runtimes.first_field(runtimes.field_layers(scheduler, "config", reading), "inline"))
         )

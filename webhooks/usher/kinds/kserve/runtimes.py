@@ -453,7 +453,7 @@ def accelerator(resources: tuple[Place, ...], annotations: Mapping[str, str]) ->
         resources: limits and requests of the container.
         annotations: of the pods; one of them may name more resources, in a list in JSON.
     """
-    more = annotations.get("serving.kserve.io/gpu-resource-types", "")[:_LONGEST_LIST]
+    listed = annotations.get("serving.kserve.io/gpu-resource-types", "")[:_LONGEST_LIST]
     asked = [
         name
         for value, _ in resources
@@ -461,7 +461,7 @@ def accelerator(resources: tuple[Place, ...], annotations: Mapping[str, str]) ->
         for name, amount in value.items()
         if amount not in (0, "0")
     ]
-    known = [name for name in ACCELERATORS if name in asked] + [name for name in asked if f'"{name}"' in more]
+    known = [name for name in ACCELERATORS if name in asked] + [name for name in asked if f'"{name}"' in listed]
     return known[0] if known else GPU
 
 

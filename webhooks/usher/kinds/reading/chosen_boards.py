@@ -69,8 +69,8 @@ def machines_of_no_cloud(value: paths.Object, kind: str, specs: Sequence[places.
         if isinstance(each, dict) and each.get("key") in _TYPE_LABELS and each.get("operator") == "In":
             named += places.texts_with_paths(each, "values[]", where)
     for where, name in named:
-        if _OF_CLOUDS.match(name) and (said := _no_machine(name[:80])):
-            yield misread(where, f"names the machine type {name[:80]}, {said[0]}", said[1], "controller")
+        if _OF_CLOUDS.match(name) and (wrong := _no_machine(name[:80])):
+            yield misread(where, f"names the machine type {name[:80]}, {wrong[0]}", wrong[1], "controller")
 
 
 def _no_machine(name: str) -> tuple[str, str] | None:
@@ -302,7 +302,7 @@ def _single_shares(objects: Objects) -> Iterator[tuple[str, str]]:
 
     A name that some configuration gives to whole GPUs is left out.
     """
-    whole, found = set[str](), dict[str, str]()
+    whole_boards, found = set[str](), dict[str, str]()
     for _, value in objects.all():
         if value.get("kind") == "GpuDevicePlugin" and known_keys.part_at(value, "/spec").get("sharedDevNum", 1) != 1:
             for name in ("gpu.intel.com/i915", "gpu.intel.com/xe"):
@@ -312,7 +312,7 @@ def _single_shares(objects: Objects) -> Iterator[tuple[str, str]]:
         for each in known_keys.configurations(value.get("data")) if value.get("kind") == "ConfigMap" else ():
             ways = known_keys.part_at(each.value, "/sharing") if each.reader == "the device plugin" else {}
             if each.reader == "the device plugin" and not ways:
-                whole.add("nvidia.com/gpu")
+                whole_boards.add("nvidia.com/gpu")
             for way, shares in ways.items():
                 given = shares if isinstance(shares, dict) else {}
                 for resource in map(paths.mapping, places.values_at(given, "resources[]")):
@@ -323,8 +323,8 @@ def _single_shares(objects: Objects) -> Iterator[tuple[str, str]]:
                             f"and the configuration {each.key} refuses more than one share by {way}"
                         )
                     else:
-                        whole.add(name)
-    yield from ((name, reason) for name, reason in found.items() if name not in whole)
+                        whole_boards.add(name)
+    yield from ((name, reason) for name, reason in found.items() if name not in whole_boards)
 
 
 def _of_several_shares(value: paths.Object, shared: Mapping[str, str]) -> Found:

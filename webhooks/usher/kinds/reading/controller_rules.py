@@ -137,14 +137,14 @@ def _versions_of_ray(value: paths.Object) -> Iterator[model.UnreadKey]:
         for where, text in texts_with_paths(cluster, places, above)
         if (found := _RAY_IMAGE.search(text))
     ]
-    told = cluster.get("rayVersion")
+    written = cluster.get("rayVersion")
     for where, version in images:
         if version != images[0][1]:
             text = f"has workers with Ray {version}, which do not join a head with Ray {images[0][1]}"
             yield _refused(where, text, "use images of one version")
             return
-    if images and isinstance(told, str) and re.fullmatch(r"[\d.]{5,12}", told) and told != images[0][1]:
-        text = f"says Ray {told}, but its images have Ray {images[0][1]}, and KubeRay configures them for {told}"
+    if images and isinstance(written, str) and re.fullmatch(r"[\d.]{5,12}", written) and written != images[0][1]:
+        text = f"says Ray {written}, but its images have Ray {images[0][1]}, and KubeRay configures them for {written}"
         yield _refused(f"{above}/rayVersion", text, f"write {images[0][1]}")
 
 

@@ -399,15 +399,15 @@ def unanswered(spec: Mapping[str, Any], path: str) -> Iterator[model.UnreadKey]:
         yield misread(f"{path}/containers/0/ports", text, remedy, "probe")
     for where, get in at(container, "{livenessProbe,readinessProbe,startupProbe}.httpGet", f"{path}/containers/0"):
         probe = paths.mapping(get)
-        whole = str(probe.get("path", "/"))
-        asked = whole.partition("?")[0].rstrip("/") or "/"
+        url = str(probe.get("path", "/"))
+        asked = url.partition("?")[0].rstrip("/") or "/"
         port = str(probe.get("port"))
         port = str(named.get(port, port))
         if re.fullmatch(r"\d{1,18}", port) and int(port) not in ports | server.others:
             text = f"asks port {port} in a probe, but the server listens on {', '.join(map(str, sorted(ports)))}"
             yield misread(f"{where}/port", text, f"ask port {min(ports)}", "probe")
-        elif "/livenessProbe/" in where and re.fullmatch(server.unready, whole) and re.search(server.busy, words):
-            text = f"asks {whole[:80]} in its livenessProbe, which fails while the server {server.why}, and then the "
+        elif "/livenessProbe/" in where and re.fullmatch(server.unready, url) and re.search(server.busy, words):
+            text = f"asks {url[:80]} in its livenessProbe, which fails while the server {server.why}, and then the "
             yield misread(f"{where}/path", f"{text}kubelet restarts it", f"ask {server.alive}", "probe")
         elif not re.fullmatch(server.paths, asked):
             text = f"asks {asked[:80]} in a probe, which the server does not answer with a success"

@@ -35,7 +35,7 @@ def beyond_limits(value: paths.Object, definitions: Sequence[Definitions], known
         return
     walk.value(walk.completed(value, number), number, "")
     origin = limits.origins.get(f"{value.get('apiVersion')} {value.get('kind')}", "")
-    told = [f"{each.path}/" for each in known]
+    known_folders = [f"{each.path}/" for each in known]
     misspelt = {each.path.rpartition("/")[0] for each in known} | {each.path for each in known}
     of_kubernetes = not origin and limits is recorded_limits()
     lacking = [] if walk.is_patch or (of_kubernetes and _is_patch(value, walk.lacking)) else walk.lacking
@@ -43,11 +43,11 @@ def beyond_limits(value: paths.Object, definitions: Sequence[Definitions], known
     broken = walk.found
     if not broken and not walk.lacking and not any(each.refused for each in known):
         broken = list(walk.broken_rules())
-    found += [each for each in broken if not any(path.startswith(f"{each.path}/") for path in told)]
+    found += [each for each in broken if not any(path.startswith(f"{each.path}/") for path in known_folders)]
     found = [each for each in found if not (_TWICE in each.text and each.path.endswith(_LISTS_OF_CHECKS))]
     for each in found[:_MOST_BEYOND]:
-        said = f"{each.text} ({origin})" if origin else each.text
-        yield misread(each.path, said, each.remedy, "recorded definition" if origin else "definition")
+        text = f"{each.text} ({origin})" if origin else each.text
+        yield misread(each.path, text, each.remedy, "recorded definition" if origin else "definition")
 
 
 _MOST_BEYOND: Final = 10
@@ -60,8 +60,8 @@ def _is_patch(value: paths.Object, lacking: Sequence["_Beyond"]) -> bool:
     """Whether an object of Kubernetes may be a patch: it lacks several fields, or its containers lack their image."""
     are_whole = all(is_whole(spec) for spec, _, _ in pod_specs(value))
     labels = values_at(value, "spec.template.metadata.labels")
-    told = " ".join(each.text for each in lacking)
-    return len(lacking) > 1 or " and " in told or not are_whole or ("lacks selector" in told and not labels)
+    lacks = " ".join(each.text for each in lacking)
+    return len(lacking) > 1 or " and " in lacks or not are_whole or ("lacks selector" in lacks and not labels)
 
 
 class _Beyond(NamedTuple):
@@ -181,10 +181,10 @@ class _Limited:
             for rule, message in rules:
                 failed = None if message in NAMED_BY_CHECKS else _failed(rule, value)
                 if failed is not None and not _reads_open(value, rule):
-                    said = message or failed or f"it demands {rule[:200]}"
+                    reason = message or failed or f"it demands {rule[:200]}"
                     where = path or ("/metadata/name" if "metadata.name" in rule else "/spec")
                     place = paths.readable(where)
-                    yield _Beyond(where, f"breaks a rule of the API server at {place}: {said}", f"correct {place}")
+                    yield _Beyond(where, f"breaks a rule of the API server at {place}: {reason}", f"correct {place}")
 
 
 _WITHOUT_VALUES: Final = frozenset({"properties", "items", "*", "required", "rules", "default", "type", "omitted"})
@@ -231,8 +231,8 @@ def _out_of_bounds(value: float, limit: Limit, where: str) -> Iterator[tuple[str
         bound = limit.get(name)
         is_alone = bool(limit.get(f"exclusive{name.title()}"))
         if bound is not None and (is_beyond(value, bound) or (is_alone and value == bound)):
-            said = f"{takes.format(bound)}{', without it' if is_alone else ''}"
-            yield f"has {value} {where}, where the API server takes {said}", f"write {said}"
+            allowed = f"{takes.format(bound)}{', without it' if is_alone else ''}"
+            yield f"has {value} {where}, where the API server takes {allowed}", f"write {allowed}"
 
 
 def _twice(values: Sequence[Any], keys: Sequence[str]) -> str:

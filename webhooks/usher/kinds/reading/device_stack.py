@@ -263,9 +263,9 @@ def _of_agent(value: paths.Object, objects: Objects) -> Found:
         for taint in placement.untolerated(tolerations, taints_of(node)):
             if not taint.key.startswith("node.kubernetes.io/"):
                 keyed = taint.key in places.texts_at(spec, "tolerations[].key")
-                whole = f"{taint.key}={taint.value}" if keyed else taint.key
-                text = f"does not tolerate the taint {whole} of {name}, so the node offers no device"
-                yield misread("/spec/template/spec/tolerations", text, f"add a toleration for {whole}", "agent")
+                taint_text = f"{taint.key}={taint.value}" if keyed else taint.key
+                text = f"does not tolerate the taint {taint_text} of {name}, so the node offers no device"
+                yield misread("/spec/template/spec/tolerations", text, f"add a toleration for {taint_text}", "agent")
                 return
 
 
@@ -387,8 +387,8 @@ def _amd_plugin(objects: Objects) -> _AmdPlugin | None:
     for _, value in objects.all():
         if value.get("kind") == "ConfigMap":
             partitions.update(_partitions_made(value))
-        elif (said := _strategy(value)) is not None:
-            found.setdefault(said, f"{value['kind']} {paths.text(paths.metadata(value).get('name'))}")
+        elif (is_mixed := _strategy(value)) is not None:
+            found.setdefault(is_mixed, f"{value['kind']} {paths.text(paths.metadata(value).get('name'))}")
     for mixed, where in found.items() if len(found) == 1 else ():
         return _AmdPlugin(where, mixed, frozenset(partitions))
     return None
@@ -400,8 +400,8 @@ def _strategy(value: paths.Object) -> bool | None:
         return _is_mixed(paths.mapping(value.get("spec")))
     if value.get("kind") == "DaemonSet":
         for text in places.texts_at(value, "spec.template.spec.containers[].{command[],args[]}"):
-            if said := _STRATEGY.search(text):
-                return said[1] == "mixed"
+            if match := _STRATEGY.search(text):
+                return match[1] == "mixed"
     return None
 
 
@@ -503,8 +503,8 @@ def _is_mixed(spec: Mapping[str, Any]) -> bool | None:
     if plugin.get("enableDevicePlugin") is False or paths.mapping(spec.get("draDriver")).get("enable"):
         return None
     passes = "passthrough" in paths.text(paths.mapping(spec.get("driver")).get("driverType"))
-    said = paths.mapping(plugin.get("devicePluginArguments")).get("resource_naming_strategy")
-    return {"mixed": True, "single": False, None: passes}.get(said) if said is None or isinstance(said, str) else None
+    way = paths.mapping(plugin.get("devicePluginArguments")).get("resource_naming_strategy")
+    return {"mixed": True, "single": False, None: passes}.get(way) if way is None or isinstance(way, str) else None
 
 
 def _of_partitions(value: paths.Object, plugin: _AmdPlugin) -> Found:
@@ -560,7 +560,7 @@ def agents_without_folder(value: paths.Object) -> Found:
     """Agents in a DaemonSet that mount no folder of the kubelet in which they look for its socket."""
     for spec, path, _ in places.pod_specs(value):
         mounted = places.texts_at(spec, "volumes[].hostPath.path")
-        whole = any(each.rstrip("/").endswith("kubelet") or each == "/" for each in mounted)
+        above = any(each.rstrip("/").endswith("kubelet") or each == "/" for each in mounted)
         for where, container in places.at(spec, "containers[]", path):
             if not isinstance(container, dict):
                 continue
@@ -575,7 +575,7 @@ def agents_without_folder(value: paths.Object) -> Found:
                 yield misread(f"{where}/image", text, "set DCGM_EXPORTER_KUBERNETES to true", "agent")
             for pattern, variable, folder, effect in _AGENTS:
                 switched = not variable or str(_variable(container, variable)).lower() in {"true", "1"}
-                if switched and re.search(pattern, image) and not whole and not any(folder in each for each in mounted):
+                if switched and re.search(pattern, image) and not above and not any(folder in each for each in mounted):
                     text = f"runs {image[:100]} without the host path /var/lib/kubelet/{folder}, so {effect}"
                     remedy = f"mount the host path /var/lib/kubelet/{folder} at the same place"
                     yield misread(f"{where}/image", text, remedy, "agent")

@@ -127,8 +127,8 @@ def of_operator(value: object, path: str, names: frozenset[str]) -> Iterator[tup
 
 def is_operators(name: str, names: frozenset[str]) -> bool:
     """Whether the kind's operator sets a variable; names ending in * are prefixes."""
-    whole, prefixes = _whole_and_prefixes(names)
-    return name in whole or name.startswith(prefixes)
+    full_names, prefixes = _whole_and_prefixes(names)
+    return name in full_names or name.startswith(prefixes)
 
 
 @lru_cache(maxsize=64)

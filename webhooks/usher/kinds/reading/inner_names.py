@@ -190,7 +190,7 @@ class _Target(NamedTuple):
     """The place of the kind, where the name may be that of another one."""
     listed: str = ""
     """Where the objects of the kind list the names; empty for their own names."""
-    said: str = "names the {kind} {name}, which these files do not have"
+    message: str = "names the {kind} {name}, which these files do not have"
 
 
 _KUEUE: Final = "kueue.x-k8s.io"
@@ -378,7 +378,7 @@ class _KnownNames(NamedTuple):
                 if len(names) <= _MOST_COMPARED
                 else []
             )
-            text = target.said.format(kind=target.kind, name=name[:100])
+            text = target.message.format(kind=target.kind, name=name[:100])
             if len(slips) == 1:
                 yield _nothing_there(place, text, f"did you mean {slips[0]}?", certain=False)
             elif target.consequence and of_cluster is not None:

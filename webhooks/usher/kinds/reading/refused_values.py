@@ -79,15 +79,15 @@ def wrong_values(value: paths.Object, key: tuple[str, str]) -> Iterator[model.Un
     if key == ("", "ConfigMap"):
         for each in known_keys.configurations(value.get("data")):
             for found in _wrong_values(each.value, each.reader):
-                said = f"{found.text} (configuration {each.key})"
-                yield replace(found, path=paths.join("/data", each.key), text=said)
+                text = f"{found.text} (configuration {each.key})"
+                yield replace(found, path=paths.join("/data", each.key), text=text)
 
 
 def _wrong_values(value: paths.Object, kind: str) -> Iterator[model.UnreadKey]:
     for row in _wrong_rows().get(kind, ()):
         # Conditions about the whole object are asked once, so that the cost stays linear in the parts.
         only, unless = (tuple(conditions.items()) for conditions in (row.only, row.unless))
-        if _meets(value, only, all, whole=True) and not _meets(value, unless, any, whole=True):
+        if _meets(value, only, all, about_object=True) and not _meets(value, unless, any, about_object=True):
             for path, part in at(value, row.each):
                 if _meets(part, [*only, (row.at, row.pattern)], all) and not _meets(part, unless, any):
                     yield from _wrong_in(part, path, row)
@@ -101,13 +101,13 @@ def _meets(
     conditions: Sequence[tuple[str, str]],
     how: Callable[[Iterator[bool]], bool],
     *,
-    whole: bool = False,
+    about_object: bool = False,
 ) -> bool:
     """Whether a part meets all or any of its conditions, or the whole object those that are about it."""
     return how(
         any(re.search(pattern, str(each)) for each in values_at(part, place.removeprefix(_WHOLE)))
         for place, pattern in conditions
-        if place.startswith(_WHOLE) == whole
+        if place.startswith(_WHOLE) == about_object
     )
 
 
@@ -124,8 +124,8 @@ def _wrong_in(part: Any, path: str, row: _Wrong) -> Iterator[model.UnreadKey]:  
             word, known = found[found.lastindex or 0][:120], row.known.split()
             like = "" if word in known else next(iter(difflib.get_close_matches(word, known, 1, _ALIKE)), "")
             if (like or not known) and (most == math.inf or float(word) > most):
-                said, remedy = (each.format(word=word, like=like, most=most) for each in (row.text, row.remedy))
-                yield model.UnreadKey(path=where, text=said, remedy=remedy, important=False, topic=row.topic)
+                message, remedy = (each.format(word=word, like=like, most=most) for each in (row.text, row.remedy))
+                yield model.UnreadKey(path=where, text=message, remedy=remedy, important=False, topic=row.topic)
 
 
 _LONGEST: Final = 4096
@@ -186,8 +186,8 @@ def _of_row(row: _Beside, value: paths.Object, objects: Objects) -> Found:
                 if elsewhere or not meets(other, has) or meets_any(other, row.lacks):
                     continue
                 name = f"{kind} {paths.text(paths.metadata(other).get('name'))[:100]}"
-                said, remedy = (text.format(word=word[:100], other=name) for text in (row.text, row.remedy))
-                yield misread(where, said, remedy, "controller")
+                message, remedy = (text.format(word=word[:100], other=name) for text in (row.text, row.remedy))
+                yield misread(where, message, remedy, "controller")
                 return
 
 
@@ -389,13 +389,13 @@ def _rooms(pod_set: model.PodSet, objects: Objects) -> list[int]:
     ]
     wanted = {name: each.value for name, each in pod_set.accelerators.items() if each.value}
     return [
-        min(_whole(amounts.get(name)) // asked for name, asked in wanted.items())
+        min(_integer(amounts.get(name)) // asked for name, asked in wanted.items())
         for amounts in selected or types
         if wanted
     ]
 
 
-def _whole(amount: object) -> int:
+def _integer(amount: object) -> int:
     return int(str(amount)) if re.fullmatch(r"\d{1,9}", str(amount), re.ASCII) else 0
 
 

@@ -50,7 +50,7 @@ class _Started:
             paths.text(each.get("name")): paths.text(each.get("value"))
             for each in map(paths.mapping, paths.elements(container.get("env")))
         }
-        self.whole = "envFrom" not in container
+        self.env_complete = "envFrom" not in container
         given = " ".join(f"{name}={value}" for name, value in self.variables.items())
         self.text = f"{self.image} {self.words} {given}"
 
@@ -147,7 +147,7 @@ def _own_folder(row: Mapping[str, Any], started: _Started, named: str) -> str:
     if (
         not downloads
         or re.search(row.get("moved", "^"), started.text)
-        or not started.whole
+        or not started.env_complete
         or not (row.get("always") or ("/" in named and ":" not in named))
         or (not row.get("always") and "runAsUser" in user)
         or any(_is_below(downloads, folder) for folder, _, _ in started.mounts())
@@ -252,7 +252,12 @@ def _variables(started: _Started, key: tuple[str, str]) -> Found:
     remote = started.variables.get("LMCACHE_REMOTE_URL", "")
     seeds = {"PYTHONHASHSEED", "LMCACHE_PRE_CACHING_HASH_ALGORITHM"}
     old = re.search(r":v?0\.[0-2]\.", started.image)
-    if re.match(r"(?!file|fs)\w+://", remote) and started.whole and not old and seeds.isdisjoint(started.variables):
+    if (
+        re.match(r"(?!file|fs)\w+://", remote)
+        and started.env_complete
+        and not old
+        and seeds.isdisjoint(started.variables)
+    ):
         message = "shares a cache by LMCACHE_REMOTE_URL without PYTHONHASHSEED, so no process finds the keys of another"
         yield misread(started.find("LMCACHE_REMOTE_URL"), message, "set PYTHONHASHSEED to 0 everywhere", "variable")
 
@@ -268,7 +273,12 @@ def _without_a_name(started: _Started) -> Found:
     if user in (None, 0, 2000) or not re.search(r"(^|/)vllm/vllm-openai:(?!v0\.[0-7]\.)", started.image):
         return
     passwd = any(folder in ("/etc", "/etc/passwd") for folder, _, _ in started.mounts())
-    if started.whole and not passwd and _NAMES_OF_USERS.isdisjoint(started.variables) and "USER=" not in started.words:
+    if (
+        started.env_complete
+        and not passwd
+        and _NAMES_OF_USERS.isdisjoint(started.variables)
+        and "USER=" not in started.words
+    ):
         message = f"runs vLLM as the user {str(user)[:10]}, who has no name in its image, and PyTorch fails without one"
         yield misread(
             started.path, message, "set the variable USER, or run as the user 2000 of newer images", "controller"
@@ -426,7 +436,7 @@ def _combinations(started: _Started, program: str, text: str, version: _Version)
         if (
             found is None
             or ("from" in rule and version < _version(rule["from"]))
-            or ("lacks" in rule and (not started.whole or re.search(rule["lacks"], given)))
+            or ("lacks" in rule and (not started.env_complete or re.search(rule["lacks"], given)))
             or (rule.get("user") and not user)
             or (rule.get("host") and started.spec.get("hostNetwork") is not True)
             or not re.search(rule.get("image", ""), started.image)

@@ -78,7 +78,7 @@ class Traits(NamedTuple):
     """The scheduler for which the operator makes a PodGroup of the pods, if the kind determines it."""
     changeable: bool = True
     """Whether changes of the template reach the pods."""
-    whole: bool = True
+    fully_known: bool = True
     """False if the pods also depend on unknown objects."""
 
     parallelism: model.ModelParallelism | None = None

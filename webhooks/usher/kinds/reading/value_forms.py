@@ -483,8 +483,8 @@ def claims_of_no_class(value: paths.Object, key: tuple[str, str], objects: Objec
             text = f"asks for ReadWriteMany, but one node alone mounts a file system of {driver}, the default here"
             remedy, place = "name a StorageClass of a shared file system", f"{where}/accessModes"
         if text:
-            said = f"{text}, so its pods wait unless a volume for it exists"
-            yield model.UnreadKey(path=place, text=said, remedy=remedy, important=False, topic="controller")
+            message = f"{text}, so its pods wait unless a volume for it exists"
+            yield model.UnreadKey(path=place, text=message, remedy=remedy, important=False, topic="controller")
 
 
 def is_default_class(storage_class: paths.Object) -> bool:

@@ -171,9 +171,9 @@ class Objects:
 
         def read() -> Mapping[str, paths.Object]:
             of_facts: ObjectsOfFacts | None = self._made.get(OF_FACTS)
-            more = of_facts(group, kind) if of_facts else {}
+            of_cluster = of_facts(group, kind) if of_facts else {}
             return {
-                **{name.rpartition("/")[2]: value for name, value in more.items()},
+                **{name.rpartition("/")[2]: value for name, value in of_cluster.items()},
                 **self.cluster_scoped(group, kind),
             }
 

@@ -190,13 +190,13 @@ def _source(source: model.EnvironmentSource) -> Source:
     return result
 
 
-def _add_overrides(told: dict[str, Variable], environment: Sequence[model.EnvironmentVariable]) -> None:
+def _add_overrides(variables: dict[str, Variable], environment: Sequence[model.EnvironmentVariable]) -> None:
     """Marks entries that repeat a name in their own list. Separate lists are layers and may repeat names."""
     seen: dict[tuple[str, str], str] = {}
     for variable in environment:
         key = (variable.path.rpartition("/")[0], variable.name)
-        if key in seen and told[variable.name]["path"] == variable.path:
-            told[variable.name]["overrides"] = seen[key]
+        if key in seen and variables[variable.name]["path"] == variable.path:
+            variables[variable.name]["overrides"] = seen[key]
         seen[key] = variable.path
 
 

@@ -23,7 +23,7 @@ class MutationRefusal(Struct, frozen=True, kw_only=True):
     """Why usher.yaml or an annotation of the object refuses an intent."""
 
     reason: str
-    told: bool = False
+    warned: bool = False
     """Whether the user is warned."""
     off: bool = False
     """Whether the mutation is switched off."""
@@ -34,7 +34,7 @@ class Skipped(Struct, frozen=True, kw_only=True):
 
     intent: model.Intent
     reason: str
-    told: bool = False
+    warned: bool = False
     """Whether the user is warned."""
     off: bool = False
     """Whether the mutation is switched off; only `usher explain` shows that."""
@@ -91,7 +91,7 @@ def merge(  # noqa: PLR0913 - the object, its intents, and what decides about th
             value=original, skipped=tuple(Skipped(intent=intent, reason=OWNER_COMPARES) for intent in intents)
         )
     skipped = [
-        Skipped(intent=intent, reason=refused.reason, told=refused.told, off=refused.off)
+        Skipped(intent=intent, reason=refused.reason, warned=refused.warned, off=refused.off)
         for intent in intents
         if (refused := refusal(intent)) is not None
     ]
@@ -100,14 +100,14 @@ def merge(  # noqa: PLR0913 - the object, its intents, and what decides about th
     edit = Edit(original)
     applied, ends = [], []
     for intent in agreeing:
-        reason, told = _outcome(edit, intent, workload, objects)
+        reason, warned = _outcome(edit, intent, workload, objects)
         if reason:
-            skipped.append(Skipped(intent=intent, reason=reason, told=told))
+            skipped.append(Skipped(intent=intent, reason=reason, warned=warned))
         else:
             applied.append(intent)
             ends.append(len(edit.operations))
     if applied and recording and not _record(edit, {name_of(intent.mutation) for intent in applied}):
-        skipped += [Skipped(intent=intent, reason=NO_RECORD, told=True) for intent in applied]
+        skipped += [Skipped(intent=intent, reason=NO_RECORD, warned=True) for intent in applied]
         applied = []
     if not applied:
         return Merged(value=original, skipped=tuple(skipped), conflicts=conflicts)

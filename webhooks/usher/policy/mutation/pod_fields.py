@@ -419,8 +419,8 @@ def _write_with_inherited(edit: editing.Edit, container: model.Container, name: 
     if inherited is None:
         return PARTIAL
     limits = inherited.get("limits")
-    whole = {**inherited, "limits": {**(limits if isinstance(limits, dict) else {}), name: amount}}
-    edit.add(container.resources_path, editing.copied(whole))
+    resources = {**inherited, "limits": {**(limits if isinstance(limits, dict) else {}), name: amount}}
+    edit.add(container.resources_path, editing.copied(resources))
     return ""
 
 

@@ -54,7 +54,7 @@ class MemoryApi:
     def __init__(self) -> None:
         self.objects: dict[Place, paths.Object] = {}
         self.events: defaultdict[tuple[str, str], list[Event]] = defaultdict(list)
-        """What watches tell, by group and kind."""
+        """Events for watches, by group and kind."""
         self.unserved: set[str] = set()
         """Plurals of kinds that are not installed or not known yet."""
         self.trouble: Callable[[str, str], Answer | None] = lambda _method, _path: None

@@ -1,4 +1,4 @@
-"""What a review is charged, and what it waits for."""
+"""A review is charged, and waits for the account."""
 
 import asyncio
 import time
@@ -99,7 +99,7 @@ def test_an_update_is_charged_the_difference(api: MemoryApi, replica: Replica) -
     assert charges(api) == {"Job.batch/ml/train": 12}
     found = replica.ask(job(17), old=job(12))
     assert isinstance(found, QuotaRefusal)
-    assert [each.more // 10**9 for each in found.excesses] == [5]
+    assert [each.added // 10**9 for each in found.excesses] == [5]
 
 
 def test_an_entry_holds_the_most_that_was_asked_for_until_it_is_settled(api: MemoryApi, replica: Replica) -> None:

@@ -1,4 +1,4 @@
-"""What exists is counted before a quota is enforced: for a new quota, and after charges were lost."""
+"""Existing objects are counted before a quota is enforced: for a new quota, and after charges were lost."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -138,7 +138,7 @@ def test_an_account_that_cannot_be_deleted_is_tried_again(
 
 @pytest.fixture
 def without_facts(charged: MemoryApi, clock: Clock) -> UndeclaredAccounts:
-    """Of a server that may list only the ConfigMaps of its own accounts."""
+    """A server that may list only the ConfigMaps of its own accounts."""
     known = Replica(charged, clock=clock).knowledge()
     known.facts.lacks(("", "ConfigMap"))
     return UndeclaredAccounts(charged, lambda: known, namespace="gpu-usher", clock=clock)

@@ -1,4 +1,4 @@
-"""What pods are charged is worked out once for those of one workload, and is what each would be charged by itself."""
+"""The charge of pods is computed once for all pods of one workload, and equals the charge of each pod alone."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings

@@ -94,15 +94,15 @@ class Cluster(RuleBasedStateMachine):
         for replica in self.replicas:
             replica.watch()
         self.jobs: dict[str, int] = {}
-        """Those that are stored, with the GPUs of each."""
+        """Stored jobs, with the GPUs of each."""
         self.uids: dict[str, str] = {}
-        """Of the jobs that are stored."""
+        """The uids of the stored jobs."""
         self.pods: dict[str, str] = {}
-        """Those that are stored, each of one GPU, with the uid of the job of each."""
+        """Stored pods of one GPU each, with the uid of the job of each."""
         self.left: dict[str, str] = {}
         """Names of the jobs that are deleted and have pods left, by uid."""
         self.unheard: set[str] = set()
-        """Those of them that a replica, which has started since, has never heard of."""
+        """Pods that a replica that started since has never heard of."""
         self.charged_twice = False
         """Whether such a replica may charge pods that another one charges under the name of their job."""
         self.in_flight: dict[str, tuple[int, float]] = {}
@@ -277,7 +277,7 @@ class Cluster(RuleBasedStateMachine):
 
     @rule()
     def come_to_rest(self) -> None:
-        """What exists is charged exactly."""
+        """Existing objects are charged exactly."""
         self.wait(RESERVATION)
         for _ in range(3):
             for replica in self.replicas:

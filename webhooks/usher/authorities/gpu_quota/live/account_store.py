@@ -143,7 +143,7 @@ class PartStore:
         self._namespace = namespace
         self._clock = clock
         self._contents: dict[str, PartContent] = {}
-        self._whole = AllEntries()
+        self._all_entries = AllEntries()
         self._paused_until = 0.0
         self._lock = threading.Lock()
 
@@ -156,18 +156,18 @@ class PartStore:
         """
         names = tuple(part.name for part in parts)
         with self._lock:
-            if self._whole.names == names:
-                return self._whole
-            known, before = self._contents, self._whole
+            if self._all_entries.names == names:
+                return self._all_entries
+            known, before = self._contents, self._all_entries
         contents = {name: known[name] if name in known else self._read(name) for name in names}
         grown = bool(before.names) and names[: len(before.names)] == before.names
         entries = dict(before.ledger.entries.base) if grown else {}
         for name in names[len(before.names) :] if grown else names:
             gpu_quota_entries.apply_content(entries, contents[name])
         unread = sum(len(content.unread) for content in contents.values())
-        whole = AllEntries(names=names, ledger=gpu_quota_ledger.in_parts(entries), unread=unread)
-        self._keep(whole, contents)
-        return whole
+        all_entries = AllEntries(names=names, ledger=gpu_quota_ledger.in_parts(entries), unread=unread)
+        self._keep(all_entries, contents)
+        return all_entries
 
     def spread(
         self, ledger: Ledger, parts: Sequence[PartReference], *, owner: paths.Object, version: str
@@ -204,9 +204,9 @@ class PartStore:
         self._keep(AllEntries(names=tuple(everything), ledger=spread, unread=unread), everything)
         return spread, after
 
-    def _keep(self, whole: AllEntries, contents: dict[str, PartContent]) -> None:
+    def _keep(self, all_entries: AllEntries, contents: dict[str, PartContent]) -> None:
         with self._lock:
-            self._whole, self._contents = whole, contents
+            self._all_entries, self._contents = all_entries, contents
 
     def _read(self, name: str) -> PartContent:
         path = f"{config_maps_path(self._namespace)}/{name}"
@@ -314,7 +314,7 @@ class Heads:
             in_parts = self._may_have_parts(found.parts_from)
             return account.charged(replace(found.ledger, in_parts=True, size=0)) if in_parts else account
         try:
-            whole = self._parts.read(found.parts)
+            of_parts = self._parts.read(found.parts)
         except MissingPartError:
             if not without_lost_parts:
                 raise
@@ -322,8 +322,8 @@ class Heads:
                 account, ledger=gpu_quota_ledger.in_parts(dict(found.ledger.entries)), parts=(), counting=True
             )
         changes: EntryChanges = {**dict.fromkeys(found.removed), **found.ledger.entries.base}
-        ledger = gpu_quota_ledger.changed(whole.ledger, changes)
-        return replace(account, ledger=ledger, unread_in_parts=whole.unread)
+        ledger = gpu_quota_ledger.changed(of_parts.ledger, changes)
+        return replace(account, ledger=ledger, unread_in_parts=of_parts.unread)
 
     def spread(self, account: Account, value: paths.Object) -> Account:
         """The account whose changes have moved to parts, if it has many changes and may have parts."""
