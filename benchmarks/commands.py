@@ -18,10 +18,10 @@ _SAID: Final = 2_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """What one process took, with all that it started and waited for."""
+    """The time and memory of one process, with all that it started and waited for."""
 
     seconds: float
-    """Of the clock."""
+    """By the clock."""
     processor: float
     """Seconds of processor time."""
     megabytes: float

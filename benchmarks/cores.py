@@ -72,12 +72,12 @@ class Servers:
 
 @dataclass(slots=True)
 class Load:
-    """What clients saw."""
+    """The answers that clients got."""
 
     pods: int = 0
     seconds: float = 0.0
     latencies: list[float] = field(default_factory=list)
-    """Of each answered review, from its request."""
+    """One of each answered review, from its request."""
     late: int = 0
     """Reviews without an answer of 200 within the timeout of their webhook."""
 

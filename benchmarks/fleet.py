@@ -23,7 +23,7 @@ from usher.audit.store.shards import Shard
 SHARDS = 10
 WORKLOADS = 20_000
 OBJECTS = 100_000
-"""Of one shard."""
+"""The number in one shard."""
 
 CLUSTERS = 500
 ROUNDS = 3

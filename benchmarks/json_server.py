@@ -1,4 +1,4 @@
-"""What the API servers of the benchmarks share: JSON answers, pages of lists, and a kubeconfig for them."""
+"""Shared parts of the API servers of the benchmarks: JSON answers, pages of lists, and a kubeconfig for them."""
 
 import json
 import subprocess

@@ -58,7 +58,7 @@ CONFIG: Object = {
 
 @dataclass(slots=True)
 class Burst:
-    """What clients were told that created workloads at a steady rate."""
+    """The answers to clients that created workloads at a steady rate."""
 
     seconds: float = 0.0
     created: list[float] = field(default_factory=list)

@@ -26,7 +26,7 @@ FACTOR = 40.6
 """Makes about a million objects."""
 
 _GPUS = {"jobs": 4, "pytorchjobs": 8, "inference": 1}
-"""Of each pod of a workload."""
+"""The GPUs of each pod of a workload."""
 
 
 def main() -> None:
@@ -87,7 +87,7 @@ def _check(summary: dict[str, float], nodes: int) -> None:
 
 
 def _gpus(pod: int) -> int:
-    """Those of a pod, by the order in which `cluster_objects` numbers them."""
+    """The GPUs of a pod, by the order in which `cluster_objects` numbers pods."""
     number = pod
     for name, count, pods in (
         ("jobs", cluster_objects.JOBS, 4),

@@ -1,4 +1,4 @@
-"""What the acceptance tests share: manifests, sites, and the findings of a decision, one line each."""
+"""Shared parts of the acceptance tests: manifests, sites, and the findings of a decision, one line each."""
 
 from pathlib import Path
 from typing import Any
@@ -83,7 +83,7 @@ def unknown(decision: model.Decision) -> set[str]:
 
 
 def message(decision: model.Decision, name: str) -> str:
-    """What the first finding of a check says."""
+    """The message of the first finding of a check."""
     return next(judgement.finding.message for judgement in decision.judgements if judgement.name == name)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 
 class Collector:
-    """What a server exported to it."""
+    """Keeps what a server exports to it."""
 
     def __init__(self, url: str) -> None:
         self.spans: list[Any] = []

@@ -31,7 +31,7 @@ class Work(Struct, frozen=True, kw_only=True):
 
     entrypoint: str
     bytes: int
-    """Of the input document."""
+    """The size of the input document."""
     instructions: int
     memory: int
     """Bytes that the evaluation took."""

@@ -17,7 +17,7 @@ needs_helm = pytest.mark.skipif(not HELM.exists(), reason="not in .tools/bin: he
 
 
 def run(arguments: Sequence[str | Path], *, home: Path, code: int = 0) -> str:
-    """What a command prints; where it is to fail, its error."""
+    """The output of a command; its error if it has to fail."""
     done = subprocess.run(
         [HELM, *arguments],
         capture_output=True,

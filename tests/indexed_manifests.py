@@ -25,11 +25,11 @@ class Document(NamedTuple):
     hint: str
     """`yes`, `no` or `unknown`: whether it asks for accelerators."""
     objects: Objects
-    """Those of the same file."""
+    """The objects of the same file."""
 
 
 def as_json(value: Any) -> paths.Json:
-    """What YAML makes of a document, with the types that JSON has."""
+    """A document of YAML with the types that JSON has."""
     if isinstance(value, dict):
         return {str(key): as_json(child) for key, child in value.items()}
     if isinstance(value, list):

@@ -30,7 +30,7 @@ Object = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What the match conditions of each webhook say; a text of its own is the error of a condition."""
+    """The results of the match conditions of each webhook; a text is the error of a condition."""
 
     webhooks: Mapping[str, str]
     unreadable: str = ""

@@ -1,4 +1,4 @@
-"""What must hold of every mutated object. A property is a function that yields the errors of a case."""
+"""Properties of every mutated object. Each is a function that yields the errors of a case."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from usher.workloads.normalise import normalise
 _OWN: Final = paths.join("/metadata/annotations", merge.ANNOTATION)
 _NETWORKS: Final = paths.join("", pod_fields.NETWORKS)
 _BESIDE_ITS_CLASS: Final = ("/spec/priority", "/spec/preemptionPolicy")
-"""What the API server writes into a Pod for its class, and what goes with it when the class is another."""
+"""Fields that the API server writes into a Pod for its class; they go when the class changes."""
 
 _OF_WORKLOADS: Final = ("role", "gang_native", "is_template", "pods", "suspended", "totals")
 _OF_POD_SETS: Final = ("name", "path", "count", "accelerators", "changeable", "whole", "node_name")

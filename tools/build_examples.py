@@ -117,7 +117,7 @@ def _lookup(documents: list[Any]) -> values.Lookup:
 
 
 def input_document(file: Path, config: models.Config, keys: Mapping[str, str], cluster: Store) -> object:
-    """What the rules see of a manifest, or of an AdmissionReview with a user or an old object."""
+    """The document that rules see of a manifest, or of an AdmissionReview with a user or an old object."""
     documents = _documents(file)
     try:
         found = trials.input_of_example(documents[0], _lookup(documents), config=config, keys=keys, cluster=cluster)

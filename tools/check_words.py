@@ -28,7 +28,7 @@ class Rule:
     words: tuple[tuple[str, ...], ...]
     """The words of each of `avoid`, in lower case. A match begins at the first of them, which is faster to see."""
     write: str
-    """What to write instead, in words."""
+    """Advice for the writer, in words."""
     unless: re.Pattern[str] | None = None
     """Matches harmless uses, which include the words."""
 
@@ -39,7 +39,7 @@ class Openings:
 
     avoid: re.Pattern[str]
     write: str
-    """What to write instead, in words."""
+    """Advice for the writer, in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

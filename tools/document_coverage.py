@@ -34,7 +34,7 @@ _PAGES = {"S": "rules", "B": "bypass-routes"}
 
 
 class Row(TypedDict):
-    """What docs/coverage.yaml says about a rule or route."""
+    """An entry of docs/coverage.yaml about a rule or route."""
 
     what: str
     note: NotRequired[str]

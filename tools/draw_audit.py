@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def run(*options: str) -> str:
-    """What the command prints on a colour terminal, escape sequences included."""
+    """The output of the command on a colour terminal, escape sequences included."""
     # The environment of the caller must not change the picture.
     environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8"}
     environment["COLUMNS"] = str(draw_check.COLUMNS)

@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def terminal_output() -> str:
-    """What the command prints on a colour terminal, escape sequences included."""
+    """The output of the command on a colour terminal, escape sequences included."""
     # The environment of the caller must not change the picture.
     environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8", "COLUMNS": str(COLUMNS)}
     return subprocess.run(

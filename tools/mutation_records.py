@@ -36,7 +36,7 @@ class Record:
     changes: int
     """How many of them compile."""
     unnoticed: list[str]
-    """Those that no test notices, for example `'input.gpus > 6' -> 'true'`."""
+    """Changes that no test notices, for example `'input.gpus > 6' -> 'true'`."""
 
 
 def read(file: Path) -> dict[str, Record]:

@@ -118,7 +118,7 @@ _FORMS: Final[Mapping[str, Mapping[str, Any]]] = {
 
 
 def _asked(value: Any) -> Mapping[str, Any]:  # noqa: ANN401 - YAML
-    """What a range, texts or a form ask of a value, in the words of OpenAPI."""
+    """The bounds of a range, texts or a form, in the words of OpenAPI."""
     if isinstance(value, list):
         return {"allOf": [{"enum": value}]}
     if value in _FORMS:

@@ -31,14 +31,14 @@ UNJUDGED: Final = "unjudged"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Firings:
-    """What fires on a corpus."""
+    """The findings on a corpus."""
 
     checks: Mapping[str, frozenset[str]]
     """Objects by the name of the check, each as `FILE: KIND NAME`."""
     accelerator_workloads: int
     """Objects whose pods ask for accelerators."""
     clean: int
-    """Those of them that the preset `recommended` neither denies nor warns about."""
+    """Good objects that the preset `recommended` neither denies nor warns about."""
 
 
 def main() -> None:

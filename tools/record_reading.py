@@ -37,7 +37,7 @@ _DIGITS: Final = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What the webhook makes of an object at a site."""
+    """The changes of the webhook to an object at a site."""
 
     before: paths.Object
     merged: merge.Merged
@@ -87,7 +87,7 @@ def merged(entry: dict[str, Any], change: Change) -> dict[str, Any]:
 
 
 def changed(entry: dict[str, Any], *, corpus: Path, sites: Path) -> Change:
-    """What happens to the object of an entry, as `usher check` works it out for one file.
+    """The changes of an entry's object, as `usher check` computes them for one file.
 
     Raises:
         LookupError: the corpus has no or several objects like it.

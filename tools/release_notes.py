@@ -20,7 +20,7 @@ _CONTINUED: Final = re.compile(r"\n +(?![ *-])")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """What the changelog says of one version."""
+    """The section of the changelog about one version."""
 
     version: str
     date: str

@@ -1,4 +1,4 @@
-"""What autoscalers of nodes have written into a cluster."""
+"""Objects that autoscalers of nodes write into a cluster."""
 
 from typing import Any
 

@@ -39,7 +39,7 @@ _PRICE: Final = 2.5
 GPUS: Final = 1_064
 ALLOCATABLE: Final = 1_060
 USABLE: Final = 1_052
-"""Of nodes that are ready and not cordoned."""
+"""The GPUs of nodes that are ready and not cordoned."""
 TPUS: Final = 64
 _CODES: Final = (("USH103", "gpu-request", Severity.HIGH), ("USH201", "privileged", Severity.CRITICAL))
 
@@ -122,7 +122,7 @@ def of(
 
 
 def shares(whole: Audit, number: int) -> Sequence[tuple[Shard, Audit]]:
-    """What the shards of a cluster would have audited: each its own namespaces, with the facts of all."""
+    """Audits of the shards of a cluster: each has its own namespaces, with the facts of all."""
     return [(shard, _share(whole, shard)) for shard in (Shard(index=each, of=number) for each in range(number))]
 
 

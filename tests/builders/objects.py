@@ -15,7 +15,7 @@ JsonValue = (
 
 
 class Metadata(TypedDict, total=False):
-    """What goes into `metadata`; the name and the namespace have defaults."""
+    """The fields of `metadata`; the name and the namespace have defaults."""
 
     name: str | None
     namespace: str | None

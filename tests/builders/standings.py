@@ -24,7 +24,7 @@ from usher.policy.mutation.merge import Merged
 def knowledge(
     facts: Iterable[paths.Object] = (), *, config: models.Config | None = None, without: Iterable[Key] = ()
 ) -> Knowledge:
-    """What usher knows of a cluster: the objects of `facts`, and kinds without objects."""
+    """The knowledge of a cluster that has the objects of `facts`, and kinds without objects."""
     site, store = config or models.Config(), Store.of(facts)
     for key in without:
         store.replace(key, [])
@@ -49,7 +49,7 @@ def judgement(
 
 
 def change(*fields: str) -> scan.Change:
-    """What the mutating webhook would add, by the fields of its intents."""
+    """The fields that the mutating webhook would add, by its intents."""
     intents = tuple(
         model.Intent(mutation="placement/tolerations", at="", field=field, value="x", reason="its pool has a taint")
         for field in fields

@@ -1,4 +1,4 @@
-"""What usher said about the start of a workload, beside what a real controller then did with it."""
+"""Compares usher's answer about the start of a workload with what a real controller then did with it."""
 
 import json
 import os
@@ -51,7 +51,7 @@ class Seen(NamedTuple):
     idle: bool
     """Whether nothing else ran."""
     said: str
-    """What the controller says about a workload that waits."""
+    """The controller's reason why the workload waits."""
 
     @property
     def false_never(self) -> bool:
@@ -78,7 +78,7 @@ class Seen(NamedTuple):
 
 
 def seen(number: int, case: Object, outlook: Outlook, denying: Sequence[str], authority: str, **did: object) -> Seen:
-    """What was seen; `authority` is the one that answers for the controller, and empty for all of them."""
+    """One comparison; `authority` is the one that answers for the controller, and empty for all of them."""
     sections = [each for each in outlook.sections if each.authority == authority or not authority]
     answer = answer_of_sections(sections)
     reasons = tuple(text for each in sections for text in each.reasons)

@@ -1,4 +1,4 @@
-"""What a Service does before several servers: each connection goes to one of them."""
+"""Spreads connections over several servers, one server for each, as a Service does."""
 
 import contextlib
 import itertools

@@ -32,7 +32,7 @@ from usher.server.certs import managed
 from usher.server.certs.managed import KeptCertificates, ManagedCertificate, Place, SecretName
 
 NAME = "certified"
-"""Of the webhook configurations."""
+"""The name of the webhook configurations."""
 
 SECRET = "gpu-usher-certificates"
 REGISTRATION = "admissionregistration.k8s.io/v1"
@@ -62,7 +62,7 @@ class Site:
         return ManagedCertificate(api, PLACE, clock=lambda: now() + ahead)
 
     def kept(self) -> KeptCertificates:
-        """What the Secret holds."""
+        """The data of the Secret."""
         data = self.cluster.get("Secret", SECRET, namespace=accounts.NAMESPACE)["data"]
         kept = managed.read_kept({part: base64.b64decode(value) for part, value in data.items()}, source="Secret")
         assert kept is not None
@@ -85,7 +85,7 @@ class Site:
         return x509.load_pem_x509_certificates(bundles[0]) if len(bundles) == 1 and bundles[0] else []
 
     def failures(self, calls: int) -> list[str]:
-        """What failed of so many creations, BURST at a time; each calls both webhooks, and nothing is stored."""
+        """The failures among `count` creations, BURST at a time; each calls both webhooks, and nothing is stored."""
 
         def create(number: int) -> str:
             value: Object = {
@@ -103,7 +103,7 @@ class Site:
             return [failure for failure in pool.map(create, range(calls)) if failure]
 
     def failures_of_new_clients(self, calls: int) -> list[str]:
-        """What failed of so many reviews, each over a new connection, of clients that trust the present caBundle."""
+        """The failures among reviews of clients that trust the present caBundle, each over a new connection."""
         (bundle,) = {
             webhook["clientConfig"]["caBundle"]
             for webhook in self.cluster.get(KINDS[0], NAME, api_version=REGISTRATION)["webhooks"]

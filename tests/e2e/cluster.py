@@ -67,7 +67,7 @@ class KubectlError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
-    """What the API server answered; `warnings` are those that kubectl prints as `Warning: ...`."""
+    """An answer of the API server; `warnings` are those that kubectl prints as `Warning: ...`."""
 
     body: Object
     warnings: tuple[str, ...]
@@ -291,7 +291,7 @@ class Cluster:
         )
 
     def kubectl(self, *arguments: str, stdin: str = "", with_warnings: bool = False) -> str:
-        """What kubectl prints; `with_warnings` puts its standard error (`Warning: ...`) in front, as on a terminal.
+        """The output of kubectl; `with_warnings` puts its standard error (`Warning: ...`) in front, as on a terminal.
 
         Raises:
             KubectlError: it failed.

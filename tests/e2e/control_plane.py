@@ -76,7 +76,7 @@ def control_plane(directory: Path, *, tools: Path = TOOLS, pod_groups: bool = Fa
 
 
 def missing_tools(tools: Path = TOOLS) -> list[str]:
-    """Those that `control_plane` and `Cluster.kubectl` need and `tools` lacks."""
+    """The programs that `control_plane` and `Cluster.kubectl` need and `tools` lacks."""
     return [name for name in TOOL_NAMES if not (tools / name).is_file()]
 
 

@@ -57,7 +57,7 @@ def placed(value: Object, kind: Kind, namespace: str) -> Object:
 
 
 def as_written(created: Object) -> Object:
-    """What was created as a user would write it, so that it can be created again."""
+    """The created object as a user would write it, so that it can be created again."""
     value: Object = {name: field for name, field in created.items() if name != "status"}
     value["metadata"] = {name: field for name, field in created["metadata"].items() if name not in _OF_THE_SERVER}
     if (created["apiVersion"], created["kind"]) == ("batch/v1", "Job") and not created["spec"].get("manualSelector"):

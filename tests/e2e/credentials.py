@@ -1,4 +1,4 @@
-"""What the control plane proves itself with, as files: a certificate authority, a server certificate, keys, tokens."""
+"""Credentials of the control plane, as files: a certificate authority, a server certificate, keys, tokens."""
 
 import datetime as dt
 import ipaddress

@@ -51,7 +51,7 @@ def job(
 
 
 def template(resource: str = "", amount: int = 0, *, memory: str = "64Gi", **spec: builders.JsonValue) -> Object:
-    """Of a pod with some accelerators that goes where they are, unless `spec` says otherwise."""
+    """A template of a pod with accelerators that tolerates their taints, unless `spec` says otherwise."""
     amounts: Mapping[str, builders.JsonValue] = {"cpu": "8", "memory": memory, **({resource: amount} if amount else {})}
     pod: Mapping[str, builders.JsonValue] = {
         "nodeSelector": DIVIDED if resource == SLICE else H100,

@@ -46,7 +46,7 @@ CLASSES: Final = [
     {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": value}
     for name, value in {"train": 50, "build": 100, "inference": 125, "low": 10}.items()
 ]
-"""Those of its chart, and one more."""
+"""The PriorityClasses of its chart, and one more."""
 
 
 _BOUNDS: Final[dict[str, list[float]]] = {

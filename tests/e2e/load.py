@@ -21,7 +21,7 @@ _TIMEOUT = 30.0
 
 @dataclass(slots=True)
 class Outcomes:
-    """What became of the creations."""
+    """Counts of how creations ended."""
 
     sent: int = 0
     created: int = 0

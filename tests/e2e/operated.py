@@ -56,7 +56,7 @@ class Installation:
         return self.cluster.get("Deployment", "gpu-usher", namespace=helm.NAMESPACE, api_version="apps/v1")["spec"]
 
     def start(self) -> ServerProcess:
-        """What a new pod of the Deployment does."""
+        """Starts a server, as a new pod of the Deployment does."""
         self._started += 1
         own = self.directory / f"pod-{self._started}"
         own.mkdir()

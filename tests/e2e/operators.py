@@ -84,7 +84,7 @@ def _train_job(cluster: Cluster, job: Object) -> Iterator[Object]:
 
 
 def _train(container: Object, trainer: Object) -> None:
-    """What a TrainJob says lies over the container of its runtime that trains."""
+    """Merges what a TrainJob sets over the container of its runtime that trains."""
     container["env"] = [*container.get("env", []), *trainer.get("env", [])]
     if "resourcesPerNode" in trainer:
         container["resources"] = trainer["resourcesPerNode"]

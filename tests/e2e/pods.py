@@ -22,7 +22,7 @@ def running_pods(cluster: Cluster, namespace: str, *, count: int = 1) -> dict[st
 
 
 def _why_pods_wait(cluster: Cluster, namespace: str) -> str:
-    """What the scheduler says of pods without a node, and whose pods hold GPUs: tests share the nodes."""
+    """The scheduler's reasons for pods without a node, and whose pods hold GPUs: tests share the nodes."""
     pods = cluster.objects("Pod", namespace=namespace)
     said = {
         condition.get("message", "")

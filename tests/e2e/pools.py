@@ -23,7 +23,7 @@ _GPUS = "8"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
-    """What mutations.yaml says of a pool, and the nodes that play it."""
+    """A pool of mutations.yaml, and the nodes that play it."""
 
     name: str
     resource: str
@@ -33,7 +33,7 @@ class Pool:
     nodes: frozenset[str]
 
     def tolerations(self) -> list[Object]:
-        """Those that its pods need, in the order of their keys."""
+        """The tolerations that its pods need, in the order of their keys."""
         needed = [{"key": taint["key"], "operator": "Exists", "effect": taint["effect"]} for taint in self.taints]
         return sorted(needed, key=itemgetter("key"))
 

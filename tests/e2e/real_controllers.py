@@ -21,7 +21,7 @@ from e2e.control_plane import TOOLS
 BUILT: Final = TOOLS.parent / "controllers"
 
 KUEUE_CONFIGURATION: Final = "integrations: {frameworks: [batch/job, jobset.x-k8s.io/jobset]}\n"
-"""What both Kueue and usher read."""
+"""The configuration that both Kueue and usher read."""
 
 
 def needs(name: str) -> pytest.MarkDecorator:

@@ -100,7 +100,7 @@ def remove(cluster: Cluster, *, kinds: Sequence[str]) -> None:
 
 
 def decisions(server: ServerProcess, namespace: str, *, count: int = 0) -> list[Object]:
-    """What the server's log says about the objects of a namespace, as soon as there are `count` entries.
+    """The decisions that the server logs about the objects of a namespace, as soon as there are `count` entries.
 
     An answer is logged a moment after it has been sent.
     """

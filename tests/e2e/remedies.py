@@ -13,7 +13,7 @@ _VOLCANO_QUEUE: Final = "scheduling.volcano.sh/queue-name"
 
 
 class Followed(NamedTuple):
-    """What a remedy makes of a workload, its PodGroups and the ClusterQueues."""
+    """A workload, its PodGroups and the ClusterQueues after a remedy is followed."""
 
     kind: str
     workload: Object

@@ -52,7 +52,7 @@ class Sample:
     knows_fabric: bool = True
     """Whether its containers get the settings of the interconnect: they must train, and their ranks must see these."""
     status: Object
-    """What its controller writes at some time."""
+    """A status that its controller writes at some time."""
     suspend: str = ""
     """The place in the kind; empty if the kind has no place for it."""
     pod_specs: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What a tenant tries is refused by its code and its nearest good neighbour is let in, by both webhooks in a cluster.
+"""Both webhooks of a cluster refuse attacks of tenants by their codes, and admit the nearest good neighbours.
 
 Each way is tried under the presets, which decide by the severity of a finding; docs/domain has the sources of the ways.
 """

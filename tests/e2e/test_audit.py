@@ -74,7 +74,7 @@ def audit(kubeconfig: Path, *arguments: str) -> command.Run:
 
 
 def of_namespace(report: Object, namespace: str) -> dict[tuple[str, str], Object]:
-    """What a report has of a namespace, but for the Namespace itself, by kind and name."""
+    """The objects of a namespace in a report, without the Namespace itself, by kind and name."""
     return {
         (each["kind"], each["name"]): each
         for each in report["workloads"]

@@ -67,7 +67,7 @@ def test_the_pod_of_the_job_fits_a_restricted_namespace(site: Cluster) -> None:
 
 
 def may(cluster: Cluster, verb: str, resource: str, *, namespace: str = "") -> bool:
-    """What a SelfSubjectAccessReview says."""
+    """The answer of a SelfSubjectAccessReview."""
     group, _, plural = resource.rpartition("/")
     review: Object = {
         "apiVersion": "authorization.k8s.io/v1",

@@ -113,7 +113,7 @@ def test_an_index_that_was_killed_runs_again_and_the_merge_is_the_whole_audit(si
 
 
 def assert_equal(merged: Any, whole: Any) -> None:
-    """Of this team alone: other namespaces are ending meanwhile."""
+    """Compares this team alone: other namespaces are ending meanwhile."""
     (table,) = [each for each in merged["tables"] if each["by"] == "team"]
     (row,) = [each for each in table["rows"] if each["name"] == TEAM]
     workloads = [each for each in whole["workloads"] if each["team"] == TEAM]

@@ -44,7 +44,7 @@ def replicas(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[l
 
 
 def of_authority(ago: timedelta, *, before: tuple[x509.Certificate, ...] = ()) -> KeptCertificates:
-    """What is kept of a CA that was made some time ago, with a leaf of the same age."""
+    """The Secret of a CA of some age, with a leaf of the same age."""
     authority = new_authority(now=now() - ago)
     leaf, key = new_leaf(authority, names=PLACE.names, now=now() - ago)
     return KeptCertificates(

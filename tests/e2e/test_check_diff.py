@@ -1,4 +1,4 @@
-"""What `usher check --diff` shows before a job is applied is what the cluster stores of it, and schedules."""
+"""`usher check --diff` shows the job that the cluster stores later, and schedules."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -39,7 +39,7 @@ def workloads(namespace: str, **metadata: Any) -> Mapping[str, Object]:
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """What would be stored of each workload, by when the other webhook is asked."""
+    """The stored form of each workload, by when the other webhook is asked."""
 
     by_order: Mapping[tuple[str, str], Mapping[str, Object]]
 

@@ -1,4 +1,4 @@
-"""What Kubernetes' own controllers make of workloads with GPUs, with the webhooks in their way."""
+"""Kubernetes' own controllers run workloads with GPUs while the webhooks review their objects."""
 
 import pytest
 

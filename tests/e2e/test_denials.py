@@ -30,7 +30,7 @@ def broken(namespace: str) -> Object:
 
 
 def refusal(cluster: Cluster, manifest: Object, *arguments: str) -> str:
-    """What kubectl prints when it fails to create an object."""
+    """The message of kubectl when it fails to create an object."""
     with pytest.raises(KubectlError) as refused:
         cluster.kubectl("create", *arguments, "--filename=-", stdin=json.dumps(manifest))
     return refused.value.stderr

@@ -32,7 +32,7 @@ def home(cluster: Cluster) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def samples(cluster: Cluster, home: str) -> Mapping[str, list[Object]]:
-    """What the API server takes of each kind while nobody asks us."""
+    """Samples of each kind that the API server takes without our webhooks."""
     kinds = DEFINED if are_thorough() else DEFINED[::EVERY]
     crds.install(cluster, [f"{kind.group}/{kind.plural}" for kind in kinds])
     return {f"{kind.group}/{kind.kind}": list(_taken(cluster, kind, home)) for kind in kinds}

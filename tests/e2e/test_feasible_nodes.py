@@ -1,4 +1,4 @@
-"""What usher says that no node can ever hold, the real scheduler never places; all else it places on empty nodes."""
+"""The real scheduler places no pods that fit no node by usher's answer, and places all others on empty nodes."""
 
 import random
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What depends on who asks, and on subresources, as a real API server tells it."""
+"""Decisions by user and by subresource, as a real API server sends them."""
 
 import json
 

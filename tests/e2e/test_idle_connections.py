@@ -25,7 +25,7 @@ def site(cluster: Cluster) -> Iterator[Site]:
 
 
 def failures(site: Site, pause: float, *, rounds: int, jitter: float) -> list[str]:
-    """What failed of bursts of calls with about so many seconds between them."""
+    """The failures among bursts of calls, with `pause` seconds between them."""
     found: list[str] = []
     for number in range(rounds):
         time.sleep(max(0.0, pause + random.Random(number).uniform(-jitter, jitter)))

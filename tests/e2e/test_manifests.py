@@ -1,4 +1,4 @@
-"""What people deploy, manifests/base with a certificate: taken by a real API server, and run by real controllers.
+"""A real API server takes manifests/base with a certificate, and real controllers run it.
 
 kwok plays the kubelet, so no container of these pods runs: one test starts their command beside the cluster instead.
 """
@@ -139,7 +139,7 @@ def test_the_base_is_taken_in_order_and_its_deployment_becomes_available(site: C
 
 
 def test_the_commands_of_the_readme_install_it(site: Cluster, tmp_path: Path) -> None:
-    """Those under "In a cluster", one after the other."""
+    """The commands under "In a cluster" run one after the other."""
     (tmp_path / "manifests").symlink_to(ROOT / "manifests")
     _, _, section = (ROOT / "README.md").read_text().partition("\n## In a cluster\n")
     programs = f"{Path(sys.executable).parent}:{site.kubectl_file.parent}"
@@ -180,7 +180,7 @@ def arguments_of_pods(cluster: Cluster, directory: Path, *, overlay: Path = BASE
 
 
 def bundles(cluster: Cluster) -> str:
-    """What all our webhooks trust, in PEM; empty while they differ."""
+    """The CA that all our webhooks trust, in PEM; empty while they differ."""
     found = {
         webhook["clientConfig"].get("caBundle", "")
         for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("site")
 
 KUEUE = "system:serviceaccount:kueue-system:kueue-controller-manager"
 FLAVOR: Object = {"kubernetes.io/hostname": "gpu-1"}
-"""What the flavor of a queue says of its nodes."""
+"""The node labels of the queue's flavor."""
 FLAVOR_TOLERATION: Object = {"key": "example.com/reserved", "operator": "Exists", "effect": "NoSchedule"}
 OWN_AFFINITY = builders.node_affinity(builders.term(builders.expression("kubernetes.io/os", "In", "linux")))
 FINALIZER = "example.com/controller"
@@ -179,7 +179,7 @@ def queued(sample: samples.Sample) -> samples.Sample:
 
 
 def as_suspended(sample: samples.Sample) -> Object:
-    """What is created when a user applies the manifest and Kueue's webhook suspends it."""
+    """The object that is created when a user applies the manifest and Kueue's webhook suspends it."""
     annotations: Object = {"kubectl.kubernetes.io/last-applied-configuration": json.dumps(sample.manifest)}
     manifest = builders.replaced(sample.manifest, "/metadata/annotations", annotations)
     holder, _, _ = sample.suspend.rpartition("/")
@@ -196,7 +196,7 @@ def create_strictly(cluster: Cluster, manifest: Object) -> Object:
 
 
 def as_applied(value: Object) -> Object:
-    """What was stored, without the fields that only the API server writes."""
+    """The stored object, without the fields that only the API server writes."""
     metadata = {name: field for name, field in value["metadata"].items() if name not in OF_THE_SERVER}
     return {name: field for name, field in value.items() if name != "status"} | {"metadata": metadata}
 

@@ -1,4 +1,4 @@
-"""What an API server takes of users it takes with our changes too, and stores what the evaluator says beforehand.
+"""An API server takes our changes of each object that it takes, and stores what the evaluator predicts.
 
 Only the mutating webhook is registered. A namespace that is exempt shows what happens to the same object without it.
 """
@@ -92,7 +92,7 @@ SITE: Final[dict[str, Any]] = {
 PER_KIND: Final = generated_examples.up_to(40)
 GENERATED: Final = generated_examples.up_to(400)
 TAKEN: Final = GENERATED * 2 // 5
-"""Of those that are generated, the least that an API server takes."""
+"""The fewest generated objects that an API server takes."""
 
 
 def name_of(kind: Kind) -> str:
@@ -100,7 +100,7 @@ def name_of(kind: Kind) -> str:
 
 
 NAMESPACED: Final = [kind for kind in WORKLOADS.values() if not kind.cluster_scoped and crds.is_served(kind)]
-"""What stands in no namespace is in none that is exempt."""
+"""Kinds with namespaces: only their objects can be in an exempt one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +116,7 @@ class Site:
     """Manifests of the corpus that we change, by their group and kind."""
 
     def without_us(self, manifest: Object) -> Object:
-        """What would be stored of an object without our webhook.
+        """The object that would be stored without our webhook.
 
         Raises:
             ApiError: it would be refused.
@@ -128,7 +128,7 @@ class Site:
         return corpus.as_written(self.cluster.create(_moved(manifest, self.home), dry_run=True))
 
     def meant(self, defaulted: Object) -> Object:
-        """What the evaluator makes of an object as the API server takes it. What is added gets defaults as well."""
+        """The evaluator's result for an object as the API server takes it. Added values get defaults as well."""
         return self.without_us(self.evaluator.mutate(Request(value=defaulted)).value)
 
 
@@ -198,7 +198,7 @@ def test_what_hardly_anybody_would_write_is_taken_as_well(site: Site) -> None:
 
 
 def outcome(site: Site, manifest: Object) -> tuple[Object, Object] | None:
-    """What the API server stores of an object as we change it, and what the evaluator says that it should store.
+    """The object that the API server stores with our changes, and the one that the evaluator predicts.
 
     None where the API server refuses the object as it is; a refusal because of our patch fails the test.
     """

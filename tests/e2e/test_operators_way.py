@@ -62,7 +62,7 @@ def tenant(cluster: Cluster, namespace: str) -> Cluster:
 
 @pytest.fixture
 def others(cluster: Cluster) -> Iterator[Outcomes]:
-    """What becomes of somebody else's pods without GPUs, all the time."""
+    """Creates pods of other users without GPUs all the time, and keeps the results."""
     namespace = cluster.create_namespace(prefix="bystander-")
 
     def pod(name: str, namespace: str) -> Object:
@@ -182,5 +182,5 @@ def observed(installation: Installation, namespace: str) -> bool:
 
 
 def warned(tenant: Cluster, pod: Object) -> str:
-    """What kubectl shows of a pod that is let in."""
+    """The warnings of kubectl about an admitted pod."""
     return "\n".join(tenant.answer_to_creation(pod, dry_run=True).warnings)

@@ -1,4 +1,4 @@
-"""What operators read when a server starts: a few lines of information, and no warnings without a cause."""
+"""A starting server logs a few lines of information, and no warnings without a cause."""
 
 import time
 from pathlib import Path

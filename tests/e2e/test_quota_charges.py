@@ -1,4 +1,4 @@
-"""What a GPUQuota charges for what happens to workloads on a real API server with real controllers."""
+"""A GPUQuota charges workloads on a real API server with real controllers."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What exists is counted before a quota is enforced: for a new quota, and after its parts were removed."""
+"""Existing workloads are counted before a quota is enforced: for a new quota, and after its parts were removed."""
 
 import time
 from collections.abc import Callable, Iterator

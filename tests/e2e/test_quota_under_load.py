@@ -90,7 +90,7 @@ def _gpus(template: Object) -> int:
 
 @dataclass(slots=True)
 class Clients:
-    """What many clients of one namespace do at once, and what they are told."""
+    """Creations by many clients of one namespace at once, and their answers."""
 
     cluster: Cluster
     namespace: str
@@ -146,7 +146,7 @@ class Clients:
 
 @contextlib.contextmanager
 def watching(clients: Clients) -> Iterator[list[int]]:
-    """What the ledger says is used, looked at again and again while the context lasts."""
+    """Reads the used amounts of the ledger again and again while the context lasts."""
     seen: list[int] = []
     done = threading.Event()
 

@@ -41,7 +41,7 @@ def server(site: Cluster) -> Cluster:
 
 
 def may(cluster: Cluster, verb: str, resource: str, *, namespace: str = "", name: str = "") -> bool:
-    """What a SelfSubjectAccessReview says."""
+    """The answer of a SelfSubjectAccessReview."""
     group, _, plural = resource.rpartition("/")
     plural, _, subresource = plural.partition(":")
     attributes = {"verb": verb, "group": group, "resource": plural, "subresource": subresource}

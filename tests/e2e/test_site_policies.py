@@ -98,7 +98,7 @@ def test_the_api_server_asks_once_about_a_pod_and_never_about_other_kinds(
     assert 'admission webhook "validate.gpu-usher.io" denied the request' in denied.value.message
 
     def said() -> list[tuple[str, str]]:
-        """What usher was asked; controllers write ConfigMaps into a new namespace meanwhile."""
+        """The reviews of usher; controllers write ConfigMaps into a new namespace meanwhile."""
         asked = [(each["kind"], each["endpoint"]) for each in decisions(server, namespace)]
         return sorted(each for each in asked if each[0] in ("Pod", "Route"))
 

@@ -36,7 +36,7 @@ def tenant(cluster: Cluster) -> None:
 
 
 def made(cluster: Cluster, value: Object, *user: str) -> str:
-    """What kubectl prints when a user tries to create an object; "" for one that comes in without a warning."""
+    """The output of kubectl when a user tries to create an object; "" for an admitted one without a warning."""
     arguments = ("create", "--dry-run=server", "--filename=-", *user)
     try:
         printed = cluster.kubectl(*arguments, stdin=json.dumps(value), with_warnings=True)

@@ -47,7 +47,7 @@ def earlier(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
 
 
 def printed_by(variables: Mapping[str, str], *arguments: str) -> str:
-    """What Python prints with the package that the variables name."""
+    """The output of Python with the package that the variables name."""
     done = subprocess.run(
         [sys.executable, *arguments],
         env=command.environment(**variables),

@@ -1,4 +1,4 @@
-"""What was there before the webhooks can still be changed and deleted, but not for the worse."""
+"""Objects from before the webhooks can be changed and deleted, but not made worse."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What reports say of workloads, and what the webhook answers if it says the same."""
+"""Compares what reports say about workloads with the answers of the webhook."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ Identity = tuple[str, str]
 """API version and kind in one, and name."""
 
 Said = Mapping[Identity, Any]
-"""What a source says of each workload."""
+"""The verdicts of a source, by workload."""
 
 
 def identity(value: Object) -> Identity:
@@ -22,7 +22,7 @@ def identity(value: Object) -> Identity:
 
 
 def reported(done: command.Run, workloads: Iterable[Object]) -> Said:
-    """What a report says of each workload, but for lines of files."""
+    """The verdicts of a report by workload, without lines of files."""
     names = {identity(each) for each in workloads}
     of_lines = ("line", "column", "excerpt")
     return {

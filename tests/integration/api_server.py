@@ -43,7 +43,7 @@ class ApiServer:
         self.objects: dict[tuple[str, str], list[paths.Object]] = {}
         self.kinds: dict[tuple[str, str], str] = {}
         self.groups: dict[str, str] = {}
-        """Those of `add_other`, with their version."""
+        """The API groups, with their versions, of objects of `add_other`."""
         self.page = 2
         """Objects per page at most, whatever the client asks for."""
         self.requests: list[tuple[str, dict[str, str]]] = []

@@ -1,4 +1,4 @@
-"""What a cluster that is audited serves, and how it is reached."""
+"""The objects of an audited cluster, and the way to reach it."""
 
 from collections.abc import Iterable
 

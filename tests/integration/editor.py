@@ -26,7 +26,7 @@ class Editor:
     process: asyncio.subprocess.Process
     published: asyncio.Queue[types.PublishDiagnosticsParams] = field(default_factory=asyncio.Queue)
     messages: list[str] = field(default_factory=list)
-    """What the server asked the editor to show."""
+    """The messages that the server asked the editor to show."""
 
     def open(self, uri: str, content: str, *, language: str = "yaml", version: int = 1) -> None:
         item = types.TextDocumentItem(uri=uri, language_id=language, version=version, text=content)

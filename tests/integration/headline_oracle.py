@@ -90,7 +90,7 @@ def pool(node: Object) -> str:
 
 
 def not_held(objects: Sequence[Object], *, prices: dict[str, float]) -> tuple[float, float]:
-    """What the GPUs cost for an hour that are free, and those that are out of use."""
+    """The cost of an hour of free GPUs, and of those that are out of use."""
     free = out = 0.0
     held = defaultdict[str, float](float)
     for each in objects:
@@ -114,7 +114,7 @@ def _pools(objects: Sequence[Object]) -> set[str]:
 
 
 def now(objects: Sequence[Object]) -> Now:
-    """What nodes offer and pods hold."""
+    """The GPUs that nodes offer and that pods hold."""
     nodes = [each for each in objects if each["kind"] == "Node"]
     held, devices = defaultdict[str, float](float), defaultdict[str, float](float)
     waiting = half_started = 0.0
@@ -151,7 +151,7 @@ def now(objects: Sequence[Object]) -> Now:
 
 
 def asked(objects: Sequence[Object]) -> tuple[float, float]:
-    """What all templates ask for together, and the most of it: a rollout of a Deployment adds a quarter of its pods."""
+    """The sum that all templates ask for, and the most of it: a rollout of a Deployment adds a quarter of its pods."""
     least = most = 0.0
     for top in tops(objects):
         for number, template in templates(top.value):

@@ -33,7 +33,7 @@ class Proxy:
     requests: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
     """Method, target and headers of what it was asked, and let through or not."""
     tunnelled: bytes = b""
-    """What clients sent through tunnels."""
+    """The bytes that clients sent through tunnels."""
 
     def url(self, *, scheme: str = "http", user: str = "") -> str:
         return f"{scheme}://{f'{user}@' if user else ''}{LOOPBACK}:{self.port}"

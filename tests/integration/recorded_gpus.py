@@ -1,4 +1,4 @@
-"""What GPUs of a small cluster did in two days, as raw samples: written for Prometheus, and read again by tests."""
+"""Raw samples of the GPUs of a small cluster over two days: written for Prometheus, and read again by tests."""
 
 import math
 import random
@@ -28,7 +28,7 @@ class Stay:
     instance: str = ""
     resource: str = "nvidia_com_gpu"
     share: float = 1.0
-    """Of a GPU."""
+    """The share of a GPU."""
     first_hour: int = 0
     end_hour: int = HOURS
     activity: Callable[[float], float]
@@ -92,7 +92,7 @@ def lines(stays: list[Stay], others: Mapping[str, list[tuple[dict[str, str], Sam
 
 
 def requests(stays: list[Stay]) -> dict[str, list[tuple[dict[str, str], Samples]]]:
-    """What kube-state-metrics recorded of the pods: their requests, phases and owners."""
+    """The series of kube-state-metrics about the pods: their requests, phases and owners."""
     pods: dict[tuple[str, str, str, str], list[Stay]] = {}
     for stay in stays:
         if stay.pod:

@@ -97,7 +97,7 @@ def objects(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def checked(config: tuple[str, ...], objects: Path) -> list[Any]:
-    """What `usher check` says of each workload. A request to a webhook does not tell of queues in other files."""
+    """The verdict of `usher check` by workload. A request to a webhook knows no queues of other files."""
     return check(*config, "--facts=none", objects)
 
 
@@ -394,7 +394,7 @@ def test_with_facts_of_a_cluster_webhook_check_and_audit_say_the_same(
 
 
 def test_files_of_a_cluster_say_what_its_snapshot_says(cluster: Path, jobs: Path, tmp_path: Path) -> None:
-    """Of the kinds that there are objects of; of all others nobody says in files that there are none."""
+    """Compares the kinds that have objects: files cannot say that a kind has no object."""
     recorded = store.loads(cluster.read_bytes(), source="cluster")
     there = [each for each in recorded if each.state is State.KNOWN]
     (tmp_path / "cluster.json.gz").write_bytes(store.dumps(there))

@@ -1,4 +1,4 @@
-"""What `usher audit` lists in a cluster, what it judges, and what it reports."""
+"""`usher audit` lists a cluster, judges its objects and reports on them."""
 
 import re
 from datetime import UTC, datetime

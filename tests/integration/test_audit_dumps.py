@@ -19,7 +19,7 @@ NAMESPACE = existing(builders.custom("v1", "Namespace", {}, name="ml-research", 
 
 
 def list_of(*objects: paths.Object, kind: str = "List", **metadata: Any) -> paths.Object:
-    """What `kubectl get -o json` prints; a list of one kind leaves out the kinds of its objects."""
+    """The output of `kubectl get -o json`; a list of one kind leaves out the kinds of its objects."""
     typed = kind != "List"
     items = [
         {key: each for key, each in value.items() if not typed or key not in ("apiVersion", "kind")}

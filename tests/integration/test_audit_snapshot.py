@@ -14,7 +14,7 @@ from integration import command
 from integration.api_server import ApiServer, status
 
 OF_THE_SOURCE = ("cluster", "completeness", "taken", "configuration", "readiness")
-"""What differs: where the audit read, and when. The checklist compares with the version of the API server."""
+"""Parts that differ: where the audit read, and when. The checklist compares with the version of the API server."""
 
 
 def cluster(api: ApiServer) -> None:

@@ -1,4 +1,4 @@
-"""What `usher check` reads: patterns, what git does not ignore, kustomizations, charts, and what changed in git."""
+"""`usher check` reads patterns, files that git does not ignore, kustomizations, charts, and changes in git."""
 
 import os
 from pathlib import Path

@@ -74,7 +74,7 @@ def completion(shell: str) -> str:
 
 
 def offered(shell: str, words: list[str], *, folder: Path) -> list[str]:
-    """What the shell offers for the last word of `usher WORDS`."""
+    """The words that the shell offers for the last word of `usher WORDS`."""
     program = shutil.which(shell)
     if program is None:
         pytest.skip(f"needs {shell}")

@@ -32,7 +32,7 @@ main.main(["check", "-"])
 
 
 def run(script: str, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """What a shell makes of a line in which `usher` is this program."""
+    """The result of a line of shell in which `usher` is this program."""
     line = f'usher() {{ "{sys.executable}" -m usher "$@"; }}; {script}'
     return subprocess.run(
         ["sh", "-c", line, "sh", *arguments],

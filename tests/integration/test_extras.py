@@ -31,7 +31,7 @@ _ABSENT: Final = ["requests", "starlette", "lsprotocol"] + [
     for module, distributions in metadata.packages_distributions().items()
     if _BROUGHT & {name.lower() for name in distributions}
 ]
-"""What only extras bring."""
+"""Modules that only extras bring."""
 
 _WITHOUT: Final = """
 import contextlib, io, json, os, sys

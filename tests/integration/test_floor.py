@@ -36,7 +36,7 @@ TENANT = User(name="ada", groups=("devs",))
 MISSED = {
     "USH601 bad_job_of_kai": "a label of KAI-Scheduler",
 }
-"""What the floor does not see of the examples, and why."""
+"""Examples that the floor cannot see, and why."""
 
 
 @cache

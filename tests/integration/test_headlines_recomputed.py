@@ -42,7 +42,7 @@ def document() -> Any:
 
 @pytest.fixture(scope="module")
 def objects(document: Any) -> Sequence[Object]:
-    """What the audit read."""
+    """The objects that the audit read."""
     return [dict(each) for each in synthetic_cluster.objects(datetime.fromisoformat(document["taken"]))]
 
 

@@ -155,7 +155,7 @@ def test_an_api_server_that_comes_later_is_found(server: WatchServer) -> None:
 
 
 def test_one_kind_that_cannot_be_listed_does_not_hold_up_the_rest(server: WatchServer) -> None:
-    """What converts its versions may be a webhook that waits for us; of that kind nothing is known."""
+    """A webhook that waits for usher may convert the versions of a kind; that kind stays unknown."""
     server.lists(PATH, listed(priority_class("a")))
     server.watches(PATH, silent(server))
     server.lists(QUEUES, refused(500))

@@ -1,4 +1,4 @@
-"""What people read whose kubeconfig gives no credentials that the API server takes."""
+"""Users read what to do when the API server takes no credentials of their kubeconfig."""
 
 import json
 import textwrap

@@ -39,7 +39,7 @@ pytestmark = [
 
 _END: Final = datetime.fromtimestamp(START + HOURS * 3600, tz=UTC)
 _PRICES: Final = {"n-train": 3.0, "n-book": 1.25, "n-mig": 4.0, "n-dra": 3.0, "n-dark": 3.0}
-"""Of a GPU for an hour; the T4s have none."""
+"""The prices of a GPU for an hour; the T4s have no price."""
 
 
 def _wave(hour: float) -> float:

@@ -65,7 +65,7 @@ def steps(text: str) -> Iterator[Step]:
 
 
 def program(line: str) -> str:
-    """What a line of a shell runs first, without variables before it and without its folder."""
+    """The first program of a line of shell, without variables before it and without its folder."""
     words = [word for word in line.split() if not re.match(r"[A-Z_]+=", word)]
     return Path(words[0]).name if words and "/scripts/" not in f"/{words[0]}" else "scripts" if words else ""
 
@@ -89,7 +89,7 @@ def rows(page: str) -> dict[str, Any]:
 
 
 def row(page: str, line: str) -> dict[str, Any]:
-    """What the table says of a command; the words after # are for readers."""
+    """The row of the table for a command; the words after # are for readers."""
     found = rows(page).get("commands", {}).get(re.sub(r"\s+#\s.*", "", line).strip(), {})
     return {"away": found} if isinstance(found, str) else found
 
@@ -117,7 +117,7 @@ def env(home: Path) -> dict[str, str]:
 
 
 def folder(page: str, home: Path, tmp_path: Path) -> Path:
-    """What the commands of a page find where they run."""
+    """A folder with the files that the commands of a page find where they run."""
     work = tmp_path / "work"
     shutil.copytree(ROOT / "examples", work / "examples")
     for name, to in {"tests/data/pages/files": ".", **rows(page).get("folders", {})}.items():
@@ -170,7 +170,7 @@ def is_shown(out: str, shown: str) -> bool:
 
 
 def as_run_here(words: list[str]) -> list[str]:
-    """What runs for a command; empty for others. Without a cluster, kubectl and helm render what they would apply."""
+    """The command that runs for one of a page; empty for others. Without a cluster, kubectl and helm only render."""
     ours = [str(ROOT / word) if word.startswith("manifests/") else word for word in words]
     if words[:3] == ["kubectl", "apply", "-k"]:
         return ["kubectl", "kustomize", ours[3]]

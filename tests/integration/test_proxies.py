@@ -66,7 +66,7 @@ class _Upstream(BaseHTTPRequestHandler):
 
 
 def shown(directory: Path, name: str, authority: CertificateAuthority) -> ssl.SSLContext:
-    """What a server of that name shows to clients; its CA is NAME.ca.crt in the folder."""
+    """The certificate that a server of that name shows to clients; its CA is NAME.ca.crt in the folder."""
     for file, content in issue.issue(names=(name,), certificate_authority=authority, now=NOW).files.items():
         (directory / f"{name}.{file}").write_bytes(content)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

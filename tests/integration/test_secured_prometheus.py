@@ -38,7 +38,7 @@ OLD: Final = new_authority(now=LONG_AGO, lifetime=timedelta(days=4000))
 
 USER, PASSWORD, WRONG = "auditor", "right-word-7", "wrong-word-8"
 HASH: Final = "$2b$04$abcdefghijklmnopqrstuuK.oVmf4qv2z4LWfRvPGRYU2hFZTwNB2"
-"""Of the password, by bcrypt."""
+"""The hash of the password, by bcrypt."""
 TOKEN, KEY = "token-4711", "key-0815"
 
 
@@ -119,7 +119,7 @@ def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def audited(dump: Path, url: str, *options: str | Path, env: dict[str, str] | None = None) -> str:
-    """What the report says of its measurement: an audit ends with 0 and reports what pods hold, whatever happens."""
+    """The report about the measurement: an audit ends with 0 and reports what pods hold even if Prometheus fails."""
     window = ("--window", "1h", "--step", "1h", "--format", "json")
     run = command.usher("audit", dump, "--prometheus", url, *window, *options, env=env)
     assert run.code == 0, run.err

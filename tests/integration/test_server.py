@@ -1,4 +1,4 @@
-"""What the ports of `usher serve` take, over TLS, and what they refuse."""
+"""The ports of `usher serve` take good requests over TLS, and refuse the rest."""
 
 import base64
 import contextlib

@@ -1,4 +1,4 @@
-"""What the server counts and what it logs."""
+"""The server counts and logs its decisions."""
 
 import contextlib
 import re

@@ -1,4 +1,4 @@
-"""What a running server does with too much: too large, too many bytes, too many reviews, too slow."""
+"""A running server survives too large bodies, too many bytes, too many reviews and slow clients."""
 
 import concurrent.futures
 import contextlib

@@ -92,7 +92,7 @@ class Traffic:
 
 
 def disturb(server: ServerProcess, second: int) -> None:
-    """What happens beside the load, once in a second: large bodies, another usher.yaml, another certificate."""
+    """Disturbs the server beside the load, once in a second: large bodies, another usher.yaml, another certificate."""
     if second % 10 == 0:
         server.ask("POST", "/validate?timeout=3s", body=large_review(second), headers=JSON)
     if second % 60 == 30:

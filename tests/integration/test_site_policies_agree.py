@@ -91,7 +91,7 @@ def server(folder: Path) -> Iterator[ServerProcess]:
 
 
 def of_command(folder: Path, command: str, value: Any, *more: str) -> set[tuple[str, str, str]]:
-    """What a command finds by policies: constraint, outcome and message."""
+    """The findings of policies by a command: constraint, outcome and message."""
     file = write(folder / "object.yaml", value)
     form = "findings" if command == "audit" else "json"
     run = usher(command, file, "--policies", folder / "policies.bundle", "--format", form, *more)

@@ -32,7 +32,7 @@ def of(**spec: Any) -> tuple[Any, Any]:
 
 
 def said(server: ServerProcess) -> str:
-    """What policies find in a pod that has no labels."""
+    """The findings of policies in a pod without labels."""
     message: str = server.review("validate", body(BIG)).get("status", {}).get("message", "")
     return message
 

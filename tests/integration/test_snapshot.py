@@ -56,7 +56,7 @@ def test_manifests_are_judged_by_a_snapshot_as_by_the_cluster(kubeconfig: Path, 
 def test_what_may_not_be_read_makes_no_snapshot_unless_that_is_asked_for(
     api: ApiServer, kubeconfig: Path, tmp_path: Path
 ) -> None:
-    """What is not known is not known by whoever reads it, either."""
+    """A reader of the snapshot would not know the missing kinds either."""
     api.troubles.append(lambda path, _: status(403, "classes are forbidden") if path == "/".join(CLASSES) else None)
     file = tmp_path / "cluster.json.gz"
     file.write_bytes(b"the old one")

@@ -1,4 +1,4 @@
-"""What a small run of `usher check` imports and makes before it can judge: that is most of its time."""
+"""A small run of `usher check` imports and makes little before it can judge: that takes most of its time."""
 
 import subprocess
 import sys
@@ -66,7 +66,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def after(*arguments: str | Path) -> Any:
-    """What is there after a command in a process of its own, which coverage does not follow: it imports much itself."""
+    """The modules and objects after a command in its own process, which coverage does not follow: it imports much."""
     variables = {name: value for name, value in command.environment().items() if "COVERAGE_" not in name}
     done = subprocess.run(
         [sys.executable, "-c", _CODE, *map(str, arguments)],

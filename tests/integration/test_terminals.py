@@ -1,4 +1,4 @@
-"""What a terminal or a log gets: colour where it is wanted, and nothing that it would obey."""
+"""A terminal or a log gets colour where the user wants it, and no control sequences of an object."""
 
 import os
 import pty
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.process
 
 
 def on_a_terminal(*arguments: str, env: dict[str, str] | None = None) -> str:
-    """What a terminal of 80 columns receives."""
+    """The output on a terminal of 80 columns."""
     variables = command.environment(**{"TERM": "xterm", **(env or {})})
     leader, follower = pty.openpty()
     with os.fdopen(leader, "rb", buffering=0) as terminal:

@@ -19,7 +19,7 @@ PLUGINS = ["-n0", "-p", "no:cacheprovider"]
 
 
 def run(*command: str, chosen: str | Path = OWN_ALONE) -> str:
-    """What Python prints with USHER_TEST_CORPUS."""
+    """The output of Python with USHER_TEST_CORPUS."""
     environment = {**os.environ, VARIABLE: str(chosen), "PYTHONPATH": str(ROOT / "tests")}
     done = subprocess.run(
         [sys.executable, *command], capture_output=True, text=True, env=environment, cwd=ROOT, timeout=120, check=False

@@ -1,4 +1,4 @@
-"""What preset `recommended` denies among the manifests that we have: every denial is listed with why it is right.
+"""Every denial of the preset `recommended` among our manifests is listed, with why it is right.
 
 A denial that is not in the list is either a false one, to be mended in the check, or is added with its reason.
 """

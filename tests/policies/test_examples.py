@@ -26,7 +26,7 @@ def manifest(file: Path) -> paths.Object:
 
 
 def mutated(file: Path, value: paths.Object) -> paths.Object:
-    """What the one mutation in whose folder the file is makes of it."""
+    """The file after the one mutation of its folder."""
     return record_findings.evaluator_of(file.parent).mutate(Request(value=value), only=key_of(file)).value
 
 

@@ -1,4 +1,4 @@
-"""What `usher fix` makes of a corpus: the changes that it names, nothing else, and everything at once."""
+"""`usher fix` makes the changes in a corpus that it names, no others, and all at once."""
 
 import io
 import shutil

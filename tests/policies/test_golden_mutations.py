@@ -148,7 +148,7 @@ def test_check_shows_the_patch_that_is_sent(subject: Subject) -> None:
 
 
 def rows() -> list[list[str]]:
-    """Those of the matrix: a kind and a cell for each mutation."""
+    """The rows of the matrix: a kind and a cell for each mutation."""
     text = (ROOT / "docs/mutations.md").read_text(encoding="utf-8").partition("\n## Kinds\n")[2]
     lines = [line for line in text.splitlines() if line.startswith("| ") and not line.startswith(("| kind ", "| --- "))]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]

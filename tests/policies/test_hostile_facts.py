@@ -99,7 +99,7 @@ FIELDS: Final = (
     *(("globalDefault",), ("preemptionPolicy",), ("value",), ("overhead",), ("scheduling",)),
     *(("metadata", "labels"), ("metadata", "deletionTimestamp"), ("status", "conditions"), ("status", "state")),
 )
-"""What some kinds of facts say and most examples leave out."""
+"""Fields of some kinds of facts that most examples leave out."""
 
 
 def with_field(value: paths.Object, place: Place, new: paths.Json) -> paths.Object | None:
@@ -135,8 +135,11 @@ def wrong(value: paths.Json, place: Place) -> list[paths.Json]:
 
 
 WEAKER: Final = {"USH523": {"USH524"}, "USH820": {"USH302"}, "USH1220": {"USH1221"}}
-"""What holds wherever something else does, and is told only where that is not: a queue that never has room for the pods
-that start together has none for all of them either, and boards that have no profile give no nodes to select."""
+"""Checks that also hold wherever a second one does, and then leave the report to the second one.
+
+A queue without room for the pods that start together has no room for all of them, and boards that have no profile give
+no nodes to select.
+"""
 
 
 def denied(decision: model.Decision) -> set[str]:

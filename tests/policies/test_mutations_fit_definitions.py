@@ -1,4 +1,4 @@
-"""What the mutations make of a manifest of every kind has no field that its definition refuses or drops."""
+"""The mutations add no field to a manifest of any kind that its definition refuses or drops."""
 
 from functools import lru_cache
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What must hold of every mutated object: of those of a corpus, of every kind, and of generated ones."""
+"""The properties of every mutated object hold for those of a corpus, of every kind, and for generated ones."""
 
 from collections.abc import Callable, Iterator
 from functools import cache

@@ -52,7 +52,7 @@ class Broken(Struct, frozen=True):
 
 
 def cases() -> Iterator[Broken]:
-    """Of every kind one object with the mistakes together; at night all its objects, and each mistake alone."""
+    """One object of every kind with the mistakes together; at night all its objects, and each mistake alone."""
     thorough = generated_examples.are_thorough()
     chosen = [*broken_objects.TOGETHER, *((name,) for name in broken_objects.MISTAKES if thorough)]
     for kind in WORKLOADS.values():

@@ -1,4 +1,4 @@
-"""What mutations tolerate by themselves: taints that mark accelerators, of pools that the pods can then enter."""
+"""Mutations tolerate by themselves only taints that mark accelerators, of pools that the pods can then enter."""
 
 from typing import Any, Final
 

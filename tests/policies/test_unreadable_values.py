@@ -1,4 +1,4 @@
-"""What a tenant can write, a tenant cannot use to get around a rule: a value that usher cannot read is refused."""
+"""usher refuses values that it cannot read, so that a tenant cannot get around a rule with them."""
 
 import copy
 import io
@@ -68,7 +68,7 @@ def refused(evaluator: Evaluator, request: Request, value: paths.Object) -> bool
 @pytest.mark.costly
 @pytest.mark.parametrize("corpus", shared_files.thorough_corpora)
 def test_a_device_variable_that_usher_cannot_read_is_refused_in_every_container(corpus: Corpus) -> None:
-    """Of every manifest the first container takes each value in turn, and the others take one of them."""
+    """The first container of every manifest takes each value in turn, and the others take one of them."""
     config = models.Config()
     evaluator = assembly.embedded(config)
     tried, passed = 0, []

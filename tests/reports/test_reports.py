@@ -1,4 +1,4 @@
-"""What people reported in public, as inputs of our own: usher names the cause and the remedy, and little else.
+"""usher names the cause and the remedy of what people reported in public, by inputs of our own, and little else.
 
 `tools/record_reports.py` says what a folder holds, and writes the answers.
 """

@@ -11,7 +11,7 @@ PICTURES = Path(__file__).parents[2] / "docs/pictures"
 
 
 def report(findings: int) -> str:
-    """What the command prints, in the parts that the picture looks at."""
+    """The output of the command, in the parts that the picture looks at."""
     shown = [f"{heading(number)}\n  | <why {number}>" for number in range(findings)]
     return "\n".join(["file.yaml", *shown, "", "left out: nothing", "1 file: errors"])
 

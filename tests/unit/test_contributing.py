@@ -38,7 +38,7 @@ def named(text: str) -> Iterator[str]:
 
 
 def parts(row: str) -> list[str]:
-    """What the description of a room names."""
+    """The parts that the description of a room names."""
     return list(named(row.split("|")[2]))
 
 

@@ -55,7 +55,7 @@ def anchors(page: Path) -> set[str]:
 
 
 def missing(page: Path, anchor: str | None) -> str:
-    """What a reference does not find; empty where it leads to something."""
+    """The part of a reference that leads to nothing; empty if all of it exists."""
     if not page.is_file():
         return f"no page {page.relative_to(ROOT)}"
     if anchor and anchor not in anchors(page):

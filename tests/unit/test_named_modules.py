@@ -25,7 +25,7 @@ OTHERS: Final = re.compile(
     """,
     re.VERBOSE,
 )
-"""What is not ours in a text."""
+"""Names in a text that are not ours."""
 
 FOREIGN: Final = frozenset({
     "tap.py",  # a library

@@ -93,7 +93,7 @@ def test_krew_takes_the_manifest_of_the_plugin(tmp_path: Path) -> None:
 UNPUBLISHED: Final = re.compile(
     r"pip install '?gpu-usher(?!\[)|helm repo add|oci://ghcr|docker pull|krew install usher"
 )
-"""What only works once somebody has published gpu-usher there."""
+"""Commands that work only after gpu-usher is published there."""
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ OUR_FOLDERS: Final = re.compile(r"(examples|tests|docs|certs|benchmarks|policies
 
 
 def mistakes(command: click.Command, words: list[str]) -> Iterator[str]:
-    """What does not exist of a command of a page: the command below its group, a value, a file of ours."""
+    """The missing parts of a command of a page: the command below its group, a value, a file of ours."""
     if isinstance(command, click.Group) and words and not re.match(r"-|[\[(]", words[0]):
         yield words[0]
     options = {name: each.type for each in command.params for name in each.opts if name.startswith("-")}

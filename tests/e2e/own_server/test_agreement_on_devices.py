@@ -1,4 +1,4 @@
-"""What usher says about pods that claim devices, and what the scheduler of Kubernetes then does with them.
+"""usher and the scheduler of Kubernetes agree about pods that claim devices.
 
 The same sixty cases each time: whole GPUs, partitions by counters, shares of a GPU, taints, a network that two nodes
 share, selectors with and without faults, alternatives, constraints and extended resources on four nodes.

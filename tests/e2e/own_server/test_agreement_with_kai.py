@@ -1,4 +1,4 @@
-"""What usher says about workloads in queues of KAI-Scheduler, and what KAI-Scheduler then does with them.
+"""usher and KAI-Scheduler agree about workloads in queues of KAI-Scheduler.
 
 Sixty cases, the same each time: worlds of four queues over five nodes of two shards, and ten workloads in each. Between
 cases the nodes are empty. The binder does not run: a pod has its node when the scheduler asks the binder for it.
@@ -107,7 +107,7 @@ def tried(cluster: Cluster, case: Case, *, patience: float) -> tuple[bool, bool]
 
 
 def said(cluster: Cluster) -> str:
-    """What KAI says about the pod groups that wait."""
+    """KAI's reasons why the pod groups wait."""
     groups = cluster.objects("PodGroup", namespace=NAMESPACE, api_version=GROUPS)
     return "; ".join(
         f"{each['spec'].get('queue')}: {one.get('message')}"

@@ -1,4 +1,4 @@
-"""What usher says about workloads in queues of Kueue, and what Kueue then does with them.
+"""usher and Kueue agree about workloads in queues of Kueue.
 
 Sixty cases, the same each time: worlds of ClusterQueues, cohorts, flavors and Topologies over seven nodes, and ten Jobs
 and JobSets in each. Some workloads stay, so that later ones find their queues in use. AGREEMENT_SEED gives other cases,
@@ -280,7 +280,7 @@ def test_what_usher_advises_starts_workloads_in_kueue(queueing: Cluster) -> None
 
 
 def advised(cluster: Cluster, case: Object, objects: Sequence[Object]) -> list[Followed]:
-    """What the remedies make of a workload that never starts."""
+    """A workload that never starts, after its remedies are followed."""
     (outlook,), _ = agreeing.looked_at([case], facts_of(cluster), pools=kueue_worlds.POOLS)
     queues = [each for each in objects if each["kind"] == "ClusterQueue"]
     return [*remedies.followed(outlook.remedies, case, [], queues)] if outlook.answer is Answer.NEVER else []

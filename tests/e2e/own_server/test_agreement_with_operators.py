@@ -36,7 +36,7 @@ GROUPS: Final = "scheduling.volcano.sh/v1beta1"
 
 
 class Devices(NamedTuple):
-    """What pods of one sort have in common."""
+    """The devices that all pods of one sort have."""
 
     requests: tuple[tuple[str, int], ...]
     scheduler: str
@@ -108,7 +108,7 @@ def prepared(value: Object) -> Object:
 
 
 def read_by_usher(value: Object, beside: Sequence[Object], folder: Path) -> Object:
-    """What `usher workload show` says of an object among others."""
+    """The output of `usher workload show` about an object among others."""
     file = folder / "objects.json"
     file.write_text("\n---\n".join(json.dumps(each) for each in [value, *beside]))
     run = usher("workload", "show", "--format", "json", file)

@@ -1,4 +1,4 @@
-"""What usher says about the start of groups of pods, and what the scheduler of Kubernetes then does with them.
+"""usher and the scheduler of Kubernetes agree about the start of groups of pods.
 
 The same sixty cases each time: groups of Kubernetes itself, affinity, spreads, claims, gates and RuntimeClasses on four
 nodes in two racks. Between cases the nodes are empty.

@@ -1,4 +1,4 @@
-"""What usher says about workloads in queues of Volcano, and what Volcano then does with them.
+"""usher and Volcano agree about workloads in queues of Volcano.
 
 Sixty cases, the same each time: worlds of three queues over four nodes, and ten Jobs of Volcano and of Kubernetes in
 each. Between cases the nodes are empty. Volcano runs as its chart installs it, without its webhooks.
@@ -84,7 +84,7 @@ def tried(cluster: Cluster, case: Case, *, patience: float) -> tuple[bool, bool]
 
 
 def said(cluster: Cluster) -> str:
-    """What Volcano says about the PodGroups that wait."""
+    """Volcano's reasons why the PodGroups wait."""
     groups = cluster.objects("PodGroup", namespace=NAMESPACE, api_version=SCHEDULING)
     return "; ".join(
         f"{each.get('status', {}).get('phase')}: {one.get('message')}"
@@ -200,7 +200,7 @@ def test_what_usher_advises_starts_workloads_in_volcano(tmp_path: Path) -> None:
 
 
 def advised(cluster: Cluster, of: World, index: int) -> list[Followed]:
-    """What the remedies make of a workload that never starts."""
+    """A workload that never starts, after its remedies are followed."""
     case = volcano_worlds.workload(ADVISED[0], of, index)
     facts = [*real_controllers.facts(cluster, KINDS, lambda _: True), *case.groups]
     (outlook,), _ = agreeing.looked_at([case.workload], facts, pools=volcano_worlds.POOLS)

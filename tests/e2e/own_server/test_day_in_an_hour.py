@@ -57,7 +57,7 @@ JOB: Final = "batch/v1"
 
 @dataclass(kw_only=True)
 class Day:
-    """What the tenants of a cluster ask for, and what became of it."""
+    """The workloads that tenants of a cluster ask for, and their ends."""
 
     cluster: Cluster
     tenant: Cluster
@@ -219,7 +219,7 @@ def registered(site: Site, replicas: Replicas, directory: Path) -> Iterator[None
 
 @dataclass(kw_only=True)
 class Events:
-    """What happens to the cluster."""
+    """The events of the cluster."""
 
     alone: ApiServerAlone
     site: Site

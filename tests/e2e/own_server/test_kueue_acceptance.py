@@ -17,7 +17,7 @@ from integration import command
 from server_process import ServerProcess
 
 GPUS = 8
-"""Of each pod."""
+"""The GPUs of each pod."""
 
 DEFINITIONS = tuple(
     f"kueue.x-k8s.io/{plural}" for plural in ("clusterqueues", "cohorts", "localqueues", "resourceflavors")
@@ -33,7 +33,7 @@ class Queue:
     fits: int
     """Pods that it could admit at once; not one more."""
     most: str
-    """What the user is told that it can give."""
+    """The most that the flavor can give, by the message to the user."""
     stopped: bool = False
 
 
@@ -95,7 +95,7 @@ def server(account: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 @pytest.fixture(scope="module")
 def checked(account: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    """What `usher check` finds by a snapshot, by name of the Job."""
+    """The findings of `usher check` by a snapshot, by name of the Job."""
     directory = tmp_path_factory.mktemp("checked")
     taken = command.usher("snapshot", "-o", directory / "cluster.json.gz", "--kubeconfig", account)
     assert taken.code == 0, taken.err

@@ -183,7 +183,7 @@ class Watching:
         return answer.response
 
     def metric(self, name: str) -> float:
-        """Of PriorityClasses."""
+        """The metric of PriorityClasses."""
         line = next(
             line for line in self._metrics.exposition().decode().splitlines() if line.startswith(f"{name}{{{CLASSES}}}")
         )

@@ -1,4 +1,4 @@
-"""Of one workload and one cluster the webhook, a snapshot, the cluster's manifests and an audit say the same."""
+"""The webhook, a snapshot, the manifests of a cluster and an audit say the same about one workload."""
 
 import json
 import shutil
@@ -34,7 +34,7 @@ BY_FACTS = {f"USH{number}" for number in (330, 331, 430, 431, 432, 435, 520, 523
 """Codes of what is found in nothing but facts of the cluster."""
 
 OF_NEW_WORKLOADS_ALONE = "USH1222"
-"""What an audit does not say: what exists has its part of the ResourceQuota already."""
+"""A check that audits skip: existing objects have their part of the ResourceQuota already."""
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def answered(server: ServerProcess) -> Said:
 
 @pytest.fixture(scope="module")
 def shown(site: Cluster, server: ServerProcess, answered: Said) -> Said:
-    """What users read who create the workloads, the denial and the warnings; it is a dry run, before any exists."""
+    """The denial and the warnings that users read who create the workloads; a dry run, before any exists."""
     assert answered
     with quota_site.asked(site, [server]):
         large = next(each for each in WORKLOADS if each["metadata"]["name"] == "large")
@@ -97,7 +97,7 @@ def written(site: Cluster) -> Path:
 
 @pytest.fixture(scope="module")
 def outlooks(site: Cluster, taken: Path, written: Path) -> list[command.Run]:
-    """What `usher queue` tells by the snapshot, and by the cluster itself."""
+    """The output of `usher queue` by the snapshot, and by the cluster itself."""
     return [
         command.usher("queue", written, "--config", CONFIG, "--format", "json", *cluster)
         for cluster in (("--facts", taken), ("--kubeconfig", site.kubeconfig))
@@ -106,7 +106,7 @@ def outlooks(site: Cluster, taken: Path, written: Path) -> list[command.Run]:
 
 @pytest.fixture(scope="module")
 def by_cluster(site: Cluster, account: Path, written: Path) -> Said:
-    """What `usher check` reports while it reads the facts from the cluster of the current context."""
+    """The report of `usher check` that reads the facts from the cluster of the current context."""
     home = site.directory / "home"
     (home / ".kube").mkdir(parents=True)
     shutil.copy(account, home / ".kube" / "config")

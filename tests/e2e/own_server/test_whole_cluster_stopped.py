@@ -55,7 +55,7 @@ def is_let_in(cluster: Cluster, namespace: str, *, gpus: int = 0) -> bool:
 def test_after_a_stop_of_everything_the_cluster_comes_back_before_the_webhooks(
     site: ApiServerAlone, tmp_path: Path
 ) -> None:
-    """What heals a cluster starts while no webhook answers: its own namespaces, leases of nodes, and our server."""
+    """Objects that heal a cluster start while no webhook answers: its namespaces, leases of nodes, and our server."""
     cluster, tenant = site.cluster, accounts.tenant(site.cluster, TEAM)
     (port,) = ports.free(1)
     arguments = ("--live", f"--kubeconfig={accounts.kubeconfig(cluster)}", f"--port={port}")

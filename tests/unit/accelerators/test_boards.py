@@ -1,4 +1,4 @@
-"""What each board offers is what NVIDIA's tables say, and a node's label is recognised only where it is certain."""
+"""Each board offers what NVIDIA's tables say, and a node's label is recognised only where it is certain."""
 
 import pytest
 from hypothesis import given

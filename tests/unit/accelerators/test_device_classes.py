@@ -1,4 +1,4 @@
-"""What device classes and their drivers are, by the charts that install them."""
+"""Device classes and their drivers have the meaning that the charts of the drivers give them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What resource names mean, by the documentation of those who made them."""
+"""Resource names have the meaning that the documentation of their makers gives them."""
 
 import pytest
 from hypothesis import example, given

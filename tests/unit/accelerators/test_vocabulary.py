@@ -1,4 +1,4 @@
-"""What names mean on a cluster, with what its usher.yaml adds."""
+"""Names mean on a cluster what its usher.yaml adds to the tables."""
 
 from typing import Any, get_args
 

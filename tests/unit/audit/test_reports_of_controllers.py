@@ -1,4 +1,4 @@
-"""What an estate takes from the status of workloads and pods."""
+"""An estate reads the status of workloads and pods."""
 
 from datetime import UTC, datetime
 from typing import Any

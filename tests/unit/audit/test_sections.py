@@ -1,4 +1,4 @@
-"""What usher's own rules would have prevented: GPU-hours of the workloads that each rule denies."""
+"""GPU-hours that usher's own rules would have prevented: those of the workloads that each rule denies."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

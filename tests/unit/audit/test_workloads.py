@@ -1,4 +1,4 @@
-"""What an audit keeps of a workload: its team, queue, priority, and the manifests of those that wait."""
+"""An audit keeps the team, queue and priority of a workload, and the manifests of waiting ones."""
 
 from datetime import UTC, datetime
 

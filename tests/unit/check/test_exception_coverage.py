@@ -1,4 +1,4 @@
-"""What the exceptions of usher.yaml cover in a run, decided without judging anything twice."""
+"""A run knows what the exceptions of usher.yaml cover, and judges nothing twice."""
 
 from datetime import date
 from typing import Any

@@ -1,4 +1,4 @@
-"""What files tell of a cluster."""
+"""Facts of a cluster from files."""
 
 from pathlib import Path
 

@@ -21,7 +21,7 @@ CONFIG = models.Config()
 
 
 def shown(*files: Sequence[paths.Object], namespace: str = "default") -> list[ShownWorkload]:
-    """What is shown of files that hold these objects."""
+    """The output about files that hold these objects."""
     batches = [
         Batch(source=f"{number}.yaml", items=tuple(Item(value=value) for value in values))
         for number, values in enumerate(files)
@@ -30,7 +30,7 @@ def shown(*files: Sequence[paths.Object], namespace: str = "default") -> list[Sh
 
 
 def pods(*values: paths.Object) -> tuple[int, int | None]:
-    """Of the only workload in a file."""
+    """The pods of the only workload in a file."""
     (found,) = shown(values)
     return found.workload.pods.minimum, found.workload.pods.maximum
 

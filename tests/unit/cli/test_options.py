@@ -57,7 +57,7 @@ ASKS_A_CLUSTER: Final = frozenset({"--facts", "--kubeconfig", "--context"})
 
 
 class Meaning(NamedTuple):
-    """What people may write after an option, and what its help says."""
+    """The values that an option takes, and the words of its help."""
 
     values: str
     metavar: str | None

@@ -1,4 +1,4 @@
-"""What the Date of an answer says about this machine's clock."""
+"""The Date of an answer shows the error of this machine's clock."""
 
 import email.utils
 from collections.abc import Iterator

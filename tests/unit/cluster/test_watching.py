@@ -150,7 +150,7 @@ def test_the_store_keeps_only_the_fields_that_decisions_read() -> None:
 
 @pytest.mark.parametrize("gone", [watched(error_event(410)), ScriptedStream([], refusal=refused(410))])
 def test_a_resource_version_that_has_expired_is_answered_by_a_new_list(gone: ScriptedStream) -> None:
-    """What went meanwhile is gone, and what came is there."""
+    """Objects that went meanwhile are gone, and new ones exist."""
     site = Site(
         listed(priority_class("a"), priority_class("b")),
         gone,

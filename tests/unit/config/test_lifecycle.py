@@ -1,4 +1,4 @@
-"""What usher.yaml may say of the end of jobs and of their pods, and what rules see of it."""
+"""usher.yaml bounds the end of jobs and of their pods, and rules see it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What usher.yaml may say of shared memory, and what rules see of it."""
+"""usher.yaml bounds shared memory, and rules see it."""
 
 import pydantic
 import pytest

@@ -1,4 +1,4 @@
-"""What the real kubectl makes of manifests, without a cluster."""
+"""The real kubectl reads manifests, without a cluster."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""What `parse` refuses, where it says the fault is, and that it is quick about it."""
+"""`parse` refuses faulty documents quickly, and says where the fault is."""
 
 import json
 import tracemalloc

@@ -38,7 +38,7 @@ REFUSED = {
         )
     },
 }
-"""What of each corpus is no manifest, and why."""
+"""Files of each corpus that are not manifests, and why."""
 
 NO_OBJECTS = {"odd/values.yaml"}
 

@@ -1,4 +1,4 @@
-"""What the registry says of every kind, as plain data: `tests/data/kinds.json` holds it, one entry for each kind.
+"""The registry's record of every kind as plain data: `tests/data/kinds.json` holds it, one entry for each kind.
 
 Run with `tests` on PYTHONPATH, this module writes the file: `python -m unit.kinds.recorded`.
 """

@@ -1,4 +1,4 @@
-"""What has run to its end, by its status."""
+"""The status shows whether an object has run to its end."""
 
 import pytest
 

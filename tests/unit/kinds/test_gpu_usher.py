@@ -1,4 +1,4 @@
-"""What rules read of a GPUQuota."""
+"""Rules read a GPUQuota."""
 
 from typing import Any
 

@@ -26,7 +26,7 @@ EXAMPLES: Final = "config/sections.py"
 
 @cache
 def literals() -> list[tuple[str, list[object]]]:
-    """What sets, lists, tuples and dictionaries hold as they are written, with their module outside of kinds."""
+    """The literal values of sets, lists, tuples and dictionaries outside of kinds, with their modules."""
     paths = (path for path in sorted(PACKAGE.rglob("*.py")) if "kinds" not in path.relative_to(PACKAGE).parts)
     return [(path.relative_to(PACKAGE).as_posix(), held) for path in paths for held in held_by(path)]
 

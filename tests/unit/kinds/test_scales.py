@@ -9,7 +9,7 @@ from usher.kinds import registry
 
 
 def defined_scales() -> Iterator[tuple[str, str, str, str]]:
-    """Those of our own definitions; that these say what published ones say, test_registry.py proves at night."""
+    """The scales of our own definitions; test_registry.py proves at night that published ones say the same."""
     for file in kind_definitions.OWN.rglob("*.yaml"):
         for found in kind_definitions.versions(file):
             if found.replicas:

@@ -191,7 +191,7 @@ LLAMA: dict[str, builders.JsonValue] = {
     "modelFormat": {"name": "safetensors", "version": "1.0.0"},
     "modelFramework": {"name": "transformers", "version": "4.47.0"},
 }
-"""What a model says of itself, and a runtime of the models that it supports."""
+"""A model's description of itself, and a runtime's of the models that it supports."""
 
 
 def llama(**fields: builders.JsonValue) -> paths.Object:

@@ -1,4 +1,4 @@
-"""What a pod asks for is what the scheduler counts, whatever containers, overhead and pod-level resources it has."""
+"""A pod asks for what the scheduler counts, with any containers, overhead and pod-level resources."""
 
 from typing import Any
 

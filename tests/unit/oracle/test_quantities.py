@@ -23,7 +23,7 @@ REFUSED: Final = frozenset({"refused"})
 class Difference:
     reason: str
     aspects: frozenset[str]
-    """What differs: `refused` (Kubernetes takes the value, we do not), `number`, `canonical`, `value`, `milli`."""
+    """The differences: `refused` (Kubernetes takes the value, we do not), `number`, `canonical`, `value`, `milli`."""
     applies: Callable[[Any, Any], bool]
     """To the value from the manifest, and to the quantity that Kubernetes makes of it."""
 

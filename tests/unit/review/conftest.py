@@ -1,4 +1,4 @@
-"""What tests of reviews share."""
+"""Shared fixtures of the tests of reviews."""
 
 from collections.abc import Iterator
 

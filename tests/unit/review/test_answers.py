@@ -1,4 +1,4 @@
-"""What a validating review is answered, with the policies that are shipped."""
+"""The answers to validating reviews, with the policies that are shipped."""
 
 from pathlib import Path
 from typing import Any

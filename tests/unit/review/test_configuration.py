@@ -35,7 +35,7 @@ def test_a_good_file_gets_in_without_a_message(evaluator: Evaluator) -> None:
 
 
 def test_a_broken_file_is_denied_with_all_mistakes_and_their_lines(evaluator: Evaluator) -> None:
-    """Those of the schema, and those that only the policies know."""
+    """The denial has the mistakes that the schema finds, and those that only the policies know."""
     status = judged(evaluator, config_map(BROKEN))["status"]
 
     assert (status["code"], status["reason"]) == (422, "Invalid")

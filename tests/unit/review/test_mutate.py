@@ -19,7 +19,7 @@ from usher.review import webhooks
 
 
 def patched(value: paths.Object, response: Any) -> Any:
-    """What the API server makes of the object: it decodes the patch and applies it, strictly."""
+    """The object after the API server decodes the patch and applies it, strictly."""
     operations = orjson.loads(base64.b64decode(response["patch"], validate=True))
     return jsonpatch.JsonPatch(operations).apply(value)
 

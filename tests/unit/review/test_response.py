@@ -1,4 +1,4 @@
-"""What an answer may hold: the limits that the API server sets, and those that readers do."""
+"""An answer keeps the limits of the API server, and those of readers."""
 
 import itertools
 import random

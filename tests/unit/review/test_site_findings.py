@@ -1,4 +1,4 @@
-"""What policies of a site find joins a decision of usher: before the charge, and never in place of a denial."""
+"""Findings of a site's policies join a decision of usher: before the charge, and never in place of a denial."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a server tells of the facts of its cluster: while it waits for them, and in its metrics."""
+"""A server reports the facts of its cluster: while it waits for them, and in its metrics."""
 
 from prometheus_client.parser import text_string_to_metric_families
 

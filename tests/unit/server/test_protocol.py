@@ -1,4 +1,4 @@
-"""What a stranger may hold open, for how long, and how much of it, over real sockets."""
+"""A stranger may hold little open, for a short time, over real sockets."""
 
 import asyncio
 import contextlib
@@ -54,7 +54,7 @@ class Client:
         return await self.answer()
 
     async def closed(self) -> bytes:
-        """What comes until the server closes the connection."""
+        """The bytes until the server closes the connection."""
         with contextlib.suppress(ConnectionResetError):
             return await asyncio.wait_for(self.reader.read(), BOUND)
         return b""

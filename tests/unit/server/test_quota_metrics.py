@@ -1,4 +1,4 @@
-"""What Prometheus sees of quotas."""
+"""Prometheus sees quotas."""
 
 from prometheus_client.parser import text_string_to_metric_families
 

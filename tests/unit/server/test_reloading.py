@@ -32,7 +32,7 @@ def current(file: Path) -> Current:
 
 
 def looked(holder: Current, change: Callable[[], object]) -> Looked:
-    """What the watch reports of a change."""
+    """The watch's reports of a change."""
 
     async def wait() -> Looked:
         reports: asyncio.Queue[Looked] = asyncio.Queue()

@@ -31,7 +31,7 @@ _DETAILS = {
     merge.verified.__code__,
     webhooks.forgive_missed_mutations.__code__,
 }
-"""What depends on the facts of the cluster, on the mutations that a Pod needs, and on those that it missed."""
+"""Functions that depend on the facts of the cluster, on the mutations that a Pod needs, and on those that it missed."""
 
 
 def ways(evaluator: Evaluator, path: str) -> tuple[list[str], list[str]]:

@@ -1,4 +1,4 @@
-"""What a workload is when it has grown, and how many pods it then makes."""
+"""A workload keeps its identity when it has grown, and its pods are counted."""
 
 import pytest
 from hypothesis import given

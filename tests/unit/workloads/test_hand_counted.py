@@ -20,7 +20,7 @@ Range = tuple[str, str | None]
 
 
 class Row(NamedTuple):
-    """What one document makes; `pods` is None where the file does not tell how many."""
+    """The pods of one document; `pods` is None where the file does not give a number."""
 
     file: str
     document: int

@@ -1,4 +1,4 @@
-"""What the commands of containers with accelerators start: a number of processes, or only a wait."""
+"""The commands of containers with accelerators start a number of processes, or only a wait."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What pods need of their cluster, which known nodes, Pods and configurations do not give."""
+"""Pods need things of their cluster that known nodes, Pods and configurations do not give."""
 
 from typing import Any
 

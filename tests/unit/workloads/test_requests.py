@@ -1,4 +1,4 @@
-"""What one pod asks of its node, and how many accelerators it takes (docs/domain/requests.md#request-of-one-pod)."""
+"""The request of one pod to its node, and its accelerators (docs/domain/requests.md#request-of-one-pod)."""
 
 import pytest
 

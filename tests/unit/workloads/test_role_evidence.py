@@ -1,4 +1,4 @@
-"""What programs and images say about a role, where usher.yaml says nothing."""
+"""Programs and images decide about a role where usher.yaml does not."""
 
 from typing import Any
 

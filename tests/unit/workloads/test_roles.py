@@ -1,4 +1,4 @@
-"""What a workload is for: by rules of usher.yaml, its programs, its kind, and a label that gets around no rule."""
+"""The role of a workload: by rules of usher.yaml, its programs, its kind, and a label that gets around no rule."""
 
 from typing import Any
 

@@ -26,7 +26,7 @@ def asked(
     reason: str = "",
     claim: str = "",
 ) -> model.AcceleratorRequest:
-    """What one pod asks for."""
+    """The request of one pod."""
     most = None if maximum is None else quantities.parse(maximum)
     return model.AcceleratorRequest(
         route=route, name=name, minimum=quantities.parse(minimum), maximum=most, path="", reason=reason, claim=claim

@@ -1,4 +1,4 @@
-"""What a page shows: its HTML, and the words that its readers see."""
+"""The HTML of a page, and the words that its readers see."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What a person at a terminal reads of earlier audits."""
+"""A person at a terminal reads about earlier audits."""
 
 import io
 

@@ -9,7 +9,7 @@ from usher.audit.reports.html_elements import MOST, Html, element, joined
 
 
 class _Reader(HTMLParser):
-    """What a browser would read: the elements with their attributes, and the text."""
+    """Reads HTML as a browser does: the elements with their attributes, and the text."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

@@ -1,4 +1,4 @@
-"""What admission would say today about workloads that are there."""
+"""An audit says what admission would decide today about existing workloads."""
 
 import pytest
 from msgspec.structs import replace

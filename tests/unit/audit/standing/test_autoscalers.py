@@ -1,4 +1,4 @@
-"""What an autoscaler may add: it makes no workload and no quota wrong that no node of now fits."""
+"""A workload or quota that only nodes of an autoscaler fit is not wrong."""
 
 from typing import Any
 

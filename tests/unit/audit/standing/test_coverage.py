@@ -1,4 +1,4 @@
-"""What usher's webhooks leave out, and what other webhooks block."""
+"""Findings about what usher's webhooks leave out, and what other webhooks block."""
 
 from typing import Any
 

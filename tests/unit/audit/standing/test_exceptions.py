@@ -17,7 +17,7 @@ LATER = date(2027, 1, 1)
 
 
 def entries(*uses: ExceptionUse, seen: Estate | None = None, **fields: Any) -> list[FindingEntry]:
-    """What an audit of a cluster with the namespace `ml-research` says of exceptions."""
+    """The findings about exceptions of a cluster with the namespace `ml-research`."""
     of = report(exceptions=uses, **{"origin": "prod", **fields})
     return found(seen or estate(), namespaces("ml-research"), of=of, codes=CODES)
 

@@ -72,7 +72,7 @@ def test_a_part_whose_file_is_damaged_is_not_done(tmp_path: Path, change: str) -
 
 
 def test_an_incomplete_part_is_audited_again(tmp_path: Path) -> None:
-    """What could not be read may be readable now."""
+    """Unreadable objects may be readable now."""
     written.part(tmp_path, fleets.cluster(1, gaps=(Gap(source="pods", reason="HTTP status 500"),)), HALF)
 
     assert not is_done(tmp_path)

@@ -1,4 +1,4 @@
-"""What has no namespace is found by every shard: the merge counts it once, and knows what only all shards prove."""
+"""Every shard finds objects without a namespace: the merge counts them once, and knows what only all shards prove."""
 
 from collections.abc import Mapping
 from pathlib import Path

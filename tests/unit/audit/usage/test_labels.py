@@ -1,4 +1,4 @@
-"""What labels of exporters say, as the scrapers of the field change them."""
+"""Labels of exporters are read as the scrapers of the field change them."""
 
 import pytest
 

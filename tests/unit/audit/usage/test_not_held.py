@@ -1,4 +1,4 @@
-"""What GPUs cost that no pod holds: those of now, and those of the window by the series of nodes."""
+"""The cost of GPUs that no pod holds: now, and in the window by the series of nodes."""
 
 from datetime import timedelta
 from typing import Any

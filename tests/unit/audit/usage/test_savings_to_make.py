@@ -1,4 +1,4 @@
-"""What a saving needs: devices that are free, work of the platform team, and what of it the bill shows."""
+"""A saving needs free devices and work of the platform team; the bill shows a part of it."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -11,7 +11,7 @@ CURSOR = "|"
 
 
 def found(content: str) -> completion.Cursor | None:
-    """What stands around the mark in a text."""
+    """The place around the mark in a text."""
     offset = content.index(CURSOR)
     text = Text(content.replace(CURSOR, "", 1))
     return completion.cursor_at(text, text.point(offset))

@@ -1,4 +1,4 @@
-"""What an editor says where a cursor rests: about a finding, and about an object."""
+"""An editor explains the finding and the object under a cursor."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What an editor shows of manifests: the findings of `usher check`, at their places in the text."""
+"""An editor shows the findings of `usher check`, at their places in the text."""
 
 import io
 import os

@@ -1,4 +1,4 @@
-"""What an editor shows of texts that are not judged, or not all of them, and of texts that mean harm."""
+"""An editor shows which texts are not judged, or not completely, and survives hostile texts."""
 
 from pathlib import Path
 

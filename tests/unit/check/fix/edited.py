@@ -11,7 +11,7 @@ GONE: Final = object()
 
 
 def rewritten(text: str | bytes, changes: dict[str, Any], *, document: int = 0) -> rewriting.Rewritten:
-    """What becomes of a file when values are set at pointers; GONE removes, and the pointer /- appends."""
+    """A file after values are set at pointers; GONE removes, and the pointer /- appends."""
     content = text.encode() if isinstance(text, str) else text
     documents = reader.parse(content, source="job.yaml")
     wanted = copy.deepcopy(documents[document].value)

@@ -19,7 +19,7 @@ SETTINGS = judging.Settings(command=findings.Command.CHECK, mutated=True, diff=T
 
 
 Fix = Callable[[Path, str], rounds.Fixed]
-"""What the remedies of one check make of a file, which is not written."""
+"""Applies the remedies of one check to a file, without writing it."""
 
 
 @pytest.fixture(scope="module")

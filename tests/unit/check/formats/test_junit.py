@@ -24,7 +24,7 @@ ATTRIBUTES: Final = {
     "skipped": {"message"},
     "system-out": set[str](),
 }
-"""What junit-10.xsd of Jenkins allows, as far as usher writes it."""
+"""Attributes that junit-10.xsd of Jenkins allows, as far as usher writes them."""
 
 
 def parsed(found: findings.Report) -> ET.Element:

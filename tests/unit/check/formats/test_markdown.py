@@ -35,7 +35,7 @@ def structure(text: str) -> list[tuple[str, int]]:
 
 
 def shown(text: str) -> str:
-    """What people see, without markup."""
+    """The text that people see, without markup."""
     return "".join(
         token.content for token in flat(READER.parse(text)) if token.type in {"text", "text_special", "code_inline"}
     )

@@ -15,7 +15,7 @@ INTRODUCTION = "\n".join(document_fabrics.introduction())
 
 
 def section(name: str) -> str:
-    """What the page says of one profile."""
+    """The section of the page about one profile."""
     text = "\n".join(document_fabrics.profiles())
     return text.partition(f"\n### {name}\n")[2].partition("\n### ")[0]
 

@@ -1,4 +1,4 @@
-"""What a policy sees of an object, and what it compares with."""
+"""A policy sees an object, and the objects that it compares with."""
 
 import orjson
 import pytest

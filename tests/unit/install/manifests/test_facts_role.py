@@ -1,4 +1,4 @@
-"""What the server may read of its cluster is what decisions look at, and nothing else."""
+"""The server may read only what decisions look at."""
 
 from pathlib import Path
 

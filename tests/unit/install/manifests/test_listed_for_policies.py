@@ -1,4 +1,4 @@
-"""What an audit may list for policies of a site: kinds become resources, and Secrets are never among them."""
+"""An audit may list the kinds of a site's policies: kinds become resources, and Secrets are never among them."""
 
 import pytest
 

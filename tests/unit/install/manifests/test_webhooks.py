@@ -19,7 +19,7 @@ IN_FILES_ALONE = {"ConfigMap", "MutatingWebhookConfiguration", "NodePool", "Vali
 
 
 def rules(value: paths.Object) -> Iterator[paths.Object]:
-    """Of the webhook about workloads, and of the one about other objects where there is one."""
+    """The rules of the webhook about workloads, and of the one about other objects if it exists."""
     webhooks_of = paths.resolve(value, "/webhooks")
     assert isinstance(webhooks_of, list)
     for webhook in webhooks_of[:2]:

@@ -1,4 +1,4 @@
-"""What a preflight says of our own webhooks, certificate and server."""
+"""A preflight judges our own webhooks, certificate and server."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""What autoscalers and scales say of their targets (upstream sources in the module's docstring)."""
+"""Autoscalers and scales say how their targets grow (upstream sources in the module's docstring)."""
 
 import pytest
 

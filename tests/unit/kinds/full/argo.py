@@ -129,4 +129,4 @@ REFERENCED: list[paths.Object] = [
     ),
     builders.custom(_API, "WorkflowTemplate", {"parallelism": 2, "templates": [{"name": "extra"}]}, name="base"),
 ]
-"""What they refer to by name."""
+"""Objects that the templates refer to by name."""

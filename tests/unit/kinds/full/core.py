@@ -19,4 +19,4 @@ OBJECTS: dict[str, paths.Object] = {
 }
 
 REFERENCED: list[paths.Object] = []
-"""What they refer to by name."""
+"""Objects that the templates refer to by name."""

@@ -87,4 +87,4 @@ OBJECTS: dict[str, paths.Object] = {
 REFERENCED: list[paths.Object] = [
     builders.custom("grove.io/v1alpha1", "PodCliqueSet", {"template": {"cliques": [_clique("leader")]}}, name="disagg")
 ]
-"""What they refer to by name."""
+"""Objects that the templates refer to by name."""

@@ -123,4 +123,4 @@ REFERENCED: list[paths.Object] = [
         name="vllm",
     )
 ]
-"""What they refer to by name."""
+"""Objects that the templates refer to by name."""

@@ -76,4 +76,4 @@ REFERENCED: list[paths.Object] = [
     )
     for name in ("defaults", "more")
 ]
-"""What they refer to by name."""
+"""Objects that the templates refer to by name."""

@@ -5,4 +5,4 @@ from usher import paths
 OBJECTS: dict[str, paths.Object] = {}
 
 REFERENCED: list[paths.Object] = []
-"""What they refer to by name."""
+"""Objects that the templates refer to by name."""

@@ -1,4 +1,4 @@
-"""What the full objects of all kinds have in common."""
+"""Shared parts of the full objects of all kinds."""
 
 from collections.abc import Iterator, Mapping
 
@@ -61,7 +61,7 @@ REFERENCED: list[paths.Object] = [
         name="gpus",
     )
 ]
-"""What the templates of all kinds refer to; a family may have more."""
+"""Objects that the templates of all kinds refer to; a family may have more."""
 
 
 def container() -> paths.Object:

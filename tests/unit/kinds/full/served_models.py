@@ -137,4 +137,4 @@ REFERENCED: list[paths.Object] = [
         name="sglang-of-ome",
     )
 ]
-"""What they refer to by name."""
+"""Objects that the templates refer to by name."""

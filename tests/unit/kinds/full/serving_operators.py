@@ -114,4 +114,4 @@ REFERENCED: list[paths.Object] = [
         "status": {"profiles": [{"name": "fast", "config": {"tp": "4"}}]},
     }
 ]
-"""What they refer to by name."""
+"""Objects that the templates refer to by name."""

@@ -134,4 +134,4 @@ REFERENCED: list[paths.Object] = [
         "tekton.dev/v1beta1", "StepAction", {"env": [{"name": "NCCL_DEBUG", "value": "WARN"}]}, name="clone"
     ),
 ]
-"""What they refer to by name."""
+"""Objects that the templates refer to by name."""

@@ -95,4 +95,4 @@ def _known(kind: str) -> paths.Object:
 
 
 REFERENCED: list[paths.Object] = [_known("TrainingRuntime"), _known("ClusterTrainingRuntime")]
-"""What they refer to by name."""
+"""Objects that the templates refer to by name."""

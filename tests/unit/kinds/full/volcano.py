@@ -41,4 +41,4 @@ REFERENCED: list[paths.Object] = [
     # Also the value of a name when the tests put anything there.
     for name in ("prepare", "train", "junk")
 ]
-"""What they refer to by name."""
+"""Objects that the templates refer to by name."""

@@ -1,4 +1,4 @@
-"""What an InferenceService takes from its runtime, and the runtimes themselves (docs/domain/kinds.md#kserve)."""
+"""An InferenceService takes fields from its runtime; runtimes are read as well (docs/domain/kinds.md#kserve)."""
 
 from typing import cast
 

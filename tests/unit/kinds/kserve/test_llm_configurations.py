@@ -1,4 +1,4 @@
-"""What an LLMInferenceService takes from its configurations, and these themselves (docs/domain/kinds.md#kserve)."""
+"""An LLMInferenceService takes fields from its configurations; these are read as well (docs/domain/kinds.md#kserve)."""
 
 import pytest
 

@@ -9,7 +9,7 @@ from unit.workloads.normalised import counts, readable_workload, totals, workloa
 from usher import model, paths, quantities
 
 NO_BOUND = 2**31 - 1
-"""What the CRDs fill in for a missing maxReplicas."""
+"""The default of the CRDs for a missing maxReplicas."""
 
 
 def worker_count(group: paths.Object, *, autoscaling: bool | None = None) -> tuple[int, int | None]:

@@ -1,4 +1,4 @@
-"""What objects of files lack in the facts of a cluster: classes of disks, zones, ports of nodes, a runtime class."""
+"""Objects of files lack facts of a cluster: classes of disks, zones, ports of nodes, a runtime class."""
 
 from typing import Any
 

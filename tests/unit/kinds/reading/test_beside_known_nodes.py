@@ -1,4 +1,4 @@
-"""What objects choose beside known nodes, volumes, networks and policies: drivers, zones, devices, names of others."""
+"""Objects choose drivers, zones, devices and names beside known nodes, volumes, networks and policies."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What `envFrom` brings: known only of ConfigMaps in the same files."""
+"""`envFrom` brings variables that are known only of ConfigMaps in the same files."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What MultiKueue needs in the files: KQ:pkg/controller/admissionchecks/multikueue/admissioncheck.go."""
+"""MultiKueue needs objects in the files: KQ:pkg/controller/admissionchecks/multikueue/admissioncheck.go."""
 
 import pytest
 

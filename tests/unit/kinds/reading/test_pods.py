@@ -10,7 +10,7 @@ from usher import paths
 
 
 def fields(path: str, value: paths.Json) -> Any:
-    """What rules see of one field of a pod spec."""
+    """One field of a pod spec as rules see it."""
     return pod_set(builders.replaced(builders.pod(), path, value)).fields
 
 

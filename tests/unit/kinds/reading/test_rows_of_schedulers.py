@@ -1,4 +1,4 @@
-"""What controllers of queues, gangs and autoscalers refuse or leave out, by rows of `known_keys.yaml`."""
+"""Controllers of queues, gangs and autoscalers refuse or leave out values, by rows of `known_keys.yaml`."""
 
 from typing import Any
 

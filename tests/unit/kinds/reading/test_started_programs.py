@@ -1,4 +1,4 @@
-"""What programs of pods need and their containers do not give."""
+"""Programs of pods need things that their containers do not give."""
 
 from typing import Any
 

@@ -10,7 +10,7 @@ def application(**spec: paths.Json) -> paths.Object:
 
 
 def pod_sets(value: paths.Object) -> tuple[model.PodSet, model.PodSet]:
-    """Those of the driver and of the executors."""
+    """The pod sets of the driver and of the executors."""
     driver, executor = readable_workload(value).pod_sets
     return driver, executor
 

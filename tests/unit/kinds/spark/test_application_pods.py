@@ -1,4 +1,4 @@
-"""What the pods of a Spark application have by its own fields and by a pod template (docs/domain/kinds.md#spark)."""
+"""The pods of a Spark application follow its own fields and a pod template (docs/domain/kinds.md#spark)."""
 
 import pytest
 

@@ -68,7 +68,7 @@ async def serial_seen(port: int, context: ssl.SSLContext, *, name: str = "localh
 
 
 async def echoed(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, line: bytes) -> bytes:
-    """What comes back for a line."""
+    """The answer to a line."""
     writer.write(line)
     await writer.drain()
     return await asyncio.wait_for(reader.readline(), BOUND)

@@ -1,4 +1,4 @@
-"""What a self-managed certificate asks of an API server, in memory: objects with versions, and writes that compare."""
+"""An API server in memory for self-managed certificates: objects with versions, and writes that compare."""
 
 import base64
 import copy

@@ -1,4 +1,4 @@
-"""What clients see while the files behind the server change, break and go."""
+"""Clients are served while the files behind the server change, break and go."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""What the server shows to clients, and which files it refuses to serve."""
+"""The server shows a certificate to clients, and refuses to serve some files."""
 
 import ssl
 from datetime import UTC, datetime, timedelta
