@@ -5,12 +5,15 @@ same digest: they differ only in name, uid, token volume, and the labels and var
 
 Objects of files are written by people and programs, for example by one that sweeps parameters. So their digest also
 leaves out labels, annotations, variables, options of commands and numbers of image tags that nothing reads.
+
+Two workloads with the same digest have the same slices of the facts. A sweep or a retry makes many of them.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+import msgspec
 import orjson
 from msgspec.structs import replace
 
@@ -317,3 +320,58 @@ def _without_token(text: bytes) -> bytes:
     if token is None or text.count(_TOKEN_PREFIX) != text.count(b'"name":"%b"' % token[1]):
         return text
     return _TOKEN.sub(b'"name":"kube-api-access"', text)
+
+
+_UNREAD_OF_CONTAINERS: Final[Mapping[str, Any]] = {
+    **dict.fromkeys(("command", "environment", "environment_sources", "passes_on"), ()),
+    **dict.fromkeys(("idle_command", "image", "model_server", "one_program", "one_text"), ""),
+    **dict.fromkeys(("operator_variables", "parallelism", "processes")),
+    **dict.fromkeys(("environment_elsewhere", "reserved_environment"), frozenset()),
+    "drain_seconds": 0,
+    "fields": {},
+}
+"""Values for the program of a container and its environment, which no slice reads."""
+
+_SELECTING: Final = frozenset({"affinity", "topologySpreadConstraints"})
+"""Fields of a pod spec with selectors, which read any label."""
+
+_ENCODER: Final = msgspec.json.Encoder(enc_hook=dict)
+
+
+def of_workload(workload: model.Workload) -> bytes | None:
+    """The digest of all that slices read of a workload with pods; None if they look up objects that it names, or for
+    values that JSON cannot hold.
+    """
+    if any(each.device_claims or each.scheduling_group for each in workload.pod_sets):
+        return None
+    try:
+        return memo.digest(_ENCODER.encode(for_slices(workload)))
+    except (TypeError, UnicodeEncodeError, RecursionError):
+        return None
+
+
+def for_slices(workload: model.Workload) -> model.Workload:
+    """The workload with its pods, without what no slice reads."""
+    return replace(
+        workload,
+        name="",
+        labels=_read_keys(workload.labels),
+        annotations=_read_keys(workload.annotations),
+        queue_labels=_read_keys(workload.queue_labels),
+        pod_sets=tuple(map(_without_programs, workload.pod_sets)),
+    )
+
+
+def _without_programs(pod_set: model.PodSet) -> model.PodSet:
+    containers = tuple(replace(each, **_UNREAD_OF_CONTAINERS) for each in pod_set.containers)
+    labels = _read_keys(pod_set.labels) if _SELECTING.isdisjoint(pod_set.fields) else pod_set.labels
+    return replace(pod_set, containers=containers, labels=labels, annotations=_read_keys(pod_set.annotations))
+
+
+def _read_keys(entries: Mapping[str, str]) -> Mapping[str, str]:
+    """The labels or annotations that usher or a scheduler reads."""
+    return {
+        key: value
+        for key, value in entries.items()
+        if key not in _UNREAD_LABELS and key not in NUMBERS and not key.startswith(_UNREAD_DOMAINS)
+    }

@@ -343,18 +343,20 @@ def plan_actions(found: Ledger, holdings: Iterable[Holding], limits: Limits, now
     """
     result: list[Action] = []
     held: set[str] = set()
+    charge: ByClasses | None = None
+    amounts_now: ByClasses = NO_AMOUNTS
     for holding in _by_name(holdings):
-        amounts_now = relevant_amounts(holding.charge, limits)
-        for entry in entries_of_holding(holding, found):
+        # Most workloads ask for the same as the one before them.
+        if charge != holding.charge:
+            charge, amounts_now = holding.charge, relevant_amounts(holding.charge, limits)
+        known = entries_of_holding(holding, found)
+        for entry in known:
             held.add(entry.key)
             result += _actions_for_entry(entry, holding, amounts_now, now)
-        if amounts_now and not holding.finished and not any(entries_of_holding(holding, found)):
+        if amounts_now and not holding.finished and not known:
             result.append(Adopt(entry=_adopted_entry(holding, amounts_now)))
-    result += [
-        Release(entry=entry, reason="does not exist")
-        for entry in found.entries.values()
-        if entry.key not in held and not _is_live(entry, now)
-    ]
+    others = [found.entries[key] for key in found.entries if key not in held]
+    result += [Release(entry=entry, reason="does not exist") for entry in others if not _is_live(entry, now)]
     return result
 
 

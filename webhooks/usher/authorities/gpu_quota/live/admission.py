@@ -100,9 +100,6 @@ class Owners:
         return None if found is None else {**found, "apiVersion": api_version, "kind": kind}
 
 
-BUILT_IN_GROUPS: Final = frozenset({"", "apps", "batch"})
-"""Groups that every API server serves."""
-
 DEFINITIONS: Final = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
 
@@ -201,7 +198,7 @@ class Confirmation:
     def _is_uninstalled(self, kind: FactKind) -> bool:
         """Whether an unserved kind has no definition either: an API server that just started may not serve it yet."""
         defined = self._knowledge().facts.names(*DEFINITIONS)
-        return kind.group not in BUILT_IN_GROUPS and defined is not None and kind.resource not in defined
+        return kind.group not in live_holdings.BUILT_IN_GROUPS and defined is not None and kind.resource not in defined
 
 
 def ending_amounts(entry: Entry, *, holdings: Holdings, current: str | None = None) -> ByClasses:

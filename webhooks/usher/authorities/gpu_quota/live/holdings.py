@@ -24,6 +24,7 @@ from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.ledger import Holding
 from usher.authorities.knowledge import Knowledge
 from usher.memo import Memo
+from usher.workloads.fingerprints import LARGEST
 
 
 class Held(Struct, frozen=True, kw_only=True):
@@ -82,7 +83,10 @@ def uncovered_objects(
             pods[owner.uid].append(held.holding)
     result = []
     for holding in found.values():
-        covered, beyond = split_pods(holding, pods.get(holding.uid, ()), is_charged)
+        if holding.uid not in pods:
+            result.append(holding)
+            continue
+        covered, beyond = split_pods(holding, pods[holding.uid], is_charged)
         result += [at_least(holding, covered), *beyond]
     return result
 
@@ -371,8 +375,11 @@ def _metadata(value: paths.Object) -> Mapping[str, paths.Json]:
     return metadata if isinstance(metadata, dict) else {}
 
 
-LIKE_PODS: Final = 4096
-"""How many different pods are remembered with their charge; an entry takes half a kilobyte."""
+LIKE_OBJECTS: Final = 4096
+"""How many different objects are remembered with their charge; an entry takes half a kilobyte."""
+
+BUILT_IN_GROUPS: Final = frozenset({"", "apps", "batch"})
+"""Groups that every API server serves."""
 
 
 class ObjectCharges(Struct, frozen=True, kw_only=True):
@@ -409,15 +416,16 @@ class ObjectCharges(Struct, frozen=True, kw_only=True):
 
 
 class RememberedCharges:
-    """Memoised charges for a scan of all pods of a cluster: equal pods are read once."""
+    """Memoised charges for all objects that watches show: equal ones are read once."""
 
     def __init__(self, charges: ObjectCharges) -> None:
         self._charges = charges
-        self._memo: Memo[tuple[str, int, bytes], ByClasses] = Memo(LIKE_PODS)
+        self._memo: Memo[tuple[str, int, bytes], ByClasses] = Memo(LIKE_OBJECTS)
 
     def of(self, value: paths.Object) -> ByClasses:
-        """The charge of an object. Equal pods share one value; callers must not change it."""
-        digest = _pod_digest(value) if value.get("kind") == "Pod" and value.get("apiVersion") == "v1" else None
+        """The charge of an object. Equal objects share one value; callers must not change it."""
+        is_pod = value.get("kind") == "Pod" and value.get("apiVersion") == "v1"
+        digest = _pod_digest(value) if is_pod else _workload_digest(value)
         if digest is None:
             return self._charges.of(value)
         key = namespace_of(value), self._charges.known.facts.revision, digest
@@ -437,3 +445,41 @@ def _pod_digest(pod: paths.Object) -> bytes | None:
         return memo.digest(orjson.dumps((asked, metadata.get("annotations"))))
     except orjson.JSONEncodeError:  # Python's own parser takes half surrogates and very large integers, orjson does not
         return None
+
+
+_IDENTITY: Final = frozenset(
+    {"creationTimestamp", "generateName", "generation", "managedFields", "name", "resourceVersion", "uid"}
+)
+"""Fields of `metadata` that say which object it is, and not what it asks for."""
+
+_LOOKED_UP: Final = (b'"resourceClaims"', b'"schedulingGroup"', b'"workloadRef"')
+"""Fields of a pod spec that name claims and groups, whose contents are not in the object."""
+
+
+def _workload_digest(value: paths.Object) -> bytes | None:
+    """A digest that differs for workloads with different charges; None where the charge depends on other objects.
+
+    The API server writes the uid of a Job into its selector and the labels of its template. These and the status do not
+    change what kinds of Kubernetes itself ask for.
+    """
+    metadata, spec = value.get("metadata"), value.get("spec")
+    if not isinstance(metadata, dict) or not isinstance(spec, dict):
+        return None
+    read = {**value, "metadata": {key: each for key, each in metadata.items() if key not in _IDENTITY}}
+    if paths.text(value.get("apiVersion")).rpartition("/")[0] in BUILT_IN_GROUPS:
+        read |= {"spec": _without_labels({**spec, "selector": None}), "status": None}
+    try:
+        text = orjson.dumps(read)
+    except orjson.JSONEncodeError:
+        return None
+    return memo.digest(text) if len(text) <= LARGEST and not any(map(text.__contains__, _LOOKED_UP)) else None
+
+
+def _without_labels(spec: paths.Object) -> paths.Object:
+    """A spec without the labels of its template."""
+    template = spec.get("template")
+    metadata = template.get("metadata") if isinstance(template, dict) else None
+    if not isinstance(template, dict) or not isinstance(metadata, dict):
+        return spec
+    unlabelled: paths.Object = {key: each for key, each in metadata.items() if key != "labels"}
+    return {**spec, "template": {**template, "metadata": unlabelled}}

@@ -28,8 +28,15 @@ from usher.authorities.gpu_quota.ledger import Action, Adopt, Ledger, Release, S
 from usher.authorities.gpu_quota.live import account_store, observer
 from usher.authorities.gpu_quota.live.account_store import NO_METER, QUOTAS_PATH, Account, Api, Correction, Meter
 from usher.authorities.gpu_quota.live.accounts import Accounts, UndeclaredAccounts, UnusedParts
-from usher.authorities.gpu_quota.live.admission import BUILT_IN_GROUPS, DEFINITIONS, Admission, Confirmation
-from usher.authorities.gpu_quota.live.holdings import Held, Holdings, IsCharged, ObjectCharges, RememberedCharges
+from usher.authorities.gpu_quota.live.admission import DEFINITIONS, Admission, Confirmation
+from usher.authorities.gpu_quota.live.holdings import (
+    BUILT_IN_GROUPS,
+    Held,
+    Holdings,
+    IsCharged,
+    ObjectCharges,
+    RememberedCharges,
+)
 from usher.authorities.gpu_quota.live.observer import Observer
 from usher.authorities.gpu_quota.status import Condition, Decoded
 from usher.authorities.knowledge import Knowledge
