@@ -1,11 +1,13 @@
 """One audit, from the options of `usher audit` to its document; `--serve` takes it again and again."""
 
 import contextlib
+import ctypes
 import itertools
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -293,6 +295,22 @@ def _readiness(estate: Estate, known: Knowledge, now: datetime, *, server_versio
     return checklist_items(estate, known, config=known.config, now=now, server_version=server_version)
 
 
+_M_MMAP_THRESHOLD: Final = -3
+"""The number of this option in malloc.h."""
+
+_LARGE: Final = 128 * 1024
+"""Bytes. It is the default of glibc, which raises it up to 32 MiB after the first large answer is freed."""
+
+
+def return_large_buffers() -> None:
+    """Lets the memory of large answers, each of which is freed before the next, go back to the system.
+
+    Otherwise glibc keeps it beside small values that stay. Without glibc it does nothing.
+    """
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE)
+
+
 class Taken(Struct, frozen=True, kw_only=True):
     """A finished audit."""
 
@@ -330,6 +348,7 @@ class AuditRun(Struct, frozen=True, kw_only=True):
         """
         from usher.audit import document_entries
 
+        return_large_buffers()
         with given_policies.started_policies(self.policies, opa=self.chosen.policies.opa) as site:
             audited = self._inputs(now, site, watch=watch)
             with self._evaluator(audited, now, quiet=quiet) as evaluator:

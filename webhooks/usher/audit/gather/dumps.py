@@ -141,6 +141,10 @@ class Repeated:
             self._other = Problem(source=source, reason=reason)
         self._others += 1
 
+    def forget_names(self) -> None:
+        """Frees what only `add` and `notes` need, before the objects are read again."""
+        self._uids, self._states, self._manifests = {}, set(), {}
+
     def leaves_out(self, batch: Batch, number: int) -> bool:
         """Whether an object of a file, by its number there, occurs in an earlier file."""
         return (batch.source, batch.part, number) in self._again
@@ -260,13 +264,15 @@ class Survey:
         made = () if ReplicaSets.KEY in self._kinds else tuple(self._replica_sets.made())
         for value in made:
             self._owners.add(value)
-        return Batch(
+        batch = Batch(
             source="the files together",
             aside=made,
             problems=tuple(self._repeated.problems()),
             notes=(*self._repeated.notes(), *self._gaps.notes(self._kinds)),
             is_file=False,
         )
+        self._repeated.forget_names()
+        return batch
 
     @property
     def kinds(self) -> AbstractSet[Key]:
