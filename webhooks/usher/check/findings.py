@@ -373,10 +373,8 @@ class Part(Struct, frozen=True, kw_only=True):
         if len(self.shared) > _MOST_SHARED:
             self.shared.clear()
         # A missing object has labels, by which no value can be found again.
-        same = (
-            each if each.judgement.finding.missing is not None else self.shared.setdefault(each, each)
-            for each in result.findings
-        )
+        known, found = self.shared, result.findings
+        same = (each if each.judgement.finding.missing else known.setdefault(each, each) for each in found)
         return replace(result, findings=tuple(same))
 
 

@@ -295,18 +295,12 @@ def _readiness(estate: Estate, known: Knowledge, now: datetime, *, server_versio
     return checklist_items(estate, known, config=known.config, now=now, server_version=server_version)
 
 
-_M_MMAP_THRESHOLD: Final = -3
-"""The number of this option in malloc.h."""
-
+_M_MMAP_THRESHOLD: Final = -3  # its number in malloc.h
 _LARGE: Final = 128 * 1024
-"""Bytes. It is the default of glibc, which raises it up to 32 MiB after the first large answer is freed."""
 
 
 def return_large_buffers() -> None:
-    """Lets the memory of large answers, each of which is freed before the next, go back to the system.
-
-    Otherwise glibc keeps it beside small values that stay. Without glibc it does nothing.
-    """
+    """Makes glibc return each buffer from 128 KiB when it is freed. It would keep those up to the largest answer."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE)
 

@@ -141,10 +141,6 @@ class Repeated:
             self._other = Problem(source=source, reason=reason)
         self._others += 1
 
-    def forget_names(self) -> None:
-        """Frees what only `add` and `notes` need, before the objects are read again."""
-        self._uids, self._states, self._manifests = {}, set(), {}
-
     def leaves_out(self, batch: Batch, number: int) -> bool:
         """Whether an object of a file, by its number there, occurs in an earlier file."""
         return (batch.source, batch.part, number) in self._again
@@ -157,7 +153,7 @@ class Repeated:
 
     def notes(self) -> Iterator[Note]:
         """Notes about objects that count once, and about manifests that count in addition to an object of
-        the cluster.
+        the cluster. Afterwards the names are forgotten, before the objects are read again.
         """
         if number := len(self._again):
             reason = f"{number:,} {'stand' if number > 1 else 'stands'} in the files before, so each counts once"
@@ -169,6 +165,7 @@ class Repeated:
             have = "has" if both == 1 else "have"
             reason = f"{both:,} {have} the name of an object of the cluster; what both ask for is added up"
             yield Note(source="manifests", reason=reason)
+        self._uids, self._states, self._manifests = {}, set(), {}
 
 
 _HASH: Final = "pod-template-hash"
@@ -264,15 +261,13 @@ class Survey:
         made = () if ReplicaSets.KEY in self._kinds else tuple(self._replica_sets.made())
         for value in made:
             self._owners.add(value)
-        batch = Batch(
+        return Batch(
             source="the files together",
             aside=made,
             problems=tuple(self._repeated.problems()),
             notes=(*self._repeated.notes(), *self._gaps.notes(self._kinds)),
             is_file=False,
         )
-        self._repeated.forget_names()
-        return batch
 
     @property
     def kinds(self) -> AbstractSet[Key]:

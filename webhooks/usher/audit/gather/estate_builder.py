@@ -142,16 +142,11 @@ class Held(Struct, frozen=True, gc=False):
     @property
     def own(self) -> Workload | None:
         """The pod as a workload of its own; None if its owner was listed before it."""
-        if self.alone is None:
+        pod, like = self.pod, self.alone
+        if like is None:
             return None
-        return replace(
-            self.alone,
-            identity=replace(self.alone.identity, name=self.pod.name),
-            uid=self.pod.uid,
-            created=self.pod.created,
-            asks=self.pod.devices,
-            pods=(self.pod,),
-        )
+        identity = replace(like.identity, name=pod.name)
+        return replace(like, identity=identity, uid=pod.uid, created=pod.created, asks=pod.devices, pods=(pod,))
 
 
 class Gathered(Struct):

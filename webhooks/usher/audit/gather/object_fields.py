@@ -239,15 +239,10 @@ class PackedRows:
         if first in self._open:
             return self._open[first]
         bucket, bits = self._place(first)
-        for place in bucket[bisect.bisect_left(bucket, bits) :]:
-            if place >> _PACK_BITS != bits >> _PACK_BITS:
-                break
-            pack = place & (2**_PACK_BITS - 1)
-            rows = _unpacked(self._packs[pack]) if pack < len(self._packs) else ()
-            for row in rows:
-                if row[0] == first:
-                    return row
-        return None
+        start, end = bisect.bisect_left(bucket, bits), bisect.bisect_left(bucket, bits + 2**_PACK_BITS)
+        packs = (place - bits for place in bucket[start:end])
+        rows = (row for pack in packs if pack < len(self._packs) for row in _unpacked(self._packs[pack]))
+        return next((row for row in rows if row[0] == first), None)
 
     def _place(self, first: str) -> "tuple[array[int], int]":  # Python 3.11 has no `array[int]`
         number = hash(first)
@@ -265,12 +260,9 @@ class Manifests:
     """Keeps objects compressed, by uid: after the first of its kind, a manifest of 6 kB takes some hundred bytes."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, bytes] = {}
-        """The place of the text that its compression refers to, then the compressed text."""
-        self._first: list[bytes] = []
-        """The first text of each kind."""
-        self._places: dict[str, int] = {}
-        """The place of the first text, by kind."""
+        self._kept: dict[str, tuple[bytes, bytes]] = {}
+        """Each with the first text of its kind, to which its compression refers."""
+        self._first: dict[str, bytes] = {}
 
     def add(self, uid: str, value: paths.Object) -> None:
         """Takes an object; skips one that is not plain JSON."""
@@ -282,18 +274,14 @@ class Manifests:
         except orjson.JSONEncodeError:
             return
         kind = paths.text(value.get("kind"))
-        if kind not in self._places and len(self._first) < _MOST_KINDS:
-            self._places[kind] = len(self._first)
-            self._first.append(text)
-        place = self._places.get(kind, 0)
-        packer = zlib.compressobj(_FAST, zdict=self._first[place])
-        self._kept[uid] = bytes([place]) + packer.compress(text) + packer.flush()
-
-    def _read(self, kept: bytes) -> paths.Object:
-        found: paths.Object = orjson.loads(zlib.decompressobj(zdict=self._first[kept[0]]).decompress(kept[1:]))
-        return found
+        if len(self._first) < _MOST_KINDS:
+            self._first.setdefault(kind, text)
+        first = self._first.get(kind, b"{}")
+        packer = zlib.compressobj(_FAST, zdict=first)
+        self._kept[uid] = first, packer.compress(text) + packer.flush()
 
     def of(self, uids: Iterable[str]) -> Mapping[str, paths.Object]:
         """The kept objects with these uids, at most `MOST`."""
         wanted = [uid for uid in uids if uid in self._kept]
-        return {uid: self._read(self._kept[uid]) for uid in wanted[:MOST_MANIFESTS]}
+        kept = ((uid, *self._kept[uid]) for uid in wanted[:MOST_MANIFESTS])
+        return {uid: orjson.loads(zlib.decompressobj(zdict=first).decompress(pack)) for uid, first, pack in kept}
