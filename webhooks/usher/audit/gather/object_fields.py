@@ -215,9 +215,7 @@ _PACK_BITS: Final = 24
 
 
 class PackedRows:
-    """Rows of texts, each found by its first text, for many rows of which few are found. A row of 150 bytes takes
-    about 60, with 9 of them for its place.
-    """
+    """Rows of texts, each found by its first text. Many rows take little memory, and to find one takes a while."""
 
     def __init__(self) -> None:
         self._packs: list[bytes | list[list[str]]] = []
