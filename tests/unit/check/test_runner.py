@@ -324,3 +324,14 @@ def test_the_progress_counts_the_objects_within_a_batch_whatever_number_of_evalu
     judged = [done for things, done, _ in seen if things == "objects judged"]
     assert judged == [1, 1, 2, 2, 3, 3, 3, 4, 4, 4]
     assert {total for things, _, total in seen if things == "objects judged"} == {4}
+
+
+def test_equal_findings_of_objects_of_a_cluster_share_memory(evaluator: Evaluator) -> None:
+    jobs = [builders.job(builders.template(builders.container(gpus=1)), name=f"job-{n}") for n in range(2)]
+    jobs = [{**job, "metadata": {**paths.metadata(job), "uid": f"uid-{n}"}} for n, job in enumerate(jobs)]
+
+    first, second = run(evaluator, [batch(*jobs)]).results
+
+    assert first.identity != second.identity
+    assert first.findings
+    assert all(one is other for one, other in zip(first.findings, second.findings, strict=True))

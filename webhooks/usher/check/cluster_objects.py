@@ -9,6 +9,7 @@ and Leases only if a constraint names them, because of their contents and their 
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from sys import intern
 from typing import Final
 
 from msgspec import Struct
@@ -52,7 +53,7 @@ class Owners:
         """Takes an object. A Pod does not count as an owner: usher judges the objects that it makes separately."""
         uid, kind = paths.text(paths.metadata(value).get("uid")), group_and_kind(value)
         if uid and kind != ("", "Pod") and makes_objects(kind):
-            self._namespaces.setdefault(uid, paths.text(paths.metadata(value).get("namespace")))
+            self._namespaces.setdefault(intern(uid), intern(paths.text(paths.metadata(value).get("namespace"))))
 
     def own(self, value: paths.Object) -> bool:
         """Whether an object counts as part of one of the owners."""
@@ -217,15 +218,15 @@ def _list(
     api: Lists, resource: Resource, *, namespace: str, owners: Owners, refusals: list[Refused]
 ) -> Iterator[Batch]:
     """All objects of one kind, one batch per page. A refusal joins the refusals of other kinds."""
-    seen: set[str] = set()
+    seen: set[int] = set()  # hashes: there are as many as pods, and their texts need not stay
     for page in cluster_api.list_pages(api, resource.path(namespace), size=PAGE, resume=True):
         if isinstance(page, Refused):
             refusals.append(page)
             owners.hide(_making_objects([resource.kind]))
             yield not_listed(resource.name, page, after=len(seen))
             return
-        fresh = [resource.completed(item) for item in page.items if _uid(item) not in seen or not _uid(item)]
-        seen.update(map(_uid, fresh))
+        fresh = [resource.completed(item) for item in page.items if hash(_uid(item)) not in seen or not _uid(item)]
+        seen.update(hash(_uid(item)) for item in fresh)
         yield settled(fresh, resource, owners)
         del page, fresh  # at most one page is in memory
 

@@ -44,6 +44,9 @@ NOTHING: Final = Amount()
 Devices = Mapping[str, Amount]
 """Accelerators by resource name."""
 
+NO_DEVICES: Final[Devices] = {}
+"""Shared by the many objects without accelerators."""
+
 
 def of_workload(workload: model.Workload, divided: str = "", *, by_parts: bool = False) -> Devices:
     """The most accelerators that the pods of a workload request together, or the fewest if there is no upper bound.
@@ -76,7 +79,7 @@ def of_workload(workload: model.Workload, divided: str = "", *, by_parts: bool =
                 pods = of_pods(pod_set.count)
                 added = Amount(number=pods.number * number, unbounded=pods.unbounded, extra=pods.extra * number)
                 devices[name] = devices.get(name, NOTHING) + added
-    return dict(sorted(devices.items()))
+    return dict(sorted(devices.items())) if devices else NO_DEVICES
 
 
 def _left_out(pod_set: model.PodSet) -> Iterator[tuple[str, int]]:

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from usher import memo, model, paths
 from usher.check.devices import NOTHING, Amount, Devices
@@ -103,14 +104,14 @@ class Place(Struct, frozen=True, kw_only=True):
     excerpt: Excerpt
 
 
-class PodSet(Struct, frozen=True, kw_only=True):
+class PodSet(Struct, frozen=True, kw_only=True, gc=False):
     """The pod set of a workload that a finding is about."""
 
     name: str
     pods: model.Count
 
 
-class Finding(Struct, frozen=True, kw_only=True):
+class Finding(Struct, frozen=True, kw_only=True, gc=False):
     """A judgement with its place."""
 
     judgement: model.Judgement
@@ -131,7 +132,7 @@ class NotJudged(Struct, frozen=True, kw_only=True):
     place: Place | None
 
 
-class Identity(Struct, frozen=True, kw_only=True):
+class Identity(Struct, frozen=True, kw_only=True, gc=False):
     """The name of an object."""
 
     api_version: str
@@ -340,6 +341,9 @@ class Report(Struct, frozen=True, kw_only=True):
         return bool(self.problems or self.failures)
 
 
+_MOST_SHARED: Final = 4096
+
+
 class Part(Struct, frozen=True, kw_only=True):
     """The findings and the failures, in the order of the files."""
 
@@ -350,16 +354,28 @@ class Part(Struct, frozen=True, kw_only=True):
     counts: Counter[str] = field(default_factory=Counter)
     excepted: Counter[int] = field(default_factory=Counter)
     """By the index of an exception, the number of matching objects that count as part of others."""
+    shared: dict[Finding, Finding] = field(default_factory=dict)
+    """Findings of objects of a cluster: like objects have equal ones, which share memory."""
 
     def add(self, other: "Part") -> None:
         """Adds the results of the files after this part."""
-        self.results.extend(other.results)
+        self.results.extend(map(self._with_shared_findings, other.results))
         self.failures.extend(other.failures)
         self.problems.extend(other.problems)
         self.notes.extend(other.notes)
         for name, number in other.counts.items():  # ten times as fast as `update`
             self.counts[name] += number
         self.excepted.update(other.excepted)
+
+    def _with_shared_findings(self, result: Result) -> Result:
+        if not result.exists or not result.findings:
+            return result
+        if len(self.shared) > _MOST_SHARED:
+            self.shared.clear()
+        # A missing object has labels, by which no value can be found again.
+        known, found = self.shared, result.findings
+        same = (each if each.judgement.finding.missing else known.setdefault(each, each) for each in found)
+        return replace(result, findings=tuple(same))
 
 
 _NUMBERS: Final = memo.pattern(r"\d+")

@@ -276,7 +276,7 @@ class Container(Struct, frozen=True, kw_only=True):
         return paths.join((self.places or {}).get(list_name) or f"{self.path}/resources/{list_name}", resource)
 
 
-class Count(Struct, frozen=True, kw_only=True):
+class Count(Struct, frozen=True, kw_only=True, gc=False):
     """How many pods a template makes; `maximum` is None without a bound, and `reason` gives the reason."""
 
     minimum: int

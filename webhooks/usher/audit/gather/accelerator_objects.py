@@ -228,24 +228,22 @@ class Asked(Struct, frozen=True, kw_only=True):
     """The content of a pod's template."""
 
     devices: Devices
-    memory_profile: str
-    workload: model.Workload | None
-
-    @property
-    def tolerations(self) -> Sequence[Mapping[str, paths.Json]]:
-        """The tolerations. Similar pods share one value."""
-        return self.workload.pod_sets[0].tolerations if self.workload is not None and self.workload.pod_sets else ()
+    memory_profile: str = ""
+    alone: Workload | None = None
+    """The workload that a similar pod is on its own, maybe of another name; None for a pod without accelerators."""
+    tolerations: Sequence[Mapping[str, paths.Json]] = ()
 
 
 class PodReader:
     """Reads pods."""
 
-    def __init__(self, read: Normalise) -> None:
+    def __init__(self, read: Normalise, workloads: WorkloadReader) -> None:
         self._read = read
+        self._workloads = workloads
         self._asked: Memo[bytes, Asked] = Memo(_DIFFERENT)
 
     def asked(self, value: paths.Object) -> Asked:
-        """The accelerators that a pod requests. `workload` may come from a similar pod with another name."""
+        """The accelerators that a pod requests. Similar pods share one value."""
         digest = _digest(value)
         return self._read_asked(value) if digest is None else self._asked.get(digest, lambda: self._read_asked(value))
 
@@ -256,10 +254,12 @@ class PodReader:
         found = devices.of_workload(workload, by_parts=True)
         names = (mig.profile_of_resource(name) for name in found)
         profile = next((str(each.profile) for each in names if each is not None), "")
-        return Asked(devices=found, memory_profile=profile, workload=workload)
+        alone = self._workloads.of(value, workload)
+        tolerations = workload.pod_sets[0].tolerations if workload.pod_sets else ()
+        return Asked(devices=found, memory_profile=profile, alone=alone, tolerations=tolerations)
 
 
-_NOTHING: Final = Asked(devices={}, memory_profile="", workload=None)
+_NOTHING: Final = Asked(devices={})
 
 
 def _digest(value: paths.Object) -> bytes | None:

@@ -153,7 +153,7 @@ class Repeated:
 
     def notes(self) -> Iterator[Note]:
         """Notes about objects that count once, and about manifests that count in addition to an object of
-        the cluster.
+        the cluster. Afterwards the names are forgotten, before the objects are read again.
         """
         if number := len(self._again):
             reason = f"{number:,} {'stand' if number > 1 else 'stands'} in the files before, so each counts once"
@@ -165,6 +165,7 @@ class Repeated:
             have = "has" if both == 1 else "have"
             reason = f"{both:,} {have} the name of an object of the cluster; what both ask for is added up"
             yield Note(source="manifests", reason=reason)
+        self._uids, self._states, self._manifests = {}, set(), {}
 
 
 _HASH: Final = "pod-template-hash"

@@ -124,7 +124,7 @@ class CapacityType(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Pod(Struct, frozen=True, kw_only=True):
+class Pod(Struct, frozen=True, kw_only=True, gc=False):
     """A pod that holds or wants accelerators."""
 
     namespace: str
@@ -158,7 +158,7 @@ class Pod(Struct, frozen=True, kw_only=True):
         return bool(self.node) and self.phase not in ENDED
 
 
-class Reported(Struct, frozen=True, kw_only=True):
+class Reported(Struct, frozen=True, kw_only=True, gc=False):
     """The status that the controller of a workload has written."""
 
     refused: bool | None = None
@@ -172,7 +172,7 @@ class Reported(Struct, frozen=True, kw_only=True):
 NOTHING_REPORTED: Final = Reported()
 
 
-class Workload(Struct, frozen=True, kw_only=True):
+class Workload(Struct, frozen=True, kw_only=True, gc=False):
     """A top-level workload with its pods. No other listed object owns it."""
 
     identity: Identity

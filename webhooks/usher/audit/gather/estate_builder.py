@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from sys import intern
 from typing import Final
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 from msgspec.structs import replace
 
 from usher import model, paths
@@ -23,7 +23,7 @@ from usher.audit.gather import object_fields as fields
 from usher.audit.gather.accelerator_objects import Claimable
 from usher.audit.gather.estate import ENDED, WHOLE, Estate, Missing, Node, Pod, Scope, Workload
 from usher.audit.gather.needed_inputs import RESOURCE_SLICE, Wanted
-from usher.audit.gather.object_fields import Manifests, Packed
+from usher.audit.gather.object_fields import Manifests, Packed, PackedRows
 from usher.authorities.knowledge import Knowledge
 from usher.check import cluster_objects, devices
 from usher.check.batches import comes_from_cluster
@@ -35,8 +35,8 @@ from usher.kinds.reading.values import Absence
 from usher.policy.mutation import merge
 
 
-class Listed(Struct, frozen=True):
-    """An object that may own others. A cluster has as many as pods, so repeated texts share memory."""
+class Listed(Struct, frozen=True, gc=False):
+    """An object that may own others. Repeated texts share memory."""
 
     api_version: str
     kind: str
@@ -63,6 +63,8 @@ class Trees:
 
     def __init__(self) -> None:
         self._listed: dict[str, Listed] = {}
+        """All of them but pods, and the pods that own others."""
+        self._pods = PackedRows()
         self._tops: dict[str, str] = {}
         """Remembered answers, valid until an object is added."""
 
@@ -72,13 +74,23 @@ class Trees:
         key = cluster_objects.group_and_kind(value)
         # usher knows nothing about other kinds, and they may well make pods.
         # The first of several objects with one uid counts: a later one cannot take over what it owns.
-        if uid and uid not in self._listed and (cluster_objects.makes_objects(key) or key not in registry.BY_KEY):
-            self._listed[uid] = _listed(value)
+        makes_objects = cluster_objects.makes_objects(key) or key not in registry.BY_KEY
+        if uid and makes_objects and self._find(uid) is None:
+            if key == _POD:
+                self._pods.add([uid, *structs.astuple(_listed(value))])
+            else:
+                self._listed[intern(uid)] = _listed(value)
             self._tops.clear()
+
+    def _find(self, uid: str) -> Listed | None:
+        found = self._listed.get(uid)
+        if found is None and (row := self._pods.get(uid)) is not None:
+            found = self._listed[uid] = Listed(*row[1:])
+        return found
 
     def owner(self, uid: str, namespace: str) -> str:
         """The uid itself if a listed object has it and may own objects of the namespace; else empty."""
-        found = self._listed.get(uid)
+        found = self._find(uid)
         return uid if found is not None and found.namespace in ("", namespace) else ""
 
     def top(self, uid: str, namespace: str) -> str:
@@ -106,7 +118,7 @@ class Trees:
 
     def root(self, uid: str) -> str:
         """The uid of the object at the top of the tree of a listed object: itself if it has no owner."""
-        listed = self._listed.get(uid)
+        listed = self._find(uid)
         return uid if listed is None else self.top(listed.controller, listed.namespace) or uid
 
     def identity(self, uid: str) -> Identity:
@@ -115,17 +127,26 @@ class Trees:
         return Identity(api_version=found.api_version, kind=found.kind, namespace=found.namespace, name=found.name)
 
 
-class Held(Struct, frozen=True):
+class Held(Struct, frozen=True, gc=False):
     """A pod with accelerators, and its owner."""
 
     pod: Pod
     owner: str
     """The uid of its controlling owner."""
-    own: Workload | None
-    """The pod as a workload of its own; None if its owner was listed before it."""
+    alone: Workload | None
+    """The workload that a pod like it is on its own; None if its owner was listed before it."""
     owner_kind: str = ""
     group: str = ""
     group_size: int = 0
+
+    @property
+    def own(self) -> Workload | None:
+        """The pod as a workload of its own; None if its owner was listed before it."""
+        pod, like = self.pod, self.alone
+        if like is None:
+            return None
+        identity = replace(like.identity, name=pod.name)
+        return replace(like, identity=identity, uid=pod.uid, created=pod.created, asks=pod.devices, pods=(pod,))
 
 
 class Gathered(Struct):
@@ -228,11 +249,11 @@ def _of_pods(alone: Iterable[Held], below: dict[str, list[Pod]]) -> Iterator[Wor
     for each in alone:
         if each.group:
             groups[each.pod.namespace, each.group].append(each)
-        elif each.own is not None:
-            yield replace(each.own, pods=_by_name([each.pod, *below.pop(each.pod.uid, [])]))
+        elif (workload := each.own) is not None:
+            yield replace(workload, pods=_by_name([each.pod, *below.pop(each.pod.uid, [])]))
     for (_, name), members in groups.items():
         members.sort(key=lambda each: (each.pod.name, each.pod.uid))
-        own = [each.own for each in members if each.own is not None]
+        own = [workload for each in members if (workload := each.own) is not None]
         group = accelerator_objects.grouped(own, name=name, size=max(each.group_size for each in members))
         owned = [pod for each in members for pod in below.pop(each.pod.uid, [])]
         yield replace(group, pods=_by_name([*(each.pod for each in members), *owned]))
@@ -340,7 +361,7 @@ class EstateBuilder:
         self._namespace = namespace
         self._scope = scope
         self._workloads = accelerator_objects.WorkloadReader(known.config)
-        self._pods = accelerator_objects.PodReader(self._normalised)
+        self._pods = accelerator_objects.PodReader(self._normalised, self._workloads)
         self._gathered = Gathered()
         self._wanted = {each.key: each for each in wanted}
         self._readers: Mapping[Key, Callable[[paths.Object], None]] = {
@@ -465,25 +486,24 @@ class EstateBuilder:
             self._gathered.others.update([(owner, namespace)] if owner else [])
             return
         found = accelerator_objects.pod_of(value, asked)
-        own = None
-        if not self._gathered.trees.owner(owner, found.namespace) and asked.workload is not None:
-            own = self._own(value, asked.workload, found)
+        alone = None
+        if not self._gathered.trees.owner(owner, found.namespace) and asked.alone is not None:
+            alone = self._alone(value, asked.alone, found)
         self._gathered.held[found.uid] = Held(
             found,
             owner,
-            own,
-            owner_kind=_kind(reference) if own is not None and owner else "",
-            group="" if own is None else accelerator_objects.pod_group(value),
-            group_size=0 if own is None else accelerator_objects.group_size(value),
+            alone,
+            owner_kind=_kind(reference) if alone is not None and owner else "",
+            group="" if alone is None else accelerator_objects.pod_group(value),
+            group_size=0 if alone is None else accelerator_objects.group_size(value),
         )
 
-    def _own(self, value: paths.Object, read: model.Workload, found: Pod) -> Workload:
-        """A pod as a workload of its own."""
-        workload = self._workloads.of(value, read)
+    def _alone(self, value: paths.Object, like: Workload, found: Pod) -> Workload:
+        """The workload that a pod like it is on its own, with what the pod itself reports."""
         if not found.holds:
             self._gathered.texts.add(found.uid, value)
-        identity = replace(workload.identity, name=found.name)
-        return replace(workload, identity=identity, asks=found.devices, pods=(found,))
+        reported = accelerator_objects.read_report(value)
+        return like if reported == like.reported else replace(like, reported=reported)
 
     def _normalised(self, value: paths.Object) -> model.Workload | None:
         return self._known.workload(value, namespace=self._namespace)
@@ -546,4 +566,4 @@ def _kind(reference: paths.Object) -> str:
     if (reference.get("apiVersion"), reference.get("kind")) == ("v1", "Node"):
         return ""
     group = paths.text(reference.get("apiVersion")).rpartition("/")[0]
-    return ".".join(filter(None, (paths.text(reference.get("kind")), group)))
+    return intern(".".join(filter(None, (paths.text(reference.get("kind")), group))))

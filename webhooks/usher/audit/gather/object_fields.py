@@ -1,10 +1,12 @@
 """Typed reading of objects that may have any shape, and objects kept small as compressed JSON until they are read."""
 
+import bisect
 import zlib
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from sys import intern
-from typing import Final, overload
+from typing import Final, TypeVar, overload
 
 import orjson
 from msgspec import Struct
@@ -26,7 +28,7 @@ def text_entries(value: paths.Json) -> Mapping[str, str]:
     """
     if not isinstance(value, dict):
         return {}
-    return {key: intern(each) for key, each in value.items() if isinstance(each, str)}
+    return {intern(key): intern(each) for key, each in value.items() if isinstance(each, str)}
 
 
 def time_of(value: paths.Json) -> datetime | None:
@@ -153,6 +155,8 @@ def listing(names: Sequence[str], *, most: int = 5) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
 
 
+_Value = TypeVar("_Value")
+
 _TOGETHER: Final = 100
 """Number of objects compressed together. Similar objects lie side by side, and reading unpacks few at a time."""
 
@@ -191,30 +195,72 @@ class Packed(Sequence[paths.Object]):
         return list(self)[place]
 
 
-def _packed(values: list[paths.Object]) -> bytes | list[paths.Object]:
-    """The objects as bytes, or unchanged if they are not plain JSON: Python's parser accepts half surrogates."""
+def _packed(values: list[_Value]) -> bytes | list[_Value]:
+    """The values as bytes, or unchanged if they are not plain JSON: Python's parser accepts half surrogates."""
     try:
         return zlib.compress(orjson.dumps(values), _FAST)
     except orjson.JSONEncodeError:
         return values
 
 
-def _unpacked(pack: bytes | list[paths.Object]) -> Sequence[paths.Object]:
+def _unpacked(pack: bytes | list[_Value]) -> list[_Value]:
     if isinstance(pack, list):
         return pack
-    found: list[paths.Object] = orjson.loads(zlib.decompress(pack))
+    found: list[_Value] = orjson.loads(zlib.decompress(pack))
     return found
+
+
+_BUCKETS: Final = 1024
+_PACK_BITS: Final = 24
+
+
+class PackedRows:
+    """Rows of texts, each found by its first text. Many rows take little memory, and to find one takes a while."""
+
+    def __init__(self) -> None:
+        self._packs: list[bytes | list[list[str]]] = []
+        self._open: dict[str, list[str]] = {}
+        self._places = [array("q") for _ in range(_BUCKETS)]
+        """By the lower bits of the hash of a first text, sorted: its upper bits, then the number of the pack."""
+
+    def add(self, row: list[str]) -> None:
+        """Takes a row whose first text no other row has."""
+        self._open[row[0]] = row
+        bucket, bits = self._place(row[0])
+        bisect.insort(bucket, bits | len(self._packs))
+        if len(self._open) == _TOGETHER:
+            self._packs.append(_packed(list(self._open.values())))
+            self._open = {}
+
+    def get(self, first: str) -> list[str] | None:
+        """The row with this first text."""
+        if first in self._open:
+            return self._open[first]
+        bucket, bits = self._place(first)
+        start, end = bisect.bisect_left(bucket, bits), bisect.bisect_left(bucket, bits + 2**_PACK_BITS)
+        packs = (place - bits for place in bucket[start:end])
+        rows = (row for pack in packs if pack < len(self._packs) for row in _unpacked(self._packs[pack]))
+        return next((row for row in rows if row[0] == first), None)
+
+    def _place(self, first: str) -> "tuple[array[int], int]":  # Python 3.11 has no `array[int]`
+        number = hash(first)
+        return self._places[number % _BUCKETS], number >> _PACK_BITS << _PACK_BITS
 
 
 MOST_MANIFESTS: Final = 5000
 """The most objects that `of` returns."""
 
 
+_MOST_KINDS: Final = 255
+
+
 class Manifests:
-    """Keeps objects compressed, by uid: a manifest of 6 kB takes about one."""
+    """Keeps objects compressed, by uid: after the first of its kind, a manifest of 6 kB takes some hundred bytes."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, bytes] = {}
+        self._kept: dict[str, tuple[bytes, bytes]] = {}
+        """Each with the first text of its kind, to which its compression refers."""
+        self._first: dict[str, bytes] = {}
 
     def add(self, uid: str, value: paths.Object) -> None:
         """Takes an object; skips one that is not plain JSON."""
@@ -225,9 +271,15 @@ class Manifests:
             text = orjson.dumps({**value, "metadata": metadata})
         except orjson.JSONEncodeError:
             return
-        self._kept[uid] = zlib.compress(text, _FAST)
+        kind = paths.text(value.get("kind"))
+        if len(self._first) < _MOST_KINDS:
+            self._first.setdefault(kind, text)
+        first = self._first.get(kind, b"{}")
+        packer = zlib.compressobj(_FAST, zdict=first)
+        self._kept[uid] = first, packer.compress(text) + packer.flush()
 
     def of(self, uids: Iterable[str]) -> Mapping[str, paths.Object]:
         """The kept objects with these uids, at most `MOST`."""
         wanted = [uid for uid in uids if uid in self._kept]
-        return {uid: orjson.loads(zlib.decompress(self._kept[uid])) for uid in wanted[:MOST_MANIFESTS]}
+        kept = ((uid, *self._kept[uid]) for uid in wanted[:MOST_MANIFESTS])
+        return {uid: orjson.loads(zlib.decompressobj(zdict=first).decompress(pack)) for uid, first, pack in kept}
