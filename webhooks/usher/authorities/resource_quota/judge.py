@@ -45,7 +45,7 @@ class ResourceQuota(Struct, frozen=True, kw_only=True):
 
 
 class Limit(Struct, frozen=True, kw_only=True):
-    """What one quota allows of one resource."""
+    """The amount that one quota allows of one resource."""
 
     of: str
     """The name of the quota."""
@@ -56,7 +56,7 @@ class Limit(Struct, frozen=True, kw_only=True):
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """What several quotas allow of one resource. Most workloads need only the first of each order."""
+    """The limits of several quotas for one resource. Most workloads need only the first of each order."""
 
     by_most: tuple[Limit, ...]
     """The smallest `hard` first."""
@@ -347,7 +347,7 @@ class UnclearQuota(Struct, frozen=True, kw_only=True):
 
 
 class Need(Struct, frozen=True, kw_only=True):
-    """What a workload needs of one key of all quotas with the same scopes."""
+    """The demand of a workload for one key of all quotas with the same scopes."""
 
     scopes: tuple[Scope, ...]
     resource: str
