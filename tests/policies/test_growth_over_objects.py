@@ -52,8 +52,7 @@ FEW: Final = 100
 after some objects decides."""
 
 KNOWN: Final = frozenset({
-    # Each quota of a namespace counts for each of its jobs, and each class for each group; there are few of both.
-    "resource_quota/judge.py", "authorities/verdict.py", "authorities/authority.py", "quantities.py",
+    # Each class counts for each group; there are few of both.
     "authorities/priority.py",
     # Pods of any flavor of a queue may get any node: flavors and node pools are few as well.
     "nodes/places.py", "nodes/selected_pools.py", "nodes/several.py",

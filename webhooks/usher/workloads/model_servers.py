@@ -417,10 +417,16 @@ _HALF: Final = memo.pattern(r"--dtype(?:=|\s+)[\"']?(?:bf16|bfloat16)\b")
 def _options_of_other_devices(pod_set: model.PodSet, container: model.Container) -> Found:
     """Options of vLLM that the selected GPUs do not have: bfloat16 needs Ampere or later."""
     text = " ".join(container.command)
-    if container.parallelism is None or container.parallelism["server"] != "vLLM":
+    # KAI-Scheduler places pods by its annotations, and does not keep a program from the rest of the GPU.
+    in_part = pod_set.scheduler.name == "kai-scheduler" and any(
+        request.route is model.Route.FRACTION for request in pod_set.requests
+    )
+    is_vllm = container.parallelism is not None and container.parallelism["server"] == "vLLM"
+    if not is_vllm and not (in_part and "vllm" in f"{container.image} {text}"):
         return
     part = _PART_OF_MEMORY.search(text)
-    if "nvidia.com/gpu.shared" in container.accelerators and (part is None or float(part[1]) > _HALF_OF_MEMORY):
+    shares = in_part or "nvidia.com/gpu.shared" in container.accelerators
+    if shares and (part is None or float(part[1]) > _HALF_OF_MEMORY):
         given, taken = (f"with {part[0]}", float(part[1])) if part else ("without --gpu-memory-utilization", 0.9)
         message = f"starts vLLM on a share of a GPU {given}, so it takes {taken:.0%} of the whole memory"
         remedy = "set --gpu-memory-utilization to its part of the memory"

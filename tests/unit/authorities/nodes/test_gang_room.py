@@ -44,6 +44,13 @@ def test_a_node_holds_no_more_pods_of_several_sets_than_of_the_least_amounts_of_
     assert room((3, 5), (3, 4)) is None
 
 
+def test_pods_that_share_a_gpu_have_no_bound() -> None:
+    """KAI-Scheduler places several of them on one GPU, though each needs a node with a whole one."""
+    part = builders.pod(builders.container(), annotations={"gpu-memory": "24000"})
+
+    assert nodes_judge.gang_room([GangMember(demand=demand(part), pods=99)], cluster(*NODES, pools=[FIXED])) is None
+
+
 def test_nodes_without_a_maximum_may_become_more() -> None:
     assert room((5, 8), pools=[POOL]) == GangRoom(most=4, sure=False)
     assert room((5, 8), pools=[]) == GangRoom(most=4, sure=False)

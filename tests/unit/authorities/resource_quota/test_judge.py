@@ -339,5 +339,35 @@ def test_what_others_use_leaves_enough_up_to_the_last_of_it(used: str | None, en
         {"quota-0": resource_quota({GPUS: "32"}, used=None if used is None else {GPUS: used})}
     )
 
-    assert [(each.resource, str(each.needs)) for each in needed] == [(GPUS, "8")]
-    assert resource_quota_judge.suffice(now.all, needed) is enough
+    assert [(each.resource, str(each.demand.all)) for each in needed] == [(GPUS, "8")]
+    assert resource_quota_judge.suffice(now, needed) is enough
+
+
+@pytest.mark.parametrize(
+    ("hard", "used", "named"),
+    [
+        # Every quota that is too small is named, so that nobody mends them one by one.
+        (("4", "6", "32"), ("0", "0", "0"), ["quota-0", "quota-1"]),
+        (("32", "16", "24"), ("30", "0", "20"), ["quota-0", "quota-2"]),
+        (("4", "32", "24"), ("0", "30", "0"), ["quota-0", "quota-1"]),
+        (("32", "16", "24"), ("0", "0", "0"), []),
+    ],
+)
+def test_each_quota_of_a_namespace_with_too_little_room_is_short(
+    hard: tuple[str, ...], used: tuple[str, ...], named: list[str]
+) -> None:
+    quotas = [resource_quota({GPUS: most}, used={GPUS: now}) for most, now in zip(hard, used, strict=True)]
+
+    verdict = judge(training(1), *quotas)
+
+    assert [each.of for each in verdict.shortages] == named
+
+
+def test_only_the_tightest_of_many_quotas_are_compared_with_a_workload() -> None:
+    quotas = [resource_quota({GPUS: str(most)}, used={GPUS: str(most - 20)}) for most in range(60, 32, -1)]
+    quotas += [resource_quota({GPUS: "200"}, used={GPUS: "181"})]
+
+    assert [(each.of, str(each.most)) for each in judge(training(1), *quotas).limited] == [
+        ("quota-27", "33"),
+        ("quota-28", "200"),
+    ]

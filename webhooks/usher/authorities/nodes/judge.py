@@ -430,7 +430,7 @@ def _left_out(members: Sequence[GangMember], places: Places) -> str:
 
 def _is_undecided(demand: PodDemand) -> bool:
     claims = demand.devices is None and (demand.claims_devices or bool(demand.from_classes))
-    return demand.too_large or claims or bool(demand.node_name)
+    return demand.too_large or claims or bool(demand.node_name) or demand.shares_devices
 
 
 def _stocks(demand: PodDemand, places: Places) -> _Stocks:

@@ -60,6 +60,8 @@ class PodDemand(Struct, frozen=True, kw_only=True):
     """Resources that device classes may serve on nodes that do not advertise them."""
     in_one_container: Amounts
     """The most that any one container asks for."""
+    shares_devices: bool = False
+    """Whether several of these pods may use one device, though each counts as if it took it whole."""
     devices: ClaimedDevices | None = None
     """Its claims, where the devices of nodes are known."""
 
@@ -76,6 +78,7 @@ class PodDemand(Struct, frozen=True, kw_only=True):
                 self.tolerations,
                 self.node_name,
                 self.claims_devices,
+                self.shares_devices,
                 sorted(self.from_classes),
                 dict(self.in_one_container),
             )
@@ -108,11 +111,8 @@ def demand_of_pod_set(
     }
     alternatives = tuple(islice(_alternatives(pod_set), MOST_ALTERNATIVES + 1))
     classes = frozenset(name for name in found if name in from_classes or name.startswith(names.CLAIM_PREFIX))
-    largest = {
-        name: max(scheduler_amount(name, each.effective(name)) for each in pod_set.containers)
-        for name in found
-        if pod_set.containers
-    }
+    asking = pod_set.containers
+    largest = {name: max(scheduler_amount(name, each.effective(name)) for each in asking) for name in found if asking}
     return PodDemand(
         amounts=found,
         alternatives=alternatives,
@@ -123,6 +123,7 @@ def demand_of_pod_set(
         or any(request.route is model.Route.CLAIM and request.name not in classes for request in pod_set.requests),
         from_classes=classes,
         in_one_container=largest,
+        shares_devices=any(request.route is model.Route.FRACTION for request in pod_set.requests),
     )
 
 
@@ -134,9 +135,8 @@ def _is_too_large(alternatives: tuple[Alternative, ...]) -> bool:
 def _is_advertised(name: str, vocabulary: Vocabulary) -> bool:
     """Whether nodes advertise a resource. They do not advertise the memory of a share: HAMi's scheduler counts it."""
     meaning = vocabulary.meaning(name)
-    return (
-        meaning is None or meaning.unit in _OF_DEVICES or meaning.unit is names.Unit.FABRIC or meaning.divides is None
-    )
+    known = (*_OF_DEVICES, names.Unit.FABRIC)
+    return meaning is None or meaning.unit in known or meaning.divides is None
 
 
 def _alternatives(pod_set: model.PodSet) -> Iterator[Alternative]:
@@ -550,7 +550,7 @@ def missing_amounts(demand: PodDemand, amounts: Amounts, template: NodeTemplate 
             yield MissingAmount(resource=name, asked=asked, most=0, instead=_of_the_same_vendor(name, amounts))
     if amounts.get(PODS, 1) < 1:
         yield MissingAmount(resource=PODS, asked=1, most=0)
-    if template is not None and template.board is not None:
+    if divided and template is not None:
         yield from _missing_slices(divided, demand, template)
 
 

@@ -5,6 +5,7 @@ The rules are those of k8s.io/kubernetes pkg/quota/v1/evaluator/core/pods.go and
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Final
 
 from msgspec import Struct, field
@@ -18,6 +19,7 @@ from usher.authorities.verdict import Amounts, Answer, Reach, Shortage, Unreadab
 from usher.cluster.facts.store import Objects, Store
 from usher.kinds.reading.values import Absence
 from usher.kinds.registry import WORKLOADS
+from usher.quantities import Quantity
 
 _QUOTA: Final = ("", "ResourceQuota")
 
@@ -42,8 +44,41 @@ class ResourceQuota(Struct, frozen=True, kw_only=True):
     scopes: tuple[Scope, ...]
 
 
+class Limit(Struct, frozen=True, kw_only=True):
+    """The amount that one quota allows of one resource."""
+
+    of: str
+    """The name of the quota."""
+    hard: Quantity
+    used: Quantity | None
+    left: int
+    """The nanos that are not used; all of them before the first count."""
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    """The limits of several quotas for one resource. Most workloads need only the first of each order."""
+
+    by_most: tuple[Limit, ...]
+    """The smallest `hard` first."""
+    by_room: tuple[Limit, ...]
+    """The smallest room first."""
+    uncounted: Limit | None
+    """The first limit without a count."""
+
+
+class QuotaGroup(Struct, frozen=True, kw_only=True):
+    """The quotas of a namespace with the same scopes, which therefore count the same pods."""
+
+    scopes: tuple[Scope, ...]
+    names: tuple[str, ...]
+    limits: Mapping[str, Limits]
+    """By the key of the quotas, in order."""
+
+
 class ResourceQuotas(Struct, frozen=True, kw_only=True):
     all: tuple[ResourceQuota, ...] = ()
+    groups: tuple[QuotaGroup, ...] = ()
+    """The same quotas, so that a workload is compared with the tightest of them and not with each."""
     unreadable: tuple[Unreadable, ...] = ()
 
 
@@ -112,7 +147,30 @@ def read(objects: Mapping[str, paths.Object]) -> ResourceQuotas:
             )
         )
         unreadable += dict.fromkeys((*source.unreadable, *scoping.unreadable))
-    return ResourceQuotas(all=tuple(found), unreadable=tuple(unreadable))
+    return ResourceQuotas(all=tuple(found), groups=tuple(_groups(found)), unreadable=tuple(unreadable))
+
+
+def _groups(quotas: Iterable[ResourceQuota]) -> Iterator[QuotaGroup]:
+    by_scopes: dict[tuple[Scope, ...], list[ResourceQuota]] = {}
+    for quota in quotas:
+        by_scopes.setdefault(quota.scopes, []).append(quota)
+    for scopes, members in by_scopes.items():
+        by_key: dict[str, list[Limit]] = {}
+        for quota in members:
+            for key, hard in quota.hard.items():
+                used = None if quota.used is None else quota.used.get(key, quantities.ZERO)
+                left = hard.nanos - (0 if used is None else used.nanos)
+                by_key.setdefault(key, []).append(Limit(of=quota.name, hard=hard, used=used, left=left))
+        limits = {key: _limits(by_key[key]) for key in sorted(by_key)}
+        yield QuotaGroup(scopes=scopes, names=tuple(quota.name for quota in members), limits=limits)
+
+
+def _limits(limits: Sequence[Limit]) -> Limits:
+    return Limits(
+        by_most=tuple(sorted(limits, key=lambda limit: limit.hard.nanos)),
+        by_room=tuple(sorted(limits, key=lambda limit: limit.left)),
+        uncounted=next((limit for limit in limits if limit.used is None), None),
+    )
 
 
 def _scopes(source: verdict.SourceObject) -> tuple[Scope, ...]:
@@ -288,18 +346,23 @@ class UnclearQuota(Struct, frozen=True, kw_only=True):
     pod_set: model.PodSet
 
 
+class Need(Struct, frozen=True, kw_only=True):
+    """The demand of a workload for one key of all quotas with the same scopes."""
+
+    scopes: tuple[Scope, ...]
+    resource: str
+    demand: verdict.GangDemand
+
+
 class QuotaVerdict(Verdict, frozen=True, kw_only=True):
     limited: tuple[LimitedResource, ...]
-    """Every quota key that counts the pods, with or without enough room."""
+    """Each quota key that counts the pods: the quotas with too little room, or else the tightest of them."""
+    needed: tuple[Need, ...]
+    """The resources where usage decides whether there is room."""
     unstated: tuple[UnstatedAmount, ...]
     unclear: tuple[UnclearQuota, ...]
     uncounted: tuple[str, ...]
     """Accelerator resources and device classes that no quota counts for these pods."""
-
-    @property
-    def needed(self) -> tuple[LimitedResource, ...]:
-        """The resources where usage decides whether there is room."""
-        return tuple(each for each in self.limited if each.needs and each.could_suffice)
 
 
 _REQUIRED: Final = {
@@ -339,23 +402,26 @@ def judge(workload: model.Workload, namespace: NamespaceLimits) -> QuotaVerdict 
     workload = authority.with_overhead(workload, namespace.runtime_classes)
     pods = _counted_pods(workload, namespace)
     limited: list[LimitedResource] = []
+    needed: list[Need] = []
     shortages: list[Shortage] = []
     unstated: list[UnstatedAmount] = []
     unclear: list[UnclearQuota] = []
-    for quota in namespace.quotas.all:
-        counted = [_counts_pod(quota, pod, namespace) for pod in pods]
+    for group in namespace.quotas.groups:
+        counted = [_counts_pod(group, pod, namespace) for pod in pods]
         for pod, answer in zip(pods, counted, strict=True):
             if answer is not False:
-                pod.counted.update(quota.hard)
+                pod.counted.update(group.limits)
             if answer is None:
-                unclear.append(UnclearQuota(quota=quota.name, pod_set=pod.pod_set))
+                unclear += (UnclearQuota(quota=name, pod_set=pod.pod_set) for name in group.names)
             if answer:
-                unstated += _unstated(quota, pod)
+                unstated += _unstated(group, pod)
         takes = [pod.takes if answer else {} for pod, answer in zip(pods, counted, strict=True)]
-        of_quota = list(_limited_resources(workload, quota, takes))
-        limited += of_quota
-        shortages += (shortage for each in of_quota for shortage in each.shortages())
-        shortages += _shortages_of_object(quota, workload)
+        of_group = list(_needs(workload, group, takes))
+        needed += of_group
+        limited += (each for need in of_group for each in _limited_resources(need, group.limits[need.resource]))
+        shortages += _shortages_of_object(group, workload)
+    limited.sort(key=lambda each: (each.of, each.resource))
+    shortages += (shortage for each in limited for shortage in each.shortages())
     answers = [_answer(each) for each in shortages]
     answers += [Answer.COULD for each in limited if each.used is None]
     answers += [Answer.UNKNOWN for _ in (*namespace.quotas.unreadable, *unclear)]
@@ -365,27 +431,27 @@ def judge(workload: model.Workload, namespace: NamespaceLimits) -> QuotaVerdict 
         shortages=tuple(shortages),
         unknowns=tuple(str(each) for each in namespace.quotas.unreadable),
         limited=tuple(limited),
+        needed=tuple(needed),
         unstated=tuple(unstated),
         unclear=tuple(unclear),
         uncounted=tuple(sorted(_uncounted(pods))),
     )
 
 
-def suffice(quotas: Iterable[ResourceQuota], needed: Iterable[LimitedResource]) -> bool:
+def suffice(quotas: ResourceQuotas, needed: Iterable[Need]) -> bool:
     """Whether quotas have room for everything that is needed; true before the first count."""
-    by_name = {quota.name: quota for quota in quotas}
-    return not any(_exceeds(by_name[each.of], each) for each in needed)
+    by_scopes = {group.scopes: group for group in quotas.groups}
+    return not any(_is_short(need, by_scopes[need.scopes].limits[need.resource]) for need in needed)
 
 
-def _exceeds(quota: ResourceQuota, needed: LimitedResource) -> bool:
-    if quota.used is None:
-        return False
-    return needed.needs + quota.used.get(needed.resource, quantities.ZERO) > quota.hard[needed.resource]
+def _is_short(need: Need, limits: Limits) -> bool:
+    limited = _limited_resources(need, limits)
+    return any(shortage.reach is Reach.NOW for each in limited for shortage in each.shortages())
 
 
 def _counted_pods(workload: model.Workload, namespace: NamespaceLimits) -> list[_Pod]:
-    quotas = () if namespace.quotas is None else namespace.quotas.all
-    limits = any(key.startswith("limits.") for quota in quotas for key in quota.hard)
+    groups = () if namespace.quotas is None else namespace.quotas.groups
+    limits = any(key.startswith("limits.") for group in groups for key in group.limits)
     found = []
     for pod_set in workload.pod_sets:
         containers = limit_range.with_defaults(pod_set.containers, namespace.known_ranges)
@@ -394,9 +460,9 @@ def _counted_pods(workload: model.Workload, namespace: NamespaceLimits) -> list[
     return found
 
 
-def _counts_pod(quota: ResourceQuota, pod: _Pod, namespace: NamespaceLimits) -> bool | None:
+def _counts_pod(group: QuotaGroup, pod: _Pod, namespace: NamespaceLimits) -> bool | None:
     return counts_pods(
-        quota.scopes,
+        group.scopes,
         pod.pod_set,
         pod.containers,
         default_class=namespace.default_class,
@@ -404,34 +470,38 @@ def _counts_pod(quota: ResourceQuota, pod: _Pod, namespace: NamespaceLimits) -> 
     )
 
 
-def _limited_resources(
-    workload: model.Workload, quota: ResourceQuota, takes: Sequence[Amounts]
-) -> Iterator[LimitedResource]:
-    for key, hard in sorted(quota.hard.items()):
+def _needs(workload: model.Workload, group: QuotaGroup, takes: Sequence[Amounts]) -> Iterator[Need]:
+    for key in group.limits:
         if key.endswith(DEVICES_OF_CLASS):
             # A claim is counted when it is created, and has no scope.
-            each = [] if quota.scopes else [claimed_devices(pod_set, key) for pod_set in workload.pod_sets]
+            each = [] if group.scopes else [claimed_devices(pod_set, key) for pod_set in workload.pod_sets]
         else:
             each = [amounts.get(key, quantities.ZERO) for amounts in takes]
         if any(each):
-            yield LimitedResource(
-                of=quota.name,
-                resource=key,
-                demand=verdict.demand_of_workload(workload, each),
-                most=hard,
-                used=None if quota.used is None else quota.used.get(key, quantities.ZERO),
-            )
+            yield Need(scopes=group.scopes, resource=key, demand=verdict.demand_of_workload(workload, each))
 
 
-def _shortages_of_object(quota: ResourceQuota, workload: model.Workload) -> Iterator[Shortage]:
+def _limited_resources(need: Need, limits: Limits) -> Iterator[LimitedResource]:
+    """The limits that are too small and those that have too little room now, or else the tightest ones."""
+    demand = need.demand
+    most = max(demand.starts.nanos, demand.all.nanos, (demand.largest or quantities.ZERO).nanos)
+    now = (demand.starts if demand.is_gang else demand.all).nanos
+    found = [*takewhile(lambda limit: limit.hard.nanos < most, limits.by_most), limits.by_most[0]]
+    found += [*takewhile(lambda limit: limit.left < now, limits.by_room), limits.by_room[0]]
+    found += [limits.uncounted] if limits.uncounted else []
+    for limit in {limit.of: limit for limit in found}.values():
+        yield LimitedResource(of=limit.of, resource=need.resource, demand=demand, most=limit.hard, used=limit.used)
+
+
+def _shortages_of_object(group: QuotaGroup, workload: model.Workload) -> Iterator[Shortage]:
     """Shortages for the object itself, where a quota counts objects of its kind. Pods are counted as pods."""
     kind = WORKLOADS.get((workload.group, workload.kind))
-    if quota.scopes or kind is None or not kind.plural or workload.is_pod:
+    if group.scopes or kind is None or not kind.plural or workload.is_pod:
         return
     key = f"count/{kind.plural}.{workload.group}" if workload.group else f"count/{kind.plural}"
-    hard = quota.hard.get(key)
-    if hard is not None and hard < ONE_OBJECT:
-        yield Shortage(of=quota.name, resource=key, reach=Reach.START, needs=ONE_OBJECT, most=hard)
+    if key in group.limits:
+        for limit in takewhile(lambda limit: limit.hard < ONE_OBJECT, group.limits[key].by_most):
+            yield Shortage(of=limit.of, resource=key, reach=Reach.START, needs=ONE_OBJECT, most=limit.hard)
 
 
 def _answer(shortage: Shortage) -> Answer:
@@ -439,15 +509,15 @@ def _answer(shortage: Shortage) -> Answer:
     return Answer.UNKNOWN if shortage.assumption and found is Answer.NEVER else found
 
 
-def _unstated(quota: ResourceQuota, pod: _Pod) -> Iterator[UnstatedAmount]:
+def _unstated(group: QuotaGroup, pod: _Pod) -> Iterator[UnstatedAmount]:
     if pod.pod_set.pod_requests or pod.pod_set.pod_limits:
         return
     written = {container.path: container for container in pod.pod_set.containers}
-    wanted = dict.fromkeys(_REQUIRED[key] for key in sorted(quota.hard) if key in _REQUIRED)
+    wanted = {_REQUIRED[key]: limits.by_most[0].of for key, limits in group.limits.items() if key in _REQUIRED}
     for container in pod.containers:
-        for kind, name in wanted:
+        for (kind, name), quota in wanted.items():
             if name not in (container.requests if kind == "requests" else container.limits):
-                yield UnstatedAmount(quota=quota.name, container=written[container.path], what=f"{kind}.{name}")
+                yield UnstatedAmount(quota=quota, container=written[container.path], what=f"{kind}.{name}")
 
 
 def _uncounted(pods: Iterable[_Pod]) -> Iterator[str]:

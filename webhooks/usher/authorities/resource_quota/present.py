@@ -9,7 +9,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import model, paths, quantities
 from usher.authorities import limit_range, pod_groups
-from usher.authorities.authority import Case, LimitedResource, Section
+from usher.authorities.authority import Case, Section
 from usher.authorities.gpu_quota import present as gpu_quota_present
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.limit_range import LimitViolationInput, violations_input
@@ -112,7 +112,7 @@ class _Limits(Struct, frozen=True, kw_only=True):
     name: str
     """The name of the namespace."""
     namespace: NamespaceLimits
-    needed: tuple[LimitedResource, ...]
+    needed: tuple[judge.Need, ...]
     """The needs that have room now."""
 
     def still_holds(self, known: Knowledge) -> bool:
@@ -125,13 +125,13 @@ class _Limits(Struct, frozen=True, kw_only=True):
             return before is after
         return (
             _without_usage(before) == _without_usage(after)
-            and judge.suffice(before.all, self.needed)
-            and judge.suffice(after.all, self.needed)
+            and judge.suffice(before, self.needed)
+            and judge.suffice(after, self.needed)
         )
 
 
 def _without_usage(quotas: ResourceQuotas) -> ResourceQuotas:
-    return replace(quotas, all=tuple(replace(quota, used=None) for quota in quotas.all))
+    return replace(quotas, all=tuple(replace(quota, used=None) for quota in quotas.all), groups=())
 
 
 def input_slice(case: Case, known: Knowledge) -> ResourceQuotasInput | None:

@@ -48,6 +48,8 @@ class _Wrong(NamedTuple):
     """Numbers up to it are right."""
     counted: str = ""
     """A place in the part; numbers up to the number of its values are right."""
+    below: str = ""
+    """Places in the part; numbers up to the largest one there are right."""
     only: Mapping[str, str] = {}
     unless: Mapping[str, str] = {}
     each: str = ""
@@ -114,6 +116,11 @@ def _meets(
 def _wrong_in(part: Any, path: str, row: _Wrong) -> Iterator[model.UnreadKey]:  # noqa: ANN401 - any JSON
     inside = "~" in row.each  # a text has no places inside
     most = len(values_at(part, row.counted)) if row.counted else row.most
+    if row.below:
+        numbers = [str(each) for each in values_at(part, row.below)]
+        if not numbers or not all(re.fullmatch(r"\d{1,9}", each, re.ASCII) for each in numbers):
+            return
+        most = max(map(int, numbers))
     written = (
         (path if inside else where, str(each))
         for where, each in at(part, row.at, "" if inside else path)
@@ -147,12 +154,17 @@ class _Beside(NamedTuple):
     only: Mapping[str, str] = {}
     unless: Mapping[str, str] = {}
     entry: Mapping[str, str] = {}
-    """Conditions of the entry at the place."""
+    entry_lacks: Mapping[str, str] = {}
+    """Conditions of the entry at the place; it does not meet any of these."""
+    part: str = ""
+    """The parts of the other object that its conditions are about; after `$.` they are about the whole object."""
     has: Mapping[str, str] = {}
     lacks: Mapping[str, str] = {}
     """Conditions of the other object, in which {word} is the text at the place; it does not meet any of these."""
     without: str = ""
-    """The kind of an object that has this name rightly."""
+    """The kind of an object that has this name rightly; of any name, where any other object counts."""
+    named: str = ""
+    """The name of that object, if it is not the text at the place."""
     anywhere: bool = False
     """Whether the other object may be in another namespace."""
 
@@ -163,10 +175,26 @@ def _beside_rows() -> Mapping[str, Sequence[_Beside]]:
     return {kind: [row for row in rows if kind in row.kinds] for each in rows for kind in each.kinds}
 
 
+def _fits(row: _Beside, other: paths.Object, word: str = "") -> bool:
+    """Whether another object meets the conditions of a row; those about the text at the place only if it is given."""
+    has, lacks = (
+        [
+            (place, pattern.replace("{word}", re.escape(word)))
+            for place, pattern in conditions.items()
+            if word or "{word}" not in pattern
+        ]
+        for conditions in (row.has, row.lacks)
+    )
+    return (
+        _meets(other, has, all, whole=True)
+        and not _meets(other, lacks, any, whole=True)
+        and any(_meets(each, has, all) and not _meets(each, lacks, any) for each in values_at(other, row.part))
+    )
+
+
 def _possible(row: _Beside, of_kind: Mapping[str, paths.Object]) -> Sequence[paths.Object]:
     """The objects of a kind that meet the conditions of a row about all names; few, so that each name looks at few."""
-    of_all = {place: pattern for place, pattern in row.has.items() if "{word}" not in pattern}
-    return [each for each in of_kind.values() if meets(each, of_all) and not meets_any(each, row.lacks)]
+    return [each for each in of_kind.values() if _fits(row, each)]
 
 
 def _of_row(row: _Beside, value: paths.Object, objects: Objects) -> Found:
@@ -174,16 +202,17 @@ def _of_row(row: _Beside, value: paths.Object, objects: Objects) -> Found:
     for where, named in at(value, row.at):
         word = str(named.get("name", "")) if isinstance(named, dict) else str(named)
         group, _, kind = row.without.partition(" ")
-        if not meets(named, row.entry) or word in objects.names(group, kind):
+        names = objects.names(group, kind)
+        rightly = bool(names) if row.any and not row.named else (row.named or word) in names
+        if rightly or not meets(named, row.entry) or meets_any(named, row.entry_lacks):
             continue
         for group, _, kind in (each.partition(" ") for each in row.others):
-            has = {place: pattern.replace("{word}", re.escape(word)) for place, pattern in row.has.items()}
             named_other = objects.known(group, kind).get(word)
             possible = partial(_possible, row, objects.known(group, kind))
             for other in objects.once(f"{kind} that {row.text}", possible) if row.any else filter(None, [named_other]):
                 home = paths.text(paths.metadata(other).get("namespace"))
                 elsewhere = bool(home and namespace) and home != namespace and not row.anywhere
-                if elsewhere or not meets(other, has) or meets_any(other, row.lacks):
+                if elsewhere or not _fits(row, other, word):
                     continue
                 name = f"{kind} {paths.text(paths.metadata(other).get('name'))[:100]}"
                 message, remedy = (text.format(word=word[:100], other=name) for text in (row.text, row.remedy))
