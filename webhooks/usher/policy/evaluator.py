@@ -527,8 +527,7 @@ _OF_AGENTS: Final = frozenset({"objects/agent_without_its_folder", "tenancy/crit
 def _is_agent(workload: model.Workload) -> bool:
     """Whether _OF_AGENTS may say something about an agent, also in an exempt namespace."""
     critical = any(each.priority_class_name.startswith("system-") for each in workload.pod_sets)
-    said = any(each.topic == "agent" for each in workload.unread_keys)
-    return said or (critical and workload.kind == "DaemonSet")
+    return critical or any(each.topic == "agent" for each in workload.unread_keys)
 
 
 def _is_made_now(workload: model.Workload, request: Request) -> bool:

@@ -318,3 +318,112 @@ def test_pods_on_the_network_of_their_node_find_each_other(version: str, kind: s
     assert _remedies(_object(version, kind, spec % "hostNetwork: true")) == [remedy]
     assert _remedies(_object(version, kind, spec % "hostNetwork: true, dnsPolicy: ClusterFirstWithHostNet")) == []
     assert _remedies(_object(version, kind, spec % "hostNetwork: false")) == []
+
+
+_RELEASE = """
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: x}
+spec: {chart: {spec: {chart: %s}}, values: {config: {%s}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("chart", "config", "count"),
+    [
+        ("nvidia-device-plugin", "default: four", 1),
+        ("nvidia-device-plugin", "default: four, name: plugin", 0),
+        ("nvidia-device-plugin", "default: four, map: {four: 'version: v1'}", 0),
+        ("other", "default: four", 0),
+    ],
+)
+def test_the_chart_of_the_device_plugin_needs_the_name_of_a_configuration(chart: str, config: str, count: int) -> None:
+    assert len(_remedies(_RELEASE % (chart, config))) == count
+
+
+@pytest.mark.parametrize(
+    ("limits", "command", "count"),
+    [
+        ("nvidia.com/mig-1g.20gb: 3", "", 1),
+        ("nvidia.com/mig-1g.20gb: 1", "", 0),
+        ("nvidia.com/mig-1g.20gb: 3", "command: [torchrun], ", 0),
+        ("nvidia.com/gpu: 3", "", 0),
+        ("rdma/hca: 1", "", 1),
+        ("rdma/hca: 1", "securityContext: {capabilities: {add: [IPC_LOCK]}}, ", 0),
+        ("rdma/hca: 1", "securityContext: {privileged: true}, ", 0),
+    ],
+)
+def test_containers_use_the_devices_that_they_ask_for(limits: str, command: str, count: int) -> None:
+    assert len(_remedies(_pod("", limits).replace("image:", f"{command}image:"))) == count
+
+
+@pytest.mark.parametrize(
+    ("alias", "size", "count"),
+    [
+        ("bottlerocket@latest", "2Gi", 1),
+        ("bottlerocket@latest", "4Gi", 0),
+        ("bottlerocket@latest", "40Gi", 0),
+        ("bottlerocket@latest", "4096Mi", 0),
+        ("al2023@latest", "10Gi", 1),
+        ("al2023@latest", "20Gi", 0),
+        ("al2023@latest", "200Gi", 0),
+    ],
+)
+def test_a_disk_is_as_large_as_its_image(alias: str, size: str, count: int) -> None:
+    devices = f"[{{deviceName: /dev/xvda, ebs: {{volumeSize: {size}}}}}, {{deviceName: /dev/xvdb}}]"
+    spec = f"amiSelectorTerms: [{{alias: {alias}}}], blockDeviceMappings: {devices}"
+
+    assert len(_remedies(_object("karpenter.k8s.aws/v1", "EC2NodeClass", spec))) == count
+
+
+@pytest.mark.parametrize(
+    ("labels", "count"),
+    [
+        ('feature.node.kubernetes.io/pci-10de_26b9.present: "true"', 1),
+        (f'feature.node.kubernetes.io/pci-10de_26b9.present: "true", {_NVIDIA}', 0),
+        (f"{_NVIDIA}, nvidia.com/mig.config: all-enabled", 1),
+        (f"{_NVIDIA}, nvidia.com/mig.config: all-1g.10gb", 0),
+        (f"{_NVIDIA}, nvidia.com/gpu.deploy.driver: pre-installed", 1),
+        (f"{_NVIDIA}, nvidia.com/gpu.deploy.driver: 'true'", 0),
+    ],
+)
+def test_labels_of_nodes_say_what_an_operator_does_there(labels: str, count: int) -> None:
+    assert len(_remedies(_policy("driver: {enabled: true, version: 570.1.2}"), _node(labels))) == count
+
+
+def test_an_exporter_on_gke_knows_the_names_of_gpus() -> None:
+    exporter = _object(
+        "apps/v1",
+        "DaemonSet",
+        "template: {spec: {containers: [{name: c, image: nvcr.io/nvidia/k8s/dcgm-exporter:4.2.0, env: [%s]}]}}",
+    )
+    pods, names = "{name: DCGM_EXPORTER_KUBERNETES}", "{name: DCGM_EXPORTER_KUBERNETES_GPU_ID_TYPE, value: device-name}"
+
+    assert len(_remedies(exporter % pods, _node(_L4))) == 1
+    assert _remedies(exporter % f"{pods}, {names}", _node(_L4)) == []
+    assert _remedies(exporter % pods, _node("a: b")) == []
+
+
+def test_nodes_of_karpenter_on_gke_have_the_label_of_their_board() -> None:
+    reference = "nodeClassRef: {group: karpenter.k8s.gcp, kind: GCENodeClass, name: x}"
+    types = "requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [g2-standard-12]}]"
+    pool = _object(
+        "karpenter.sh/v1", "NodePool", f"template: {{metadata: {{labels: {{%s}}}}, spec: {{{reference}, {types}}}}}"
+    )
+    bare = _object("karpenter.k8s.gcp/v1alpha1", "GCENodeClass", "")
+    labelled = _object(
+        "karpenter.k8s.gcp/v1alpha1", "GCENodeClass", "metadata: {kube-labels: 'gke-accelerator=nvidia-l4'}"
+    )
+
+    assert len(_remedies(pool % "", bare)) == 1
+    assert _remedies(pool % "", labelled) == []
+    assert _remedies(pool % _L4, bare) == []
+
+
+def test_labels_of_features_need_node_feature_discovery() -> None:
+    plugin = _object(
+        "deviceplugin.intel.com/v1", "GpuDevicePlugin", "nodeSelector: {intel.feature.node.kubernetes.io/gpu: 'true'}"
+    )
+
+    assert len(_remedies(plugin, _node("a: b"))) == 1
+    assert _remedies(plugin, _node("feature.node.kubernetes.io/cpu-model.id: '1'")) == []

@@ -524,6 +524,7 @@ def _of_class(value: paths.Object, _objects: Objects) -> Found:
                 yield misread(f"{where}/gpu/{field}", text, f"write {has}, or leave gpu out", "controller")
 
 
+_OF_FEATURES: Final = "feature.node.kubernetes.io/"
 _MOST_LABELS: Final = 500
 """Labels of nodes with which a misspelt one is compared."""
 
@@ -537,10 +538,13 @@ def _of_selector(value: paths.Object, objects: Objects) -> Found:
                 if "/" not in key or key in labels:
                     continue
                 known = objects.once("first labels of nodes", lambda: sorted(labels)[:_MOST_LABELS])
+                text = f"selects nodes with the label {key}, which no known node has"
+                topic = "agent" if value.get("kind") == "DaemonSet" else "controller"
                 if like := difflib.get_close_matches(key, known, n=1, cutoff=0.85):
-                    text = f"selects nodes with the label {key}, which no known node has"
-                    topic = "agent" if value.get("kind") == "DaemonSet" else "controller"
                     yield misread(paths.join(where, key), text, f"did you mean {like[0]}?", topic)
+                elif _OF_FEATURES in key and not any(_OF_FEATURES in each for each in known):
+                    remedy = "run node feature discovery with the rules of the vendor, which set it, or label the nodes"
+                    yield misread(paths.join(where, key), text, remedy, topic)
 
 
 _OF_OPERATORS: Final[Mapping[tuple[str, str], Callable[[paths.Object, Objects], Found]]] = {

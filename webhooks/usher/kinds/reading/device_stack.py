@@ -262,7 +262,7 @@ class _Operator(NamedTuple):
     board: str
     """A pattern of a label that nodes with its devices have."""
     default: Sequence[Mapping[str, str]] = ()
-    """What they tolerate if the field is empty."""
+    """The tolerations that they have if the field is empty."""
 
 
 _OPERATORS: Final = {

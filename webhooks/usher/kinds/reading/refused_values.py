@@ -157,6 +157,7 @@ class _Beside(NamedTuple):
     """The kind of an object that has this name rightly."""
     anywhere: bool = False
     """Whether the other object may be in another namespace."""
+    topic: str = "controller"
 
 
 @cache
@@ -189,7 +190,7 @@ def _of_row(row: _Beside, value: paths.Object, objects: Objects) -> Found:
                     continue
                 name = f"{kind} {paths.text(paths.metadata(other).get('name'))[:100]}"
                 said, remedy = (text.format(word=word[:100], other=name) for text in (row.text, row.remedy))
-                yield misread(where, said, remedy, "controller")
+                yield misread(where, said, remedy, row.topic)
                 return
 
 
@@ -445,7 +446,7 @@ _MADE_IN: Final = {
     ("sriovnetwork.openshift.io", "SriovIBNetwork"): "",
     **{("mellanox.com", kind): "default" for kind in ("HostDeviceNetwork", "MacvlanNetwork", "IPoIBNetwork")},
 }
-"""Kinds of which operators make networks, and the namespace without networkNamespace; empty for that of the object."""
+"""Kinds from which operators make networks; the namespace without networkNamespace, empty for that of the object."""
 
 
 def _homes_of_networks(objects: Objects) -> Mapping[str, set[str]]:
